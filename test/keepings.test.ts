@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
-// Every map, set, list and queue that lives longer than one call, with what bounds it and the test that reaches the
-// bound. One that is not listed fails here: whoever adds it says what ends it.
+// Every map, set, list and queue that lives longer than one call, with its bound and the test that reaches the bound.
+// One that is not listed here fails the test.
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 interface Keeping {
   bound: string
-  /** File below test/ and the name of the test. */
+  /** A file below test/, and the name of the test in it. */
   reachedBy: readonly [file: string, name: string]
 }
 
@@ -424,7 +424,10 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'runtime/uws-sockets.ts UwsSocket.#behind': perSocket,
 }
 
-/** What lives for one call, one job or one document, within the limits of what it is given, or is made at the start. */
+/**
+ * Collections that live for one call, one job or one document, within the limits of its input, or are filled at the
+ * start only.
+ */
 const SHORT_LIVED: readonly string[] = [
   'lib/campaigns/plan/groups.ts ChangeGroups.#keys',
   'lib/campaigns/judge/judge.ts CampaignJudge.#bases',
@@ -471,10 +474,12 @@ const SHORT_LIVED: readonly string[] = [
 
 const KEEPER = String.raw`new (?:Map|Set|WeakMap|WeakSet)\b|\[\]`
 const TYPE = String.raw`(?:Map|Set|WeakMap|WeakSet)<|[\w<>, |]+\[\]`
-/** Functions that make something that stays. */
+/** Names of functions whose variables outlive the call. */
 const MAKERS = /^(?:open|create|start|serve|listen|build|remember|connect)(?:[A-Z]|$)/
 
-/** Every keeping of one file: fields of classes and interfaces, variables of makers, variables of the module. */
+/**
+ * Every such collection of one file: fields of classes and interfaces, variables of makers, variables of the module.
+ */
 function keepingsOf(path: string, source: string): string[] {
   const found: string[] = []
   let kind = ''

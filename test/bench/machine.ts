@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 
-/** Ticks of /proc a second; the same on every Linux that Node runs on. */
+/** The unit of CPU times in /proc: ticks a second. It is the same on every Linux that Node runs on. */
 const TICKS = 100
 
 /** User and system CPU of a process, all threads, in seconds. */
@@ -17,10 +17,10 @@ export async function memoryKib(pid: number): Promise<number> {
   return of('VmRSS') + of('VmSwap')
 }
 
-/** Wait; the bench measures real time. */
+/** Wait for some ms of real time. */
 export const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-/** How much of one core processes used while `work` ran, in percent each. */
+/** Run `work`; returns its value and how much CPU each of these processes used meanwhile, in percent of one core. */
 export async function watchCpu<T>(
   pids: Readonly<Record<string, number>>,
   work: () => Promise<T>,

@@ -9,7 +9,7 @@ export interface Figure {
   name: string
   value: number
   unit: string
-  /** What it should be at most or at least; absent where there is no target. */
+  /** The targets: at most, or at least, this value; absent where there is none. */
   atMost?: number
   atLeast?: number
 }
@@ -20,12 +20,12 @@ export interface MeasureResult {
   title: string
   agents: number
   figures: Figure[]
-  /** What else ran, and how busy: percent of one core by process. */
+  /** How busy each process was, in percent of one core. */
   busy: Readonly<Record<string, number>>
   note?: string
 }
 
-/** Does the figure reach its target? Null without one. */
+/** Whether the figure reaches its target; null without one. */
 export function isReached({ value, atMost, atLeast }: Figure): boolean | null {
   if (atMost !== undefined) return value <= atMost
   if (atLeast !== undefined) return value >= atLeast
@@ -34,7 +34,7 @@ export function isReached({ value, atMost, atLeast }: Figure): boolean | null {
 
 const show = (value: number) => (Number.isInteger(value) ? String(value) : value.toFixed(2))
 
-/** The results as lines of text. */
+/** The results as a table in plain text. */
 export function toTable(results: readonly MeasureResult[]): string {
   const rows = results.flatMap((result) => [
     ['', '', '', '', ''],
@@ -77,7 +77,7 @@ export function toTable(results: readonly MeasureResult[]): string {
     .join('\n')
 }
 
-/** Write the results into `test/bench/results`; the file's path. */
+/** Write the results into `test/bench/results`; returns the file's path. */
 export function saveResults(results: readonly MeasureResult[], startedAt: Date): string {
   const folder = join(ROOT, 'test', 'bench', 'results')
   mkdirSync(folder, { recursive: true })
@@ -86,7 +86,7 @@ export function saveResults(results: readonly MeasureResult[], startedAt: Date):
   try {
     commit = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: ROOT, encoding: 'utf8' }).trim()
   } catch {
-    // Not a checkout: the numbers count all the same.
+    // Without a Git checkout there is no commit to name; the results are saved all the same.
   }
   const machine = {
     cores: cpus().length,

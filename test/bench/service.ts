@@ -12,7 +12,7 @@ import { pause } from './machine.ts'
 
 const EMAIL = 'bench@example.com'
 const PASSWORD = 'a password of the bench'
-/** The service's own role: its statements are told from the bench's by it. */
+/** The database role of the service, by which its statements are told from the bench's. */
 const ROLE = 'muster_bench'
 
 /** The database server of a run. */
@@ -22,7 +22,7 @@ export interface BenchDatabase {
   end(): Promise<void>
 }
 
-/** Start PostgreSQL with its statements counted. */
+/** Start a PostgreSQL that counts statements (pg_stat_statements). */
 export async function startDatabase(): Promise<BenchDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'muster-bench-'))
   const port = await findFreePort('127.0.0.1')
@@ -72,17 +72,21 @@ export interface BenchService {
   scrape(): Promise<string>
   /** One of the service's metrics, as a number. */
   metric(name: string): Promise<number>
-  /** How long the service's loop was held at most since this was asked last, by its own timer of 10 ms. */
+  /**
+   * The longest that the service's event loop was held since the last call, in ms, as the service measures it by a
+   * timer of 10 ms.
+   */
   takeHeldMs(): Promise<number>
-  /** The administrator's. */
+  /** A session token of the administrator. */
   token(): string
-  /** Kill it and start it again on the same ports; resolves when it is ready, with the time from its exec. */
+  /** Kill the service and start it again on the same ports; resolves with the ms from its start until it is ready. */
   killAndRestart(): Promise<{ readyMs: number }>
   end(): Promise<void>
 }
 
+/** The service's bundle. */
 export const BUNDLE = join(ROOT, 'dist', 'muster.mjs')
-/** The same as one file. */
+/** The same service as a single executable. */
 export const EXECUTABLE = join(ROOT, 'dist', 'muster')
 
 /** How the service is started. */
@@ -149,7 +153,7 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
         ...(body === undefined || typeof body === 'string' ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      // A text goes out as it is.
+      // A string is sent as it is, anything else as JSON.
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     })
     return { status: response.status, text: await response.text() }

@@ -7,7 +7,7 @@ import { type BenchDatabase, type BenchService, startBenchService } from './serv
 export interface Bench {
   database: BenchDatabase
   agents: number
-  /** Shortens the measures that only wait; 1 is what the targets are stated for. */
+  /** A factor for the measures that only wait; the targets are stated for 1. */
   timeScale: number
   nodeArguments: readonly string[]
   log(line: string): void
@@ -19,7 +19,7 @@ export interface FleetSession {
   load: RemoteLoad
   agents: number
   workloads: number
-  /** Memory before the first agent. */
+  /** The service's memory before the first agent connects. */
   idleKib: number
   storm: { answeredSeconds: number; storedSeconds: number; statements: number; errors: number }
   busy: Readonly<Record<string, number>>
@@ -28,11 +28,14 @@ export interface FleetSession {
 }
 
 const SETTLE_MS = 250
-/** The heap of the start and of the first sign-in is given back some eight seconds after it; half as long again. */
+/**
+ * Some eight seconds after its start and the first sign-in the service gives memory back to the system; this leaves a
+ * margin.
+ */
 const MEMORY_SETTLES_MS = 15_000
 const STORED_WITHIN_MS = 300_000
 
-/** Connect a fleet to a fresh service, as measure 1 does. */
+/** Connect a fleet to a fresh service, and measure that connect storm as measure 1 does. */
 export async function connectFleet(
   bench: Bench,
   options: {
@@ -40,7 +43,7 @@ export async function connectFleet(
     workloads: number
     name: string
     env?: Readonly<Record<string, string>>
-    /** Wait until the service has given back what its start took, so that its idle memory is what it keeps. */
+    /** Wait first until the service has given back the memory that its start took. */
     settlesMemory?: boolean
   },
 ): Promise<FleetSession> {
@@ -51,7 +54,8 @@ export async function connectFleet(
     nodeArguments: bench.nodeArguments,
     ...(options.env === undefined ? {} : { env: options.env }),
   })
-  // The first answers compile what everything after runs; that is not the storm's to pay, nor is it much.
+  // Wait until the service has settled after its first answers, which compile code that the storm would otherwise pay
+  // for.
   await pause(options.settlesMemory === true ? MEMORY_SETTLES_MS : 1_000)
   const idleKib = await memoryKib(service.pid())
   const load = startLoad({ host: '127.0.0.1', port: service.opampPort, agents, workloads })
@@ -90,7 +94,7 @@ async function storm(
   }
 }
 
-/** Asked each 250 ms: every agent's row is there, and the inventory shows every workload as connected. */
+/** Wait until every agent's row is stored and the inventory shows every workload as connected. */
 async function untilStored(service: BenchService, agents: number, workloads: number): Promise<void> {
   for (const until = performance.now() + STORED_WITHIN_MS; performance.now() < until; ) {
     const { rows } = await service.db.query(
@@ -111,7 +115,7 @@ async function showsAll(service: BenchService, workloads: number): Promise<boole
   return records.length === workloads && records.every((record) => record.status === 'connected')
 }
 
-/** The floor's own storm, for the ratio. */
+/** Connect a load to the bare server; `seconds` is the time of its connect storm, to compare with the service's. */
 export async function connectFloor(
   agents: number,
   workloads: number,

@@ -45,7 +45,7 @@ describe.skipIf(library === undefined)('a wall clock that jumps', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** How far the service's own clock is from ours. */
+  /** How many seconds the service's wall clock is ahead of this process's; negative when it is behind. */
   async function readOffset(): Promise<number> {
     const { checked_at } = await fleet.service.api.get('/api/audit/verify')
     return (Date.parse(checked_at) - Date.now()) / 1_000
@@ -65,12 +65,13 @@ describe.skipIf(library === undefined)('a wall clock that jumps', () => {
   ])('%s: agents, sessions, graces and the order of pushes hold', async (_, offset) => {
     const { load, service } = fleet
     load.resetStats()
-    // Everybody is away as it jumps: a grace that was counted on the wall clock would end now, or a day late.
+    // All agents are away when the clock jumps: a grace that was counted on the wall clock would end now, or a day
+    // late.
     load.cut({ from: 0, count: AGENTS })
     await eventually('they are gone', async () => load.stats().open === 0, { everyMs: 5 })
     jumpTo(offset)
     await untilAllOpen(fleet, AGENTS)
-    // A session lasts a day: only a longer way ahead ends it.
+    // A session ends a day after it began by the wall clock: only the jump to a day ahead ends it.
     if (offset === DAY_S) await service.api.login()
     expect(Math.abs((await readOffset()) - offset)).toBeLessThan(60)
     expect(await status()).toBe('connected')

@@ -57,7 +57,7 @@ test('a process that was cut off and comes back after another took over writes n
   })
   expect(performance.now() - startedAt).toBeLessThan(2_000)
 
-  // Two are up now. The one that was cut off keeps its agents, and notes what they do.
+  // Two processes are up now. The one that was cut off from the database keeps its agents, and notes what they do.
   expect(load.stats().open).toBe(AGENTS)
   load.cut({ from: 0, count: CUT })
   await eventually('those have gone', async () => load.stats().open === AGENTS - CUT, { everyMs: 10 })
@@ -65,7 +65,7 @@ test('a process that was cut off and comes back after another took over writes n
   expect(balancer.open()).toEqual([AGENTS, 0])
   expect(first.hasEnded()).toBe(false)
 
-  // While its database comes back, operators still talk to it: it may answer anything but "done".
+  // Operators still send changes to it while its database comes back: it may answer anything but success.
   const writes: number[] = []
   let isOver = false
   const hammer = async (call: () => Promise<{ status: number }>) => {
@@ -91,7 +91,7 @@ test('a process that was cut off and comes back after another took over writes n
   await Promise.all(hammers)
 
   expect(first.exitCode()).toBe(1)
-  // Its last words may come after its end.
+  // Its last lines of output may arrive after it has ended.
   await eventually('it says what is lost', async () => first.output().includes('they are lost'), {
     withinMs: 5_000,
   })
@@ -102,7 +102,8 @@ test('a process that was cut off and comes back after another took over writes n
   expect(await count('audit_events')).toBe(before.audits)
   expect(await count('approvals')).toBe(before.approvals)
   expect(await count('workloads', `trusted_labels <> '{}'`)).toBe(0)
-  // What it had noted is lost, the only loss there is, and it says how much: who went, and who came back.
+  // The only loss is the events that it had noted and not stored, and it logs how many: each agent that was cut went
+  // once and came back once.
   const said = first.output().split('\n')
   expect(
     said.filter((line) => line.includes('they are lost')).map((line) => JSON.parse(line).events),
@@ -113,7 +114,7 @@ test('a process that was cut off and comes back after another took over writes n
   expect(balancer.open()).toEqual([0, AGENTS])
   expect(await count('process_epoch', 'epoch = 2')).toBe(1)
 
-  // The agents have one master that they obey.
+  // All agents obey the process that took over.
   await other.api.login()
   await other.api.post(pushPath, { comment: 'go' }, 202)
   await eventually('everybody runs what it pushed', async () => load.running()[configHash(yaml)] === AGENTS)

@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts'
 import { approveConfig, configOf, type FaultFleet, startFaultFleet, untilAllOpen } from './support/fleet.ts'
 
 const AGENTS = 200
-/** How long the database is away; a minute and more by the variable, for runs by hand. */
+/** How long the database is away, in ms; MUSTER_FAULT_AWAY_MS makes it longer in runs by hand. */
 const AWAY_MS = Number(process.env['MUSTER_FAULT_AWAY_MS'] ?? 6_000)
 let proxy: DatabaseProxy
 let fleet: FaultFleet
@@ -83,7 +83,7 @@ test('pushes keep their word while connections to the database are cut', async (
       proxy.goAway()
       proxy.comeBack()
     })
-    // Done, or an outage that is said; with 202 it is done for good.
+    // The push is accepted or answered as an outage. Once it is accepted (202) it must stand.
     expect([202, 503]).toContain(status)
     const hash = await untilAllRunWhatIsAssigned()
     if (status === 202) expect(hash).toBe(configHash(yaml))

@@ -15,7 +15,7 @@ import { chooseMetrics, type MetricsReader } from './support/metrics.ts'
 
 const AGENTS = 200
 const CUT = 50
-/** How long it is stopped; a minute and more by the variable, for runs by hand. */
+/** How long the database is stopped, in ms; MUSTER_FAULT_AWAY_MS makes it longer in runs by hand. */
 const STOPPED_MS = Number(process.env['MUSTER_FAULT_AWAY_MS'] ?? 3_000)
 let folder: string
 let options: PostgresOptions
@@ -29,7 +29,7 @@ beforeAll(async () => {
     directory: join(folder, 'data'),
     port: await findFreePort('127.0.0.1'),
     password: 'test',
-    // Durable, as a real one: what is committed is there after a restart.
+    // A PostgreSQL that is durable, unlike that of other tests: what is committed survives a restart.
     settings: ['max_connections=100'],
   }
   postgres = await startPostgres(options)

@@ -10,7 +10,7 @@ import { type FaultFleet, startFaultFleet } from './support/fleet.ts'
 import { chooseMetrics, type MetricsReader } from './support/metrics.ts'
 
 const AGENTS = 20
-/** Workloads whose labels are as long as they may be: each is 120 KB to tell. */
+/** How many workloads have labels as long as they may be: a frame about one of them is 120 KB long. */
 const WORDY = 60
 const READERS = 5
 const MIB = 1_048_576
@@ -33,7 +33,8 @@ beforeAll(async () => {
   const url = service.opampHttpUrl.replace('http://', '')
   wordy = await Promise.all(Array.from({ length: WORDY }, () => openWire(url)))
   await talk(0)
-  // All at once they would be more than a browser is sent: it would be told to fetch again instead.
+  // The frames about all of them at once are more than a browser is sent; a browser that was connected now would be
+  // told to fetch the list again.
   await eventually('they are stored and told', async () => {
     const [found] = await fleet.rows<{ n: number }>(
       `select count(*)::int as n from workloads where display_name like 'wordy-%' and labels ? 'label.0'`,
@@ -46,7 +47,7 @@ afterAll(async () => {
   await fleet?.end()
 })
 
-/** Some wordy agents, all unless told otherwise, describe themselves in full, with something new. */
+/** Let wordy agents (all of them by default) send a full description with new labels. */
 async function talk(round: number, who: readonly AgentWire[] = wordy): Promise<void> {
   const labels = Object.fromEntries(
     Array.from({ length: 120 }, (_, n) => [`label.${n}`, `${round} ${'x'.repeat(1_000)}`]),
@@ -94,7 +95,7 @@ test('a browser that never reads is cut and counted; the others are told everyth
   await eventually(
     'the deaf one is cut',
     async () => {
-      // A few at a time, and no more before the good one has read them: it must not count as slow.
+      // A few at a time, and no more before the browser that reads has got them: it must not count as slow.
       const some = wordy.slice((round * 5) % WORDY, ((round * 5) % WORDY) + 5)
       const before = good.frames()
       await talk(round++, some)

@@ -58,7 +58,7 @@ describe.skipIf(!canMount)('a database whose disk is full', () => {
     load.beats({ intervalMs: 200 })
     fillDisk()
 
-    // Rows that fit into pages that exist are still stored: go on until one does not.
+    // Rows for which existing pages have room are still stored: go on until one does not fit.
     let cuts = 0
     await eventually('a batch could not be stored', async () => {
       load.cut({ from: (cuts * 20) % AGENTS, count: 20 })

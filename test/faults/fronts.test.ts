@@ -28,7 +28,10 @@ const internal = async () => ({
   OPAMP_SHARED_SECRET: '',
 })
 
-/** An owner, and a front that has all the agents; what is cut off comes back to whoever listens. */
+/**
+ * Start an owner and a front, with all agents connected to the front. Agents that are cut off reconnect to the front
+ * or, when it does not take connections, to the owner.
+ */
 async function startPair(): Promise<Pair> {
   const owner = await startService({ args: [BUNDLE, '--edition', 'complete'], env: await internal() })
   cleanups.push(() => owner.stop())
@@ -57,7 +60,7 @@ async function startPair(): Promise<Pair> {
   return { owner, front, agents, balancer, workloadId, rows }
 }
 
-/** Push, and do something as the fifth offer arrives; whoever asks is asked through `via`. */
+/** Push a config, and call `disturb` as the fifth agent receives its offer. */
 async function pushAnd(
   { owner, agents, workloadId }: Pair,
   mark: string,
@@ -125,7 +128,7 @@ for (const [name, signal] of [
     try {
       await untilApplied(pair, name)
       expect(pair.balancer.open()).toEqual([AGENTS, 0])
-      // Nobody is given it twice that has said that it applied it.
+      // No agent that has reported APPLIED is offered the config again; one that had not may be offered it twice.
       expect(pair.agents.heard.length - before).toBeLessThanOrEqual(2 * AGENTS)
       await noneLost(pair)
     } finally {

@@ -33,7 +33,7 @@ function residentMib(): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(text)![1]) / 1024
 }
 
-/** Do harm, and see that every honest agent is answered while it goes on and stays connected. */
+/** Run an attack, and check that every honest agent stays connected and is answered meanwhile. */
 async function whileHonestAgentsAreServed(harm: () => Promise<void>): Promise<void> {
   fleet.load.resetStats()
   await harm()
@@ -125,7 +125,7 @@ describe('agents that do harm', () => {
         expect(errorResponse).toMatchObject({ type: 2, retryInfo: { retryAfterNanoseconds: 30e9 } })
         expect(errorResponse['errorMessage']).toContain(`it carries ${perConnection}`)
       }
-      // Whoever is on it already goes on.
+      // An agent that is already on this socket is still served.
       expect(await wire.exchange({ instanceUid: uidBytes(100_000), sequenceNum: 1 })).not.toHaveProperty(
         'errorResponse',
       )

@@ -29,7 +29,7 @@ const WIDE = '\u20ac'.repeat(255_000)
 const addressOf = (n: number) => `10.0.${n >> 8}.${n & 255}`
 
 test('400 failed logins from 400 addresses with the longest e-mails leave nothing in memory', async () => {
-  // What the first ones cost is no leak: threads, buffers, compiled code.
+  // The memory that the first logins take stays taken and is no leak: threads, buffers, compiled code.
   for (let n = 0; n < 20; n++) await logIn(`${n}${WIDE}@example.com`, addressOf(1_000 + n))
   const before = residentMib()
   for (let n = 0; n < 400; n++) {

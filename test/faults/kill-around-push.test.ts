@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => fleet.end())
 
-/** Everything that the database holds of the newest push of a hash. */
+/** What the database holds of the newest push of a config. */
 async function readPush(hash: string) {
   const [push] = await fleet.rows<Record<string, unknown>>(
     `select p.push_id, p.status, p.target_count,
@@ -31,7 +31,7 @@ async function readPush(hash: string) {
   }
 }
 
-// From before the transaction begins to after the last frame went out.
+// The delays reach from before the push's transaction begins to after the last offer was sent.
 test.each([0, 3, 8, 15, 30, 60, 150])(
   'a kill -9 %i ms into a push leaves all of it or nothing',
   async (delayMs) => {
@@ -61,7 +61,7 @@ test.each([0, 3, 8, 15, 30, 60, 150])(
     }
     await untilAllOpen(fleet, AGENTS)
     if (push === undefined) return
-    // Whoever had not got it gets it now, and the revision ends as it would have without the kill.
+    // Agents that had not got the config get it now, and the push ends as it would have without the kill.
     await eventually(
       'everybody runs it and the push is applied',
       async () =>

@@ -60,7 +60,8 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
     fleet.killAtCommit('push', verdict)
     expect(await fleet.afterTheKill(fleet.push(id))).toBeNull()
     expect(await fleet.count('pushes where config_hash = $1', [hash])).toBe(isDone ? 1 : 0)
-    // Nobody was offered what was not known to be stored; what was stored is offered by whoever starts next.
+    // The killed process offered nothing, since it did not know the push to be stored; if it was stored, the next
+    // process offers it.
     expect(fleet.offeredUntilDeath).toEqual([])
     if (!isDone) expect((await fleet.push(id)).status).toBe(202)
     await fleet.untilSettled(hash)

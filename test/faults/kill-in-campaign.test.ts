@@ -6,7 +6,8 @@ import { eventually } from '../support/eventually.ts'
 import { COMMITS, expectNoneOf, KillableFleet } from './support/killable-fleet.ts'
 import { runnableConfig } from './support/supervised-agents.ts'
 
-// A process that is killed in a campaign leaves no target behind, and whoever starts next pushes to none twice.
+// When the process is killed during a campaign, no target is forgotten, and the next process pushes to none a second
+// time.
 
 const HOSTS = ['vm-1', 'vm-2', 'vm-3', 'vm-4', 'vm-5']
 
@@ -49,7 +50,7 @@ async function approved(yaml: string, change: object = {}): Promise<string> {
     scope: {
       selector: { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['vm-*'] }] },
     },
-    // The first alone, then the rest.
+    // The first wave is one workload, the second all others.
     waves: [{ count: 1 }, {}],
     limits: { silent: 0 },
   })
@@ -86,7 +87,10 @@ const untilDone = (id: string) => until(id, 'done', { applied: HOSTS.length })
 const whoRuns = (hash: string) =>
   hosts.filter(({ collector: { storage } }) => storage.remoteConfigHash === hash).length
 
-/** Every target has the one push of its campaign, with one record, and what is assigned is what runs. */
+/**
+ * Check that every target of this campaign was pushed to once and has ended, and that each push and roll-back has one
+ * audit record.
+ */
 async function expectNothingBroken(id: string): Promise<void> {
   const [hasForward, hasBack] = [
     `t.campaign_id = $1 and t.push_id`,

@@ -5,15 +5,15 @@ import { COMMITS, expectNoneOf, KillableFleet } from './support/killable-fleet.t
 import { FAILS, runnableConfig } from './support/supervised-agents.ts'
 
 const AGENTS = 4
-/** One member, then everybody, as fast as they answer. */
+/** A first stage of one member and a second of all, without a time to watch. */
 const STAGES = [{ count: 1 }, { percentage: 100 }]
-/** One member, who is watched for longer than a test takes. */
+/** A first stage of one member that is watched for longer than a test takes, then all. */
 const WATCHED = [{ count: 1, dwell_seconds: 3_600 }, { percentage: 100 }]
-/** Two members. */
+/** A first stage of two members, then all. */
 const TWO_FIRST = [{ count: 2 }, { percentage: 100 }]
 
 let fleet: KillableFleet
-/** What everybody runs between the tests. */
+/** The hash of the config that all agents run between the tests. */
 let good: string
 
 beforeAll(async () => {
@@ -46,14 +46,14 @@ const untilRollout = (hash: string, status: string) =>
     return found?.status === status && found
   })
 
-/** Who was ever offered a config. */
+/** The uids of the agents that were ever offered a config. */
 const offeredTo = (hash: string) =>
   new Set(fleet.agents.heard.filter((heard) => heard.hash === hash).map(({ uid }) => uid))
 
 const decide = async (hash: string, what: 'promote' | 'abort' | 'rollback') =>
   fleet.post(`/config/canary/${(await rolloutOf(hash))!.id}/${what}`)
 
-/** A rollout of this config that has ended well: everybody runs it, each a member once. */
+/** Wait until the rollout of this config has succeeded: all agents run it, and each was a member once. */
 async function untilSucceeded(hash: string): Promise<void> {
   await fleet.untilSettled(hash)
   expect(await untilRollout(hash, 'succeeded')).toMatchObject({ members: AGENTS, phase: 'applied' })
@@ -83,7 +83,7 @@ async function expectNothingBroken(): Promise<void> {
   })
 }
 
-/** A member becomes unhealthy while its stage is watched, as the gates see it. */
+/** Wait until a member runs this config and the service knows it, then let the member report that it is unhealthy. */
 async function sickenMember(hash: string): Promise<void> {
   const uid = await eventually('the member runs it', async () => fleet.running(hash)[0])
   const member = fleet.agents.agents.find((agent) => agent.uidHex() === uid)!
@@ -92,7 +92,7 @@ async function sickenMember(hash: string): Promise<void> {
   member.collector.setHealthy(false)
 }
 
-/** A rollout that its first stage's only member has halted. */
+/** Start a rollout whose first stage is halted because its only member becomes unhealthy; returns the config's hash. */
 async function halted(mark: string): Promise<string> {
   const yaml = runnableConfig(mark)
   const hash = configHash(yaml)
@@ -102,7 +102,7 @@ async function halted(mark: string): Promise<string> {
   return hash
 }
 
-/** Everybody back on what they ran, and well. */
+/** Let all agents be healthy again and push a new config to them, which is `good` from then on. */
 async function recover(): Promise<void> {
   for (const { collector } of fleet.agents.agents) collector.setHealthy(true)
   const yaml = runnableConfig(`after ${good}`)
@@ -222,7 +222,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
 })
 
 describe('killed as an offer arrives', () => {
-  // The first is the first stage's, the others are the last one's.
+  // The first offer goes to the member of the first stage, the others belong to the last stage.
   test.each([1, 2, AGENTS])('number %i of a rollout', async (n) => {
     const yaml = runnableConfig(`offer ${n}`)
     const hash = configHash(yaml)

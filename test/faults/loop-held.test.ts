@@ -11,7 +11,7 @@ let metrics: MetricsReader
 
 beforeAll(async () => {
   metrics = await chooseMetrics()
-  // Each login of the storm comes from an address of its own, so that no limit spares the service the work.
+  // Each login comes from an address of its own, so that no limit of attempts spares the service the work.
   fleet = await startFaultFleet({
     agents: AGENTS,
     env: { ...metrics.env, MUSTER_TRUSTED_PROXIES: '127.0.0.1' },
@@ -34,10 +34,15 @@ test('the metrics say how long the event loop was held, and say it once', async 
   await eventually('it is forgotten', async () => (await metrics.read(HELD)) < 0.3)
 })
 
-/** A quiet machine holds it for 50 ms at most; this is for one that is shared. */
+/**
+ * On a quiet machine the event loop is held for 50 ms at most; the limit allows for a machine that others use as well.
+ */
 const HELD_MS_MAX = 500
 
-/** What agents saw, and how long the loop was held at most, while this went on. */
+/**
+ * Run `work`; returns the longest that an agent waited for an answer and the longest that the service's event loop was
+ * held meanwhile, in ms.
+ */
 async function measure(work: () => Promise<void>): Promise<{ slowestMs: number; heldMs: number }> {
   await metrics.read(HELD)
   fleet.load.resetStats()
@@ -74,17 +79,17 @@ test('200 logins a second from as many addresses stall no agent, and those that 
   expect(counts.get(401)).toBeGreaterThan(20)
   expect(queuedMost).toBeLessThanOrEqual(64)
   expect(seen.slowestMs).toBeLessThan(2_000)
-  // Two threads of Argon2id share the processors with it.
+  // Two threads that hash passwords with Argon2id share the processors with the event loop.
   expect(seen.heldMs).toBeLessThan(2 * HELD_MS_MAX)
   console.info(
     `logins: ${JSON.stringify([...counts])}, the loop was held ${Math.round(seen.heldMs)} ms at most`,
   )
 })
 
-/** As many of a piece as a request of one MiB has room for. */
+/** A text of `head` and as many pieces as fit into a request body of one MiB. */
 const fill = (head: string, piece: (n: number) => string) => {
   let text = head
-  // In JSON, as it is sent: each line break takes two bytes.
+  // Counted as JSON, as the text is sent: a line break takes two bytes there.
   let room = MIB - 1_000 - JSON.stringify(head).length
   for (let n = 0; ; n++) {
     const next = piece(n)

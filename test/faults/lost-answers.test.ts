@@ -8,12 +8,12 @@ import { readFrame } from '../support/frames.ts'
 import { KillableFleet } from './support/killable-fleet.ts'
 import { runnableConfig } from './support/supervised-agents.ts'
 
-// The answer to a commit is lost with its connection: the change stands, and the service was not told. Whoever asked
-// is told that the database was away; what is shown is what is stored, at once and not after the next restart.
+// The answer to a commit is lost with its connection: the change stands, but the service does not know. The caller is
+// answered that the database was away; yet pages must show what is stored soon, and not only after the next restart.
 
 const AGENTS = 3
 let fleet: KillableFleet
-/** What a browser was told. */
+/** The frames that a browser was sent. */
 const frames: HubFrame[] = []
 let browser: WebSocket
 
@@ -38,14 +38,14 @@ afterAll(async () => {
 
 const record = async () => (await fleet.call('GET')).body
 
-/** Make a change of which the answer to the commit is lost. */
+/** Make a change and lose the answer to its commit. */
 async function losing(name: string, change: () => Promise<{ status: number }>): Promise<void> {
   frames.length = 0
   fleet.loseAnswer(name)
   expect((await change()).status).toBe(503)
 }
 
-/** What is shown becomes what is stored, and browsers are told to look. */
+/** Wait until the API shows what is stored, and browsers are told to fetch again. */
 async function untilShown(what: string, isShown: () => Promise<boolean>): Promise<void> {
   await eventually(what, isShown)
   await eventually('browsers are told to fetch', async () => frames.some(({ type }) => type === 'resync'))

@@ -27,7 +27,9 @@ async function startTwo(): Promise<void> {
   await front.api.login()
 }
 
-/** How long until the front answers from the new owner; each answer meanwhile is one of those that are promised. */
+/**
+ * How many ms it takes until the front answers with the new owner's data. Every answer before that must be `no_owner`.
+ */
 async function msUntilAnswered(): Promise<number> {
   const startedAt = performance.now()
   await eventually(

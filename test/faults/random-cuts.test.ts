@@ -12,7 +12,7 @@ const SEED = Number(process.env['MUSTER_FAULT_SEED'] ?? 20_261_121)
 const dice = diceOf(SEED)
 let fleet: FaultFleet
 let metrics: MetricsReader
-/** A session of its own that cuts the others. */
+/** A database session of the test, which ends sessions of the service. */
 let axe: pg.Client
 
 beforeAll(async () => {
@@ -28,14 +28,17 @@ afterAll(async () => {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Cut sessions of the service at random, the one with the lock among them, until told to stop; how many. */
+/**
+ * End sessions of the service at random, the one with the process lock among them, until `stop`, which returns how
+ * many.
+ */
 function cutSessions(): { stop(): Promise<number> } {
   let isOver = false
   let cut = 0
   const run = async () => {
     for (let look = 0; !isOver; look++) {
       await pause(2)
-      // Those in the middle of a transaction often, those that stand by now and then.
+      // Mostly sessions in the middle of a transaction; now and then any, which are idle mostly.
       const who = look % 100 === 0 ? 'true' : `state <> 'idle' and xact_start is not null`
       const { rows } = await axe.query<{ pid: number }>(
         `select pid from pg_stat_activity where application_name = 'muster' and datname = current_database()
@@ -71,7 +74,7 @@ test(`what was promised holds while connections to the database are cut at rando
     load.cut({ from, count: 10 })
     flaps += 10
     const { status } = await service.api.call('POST', path, { comment: 'go' })
-    // Done for good, or an outage that is said; never anything between.
+    // A push is either accepted and stands, or is answered as an outage.
     expect([202, 503]).toContain(status)
     if (status === 202) promised.push(configHash(yaml))
     else refused++
@@ -129,7 +132,7 @@ test(`what was promised holds while connections to the database are cut at rando
   })
   await eventually('every event is stored', async () => {
     const rows = await fleet.rows<{ event_type: string; n: number }>(
-      // A commit whose answer was cut off is made again: such an event may be there twice.
+      // A commit whose answer was cut off is made again, so an event may be stored twice.
       `select event_type, count(distinct (instance_uid, occurred_at))::int as n from workload_events
        group by event_type`,
     )

@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-/** One process with agents that never come back once they are cut off. */
+/** One process with agents of its own, which do not reconnect once they are cut off. */
 interface Member {
   api: Api
   load: Load
@@ -49,13 +49,15 @@ async function startNext(dsn: string): Promise<Member> {
   return withAgents(port, next.api, () => next.process.stop())
 }
 
-/** Ask every member that serves for something, and for a change, over and over; what any of them answered wrongly. */
+/**
+ * Read from and write to every serving member over and over. `end` returns every wrong answer that one of them gave.
+ */
 function keepAsking(serving: Set<Member>) {
   const wrong: string[] = []
   let asked = 0
   let isOver = false
   const ask = async (member: Member, method: string, path: string, body?: unknown) => {
-    // Nobody starts a request on one that is about to stop; one that is under way there may fail.
+    // No request is sent to a member that is about to stop; one that is under way there may fail.
     if (!serving.has(member)) return
     const said = await member.api.call(method, path, body).then(
       ({ status, body: answer }) => (status < 300 ? '' : `${status} ${JSON.stringify(answer)}`),
@@ -91,7 +93,7 @@ test('all processes are replaced one by one under load: no request fails elsewhe
   const { dsn, member } = await startFirst()
   const serving = new Set([member, await startNext(dsn), await startNext(dsn)])
   const asking = keepAsking(serving)
-  // The first of them owns; then the one that started last follows it.
+  // The first member is the owner. When it stops, the member that started last takes over, which is not stopped here.
   for (const old of [...serving]) {
     serving.add(await startNext(dsn))
     const before = asking.asked()

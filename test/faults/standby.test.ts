@@ -9,7 +9,7 @@ let standby: Standby
 
 beforeAll(async () => {
   fleet = await startFaultFleet({ agents: AGENTS })
-  // The agents' way: the active one's own is taken over, as a load balancer would lead them.
+  // The standby takes over the OpAMP port of the active process, as a load balancer would lead the agents to it.
   standby = await startStandby(fleet.service.dsn, Number(new URL(fleet.service.opampHttpUrl).port))
 })
 afterAll(async () => {

@@ -10,7 +10,7 @@ export default defineConfig({
     include: ['test/faults/**/*.test.ts'],
     globalSetup: [join(here, 'global-setup.ts')],
     pool: 'forks',
-    // They load the machine on purpose: one at a time.
+    // These tests load the machine on purpose, so their files run one at a time.
     fileParallelism: false,
     provide: { patienceMs: 45_000 },
     testTimeout: 120_000,

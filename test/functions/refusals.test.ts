@@ -9,7 +9,7 @@ import { createFleetContext, fakeAgent } from '../support/fleet.ts'
 import { createTestContext, invoke, makeApiToken, signIn } from '../support/invoke.ts'
 import { useTestDatabase } from '../support/postgres.ts'
 
-// What the guards refuse follows from an endpoint's metadata alone, so one table covers every endpoint.
+// What the guards refuse follows from an endpoint's metadata alone, so one table of cases covers every endpoint.
 const database = await useTestDatabase()
 const closed = createTestContext(database, { edition: createEdition({ name: 'closed', capabilities: [] }) })
 afterAll(() => closed.close())
@@ -113,7 +113,7 @@ describe('every endpoint with a path or a query', () => {
     await ctx.advance(300)
     const as = signedIn.administrator.token
     for (const { id, method, path, query } of asked) {
-      // The workload itself stays to the end; of everything else only the strange name is asked for.
+      // Calls below a workload get the id of a real one, so that it is their own parameters that hold U+0000.
       const isOnlyWorkload = path === '/api/workloads/:id'
       const known = path.startsWith('/api/workloads/:id/') ? path.replace(':id', workloadId) : path
       const filled = isOnlyWorkload ? '/api/workloads/%00' : known.replace(/:[a-z_]+/g, '%00')

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { loadFunctions } from '../../runtime/loader.ts'
 import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
 
-// Everything that may change what collectors run, with the rule that it keeps. What is missing here fails below:
-// whoever adds it says why nobody gets around the approval policy by it.
+// Every function that may change what collectors run, with the reason why nobody can get around the approval policy by
+// it. A function that is missing here fails the test below.
 const RULES: Readonly<Record<string, string>> = {
   'approvals/push': 'approved under the policy, counted again; or with the glass broken, by a person',
   'auto-apply/continue': 'goes on with what was approved, if that still holds',

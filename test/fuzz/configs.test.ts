@@ -70,7 +70,7 @@ test('no draft breaks the policy, the outline or the normal form', () =>
     evaluatePolicy({ candidate: text, current: null, isProduction: true, target: {}, settings })
   }))
 
-// What the quick reader takes, and what it must leave alone.
+// Texts that the fast YAML reader reads itself, and texts that it must leave to the full one.
 const PLAIN = [
   'a:\n  - b: 1\n    c: [x/1, "y", 2]\n  - - d # e\n    -\n  -   f: {k: 1, l: [m, {}]}\ng/2:\nh: \'i\'\n',
   'receivers:\n  otlp:\n    protocols:\n      grpc:\n        endpoint: ${env:HOST}:4317\nservice:\n  pipelines:\n    traces:\n      receivers: [otlp]\n      processors: []\n      exporters:\n      - debug\n',

@@ -3,14 +3,17 @@ import { type Attack, attacksOn, attackText } from '../support/regex/attacks.ts'
 import { findRegexes } from '../support/regex/sources.ts'
 import { type CountedRegex, countRegex } from '../support/regex/steps.ts'
 
-// What agents, browsers, files and other processes send goes through these, some of it on the main thread. Each is
-// run by an engine that backtracks as the real one does and counts its steps, so that no clock is asked.
+// The regular expressions that read texts from agents, browsers, files and other processes, some on the main thread.
+// Each is run by an engine that backtracks as the real one does and counts its steps, so that no clock is needed.
 const ROOT = new URL('../../', import.meta.url)
 const found = findRegexes(ROOT, ['lib/', 'functions/', 'runtime/'])
 
-/** Steps that a character may cost: far over what any honest pattern takes, far below what an overlapping one does. */
+/**
+ * Steps that one character of a text may cost: far more than a harmless pattern takes, far less than one with
+ * overlapping repetitions.
+ */
 const STEPS_PER_CHARACTER_MAX = 150
-/** Doubling a text may raise the steps for each of its characters by a third, and not by double. */
+/** When a text doubles, the steps for each character may grow by a third at most; with quadratic work they double. */
 const GROWTH_MAX = 1.34
 const SHORT = 128
 const LONG = 3_000
@@ -46,11 +49,14 @@ describe('regular expressions', () => {
   })
 })
 
-/** The first attack under which a pattern takes more than linear time, or a linear one that is too steep. */
+/**
+ * The first attack text on which a pattern takes more than linear time, or too many steps for each character; null when
+ * there is none.
+ */
 function slowest(regex: RegExp): (Attack & { steps: string }) | null {
   const counted = countRegex(regex)
   for (const attack of attacksOn(regex)) {
-    // Whatever is bad at thousands of characters has begun to be so at a hundred.
+    // A pattern that is slow at thousands of characters is already slower at a hundred.
     const short = perCharacter(counted, attack, SHORT)
     if (short <= STEPS_PER_CHARACTER_MAX && perCharacter(counted, attack, 2 * SHORT) <= short * 1.2) continue
     const half = perCharacter(counted, attack, LONG)

@@ -11,9 +11,10 @@ import { MASK, redactString, redactText, redactUrl, replaceAssigned } from '../.
 import { csvCell } from '../../lib/reports/csv.ts'
 import { createRedactor, REMOVED, REPORT_TEXT_MAX } from '../../lib/reports/redaction.ts'
 
-// Beside each expression by itself (expressions.test.ts): the functions that are made of them, loops included.
+// `expressions.test.ts` tests each regular expression by itself; here the functions that use them are tested, loops
+// included.
 
-/** What is repeated until a text is long. */
+/** Pieces of text that are repeated to make a long one. */
 const PIECES = [
   ...[
     'a',
@@ -72,7 +73,7 @@ const READERS: Record<string, (text: string) => unknown> = {
   scanSecretLines: (text) => scanSecretLines(text, 'conf'),
 }
 
-/** The slow ones, on texts that are shorter. */
+/** The slower functions, which get shorter texts. */
 const PARSERS: Record<string, (text: string) => unknown> = {
   parseConfig,
   normalForm,
@@ -96,9 +97,9 @@ describe('time grows with the text and no faster', () => {
 })
 
 /**
- * How many times as much work a character of a text of four times the length takes: about 1 where the work is
- * linear, 4 where it is quadratic. What takes no time at all is linear; what looks slow is looked at again, since a
- * busy machine makes it look so.
+ * How the processor time for each character grows when the text becomes four times as long: about 1 where the work is
+ * linear, 4 where it is quadratic. A time too short to measure counts as linear. A high result is measured again, since
+ * a busy machine can cause it.
  */
 function growth(read: (text: string) => unknown, piece: string, length: number): number {
   let least = Number.POSITIVE_INFINITY
@@ -138,7 +139,7 @@ describe('memory', () => {
   test('a text of a report is cut before it is redacted, at a place that tells nothing', () => {
     const clean = redactor.text(`${'note '.repeat(100_000)}password=hunter2`)
     expect(clean).toHaveLength(REPORT_TEXT_MAX)
-    // A secret across the cut goes whole.
+    // A secret that lies across the place where the text is cut is removed whole.
     const text = `${'n '.repeat(REPORT_TEXT_MAX / 2 - 5)}password=hunter2hunter2hunter2`
     expect(redactor.text(text)).not.toContain('hunter')
   })

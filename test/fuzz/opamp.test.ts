@@ -44,7 +44,7 @@ const frames = [
   ...RECORDINGS.flatMap((name) => readRecording(name).map(({ bytes }) => bytes)).slice(0, 60),
 ]
 
-/** What every report must hold to, however it was made. */
+/** Check what holds for every result of the intake, whatever the input was. */
 function checkIntake(intake: Intake): void {
   if (!intake.ok) {
     expect(intake.uidOnWire.length).toBeLessThanOrEqual(36)

@@ -15,7 +15,7 @@ import { fakeClock } from '../support/fakes.ts'
 import { createFleetContext, fakeAgent } from '../support/fleet.ts'
 import { useTestDatabase } from '../support/postgres.ts'
 
-// Limits of what is kept that no test of the thing itself reaches; test/keepings.test.ts lists them all.
+// Bounds of kept collections that no other test reaches; test/keepings.test.ts lists all of them.
 
 const database = await useTestDatabase()
 const ctx = await createFleetContext(database)
@@ -125,7 +125,7 @@ describe('what was worked out once', () => {
         return [{ ...user, expires_at: new Date(clock.now().getTime() + 1_000_000) }]
       },
     } as unknown as Database
-    // Tokens take their time to be verified; whose they are is all that counts here.
+    // The real check of tokens would be slow; here only the session and user of a token count.
     const authority = openAuthority({
       ...{ db, clock },
       tokens: { ...tokens, verify: async (sessionId: string) => ({ sessionId, userId: 'u' }) } as never,

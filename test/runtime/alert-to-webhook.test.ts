@@ -54,7 +54,7 @@ test('an alert goes from an agent to browsers, to the list, and over HTTPS to th
   await eventually('its failure is logged', () =>
     running.log.lines.some(({ message }) => message === 'webhook delivery failed and will be tried again'),
   )
-  // What it is still owed survives: the row is there, with the attempt counted.
+  // The call that failed is kept: its row is there, with the attempt counted.
   const [row] = await database.pool.query<{ attempts: number; body: string }>(
     'select attempts, body from webhook_deliveries',
   )

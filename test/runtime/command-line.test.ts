@@ -67,9 +67,9 @@ describe('the command line', () => {
     const read = [
       ...[...source.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'/g)].map((match) => match[1]),
       ...SECRET_SETTINGS.map((name) => `${name}_FILE`),
-      // Made of two parts.
+      // Names that the code puts together from two parts.
       ...['CERT', 'KEY', 'CA'].map((part) => `MUSTER_INTERNAL_TLS_${part}`),
-      // The client's own.
+      // Variables of the client.
       ...['MUSTER_URL', 'MUSTER_TOKEN', 'MUSTER_CA_FILE'],
     ]
     expect([...new Set(HELP.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g))].sort()).toEqual([...new Set(read)].sort())

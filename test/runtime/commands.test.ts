@@ -9,7 +9,7 @@ import { createTestDatabase, openTestConnection, useTestDatabase } from '../supp
 
 const JWT_SECRET = 'a secret of the tests that is long enough'
 
-/** Run a command against a database; what it printed and its exit code. */
+/** Run a command against a database; returns what it printed and its exit code. */
 async function run(command: OneShotCommand, dsn: string, input = '', env: Record<string, string> = {}) {
   let out = ''
   let error = ''
@@ -111,7 +111,7 @@ describe('the commands', async () => {
       expect((await run(command, dsn, 'long enough to use')).code).toBe(0)
     }
     const { out } = await run({ kind: 'verify-audit', head: null }, dsn)
-    // Printed so that it can be given back as it is.
+    // The head is printed in the form in which `--head` takes it.
     const given = parseCommandLine(['verify-audit', '--head', /^head (\S+)$/m.exec(out)![1]!])
     if (given.kind !== 'verify-audit' || given.head === null) throw new Error('the head was not understood')
     const { head } = given

@@ -14,7 +14,7 @@ import { useTestDatabase } from '../support/postgres.ts'
 const database = await useTestDatabase()
 let server: FleetServer
 const agents: SimulatedAgent[] = []
-// Each test has a service of its own name: they share one database.
+// Each test has a service name of its own, since they share one database.
 let tests = 0
 
 async function start(options: Parameters<typeof startFleetServer>[1] = {}): Promise<void> {
@@ -26,7 +26,7 @@ afterEach(async () => {
   tests += 1
 })
 
-/** An agent of this test's one workload, a Deployment; each has a pod of its own. */
+/** Connect an agent of this test's workload, a Deployment; each is a pod of its own. */
 async function join(options: Partial<SimulatedAgentOptions> = {}): Promise<SimulatedAgent> {
   const agent = startSimulatedAgent({
     url: `ws://${server.url}`,
@@ -43,7 +43,7 @@ async function join(options: Partial<SimulatedAgentOptions> = {}): Promise<Simul
   return agent
 }
 
-/** The server has taken everything the agent said, and said all that follows from it. */
+/** Wait until the server has taken everything that the agent sent, and has sent all that follows. */
 async function settle(agent: SimulatedAgent): Promise<void> {
   const instance = () => server.fleet.state.instances.get(agent.uidHex())
   const taken = () => instance()?.sequenceNum === agent.said.length - 1
@@ -73,7 +73,9 @@ exporters: { debug: {} }
 service: { pipelines: { logs: { receivers: [otlp], exporters: [debug] } } }
 # ${comment}
 `
-/** A config that no collector here can start with, though it names nothing that they lack. */
+/**
+ * A config that every collector of these tests fails to start with, although it names only components that they have.
+ */
 const BROKEN = config('broken').replace('receivers: [otlp]', 'receivers: [otlp/missing]')
 
 /** The pushes of a workload as stored, oldest first. */

@@ -58,7 +58,8 @@ it('an approved draft reaches a collector, browsers watch it, and one that fails
     { effective_config_hash: good, assigned_config_hash: good, remote_config_status: { status: 'applied' } },
   ])
 
-  // What a host has in its environment is not known here, so that our checks pass it; the collector finds nothing there.
+  // The service does not know the environment variables of a host, so its checks pass this config; the collector finds
+  // none and fails.
   const bad = DEFAULT_CONFIG.replace('exporters: [debug]', "exporters: [debug, '${env:SECOND_EXPORTER}']")
   expect(bad).not.toBe(DEFAULT_CONFIG)
   await push(bad)

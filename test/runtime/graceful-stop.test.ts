@@ -35,7 +35,7 @@ it('says goodbye to browsers, cuts agents without a Close frame, and writes down
   const connection = await openTestConnection(database.dsn)
   const rows = await connection.query(`select w.status, e.event_type from workloads w
     join workload_events e on e.workload_id = w.id`)
-  // The workload and its one event are there, and nobody is called disconnected because we stopped.
+  // The workload and its one event are stored, and the stop of the service does not count as a disconnect.
   expect(rows).toEqual([{ status: 'connected', event_type: 'connected' }])
   await connection.close()
 })

@@ -12,7 +12,7 @@ afterAll(() => {
   for (const socket of sockets) socket.destroy()
 })
 
-/** Begins a login whose last byte never comes; resolves with the status, once there is one. */
+/** Begin a login whose last byte never comes; resolves with the status once the server answers. */
 function beginLogin(length: number): Promise<string> {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
   sockets.push(socket)
@@ -29,7 +29,7 @@ describe('bodies that strangers begin and never end', () => {
   it('leave room for those of everybody else', async () => {
     const token = await service.token()
     const begun = Array.from({ length: 70 }, () => beginLogin(1_048_576))
-    // One is turned away at least: for want of room when the others are held, or for its length.
+    // At least one is refused: because the others take all the room, or because it is too long.
     await Promise.any(begun)
     const more = Array.from({ length: 400 }, () => beginLogin(8_300))
     await Promise.any(more)

@@ -11,7 +11,7 @@ const service = await useTestService(database, {
   trustedProxies: ['127.0.0.0/8'],
 })
 
-/** A request exactly as written; `fetch` would tidy up the path and refuse the headers. */
+/** Send a request exactly as written; `fetch` would normalise the path and refuse the headers. */
 function raw(
   method: string,
   path: string,
@@ -33,7 +33,7 @@ function raw(
   })
 }
 
-/** The whole answer to a request whose header lines are exactly these. */
+/** Send a request with exactly these header lines; returns the whole answer as text. */
 function rawLines(method: string, path: string, body: string, lines: readonly string[]): Promise<string> {
   const { port } = new URL(service.url)
   return new Promise((resolve, reject) => {
@@ -96,7 +96,7 @@ describe('an answer of the API listener', () => {
     for (let n = 0; n < 6; n++) answers.push(await guess(`198.51.100.${n}`))
     expect(answers.map((answer) => answer.slice(9, 12))).toEqual(['401', '401', '401', '401', '401', '429'])
     expect(answers.join()).not.toMatch(/strict-transport-security/i)
-    // What one line says counts as it did.
+    // A list in one header line is still accepted.
     const one = await raw('POST', '/api/auth/login', { 'x-forwarded-for': `192.0.2.1, ${address}` }, '{}')
     expect(one.status).toBe(400)
   })

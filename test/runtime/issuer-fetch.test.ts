@@ -14,7 +14,7 @@ afterEach(async () => {
 
 const HOST = 'id.example.com'
 
-/** A provider behind a proxy, both on this machine, that answers with these bytes; the way to call it. */
+/** Start a provider that answers with these bytes, behind a proxy, both on this machine; returns how to call it. */
 async function startProvider(answer: string) {
   const certificate: ServerOptions = selfSignedCertificate([HOST])
   const provider = createServer(certificate, (_request, response) => {
@@ -24,7 +24,7 @@ async function startProvider(answer: string) {
   await once(provider, 'listening')
   const { port } = provider.address() as AddressInfo
   const proxy = createProxy()
-  // Whatever it is asked for, it leads to the provider of the test.
+  // The proxy connects to the test's provider whatever address is asked for.
   proxy.on('connect', (_request, socket) => {
     const on = connect(port, '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')

@@ -45,7 +45,7 @@ describe('in want of memory', () => {
     const guard = watchMemory({ log, read: () => reading, inWorkers: async () => inWorkers, cutQuiet })
     await guard.look()
     expect(asked).toEqual([])
-    // What the reading of a config takes in another thread is no socket's doing.
+    // Memory that a worker thread takes to read a config is not caused by any socket.
     reading = { native: 900 * MIB, limit: 1_000 * MIB }
     inWorkers = 600 * MIB
     await guard.look()

@@ -54,14 +54,14 @@ describe('the metrics', () => {
   test('are each explained in the README, which names no other', async () => {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
     const named = new Set([...readme.matchAll(/`((?:muster|process)_[a-z_]+)`/g)].map(([, name]) => name))
-    // What a process of several has besides.
+    // Metrics that only a process of a fleet of processes has.
     const facts = { agents: 0, waiting: 0, unconfirmed: 0, absorbed: 0, forwarded: 0, replayed: 0 }
     const ofFronts = frontMetrics({ ...facts, offersNotSent: 0, isOwner: true, hasLink: true, skewMs: 0 })
     const served = new Set([
       ...[...(await scrape()).keys()].map((name) => name.split('{')[0]),
       ...ofFronts.map(({ name }) => name),
     ])
-    // A cause of offers is served once it occurred.
+    // The counter of offers has no sample before there was an offer.
     expect([...named].filter((name) => name !== 'muster_offers_sent_total').sort()).toEqual(
       [...served].filter((name) => name !== 'muster_offers_sent_total').sort(),
     )

@@ -10,7 +10,7 @@ describe('the table of refusals', () => {
   })
 
   it('answers the codes that clients have known from the first version', () => {
-    // The codes that the specification and the contract of the service name.
+    // Codes that clients rely on, by the problem that they are sent for.
     const known: Partial<Record<ProblemCode, string>> = {
       'approval-not-pending': 'approval_not_pending',
       'approval-required': 'approval_required',

@@ -63,7 +63,7 @@ describe('a config pushed to real sockets', () => {
       )
     expect(offersHeard()).toEqual([1, 1])
 
-    // The same address again, as a restart has it.
+    // A restart keeps its address.
     await running.stop()
     running = await startTestService(database, { opampAddress })
     await eventually('both are back', () => fleet().workload(workloadId)?.live.count === 2)

@@ -9,7 +9,7 @@ import { startTestService, type TestService } from '../support/service.ts'
 
 const database = await useTestDatabase()
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
-// `muster` itself, without a build.
+// A shell command that runs `muster` from the sources, without a build.
 const MUSTER = `node ${fromRoot('runtime/build/run.mjs')} ${fromRoot('runtime/main.ts')}`
 const EMAIL = 'admin@example.com'
 const PASSWORD = 'correct horse battery'

@@ -21,7 +21,7 @@ afterEach(() => {
   listener = api = undefined
 })
 
-/** Shake hands from an address of the loopback network: 101, or the status of the refusal. */
+/** Open a WebSocket from a loopback address; returns 101, or the status of the refusal. */
 const dial = (localAddress = '127.0.0.1') => shakeHands(`ws://${listener!.url}`, localAddress)
 
 async function shakeHands(

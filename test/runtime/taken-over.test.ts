@@ -3,7 +3,7 @@ import sweepJanitor from '../../functions/janitor/sweep.ts'
 import { useTestDatabase } from '../support/postgres.ts'
 import { useTestService } from '../support/service.ts'
 
-// A process that stood still, and goes on beside the one that has taken over.
+// A process stands still, another takes over, and then the first goes on beside it.
 
 const database = await useTestDatabase()
 const on = await useTestService(database)

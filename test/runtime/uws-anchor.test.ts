@@ -8,7 +8,10 @@ const app = uws.App()
 const anchor = new Anchor()
 const memory: Buffer[] = []
 
-/** Asks for memory of every small size, and fills it with a bit that means "close" to the HTTP side of the library. */
+/**
+ * Allocate memory of every small size, filled with a bit that means "close" to the HTTP side of the socket library:
+ * freed memory that the library still reads then closes the connection.
+ */
 function useMemory(): void {
   for (let round = 0; round < 4; round++)
     for (let size = 8; size <= 400; size += 8) memory.push(Buffer.allocUnsafeSlow(size).fill(0x10))
@@ -31,7 +34,7 @@ app.ws('/ws', {
       if (!isAborted) anchor.accept(response, () => response.upgrade({}, key, '', '', context))
     })
   },
-  // As early as it can be: while the library still has the handshake in hand.
+  // The earliest possible moment: the library is still busy with the handshake.
   open: useMemory,
   message: (ws, message) => void ws.send(message),
 })

@@ -5,7 +5,10 @@ import { listen } from '../../runtime/uws.ts'
 
 const memory: Buffer[] = []
 
-/** Asks for memory of every small size, and fills it with a bit that means "close" to the HTTP side of the library. */
+/**
+ * Allocate memory of every small size, filled with a bit that means "close" to the HTTP side of the socket library:
+ * freed memory that the library still reads then closes the connection.
+ */
 function useMemory(): void {
   for (let round = 0; round < 4; round++)
     for (let size = 8; size <= 400; size += 8) memory.push(Buffer.allocUnsafeSlow(size).fill(0x10))
@@ -19,7 +22,7 @@ const route: SocketRoute = {
   closeOnBackpressure: true,
   refuseForRoom: () => null,
   async admit() {
-    // Later than the handshake's own turn of the event loop, as with every look into the database.
+    // The upgrade is accepted in a later turn of the event loop than the handshake, as after a query to the database.
     await new Promise((resolve) => setImmediate(resolve))
     return { accept: true, state: null }
   },
@@ -40,7 +43,7 @@ const listener = listen('127.0.0.1:0', {
 })
 afterAll(() => listener.destroy())
 
-/** What the server says next, or how it ended the connection. */
+/** The next message of the server, or how it ended the connection. */
 const nextWord = (client: WebSocket) =>
   new Promise<string>((resolve) => {
     client.once('message', (data: Buffer) => resolve(data.toString()))
@@ -52,7 +55,7 @@ it('keeps every socket that was admitted late, whatever its opening does with me
   for (let i = 0; i < 200; i++) {
     const client = new WebSocket(`ws://127.0.0.1:${listener.port}/ws`)
     const hello = await nextWord(client)
-    // A round trip more: whatever is cut after the handshake is cut by now.
+    // One more round trip: a connection that is cut after the handshake is cut by now.
     const answer = nextWord(client)
     client.send('still there?')
     const told = `${hello}, ${await answer}`

@@ -15,7 +15,7 @@ import { openTestAgent } from '../support/test-agent.ts'
 const AGENTS = 6
 const ATTEMPTS = 3
 const database = await useTestDatabase()
-/** Takes every call and never answers. */
+/** An endpoint that takes every call and never answers. */
 const endpoint = await startHttpsEndpoint(() => undefined)
 endpoint.network.timeoutMs = 500
 let aheadMs = 0
@@ -51,7 +51,7 @@ test('a webhook that hangs gets three attempts each, holds up no alert, and does
   const agents = await Promise.all(Array.from({ length: AGENTS }, (_, n) => connectOutdated(n)))
   await eventually('an alert fires for each', async () => (await runAlerts()).fired === AGENTS)
 
-  // All hang, four at a time; meanwhile another alert fires, is told and is listed.
+  // All calls hang, four at a time; meanwhile another alert fires, is told to browsers and is listed.
   await eventually('the endpoint is called', () => endpoint.bodies.length > 0)
   agents.push(await connectOutdated(AGENTS))
   await eventually('one more fires', async () => (await runAlerts()).fired === 1)
@@ -78,7 +78,7 @@ test('a webhook that hangs gets three attempts each, holds up no alert, and does
     given_up: AGENTS + 1,
   })
 
-  // One hangs for a minute now, and the service is told to stop.
+  // One call hangs for a minute, and the service is told to stop.
   endpoint.network.timeoutMs = 60_000
   agents.push(await connectOutdated(AGENTS + 1))
   await eventually('one more fires', async () => (await runAlerts()).fired === 1)

@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { openSimStore, type SimStore } from './database/sim-store.ts'
 import { runSeed, type SeedResult } from './run-seed.ts'
 
-/** A database for worlds to live in, one after the other; call it in a `describe`. */
+/** One test database in which many worlds are run one after the other. Call it in a `describe`. */
 export function useStore(): () => SimStore {
   let database: TestDatabase
   let store: SimStore
@@ -18,7 +18,10 @@ export function useStore(): () => SimStore {
   return () => store
 }
 
-/** Worlds in a database of their own; call it in a `describe`. A world that fails fails the test. */
+/**
+ * Runs the world of a seed and fails the test when a promise was broken. Call it in a `describe`; the database is its
+ * own.
+ */
 export function useWorlds(): (seed: number) => Promise<SeedResult> {
   const store = useStore()
   return async (seed) => {
@@ -33,16 +36,16 @@ export function useWorlds(): (seed: number) => Promise<SeedResult> {
 
 const SEEDS = Number(process.env['SIM_SEEDS'] ?? 40)
 const FIRST = Number(process.env['SIM_FIRST'] ?? 1)
-/** Files that share the seeds, so that they run beside each other. */
+/** How many test files share the seeds, so that vitest runs them in parallel. */
 const SHARES = 2
 
-/** This file's share of the seeds that were asked for. */
+/** The seeds of one share (counted from 0) among `SIM_SEEDS` seeds from `SIM_FIRST` on. */
 export function seedsOf(share: number): number[] {
   const all = Array.from({ length: SEEDS }, (_, index) => FIRST + index)
   return all.filter((_, index) => index % SHARES === share)
 }
 
-/** Run many seeds; all that fail are named, with what the first of them found. */
+/** Run many seeds. The failure names every seed that failed, and has the whole trace of the first. */
 export async function checkMany(
   check: (seed: number) => Promise<SeedResult>,
   seeds: readonly number[],
@@ -66,7 +69,7 @@ export async function checkMany(
     `${seeds.length} seeds took ${((user + system) / 1e6 / seeds.length).toFixed(2)} s of a core each, PostgreSQL apart`,
   )
   if (faults.length > 0) expect.fail(`${faults.length} of ${seeds.length} seeds failed\n${faults.join('\n')}`)
-  // The trouble must be real for the promises to mean something.
+  // Without enough pushes and rollbacks the seeds would show nothing.
   expect(pushes).toBeGreaterThanOrEqual(seeds.length)
   expect(rollbacks).toBeGreaterThanOrEqual(Math.floor(seeds.length / 20))
 }

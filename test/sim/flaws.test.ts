@@ -18,7 +18,7 @@ vi.mock('../../lib/alerts/rules.ts', async (importOriginal) => {
 describe('a fault that is put into a process is found by some seed', () => {
   const store = useStore()
 
-  /** What the first seed says that finds the fault; null when none does. */
+  /** The first problem found by the first seed that finds one; null when no seed does. */
   async function find(troubles: readonly Trouble[], flaw: Flaw | null): Promise<string | null> {
     for (let seed = 1; seed <= SEEDS_MAX; seed++) {
       const { problems } = await runSeed(seed, store(), { troubles: troubles.join(','), flaw })

@@ -5,8 +5,8 @@ import type { Flaw, SimService } from './service/sim-service.ts'
 import type { Trouble } from './troubles.ts'
 
 /**
- * For each kind of trouble that has no test of its own elsewhere a fault that only it brings to light, put into a
- * process on purpose. A trouble that finds its fault no more has stopped to trouble anybody.
+ * For each kind of trouble that has no test of its own elsewhere: a fault put into a process on purpose, which shows
+ * under that trouble alone. When the simulation no longer finds the fault, the trouble has lost its effect.
  */
 export const FLAWS: Readonly<Record<string, { troubles: readonly Trouble[]; flaw: Flaw }>> = {
   'measures waits by the wall clock': {
@@ -60,7 +60,7 @@ export const FLAWS: Readonly<Record<string, { troubles: readonly Trouble[]; flaw
   },
 }
 
-/** What is stored of reports is tried once. */
+/** The process does not try again to store reports after the database was unavailable. */
 function forgettingReports(db: Database): Database {
   return {
     ...db,
@@ -124,7 +124,7 @@ function keepingLabels({ fleet }: SimService): void {
   }
 }
 
-/** Every send is taken for one that went out. */
+/** The process takes every frame for sent, even where the socket had no room for it. */
 function sendingBlindly({ fleet }: SimService): void {
   const seen = new WeakSet<AgentConnection>()
   const receive = fleet.receive.bind(fleet)

@@ -1,9 +1,10 @@
 /**
- * Seeds that failed once, with what they found. They stay. What a seed brings about changes when the simulation
- * learns something new: then they are seeds like others, and the fault itself is held by its own test.
+ * Seeds that failed once, with the fault that they found; they are never removed. When the simulation changes, a seed
+ * takes another course: then it is a seed like others, and the fault is kept out by a test of its own. "Nothing of the
+ * fleet" marks a fault of the simulation itself.
  */
 export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
-  // Of the first simulation.
+  // Found by the first version of this simulation.
   [2, 'a fault of which no record was kept'],
   [19, 'a fault of which no record was kept'],
   [53, 'a fault of which no record was kept'],
@@ -17,7 +18,7 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
   [507, 'a push decided before a commit in doubt was settled: a config offered twice'],
   [500_630, 'a push decided before a commit in doubt was settled: browsers told that it was superseded'],
   [1178, 'a staged push that superseded the active one'],
-  // Of this one.
+  // Found by the present version.
   [43, 'a push that nobody answers, of which browsers were told nothing'],
   [1013, 'a pin that browsers were not told of with the push'],
   [1063, 'a count of who runs a failed config that browsers were not told of'],

@@ -3,7 +3,7 @@ import { chooseComponents } from './agents/agent-nature.ts'
 import type { SimAgent } from './agents/sim-agent.ts'
 import type { World } from './world.ts'
 
-/** Throw the dice for everything that will happen until then. */
+/** Schedule all trouble and all acts of operators of a world, chosen by its dice, until `untilMs`. */
 export function planTrouble(world: World, untilMs: number): void {
   planPopulation(world)
   const often = (most: number, act: () => void) => {
@@ -19,7 +19,7 @@ export function planTrouble(world: World, untilMs: number): void {
 
 type Often = (most: number, act: () => void) => void
 
-/** Agents, some of them late, a service or two, and whoever looks on. */
+/** Add the agents, one service or two, and the browsers. */
 function planPopulation(world: World): void {
   const { dice, time, troubles } = world
   const groups = 1 + dice.int(2)
@@ -28,7 +28,7 @@ function planPopulation(world: World): void {
   if (troubles.twins) world.addTwin(dice.pick(world.agents))
   world.startService()
   if (troubles.standby) time.after(1_000, () => world.startService())
-  // Some are late: they join after the first pushes.
+  // Some agents start late, so that they join after the first pushes.
   for (const agent of world.agents)
     time.after(dice.chance(0.7) ? dice.between(0, 2_000) : dice.between(30_000, 200_000), () => agent.start())
   if (!troubles.browsers) return
@@ -90,7 +90,7 @@ function planAgents(world: World, often: Often): void {
   })
 }
 
-/** Agents come back as something else: newer, elsewhere, with other abilities, built with other components. */
+/** Agents change: another version, host, capabilities or components. */
 function planChanges(world: World, often: Often): void {
   const { dice, troubles } = world
   if (!troubles.changingNatures) return

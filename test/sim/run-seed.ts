@@ -3,32 +3,35 @@ import { planTrouble } from './plan-trouble.ts'
 import type { Flaw } from './service/sim-service.ts'
 import { World } from './world.ts'
 
-/** What came of one seed. */
+/** The outcome of one seed. */
 export interface SeedResult {
   seed: number
   problems: readonly string[]
-  /** Which kinds of trouble it had. */
+  /** The kinds of trouble that its world had. */
   troubles: readonly string[]
   trace: string
-  /** A digest of all that happened. */
+  /** A digest of all that happened, for comparing two runs of one seed. */
   course: string
   pushes: number
   rollbacks: number
 }
 
-/** What is asked of a seed besides. */
+/** Options for running a seed. */
 export interface SeedOptions {
-  /** The kinds of trouble it is to have, by comma; its own choice by default. */
+  /** Names of the kinds of trouble that the world is to have, separated by commas; the seed's own choice by default. */
   troubles?: string
   flaw?: Flaw | null
 }
 
 const TROUBLE_MS = 300_000
-/** So long at least; then as long as something is under way. */
+/** A world rests for this long at least, and then until nothing is under way. */
 const REST_MS = 300_000
-/** The longest that anything may take to end: three repeats of an offer that is said to be under way. */
+/**
+ * A world rests for this long at most. The longest wait is for an offer that an agent says it is applying: it is
+ * repeated three times.
+ */
 const REST_MAX_MS = 1_800_000
-/** The slowest pollers need as long to be known by their rhythm. */
+/** At most, where some agent polls slowly: the service needs several polls to know its interval. */
 const SLOW_REST_MAX_MS = 2_700_000
 const LOOK_MS = 60_000
 
@@ -56,7 +59,7 @@ export async function runSeed(
   }
 }
 
-/** No more trouble: everyone is on, everything is there, and there is time for every repetition. */
+/** Let the world come to rest: end all trouble, start all agents, and give every repetition its time. */
 async function rest(world: World): Promise<void> {
   world.setDatabaseAway(false)
   world.database.lostCommitChance = 0

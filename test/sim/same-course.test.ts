@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { useStore } from './check-seeds.ts'
 import { runSeed } from './run-seed.ts'
 
-/** One with a standby, operators who pick what is stored, and threads that are busy; and two others. */
+/** The first has a standby, operators who pick among what is stored, and busy worker threads. The others are any. */
 const SEED = 3003
 const OTHERS = [3007, 3014]
 

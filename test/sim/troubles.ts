@@ -1,8 +1,8 @@
 import type { Dice } from './time/dice.ts'
 
 /**
- * The kinds of trouble that a world can have, and how likely each is. One that `lib` is known not to survive yet is
- * switched off with 0 and the reason.
+ * The kinds of trouble that a world can have, and how likely each is. A kind that the code in `lib` is known not to
+ * survive yet is switched off with 0 and the reason.
  */
 const LIKELIHOODS = {
   // Of the service and its database.
@@ -12,7 +12,7 @@ const LIKELIHOODS = {
   refusedStatements: 0.25,
   lostCommits: 0.35,
   standby: 0.3,
-  /** A machine that stands still while another process takes over, and comes back. */
+  /** The machine of the active process stands still while another process takes over, and then goes on. */
   suspensions: 0.2,
   clockJumps: 0.25,
   // Of the agents.
@@ -21,7 +21,7 @@ const LIKELIHOODS = {
   twins: 0.15,
   newUids: 0.2,
   sharedSockets: 0.3,
-  /** Agents that go from one socket to another that is open beside it. */
+  /** Agents that move from one open socket to another open one. */
   moves: 0.25,
   droppedSends: 0.25,
   changingNatures: 0.3,
@@ -29,7 +29,7 @@ const LIKELIHOODS = {
   effectiveConfigs: 0.5,
   busyWorkers: 0.2,
   badHealth: 0.3,
-  /** Some that are ill at the end do not get well. */
+  /** Some agents that are unhealthy when the trouble ends stay so. */
   lastingIllness: 0.2,
   coalescing: 0.3,
   selfRollbacks: 0.25,
@@ -42,7 +42,9 @@ const LIKELIHOODS = {
   browsers: 0.5,
 } as const
 
+/** The name of a kind of trouble. */
 export type Trouble = keyof typeof LIKELIHOODS
+/** For each kind of trouble whether a world has it. */
 export type Troubles = Readonly<Record<Trouble, boolean>>
 
 /** Which kinds of trouble this world has. `SIM_TROUBLES=a,b` asks for these and no others. */

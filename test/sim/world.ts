@@ -23,7 +23,7 @@ import { Dice } from './time/dice.ts'
 import { VirtualTime } from './time/virtual-time.ts'
 import { chooseTroubles, type Troubles } from './troubles.ts'
 
-/** The slowest rule of the alerts waits for so long, and a little more. */
+/** Longer than the longest delay of an alert rule: what an agent or an offer brings about is over after this. */
 const STIR_MS = 360_000
 const TRACE_LINES = 400
 const MIN_AGENT_VERSION = '0.101.0'
@@ -48,7 +48,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   readonly #flaw: Flaw | null
   readonly #course = createHash('sha256')
   readonly #failed = new Set<string>()
-  /** Uids that two agents go by, until they are told apart. */
+  /** Uids that two agents use, until the service has told them apart. */
   readonly #shared = new Set<string>()
   readonly #engine = openConfigEngine({
     workers: {
@@ -59,7 +59,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     },
     runtimeCheck: openRuntimeCheck(TEST_CONFIG.runtimeValidation, this.time.clock),
   })
-  /** Those that live, oldest first. */
+  /** The processes that are alive, oldest first. */
   #services: SimService[] = []
   #serviceCount = 0
   #connections = 0
@@ -95,7 +95,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     this.#course.update(timed)
   }
 
-  /** The last things that happened, for a failure's report. */
+  /** The last lines of the trace, for the report of a failure. */
   readTrace(): string {
     return this.#lines.slice(-TRACE_LINES).join('\n')
   }
@@ -125,7 +125,9 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     this.promises.offers.frame(uid, hash, workload?.id ?? '')
   }
 
-  /** Somebody came or was offered something: what follows from that takes its time. */
+  /**
+   * Called when an agent connects or is offered a config: the world is not at rest until what follows has had its time.
+   */
   stirred(): void {
     this.#stirredAtMs = this.time.nowMs
   }
@@ -143,7 +145,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     return this.inventory.deleted.has(workloadId)
   }
 
-  /** Start a process that becomes the active one as soon as nobody else is. */
+  /** Start a process. It becomes the active one as soon as no other is. */
   startService(): void {
     const name = `service ${++this.#serviceCount}`
     const service: SimService = new SimService(name, {
@@ -194,12 +196,12 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     )
   }
 
-  /** The latest of these times of all agents that go by a uid. */
+  /** The latest of a time (linked, placed) over all agents with this uid. */
   #lastTimeOf(uid: string, timeOf: (agent: SimAgent) => number): number {
     return Math.max(...this.agents.map((agent) => (agent.uid === uid ? timeOf(agent) : 0)))
   }
 
-  /** When the first agent of a workload was ill; null when none ever was. */
+  /** When an agent of this workload first was unhealthy; null when none ever was. */
   #firstIllMs({ instances }: Workload): number | null {
     const uids = new Set([...instances].map(({ uid }) => uid))
     const times = this.agents.flatMap(({ uid, firstIllMs }) => (uids.has(uid) ? (firstIllMs ?? []) : []))
@@ -210,7 +212,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     this.time.after(delayMs, () => this.startService())
   }
 
-  /** Kill the active process between any two steps; another one starts after a while. */
+  /** Kill the active process; another one starts after `downMs`. */
   crashService(downMs: number): void {
     const service = this.service()
     if (service === null) return
@@ -236,13 +238,16 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     this.#startLater(1_000)
   }
 
-  /** Stop the active process in good order, as an upgrade does. */
+  /** Stop the active process as an upgrade does. */
   upgradeService(): void {
     const service = this.service()
     if (service !== null) void this.#stopService(service, 'is asked to stop')
   }
 
-  /** The machine of the active process stands still: the database gives its sessions up, agents turn away. */
+  /**
+   * Let the machine of the active process stand still: the database ends its sessions, and its agents connect
+   * elsewhere.
+   */
   suspendService(forMs: number): void {
     const service = this.service()
     if (service === null) return
@@ -274,7 +279,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     return agent
   }
 
-  /** One more agent with the uid of another, as a machine that was cloned. */
+  /** Add an agent with the uid of another, as a cloned machine would have. */
   addTwin(of: SimAgent): SimAgent {
     const nature = { ...of.nature, index: this.agents.length, gateway: this.agents.length, asksForUid: false }
     const agent = new SimAgent(nature, of.uid, this, this.#gateways)
@@ -311,7 +316,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     return rows.length === 0 ? null : this.dice.pick(rows).id
   }
 
-  /** Let virtual time pass; after each event everything real has ended and the promises are looked at. */
+  /** Let virtual time pass. After each event all real database work is awaited and the promises are checked. */
   async run(ms: number): Promise<void> {
     const untilMs = this.time.nowMs + ms
     while (this.time.step(untilMs)) {
@@ -320,14 +325,14 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     }
   }
 
-  /** Whether nothing is under way any more that would end by itself. */
+  /** Whether nothing is under way that would still end by itself. */
   async isQuiet(): Promise<boolean> {
     if (this.time.nowMs - this.#stirredAtMs < STIR_MS) return false
     if (!this.agents.every(({ isSettled }) => isSettled)) return false
     return !(await hasOpenEnds(this.#watcher))
   }
 
-  /** Nobody lives on: what they had open is given back. */
+  /** Kill all processes and give their sessions back. */
   async end(): Promise<void> {
     for (const service of [...this.#services]) this.#kill(service)
     await this.#sessions.settle()

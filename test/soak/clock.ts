@@ -2,19 +2,24 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** The wall clock of one process, which goes faster than ours; its monotonic clock, and so its timers, do not. */
+/**
+ * A wall clock for one process that runs faster than the real one. Its monotonic clock, and so its timers, run as
+ * usual.
+ */
 export interface FastClock {
-  /** For the process. */
+  /** Environment variables for the process. */
   env: Readonly<Record<string, string>>
   stop(): void
 }
 
-/** Real seconds of one day of the process: the shortest time that any setting keeps something. */
+/**
+ * How many real seconds a day of the process takes. A day is the shortest time for which a setting can keep something.
+ */
 export const DAY_SECONDS = 40
 const STEP_MS = 1_000
 const LIBRARIES = '/usr/lib'
 
-/** Needs Debian's package `faketime`. */
+/** Start a fast clock. Throws without Debian's package `faketime`. */
 export function startFastClock(): FastClock {
   const library = (existsSync(LIBRARIES) ? readdirSync(LIBRARIES) : [])
     .map((name) => join(LIBRARIES, name, 'faketime', 'libfaketimeMT.so.1'))

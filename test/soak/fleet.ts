@@ -1,23 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import { type SimulatedAgent, startSimulatedAgent } from '../../runtime/quickstart/simulated-agent.ts'
 
-/** Agents that stay, half of them over HTTP where so said, and pods that come and go under new names for ever. */
+/** Agents that stay, some of them polling over HTTP, and pods that come and go under new names. */
 export interface SoakFleet {
-  /** Agents that should be here, and are. */
+  /** How many of the agents that stay are connected, how many pods live now, and how many pods there have been. */
   counts(): { stable: number; pods: number; born: number }
   stop(): Promise<void>
 }
 
-/** Agents that stay: two of each workload. */
+/** How many agents stay; two make up a workload. */
 const STABLE = 30
 const POLLERS = 6
-/** A new pod each so often; every other one is a workload of its own. */
+/** The time between two new pods; every other pod is a workload of its own. */
 const BIRTH_MS = 250
 const LIFE_MS = 6_000
-/** Each so often one of those that stay reports another effective config. */
+/** How often one of the agents that stay reports another effective config. */
 const ROTATION_MS = 250
 const BEAT_MS = 2_000
 
+/** The service name of all pods, and the name of the Deployment that half of them belong to. */
 export const POD_SERVICE = 'soak-pods'
 
 /** A config that nobody reported before. */
@@ -32,7 +33,7 @@ service:
 # ${'x'.repeat(2_000)}
 `
 
-/** Connect the agents that stay, and begin to let pods be born. */
+/** Connect the agents that stay, and begin to start pods. */
 export function startSoakFleet(opampPort: number): SoakFleet {
   const socketUrl = `ws://127.0.0.1:${opampPort}/v1/opamp`
   const pollUrl = `http://127.0.0.1:${opampPort}/v1/opamp`
@@ -78,7 +79,7 @@ export function startSoakFleet(opampPort: number): SoakFleet {
     const agent = stable[n % STABLE]!
     const body = Buffer.from(newConfig(n))
     agent.say({ effectiveConfig: { configMap: { configMap: { '': { body } } } } })
-    // What they remember is ours and not what is looked at.
+    // The test's own memory of messages must not grow with the soak.
     ;(agent.said as unknown[]).length = 0
     ;(agent.heard as unknown[]).length = 0
   }

@@ -9,10 +9,13 @@ import { judgeSamples, type Sample, toTable } from './samples.ts'
 const MINUTES = Number(process.env['SOAK_MINUTES'] ?? 60)
 const SAMPLE_MS = 4_000
 const GRACE_SECONDS = 2
-/** A pod's workload is disconnected, archived a day after and removed a day after that: so long everything grows. */
+/**
+ * For this long everything grows: the workload of a pod that is gone is disconnected after the grace, archived a day
+ * later and removed another day later.
+ */
 const WARM_UP_SECONDS = GRACE_SECONDS + 2 * DAY_SECONDS + 35
 
-/** What the process holds in memory, and what waits in it, from its own metrics. */
+/** The service's own metrics of memory and queues, by name. */
 async function readMetrics(service: BenchService): Promise<Record<string, number>> {
   const text = await service.scrape()
   const sample: Record<string, number> = {}
@@ -26,7 +29,7 @@ async function readMetrics(service: BenchService): Promise<Record<string, number
   return sample
 }
 
-/** Every table, with its indexes. */
+/** The rows and bytes of every table, with its indexes, by name. */
 async function readTables({ db }: BenchService): Promise<Record<string, number>> {
   const { rows } = await db.query<{ name: string }>(
     `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace`,
@@ -52,7 +55,7 @@ async function takeSample(service: BenchService): Promise<Sample> {
   }
 }
 
-/** Days are short here, and so must be the time after which PostgreSQL clears up. */
+/** PostgreSQL has to clean up more often than by default, as days are short here. */
 async function shortenVacuum({ db }: BenchService): Promise<void> {
   await db.query(`alter system set autovacuum_naptime = '2s'`)
   await db.query(`alter system set autovacuum_vacuum_scale_factor = 0.05`)
@@ -92,7 +95,7 @@ async function soak(): Promise<boolean> {
     const did = { ...fleet.counts(), ...people.counts() }
     console.log(`\n${samples.length} samples; ${JSON.stringify(did)}`)
     const grew = lines.filter(({ isFlat }) => !isFlat)
-    // A soak in which nothing happened proves nothing.
+    // A soak in which too little happened shows nothing.
     const isIdle =
       did.pushes < MINUTES || did.born < 60 * MINUTES || did.frames < 60 * MINUTES || did.stable < 20
     console.log(grew.length === 0 ? 'nothing grew' : `grew: ${grew.map(({ name }) => name).join(', ')}`)

@@ -9,7 +9,7 @@ export interface SoakPeople {
 }
 
 const BROWSERS = 5
-/** A login lasts a day, which is short here. */
+/** A login ends after a day of the service's clock, so people log in this often (ms of real time). */
 const LOGIN_MS = 15_000
 const PUSH_MS = 5_000
 const READ_MS = 3_000
@@ -22,7 +22,10 @@ const READS = [
   '/api/audit/events',
 ]
 
-/** The same few again and again, so that what is stored by content does not grow. The last cannot be run. */
+/**
+ * The same few configs are pushed again and again, so that what is stored by content does not grow. The last cannot be
+ * run.
+ */
 const CONFIGS = [4_317, 4_319, 4_321].map(
   (port) => `receivers:
   otlp:
@@ -43,7 +46,7 @@ interface Listed {
   fingerprint_source: string
 }
 
-/** Begin. Whatever is refused is counted; the service may be busy or a workload gone. */
+/** Start people who use the service. Refusals are only counted, since the service may be busy or a workload gone. */
 export function startPeople(service: BenchService): SoakPeople {
   const counts = { logins: 0, pushes: 0, refused: 0, frames: 0, reads: 0 }
   let token = service.token()
@@ -63,7 +66,7 @@ export function startPeople(service: BenchService): SoakPeople {
   const push = async (n: number) => {
     const { status, body } = await call('GET', '/api/workloads')
     if (status !== 200) return
-    // The pods' Deployment among them, whose instances are never the same.
+    // Among them is the Deployment of the pods, whose instances are other ones each time.
     const able = (body as Listed[]).filter(
       ({ accepts_remote_config, status, display_name, fingerprint_source }) =>
         accepts_remote_config &&
@@ -107,7 +110,7 @@ export function startPeople(service: BenchService): SoakPeople {
   }
 }
 
-/** Do something again and again, never twice at once. Returns what ends it. */
+/** Run `work` again and again, never twice at once. Returns a function that ends that. */
 function repeat(everyMs: number, work: (n: number) => Promise<void>, isStopped: () => boolean): () => void {
   let n = 0
   let timer: NodeJS.Timeout | undefined
@@ -123,7 +126,10 @@ function repeat(everyMs: number, work: (n: number) => Promise<void>, isStopped: 
   return () => clearTimeout(timer)
 }
 
-/** A browser that listens, and comes back with the newest login when its own has ended. */
+/**
+ * Open a browser's socket, which reconnects with the newest login when its own has ended. Returns a function that
+ * closes it.
+ */
 function openBrowser(url: string, headers: () => Record<string, string>, frame: () => void): () => void {
   let isStopped = false
   let socket: WebSocket

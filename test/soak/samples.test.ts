@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { judgeSamples, type Sample, toTable } from './samples.ts'
 
 const MIB = 1_048_576
-/** So many samples, each made of its number. */
+/** Make `count` samples, each from its number. */
 const run = (count: number, make: (n: number) => Sample) => Array.from({ length: count }, (_, n) => make(n))
 const grew = (samples: readonly Sample[]) =>
   judgeSamples(samples)

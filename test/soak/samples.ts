@@ -1,18 +1,21 @@
-/** What was read at one moment, by name. */
+/** The values that were read at one moment, by name. */
 export type Sample = Readonly<Record<string, number>>
 
-/** How much of a kind may be more at the end than at the beginning: a part of it, and so much beside. */
+/**
+ * By how much values of a kind may grow from beginning to end: by a part of the first value, and by a fixed amount
+ * besides.
+ */
 interface Allowance {
   matches: RegExp
   part: number
   beside: number
-  /** Garbage comes and goes: what is left when it was least counts. */
+  /** Which value of a third of the run counts: the least, where garbage or queues come and go, or the median. */
   by: 'least' | 'middle'
 }
 
 const MIB = 1_048_576
 
-/** The first that matches counts. */
+/** For each name the first entry that matches counts. */
 const ALLOWANCES: readonly Allowance[] = [
   { matches: /^memory heap/, part: 0.1, beside: 6 * MIB, by: 'least' },
   { matches: /^memory /, part: 0.08, beside: 40 * MIB, by: 'least' },
@@ -23,10 +26,13 @@ const ALLOWANCES: readonly Allowance[] = [
   { matches: /^waiting /, part: 0.2, beside: 200, by: 'least' },
 ]
 
-/** What grows with what people do, and is kept for as long as the workload, or for ever: told, and not judged. */
+/**
+ * Values that grow with what people do and are kept as long as their workload, or for ever: they are printed and not
+ * judged.
+ */
 const GROWS = /^(rows|bytes) (pushes|push_targets|approvals|audit_events|sessions)$|^kept effectiveForms$/
 
-/** How one kind went. */
+/** How the values of one name developed. */
 export interface Line {
   name: string
   first: number
@@ -35,7 +41,7 @@ export interface Line {
   isFlat: boolean
 }
 
-/** Compare the first third of a run with its last, kind by kind. */
+/** Compare the first third of a run with its last third, name by name. */
 export function judgeSamples(samples: readonly Sample[]): Line[] {
   const third = Math.max(1, Math.floor(samples.length / 3))
   const names = new Set(samples.flatMap((sample) => Object.keys(sample)))
@@ -61,7 +67,7 @@ function pick(values: readonly number[], by: Allowance['by']): number {
 const shown = (name: string, value: number) =>
   /^(memory|bytes) /.test(name) ? `${(value / MIB).toFixed(1)} MiB` : String(Math.round(value))
 
-/** The lines as a table, those that grew last. */
+/** The lines as a plain-text table; those that grew come last. */
 export function toTable(lines: readonly Line[]): string {
   const rows = lines.map(({ name, first, last, allowed, isFlat }) => [
     name,

@@ -6,9 +6,9 @@ import { encodeReport } from './agent-report.ts'
 import { type AgentWire, postAgent } from './agent-wire.ts'
 import { type PlainMessage, readServerFrame } from './opamp-messages.ts'
 
-/** How a test's agent reaches the server. */
+/** The connection by which an agent of a test talks to the server. */
 export interface AgentLink {
-  /** Said once, before anything is sent: whom to tell what the server says. */
+  /** Called once, before the first `send`: `hear` is called with each message of the server. */
   listen(hear: (message: PlainMessage) => void): void
   send(report: AgentReport): void
   /** The connection breaks. */
@@ -17,7 +17,7 @@ export interface AgentLink {
 
 let connections = 0
 
-/** Straight into a fleet, without a socket: what is sent has been taken when `send` returns. */
+/** A link straight into a fleet, without a socket: the fleet has taken a report when `send` returns. */
 export class MemoryLink implements AgentLink {
   readonly connection: AgentConnection
   readonly #fleet: Fleet
@@ -41,7 +41,7 @@ export class MemoryLink implements AgentLink {
     this.#hear = hear
   }
 
-  /** Of the answers only offers are heard of: tests count those. */
+  /** Only answers with an offer are passed to the listener, since tests count what it hears. */
   send(report: AgentReport): void {
     const answer = this.#fleet.receive(this.connection, report, {})
     const take = (message: ServerMessage) =>
@@ -55,7 +55,7 @@ export class MemoryLink implements AgentLink {
   }
 }
 
-/** Over an open WebSocket. */
+/** A link over an open WebSocket. */
 export class SocketLink implements AgentLink {
   readonly #wire: AgentWire
 
@@ -76,7 +76,7 @@ export class SocketLink implements AgentLink {
   }
 }
 
-/** Over HTTP, one request after the other, as the protocol wants it. */
+/** A link over HTTP, with one request after the other, as the protocol asks. */
 export class PollLink implements AgentLink {
   readonly #url: string
   readonly #headers: Record<string, string>
@@ -100,11 +100,11 @@ export class PollLink implements AgentLink {
     })
   }
 
-  /** Everything that was sent has been answered; rejects where something was refused. */
+  /** Resolves when everything that was sent is answered; rejects when something was refused. */
   answered(): Promise<void> {
     return this.#last
   }
 
-  /** There is nothing to break: it asks no more. */
+  /** Between polls there is no connection to break: the test just sends no more. */
   lose(): void {}
 }

@@ -1,7 +1,7 @@
 import type { AgentReport, HealthNode } from '../../lib/opamp/report.ts'
 import { agentBody, keyValues, type PlainMessage } from './opamp-messages.ts'
 
-/** The health of whoever is well, as far as tests look at it. */
+/** The health report of a healthy agent, with the fields that tests look at. */
 export const HEALTHY: HealthNode = {
   healthy: true,
   status: 'StatusOK',
@@ -11,7 +11,7 @@ export const HEALTHY: HealthNode = {
   children: new Map(),
 }
 
-/** A report of an agent that says nothing but `part`, and that it is there. */
+/** A report that holds `part` and nothing else but what every message must have. */
 export const reportOf = (
   uid: string,
   sequenceNum: number,
@@ -34,7 +34,7 @@ export const reportOf = (
 const STATUSES = { unset: 0, applied: 1, applying: 2, failed: 3 } as const
 const REQUESTS_UID = 1
 
-/** A report as the bytes of an HTTP request; of its health what the root says. */
+/** Encode a report as the body of an HTTP request; of the health only the root is encoded. */
 export function encodeReport(report: AgentReport): Uint8Array {
   const { attributes, health, effectiveConfig, remoteConfigStatus: status, components } = report
   return agentBody({

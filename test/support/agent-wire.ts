@@ -17,7 +17,7 @@ export interface AgentWire {
   next(): Promise<PlainMessage>
   /** Send, and take the next frame. */
   exchange(message: PlainMessage): Promise<PlainMessage>
-  /** Frames that came and were not taken. */
+  /** How many frames have come that no call has taken. */
   untaken(): number
   /** How the connection ended; 1006 when it was cut without a Close frame. */
   ended: Promise<{ code: number; reason: string }>

@@ -17,7 +17,7 @@ export function auditedDatabase(
 ): AuditedDatabase {
   return openAuditedDatabase({
     clock: fakeClock(),
-    // Of one file they must not make the same ids.
+    // The databases of one test file must not make the same ids.
     random: seededRandom(1_000 + ++databases),
     log: silentLog,
     sink: noAuditSink,

@@ -14,10 +14,10 @@ import { invoke, type SignedIn, signIn } from './invoke.ts'
 import type { TestDatabase } from './postgres.ts'
 import { configYaml } from './push-config.ts'
 
-/** The text of a version: every host gets one of its own. */
+/** The text of a version, with a variable by which every host gets a config of its own. */
 export const versionText = (number: number): string =>
   configYaml(number).replace('127.0.0.1', `\${muster:site}`)
-/** What a host runs of a version. */
+/** The hash of the config that a host gets from a version. */
 export const hashOn = (number: number, host: string): string =>
   configHash(configYaml(number).replace('127.0.0.1', host))
 
@@ -30,7 +30,7 @@ export class AutoApplyScene {
   readonly editor: SignedIn
   readonly approver: SignedIn
   configId = ''
-  /** By host. */
+  /** The agents by host name. */
   readonly agents = new Map<string, FakeAgent>()
 
   private constructor(ctx: FleetTestContext, editor: SignedIn, approver: SignedIn) {
@@ -39,7 +39,7 @@ export class AutoApplyScene {
     this.approver = approver
   }
 
-  /** With the hosts vm-1 to vm-3, and version 1 written. */
+  /** Empty the tables, connect the hosts vm-1 to vm-3 and write version 1. */
   static async open(database: TestDatabase, db?: Database): Promise<AutoApplyScene> {
     for (const table of ['fleet_configs', 'campaigns', 'auto_applies', 'workloads', 'alerts'])
       await database.pool.execute(`delete from ${table}`)
@@ -71,12 +71,12 @@ export class AutoApplyScene {
     return invoke(this.ctx, route, { as: as.token, ...(body === undefined ? {} : { body }) })
   }
 
-  /** About what applies by itself; `path` follows `/auto-apply`. */
+  /** Call the API of the fleet config's auto-apply; `path` follows `/auto-apply`. */
   on(method: string, path: string, body?: unknown, as = this.editor) {
     return this.call(`${method} /api/fleet-configs/${this.configId}/auto-apply${path}`, body, as)
   }
 
-  /** Write the next version, which is to have this number. */
+  /** Write the next version, and check that it gets this number. */
   async write(number: number, more: object = {}): Promise<void> {
     const body = { content: versionText(number), comment: `Version ${number}`, variables: [SITE], ...more }
     const { status, json } = await this.call(`POST /api/fleet-configs/${this.configId}/versions`, body)
@@ -84,7 +84,7 @@ export class AutoApplyScene {
     expect(json).toMatchObject({ number })
   }
 
-  /** Let everything do what is due, and what follows. */
+  /** Advance the clock by `ms`, then let campaigns and auto-apply do what is due, and the fleet what follows. */
   async work(ms = 0): Promise<void> {
     if (ms > 0) await this.ctx.advance(ms)
     const { signal } = new AbortController()
@@ -93,7 +93,7 @@ export class AutoApplyScene {
     await this.ctx.advance(300)
   }
 
-  /** Whoever was offered something else than it runs applies it. */
+  /** Let each of these hosts that was ever offered a config apply the last one. */
   async applyAll(hosts: readonly string[] = [...this.agents.keys()]): Promise<void> {
     for (const host of hosts) if (this.agent(host).offered().length > 0) this.agent(host).apply()
     await this.ctx.advance(300)
@@ -127,11 +127,11 @@ export class AutoApplyScene {
     return (await this.call(`GET /api/campaigns/${id}`)).json as CampaignRecord
   }
 
-  /** A campaign that is done: everybody runs the version. */
+  /** Run a campaign to its end, so that all hosts run the version; returns its id. */
   async carry(number: number, more: object = {}): Promise<string> {
     const id = await this.campaign(number, more)
     for (let n = 0; n < 12 && (await this.readCampaign(id)).status !== 'done'; n++) {
-      // Production has one first, which is watched for a minute.
+      // With production among the hosts the first wave is one workload, which is watched for a minute.
       await this.work(n < 6 ? 300 : 31_000)
       await this.applyAll()
     }
@@ -160,7 +160,7 @@ export class AutoApplyScene {
     return this.on('POST', '/approve', { comment: 'yes', plan_hash: planHash }, as)
   }
 
-  /** A version for newcomers that is in force. */
+  /** Request and approve that a version applies by itself, so that it is in force. */
   async apply(number: number, more: object = {}): Promise<void> {
     const asked = await this.request(number, more)
     expect(asked.status, JSON.stringify(asked.json)).toBe(201)
@@ -177,7 +177,7 @@ export class AutoApplyScene {
     return (await this.on('GET', '/targets')).json as AutoApplyTarget[]
   }
 
-  /** Why hosts are left out, with the variable that it is about. */
+  /** Why auto-apply left hosts out, by host: the reason, and the variable where one is missing. */
   async leftOut(): Promise<Record<string, string>> {
     const rows = (await this.on('GET', '/left-out')).json as AutoApplyLeftOut[]
     const hostOf = new Map([...this.agents].map(([host, { workloadId }]) => [workloadId, host]))
@@ -194,7 +194,7 @@ export class AutoApplyScene {
     return this.agent(host).offered().at(-1)
   }
 
-  /** Lets operators label a host. */
+  /** Set the trusted labels of a host's workload, as a new administrator. */
   async label(host: string, labels: Record<string, string>): Promise<void> {
     const { workloadId } = this.agent(host)
     const admin = await signIn(this.ctx)

@@ -1,6 +1,6 @@
 import type { CampaignRun, InFlight } from '../../lib/campaigns/run/run.ts'
 
-/** What a process keeps of a campaign in which nothing has happened yet. */
+/** What a process keeps in memory of a campaign in which nothing has happened yet. */
 export const emptyRun = (): CampaignRun => ({
   inFlight: new Map(),
   watched: new Set(),
@@ -12,7 +12,7 @@ export const emptyRun = (): CampaignRun => ({
   nextOfflineLookMs: 0,
 })
 
-/** A push of a campaign that was started at 0. */
+/** An open push of a campaign, started at 0 ms. */
 export const inFlight = (more: Partial<InFlight> = {}): InFlight => ({
   ...{ pushId: 'p1', startedMs: 0, instances: 1, isBack: false, wasDegraded: false },
   ...more,

@@ -1,9 +1,11 @@
 import { parse } from 'yaml'
 
-/** Reads what a reference names: the scheme and what follows its colon. Throws for a scheme it does not have. */
+/**
+ * Returns the text that a reference stands for, by its scheme and what follows the colon. Throws for an unknown scheme.
+ */
 export type Retrieve = (scheme: string, opaque: string) => string
 
-/** A value that a whole reference became: its own, and the text that it was read from. */
+/** What a reference that was a whole value became: the value, and the text that it was read from. */
 class Expanded {
   readonly value: unknown
   readonly original: string
@@ -14,9 +16,9 @@ class Expanded {
 }
 
 /**
- * Fill in the references of a value as the collector does, again and again (confmap, expand.go and provider.go of
- * v1.55.0, function by function, with its defects). `retrieve` gives the text of everything but `env` and `yaml`;
- * the environment is empty, as that of a trial run.
+ * Expand the references in a value as the collector does, until none is left (confmap, expand.go and provider.go of
+ * v1.55.0, function by function, with its defects). `retrieve` gives the text for every scheme but `env` and `yaml`;
+ * the environment is empty, as it is in a trial run.
  */
 export function expandLikeCollector(value: unknown, retrieve: Retrieve): unknown {
   let current = value
@@ -65,7 +67,7 @@ function expandText(input: string, retrieve: Retrieve): Step {
   const uri = findUri(input)
   if (uri === '') return { value: input, changed: false }
   const text = expandUri(uri, retrieve)
-  // Every copy is replaced, escaped ones as well.
+  // Like the collector, this replaces every copy of the reference, escaped ones as well.
   if (uri !== input) return { value: input.replaceAll(uri, () => text), changed: true }
   return { value: new Expanded(readYaml(text), text), changed: true }
 }
@@ -95,7 +97,7 @@ function expandUri(reference: string, retrieve: Retrieve): string {
   return at === -1 ? '' : opaque.slice(at + 2)
 }
 
-/** What a text is as a value; one that is no YAML, or only a text, is itself. */
+/** Read a text as YAML. A text that is no YAML, or is a plain string, is returned as it is. */
 function readYaml(text: string): unknown {
   let value: unknown
   try {
@@ -106,7 +108,7 @@ function readYaml(text: string): unknown {
   return typeof value === 'string' ? text : value
 }
 
-/** Bytes become the text that they are, as they do in the collector's reader. */
+/** Binary values become text, as in the collector's reader. */
 function toTexts(value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1')
   if (Array.isArray(value)) return value.map(toTexts)

@@ -6,16 +6,16 @@ import { splitRoute } from '../../runtime/loader.ts'
 import { type OpenApiDocument, problemsOf } from '../../runtime/openapi.ts'
 import { wireCodeOf } from '../../runtime/problems.ts'
 
-/** Holds answers against the OpenAPI document. */
+/** Checks answers of the API against the OpenAPI document. */
 export interface Contract {
-  /** Throws when an answer has a status, a content type, a shape or a code that the document does not tell of. */
+  /** Throws when an answer has a status, a content type, a shape or a code that the document does not list. */
   check(
     called: Loaded<HttpFunction>,
     answer: { status: number; headers: Readonly<Record<string, string>>; json: unknown },
   ): void
 }
 
-/** A refusal has a code that its function declares, and a sentence without gaps. */
+/** Check that a refusal has a code that its function declares, and a sentence without unfilled gaps. */
 function checkRefusal(id: string, definition: HttpFunction, { code, error }: ErrorBody): void {
   const declared = problemsOf(definition).map(wireCodeOf)
   if (!declared.includes(code ?? null))
@@ -23,7 +23,7 @@ function checkRefusal(id: string, definition: HttpFunction, { code, error }: Err
   if (/\{(?!id\})\w+\}/.test(error)) throw new Error(`${id} left a gap in its sentence: ${error}`)
 }
 
-/** A contract over a document; schemas are compiled when they are first needed. */
+/** Make a contract from a document. Schemas are compiled when they are first needed. */
 export function createContract(document: OpenApiDocument): Contract {
   const ajv = new Ajv.default({ strict: false, allErrors: true })
   ajv.addSchema({ $id: 'openapi', components: { schemas: document.components.schemas } })

@@ -1,6 +1,6 @@
 import { connect as connectSocket, createServer, type Socket } from 'node:net'
 
-/** A way to the database that a test can cut and mend. */
+/** A proxy in front of the database that a test can cut and mend. */
 export interface DatabaseProxy {
   /** The database's address through the proxy. */
   dsn: string
@@ -28,7 +28,8 @@ export async function startDatabaseProxy(dsn: string): Promise<DatabaseProxy> {
       pairs.delete(client)
       client.destroy()
     })
-    // A client that says goodbye is let go; one that was cut by `loseClients` is no longer in the table.
+    // When a client closes its connection, the server's side is closed too. One that `loseClients` cut is no longer in
+    // the map.
     client.on('close', () => {
       if (pairs.delete(client)) upstream.destroy()
     })

@@ -2,18 +2,18 @@ import { inject } from 'vitest'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** How long a test of this suite waits for what other processes and sockets will make true. */
+    /** How long a test of this suite waits for other processes and sockets, in ms. */
     patienceMs: number
   }
 }
 
-/** The longest pause between two questions; the first ones follow each other closely. */
+/** The longest pause between two calls of `ask`; the first pauses are shorter. */
 const PAUSE_MS_MAX = 100
 
 /**
- * Ask again until `ask` neither throws nor answers undefined, null or false; its answer is the result. After
- * `withinMs` (the suite's patience by default) it fails with `what`, with why the last question failed and with whatever
- * `explain` adds. It asks each `everyMs`; without that more and more seldom.
+ * Call `ask` until it neither throws nor returns undefined, null or false; returns what it returned. After `withinMs`
+ * (the suite's patience by default) it fails with `what`, with why the last call failed and with whatever `explain`
+ * adds. It calls every `everyMs`; without that the pauses grow.
  */
 export async function eventually<T>(
   what: string,

@@ -1,5 +1,6 @@
-// A collector program that does nothing but fill in the references of its config, and says in its refusal what
-// they became, as the real one does with a value that does not fit. Bundled and run by the tests of the trial run.
+// A stand-in for the collector program, bundled and run by the tests of the trial run. It expands the references of its
+// config and prints what they became, as the real collector does of a value that it refuses. It also prints which files
+// it sees, and tries to connect to the port that the config names.
 import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { parse } from 'yaml'

@@ -9,8 +9,10 @@ export interface FakeClock extends Clock {
   set(now: Date): void
 }
 
+/** The time that a fake clock shows at first. */
 export const FAKE_START = '2026-07-01T08:00:00.000Z'
 
+/** Make a clock that shows `start`. */
 export function fakeClock(start: string = FAKE_START): FakeClock {
   let wallMs = Date.parse(start)
   let monotonicMs = 1_000
@@ -46,6 +48,7 @@ export interface RecordingLog extends Log {
   lines: { level: string; fields: object; message: string }[]
 }
 
+/** Make a log without lines. */
 export function recordingLog(): RecordingLog {
   const lines: RecordingLog['lines'] = []
   const at = (level: string) => (fields: object, message: string) =>

@@ -1,6 +1,6 @@
 import { CommitInDoubt, type Database, type Db } from '../../lib/store/db.ts'
 
-/** The same database as a plain object, for a test that replaces some of what it does. */
+/** The same database as a plain object, so that a test can replace single methods. */
 export const through = (db: Database): Database => ({
   query: (text, params) => db.query(text, params),
   execute: (text, params) => db.execute(text, params),
@@ -8,18 +8,19 @@ export const through = (db: Database): Database => ({
   snapshot: (name, work) => db.snapshot(name, work),
 })
 
-/** A database with faults that a test sets on transactions and snapshots, by their names. Each happens once. */
+/** A database on which a test sets faults for transactions and snapshots by their names. Each fault happens once. */
 export interface FaultyDatabase extends Database {
-  /** The answer to the next commit is lost: the change stands, and whoever made it hears of a fault. */
+  /** Lose the answer to the next commit of this name: the change stands, and the caller gets an error. */
   loseAnswer(name: string): void
-  /** The next commit is lost on its way: nothing stands, and whoever made it hears of the same fault. */
+  /** Lose the next commit of this name: nothing is stored, and the caller gets the same error. */
   loseCommit(name: string): void
-  /** Do something when the next one has said all but its last word. */
+  /** Call `act` when all statements of the next one of this name have run, before its commit. */
   beforeEnd(name: string, act: () => void): void
-  /** The names of those that have not come yet. */
+  /** The names of the faults that have not happened yet. */
   pending(): string[]
 }
 
+/** Make a database with faults over another one. */
 export function faultyDatabase(db: Database): FaultyDatabase {
   const lostAnswers = new Set<string>()
   const lostCommits = new Set<string>()

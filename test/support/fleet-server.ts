@@ -35,9 +35,9 @@ export interface FleetServer {
   live(uid: string): Instance | undefined
   /** Make a config the assignment of a workload, as an approved push does. */
   push(workloadId: string, yaml: string): Promise<Push>
-  /** The stored lifecycle events of every workload, oldest first. */
+  /** All stored workload events, oldest first. */
   events(): Promise<StoredWorkloadEvent[]>
-  /** Bytes of agents' bodies that are held now. */
+  /** How many bytes of agents' message bodies are held in memory now. */
   heldBytes(): number
   stop(): Promise<void>
 }
@@ -49,11 +49,14 @@ export interface FleetServerOptions {
   graceMs?: number
   /** Whether this process may offer configs now; always by default. */
   mayOffer?: () => boolean
-  /** Silence after which an agent's socket is pinged and dropped; what the function says by default. */
+  /**
+   * After how many seconds of silence an agent's socket is pinged and then closed; the socket function's own value by
+   * default.
+   */
   idleSeconds?: number
 }
 
-/** Start a server on a free port. Two on one database, one after the other, are a restart. */
+/** Start a server on a free port. Starting a second one on the same database after the first stands for a restart. */
 export async function startFleetServer(
   database: TestDatabase,
   options: FleetServerOptions = {},
@@ -144,12 +147,12 @@ function withIdleTime({ id, definition }: Entry, idleSeconds: number | undefined
 /** The hash an offer of this text carries. */
 export const sha256Hex = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** The fleet's tick, and what is tried again each second. */
+/** The interval of the fleet's tick, and of what it tries again each second. */
 const TICK_MS = 1_000
 
 /**
- * Ticks come at once, so that a test need not wait for them; shorter delays are real, and longer ones wait
- * until the test has moved the clock that far.
+ * Timers for a test's fleet: ticks fire at once, so that a test need not wait for them; shorter delays are real; longer
+ * ones fire when the test has moved the clock that far.
  */
 function clockTimers(clock: FakeClock): Timers & { stop(): void } {
   const running = new Set<NodeJS.Timeout>()

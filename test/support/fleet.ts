@@ -16,16 +16,16 @@ import { openTestAgent, type TestAgent, type TestAgentOptions } from './test-age
 /** A context with a real fleet on the test's database, its views, and a hub whose frames are kept. */
 export interface FleetTestContext extends TestContext {
   timers: ManualTimers
-  /** What one browser was told, oldest first. */
+  /** The frames that one browser was sent, oldest first. */
   frames: HubFrame[]
-  /** Move the clock, run what falls due, and write what waits. */
+  /** Advance the clock, run what falls due, and write to the database what waits to be stored. */
   advance(ms: number): Promise<void>
 }
 
 const DAY_MS = 86_400_000
 const STEP_MS = 500
 
-/** A database that knows whether a statement or transaction is under way. */
+/** A database with a way to wait until no statement or transaction is under way. */
 function countStatements(db: Database): { db: Database; settled(): Promise<void> } {
   let underWay = 0
   const count = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -44,14 +44,14 @@ function countStatements(db: Database): { db: Database; settled(): Promise<void>
       snapshot: (name, work) => count(() => db.snapshot(name, work)),
     },
     async settled() {
-      // What follows from an answer starts within the same turn or the next.
+      // A statement that follows from an answer starts within the same turn of the event loop or the next.
       for (let quiet = 0; quiet < 3; quiet = underWay === 0 ? quiet + 1 : 0)
         await new Promise((resolve) => setImmediate(resolve))
     },
   }
 }
 
-/** Build it and start the fleet. `close` stops both. */
+/** Make the context and start its fleet. `close` stops both. */
 export async function createFleetContext(
   database: TestDatabase,
   options: TestContextOptions & { agentLimits?: AgentLimits; normalise?: FleetDeps['normalise'] } = {},
@@ -98,7 +98,7 @@ export async function createFleetContext(
       await closeBase()
     },
   })
-  // Whoever looks at the frames sees those on their way as well.
+  // Reading `frames` first sends the frames that the hub still holds back.
   Object.defineProperty(ctx, 'frames', {
     get() {
       hub.flush()
@@ -108,7 +108,7 @@ export async function createFleetContext(
   return ctx as unknown as FleetTestContext
 }
 
-/** A test's agent that talks straight to a fleet. */
+/** An agent of a test that talks straight to a fleet, without a socket. */
 export interface FakeAgent extends TestAgent {
   /** The id of its workload. */
   workloadId: string
@@ -116,6 +116,7 @@ export interface FakeAgent extends TestAgent {
   connection: AgentConnection
 }
 
+/** What a fake agent is like; it connects as over a WebSocket by default. */
 export interface FakeAgentOptions extends TestAgentOptions {
   transport?: 'ws' | 'http'
 }

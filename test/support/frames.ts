@@ -1,7 +1,7 @@
 import { assert } from 'superstruct'
 import { HubFrame } from '../../lib/wire/hub.ts'
 
-/** A frame as it came over a socket; throws when it is none that the schemas of `lib/wire` tell of. */
+/** Read a frame as it came over a browser's socket; throws when it fits no schema of `lib/wire`. */
 export function readFrame(data: Uint8Array | string): HubFrame {
   const frame: unknown = JSON.parse(typeof data === 'string' ? data : Buffer.from(data).toString('utf8'))
   assert(frame, HubFrame)

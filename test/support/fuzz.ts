@@ -14,26 +14,26 @@ export function diceOf(seed: number): Dice {
   }
 }
 
-/** What a parser is fuzzed with. */
+/** The inputs and limits with which a parser is fuzzed. */
 export interface FuzzOptions {
-  /** Good inputs that are broken in all ways. */
+  /** Valid inputs, from which broken ones are made. */
   corpus: readonly Uint8Array[]
-  /** Pieces that mean something to the parser; put in anywhere. */
+  /** Pieces of text that mean something to the parser; they are put in at random places. */
   words?: readonly string[]
-  /** Rounds in a normal run; `MUSTER_FUZZ_ROUNDS` multiplies them. */
+  /** Number of broken inputs in a normal run; `MUSTER_FUZZ_ROUNDS` multiplies it. */
   rounds: number
-  /** One input may take this much time of the processor; a slower one counts as a hang. */
+  /** How many ms of processor time one input may take; a slower one counts as a hang. */
   withinMs?: number
 }
 
 const LENGTH_MAX = 65_536
 const FACTOR = Number(process.env['MUSTER_FUZZ_ROUNDS'] ?? 1)
-/** For `vi.setConfig`: long runs by hand take their time. */
+/** The test timeout for `vi.setConfig`, which grows with `MUSTER_FUZZ_ROUNDS`. */
 export const FUZZ_TIMEOUT_MS = 60_000 * Math.max(1, FACTOR)
 const FIRST_SEED = Number(process.env['MUSTER_FUZZ_SEED'] ?? 20_261_121)
 const BOUNDARY_BYTES = [0x00, 0x01, 0x0a, 0x20, 0x7f, 0x80, 0xff]
 
-/** One broken input. */
+/** Make one broken input. */
 export function mutate(dice: Dice, corpus: readonly Uint8Array[], words: readonly string[]): Buffer {
   let bytes: Buffer = Buffer.from(corpus[dice(corpus.length)]!)
   for (let times = 1 + dice(6); times > 0; times--) bytes = mutateOnce(dice, bytes, corpus, words)
@@ -57,7 +57,7 @@ function mutateOnce(
     case 2:
       return bytes.subarray(0, at)
     case 3:
-      // A piece again and again, as nesting and long runs are made.
+      // Repeat a piece many times, which makes deep nesting and long runs.
       return insert(Buffer.concat(Array.from({ length: 1 + dice(200) }, () => bytes.subarray(at, to))))
     case 4: {
       const other = Buffer.from(corpus[dice(corpus.length)]!)
@@ -83,8 +83,8 @@ function mutateOnce(
 }
 
 /**
- * Give a parser many broken inputs. It may refuse any of them, but neither throw nor take long; `run` throws
- * where it answered something that must not be. A failure names the seed and holds the input.
+ * Give a parser many broken inputs. It may refuse any of them, but neither throw nor take long; `run` throws when the
+ * parser answered something wrong. A failure names the seed and holds the input.
  */
 export async function fuzz(options: FuzzOptions, run: (input: Buffer) => unknown): Promise<void> {
   const { corpus, words = [], withinMs = 2_000 } = options
@@ -98,12 +98,12 @@ export async function fuzz(options: FuzzOptions, run: (input: Buffer) => unknown
       const where = `MUSTER_FUZZ_SEED=${seed}, input (base64): ${input.toString('base64').slice(0, 4_000)}`
       throw new Error(`${where}\n${error instanceof Error ? error.stack : String(error)}`, { cause: error })
     }
-    // Of the processor, not of the wall clock: a loaded machine makes no parser slow.
+    // Processor time and not wall time: on a loaded machine a parser is not slower by it.
     const { user, system } = process.cpuUsage(before)
     const tookMs = (user + system) / 1_000
     expect(tookMs, `MUSTER_FUZZ_SEED=${seed}, ${input.length} bytes`).toBeLessThan(withinMs)
   }
 }
 
-/** Bytes as a parser of text gets them: what is not UTF-8 was refused before, or replaced. */
+/** Bytes as a parser of text gets them: what is not UTF-8 has been refused or replaced before. */
 export const textOf = (input: Buffer): string => input.toString('utf8')

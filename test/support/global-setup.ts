@@ -14,9 +14,9 @@ import { startPostgres } from '../../runtime/quickstart/postgres.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Of the embedded PostgreSQL's own database; see `createTestDatabase`. */
+    /** The connection string of the test PostgreSQL's own database; see `createTestDatabase`. */
     postgresUrl: string
-    /** The folder of the bundled worker threads, ended by a slash. */
+    /** The URL of the folder with the bundled worker threads; it ends with a slash. */
     workersUrl: string
   }
 }
@@ -27,7 +27,7 @@ const TEMPLATE = 'muster_template'
 const MEMORY_FOLDER = '/dev/shm'
 const MEMORY_BYTES_MIN = 4 * 1_024 ** 3
 
-/** In memory where there is plenty: databases are made and emptied all the time. */
+/** The folder for the database: in memory where there is enough, since databases are made and dropped all the time. */
 async function chooseFolder(): Promise<string> {
   try {
     await access(MEMORY_FOLDER, constants.W_OK)
@@ -75,7 +75,8 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   })
   await connection.close()
   project.provide('postgresUrl', postgres.dsn('postgres'))
-  // Inside the repository, so that the threads find node_modules; a folder a run, so that runs do not meet.
+  // Inside the repository, so that the threads find node_modules; one folder for each run, so that two runs do not
+  // share it.
   const workers = join(ROOT, '.cache', `test-workers-${process.pid}`)
   await bundleWorkersForCheckout(workers)
   project.provide('workersUrl', pathToFileURL(`${workers}/`).href)

@@ -7,17 +7,17 @@ import type { WebhookNetwork } from '../../lib/alerts/webhook-client.ts'
 import { DIRECT } from '../../lib/outbound/proxy.ts'
 import { selfSignedCertificate } from './certificates.ts'
 
-/** A real HTTPS server on this machine that keeps the bodies it was sent. */
+/** A real HTTPS server on this machine that keeps the bodies that were sent to it. */
 export interface HttpsEndpoint {
-  /** Under a public name; `network` leads it here. */
+  /** The URL, with a public host name that `network` resolves to this machine. */
   url: string
   bodies: string[]
-  /** The whole webhook policy, but for the one loopback address it listens on. */
+  /** The real webhook policy, which also allows the loopback address that the endpoint listens on. */
   network: WebhookNetwork
   close(): Promise<void>
 }
 
-/** Start an endpoint that answers as told; `answer` gets how many calls came before. */
+/** Start an endpoint; `answer` writes each response, and gets how many calls came before. */
 export async function startHttpsEndpoint(
   answer: (response: ServerResponse, before: number) => void,
 ): Promise<HttpsEndpoint> {

@@ -24,6 +24,7 @@ import { manualTimers } from './manual-timers.ts'
 import type { TestDatabase } from './postgres.ts'
 import { testWorkerUrl } from './workers.ts'
 
+/** The settings of the service in tests. */
 export const TEST_CONFIG: Config = {
   jwtSecret: 'a-test-secret-of-at-least-32-characters',
   databaseDsn: 'postgres://unused',
@@ -65,32 +66,34 @@ export const TEST_CONFIG: Config = {
   edition: 'community',
 }
 
-/** A context over a test database, with what a test may want to move or look at. */
+/** A context over a test database, whose clock and log a test can use. */
 export interface TestContext extends Context {
   clock: FakeClock
   log: RecordingLog
-  /** Argon2id in its worker; see `closeTestContext`. */
+  /** Argon2id in its worker thread, which `close` ends. */
   passwords: Passwords
   close(): Promise<void>
 }
 
-/** What a test replaces. `edition` also decides the gates and the audit sink. */
+/** The parts of a context that a test may replace. `edition` also decides the gates and the audit sink. */
 export interface TestContextOptions extends Partial<Omit<Context, 'config' | 'clock' | 'db' | 'log'>> {
-  /** Under the audited database that the context has. */
+  /** The database that the audited database of the context writes to. */
   db?: Database
   config?: Partial<Config>
   clock?: FakeClock
 }
 
-// Contexts of one file must not make the same ids; their order is the same on each run.
+// Counts the contexts of one test file, so that each makes ids of its own, which are the same on each run.
 let contexts = 0
 
-/** What a test has in place of the machine. */
+/** The parts of a process's ground that a test may replace. */
 export interface TestGround
   extends Pick<Ground, 'readConfigs' | 'agentLimits' | 'overhear'>,
     Partial<Pick<Ground, 'timers' | 'mayOffer'>> {}
 
-/** A context as the service has it, on a fake clock. Its fleet is empty and not started; see `createFleetContext`. */
+/**
+ * Make a context as the service does, with a fake clock. Its fleet is empty and not started; see `createFleetContext`.
+ */
 export function createTestContext(
   database: TestDatabase,
   options: TestContextOptions = {},
@@ -120,7 +123,7 @@ export function createTestContext(
   return { ...ctx, ...replaced, config, clock, log, passwords, close: closeWorkers }
 }
 
-/** What `invoke` got back. */
+/** The answer that `invoke` got. */
 export interface Answer {
   status: number
   headers: Readonly<Record<string, string>>
@@ -130,10 +133,11 @@ export interface Answer {
   json: unknown
 }
 
+/** A call of the API, apart from its method and path. */
 export interface Call {
-  /** A token; see `signIn`. */
+  /** The token of the caller; see `signIn`. */
   as?: string
-  /** An object is sent as JSON, a string or bytes as they are. */
+  /** The body: an object is sent as JSON, a string or bytes as they are. */
   body?: unknown
   headers?: Record<string, string>
   remoteAddress?: string
@@ -146,7 +150,10 @@ const OPEN_API = buildOpenApi(functions.http, 'test')
 const OPEN_API_TEXT = JSON.stringify(OPEN_API)
 const contract = createContract(OPEN_API)
 
-/** Hold an answer that came over a real socket against the OpenAPI document; other paths than functions' are let be. */
+/**
+ * Check an answer that came over a real socket against the OpenAPI document. Paths that belong to no function are not
+ * checked.
+ */
 export function checkAnswer(
   method: string,
   path: string,

@@ -1,9 +1,9 @@
 import type { Timers } from '../../lib/fleet/state/timers.ts'
 import type { FakeClock } from './fakes.ts'
 
-/** Timers that run only when a test moves the clock with them. */
+/** Timers that fire only when a test advances the clock through them. */
 export interface ManualTimers extends Timers {
-  /** Move the clock and run what falls due on the way, in its order. */
+  /** Advance the clock by `ms` and run what falls due on the way, in order. */
   advance(ms: number): void
 }
 

@@ -8,24 +8,24 @@ import { signIn, TEST_CONFIG } from './invoke.ts'
 import type { TestDatabase } from './postgres.ts'
 import { findFreePort } from './service.ts'
 
-/** One of several processes on a test database, within the test's own. */
+/** One of several muster processes on a test database, run within the process of the test. */
 export interface TestMember {
   member: RunningMember
   log: RecordingLog
   url: string
-  /** Where the others reach it. */
+  /** The address at which other members reach it. */
   internalAddress: string
   /** Why it gave up by itself; null while it has not. */
   fatal(): string | null
   call(method: string, path: string, options?: { as?: string; body?: unknown }): Promise<Response>
-  /** A token of a new administrator, of the one that owns. */
+  /** A token of a new administrator, made by the member that owns. */
   token(): Promise<string>
   stop(): Promise<void>
 }
 
 const ROOT = new URL('../../', import.meta.url)
 
-/** Start a process that is one of several. The caller stops it; twice does no harm. */
+/** Start a member. The caller stops it; stopping twice does no harm. */
 export async function startTestMember(
   database: TestDatabase,
   config: Partial<Config> = {},
@@ -69,7 +69,7 @@ export async function startTestMember(
   }
 }
 
-/** Wait until this process owns. */
+/** Wait until this member is the owner. */
 export async function untilOwner({ member }: TestMember): Promise<void> {
   await eventually('it owns', () => member.owner() !== null)
 }

@@ -9,7 +9,7 @@ import { startOpampListener } from '../../runtime/server.ts'
 import type { SocketLimits } from '../../runtime/socket-room.ts'
 import { type FakeClock, fakeClock, type RecordingLog, recordingLog } from './fakes.ts'
 
-/** A fleet that remembers what it was told and answers what the test sets. */
+/** A stand-in for the fleet: it keeps what it was told and answers what the test sets. */
 export interface FakeFleet extends FleetPort {
   received: { connection: AgentConnection; report: AgentReport; isRetransmission: boolean }[]
   closed: AgentConnection[]
@@ -21,6 +21,7 @@ export interface FakeFleet extends FleetPort {
   hasClosed(count: number): Promise<void>
 }
 
+/** Make a stand-in for the fleet that has been told nothing yet. */
 export function fakeFleet(): FakeFleet {
   const waiting: { isDone(): boolean; resolve(): void }[] = []
   const wake = () => {
@@ -48,7 +49,7 @@ export function fakeFleet(): FakeFleet {
   return fleet
 }
 
-/** The OpAMP listener on a free port, in front of a fleet that a test made up. */
+/** The real OpAMP listener on a free port, in front of a fake fleet. */
 export interface TestListener {
   port: number
   url: string
@@ -61,6 +62,7 @@ export interface TestListener {
   close(): void
 }
 
+/** Start the listener with a fake fleet and a fake clock. */
 export function startTestListener(
   options: {
     secret?: string

@@ -11,7 +11,7 @@ export function uidBytes(n: number): Uint8Array {
   return new Uint8Array(bytes)
 }
 
-/** Some hex as bytes. */
+/** Decode hex into bytes. */
 export const hex = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'hex'))
 
 /** String attributes as the protocol's key-value list. */
@@ -38,7 +38,7 @@ export function readServerFrame(frame: Uint8Array): PlainMessage {
   return readServerBody(frame.subarray(1))
 }
 
-/** One recorded message and when it came. */
+/** One recorded message, and how many ms after the start of the recording it came. */
 export interface Recorded {
   ms: number
   bytes: Uint8Array

@@ -4,13 +4,21 @@ import { type FleetServer, type FleetServerOptions, startFleetServer } from './f
 import { hex, keyValues, type PlainMessage, uidBytes } from './opamp-messages.ts'
 import type { TestDatabase } from './postgres.ts'
 
-/** ReportsStatus, AcceptsRemoteConfig, ReportsEffectiveConfig, ReportsHealth, ReportsRemoteConfig. */
+/**
+ * The capability bits of a supervised agent: ReportsStatus, AcceptsRemoteConfig, ReportsEffectiveConfig, ReportsHealth,
+ * ReportsRemoteConfig.
+ */
 export const SUPERVISED = 0x1807
+/** The capability bits of an agent that takes no config: ReportsStatus, ReportsEffectiveConfig, ReportsHealth. */
 export const READ_ONLY = 0x0805
+/** The flag by which an answer asks for the full state. */
 export const FULL_STATE = 1
+/** The flag by which an answer asks for the list of components. */
 export const COMPONENTS = 2
 
+/** A config for pushes. */
 export const CONFIG = 'receivers: { otlp: {} }\n'
+/** Another config for pushes. */
 export const OTHER = 'receivers: { otlp: {} }\nexporters: { debug: {} }\n'
 
 /** The flags of an answer; 0 when it has none. */
@@ -24,7 +32,7 @@ export function offerOf(answer: PlainMessage) {
   return offer && { hash: offer.configHash.toString('hex'), files: offer.config.configMap }
 }
 
-/** Read what the server says until there is an offer in it. */
+/** Read messages of the server until one holds an offer; returns the offer. */
 export async function nextOffer(wire: AgentWire) {
   for (;;) {
     const offer = offerOf(await wire.next())
@@ -32,7 +40,7 @@ export async function nextOffer(wire: AgentWire) {
   }
 }
 
-/** A remote config status: 1 applied, 2 applying, 3 failed. */
+/** The part of a report with a remote config status: 1 applied, 2 applying, 3 failed. */
 export const statusOf = (hash: string, status: 1 | 2 | 3, errorMessage = ''): PlainMessage => ({
   remoteConfigStatus: { lastRemoteConfigHash: hex(hash), status, errorMessage },
 })
@@ -42,7 +50,7 @@ export interface Scene {
   readonly server: FleetServer
   start(options?: FleetServerOptions): Promise<FleetServer>
   wire(headers?: Record<string, string>): Promise<AgentWire>
-  /** A described agent on a socket of its own, with its first answer behind it. */
+  /** Connect an agent on a socket of its own, and exchange its first, complete report. */
   join(n: number, more?: PlainMessage): Promise<AgentWire>
   uid(n: number): Uint8Array
   uidHex(n: number): string
@@ -52,7 +60,7 @@ export interface Scene {
   full(n: number, sequenceNum?: number, more?: PlainMessage): PlainMessage
   workloadOf(n: number): string
   port(): number
-  /** Grows with each test: for names that must not meet in the one database. */
+  /** A number that grows with each test, for names that must differ between tests of one database. */
   testNumber(): number
 }
 

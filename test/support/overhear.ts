@@ -1,6 +1,6 @@
 import type { Notices } from '../../runtime/compose.ts'
 
-/** What the hub is told, with somebody who listens in after it. */
+/** Notices that go to the hub and after it to a listener. */
 export function alsoTelling(hub: Notices, listener: Partial<Notices>): Notices {
   const both =
     <Name extends keyof Notices>(name: Name) =>

@@ -1,6 +1,8 @@
 import { inflateSync } from 'node:zlib'
 
-/** The objects of a PDF as its writer made them: dictionary text, and the stream's bytes where there is one. */
+/**
+ * The objects of a PDF by number, as its writer made them: dictionary text, and the stream's bytes where there is one.
+ */
 function readObjects(pdf: Uint8Array): Map<number, { text: string; stream: string }> {
   const raw = Buffer.from(pdf).toString('latin1')
   const objects = new Map<number, { text: string; stream: string }>()
@@ -16,7 +18,10 @@ function readObjects(pdf: Uint8Array): Map<number, { text: string; stream: strin
   return objects
 }
 
-/** What a reader searches in: every text in the order in which it is drawn, by the fonts' own tables. */
+/**
+ * The texts of a PDF in the order in which they are drawn, decoded by the fonts' own tables, as a viewer's search sees
+ * them.
+ */
 export function readPdfText(pdf: Uint8Array): string[] {
   const objects = readObjects(pdf)
   const fonts = new Map<string, Map<number, string>>()

@@ -20,7 +20,7 @@ service:
       exporters: [debug]
 `
 
-/** One that production takes as well. */
+/** A config that also passes the checks for production. */
 export const productionYaml = (port = 4317): string =>
   configYaml(port)
     .replace('exporters:', 'processors:\n  memory_limiter:\n    check_interval: 1s\n  batch:\nexporters:')

@@ -11,7 +11,7 @@ export const config = (number: number) => ({
   hash: configHash(configYaml(number)),
 })
 
-/** One workload of a few instances, pod-a first, and what was pushed to it. */
+/** A workload of a few instances, the first of which is pod-a, with ways to push to it. */
 export class PushedWorkload {
   readonly ctx: FleetTestContext
   readonly agents: FakeAgent[]
@@ -72,7 +72,7 @@ export class PushedWorkload {
     return (await findPush(this.ctx.db, pushId))!
   }
 
-  /** How the instances stand in a push, by pod, as it is stored. */
+  /** The stored state of each target of a push, by pod. */
   async ends(pushId: string): Promise<Record<string, string>> {
     await this.ctx.fleet.writer.flush()
     const rows = await listTargets(this.ctx.db, [pushId])

@@ -3,7 +3,9 @@ import { normalForm } from '../../lib/configs/effective/normal-form.ts'
 import { parseConfig } from '../../lib/configs/yaml/parse.ts'
 import type { Ground } from '../../runtime/compose.ts'
 
-/** Reads configs of agents here and now, so that no step of a test ends while a thread still reads. */
+/**
+ * Reads configs of agents in this thread and at once, so that no step of a test ends while a worker thread still reads.
+ */
 export const READ_HERE: NonNullable<Ground['readConfigs']> = {
   normalise: async (text) => normalForm(text),
   async compare(asked, reported) {

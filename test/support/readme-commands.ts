@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 const README = new URL('../../README.md', import.meta.url)
 
 /**
- * Run the shell commands of the README that follow `<!-- commands: name -->`, as they stand; what they print at the end.
- * The environment holds what is given and the PATH; they run in `folder` where one is given.
+ * Run the shell commands of the README that follow `<!-- commands: name -->`, as they stand; returns what they print
+ * last. The environment holds what is given and the PATH; they run in `folder` where one is given.
  */
 export async function runReadmeCommands(
   name: string,

@@ -6,7 +6,7 @@ import type { AvailableComponents } from '../../lib/model/components.ts'
 
 const WORST_FIRST = ['failed', 'applying', 'applied'] as const
 
-/** What a tally must say, by looking at every live instance. */
+/** What a tally must say, found by looking at every live instance. */
 function recount(live: readonly Instance[], hash: string) {
   const expected = live.filter(
     (instance) => isCapable(instance) && canReport(instance) && instance.undescribedSinceMs === null,
@@ -40,7 +40,7 @@ function recount(live: readonly Instance[], hash: string) {
   }
 }
 
-/** What an instance's description gives its workload, by key. */
+/** The labels that an instance's description gives its workload. */
 function labelsOf({ attributes }: Instance): Record<string, string> {
   const labels = [...(attributes ?? [])].filter(([key]) => isWorkloadLabel(key))
   return Object.fromEntries(labels.sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -53,7 +53,7 @@ function commonEntries(all: readonly Readonly<Record<string, string>>[]): Record
   )
 }
 
-/** What is the same wherever it is there; '' when it is not. */
+/** The one text that all non-empty texts agree on; '' when they differ or there is none. */
 function onlyOf(texts: readonly string[]): string {
   const different = new Set(texts.filter((text) => text !== ''))
   return different.size === 1 ? [...different][0]! : ''
@@ -62,7 +62,7 @@ function onlyOf(texts: readonly string[]): string {
 const newestOf = (reports: readonly RemoteConfigReport[]) =>
   reports.length === 0 ? null : Math.max(...reports.map(({ at }) => at.getTime()))
 
-/** What a tally says, in the same words. */
+/** What a tally says, in the form of `recount`. */
 function told(
   tally: LiveTally,
   hash: string,
@@ -83,7 +83,7 @@ function told(
   }
 }
 
-/** Where a tally is not what its live instances make it; '' when it is right. */
+/** How a tally differs from what its live instances make it; '' when it is right. */
 export function tallyFault(tally: LiveTally, live: readonly Instance[], hash: string): string {
   const { versions, ...wanted } = recount(live, hash)
   const found = told(tally, hash)

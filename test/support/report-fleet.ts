@@ -1,6 +1,6 @@
 import type { Db } from '../../lib/store/db.ts'
 
-/** Which rows to put into the database; see `seedReportFleet`. */
+/** How many rows to insert; see `seedReportFleet`. */
 export interface ReportFleet {
   workloads: number
   pushes: number
@@ -8,8 +8,9 @@ export interface ReportFleet {
 }
 
 /**
- * Workloads `wl-0001` and on with their pushes (one a minute, newest last, the second newest failed), events, one alert
- * and one pushed approval each. Everything is dated from `start`, and full of what a report must not show.
+ * Insert workloads `wl-0001` and on, each with its pushes (one a minute, newest last, the second newest failed),
+ * events, one alert and one pushed approval. All times count from `start`, and the texts hold secrets that a report
+ * must not show.
  */
 export async function seedReportFleet(db: Db, fleet: ReportFleet, start: string): Promise<void> {
   const { workloads, pushes, events } = fleet

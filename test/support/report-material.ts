@@ -9,17 +9,19 @@ import type {
 } from '../../lib/store/report-material.ts'
 
 const DAY_MS = 86_400_000
+/** The time at which the reports of tests are made, in ms since 1970. */
 export const REPORT_NOW = Date.parse('2026-07-02T12:00:00.123Z')
 const hex = (text: string) => createHash('sha256').update(text).digest('hex')
 const uuid = (text: string) => hex(text).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5')
 
-/** A checked request; a wrong one fails the test. */
+/** Parse a report request; throws for a wrong one. */
 export function reportRequest(body: object): NormalRequest {
   const outcome = parseReportRequest(JSON.stringify(body))
   if (!outcome.ok) throw new Error(`${outcome.code}: ${outcome.detail}`)
   return outcome.request
 }
 
+/** What a report says of itself, with some fields changed. */
 export function reportFrame(changes: Partial<PackFrame> = {}): PackFrame {
   return {
     request: reportRequest({ scope: { group_id: 'checkout' } }),
@@ -31,6 +33,7 @@ export function reportFrame(changes: Partial<PackFrame> = {}): PackFrame {
   }
 }
 
+/** The row of a push that was applied, with some fields changed. */
 export function pushRow(workloadId: string, seq: number, changes: Partial<PushRow> = {}): PushRow {
   const hash = hex(`${workloadId}/${seq}`)
   return {
@@ -65,7 +68,7 @@ export function pushRow(workloadId: string, seq: number, changes: Partial<PushRo
   }
 }
 
-/** A fleet of some workloads, each with some revisions and events. */
+/** The rows that a report is made from, for some workloads with revisions and events each. */
 export function reportMaterial(sizes: {
   workloads: number
   pushes: number
@@ -167,7 +170,7 @@ function addWorkload(material: Material, w: number, sizes: { pushes: number; eve
   }
 }
 
-/** A campaign that is done, in a row by id. */
+/** The row of a campaign that is done, for reports. */
 export function campaignRow(id: string, changes: Partial<CampaignReportRow> = {}): CampaignReportRow {
   return {
     ...{ id, name: `Campaign of ${id}`, status: 'done', changeKind: 'text', changeHash: hex(id) },
@@ -183,7 +186,7 @@ export function campaignRow(id: string, changes: Partial<CampaignReportRow> = {}
   }
 }
 
-/** What a campaign did with a workload. */
+/** The row of a campaign's target, for reports. */
 export function campaignTargetRow(
   parentId: string,
   workloadId: string,

@@ -83,7 +83,7 @@ export async function startTestService(
   }
 }
 
-/** A service that is stopped after the file's tests. */
+/** Start a service that is stopped after the file's tests. */
 export async function useTestService(
   database: TestDatabase,
   config: Partial<Config> = {},

@@ -4,10 +4,10 @@ import { reportOf } from './agent-report.ts'
 import type { PlainMessage } from './opamp-messages.ts'
 
 /*
- * The agent of the tests: it counts its messages, knows what it was offered, and says what a test has it say. Others
- * there are for a reason each: the simulated collector of the quick start (`runtime/quickstart`) acts by itself, the
- * agents of `test/sim` do so under virtual time and lie, and the load of `test/bench` is cheap enough for 20,000.
- * Where the bytes themselves are the matter, a test speaks through `agent-wire.ts`.
+ * The usual agent of the tests: it numbers its messages, remembers what it was offered, and reports only what a test
+ * has it report. The other agents each have a reason: the simulated collector of the quick start (`runtime/quickstart`)
+ * acts by itself, the agents of `test/sim` do so under virtual time and lie, and those of `test/bench` are cheap enough
+ * for 20,000. Tests of single bytes use `agent-wire.ts`.
  */
 
 /** The capabilities of a supervisor. */
@@ -18,11 +18,11 @@ export const SUPERVISOR =
   AGENT_CAPABILITIES.reportsRemoteConfig |
   AGENT_CAPABILITIES.reportsHealth
 
-/** What an agent of a test is. */
+/** What an agent of a test reports of itself. */
 export interface TestAgentOptions {
-  /** Of an agent that was there before; a new one by default. */
+  /** The uid in hex; a new one by default. Give that of an earlier agent to stand for the same one. */
   uid?: string
-  /** The workload is made of service and host. */
+  /** The service name, which with the host makes up the workload. */
   service?: string
   host?: string
   version?: string
@@ -32,13 +32,13 @@ export interface TestAgentOptions {
   /** Announce a list of components by this hash, without the list. */
   componentsHash?: string
   attributes?: Record<string, string>
-  /** Said together with what it is. */
+  /** Further parts of its first report. */
   more?: Partial<AgentReport>
-  /** Its first message holds nothing, as after a broken connection. */
+  /** Its first message has no description, as after a broken connection. */
   isBare?: boolean
 }
 
-/** An agent that a test speaks for. */
+/** An agent that sends what a test tells it to. */
 export interface TestAgent {
   uid: string
   /** What the server sent to it, oldest first. */
@@ -46,9 +46,9 @@ export interface TestAgent {
   /** The hashes it was offered, oldest first. */
   offered(): string[]
   say(report: Partial<AgentReport>): void
-  /** Say all that it is. */
+  /** Send its full description. */
   describe(): void
-  /** What became of the config that it was offered last, or of another one. */
+  /** Report the status of a config: the one that it was offered last, or that with this hash. */
   applying(hash?: string): void
   apply(hash?: string): void
   fail(message: string, hash?: string): void
@@ -60,7 +60,7 @@ export interface TestAgent {
 
 let agents = 0
 
-/** Let an agent say over a link what it is; with `isBare`, that it is there. */
+/** Make an agent on a link and send its description, or with `isBare` a message without one. */
 export function openTestAgent(link: AgentLink, options: TestAgentOptions = {}): TestAgent {
   const number = ++agents
   const uid = options.uid ?? `0192d3b4000070008000${number.toString(16).padStart(12, '0')}`

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net'
 
-/** What an agent tells the load that it belongs to. */
+/** Called by an agent on the load that it belongs to. */
 export interface AgentEvents {
   opened(agent: LoadAgent): void
   message(agent: LoadAgent, message: Buffer): void
@@ -18,22 +18,22 @@ const UPGRADE = (host: string) =>
     '\r\n',
   ].join('\r\n')
 
-// One for all: Node hands its bytes over before it reads the next socket.
+// One buffer for all sockets: Node hands over what it has read before it reads from the next socket.
 const READ_BUFFER = Buffer.allocUnsafe(65_536)
 const HEADERS_END = '\r\n\r\n'
 
 /**
- * One WebSocket client, as bare as it gets: no library, no copy of what arrives whole. It is none of the other agents
- * because the load must cost a hundredth of what it measures.
+ * A WebSocket client with as little code as possible: no library, and no copy of messages that arrive whole. The other
+ * agents of the tests cannot take its place, because the load must cost a hundredth of what it measures.
  */
 export class LoadAgent {
   readonly index: number
   readonly uid: Buffer
   sequence = 0
-  /** The config that it runs, by the server's word. */
+  /** The hash of the config that the server offered last; null before the first offer. */
   hash: Buffer | null = null
   isOpen = false
-  /** When the message was sent that has had no answer; -1 when none waits. */
+  /** When the beat was sent that has no answer yet, in ms; -1 when none is unanswered. */
   sentAtMs = -1
   offers = 0
   fullStateRequests = 0
@@ -117,7 +117,7 @@ export class LoadAgent {
       if (end > bytes.length) break
       const opcode = bytes[at]! & 0x0f
       if (opcode === 2) this.#events.message(this, bytes.subarray(at + head, end))
-      // A ping asks for a pong with the same content; it has none.
+      // A pong must repeat the content of the ping; the server's pings are empty.
       else if (opcode === 9) this.send(Buffer.from([0x8a, 0x80, 0, 0, 0, 0]))
       else if (opcode === 8) this.cut()
       at = end

@@ -11,7 +11,7 @@ export interface BrowsersOptions {
 }
 
 /**
- * What all browsers showed at a moment: for each workload the different numbers of connected instances, mostly one.
+ * What all browsers showed at one moment: for each workload the set of instance counts, one when all browsers agree.
  * Times are milliseconds since 1970.
  */
 export interface Shown {
@@ -24,11 +24,14 @@ const ID_MARK = Buffer.from('"workload":{"id":"')
 const COUNT_MARK = Buffer.from('"connected_instance_count":')
 const RESYNC = Buffer.from('{"type":"resync"}')
 
-/** Many browsers in one process, that only keep how many instances each workload has; one more never reads. */
+/**
+ * Many browsers in one process, which keep only how many instances each workload has. One further browser never reads
+ * what it is sent.
+ */
 export class Browsers {
   readonly #options: BrowsersOptions
   readonly #indexOf: ReadonlyMap<string, number>
-  /** By browser, then by workload. */
+  /** The instance count that each browser shows, by browser and then by workload. */
   readonly #shown: Int32Array[] = []
   readonly #sockets: WebSocket[] = []
   #frames = 0
@@ -40,7 +43,7 @@ export class Browsers {
     this.#indexOf = new Map(options.workloadIds.map((id, index) => [id, index]))
   }
 
-  /** Open all sockets, and fetch the inventory once for all of them. */
+  /** Open all sockets, then fetch the inventory for each browser. */
   async connect(): Promise<void> {
     for (let n = 0; n < this.#options.browsers; n++) {
       this.#shown.push(new Int32Array(this.#options.workloadIds.length))
@@ -77,7 +80,7 @@ export class Browsers {
     }
     const idFrom = idAt + ID_MARK.length
     const workload = this.#indexOf.get(data.toString('latin1', idFrom, idFrom + 24))
-    // The one beside the record, which is the last.
+    // The record may hold the same key; the count beside it comes last in the frame.
     const countAt = data.lastIndexOf(COUNT_MARK)
     if (workload === undefined || countAt < 0) return
     this.#shown[browser]![workload] = Number.parseInt(
@@ -96,7 +99,7 @@ export class Browsers {
     }
   }
 
-  /** Look at all browsers four times a second for a while. */
+  /** Note what all browsers show, four times a second, for this many seconds. */
   async watch({ seconds }: { seconds: number }): Promise<Shown[]> {
     const seen: Shown[] = []
     const look = () => {

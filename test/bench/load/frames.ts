@@ -1,8 +1,8 @@
 import { AgentToServer } from '../../../lib/opamp/schema.ts'
 
-/** What kinds of agents the load is made of. */
+/** How the agents of the load are spread over workloads. */
 export interface Shape {
-  /** How many workloads the agents are spread over, evenly; each agent its own when there are as many. */
+  /** How many workloads the agents are spread over evenly. With as many as agents each has one of its own. */
   workloads: number
 }
 
@@ -27,7 +27,7 @@ function uidText(uid: Buffer): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
-/** A resolved config of 8 KB, which names the agent that runs it. */
+/** An effective config of 8 KB that names the agent which runs it. */
 function effectiveConfig(): string {
   const head = [
     'exporters:\n  debug:\n    verbosity: basic\n',
@@ -67,7 +67,7 @@ function availableComponents() {
   return { components, hash: Buffer.alloc(32, 7) }
 }
 
-/** Everything of a first report but the uid and the sequence number, encoded once a workload. */
+/** Encode a first report without the uid and the sequence number; all agents of a workload share it. */
 function firstReport(workload: number): Buffer {
   const message = {
     agentDescription: {
@@ -99,7 +99,7 @@ function firstReport(workload: number): Buffer {
 
 interface Template {
   bytes: Buffer
-  /** Where the text of the uid stands. */
+  /** The offsets at which the uid stands as text. */
   uidTextAt: number[]
 }
 
@@ -120,18 +120,18 @@ function writeVarint(bytes: Buffer, at: number, value: number): number {
 }
 
 const MASK_BYTES = 4
-/** Header zero, uid and the tag of the sequence number. */
+/** The bytes before the sequence number: header 0, the uid, and the tag of the sequence number. */
 const FIXED_BYTES = 1 + 18 + 1
 
 /**
- * Makes frames by copying and patching. The mask is zero, which the protocol allows and which spares the
+ * Makes frames by copying a template and patching it. The mask is zero, which the protocol allows and which spares the
  * load from touching each byte.
  */
 export class Frames {
   readonly #templates = new Map<number, Template>()
   readonly #capabilities = Buffer.from([0x20, ...varintBytes(CAPABILITIES)])
 
-  /** A first report: 11 KB, or with `hash` one that says that this config is applied. */
+  /** A first report of 11 KB; with `hash` it also says that this config is applied. */
   report(shape: Shape, index: number, uid: Buffer, sequence: number, hash: Buffer | null): Buffer {
     const template = this.#templateOf(index % shape.workloads)
     const status = hash === null ? null : statusField(hash)
@@ -144,14 +144,14 @@ export class Frames {
     return frame
   }
 
-  /** A bare beat. */
+  /** A heartbeat: a message with nothing but the capabilities. */
   beat(uid: Buffer, sequence: number): Buffer {
     const frame = this.#open(uid, sequence, this.#capabilities.length)
     this.#capabilities.copy(frame, frame.length - this.#capabilities.length)
     return frame
   }
 
-  /** The word that a config is applied. */
+  /** A report that this config is applied. */
   applied(uid: Buffer, sequence: number, hash: Buffer): Buffer {
     const status = statusField(hash)
     const frame = this.#open(uid, sequence, this.#capabilities.length + status.length)
@@ -185,7 +185,7 @@ export class Frames {
     if (known !== undefined) return known
     const bytes = firstReport(workload)
     const template = { bytes, uidTextAt: positionsOf(bytes, PLACEHOLDER_TEXT) }
-    // A fleet of single agents asks for each once: only shared ones are worth keeping.
+    // Where each agent is a workload of its own, a template is used once and is not worth keeping.
     if (this.#templates.size < 256) this.#templates.set(workload, template)
     return template
   }
@@ -206,7 +206,7 @@ function statusField(hash: Buffer): Buffer {
   ])
 }
 
-/** What the load looks at in a ServerToAgent. */
+/** The parts of a ServerToAgent that the load looks at. */
 export interface ServerWord {
   offeredHash: Buffer | null
   wantsFullState: boolean

@@ -15,12 +15,15 @@ import { pause } from '../machine.ts'
 import { benchYaml } from './bench-yaml.ts'
 import { seedOldRows } from './old-rows.ts'
 
-/** What the harness runs on. */
+/** The database on which the harness runs the service. */
 export interface HarnessOptions {
   dsn: string
 }
 
-/** Agents that say something in one turn of the event loop: what they cost is not the service's to pay. */
+/**
+ * How many agents report in one turn of the event loop. They run in the service's own process, and more at once would
+ * count as time of the service.
+ */
 const SPEAK_CHUNK = 50
 const APPLIED_WITHIN_MS = 300_000
 const CAPABILITIES =
@@ -29,12 +32,14 @@ const CAPABILITIES =
   AGENT_CAPABILITIES.reportsRemoteConfig |
   AGENT_CAPABILITIES.reportsHealth
 
-/** The service in a process of its own with agents that need no sockets, of which a machine has too few. */
+/**
+ * Runs the service together with agents that need no sockets, since a machine has too few sockets for so many agents.
+ */
 export class Harness {
   readonly #options: HarnessOptions
   readonly #loop: LoopWatch = watchLoop(systemClock)
   #service: RunningService | null = null
-  /** Agents that were offered a config and have not answered yet. */
+  /** The answers of agents that were offered a config and have not reported on it yet. */
   #offered: (() => void)[] = []
   #isAnswering = false
 
@@ -42,7 +47,10 @@ export class Harness {
     this.#options = options
   }
 
-  /** Start the service on its database; with old rows, for the janitor, `agents` of them. */
+  /**
+   * Start the service on its database; with `oldRows` the database first gets the rows of an old fleet, for the
+   * janitor.
+   */
   async start({ oldRows }: { oldRows: boolean }): Promise<void> {
     const { dsn } = this.#options
     const read = readConfig(
@@ -64,7 +72,7 @@ export class Harness {
       startService({ config: read.config, files, log: silentLog, onFatal: () => process.exit(1) })
     this.#service = await begin()
     if (!oldRows) return
-    // The schema is there now; what is old is loaded by the next start.
+    // The first start has made the schema. The service must start again to load the old rows.
     await this.#service.stop()
     const pool = openPool({
       ...{ dsn, maxOpen: 4, maxIdle: 1, idleTimeoutMs: 60_000, lifetimeMs: 600_000, statementTimeoutMs: 0 },
@@ -146,7 +154,10 @@ export class Harness {
     this.#isAnswering = false
   }
 
-  /** Push a config to the only workload; how long the loop was held until all had applied it, and it was stored. */
+  /**
+   * Push a config to the only workload, and wait until all have applied it and that is stored; returns how long the
+   * event loop was held meanwhile, among others.
+   */
   async push({
     mark,
   }: {

@@ -4,12 +4,12 @@ import { Histogram, type Summary } from '../histogram.ts'
 import { LoadAgent } from './agent.ts'
 import { Frames, readServerWord, type Shape, uidOf } from './frames.ts'
 
-/** Where the load goes and what it is made of. */
+/** Where the agents of a load connect, and how many they are. */
 export interface LoadOptions extends Shape {
   host: string
   port: number
   agents: number
-  /** The number of the first of them, where others connect the ones before; 0 by default. */
+  /** The number of this load's first agent, where other loads have the ones before it; 0 by default. */
   first?: number
 }
 
@@ -21,7 +21,7 @@ export interface OpenCounts {
 
 const COUNT_EVERY_MS = 50
 
-/** What the agents have seen since the last reset. */
+/** Counts and times of all agents since the last reset. */
 export interface LoadStats {
   open: number
   answered: number
@@ -34,7 +34,10 @@ export interface LoadStats {
   replies: Summary
   /** User and system CPU of this process, in seconds. */
   cpuSeconds: number
-  /** How long the loop of this process was held at most: nothing shorter can be said of whom it measures. */
+  /**
+   * The longest that the event loop of this process was held, in ms: no time below it that this load measures means
+   * anything.
+   */
   heldMs: number
 }
 
@@ -96,7 +99,7 @@ export class Load {
 
   #opened(agent: LoadAgent): void {
     this.#openOf[agent.index % this.#openOf.length]!++
-    // Whoever comes back says nothing but that it is there, as real clients do. It is no beat whose answer is timed.
+    // An agent that reconnects sends an empty message, as real clients do. Its answer is not timed as that of a beat.
     if (this.#reconnectMs !== null) agent.send(this.#frames.beat(agent.uid, agent.sequence++))
     else this.#sendReport(agent)
   }
@@ -117,7 +120,7 @@ export class Load {
       this.#replies.add(performance.now() - agent.sentAtMs)
       agent.sentAtMs = -1
     }
-    // An acknowledgement, with or without capabilities.
+    // An answer of this length is a bare acknowledgement, with or without capabilities.
     const isPlain = message.length === 19 || (message.length === 21 && message[19] === CAPABILITIES_TAG)
     if (!isPlain) this.#obey(agent, message)
     else if (this.#isFlooding) this.beat(agent)
@@ -152,13 +155,13 @@ export class Load {
       return
     }
     if (!this.#firstAnswers.has(agent)) return
-    // Refused or cut before its first answer: counted, and tried again.
+    // The connection was refused or cut before the first answer: count an error, and try again.
     this.#errors++
     if (wasOpen || this.#errors < this.#agents.length)
       setTimeout(() => agent.dial(this.#options.host, this.#options.port), 1_000)
   }
 
-  /** Let each open agent beat once in each interval, evenly spread. */
+  /** Let each connected agent send a beat once in each interval, evenly spread. */
   beats({ intervalMs }: { intervalMs: number }): void {
     this.stopBeats()
     const startedAt = performance.now()
@@ -178,7 +181,10 @@ export class Load {
     this.#stopBeats = null
   }
 
-  /** One beat in flight on each connection for a while; how many were answered. */
+  /**
+   * For some seconds let each agent send its next beat as soon as the last is answered; returns how many a second were
+   * answered.
+   */
   async flood({ seconds }: { seconds: number }): Promise<{ perSecond: number }> {
     this.#isFlooding = true
     const answered = this.#answered
@@ -189,19 +195,19 @@ export class Load {
     return { perSecond: Math.round(((this.#answered - answered) / (performance.now() - startedAt)) * 1000) }
   }
 
-  /** From now on, agents that lose their connection come back after this long, and try as often. */
+  /** From now on, agents that lose their connection or cannot connect try again after this many ms. */
   reconnectAfter({ ms }: { ms: number }): void {
     this.#reconnectMs = ms
   }
 
-  /** Cut some connections, beginning with this agent. */
+  /** Cut the connections of `count` agents from the agent with index `from` on. */
   cut({ from, count }: { from: number; count: number }): void {
     for (let n = 0; n < count; n++) this.#agents[(from + n) % this.#agents.length]!.cut()
   }
 
   /**
-   * Each second, about so many agents lose their connection, one after the other; with `reconnectAfter` they come
-   * back. Another number each second, so that what a browser shows tells which second it is of. Answers who was
+   * In each second cut about `perSecond` agents, one after the other; after `reconnectAfter` they come back. The number
+   * differs from second to second, so that what a browser shows tells which second it is of. Returns how many were
    * connected when.
    */
   async churn({ perSecond, seconds }: { perSecond: number; seconds: number }): Promise<OpenCounts[]> {
@@ -211,7 +217,8 @@ export class Load {
     const counting = setInterval(count, COUNT_EVERY_MS)
     let next = 0
     for (let second = 0; second < seconds; second++) {
-      // From half to one and a half, in no order: 0.618… spreads best.
+      // Between half and one and a half times `perSecond`, in a fixed irregular order (multiples of the golden ratio
+      // spread best).
       const many = Math.round(perSecond * (0.5 + ((second * 0.618_034) % 1)))
       const startedAt = performance.now()
       for (let cut = 0; cut < many; ) {
@@ -229,7 +236,7 @@ export class Load {
     return counts
   }
 
-  /** How many agents run which config, by its hash in hex; '' for none. */
+  /** How many agents run each config, by its hash in hex; '' for agents without one. */
   running(): Record<string, number> {
     const counts: Record<string, number> = {}
     for (const { hash } of this.#agents) {

@@ -1,7 +1,10 @@
 import type { Db } from '../../../lib/store/db.ts'
 
 const WORKLOADS = 100_000
-/** Of them: away for longer than they are kept, and archived for longer than that. */
+/**
+ * How many of the workloads the janitor has to archive (disconnected for too long) and to delete (archived for too
+ * long).
+ */
 const EXPIRED = 200
 const ARCHIVED = 200
 const HOMES = 400_000
@@ -10,7 +13,7 @@ const EVENTS = 500_000
 const ALERTS = 50_000
 const REPORTED = 20_000
 
-/** Tables of a fleet that has been there for long, with much that the janitor has to remove. */
+/** Fill the tables as after a long life of a big fleet, with much that the janitor has to remove. */
 export async function seedOldRows(db: Db): Promise<void> {
   await db.execute(
     `insert into workloads (id, fingerprint_source, fingerprint_keys, display_name, type, version, status, last_seen_at,

@@ -15,14 +15,14 @@ interface Answer {
 type Command = (argument: never) => unknown
 type Commands<T> = { [K in keyof T as T[K] extends Command ? K : never]: T[K] }
 
-/** The methods of a class that runs in another process. */
+/** The methods of an object that lives in another process; each returns a promise. */
 export type Remote<T> = {
   [K in keyof Commands<T>]: T[K] extends (...given: infer Given) => infer Result
     ? (...given: Given) => Promise<Awaited<Result>>
     : never
 } & { pid: number; stop(): Promise<void> }
 
-/** What the bundle does when it is started in a role: answer commands until the channel ends. */
+/** Answer the commands of the parent process with the methods of `subject`, until the channel to it ends. */
 export function serveRole(subject: object): void {
   const commands = subject as Record<string, (argument: unknown) => unknown>
   process.on('message', async ({ id, name, argument }: Call) => {
@@ -37,7 +37,7 @@ export function serveRole(subject: object): void {
   process.on('disconnect', () => process.exit(0))
 }
 
-/** Start this program in a role of its own, driven over the channel to its parent. */
+/** Start this program again, in a role and a process of its own, and return its methods. */
 export function startRole<T extends object>(role: string, options: unknown): Remote<T> {
   const child: ChildProcess = fork(process.argv[1]!, [`--role=${role}`, JSON.stringify(options)], {
     execArgv: [],
@@ -69,7 +69,7 @@ export function startRole<T extends object>(role: string, options: unknown): Rem
   }
   return new Proxy(own, {
     get(target, name) {
-      // Whoever awaits this object asks whether it is a promise.
+      // An `await` of this object reads `then` to see whether it is a promise.
       if (name === 'then') return undefined
       return name in target ? Reflect.get(target, name) : send(String(name))
     },

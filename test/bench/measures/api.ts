@@ -9,12 +9,12 @@ import { firstWorkload } from './push.ts'
 const CALLS = 50
 const BEAT_MS = 30_000
 const DRAFT_BYTES = 200_000
-/** Several worker threads share the calls, and each compiles what it runs. */
+/** Calls before the measured ones: several worker threads share them, and each compiles its code first. */
 const WARM_CALLS = 16
 const CALLS_WHEN_WARM = 11
 const STARTS = 7
 
-/** Measure 7: the whole inventory of single-instance workloads, again and again while all of them beat. */
+/** Measure 7: read the whole inventory, with as many workloads as agents, again and again while all agents beat. */
 export async function measureInventory(bench: Bench): Promise<MeasureResult> {
   const { agents } = bench
   const session = await connectFleet(bench, { agents, workloads: agents, name: 'inventory' })
@@ -77,7 +77,10 @@ async function timed(service: BenchService, path: string, body: unknown): Promis
   return performance.now() - startedAt
 }
 
-/** How long the service's loop was held while `work` ran, and the longest that a beat waited for its answer. */
+/**
+ * Run `work`; returns its value, the longest that the service's event loop was held and the longest that a beat waited
+ * for its answer meanwhile, both in ms.
+ */
 export async function watchLoop<T>(
   { service, load }: { service: BenchService; load: RemoteLoad },
   work: () => Promise<T>,
@@ -95,11 +98,11 @@ export async function measureValidation(bench: Bench): Promise<MeasureResult> {
   const session = await connectFleet(bench, { agents: 10, workloads: 1, name: 'validation' })
   const { service, load } = session
   try {
-    // Ten agents that beat once in 100 ms are a beat each 10 ms.
+    // Ten agents with a beat each 100 ms: one beat in 10 ms.
     await load.beats({ intervalMs: 100 })
     const workloadId = await firstWorkload(service)
     const base = bigConfig('blue')
-    // Another text each time, as somebody who types sends: what the service remembers of the last one is no help.
+    // Another text each time, as from somebody who types: the service must not profit from a text that it has kept.
     let edits = 0
     const edited = () => bigConfig(`green${edits++}`)
     const calls: Record<string, () => Promise<number>> = {
@@ -129,7 +132,9 @@ export async function measureValidation(bench: Bench): Promise<MeasureResult> {
   }
 }
 
-/** Measure 11: from exec to readyz 200 on a database that is already migrated. */
+/**
+ * Measure 11: the time from starting the program until `/readyz` answers 200, on a database that is already migrated.
+ */
 export async function measureStart(bench: Bench): Promise<MeasureResult> {
   const figures: Figure[] = []
   for (const asExecutable of [false, true]) {

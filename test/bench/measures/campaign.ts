@@ -15,7 +15,7 @@ async function call(service: BenchService, method: string, path: string, body?: 
   return JSON.parse(text) as CampaignRecord
 }
 
-/** The campaign once it is as wanted; throws when it stops by itself. */
+/** Wait until a campaign is as wanted, and return it; throws when the campaign halts. */
 async function until(
   service: BenchService,
   id: string,
@@ -29,7 +29,10 @@ async function until(
   throw new Error(`campaign did not get there in ${WITHIN_MS / 1000} s`)
 }
 
-/** Carry a config to every workload; how long its plan took, and from the start to the last applied. */
+/**
+ * Run a campaign that brings a config to every workload. Returns how long its plan took, and how long it took from the
+ * start until the last workload had applied the config.
+ */
 async function carry(service: BenchService, mark: string, takeover: boolean) {
   const { id } = await call(service, 'POST', '', {
     name: mark,

@@ -8,8 +8,10 @@ const BEAT_MS = 30_000
 const HELD_MS_MAX = 50
 
 /**
- * Every GET of the API at the targets' sizes: those without an id over as many workloads as agents, those of one
- * workload over one that holds all agents. How long each held the loop, and the longest that a beat waited meanwhile.
+ * The GETs of the API at the sizes for which targets are stated: those without a parameter over as many workloads as
+ * agents; those with a workload id, and a config hash or an instance uid at most, over one workload that holds all
+ * agents. For each the longest that it held the event loop and that a beat waited meanwhile. GETs with other parameters
+ * are left out.
  */
 export async function measureEndpoints(bench: Bench): Promise<MeasureResult[]> {
   return [
@@ -80,7 +82,7 @@ async function measure(
   }
 }
 
-/** The paths of all GETs, by the service's own document. */
+/** The paths of all GETs, from the service's OpenAPI document. */
 async function listGets({ service }: FleetSession): Promise<string[]> {
   const { text } = await service.call('GET', '/api/openapi.json')
   const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, unknown>> }

@@ -7,7 +7,7 @@ const BEAT_MS = 30_000
 const FLOOD_SECONDS = 5
 const FLOOR_STORMS = 5
 
-/** What the bare server does with the same load. */
+/** The figures of the bare server (the floor) under the same load. */
 export interface FloorFigures {
   stormSeconds: number
   beatsPerSecond: number
@@ -19,7 +19,7 @@ export interface FloorFigures {
   beatCpuUs: number
 }
 
-/** Measure the floor: storm, memory, and beats as fast as they go. */
+/** Measure the floor: connect storm, memory, and as many beats as it answers. */
 export async function measureFloor(bench: Bench): Promise<FloorFigures> {
   const { agents } = bench
   const { floor, load, seconds, idleKib } = await connectFloor(agents, Math.min(50, agents))
@@ -48,7 +48,10 @@ export async function measureFloor(bench: Bench): Promise<FloorFigures> {
   }
 }
 
-/** One storm at the floor is now twice as long as the next. */
+/**
+ * More connect storms at the floor, in seconds: one may take twice as long as the next, so the median of several
+ * counts.
+ */
 async function moreStorms(agents: number): Promise<number[]> {
   const storms: number[] = []
   for (let n = 1; n < FLOOR_STORMS; n++) {
@@ -60,7 +63,7 @@ async function moreStorms(agents: number): Promise<number[]> {
   return storms
 }
 
-/** Microseconds of CPU for one of so many a second. */
+/** Microseconds of CPU for one message, from percent of a core and messages a second. */
 const cpuUs = (percent: number, perSecond: number) => (percent * 10_000) / perSecond
 
 const round = (value: number, digits = 2) => Math.round(value * 10 ** digits) / 10 ** digits
@@ -87,7 +90,7 @@ function stormFigures({ storm, agents, workloads, busy }: FleetSession, floor: F
   ]
 }
 
-/** Measures 1, 2, 3 and 4 over one fleet of 50 workloads; those that are wanted. */
+/** Measures 1 to 4 over one fleet of 50 workloads; only the wanted ones. */
 export async function measureFleet(
   bench: Bench,
   floor: FloorFigures,
@@ -194,7 +197,7 @@ async function measureThroughput(
   }
 }
 
-/** Measures 1b and 5 over one big workload. */
+/** Measure 1b: the connect storm of one big workload. */
 export async function measureBigWorkload(
   bench: Bench,
   floor: FloorFigures,
@@ -212,7 +215,7 @@ export async function measureBigWorkload(
   return results
 }
 
-/** The connect storm at growing sizes: the cost an agent must stay flat. */
+/** Measures `curve` and `curve-1b`: the connect storm at growing sizes. The cost for one agent must not grow. */
 export async function measureCurve(bench: Bench, workloads: number): Promise<MeasureResult> {
   const sizes = [1_000, 2_000, 4_000, 8_000, 15_000].filter((size) => size <= bench.agents)
   const figures: Figure[] = []

@@ -5,7 +5,7 @@ import { watchCpu } from '../machine.ts'
 import type { MeasureResult } from '../results.ts'
 import type { Bench } from '../session.ts'
 
-/** So many instances has one workload; sockets for them no machine here has. */
+/** The instances of the one workload; this machine has too few sockets for so many. */
 const INSTANCES = 100_000
 const HELD_MS_MAX = 50
 
@@ -35,7 +35,7 @@ export const measureFanOut100k = (bench: Bench): Promise<MeasureResult> =>
   withHarness(bench, 'fanout_100k', async (harness) => {
     await harness.start({ oldRows: false })
     const { heldMs: connectHeldMs } = await harness.connect({ agents: INSTANCES })
-    // The first push compiles and prepares; the second is measured.
+    // The first push compiles code and prepares statements; only the second is measured.
     await harness.push({ mark: 1 })
     const { value, percent } = await watchCpu({ harness: harness.pid }, () => harness.push({ mark: 2 }))
     return {

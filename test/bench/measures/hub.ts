@@ -14,13 +14,13 @@ const CHURN_PER_SECOND = 1_000
 const CHURN_SECONDS = 60
 const QUIET_SECONDS = 20
 const FLOOR_SECONDS = 20
-/** Agents that stay: as many beats a second as all the others send. */
+/** Agents that stay connected; they send as many beats a second as all others together. */
 const WITNESSES = 1_000
 const WITNESS_BEAT_MS = 2_000
 const LAG_MAX_MS = 10_000
-/** How far the load's own clock may be behind: it hears of an open socket after the service does. */
+/** How many ms the load's counts may be late: it hears of an open connection after the service does. */
 const AHEAD_MS = 250
-/** Counts of the load within four tenths of a second. */
+/** How many counts of the load, which are 50 ms apart, lie within 0.4 s before or after one of them. */
 const AROUND = 8
 
 /** Measure 8: browsers that watch while a part of the fleet leaves and returns each second. */
@@ -44,7 +44,7 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
     const { value, percent } = await watchCpu(pids, () =>
       Promise.all([
         load.churn({ perSecond: CHURN_PER_SECOND, seconds }),
-        // What came last is looked for, too.
+        // The browsers are watched a little longer, to see the last changes arrive.
         browsers.watch({ seconds: seconds + 4 }),
       ]),
     )
@@ -90,8 +90,8 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
 }
 
 /**
- * Agents that stay and beat, in a process of their own: that which lets thousands leave and return is held by it, and
- * would measure itself.
+ * Agents that stay and beat, in a process of their own: the process in which thousands leave and return is busy itself,
+ * and would measure its own delays.
  */
 async function connectWitnesses(port: number, agents: number, workloads: number): Promise<RemoteLoad> {
   const witnesses = startLoad({
@@ -102,7 +102,7 @@ async function connectWitnesses(port: number, agents: number, workloads: number)
   return witnesses
 }
 
-/** Beats with nobody leaving: what they wait for their answers then. */
+/** How long beats wait for their answers while no agent leaves. */
 async function beatQuietly(load: RemoteLoad, witnesses: RemoteLoad, timeScale: number): Promise<Summary> {
   await load.reconnectAfter({ ms: 1_000 })
   await load.beats({ intervalMs: BEAT_MS })
@@ -115,7 +115,7 @@ async function beatQuietly(load: RemoteLoad, witnesses: RemoteLoad, timeScale: n
   return replies
 }
 
-/** The same comings and goings at a server that only acknowledges, without browsers and a database. */
+/** The same with the bare server, which only acknowledges and has no browsers and no database. */
 async function measureFloor(
   { agents, timeScale }: Bench,
   workloads: number,
@@ -146,13 +146,13 @@ async function orderedWorkloads({ service }: FleetSession): Promise<string[]> {
 }
 
 interface Watched {
-  /** After how many seconds the browser that does not read was cut; null when it was not. */
+  /** After how many seconds the browser that does not read was disconnected; null when it was not. */
   cutAfterSeconds: number | null
-  /** How long the service's loop was held at most in each second. */
+  /** The longest that the service's event loop was held in each second, in ms. */
   heldMs: number[]
 }
 
-/** Asks the service's metrics each second. */
+/** Read the service's metrics each second until `end`. */
 function watchMetrics(service: BenchService): { end(): Promise<Watched> } {
   const startedAt = performance.now()
   const seen: Watched = { cutAfterSeconds: null, heldMs: [] }
@@ -169,7 +169,7 @@ function watchMetrics(service: BenchService): { end(): Promise<Watched> } {
     async end() {
       isOver = true
       await watching
-      // The first is from before.
+      // The first value is about the time before.
       return { ...seen, heldMs: seen.heldMs.slice(1) }
     },
   }
@@ -182,9 +182,10 @@ interface Lags {
 }
 
 /**
- * How far behind the truth the browsers were, in milliseconds. A number that is shown is as old as the last moment
- * when it was true. The service hears of a leaver and a comer in its own order, so around each count everything from
- * the least to the most within four tenths of a second was. `staying` agents of each workload are not in the truth.
+ * How far browsers were behind the truth, in milliseconds. A count that is shown is as old as the last moment at which
+ * it was true. The service may hear of leaving and coming agents in another order than the load, so any count counts as
+ * true that lies between the least and the most of the load's counts within 0.4 s. The `staying` agents of each
+ * workload are not in the load's counts.
  */
 export function measureLags(truth: readonly OpenCounts[], shown: readonly Shown[], staying = 0): Lags {
   const lags: number[] = []
@@ -215,7 +216,7 @@ function lagOf(
     if (atMs - count.atMs > LAG_MAX_MS) break
     const around = truth.slice(Math.max(0, at - AROUND), at + AROUND + 1).map(({ open }) => open[workload]!)
     const isTrue = value >= Math.min(...around) && value <= Math.max(...around)
-    // What was counted last stays true.
+    // The last count stays true, so it is never late.
     if (isTrue) return at === truth.length - 1 ? 0 : Math.max(0, atMs - count.atMs)
   }
   return LAG_MAX_MS

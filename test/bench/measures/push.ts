@@ -26,7 +26,7 @@ async function expectStatus(
   return JSON.parse(text)
 }
 
-/** Ask, approve and push; how long the push's own call took. */
+/** Request, approve and push a config; returns how long the call that pushes took, and the config's hash. */
 export async function pushConfig(
   service: BenchService,
   workloadId: string,
@@ -62,14 +62,14 @@ async function readConvergence(
   return JSON.parse(text) as Convergence
 }
 
-/** Measure 5: from the push's request to the moment when every instance has applied it and is counted. */
+/** Measure 5: the time from the request until every instance has applied the config and that is stored. */
 export async function measureFanOut(bench: Bench): Promise<MeasureResult> {
   const agents = Math.min(10_000, bench.agents)
   const session = await connectFleet(bench, { agents, workloads: 1, name: 'fanout' })
   const { service, load } = session
   try {
     const workloadId = await firstWorkload(service)
-    // The first push compiles and prepares; the second is measured.
+    // The first push compiles code and prepares statements; only the second is measured.
     await pushConfig(service, workloadId, 'warm')
     await untilApplied(service, agents)
     await service.takeStatements()
@@ -107,7 +107,7 @@ export async function measureFanOut(bench: Bench): Promise<MeasureResult> {
   }
 }
 
-/** Until the newest push is applied by all, in the rows. */
+/** Wait until the rows of the newest push say that all agents have applied it. */
 export async function untilApplied(service: BenchService, agents: number): Promise<void> {
   for (const until = performance.now() + 120_000; performance.now() < until; await pause(20)) {
     const { rows } = await service.db.query(
@@ -119,7 +119,9 @@ export async function untilApplied(service: BenchService, agents: number): Promi
   throw new Error('the push did not reach everybody within two minutes')
 }
 
-/** Measure 6: kill -9 under a fleet that runs a pushed config and comes back by itself. */
+/**
+ * Measure 6: `kill -9` of the service while a fleet that runs a pushed config is connected and reconnects by itself.
+ */
 export async function measureRestart(bench: Bench): Promise<MeasureResult> {
   const { agents } = bench
   const session = await connectFleet(bench, { agents, workloads: Math.min(50, agents), name: 'restart' })
@@ -156,7 +158,7 @@ export async function measureRestart(bench: Bench): Promise<MeasureResult> {
   }
 }
 
-/** Until the inventory counts everybody as connected. */
+/** Wait until the inventory counts all agents as connected. */
 async function untilLive(service: BenchService, agents: number): Promise<void> {
   for (const until = performance.now() + 120_000; performance.now() < until; await pause(250)) {
     const { status, text } = await service

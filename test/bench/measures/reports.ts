@@ -62,7 +62,7 @@ export async function measureReports(bench: Bench): Promise<MeasureResult> {
   }
 }
 
-/** The bench's own connection as the store's functions take it. */
+/** The bench's own connection, in the form that the functions of `lib/store` take. */
 const dbOf = ({ db }: BenchService): Db => ({
   query: async (text, params) => (await db.query(text, params === undefined ? [] : [...params])).rows,
   execute: async (text, params) =>

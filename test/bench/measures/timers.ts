@@ -5,7 +5,10 @@ import { type Bench, connectFleet } from '../session.ts'
 const SECONDS = 5
 const WAIT_MS_MAX = 50
 
-/** Measure `timers`: how long a timer of 10 ms waits while every socket has an answer to give, again and again. */
+/**
+ * Measure `timers`: the longest that a timer of 10 ms waits while every agent sends the next message as soon as the
+ * last is answered.
+ */
 export async function measureTimers(bench: Bench): Promise<MeasureResult> {
   const { agents } = bench
   const session = await connectFleet(bench, { agents, workloads: Math.min(50, agents), name: 'timers' })

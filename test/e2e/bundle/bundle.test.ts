@@ -19,7 +19,7 @@ import {
 import { expectWholeService } from '../support/smoke.ts'
 
 const DIST = join(ROOT, 'dist')
-/** Another build of the bundle, for another Node. */
+/** The folder of the build to test: `dist`, or one that was made under another version of Node. */
 const BUNDLE = process.env['MUSTER_E2E_DIST'] ?? DIST
 
 let folder: string
@@ -40,7 +40,7 @@ async function start(launch: Partial<Launch>): Promise<Service> {
   return service
 }
 
-/** Run a program to its end. */
+/** Run a program to its end; returns its exit code and output. */
 async function run({
   command,
   args,
@@ -54,14 +54,17 @@ async function run({
   return { code: running.exitCode(), output: running.output() }
 }
 
-/** Every package that the service or a part of it ever asks for, as somebody else would put it there. */
+/**
+ * Every package that the service or a part of it ever asks for. Somebody else could put one of that name beside the
+ * bundle, which must not load it.
+ */
 const PLANTED = [
   ...['uws-node-20-22', 'uws-node-22-26', `@uwsjs/${process.platform}-${process.arch}-20`],
   ...['pg-native', 'pg-cloudflare', 'pg', 'pino', 'pino-pretty', 'thread-stream', 'canvg', 'html2canvas'],
   ...['jspdf', 'protobufjs', 'yaml', 'jose', 'hash-wasm', 'superstruct', 'itty-router', 'long'],
 ]
 
-/** Put packages under a folder that leave a file behind when they are run; the path of that file. */
+/** Put these packages under a folder. Each leaves a trace file when its code runs; returns the path of that file. */
 async function plantPackages(where: string): Promise<string> {
   const trace = join(where, 'ran')
   for (const name of PLANTED) {
@@ -91,7 +94,7 @@ describe('dist/muster.mjs', () => {
       if (entry !== 'muster') await cp(join(BUNDLE, entry), join(home, entry), { recursive: true })
     }
     const trace = await plantPackages(folder)
-    // The switch of pg that makes it look for its native twin.
+    // With this variable pg looks for its native version, `pg-native`.
     const env = { JWT_SECRET: TEST_JWT_SECRET, DB_DSN: await createDatabase(), NODE_PG_FORCE_NATIVE: '1' }
     const args = [join(home, 'muster.mjs')]
     await run({ command: process.execPath, args: [...args, '--check-config'], env })

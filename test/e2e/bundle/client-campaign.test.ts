@@ -17,7 +17,7 @@ const json = async (...args: string[]) => {
   return JSON.parse(output)
 }
 
-/** A campaign over all hosts, one wave after the other without a pause. */
+/** Make a campaign over all hosts in two waves without a time to watch; returns its id. */
 async function writeDown(name: string, yaml: string): Promise<string> {
   const change = { kind: 'text', yaml, takeover: true }
   const scope = { selector: { match_expressions: [{ key: 'identity/host.name', operator: 'Exists' }] } }
@@ -84,7 +84,8 @@ test('a campaign is planned, asked for, carried out and taken back, each step wa
   expect(done).toMatchObject({ code: 0, output: expect.stringMatching(/^workloads +3 applied$/m) })
   for (const agent of agents) expect(agent.collector.storage.remoteConfig).toBe(FASTER)
   expect(await muster('get', id, '--exit-code')).toMatchObject({ code: 0 })
-  // What nothing was pushed to before has no way back: the shell says that not all is as it was.
+  // Workloads that nothing was pushed to before have no config to go back to, so the exit code says that not all is
+  // undone.
   const back = await muster('roll-back', id, '--comment', 'no', '--wait', '--timeout', '60')
   expect(back).toMatchObject({ code: 4, output: expect.stringMatching(/3 no way back/) })
 })

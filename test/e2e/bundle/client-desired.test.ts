@@ -219,14 +219,14 @@ test('a fleet config becomes a version and a campaign that a person approves; a 
   expect(agent.collector.storage.remoteConfig).toContain('verbosity: basic')
   expect(await steps('plan')).toMatchObject([{ action: 'unchanged', version: 1 }])
   expect(await muster('apply', 'fleet', '--owner', 'platform', '--exit-code')).toMatchObject({ code: 0 })
-  // Another text is another version, and a plan says what it changes.
+  // A changed text becomes another version, and a plan shows what it changes.
   await fleet(LEVEL.replace('debug:', 'debug:\n    sampling_initial: 7'))
   const told = await muster('plan', 'fleet', '--owner', 'platform', '--exit-code')
   expect(told).toMatchObject({ code: 4, output: expect.stringContaining('sampling initial') })
   expect(told.output).toMatch(/^edge +propose +new +\d +- +-$/m)
   expect(await service.api.get(path)).toMatchObject([{ newest_version: 1 }])
   expect(await steps('apply')).toMatchObject([{ version: 2, campaign_status: 'requested' }])
-  // Another owner, and what is no longer held.
+  // Another owner is refused. Then the folder has no document for `edge` any more.
   expect(await muster('apply', 'fleet', '--owner', 'others')).toMatchObject({
     ...{ code: 3, output: expect.stringContaining('managed_elsewhere') },
   })

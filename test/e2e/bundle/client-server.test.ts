@@ -90,7 +90,7 @@ test('records are listed for people and for programs', async () => {
   expect(table.code).toBe(0)
   expect(table.output).toMatch(/^NAME +STATUS +VERSION/m)
   expect(table.output).toMatch(RegExp(`^${name} +connected`, 'm'))
-  // Nobody looks at a terminal here.
+  // The output is no terminal, so it has no colours.
   expect(table.output).not.toContain('\u001b')
   for (const [kind, ...of] of [
     ['workloads'],

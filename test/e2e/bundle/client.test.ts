@@ -15,7 +15,7 @@ let program: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'muster-e2e-client-'))
-  // Alone: neither the socket library nor a worker thread nor a page is beside it.
+  // Only the client's own files are copied: no socket library, worker threads or pages lie beside them.
   program = join(folder, 'muster.mjs')
   const dist = process.env['MUSTER_E2E_DIST'] ?? join(ROOT, 'dist')
   const parts = (await readdir(dist)).filter((name) => name.endsWith('.mjs') && !name.endsWith('-worker.mjs'))
@@ -50,7 +50,7 @@ service:
       exporters: [debug, nowhere]
 `
 
-/** The schema of SARIF 2.1.0 as the OASIS publishes it, from a Go module that carries it; null where there is no Go. */
+/** The schema of SARIF 2.1.0 as OASIS publishes it, taken from a Go module that contains it; null without Go. */
 function readSarifSchema(): Record<string, unknown> | null {
   if (spawnSync('go', ['version']).status !== 0) return null
   const asked = ['mod', 'download', '-json', 'github.com/owenrumney/go-sarif/v3@v3.3.1']
@@ -58,7 +58,8 @@ function readSarifSchema(): Record<string, unknown> | null {
   const text = readFileSync(join(Dir, 'pkg/report/v210/sarif/schema.go'), 'utf8')
   const schema = JSON.parse(/^const schema = `([^`]+)`/m.exec(text)![1]!)
   expect(schema.title).toContain('SARIF) Version 2.1.0')
-  // It is of draft 4, of which it uses nothing that later ones read otherwise, but for the name of its id.
+  // The schema is written for draft 4 of JSON Schema. Later drafts read what it uses in the same way, except for its
+  // `id`.
   const { $schema: _, id: __, ...rest } = schema
   return rest
 }
@@ -73,7 +74,7 @@ describe('muster validate', () => {
       const isSarif = new Ajv({ strict: false, validateFormats: false }).compile(sarifSchema!)
       const log = JSON.parse(muster(['validate', '-o', 'sarif', file, 'valid-gateway.yaml']).out)
       expect(isSarif(log), JSON.stringify(isSarif.errors)).toBe(true)
-      // The check is one that can fail.
+      // The schema also refuses something.
       log.runs[0].results.push({ level: 'info', message: {} })
       expect(isSarif(log)).toBe(false)
     },

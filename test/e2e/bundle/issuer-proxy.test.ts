@@ -17,7 +17,7 @@ import {
 } from '../../support/oidc/provider.ts'
 import { BUNDLE, type Service, startService } from '../support/service.ts'
 
-// The provider has a name that only the proxy knows, as behind the proxy of a company.
+// The provider has a name that only the proxy can resolve, as behind the proxy of a company.
 const HOST = 'login.muster.test'
 const ISSUER = `https://${HOST}`
 const FORWARDED = { 'x-forwarded-host': HOST, 'x-forwarded-proto': 'https' }
@@ -30,7 +30,7 @@ let service: Service
 let publicUrl: string
 let settings: Record<string, string>
 
-/** The provider's name over TLS, with the provider behind it. */
+/** Start a TLS server with the provider's name, which forwards requests to the provider. */
 async function startFront(certificate: { key: string; cert: string }): Promise<void> {
   front = createTlsServer(certificate, (incoming, response) => {
     const { method, url: path, headers } = incoming
@@ -49,7 +49,7 @@ async function startFront(certificate: { key: string; cert: string }): Promise<v
   await once(front, 'listening')
 }
 
-/** A proxy that wants a password, and leads to the front whatever is asked for. */
+/** Start a proxy that asks for a password, and connects to the front whatever address is asked for. */
 async function startProxy(): Promise<number> {
   proxy = createServer((client) => {
     client.on('error', () => undefined)
@@ -99,7 +99,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Sign in as a browser would, which finds the provider by itself. */
+/** Sign in as a browser would. The browser reaches the provider without the proxy. */
 async function signIn(): Promise<{ landed: string; token: string | undefined }> {
   const jar = openJar()
   const own = new URL(publicUrl).host

@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(data, { recursive: true, force: true })
 })
 
-/** `npm start`, as npm runs it. */
+/** Start the script that `npm start` runs. */
 function start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
   running = startProgram(process.execPath, [join(ROOT, 'runtime/build/start.mjs'), ...args], {
     cwd: ROOT,
@@ -31,7 +31,7 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
   return running
 }
 
-/** `npm start` itself, as a process manager runs it. */
+/** Start `npm start` itself, as a process manager does. */
 function npmStart(args: readonly string[], env: Readonly<Record<string, string>>): Running {
   running = startProgram('npm', ['start', '--', ...args], {
     cwd: ROOT,
@@ -40,7 +40,7 @@ function npmStart(args: readonly string[], env: Readonly<Record<string, string>>
   return running
 }
 
-/** The quick start with somebody who reads along. */
+/** Start the quick start with its output piped into another process. */
 function startWithReader(env: Readonly<Record<string, string>>): Running {
   const command = `"${process.execPath}" "${join(ROOT, 'runtime/build/start.mjs')}" 2>&1 | cat`
   running = startProgram('sh', ['-c', command], {
@@ -56,7 +56,7 @@ async function listFamily(pid: number): Promise<number[]> {
   return [pid, ...families.flat()]
 }
 
-/** Wait for the welcome; the URL and the login that it prints. */
+/** Wait until the welcome is printed; returns the URL and the login in it. */
 async function readWelcome(start: Running): Promise<{ url: string; email: string; password: string }> {
   await eventually(
     'the welcome is printed',
@@ -82,7 +82,10 @@ interface Campaign {
   plan?: { verdicts: Record<string, number> }
 }
 
-/** What the welcome says about the stores: one campaign has brought them the first version, the other waits. */
+/**
+ * Check what the welcome says about the stores: one campaign has brought them the first version, and the other is a
+ * draft that can be planned.
+ */
 async function tryTheCampaign(api: Api): Promise<void> {
   const named = async (name: string): Promise<Campaign> =>
     ((await api.get('/api/campaigns')) as Campaign[]).find((one) => one.name === name)!
@@ -172,7 +175,7 @@ describe('npm start', () => {
       services: number[]
     }
     expect(services).toHaveLength(3)
-    // The first one owns.
+    // The first process is the owner.
     process.kill(services[0]!, 'SIGKILL')
     await eventually(
       'another decides, and the demo fleet is there',

@@ -30,7 +30,7 @@ const rendered = (name: string) => {
   return { manifests, find, pod: () => find('Deployment').spec.template.spec }
 }
 
-/** What is said of values that are given as text. */
+/** The error that the chart gives for these values. */
 const refusal = (values: string) => {
   const file = join(folder, 'values.yaml')
   writeFileSync(file, values)
@@ -89,7 +89,8 @@ describe.skipIf(check === '')('the chart', () => {
     const plain = Object.fromEntries(
       env.map((one: { name: string; value?: string }) => [one.name, one.value]),
     )
-    // The service itself takes these settings as they stand, once Kubernetes has put the address of the pod in.
+    // The service accepts these settings as the chart writes them, once Kubernetes has filled in the address of the
+    // pod.
     const tls = { CERT: 'tls.crt', KEY: 'tls.key', CA: 'ca.crt' }
     const read = readConfig({
       ...{ JWT_SECRET: 'x'.repeat(32), DB_DSN: 'postgres://db/muster' },
@@ -222,7 +223,7 @@ describe.skipIf(!hasAnalyze)('the unit for systemd', () => {
     const program = 'ExecStart=/usr/local/bin/muster\n'
     expect(unit).toContain(program)
     const file = join(folder, 'muster.service')
-    // The program need not be installed here.
+    // `systemd-analyze` wants a program that exists, and muster is not installed here.
     writeFileSync(file, unit.replace(program, `ExecStart=${process.execPath}\n`))
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
       encoding: 'utf8',

@@ -5,12 +5,12 @@ import { ROOT } from '../support/environment.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** The program that checks a chart; empty where there is no Go to build it with. */
+    /** The path of the program that checks a chart; '' where there is no Go to build it with. */
     chartCheck: string
   }
 }
 
-/** Build the checker, which is Helm's own code and the types of Kubernetes, once for each version of these. */
+/** Build the checker from Helm's own code and the types of Kubernetes. Go builds it anew only after a change. */
 export default function setUp(project: TestProject): void {
   if (spawnSync('go', ['version']).status !== 0) {
     console.error('*** SKIPPED: Go is not here, so the chart was neither linted nor rendered. ***')

@@ -6,7 +6,7 @@ import { eventually } from '../../support/eventually.ts'
 import { Api, BUNDLE, type Service, startService } from '../support/service.ts'
 import { type Collector, makeConfig, startHost, takesTraces } from './collectors.ts'
 
-/** A host, what its trusted labels say of it, and what its collector is to run for that. */
+/** A host with its trusted labels, and what its collector has to run because of them. */
 interface Host {
   name: string
   port: number
@@ -16,10 +16,16 @@ interface Host {
   workloadId: string
 }
 
-/** What runs on all of them before: any port will do, so that they have no setting of their own. */
+/**
+ * The config that runs on all hosts before the campaign. Port 0 takes any free port, so that no host needs a setting of
+ * its own.
+ */
 const SOURCE = makeConfig({ batchTimeout: '1s', endpoint: '127.0.0.1:0' })
 const TEMPLATE = makeConfig({ batchTimeout: `\${muster:timeout}`, endpoint: `127.0.0.1:\${muster:port}` })
-/** One writes it down and starts it, the other approves; whoever made an account may not approve for it, nor it for them. */
+/**
+ * The author writes and starts the campaign, the approver approves it. The administrator made both accounts and so may
+ * approve for neither.
+ */
 const AUTHOR = { email: 'nadia@example.com', password: 'correct horse battery' }
 const APPROVER = { email: 'omar@example.com', password: 'correct horse battery' }
 const PLACES = [
@@ -39,7 +45,7 @@ const said = () =>
     ...hosts.map(({ collector }) => collector.process.output().slice(-3_000)),
   ].join('\n=====\n')
 
-/** A new editor. */
+/** Make a user who is an editor, and sign in. */
 async function signIn(who: typeof AUTHOR): Promise<Api> {
   await service.api.post('/api/users', { ...who, groups: ['editor'] }, 201)
   const api = new Api(service.url)
@@ -65,7 +71,7 @@ async function statesIn(id: string): Promise<string[]> {
   )
 }
 
-/** Wait until a campaign has these states. Says what it had instead. */
+/** Wait until the targets of a campaign have these states; a failure says what they were instead. */
 const statesAre = (id: string, wanted: readonly string[]) =>
   eventually(
     `the targets are ${wanted.join(', ')}`,
@@ -77,7 +83,7 @@ const statesAre = (id: string, wanted: readonly string[]) =>
     { explain: said },
   )
 
-/** A host's collector runs the values of its own labels, as the collector and its supervisor both say. */
+/** Check that a host's collector runs the values of its own labels, as the collector and its supervisor both say. */
 async function runsItsOwn({ workloadId, collector, port, timeout }: Host): Promise<void> {
   const report = await eventually(
     `${workloadId} reports what it was given`,
@@ -97,7 +103,10 @@ async function runsItsOwn({ workloadId, collector, port, timeout }: Host): Promi
   expect(instance).toMatchObject({ healthy: true, effective_matches: true })
 }
 
-/** One fleet config over the hosts, filled from the labels that a list of hosts gives them. Returns its id. */
+/**
+ * Make label rules from a list of hosts, and a fleet config over them whose variables those labels fill. Returns its
+ * id.
+ */
 async function writeFleetConfig(): Promise<string> {
   const list = [
     'host.name,port,region',

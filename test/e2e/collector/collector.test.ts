@@ -42,7 +42,7 @@ interface Revision {
 let service: Service
 const collectors: Collector[] = []
 
-/** Keep a collector for the clean-up, whatever the test comes to. */
+/** Note a collector, so that it is stopped after the test however that ends. */
 async function keep(starting: Promise<Collector>): Promise<Collector> {
   const collector = await starting
   collectors.push(collector)
@@ -171,7 +171,7 @@ describe.skipIf(!inject('hasCollector'))('a real collector', () => {
         const uid = (await instancesOf(workload.id))[0]?.instance_uid
         await service.restart(signal)
         await allRun(workload.id, goodHash, 1)
-        // A config that is offered anew restarts the collector at once; ten polls give it the time to.
+        // A config that was offered anew would restart the collector at once; look ten times to give it time to.
         for (let poll = 0; poll < 10; poll++) {
           await new Promise((resolve) => setTimeout(resolve, 300))
           expect(await listChildren(collector.process.pid)).toEqual([before])

@@ -9,15 +9,15 @@ import { readSnippet } from '../support/snippets.ts'
 const BIN = fileURLToPath(new URL('./bin', import.meta.url))
 const COLLECTOR = join(BIN, 'otelcol-e2e')
 
-/** A collector under test, with its supervisor or without. */
+/** A collector under test, with a supervisor or without one. */
 export interface Collector {
   process: Running
   directory: string
-  /** The config that a supervised collector runs now, as the supervisor merged it. */
+  /** The text of the config that a supervised collector runs now, as the supervisor merged it. */
   mergedConfig(): Promise<string>
-  /** End it, and leave its storage for when it comes back. */
+  /** Stop it and keep its storage, for `restart`. */
   leave(): Promise<void>
-  /** Start again what was stopped, with the storage it had. */
+  /** Stop it if it runs, and start it with the storage that it had. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -38,8 +38,8 @@ async function findMergedConfig(directory: string): Promise<string> {
 
 const STARTS_MAX = 4
 
-// Collectors serve their own metrics on one and the same port, and a busy machine needs more than the 3 s that a
-// supervisor gives its collector at first.
+// All collectors would serve their own metrics on the same port. On a busy machine the first start of a collector takes
+// longer than the 3 s that a supervisor waits by default.
 const ON_ONE_MACHINE = `  args: ['--set=service.telemetry.metrics.level=none']
   bootstrap_timeout: 10s
 `
@@ -64,8 +64,8 @@ async function start(
   const launch = (): Running => {
     starts++
     const running = startProgram(command, ['--config', file], { cwd: directory, env: environment(env) })
-    // A supervisor ends when its collector does not answer it in time at the first start; whoever runs one, as
-    // systemd does, starts it again.
+    // A supervisor ends when its collector does not answer in time at the first start. Start it again, as systemd
+    // would.
     running.ended.then(() => {
       if (isWanted && starts < STARTS_MAX && collector.process === running) collector.process = launch()
     })
@@ -92,7 +92,7 @@ async function start(
   return collector
 }
 
-/** The receiver's port stands in the environment, so that one config fits several collectors on one machine. */
+/** The receiver's port comes from the environment, so that one config fits several collectors on one machine. */
 const portEnv = (port: number) => ({ OTLP_PORT: String(port) })
 
 /** A collector under the supervisor, set up as the README says. */
@@ -104,7 +104,7 @@ export function startSupervised(service: Service, port: number): Promise<Collect
   return start(join(BIN, 'opampsupervisor'), config, portEnv(port))
 }
 
-/** The supervisor of a host of its own, whose collector runs a config that was there before muster was. */
+/** A supervisor on a host of its own, whose collector has run the config `source` since before muster knew it. */
 export function startHost(service: Service, host: string, source: string): Promise<Collector> {
   const agent = `agent:
   config_files: [source.yaml]
@@ -149,8 +149,8 @@ export function startUnsupervised(
           ':4318': `:${port}`,
           'polling_interval: 10s': 'polling_interval: 1s',
         })
-  // A name of its own: two collectors of one name on one host are one workload. And their own metrics would
-  // all be served on the same port of this machine.
+  // A service name of its own, since two collectors of one name on one host are one workload. And no own metrics, which
+  // all collectors would serve on the same port of this machine.
   const telemetry = `${NO_OWN_METRICS}    resource:\n      service.name: edge-${transport}\n`
   return start(COLLECTOR, config.replace('service:\n', `service:\n${telemetry}`), {})
 }

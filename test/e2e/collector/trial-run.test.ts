@@ -48,7 +48,7 @@ const validate = (draft: string) =>
     runtimeCheck,
   )
 
-/** What the collector says of a draft without walls and without being asked first. */
+/** What the collector prints about a draft when it runs without the sandbox and without the checks before it. */
 async function unwalled(draft: string): Promise<string> {
   await writeFile(join(folder, 'draft.yaml'), draft)
   const limits = { folder, timeoutMs: 20_000, outputBytesMax: 65_536 }

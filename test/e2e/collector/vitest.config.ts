@@ -10,7 +10,7 @@ export default defineConfig({
     include: ['test/e2e/collector/**/*.test.ts'],
     globalSetup: [join(here, 'global-setup.ts')],
     pool: 'forks',
-    // Real collectors on a small machine: one file after the other keeps their times honest.
+    // Real collectors load a small machine: one file at a time keeps them within their time limits.
     fileParallelism: false,
     provide: { patienceMs: 45_000 },
     testTimeout: 120_000,

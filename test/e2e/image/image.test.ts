@@ -19,7 +19,7 @@ let archive: string
 let rootfs: string
 const services: Service[] = []
 
-/** Build the image into a folder of its own; what was printed and where it lies. */
+/** Build the image into a folder; returns the digest that was printed and the image's file. */
 async function build(into: string): Promise<{ digest: string; file: string }> {
   const script = join(ROOT, 'runtime', 'build', 'image.mjs')
   const { stdout } = await run(process.execPath, [script, `--out=${into}`], { cwd: ROOT })
@@ -93,7 +93,7 @@ test('its bill of materials names every package that is inside, and scanners fin
       [one.group ? `${one.group}/${one.name}` : one.name, one.version].join(' '),
     ),
   )
-  // A component is there once, and what depends on it is there at all.
+  // Each component is listed once, and every dependency is one of them.
   const references: string[] = bill.components.map((one: { 'bom-ref': string }) => one['bom-ref'])
   expect(new Set(references).size).toBe(references.length)
   expect(bill.dependencies).toEqual([{ ref: 'muster', dependsOn: references }])
@@ -107,7 +107,7 @@ test('its bill of materials names every package that is inside, and scanners fin
   }
   const licences = await readFile(join(rootfs, 'opt/muster/licenses.txt'), 'utf8')
   const bundled = [...licences.matchAll(/^(\S+ \d+\.\d+\.\d+) \(/gm)].map((match) => match[1]!)
-  // What dependencies that are bundled bring along is in the list of the production tree's as well.
+  // Every bundled package, also one that another package brings along, is in the list of the production dependencies.
   for (const name of ['pg', 'yaml', 'preact', 'jspdf'])
     expect(bundled.join('\n')).toMatch(RegExp(`^${name} `, 'm'))
   expect(bundled.filter((one) => !known.has(one))).toEqual([])

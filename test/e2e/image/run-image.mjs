@@ -18,7 +18,7 @@ const given = Object.entries(process.env).flatMap(([name, value]) =>
 )
 config.process.env = [...image, ...given]
 config.root.readonly = true
-// The database of the test listens on this machine's own address.
+// The container shares the machine's network, because the test's database listens on its loopback address.
 config.linux.namespaces = config.linux.namespaces.filter(({ type }) => type !== 'network')
 writeFileSync(file, JSON.stringify(config))
 

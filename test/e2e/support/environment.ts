@@ -30,7 +30,10 @@ function changedAtMs(path: string): number {
   return Math.max(0, ...readdirSync(path).map((name) => changedAtMs(join(path, name))))
 }
 
-/** Build what is missing of `dist/` or older than the code, and start a database for the run. Returns what ends it. */
+/**
+ * Build `product` in `dist/` when it is missing or older than the code, and start a database for the run. Returns what
+ * ends the database.
+ */
 export async function setUpService(project: TestProject, product: 'muster.mjs' | 'muster') {
   const changed = Math.max(...SOURCES.map((path) => changedAtMs(join(ROOT, path))))
   if (changedAtMs(join(ROOT, 'dist', product)) < changed) {
@@ -41,7 +44,7 @@ export async function setUpService(project: TestProject, product: 'muster.mjs' |
   return startDatabase(project)
 }
 
-/** Start a database for the run. Returns what ends it. */
+/** Start a database for the run. Returns a function that stops it. */
 export async function startDatabase(project: TestProject): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'muster-e2e-postgres-'))
   const postgres = await startPostgres({

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 
-/** A program of a test, with everything it said. */
+/** A program that a test started, with everything that it printed. */
 export interface Running {
   pid: number
   output(): string
@@ -23,7 +23,7 @@ export function startProgram(
   { input = '', ...options }: { env: NodeJS.ProcessEnv; cwd: string; input?: string },
 ): Running {
   const child: ChildProcess = spawn(command, args, options)
-  // Who does not read it may be gone before it is written.
+  // A program that does not read its input may have ended before it is written.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(input)
   let output = ''
@@ -64,7 +64,7 @@ export function startProgram(
   }
 }
 
-/** What a process runs, for one that has not ended; a zombie has. Null for the others. */
+/** The name and arguments of a process that has not ended; null for one that has, also for a zombie. */
 export async function describeProcess(pid: number): Promise<string | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   const state = text.slice(text.lastIndexOf(')') + 2)[0]
@@ -81,7 +81,7 @@ export async function listChildren(pid: number): Promise<number[]> {
   for (const name of await readdir('/proc')) {
     if (!/^\d+$/.test(name)) continue
     const text = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '')
-    // After the name in brackets, which may hold anything: state, parent.
+    // The fields behind the name, which stands in brackets and may hold anything: state, parent.
     const parent = Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1])
     if (parent === pid) children.push(Number(name))
   }

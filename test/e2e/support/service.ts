@@ -10,7 +10,7 @@ import { type Running, startProgram } from './processes.ts'
 /** The service's bundle. */
 export const BUNDLE = fileURLToPath(new URL('../../../dist/muster.mjs', import.meta.url))
 
-/** Signs the tokens of these tests. */
+/** The secret with which the services of these tests sign session tokens. */
 export const TEST_JWT_SECRET = 'a secret of the end-to-end tests, long enough'
 const EMAIL = 'admin@example.com'
 const PASSWORD = 'correct horse battery'
@@ -22,7 +22,7 @@ export const SHARED_SECRET = 'a shared secret of the tests'
 export interface Service {
   url: string
   opampUrl: string
-  /** The same listener for agents that poll over HTTP. */
+  /** The address of the same listener for agents that poll over HTTP. */
   opampHttpUrl: string
   dsn: string
   api: Api
@@ -111,14 +111,14 @@ export async function createDatabase(): Promise<string> {
   return base.toString()
 }
 
-/** What is started: the bundle under this Node, unless a test has another. */
+/** How the service is started: as the bundle under this Node, unless a test says otherwise. */
 export interface Launch {
   command: string
   args: readonly string[]
   cwd: string
-  /** Over the service's own variables; nothing of this process's environment is passed on. */
+  /** Variables that override those of these tests; nothing of this process's environment is passed on. */
   env: Readonly<Record<string, string>>
-  /** Of the API, where somebody else has to know it beforehand; a free one otherwise. */
+  /** The port of the API, where something has to know it before the start; a free one otherwise. */
   apiPort?: number
 }
 

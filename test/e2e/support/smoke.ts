@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 import type { Service } from './service.ts'
 
-/** What shows that a whole service is there, however it was packed. */
+/** Check that all parts of the service work, however it was packed. */
 export async function expectWholeService(service: Service): Promise<void> {
   const { api, url } = service
-  // Signing in went through a worker thread; the rest is the socket library, the database and the pages.
+  // The sign-in before has used a worker thread; these calls use the socket library, the database and the pages.
   expect(await api.get('/api/workloads')).toEqual([])
   expect((await api.get('/api/me')).email).toBe('admin@example.com')
   const page = await fetch(url)

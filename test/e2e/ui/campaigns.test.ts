@@ -36,7 +36,7 @@ const says = (text: string | RegExp) => page.getByText(text).first().waitFor()
 const countRunning = (yaml: string) =>
   agents.filter(({ collector }) => collector.storage.remoteConfig === yaml).length
 
-/** Write a campaign down on its page; its plan is there when this is over. */
+/** Write a campaign on its page, and wait until it is planned. */
 async function writeDown(name: string, team: string, yaml: string): Promise<void> {
   await page.goto('/campaigns/new')
   await page.getByLabel('Name').fill(name)
@@ -57,7 +57,7 @@ describe('a campaign', () => {
     expect(await page.getByRole('list', { name: 'Waves' }).getByRole('listitem').count()).toBe(3)
     expect(await findBarriers(page)).toEqual([])
     await decide('Ask for approval')
-    // Whoever is to approve finds it where everything else waits for them.
+    // The approver finds it on the page of everything that waits for approval.
     const approvals = page.getByRole('link', { name: /^Approvals/ })
     await expect.poll(() => approvals.textContent()).toMatch(/1$/)
     await approvals.click()

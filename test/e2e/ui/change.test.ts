@@ -39,7 +39,7 @@ async function workloadId(name: string): Promise<string> {
   })
 }
 
-/** Write a draft, ask for approval with a comment; leaves the browser on the review. */
+/** Write a draft and request it with a comment; the browser then shows the review. */
 async function propose(page: Page, id: string, yaml: string, comment: string): Promise<void> {
   await page.goto(`/workloads/${id}/change`)
   await pasteInto(page, page.getByRole('textbox', { name: 'Draft' }), yaml)
@@ -78,7 +78,7 @@ describe('a change', () => {
     await page.getByRole('link', { name: 'Propose a change' }).click()
     await propose(page, workload, GOOD, 'The first config from here')
     await page.getByText('waiting for approval').first().waitFor()
-    // Nobody pushes what nobody approved.
+    // What is not approved cannot be pushed.
     expect(await page.getByRole('button', { name: 'Push', exact: true }).count()).toBe(0)
     await approveAndPush(page)
     await page.getByText(/3 applied · 0 failed/).waitFor()
@@ -123,7 +123,7 @@ describe('a change', () => {
   })
 
   test('that fails is rolled back, and the page says so with the cause', async () => {
-    // Agents that do not say which components they have: nobody can tell beforehand what they will reject.
+    // Agents that do not report which components they have, so that no check can foresee what they will reject.
     const fragile = ['x', 'y'].map((pod) =>
       connect(service, 'fragile', `fragile-${pod}`, {
         capabilities: SUPERVISED & ~AGENT_CAPABILITIES.reportsAvailableComponents,

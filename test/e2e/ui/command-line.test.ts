@@ -46,7 +46,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** A command line that signs in, with a browser that writes down what it was to show. */
+/** Start `muster login`, with a program in place of the browser that writes down the address that it was to open. */
 async function begin(name: string, ...more: string[]) {
   const shown = join(folder, `${name}-address`)
   const program = join(folder, `${name}-browser`)
@@ -86,7 +86,7 @@ test('somebody who logs in on the way confirms a command line, which then is sig
   await page.getByText(code).waitFor()
   await page.getByText(TEST_ADMIN.email).first().waitFor()
   expect(await findBarriers(page)).toEqual([])
-  // Nothing is signed in before somebody says so.
+  // The command line is not signed in before somebody confirms it.
   expect(login.hasEnded()).toBe(false)
   await confirm(page).click()
   await page.getByText('The command line is signed in. You can close this page.').waitFor()
@@ -177,7 +177,7 @@ test('an answer to another sign-in, or from another name of this machine, is not
   ]
   for (const address of answers) expect((await fetch(address)).status).toBe(400)
   expect(first.login.hasEnded()).toBe(false)
-  // A code of somebody else, who knows the state but has confirmed another challenge.
+  // An attacker who knows the state has another challenge confirmed, and sends that code.
   const mixed = new URL(first.address)
   mixed.searchParams.set('challenge', of(second.address).get('challenge')!)
   const { page } = await open()

@@ -13,7 +13,7 @@ const figures: Record<string, Smoothness> = {}
 
 const rows = () => page.locator('tbody tr[aria-rowindex]')
 
-/** Only what is in sight is drawn, whatever the table holds. */
+/** Check that only the rows in sight are drawn, however many the table holds. */
 const expectFewRows = async () => expect(await page.locator('tbody tr').count()).toBeLessThan(120)
 
 useStage({
@@ -33,7 +33,7 @@ useStage({
 
 afterAll(() => console.table(figures))
 
-/** With fifteen thousand workloads in the table. What is asserted is behaviour; the figures are printed. */
+/** Only behaviour is asserted; the measured figures are printed. */
 describe('the fleet table with fifteen thousand workloads', () => {
   test('shows rows while the rest is still coming, and counts them all', async () => {
     figures['load'] = await measure(page, async () => {
@@ -79,7 +79,7 @@ describe('the fleet table with fifteen thousand workloads', () => {
   })
 
   test('is filtered, sorted by every column, grouped, and walked with the arrow keys', async () => {
-    // Wide enough for all of them.
+    // Wide enough for all columns.
     await page.setViewportSize({ width: 1720, height: 900 })
     figures['filter'] = await measure(page, async () => {
       await page.getByRole('link', { name: '0 degraded' }).click()

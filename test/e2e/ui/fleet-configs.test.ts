@@ -14,7 +14,7 @@ const decide = async (name: string, comment = '') => {
   await dialog.waitFor({ state: 'detached' })
 }
 
-/** Write the next version on its page; the fleet config's page shows it when this is over. */
+/** Write the next version on its page; the browser then shows the fleet config's page with it. */
 async function writeVersion(number: number, yaml: string, comment: string): Promise<void> {
   await page.getByRole('link', { name: 'New version' }).click()
   await pasteInto(page, page.getByRole('textbox', { name: 'Config' }), yaml)

@@ -5,7 +5,8 @@ import { eventually } from '../../support/eventually.ts'
 import { GATEWAY, workloadId } from './support/scene.ts'
 import { connectAgent, page, service, useStage } from './support/stage.ts'
 
-// Whoever pushes to a workload under a fleet config is told beforehand that this holds it, and can release it after.
+// A push by hand to a workload under a fleet config holds it. The page says so before the push, and can release it
+// after.
 let id = ''
 
 useStage({

@@ -68,7 +68,7 @@ describe('the fleet', () => {
       .getByRole('navigation', { name: 'Counters' })
       .getByRole('link', { name: /workloads/ })
     await expect.poll(() => counter.textContent()).toContain('3,001')
-    // Only what is in sight is drawn.
+    // Only the rows in sight are drawn.
     expect(await page.locator('tbody tr').count()).toBeLessThan(120)
     await page.getByLabel('Search the fleet').fill('crowd-02718')
     await page.getByRole('link', { name: 'crowd-02718' }).waitFor()
@@ -122,7 +122,7 @@ describe('the fleet', () => {
     await row.getByRole('link', { name: /unhealthy/ }).click()
     await expect.poll(() => new URL(page.url()).pathname).toMatch(/\/health$/)
     await page.goBack()
-    // Where there is no room, what matters stays: names and causes.
+    // In a narrow window the columns with names and causes stay.
     for (const width of [1024, 820]) {
       await page.setViewportSize({ width, height: 800 })
       await row.waitFor()

@@ -15,7 +15,7 @@ useStage({
   },
 })
 
-/** A collector on a host of its own. */
+/** Connect a collector on a host of its own. */
 const host = (name: string) =>
   connectAgent('otelcol', name, { nonIdentifying: { 'host.name': name, 'os.type': 'linux', env: 'qa' } })
 
@@ -57,7 +57,7 @@ describe('label rules', () => {
     expect(await labelOf('db-1', 'muster/tier')).toBeUndefined()
     host('web-3')
     await expect.poll(() => labelOf('web-3', 'muster/env')).toBe('test')
-    // Whoever looks at the page hears of it: the counts follow when it is asked again.
+    // The open page is told that labels have changed, and shows new counts when they are fetched again.
     await page.getByRole('button', { name: 'Edit Web servers' }).click()
     const labels = dialog(page).getByLabel('Labels that they get, one a line as key=value')
     await expect.poll(() => labels.inputValue()).toBe('env=test\ntier=web')

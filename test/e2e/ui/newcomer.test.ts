@@ -14,7 +14,7 @@ let browser: Browser
 let running: Running
 let welcome: { url: string; email: string; password: string }
 
-/** `npm start`, as npm runs it, until it has said where to go and how to sign in. */
+/** Run the script of `npm start` until it has printed its address and how to sign in. */
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), 'muster-e2e-newcomer-'))
   browser = await launchBrowser()
@@ -49,12 +49,12 @@ test('whoever has never seen it finds what fails, corrects it, watches it get we
   const { page, context, complaints } = await visit(browser, welcome.url, { width: 1280, height: 800 })
   await signIn(page, welcome)
 
-  // What is wrong, and where: a number that leads to it.
+  // A number on the fleet's page leads to the workload that is degraded.
   await page.getByRole('link', { name: '1 degraded' }).click()
   await expect.poll(() => page.locator('tbody tr[aria-rowindex]').count()).toBe(1)
   await page.getByRole('link', { name: 'payments-collector' }).click()
 
-  // Why: one sentence, the picture, and the component that says it.
+  // One sentence, the picture and the component's own words say why.
   await page.getByText('2 of 2 instances are unhealthy: exporter otlphttp.').waitFor()
   await page.getByRole('group', { name: /exporter:otlphttp is unhealthy on 2 instances/ }).waitFor()
   await page.mouse.move(640, 790)
@@ -65,7 +65,7 @@ test('whoever has never seen it finds what fails, corrects it, watches it get we
     .first()
     .waitFor()
 
-  // What next: propose the correction where the config stands.
+  // From there the newcomer proposes a correction in the config itself.
   await page.getByRole('link', { name: 'Propose a change' }).click()
   const draft = page.getByRole('textbox', { name: 'Draft' })
   await draft.getByText('exmaple').click()
@@ -88,7 +88,7 @@ test('whoever has never seen it finds what fails, corrects it, watches it get we
   await page.getByRole('link', { name: 'payments-collector', exact: true }).click()
   await page.getByText('All is well: 2 instances run the assigned config.').waitFor()
 
-  // The evidence, for whoever asks one day.
+  // The report of the change can be downloaded.
   await page.getByRole('link', { name: 'Reports' }).click()
   await page.getByRole('combobox', { name: 'Workloads' }).fill('payments')
   await page.getByRole('option', { name: /payments-collector/ }).click()

@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.ts'
 import { GATEWAY, pushAndSettle, workloadId } from './support/scene.ts'
 import { connectAgent, page, service, useStage } from './support/stage.ts'
 
-// What the API can do, the pages offer.
+// The pages offer operators what the API can do.
 let id = ''
 
 useStage({

@@ -18,7 +18,8 @@ useStage({
 
 afterAll(() => scene?.close())
 
-// Side by side, as each mostly waits; theme and language are a user's own, so each look is a user.
+// The looks run at the same time, since each mostly waits. Theme and language belong to a user, so each look has a user
+// of its own.
 describe.concurrent.each([
   { theme: 'light', width: 1440, language: 'en' },
   { theme: 'dark', width: 1440, language: 'fr' },

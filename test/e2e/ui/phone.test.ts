@@ -15,7 +15,7 @@ useStage({
   },
 })
 
-/** How far each table of the page could be scrolled sideways, by its name. */
+/** How many pixels each table of the page can be scrolled sideways, by the table's name. */
 const sideways = () =>
   page.evaluate(() =>
     [...document.querySelectorAll('.sheet')].flatMap((sheet) => {

@@ -56,7 +56,7 @@ test('several are listed with who decides and what each carries, and one that fa
   await row(frontAt).getByText('front', { exact: true }).waitFor()
   expect(await cell(ownerAt, 5)).toBe('0')
   await expect.poll(() => cell(frontAt, 5)).toBe('2')
-  // Beats that the front answers alone show without a reload.
+  // The count of beats that the front answers without the owner grows on the open page.
   await expect.poll(async () => Number(await cell(frontAt, 7)), { timeout: 20_000 }).toBeGreaterThan(2)
   expect(Number(await cell(frontAt, 8))).toBeGreaterThan(0)
   expect(await cell(frontAt, 6)).toBe('0')

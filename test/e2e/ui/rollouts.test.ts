@@ -21,7 +21,7 @@ import {
   useStage,
 } from './support/stage.ts'
 
-/** Long enough that no stage moves on while somebody looks at it. */
+/** Seconds, longer than any test: no stage moves on while the test looks at it. */
 const FOR_EVER = 3600
 const POD_COUNT = 8
 const UNKNOWN_EXPORTER = 'error decoding \'exporters\': unknown type: "kafka" for id: "kafka/eu"'
@@ -29,12 +29,12 @@ const UNKNOWN_EXPORTER = 'error decoding \'exporters\': unknown type: "kafka" fo
 useStage({ pages: 'each' })
 afterEach(stopAgents)
 
-/** Eight pods of one deployment that run a good config; the workload's id. */
+/** Connect eight pods of one deployment that run a good config; returns the workload's id. */
 function connectPods(name: string, options: Partial<SimulatedAgentOptions> = {}): Promise<string> {
   return connectManaged(name, { pods: POD_COUNT, behaviour: { kind: 'apply', delayMs: 150 }, ...options })
 }
 
-/** A request that is approved and waits for its push; the address of its review. */
+/** Request and approve a config; returns the address of its review. */
 async function approveRequest(id: string, yaml: string): Promise<string> {
   const approvals = `/api/workloads/${id}/config/approvals`
   const draft = { draft_yaml: yaml, comment: 'Faster batches' }
@@ -43,7 +43,10 @@ async function approveRequest(id: string, yaml: string): Promise<string> {
   return `/workloads/${id}/changes/${request.id}`
 }
 
-/** From the review to the rollout's page, with two stages and the rest. */
+/**
+ * On the review, push in stages of these shares of the instances (in percent); the browser then shows the rollout's
+ * page.
+ */
 async function pushInStages(shares: string, seconds: string): Promise<void> {
   await page.getByRole('button', { name: 'Push', exact: true }).click()
   const dialog = page.getByRole('dialog')
@@ -58,7 +61,7 @@ const stages = () => page.getByRole('list', { name: 'Stages' }).getByRole('listi
 const stageSays = (at: number, text: string) => stages().nth(at).filter({ hasText: text }).waitFor()
 const steer = (name: string) => page.getByRole('button', { name, exact: true })
 
-/** Press one of the three buttons and confirm. */
+/** Press a button that steers the rollout (continue, abort or roll back), and confirm. */
 async function decide(name: string): Promise<void> {
   await steer(name).click()
   await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
@@ -67,7 +70,9 @@ async function decide(name: string): Promise<void> {
 const countRunning = (yaml: string) =>
   agents.filter(({ collector }) => collector.storage.remoteConfig === yaml).length
 
-/** A rollout whose first stage is halted, because one of its two members became unhealthy. */
+/**
+ * Start a rollout whose first stage halts because one of its two members becomes unhealthy; returns that member's pod.
+ */
 async function haltFirstStage(id: string): Promise<{ pod: string }> {
   const rollout = await startRollout(service, id, GATEWAY_FASTER, [
     { percentage: 25, dwell_seconds: FOR_EVER },
@@ -126,7 +131,7 @@ describe('a staged rollout', () => {
     await page.getByText(/The automatic rollback (went|is going) back to/).waitFor()
     await page.getByText('A component is not part of this collector').first().waitFor()
     await expect.poll(() => countRunning(GATEWAY)).toBe(POD_COUNT)
-    // Six of the eight heard of the good config alone.
+    // Six of the eight pods were never offered the other config.
     const offers = agents.map(({ collector }) => new Set(collector.offeredHashes).size)
     expect(offers.filter((count) => count === 1)).toHaveLength(6)
     await page.goto(`/workloads/${id}`)
@@ -141,16 +146,16 @@ describe('a staged rollout', () => {
       .waitFor({ timeout: 30_000 })
     await stageSays(0, 'halted')
     await page.getByText('unhealthy instances: 1, at most 0').waitFor()
-    // The sentence ends with what the instance complains of.
+    // The page's sentence ends with the error that the instance reported.
     const complaint =
       'exporter otlphttp/eu: “failed to push: dial tcp 10.3.0.17:4318: connect: connection refused”.'
     await page.getByRole('status').getByText(complaint).waitFor()
-    // The fleet's list says it; the workload says it first of all, and leads here.
+    // The fleet's list shows it; the workload's page shows it first and links to the rollout.
     await page.goto('/?q=watched')
     await page.getByText(`halted: 2 of ${POD_COUNT}`).waitFor()
     await page.goto(`/workloads/${id}`)
     await page.getByText('The staged rollout halted in stage 1: unhealthy instances 1.').waitFor()
-    // What was pushed last does not read as if it were going on.
+    // The last push is shown as halted and not as going on.
     await page.locator('.pane', { hasText: 'Last push' }).getByText('halted', { exact: true }).waitFor()
     await page.getByRole('status').getByText(complaint).waitFor()
     // No page says that it is applying while nothing goes on.
@@ -191,7 +196,7 @@ describe('a staged rollout', () => {
 
 describe('a staged rollout of a first config that fails', () => {
   test('says the same everywhere: nothing to go back to, who runs it still, why, and what to do', async () => {
-    // The first member takes it; the second has no such exporter.
+    // Pod 2 lacks the exporter and fails; all other pods can run the config.
     for (let pod = 1; pod <= POD_COUNT; pod++)
       connectAgent('first-ever', `first-ever-${pod}`, {
         capabilities: SECRETIVE,
@@ -254,7 +259,7 @@ describe('the history of a workload', () => {
     const rows = page.locator('tbody tr')
     await expect.poll(() => rows.count()).toBe(3)
 
-    // The first and the last, not only neighbours.
+    // The first and the last revision can be compared, not only neighbours.
     await rows.nth(2).getByRole('checkbox').check()
     await rows.nth(0).getByRole('checkbox').check()
     await page.getByRole('link', { name: 'Compare' }).click()
@@ -265,7 +270,7 @@ describe('the history of a workload', () => {
     const inOrder = await sides()
     expect(inOrder.slice(0, 2)).toEqual(['    limit_mib: 400', '    timeout: 5s'])
     await page.goBack()
-    // Ticked the other way round, the older one is on the left again.
+    // When they are ticked in the other order, the older one is still on the left.
     await rows.nth(2).getByRole('checkbox').uncheck()
     await rows.nth(0).getByRole('checkbox').uncheck()
     await rows.nth(0).getByRole('checkbox').check()

@@ -37,7 +37,7 @@ describe('rows of the fleet', () => {
     await selected('4 selected')
     await box(host(4)).click()
     await selected('3 selected')
-    // With the keyboard alone: Shift and an arrow take in one row more, the space bar one alone.
+    // By keyboard: Shift and an arrow add the next row to the selection, the space bar toggles one row.
     await box(host(5)).focus()
     await page.keyboard.press('Space')
     await page.keyboard.press('Space')
@@ -108,7 +108,7 @@ describe('rows of the fleet', () => {
     await page.getByRole('heading', { name: 'For all of them', level: 1 }).waitFor()
     const [campaign] = (await service.api.get('/api/campaigns')) as { scope: { workload_ids: string[] } }[]
     expect(campaign?.scope.workload_ids).toHaveLength(300)
-    // Another tab does not know them, and says so instead of meaning nobody, or everybody.
+    // A selection is known to its own tab only; another one says so, and takes it neither for none nor for all.
     await page.goto('/campaigns/new?chosen=other')
     await page.getByText('are not known to this tab any more').first().waitFor()
   })
@@ -123,7 +123,7 @@ describe('rows of the fleet', () => {
     await expect.poll(() => fold.getAttribute('aria-expanded')).toBe('false')
     await page.getByRole('rowheader', { name: /prod · 100/ }).waitFor()
     await expect.poll(() => page.getByText(host(2), { exact: true }).count()).toBe(0)
-    // What is in a closed group is still selected.
+    // Rows in a closed group stay selected.
     await selected('100 selected')
     await fold.focus()
     await page.keyboard.press('Enter')

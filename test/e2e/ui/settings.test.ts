@@ -25,14 +25,14 @@ describe('one’s own settings', () => {
     await expect
       .poll(() => page.evaluate(() => getComputedStyle(document.body).backgroundColor))
       .toBe('rgb(17, 18, 20)')
-    // Both, though the second was chosen before the first was stored.
+    // Both choices are stored, although the second was made before the first was stored.
     expect(JSON.parse((await stored).request().postData() ?? '')).toEqual({ theme: 'dark', language: 'fr' })
     await context.close()
     const elsewhere = await visit(browser, service.url)
     await signIn(elsewhere.page)
     await elsewhere.page.getByRole('link', { name: 'Parc', exact: true }).waitFor()
     expect(await elsewhere.page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark')
-    // And back, by keyboard alone.
+    // The language is changed back by keyboard.
     await elsewhere.page.keyboard.press('Control+k')
     await elsewhere.page.keyboard.type('Switch to English')
     await elsewhere.page.keyboard.press('Enter')
@@ -210,7 +210,7 @@ describe('evidence', () => {
     await page.getByRole('heading', { name: /^Workloads/ }).waitFor()
     const kept = page.waitForEvent('download')
     await page.getByRole('button', { name: 'JSON' }).click()
-    // What is kept is what is shown, to the byte: its hashes and signatures are about those.
+    // The downloaded file is the report that is shown, byte for byte: its hashes and signatures are about these bytes.
     const text = await readFile(await (await kept).path(), 'utf8')
     await page.getByText((JSON.parse(text) as { report_hash: string }).report_hash).waitFor()
     const coming = page.waitForEvent('download')
@@ -219,7 +219,7 @@ describe('evidence', () => {
     expect(file.suggestedFilename()).toMatch(/^evidence-pack-[0-9a-f]{12}\.md$/)
     const document = await readFile(await file.path(), 'utf8')
     expect(document).toContain('# Evidence Pack')
-    // Every file is of the pack that is shown.
+    // Files of other formats are made from the same report.
     expect(document).toContain((JSON.parse(text) as { report_hash: string }).report_hash)
     await page.getByLabel('What it covers').selectOption('fleet')
     await page.getByText(/^All \d+ workloads? that/).waitFor()

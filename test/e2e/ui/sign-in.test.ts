@@ -52,7 +52,7 @@ describe('signing in', () => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByLabel('E-mail').waitFor()
     await signIn(page)
-    // The session ends elsewhere; the open socket hears of it first.
+    // The session is ended by another request; the page learns it by its open socket.
     await page.evaluate(() => fetch('/api/auth/logout', { method: 'POST' }))
     await page.getByText('Your session has ended.').waitFor()
     await context.close()

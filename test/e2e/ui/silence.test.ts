@@ -23,7 +23,7 @@ describe('a service that does not answer', () => {
   afterEach(thaw)
 
   test('is not called live: the mark says since when, and a page that does not come offers another try', async () => {
-    // Its code is there already: what hangs is the request.
+    // Load the code of the page before, so that only the request for its data hangs.
     await menu('Alerts').click()
     await page.getByText('Nothing is wrong.').waitFor()
     await menu('Fleet').click()
@@ -43,7 +43,7 @@ describe('a service that does not answer', () => {
     await menu('Audit').click()
     await page.getByRole('button', { name: 'Try again' }).waitFor({ timeout: 30_000 })
     thaw()
-    // It comes by itself, too.
+    // The page also appears without a click on the button.
     await page.getByRole('heading', { name: 'Audit', level: 1 }).waitFor()
   })
 
@@ -63,7 +63,7 @@ describe('the time a workload was last heard of', () => {
   const shown = () => page.locator('main time').last().getAttribute('datetime')
 
   test('moves on while nothing else happens, in the list and on its page', async () => {
-    // Wide enough for the column that says when each was seen last.
+    // Wide enough for the column "last seen".
     await page.setViewportSize({ width: 1720, height: 900 })
     for (const path of ['/', `/workloads/${id}`]) {
       await page.goto(path)

@@ -38,7 +38,7 @@ test('somebody of the provider gets in by the button, to the page that was wante
   expect(new URL(page.url()).pathname).toBe('/settings/profile')
   await page.getByText('You sign in with the identity provider, which keeps your password.').waitFor()
   expect(complaints).toEqual([])
-  // A logout at the provider is seen here at once.
+  // A logout at the provider ends the session here at once.
   await context.newPage().then(async (other) => {
     await other.goto(`${provider.issuer}/session/end`)
     await other.getByRole('button', { name: 'Yes, sign me out' }).click()

@@ -5,7 +5,7 @@ import { connect } from './support/fleet.ts'
 import { GATEWAY, pushAndSettle, workloadId } from './support/scene.ts'
 import { connectManaged, page, seen, service, useStage } from './support/stage.ts'
 
-// What is done by a slip of the hand can be taken back.
+// What was done by mistake can be taken back.
 let id = ''
 
 useStage({

@@ -1,14 +1,14 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** One address in front of several, as a load balancer gives agents. */
+/** One address in front of several processes, as a load balancer gives agents. */
 export interface Balancer {
   port: number
-  /** How many connections each target carries now, in their order. */
+  /** How many connections each process has now, in the order of the ports. */
   open(): number[]
   close(): Promise<void>
 }
 
-/** Lead each connection to the first of these local ports that takes it. */
+/** Start a balancer that leads each connection to the first of these local ports that accepts it. */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const carried = ports.map(() => new Set<Socket>())
   const server = createServer((client) => {

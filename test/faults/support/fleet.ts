@@ -3,7 +3,10 @@ import { Load } from '../../bench/load/load.ts'
 import { type Launch, type Service, startService } from '../../e2e/support/service.ts'
 import { eventually } from '../../support/eventually.ts'
 
-/** The real service, a connection to its database, and agents that come back after a second. */
+/**
+ * The real service, a connection to its database, and agents that reconnect one second after they lose their
+ * connection.
+ */
 export interface FaultFleet {
   service: Service
   db: pg.Client
@@ -14,7 +17,7 @@ export interface FaultFleet {
   end(): Promise<void>
 }
 
-/** A config that the agents' reported components can run. */
+/** A config that needs only components that the agents report; the mark makes different ones. */
 export const configOf = (mark: string): string =>
   [
     'receivers:\n  component0:\n    endpoint: localhost:4317\nexporters:\n  component0: {}\n',
@@ -62,7 +65,7 @@ export async function startFaultFleet(options: {
   }
 }
 
-/** Request and approve a config; the path that pushes it. */
+/** Request and approve a config; returns the API path that pushes it. */
 export async function approveConfig({ service, workloadId }: FaultFleet, yaml: string): Promise<string> {
   const approvals = `/api/workloads/${workloadId}/config/approvals`
   const draft = { draft_yaml: yaml, target_group: 'single', target_env: 'test', comment: 'fault test' }

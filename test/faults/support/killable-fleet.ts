@@ -12,25 +12,30 @@ import { eventually } from '../../support/eventually.ts'
 import { type StatementProxy, startStatementProxy, type Verdict } from './statement-proxy.ts'
 import { runnableConfig, type SupervisedAgents, startSupervisedAgents } from './supervised-agents.ts'
 
-/** What kills at a commit, and whether the transaction is then in the database. */
+/**
+ * When the process is killed at a commit: a name, the proxy's verdict, and whether the transaction is then committed.
+ */
 export const COMMITS = [
   ['before', 'kill-before'],
   ['after', 'kill-after'],
 ] as const satisfies readonly (readonly [string, Verdict])[]
 
-/** Nothing of what was counted is broken. */
+/** Check that all of these counts of broken things are 0. */
 export function expectNoneOf(broken: Record<string, number>): void {
   expect(broken).toEqual(Object.fromEntries(Object.keys(broken).map((what) => [what, 0])))
 }
 
-/** One workload of supervised agents and a service that is killed at a named step, and started again. */
+/** A workload of supervised agents, and a service that is killed at a named step and started again. */
 export class KillableFleet {
   readonly agentCount: number
   readonly service: Service
   readonly agents: SupervisedAgents
-  /** What everybody runs at first. */
+  /** The hash of the config that all agents run at first. */
   readonly firstHash: string
-  /** The hashes that were offered from the last call until the process was dead, oldest first. */
+  /**
+   * The hashes of the offers that arrived between the last `afterTheKill` call and the death of the process, oldest
+   * first.
+   */
   offeredUntilDeath: string[] = []
   readonly #db: pg.Client
   readonly #proxy: StatementProxy
@@ -52,7 +57,7 @@ export class KillableFleet {
     this.firstHash = firstHash
   }
 
-  /** Start all of it, and let everybody run a first config. */
+  /** Start the service and its agents, and let all run a first config. */
   static async start(agentCount: number, env: Record<string, string> = {}): Promise<KillableFleet> {
     const dsn = await createDatabase()
     const kills = { hasKilled: true, now: () => {} }
@@ -88,7 +93,7 @@ export class KillableFleet {
     await this.untilSettled(this.firstHash)
   }
 
-  /** Go on with this workload. */
+  /** Use this workload from now on. */
   follow(workloadId: string): void {
     this.#workload = workloadId
   }
@@ -104,7 +109,7 @@ export class KillableFleet {
     return (await this.#db.query<Row>(text, values)).rows
   }
 
-  /** How many rows there are of this: a table or a join, with its condition. */
+  /** How many rows a `from` clause selects: a table or a join, with its condition. */
   async count(from: string, values: unknown[] = []): Promise<number> {
     return (await this.rows<{ n: number }>(`select count(*)::int as n from ${from}`, values))[0]!.n
   }
@@ -133,7 +138,7 @@ export class KillableFleet {
     return this.post(`/config/approvals/${id}/push`, { comment: 'go', ...(stages && { stages }) })
   }
 
-  /** Request and approve a config; the request's id. */
+  /** Request and approve a config; returns the id of the request. */
   async approved(yaml: string): Promise<string> {
     const { body } = await this.request(yaml)
     expect((await this.approve(body.id)).status).toBe(200)
@@ -162,7 +167,7 @@ export class KillableFleet {
     }
   }
 
-  /** Wait for the kill, start it again; what the call was answered, null for nothing. */
+  /** Wait until the process is killed, and start it again. Returns the status that the call got, null for none. */
   async afterTheKill(calling: Promise<{ status: number }> | null): Promise<number | null> {
     const heardBefore = this.agents.heard.length
     const answered = calling?.then(
@@ -181,7 +186,7 @@ export class KillableFleet {
     return status
   }
 
-  /** The agents that run a config and have said so. */
+  /** The uids of the agents that have reported this config as applied. */
   running(hash: string): string[] {
     return this.agents.agents
       .filter(
@@ -190,13 +195,13 @@ export class KillableFleet {
       .map((agent) => agent.uidHex())
   }
 
-  /** Everybody runs what the workload is assigned, and the newest push says so. */
+  /** Wait until all agents run this config, which the workload is assigned, and its push is stored as applied. */
   async untilSettled(hash: string): Promise<void> {
     await eventually(
       'everybody runs what is assigned, and it is stored',
       async () => {
         const [row] = await this.rows<Record<string, unknown>>(
-          // Whoever was not back yet when a rollback began is among those who join it.
+          // Agents that were not back yet when a rollback began join it and count as well.
           `select w.active_config_hash as hash, p.status, p.phase, (select count(*)::int from push_targets t
              where t.push_id = p.push_id and t.state = 'applied') as applied
            from workloads w join pushes p on p.push_id = w.active_push_id`,
@@ -212,7 +217,10 @@ export class KillableFleet {
     )
   }
 
-  /** What is promised of any push, counted: nothing committed is missing, and nothing is half there. */
+  /**
+   * Count what breaks a promise about pushes: something committed is missing, or a part of a push is there without the
+   * rest.
+   */
   async countBroken(): Promise<Record<string, number>> {
     const offered = this.agents.heard.map(({ uid, hash }) => `${uid}/${hash}`)
     return {

@@ -1,14 +1,14 @@
 import { findFreePort } from '../../../runtime/quickstart/ports.ts'
 
-/** Where a service shows its metrics, and what they say. */
+/** The address at which a service serves its metrics, and a way to read them. */
 export interface MetricsReader {
-  /** For the service's environment. */
+  /** The variable for the service's environment. */
   env: { MUSTER_METRICS_ADDR: string }
-  /** The value of a sample, by its name with its labels; throws when there is none. */
+  /** The value of a sample, by its name with its labels as they are written; throws when there is none. */
   read(sample: string): Promise<number>
 }
 
-/** Choose an address for the metrics of a service that is to be started. */
+/** Choose a free address for the metrics of a service that is not started yet. */
 export async function chooseMetrics(): Promise<MetricsReader> {
   const address = `127.0.0.1:${await findFreePort('127.0.0.1')}`
   return {

@@ -11,7 +11,9 @@ export interface Standby {
   statusOf(path: string): Promise<number>
 }
 
-/** Start it, with these variables over its own. Agents get to it on `opampPort` once it has taken over. */
+/**
+ * Start a second process; `env` overrides its variables. It listens for agents on `opampPort` once it has taken over.
+ */
 export async function startStandby(
   dsn: string,
   opampPort: number,

@@ -8,12 +8,13 @@ export interface Statement {
 }
 
 /**
- * What happens to a statement: 'kill-after' lets the database do it and keeps its answer back; 'cut-after' does that
- * and ends the connection, not the client.
+ * What the proxy does with a statement. 'kill-before' kills the client before the database sees it; 'kill-after' lets
+ * the database run it, keeps the answer back and kills the client; 'cut-after' does the same but ends only the
+ * connection.
  */
 export type Verdict = 'pass' | 'kill-before' | 'kill-after' | 'cut-after'
 
-/** A way to PostgreSQL that reads what passes, and can end the client or its connection at the commit of a named transaction. */
+/** A proxy to PostgreSQL that reads the statements, and can end the client or its connection at a chosen one. */
 export interface StatementProxy {
   dsn: string
   /** Asked for each statement until it answers another verdict than 'pass'. Null lets everything pass. */
@@ -21,14 +22,14 @@ export interface StatementProxy {
   close(): Promise<void>
 }
 
-/** What begins a transaction, with its name. */
+/** Matches the statement that begins a transaction, and captures the transaction's name. */
 const BEGIN = /^BEGIN\b.*\/\* (\S+) \*\/$/
 const READY_FOR_QUERY = 0x5a
 const TYPED_HEAD = 5
-/** Parse, Bind, Describe and Execute: what comes before the Sync that ends a statement. */
+/** The types of the messages Parse, Bind, Describe and Execute, which come before the Sync that ends a statement. */
 const PIECES: ReadonlySet<number> = new Set(Buffer.from('PBDE'))
 
-/** Calls back with each whole message of the protocol; what is left of a chunk waits for the next. */
+/** Returns a function that takes chunks of the protocol and calls `take` with each whole message. */
 function messageReader(hasStartup: boolean, take: (type: number, body: Buffer, whole: Buffer) => void) {
   let rest: Buffer = Buffer.alloc(0)
   let isStarting = hasStartup
@@ -49,7 +50,7 @@ function messageReader(hasStartup: boolean, take: (type: number, body: Buffer, w
 
 const textAt = (body: Buffer, from: number) => body.toString('utf8', from, body.indexOf(0, from))
 
-/** The statements of one session, from the messages of its client. */
+/** Follows the messages of one client to know which statement, of which transaction, each completes. */
 class Session {
   readonly #prepared = new Map<string, string>()
   #current = ''
@@ -83,7 +84,7 @@ class Session {
   }
 }
 
-/** Put it in front of a database; `kill` ends the client's process. */
+/** Start a proxy in front of a database; `kill` is to end the client's process. */
 export async function startStatementProxy(dsn: string, kill: () => void): Promise<StatementProxy> {
   const target = new URL(dsn)
   const sockets = new Set<Socket>()
@@ -114,7 +115,7 @@ export async function startStatementProxy(dsn: string, kill: () => void): Promis
         waiting.push(whole)
         const statement = type === 0 ? null : session.take(type, body)
         const verdict = statement === null ? 'pass' : (proxy.judge?.(statement) ?? 'pass')
-        // The pieces of one statement go out together, or not at all.
+        // The messages of one statement are forwarded together, or not at all.
         if (verdict === 'kill-before') return end()
         if (verdict === 'kill-after' || verdict === 'cut-after') isAnswerKept = true
         if (verdict === 'cut-after') {

@@ -1,11 +1,14 @@
 import { type SimulatedAgent, startSimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
 
-/** Agents that behave as supervisors do, fail what says so, and let a test see each offer before they act on it. */
+/**
+ * Agents that behave as supervisors do, fail configs that hold `FAILS`, and let a test see each offer before they act
+ * on it.
+ */
 export interface SupervisedAgents {
   agents: SimulatedAgent[]
   /** Called with the hash of each offer as its frame arrives. */
   onOffer: ((hash: string) => void) | null
-  /** Every offer that arrived: by whom, and the hash. */
+  /** Every offer that arrived: the uid of the agent, and the hash. */
   heard: { uid: string; hash: string }[]
   /** One more of the same workload. */
   add(): SimulatedAgent
@@ -14,10 +17,10 @@ export interface SupervisedAgents {
   end(): void
 }
 
-/** A config that holds this cannot be run. */
+/** The agents report a config as failed when its text holds this. */
 export const FAILS = '# cannot be run'
 
-/** A config of the simulated collectors. */
+/** A config that the agents can run; the mark makes different ones. */
 export const runnableConfig = (mark: string): string =>
   [
     'receivers:\n  otlp:\n    protocols:\n      grpc:\n        endpoint: 0.0.0.0:4317\n',
@@ -25,7 +28,7 @@ export const runnableConfig = (mark: string): string =>
     `service:\n  pipelines:\n    traces:\n      receivers: [otlp]\n      exporters: [debug]\n# ${mark}\n`,
   ].join('')
 
-/** Start so many of one workload. They come back a tenth of a second after a loss. */
+/** Start agents of one workload. They reconnect a tenth of a second after they lose their connection. */
 export function startSupervisedAgents(url: string, count: number): SupervisedAgents {
   const fleet: SupervisedAgents = {
     agents: [],

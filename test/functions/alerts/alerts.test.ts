@@ -186,12 +186,12 @@ describe('what fires', () => {
     const told = { push_id: third, to_hash: hash(2) }
     expect(open).toMatchObject({ rule: 'push_failed', details: told })
     expect(open!.message).toContain(`it was rolled back to ${hash(2).slice(0, 12)}`)
-    // The way back that was taken does not end it: somebody has to see that what he pushed does not run.
+    // A rollback that succeeds does not resolve the alert: somebody has to see that the config he pushed does not run.
     agent.apply()
     await ctx.advance(1_000)
     await runEngine()
     expect(await list()).toEqual([open])
-    // Another failure is another alert.
+    // Another failed push fires another alert.
     const fourth = await push(4, false)
     expect(await list()).toMatchObject([{ rule: 'push_failed', details: { push_id: fourth } }])
     agent.apply()

@@ -48,7 +48,10 @@ const TWO = { approvals: 2, author_counts: false, valid_hours: 24 }
 const DEFAULT = { production: ELSE, other: ANYBODY, unlabelled: ELSE }
 const put = (as: SignedIn | undefined, policy: object) => call(as, 'PUT /api/approval-policy', policy)
 const policy = async () => (await call(ann, 'GET /api/approval-policy')).json as ApprovalPolicyRecord
-/** Labels that change the rule count for approvals once somebody else has accepted them. */
+/**
+ * Accept the open review of labels: labels that change which approval rule holds count only once a second person has
+ * accepted them.
+ */
 async function acceptLabels(as: SignedIn | undefined): Promise<void> {
   const [review] = (await call(as, 'GET /api/reviews')).json as ReviewRecord[]
   const body = { comment: 'right', accepted: true }
@@ -75,7 +78,7 @@ describe('an approval by default', () => {
     expect(await approve(ann, own)).toMatchObject(another('author'))
     await acceptLabels(bob)
     expect(await approve(ann, own)).toMatchObject({ status: 200, json: { self_approved: true } })
-    // Production by the time of the push: then somebody else has to have approved it.
+    // The workload is production by the time of the push, so somebody else than the author has to have approved.
     await label('prod')
     expect(await push(ann, own)).toMatchObject(another('0_of_1'))
     expect((await call(ann, `GET ${base()}/${own}`)).json).toMatchObject({ approvals_short: true })
@@ -104,7 +107,7 @@ describe('an approval by default', () => {
     }
     const requested = await request({ ...ann!, token })
     expect(await approve(bob, requested)).toMatchObject(another('author'))
-    // It stays his, whoever answers for the account later.
+    // The request stays bob's, who owned the account then, even when somebody else owns it later or it is deleted.
     await call(ann, `PATCH /api/service-accounts/${id}`, { owner_id: ann!.userId })
     expect(await approve(bob, requested)).toMatchObject(another('author'))
     await call(ann, `DELETE /api/service-accounts/${id}`)

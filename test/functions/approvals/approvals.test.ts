@@ -421,7 +421,7 @@ describe('a draft that changes nothing', () => {
     agent.apply()
     await ctx.advance(300)
     expect(await create()).toMatchObject({ status: 409, json: { code: 'nothing_changes' } })
-    // Another text that means the same is another text.
+    // A text that differs only in whitespace counts as another text.
     expect(await create({ draft_yaml: `${configYaml()}\n` })).toMatchObject({ status: 201 })
     agent.fail('exit code 1')
     await ctx.advance(1_000)

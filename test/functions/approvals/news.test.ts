@@ -37,7 +37,7 @@ async function request(port = 1): Promise<ApprovalRecord> {
   const body = { draft_yaml: configYaml(port), comment: 'password: hunter2', target_group: `g${port}` }
   return (await call(ann, `POST ${base()}`, body)).json as ApprovalRecord
 }
-/** What the webhook is owed, the first first; each is as it is written down. */
+/** The bodies that wait to be sent to the webhook, oldest first. */
 async function owed(): Promise<ChangeNewsBody[]> {
   const rows = await database.pool.query<{ body: string }>('select body from webhook_deliveries order by id')
   return rows.map(({ body }) => {

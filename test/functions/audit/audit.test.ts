@@ -82,7 +82,7 @@ describe('GET /api/audit/events', () => {
     )
     for (const workload of ['checkout', 'OUT_eu', 'w17'])
       expect(seqsOf((await read(`?workload=${workload}`)).json)).toEqual([17])
-    // Signs that mean something to a pattern mean themselves.
+    // Characters with a meaning in SQL patterns are searched as themselves.
     for (const workload of ['check%25', 'Checkout.EU', "'"])
       expect(seqsOf((await read(`?workload=${workload}`)).json)).toEqual([])
     expect((await read('?person=ADMIN')).json).toMatchObject({ total: COUNT - 1 })
@@ -134,10 +134,11 @@ describe('GET /api/audit/events.csv', () => {
     expect(lines[0]).toBe(
       'id,occurred_at,action,user_id,email,resource,resource_id,workload_id,config_hash,detail,prev_hash,event_hash,immutable_ref',
     )
-    // One cell holds a line break; the text ends with one.
+    // One cell holds a line break, and the text ends with one.
     expect(lines).toHaveLength(1 + COUNT + 1 + 1)
     expect(answer.text).toContain(`,w3,w3,,"'=cmd|""x"",\nnext",`)
-    // As in reports: also behind blanks, behind what ends a cell for some, and with wide signs.
+    // Formulas are defused as in reports: also after blanks, after a character that some programs take for the end of a
+    // cell, and with full-width signs.
     expect(answer.text).toContain(`,w5,w5,,' '=1+1,`)
     expect(answer.text).toContain(`,w6,w6,,"a;'@SUM(A1)",`)
     expect(answer.text).toContain(`,w7,w7,,'\uff1d1+1,`)

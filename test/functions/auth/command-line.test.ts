@@ -39,7 +39,7 @@ const exchange = (body: object) =>
   invoke(ctx, 'POST /api/auth/command-line/token', { body, remoteAddress: `192.0.2.${address}` })
 const me = (as: string) => invoke(ctx, 'GET /api/me', { as })
 
-/** What a command line makes up, and the code that somebody confirmed for it. */
+/** Make up a verifier as a command line does, and let this user confirm it; returns the code as well. */
 async function begin(by = editor) {
   const verifier = randomBytes(32).toString('base64url')
   const { status, json } = await confirm({ ...LOGIN, challenge: challengeOf(verifier) }, { as: by.token })
@@ -69,7 +69,7 @@ describe('a command line', () => {
     expect(listed).toMatchObject({ name: 'muster login (laptop)', expires_at: until })
     const [record] = await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 1, offset: 0 })
     expect(record).toMatchObject({ action: 'token.create', userId: editor.userId, resourceId: listed!.id })
-    // What needs a person needs one still.
+    // Actions that need a person who is signed in are refused to the command line's token.
     const more = await confirm({ ...LOGIN, challenge: challengeOf('x') }, { as: token })
     expect(more).toMatchObject({ status: 403, json: { code: 'session_required' } })
     ctx.clock.advance(12 * HOUR_MS)

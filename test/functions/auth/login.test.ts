@@ -137,7 +137,7 @@ describe('POST /api/auth/login', () => {
         })
     expect(await newest()).toEqual(before)
     expect((await from('https://muster.example')).cookies).toHaveLength(1)
-    // The default of CORS_ORIGINS: it may hold a token, its visitors get no session.
+    // An origin that CORS_ORIGINS allows by default may use a token, but gets no session cookie.
     expect(await from('http://localhost:5173')).toMatchObject({ status: 200, cookies: [] })
     const open = createTestContext(database, {
       config: { corsOrigins: ['https://console.example'], cookieOrigins: ['https://console.example'] },

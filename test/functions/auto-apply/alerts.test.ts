@@ -17,7 +17,7 @@ const look = () => scene.ctx.alerts.run(new AbortController().signal)
 const alerts = async () => (await scene.call('GET /api/alerts')).json as AlertRecord[]
 const rules = async () => (await alerts()).map(({ rule }) => rule)
 
-/** A campaign of which the first workload fails, so that it halts. */
+/** Start a campaign whose first workload fails, and wait until it has halted; returns its id. */
 async function haltedCampaign(): Promise<string> {
   await scene.carry(1)
   await scene.write(2)

@@ -15,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => scene.ctx.close())
 
-/** A newcomer, and time enough for its first report and a look. */
+/** Connect a host that is new, and give auto-apply time for its first report and the push. */
 async function newcomer(host: string, more: object = {}): Promise<void> {
   scene.connect(host, more)
   await scene.ctx.advance(300)
@@ -221,7 +221,7 @@ describe('a version for newcomers', () => {
       counts.push((await scene.targets()).length)
     }
     expect(counts.at(-1)).toBe(120)
-    // Each step is half a second: no two steps in a row bring more than fifty and what the one before left of them.
+    // A step takes half a second, so two steps in a row may start fifty pushes at most.
     for (const [n, count] of counts.entries()) expect(count - (counts[n - 2] ?? 0)).toBeLessThanOrEqual(50)
   })
 })
@@ -325,7 +325,7 @@ describe('a request', () => {
     expect(await scene.on('POST', '/plan', { number: 1 })).toMatchObject({
       ...{ status: 409, json: { code: 'auto_apply_rolled_back' } },
     })
-    // The same text under another number is the same version.
+    // A version with another number but the same text counts as the version that was rolled back.
     await scene.write(2, { content: versionText(1) })
     expect(await scene.on('POST', '/plan', { number: 2 })).toMatchObject({
       json: { code: 'auto_apply_rolled_back' },

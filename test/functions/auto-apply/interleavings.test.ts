@@ -4,7 +4,7 @@ import { AutoApplyScene, hashOn } from '../../support/auto-apply-scene.ts'
 import { type FaultyDatabase, faultyDatabase } from '../../support/faulty-database.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
-// What happens between the look at a workload and its push, and what a step leaves to the next one.
+// Something happens between the check of a workload and its push, or between two steps of auto-apply.
 
 const database = await useTestDatabase()
 let db: FaultyDatabase
@@ -32,7 +32,7 @@ beforeEach(async () => {
 })
 afterEach(() => scene.ctx.close())
 
-/** A newcomer to whom this is done just before its push is written. */
+/** Connect a new host, and call `act` as the transaction of its push begins. */
 async function newcomerWhile(act: () => Promise<unknown>): Promise<void> {
   scene.connect('vm-4')
   await scene.ctx.advance(300)
@@ -189,7 +189,7 @@ describe('whoever goes on after', () => {
     for (let n = 10; n < 260; n++) scene.connect(`vm-${n}`)
     await scene.ctx.advance(1_000)
     const id = (await scene.state()).in_force!.id
-    // Eleven failed within an hour, of 253: one in twenty is twelve.
+    // Eleven of 253 failed within an hour. Auto-apply stops at one in twenty, which is twelve.
     await database.pool.execute(
       `insert into auto_apply_targets (auto_apply_id, workload_id, workload_name, is_newcomer, is_production, base_hash,
          result_hash, state, push_id, started_at, ended_at)

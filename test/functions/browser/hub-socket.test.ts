@@ -97,7 +97,7 @@ describe('the handshake', () => {
       const { socket } = await openOrFail({ ...cookie(), origin })
       socket.close()
     }
-    // The default of the setting: whatever page is there may be anybody's.
+    // The default origin: anybody's page may be served there, so a cookie does not count.
     const byDefault = { origin: 'http://localhost:5173' }
     expect(await open({ ...cookie(), ...byDefault })).toEqual(refused)
     const { socket } = await openOrFail({ ...bearer(), ...byDefault })

@@ -13,7 +13,7 @@ import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
 
-// What happens between two steps of a campaign, and what a step leaves to the next one.
+// Something happens between two steps of a campaign.
 
 const database = await useTestDatabase()
 let db: FaultyDatabase
@@ -71,14 +71,14 @@ const applyAll = (hash = SECOND) => {
   for (const agent of agents) if (agent.offered().at(-1) === hash) agent.apply()
 }
 
-/** Let the campaigns do what is due, and everything that follows. */
+/** Advance the clock by `ms`, let the campaigns do what is due, and the fleet what follows. */
 async function work(ms = 0): Promise<void> {
   if (ms > 0) await ctx.advance(ms)
   await campaigns.work(new AbortController().signal)
   await ctx.advance(300)
 }
 
-/** Whoever comes next knows of the campaigns what the database knows. */
+/** Replace the campaigns' engine by a new one, as after a restart: it knows only what the database holds. */
 const startAgain = () => {
   campaigns = new Campaigns(ctx.campaigns.parts)
 }

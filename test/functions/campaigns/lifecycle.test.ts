@@ -35,7 +35,7 @@ afterAll(() => ctx.close())
 
 const call = async (method: string, path: string, body?: unknown) =>
   invoke(ctx, `${method} /api/campaigns${path}`, { as: editor.token, body })
-/** By somebody else than the author. */
+/** Approve a campaign, by default as somebody else than its author. */
 const approve = (id: string, planHash: string | undefined, as = approver) =>
   invoke(ctx, `POST /api/campaigns/${id}/approve`, {
     as: as.token,
@@ -45,7 +45,7 @@ const record = async (id: string) => (await call('GET', `/${id}`)).json as Campa
 const targets = async (id: string) => (await call('GET', `/${id}/targets`)).json as CampaignTarget[]
 const runs = () => agents.map((agent) => agent.offered().at(-1))
 
-/** Let the campaigns do what is due, and everything that follows. */
+/** Advance the clock by `ms`, let the campaigns do what is due, and the fleet what follows. */
 async function work(ms = 0): Promise<void> {
   if (ms > 0) await ctx.advance(ms)
   await ctx.campaigns.work(new AbortController().signal)

@@ -69,7 +69,7 @@ describe('GET /api/config-safety/drift', () => {
 
   const EFFECTIVE =
     'receivers:\n  otlp:\nexporters:\n  debug:\nservice:\n  pipelines:\n    traces:\n      receivers: [otlp]\n      exporters: [debug]\n'
-  /** What the page, the fleet's list and the alert say of one workload. */
+  /** What the drift page, the fleet's list and the alerts say of one workload. */
   async function said(workloadId: string) {
     await engine.run(ctx, new AbortController().signal)
     const { items, summary } = await overview()
@@ -124,7 +124,7 @@ describe('GET /api/config-safety/drift', () => {
     expect(await said(agent!.workloadId)).toEqual({
       ...{ page: true, status: 'heterogeneous_effective_config', collectors: 1, count: 1, alert: true },
     })
-    // Nobody is left to differ; the alert stays until somebody is there to agree.
+    // No instance is left that could drift; the alert stays until an instance is there that agrees.
     for (const one of [agent!, other!]) one.lose()
     await ctx.advance(125_000)
     expect(await said(agent!.workloadId)).toMatchObject({ page: false, count: 0, alert: true })

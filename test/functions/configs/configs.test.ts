@@ -180,7 +180,7 @@ describe('POST /api/workloads/:id/config/plan', () => {
         { excluded: false, active_config_unavailable: false, active_config_hash: base.activeConfigHash },
       ],
     })
-    // High risk alone stands in nobody's way.
+    // High risk alone does not forbid a push.
     expect(json.risk_score.severity).toBe('high')
     expect(json.summary.high_risk_change_count).toBeGreaterThan(0)
   })
@@ -205,7 +205,7 @@ describe('POST /api/workloads/:id/config/plan', () => {
     expect((await plan('off', GOOD)).json.targets).toMatchObject([
       { exclusion_reasons: ['workload_offline'] },
     ])
-    // It is there; what it lacks is a component.
+    // The workload is connected, but lacks a component.
     const foreign = GOOD.replace('otlp: {endpoint: "h:4317"}', 'kafka: ').replace('[otlp]}', '[kafka]}')
     expect((await plan('w1', foreign)).json.targets).toMatchObject([
       { exclusion_reasons: ['validation_failed'], components_missing_count: 1 },
@@ -336,7 +336,7 @@ describe('POST /api/configs/diff', () => {
   })
 
   it('answers 200 for a text that cannot be read', async () => {
-    // A null is an absent field, wherever it stands.
+    // A null counts as an absent field at any depth.
     const nulls = { context: { workload_id: null, labels: null, fleet_peers: [{ id: 'x', labels: null }] } }
     expect((await diff({ base_yaml: GOOD, target_yaml: GOOD, ...nulls })).status).toBe(200)
     const deep = `{"base_yaml":"a","target_yaml":"b","more":${'['.repeat(200_000)}${']'.repeat(200_000)}}`

@@ -7,7 +7,7 @@ import { useTestDatabase } from '../../support/postgres.ts'
 const database = await useTestDatabase()
 const ctx = createTestContext(database)
 afterAll(() => ctx.close())
-// Administrators alone may validate.
+// An administrator: the preview needs the permission to validate configs.
 const { token: as } = await signIn(ctx)
 
 const fixture = (name: string) =>

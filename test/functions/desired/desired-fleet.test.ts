@@ -42,14 +42,14 @@ const post = (path: string, body: object = {}, as = admin.token) => invoke(ctx, 
 const campaign = (id = '') => get<CampaignRecord>(`/api/campaigns/${id}`)
 const fleetConfigs = () => get<FleetConfigRecord[]>('/api/fleet-configs')
 
-/** A host whose only instance does what it is told. */
+/** Connect a host with one instance. */
 async function host(name: string) {
   const agent = fakeAgent(ctx.fleet, { service: 'otelcol', attributes: { 'host.name': name } })
   await ctx.advance(1_000)
   return agent
 }
 
-/** Plan the campaign of a wish and ask for it, as the command line does. */
+/** Plan and request the campaign that Git asked for, as the command line does; returns its id. */
 async function ask({ campaign_id: id = '' }: DesiredFleetResult): Promise<string> {
   await post(`/api/campaigns/${id}/plan`, {}, machine)
   await expect.poll(async () => (await campaign(id)).status).toBe('planned')
@@ -84,7 +84,7 @@ describe('a fleet config that Git holds', () => {
       change: { kind: 'version', fleet_config_id: config!.id, number: 1, takeover: true },
     })
     expect(await get('/api/campaigns')).toHaveLength(1)
-    // Approving is left to a person.
+    // Only a person may approve.
     const id = await ask(first)
     const approve = { plan_hash: (await campaign(id)).plan_hash, comment: 'fine' }
     expect(await post(`/api/campaigns/${id}/approve`, approve, machine)).toMatchObject({ status: 403 })
@@ -126,7 +126,8 @@ describe('a fleet config that Git holds', () => {
     }
     const first = await wish({ commit_author: `Ann <${author.email.toUpperCase()}>` })
     expect(await approve(await ask(first))).toEqual([409, 'author'])
-    // Another commit changes whom it is about, and not the text.
+    // A later commit by somebody else changes the selector and not the text, so the author of the text is still an
+    // author.
     const wider = { selector: { match_labels: { 'identity/host.name': 'vm*' } } }
     await wish({ ...wider, commit_author: 'Bob <bob@example.com>' })
     expect(await approve(first.campaign_id!)).toEqual([409, 'author'])

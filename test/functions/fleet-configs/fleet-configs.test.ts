@@ -239,7 +239,8 @@ describe('a workload', () => {
   it('stays where it was on a tie, also after a restart', async () => {
     const workload = await host('web-1', { tier: 'edge', site: 'x' })
     const ours = await create({ name: 'Ours', selector: { match_labels: { 'muster/site': 'x' } } })
-    // Older ones come first where nobody was there before.
+    // After a restart the older fleet config would win the tie if the stored membership did not: make ours the younger
+    // one.
     await database.pool.execute(`update fleet_configs set created_at = created_at + interval '1 day'`)
     const rival = await create({ name: 'Rival', selector: ON_EDGE })
     await ctx.fleetConfigs.load()

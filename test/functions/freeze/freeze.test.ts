@@ -74,7 +74,7 @@ it('a freeze is about those that it selects, or about all, and is lifted', async
   for (const body of [
     { reason: 'x', until: hence(-1) },
     { reason: 'x', until: 'tomorrow' },
-    // Without a zone it would be another time on another server.
+    // A time without a zone would mean another moment on another server.
     { reason: 'x', until: hence(HOUR).replace('Z', '') },
     { reason: 'x', until: '2026-09-31T00:00:00Z' },
     { reason: ' ', until: hence(HOUR) },
@@ -92,7 +92,7 @@ it('a push by hand to a workload under a fleet config holds it; to any other it 
   await call('POST /api/fleet-configs', { name: 'Web', selector })
   expect(await push(4318)).toMatchObject({ status: 202 })
   expect(await hold()).toMatchObject({ reason: 'go', until: hence(7 * 24 * HOUR) })
-  // What was refused holds nothing anew.
+  // A push that is refused does not hold the workload.
   await call(`POST /api/workloads/${workload}/release`)
   await call('PUT /api/freeze', { reason: 'x', until: hence(HOUR) })
   expect(await push(4319)).toMatchObject({ status: 409 })

@@ -46,7 +46,7 @@ it('many are held at once, each with a record of its own, and released again', a
     `select resource_id from audit_events where action = 'workload.hold'`,
   )
   expect(records.map((row) => row.resource_id).sort()).toEqual([...held].sort())
-  // One that nobody held is none of those that were released.
+  // The count of released workloads leaves out one that was not held.
   expect(await call('POST /api/holds/release', { workload_ids: ids })).toMatchObject({
     status: 200,
     json: { changed_count: 119 },

@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const call = (route: string, body?: unknown) =>
   invoke(ctx, route, { as, ...(body === undefined ? {} : { body }) })
-/** A collector on a host of its own; what it says of itself is not waited for. */
+/** Connect a collector on a host of its own; returns its workload's id at once. */
 const host = (name: string, attributes: Record<string, string> = {}): string =>
   fakeAgent(ctx.fleet, { service: 'otelcol', host: name, attributes }).workloadId
 const labelsOf = (id: string) => ctx.fleet.workload(id)!.trustedLabels
@@ -61,12 +61,13 @@ describe('a label rule', () => {
     const looked = await preview(rule('Web', 'web-*', { tier: 'web' }))
     expect(looked).toMatchObject({ workload_count: 1, changed_count: 1, moved_count: 1, lowered_count: 0 })
     expect(looked.changes).toMatchObject([{ workload_id: there, set: { tier: 'web' }, removed: [] }])
-    // To look changes nothing.
+    // The preview has changed nothing.
     expect(labelsOf(there)).toEqual({})
     const made = await make(rule('Web', 'web-*', { tier: 'web' }))
     expect(made).toMatchObject({ name: 'Web', workload_count: 1, overruled_count: 0, by_hand_count: 0 })
     expect([there, other].map(labelsOf)).toEqual([{ tier: 'web' }, {}])
-    // Within the turn in which it described itself, and before its row is written.
+    // A new host has its labels in the same turn of the event loop in which it described itself, before its row is
+    // written.
     const newcomer = ctx.fleet.workload(host('web-2'))!
     expect(newcomer.trustedLabels).toEqual({ tier: 'web' })
     expect(ctx.fleetConfigs.membershipOf(newcomer).configId).toBe(config)
@@ -75,7 +76,7 @@ describe('a label rule', () => {
       json: { labels: { 'muster/tier': 'web' } },
     })
     expect(ctx.frames).toContainEqual({ type: 'label_rules_update', rule_count: 1 })
-    // Those who read the tables alone see the same.
+    // The tables hold the same labels.
     const found = await listWorkloadsByTrustedLabel(database.pool, 'tier', 'web')
     expect(found.map(({ id }) => id).sort()).toEqual([there, newcomer.id].sort())
   })
@@ -99,7 +100,7 @@ describe('a label rule', () => {
       },
     })
     expect(await call(`GET /api/label-rules/${id}`)).toMatchObject({ json: { by_hand_count: 1 } })
-    // Without a word of an operator's the rule has its way again.
+    // Once the operator's label is gone, the rule's label counts again.
     await call(`PUT /api/workloads/${a}/trusted-labels`, { labels: { owner: 'ada' } })
     expect(labelsOf(a)).toEqual({ tier: 'web', owner: 'ada', site: 'x' })
     const less = await call(`PUT /api/label-rules/${id}`, rule('Web', 'web-2', { tier: 'web' }))
@@ -169,7 +170,8 @@ describe('a rule by which a change would need less of an approval', () => {
     await call(`PUT /api/workloads/${host('web-9')}/trusted-labels`, { labels: { env: 'prod' } })
     const body = rule('Test', 'web-*', { env: 'test' })
     const looked = await preview(body)
-    // Nobody had said what web-1 is, which counts like production; what an operator said of web-9 stands.
+    // web-1 had no environment, which counts like production, so `test` lowers its rule. The label that an operator set
+    // on web-9 stands.
     expect(looked).toMatchObject({ workload_count: 2, changed_count: 1, lowered_count: 1, by_hand_count: 1 })
     expect(looked.changes).toMatchObject([
       { workload_id: id, class_before: 'unlabelled', class_after: 'other', is_lowered: true },
@@ -181,10 +183,10 @@ describe('a rule by which a change would need less of an approval', () => {
     expect(labelsOf(id)).toEqual({})
     const { id: made } = await make({ ...body, confirm_lowering: true })
     expect(labelsOf(id)).toEqual({ env: 'test' })
-    // Approvals go by what it was until a second person has looked at that, or a day has passed.
+    // Approvals follow the former environment until a second person has accepted the change, or for a day.
     const [review] = (await call('GET /api/reviews')).json as object[]
     expect(review).toMatchObject({ kind: 'labels', workload_id: id, reason: 'unlabelled → other' })
-    // To production it only gets stricter, and back again it does not.
+    // Making it production is stricter and needs no confirmation; taking that back does.
     const strict = rule('Test', 'web-*', { env: 'prod' })
     expect(await call(`PUT /api/label-rules/${made}`, strict)).toMatchObject({ status: 200 })
     expect(await call(`DELETE /api/label-rules/${made}`)).toMatchObject({
@@ -219,7 +221,7 @@ describe('a rule by which a change would need less of an approval', () => {
     expect(await preview(body)).toMatchObject({ changed_count: 0, lowered_count: 0, lowers_newcomers: true })
     expect(await call('POST /api/label-rules', body)).toMatchObject({ status: 409 })
     const { id } = await make({ ...body, confirm_lowering: true })
-    // Another name for the same rule lowers nobody.
+    // Renaming the rule lowers nothing and needs no confirmation.
     expect(await call(`PUT /api/label-rules/${id}`, { ...body, name: 'QA' })).toMatchObject({ status: 200 })
   })
 })
@@ -229,7 +231,7 @@ describe('rules', () => {
     const id = host('web-1')
     await make(rule('Web', 'web-*', { tier: 'web' }))
     await ctx.close()
-    // As where the process was killed between the rule and the rows that follow from it.
+    // The rows are out of date, as when the process was killed after it had stored the rule and before the rows.
     await database.pool.execute(`update workloads set rule_labels = '{"old": "x"}'`)
     ctx = await open()
     expect(labelsOf(id)).toEqual({ tier: 'web' })

@@ -51,7 +51,7 @@ const MAPPED = {
   ]),
 }
 
-/** Sign in as whoever the provider was told of. */
+/** Sign in as the user that was set at the provider. */
 async function signIn(jar = openJar(), next = '/drift') {
   const { url } = await jar.follow(
     `${publicUrl}/api/auth/oidc/login?next=${encodeURIComponent(next)}`,
@@ -82,7 +82,7 @@ describe('somebody of the provider', () => {
         'select round(extract(epoch from expires_at - created_at) / 3600)::int as hours from sessions',
       )
       expect(session).toEqual({ hours: 10 })
-      // The same subject is the same user, whatever the e-mail; groups follow the claims.
+      // The same subject is the same user, also with another e-mail; the groups follow the claims of each sign-in.
       await provider.tell({ claims: { ...ADA, email: 'ada.l@example.com', groups: ['otel-admins', 'x'] } })
       const again = await signIn()
       const now = await me(again.token)
@@ -138,7 +138,8 @@ describe('somebody of the provider', () => {
       expect(await shaped(first, before)).toBe(true)
       const later = () => new Date(Date.now() + 1_000)
       expect(await shaped(first, later())).toBe(false)
-      // Whoever is removed and signs in again is another account: a new face for an old request.
+      // A user who is removed and signs in again gets a new account, which may not approve a request that is older than
+      // itself.
       await muster.call('DELETE', `/api/users/${first}`, { as: await muster.token() })
       const asked = new Date()
       const second = await idOf()
@@ -274,7 +275,7 @@ describe('what does not hold is refused', () => {
       const isCallback = (url: URL) => url.pathname.endsWith('/callback')
       const { url: callback } = await jar.follow(`${publicUrl}/api/auth/oidc/login`, isCallback)
       const flow = jar.cookie(host, 'muster_sign_in')!
-      // Another browser has no such flow, or one of its own.
+      // The callback is refused in a browser that has begun no sign-in, or another one.
       expect((await openJar().get(callback.href)).headers.get('location')).toBe('/login?sso=refused')
       const victim = openJar()
       await victim.follow(`${publicUrl}/api/auth/oidc/login`, isCallback)

@@ -223,7 +223,7 @@ describe('limits', () => {
     exchange.decoding.take(50_000)
     const body = gzipSync(Buffer.alloc(99_999))
     const reply = await post(body, { 'Content-Encoding': 'gzip' })
-    // 100,000 are left, less the compressed body, which is held until the answer.
+    // Of the 100,000 bytes that are left, the compressed body takes some until it is answered.
     expect(reply.status).toBe(503)
     expect(exchange.decoding.free()).toBe(100_000)
   })

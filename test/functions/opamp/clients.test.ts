@@ -8,7 +8,7 @@ import { type FleetServer, sha256Hex, startFleetServer } from '../../support/fle
 import { agentBody, hex, keyValues, type PlainMessage, uidBytes } from '../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
-/** The habits of the OpAMP clients that are out there, each as it was seen: all of them must get along with us. */
+/** The behaviours of OpAMP clients in use, each as it was observed. The server has to get along with all of them. */
 
 const database = await useTestDatabase()
 let server: FleetServer
@@ -208,7 +208,8 @@ describe('node (Elastic), as published', () => {
     client.start()
     try {
       await eventually('it is live', () => server.live(uidHex()) !== undefined)
-      // It says nothing of its remote config until it has one: after a minute that counts as none.
+      // This client reports no remote config status until it has a config; after a minute the server takes that for
+      // none.
       await eventually('what it runs was asked', () => {
         const instance = server.live(uidHex())!
         return instance.reported.isKnown || instance.fullStateAskedMs > 0

@@ -104,7 +104,7 @@ describe('OpAMP conformance: full state, sequence numbers and components', () =>
     expect(flagsOf(await opened.exchange(beat(1, 4, { capabilities: SUPERVISED | 0x4000 })))).toBe(0)
     await opened.exchange(beat(1, 5, withHash(second, list('otlp', 'kafka'))))
     expect(scene.server.live(uidHex(1))!.components!.components.get('receivers')).toEqual(['kafka', 'otlp'])
-    // Another agent with a list that is known already is not asked.
+    // Another agent that reports the hash of a known list is not asked for the list.
     expect(flagsOf(await opened.exchange(full(2, 0, withHash(second))))).toBe(0)
   })
 

@@ -112,10 +112,10 @@ describe('two pollers under one uid', () => {
     await scene.server.push(id, CONFIG)
     expect(offerOf(await poll(beat(1, 8)))).toBeUndefined()
     expect(offerOf(await poll(beat(1, 48)))?.hash).toBe(sha256Hex(CONFIG))
-    // Its goodbye is its own.
+    // When one of the two says goodbye, the other stays live.
     await poll(beat(1, 9, { agentDisconnect: {} }))
     expect(scene.server.live(uidHex(1))).toBeDefined()
-    // The words of the second never count for the first.
+    // What the second agent reports never counts for the first.
     await poll(beat(1, 10, statusOf(sha256Hex(CONFIG), 3, 'not mine')))
     expect(scene.server.fleet.workload(id)!.newestPush!.counts.failed).toBe(0)
     await poll(beat(1, 49, statusOf(sha256Hex(CONFIG), 1)))

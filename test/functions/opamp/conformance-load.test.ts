@@ -9,7 +9,10 @@ import { useTestDatabase } from '../../support/postgres.ts'
 const scene = openScene(await useTestDatabase())
 const { start, wire, join, uid, uidHex, description, beat, full, port } = scene
 
-/** Statement 48 does not hold by decision: agents get no Close frame on a stop, because it strands one of them. */
+/**
+ * The numbers count the statements that the server's behaviour over OpAMP was specified by. 48 (a Close frame to all
+ * agents on a stop) is deliberately not kept, because a Close frame strands one kind of client.
+ */
 describe('OpAMP conformance: load and hostile input', () => {
   test('45: over budget, upgrades and polls are 503 with Retry-After 30, and messages UNAVAILABLE', async () => {
     await start({ messageBytesMax: 10_000 })
@@ -75,7 +78,7 @@ describe('OpAMP conformance: load and hostile input', () => {
     expect((await opened.ended).code).toBe(1006)
     await start()
     const again = await wire()
-    // All it says is that it is there; where it belongs is remembered, the rest is asked for once.
+    // The agent sends a message without any part. Its workload is remembered; everything else is asked for once.
     expect(flagsOf(await again.exchange(beat(1, 1)))).toBe(FULL_STATE)
     expect(flagsOf(await again.exchange(full(1, 2)))).toBe(0)
     expect(scene.server.live(uidHex(1))).toBeDefined()

@@ -15,7 +15,10 @@ import { useTestDatabase } from '../../support/postgres.ts'
 const scene = openScene(await useTestDatabase())
 const { start, wire, join, uid, beat, full, workloadOf } = scene
 
-/** Statement 25 does not hold by decision: an operator's new push of a failed hash is offered. */
+/**
+ * The numbers count the statements that the server's behaviour over OpAMP was specified by. 25 (a config that an agent
+ * failed is not sent to it again) is deliberately not kept for an operator's new push.
+ */
 describe('OpAMP conformance: remote config', () => {
   test('21: AcceptsRemoteConfig switched off takes effect at once', async () => {
     await start()

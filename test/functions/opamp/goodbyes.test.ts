@@ -19,7 +19,7 @@ describe('an agent that said goodbye and starts again with a bare message', () =
     await first.exchange(goodbye(1, 2))
     first.close()
     const second = await wire()
-    // Some begin with 0, some with 1 or 2.
+    // Clients begin to count their messages at 0, 1 or 2.
     expect(flagsOf(await second.exchange(beat(1, 2))) & FULL_STATE).toBe(FULL_STATE)
     expect(isConnected(1)).toBe(true)
   })

@@ -94,7 +94,7 @@ describe('what counts as sent', () => {
     scene.server.clock.advance(100_000)
     await eventually('it is gone', () => scene.server.live(uidHex(1)) === undefined)
     expect(active!.targets.get(uidHex(1))!.losses).toBe(0)
-    // Back within the grace, it gets what it never got.
+    // When it comes back within the grace it gets the offer that it never fetched.
     expect(offerOf(await poll(beat(1, 1)))?.hash).toBe(sha256Hex(CONFIG))
   })
 

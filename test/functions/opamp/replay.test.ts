@@ -40,7 +40,9 @@ const flagsOf = (answer: PlainMessage): number => (answer['flags'] as number | u
 const hashOf = (answer: PlainMessage): string | undefined =>
   (answer['remoteConfig'] as { configHash: Buffer } | undefined)?.configHash.toString('hex')
 
-/** Send recorded frames one by one; the answers, in order. What the server says unasked is left for later. */
+/**
+ * Send recorded frames one by one; returns the answers in order. Messages that the server sends unasked are not taken.
+ */
 async function replay(wire: AgentWire, frames: readonly Uint8Array[]): Promise<PlainMessage[]> {
   const answers: PlainMessage[] = []
   for (const frame of frames) {
@@ -63,7 +65,9 @@ async function reportedText(hash: string): Promise<string> {
   return rows[0]!.body
 }
 
-/** The first run of the supervisor, with both pushes made when the recording's server made them. */
+/**
+ * Replay the first run of the supervisor, with both pushes at the places where the server of the recording made them.
+ */
 async function replaySession(wire: AgentWire) {
   const frames = framesOf('supervisor-session')
   const started = await replay(wire, frames.slice(0, 6))
@@ -186,7 +190,8 @@ describe('the supervisor, later', () => {
     const answers = await replay(again, framesOf('supervisor-restart'))
     expect(answers.map(hashOf).filter((hash) => hash !== undefined)).toEqual([])
     expect(again.untaken()).toBe(0)
-    // Uid, ppid and a random port differ from run to run: that is no other config.
+    // The uid, ppid and a random port in the effective config differ from run to run; that does not make it another
+    // config.
     expect(live().reportedConfigHash).toBe(before)
     expect(live().appliedHash).toBe(sha256Hex(GOOD))
     expect(live().workload!.newestPush!.status).toBe('applied')
@@ -216,7 +221,7 @@ describe('the supervisor, later', () => {
     const [bare] = framesOf('supervisor-reconnect')
     const second = await connect()
     const [answer] = await replay(second, [bare!])
-    // The number in the recording is not one more than the last: a gap is asked about, nothing else is.
+    // In the recording the sequence number has a gap here. The full state is asked for; no config is offered.
     expect(hashOf(answer!)).toBeUndefined()
     first.cut()
     await eventually('the old socket is gone', () => server.fleet.state.byConnection.size === 1)
@@ -240,7 +245,7 @@ describe('a collector with the extension alone', () => {
     wire.close()
     await wire.ended
     expect((await server.events()).map(({ eventType }) => eventType)).toEqual(['connected', 'disconnected'])
-    // Its last words, StatusStopping, degrade nothing.
+    // Its last report, StatusStopping, does not make the workload degraded.
     expect(instance!.workload!.status).toBe('connected')
   })
 

@@ -12,8 +12,8 @@ import { invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
 
-// Every way by which a config can begin to be pushed, against everything that can keep it from doing so. A gate closes
-// when all looks beforehand are over and the transaction of the push begins: what counts is how it stands then.
+// Every way in which a push can begin, against everything that can forbid one. The gate closes as the transaction of
+// the push begins, after all earlier checks: the state at that moment decides.
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext
@@ -69,7 +69,7 @@ async function approved(number: number): Promise<string> {
 const push = (id: string, more: object = {}) =>
   call(`POST ${of(`/config/approvals/${id}/push`)}`, { comment: 'go', ...more })
 
-/** The code of a refusal, or that the push has begun. */
+/** The code with which a call was refused, or 'begins'. */
 const outcomeOf = ({ status, json }: { status: number; json: unknown }): string =>
   status === 202 ? 'begins' : (json as { code: string }).code
 
@@ -88,7 +88,7 @@ async function campaign(): Promise<string> {
   return id
 }
 
-/** Let campaigns do what is due, twice: who was looked at in vain has another turn. */
+/** Let campaigns do what is due three times, so that a workload that was found busy gets another turn. */
 async function work(): Promise<void> {
   for (let n = 0; n < 3; n++) {
     await ctx.campaigns.work(new AbortController().signal)
@@ -103,7 +103,7 @@ async function targetOf(id: string): Promise<string> {
 }
 
 interface Way {
-  /** Everything that comes before; answers what begins the push and says what came of it. */
+  /** Do everything that comes before the push. The function that it returns begins the push and returns the outcome. */
   prepare(): Promise<() => Promise<string>>
 }
 
@@ -205,11 +205,14 @@ const CLOSERS = {
 
 const GO_ON = { frozen: 'begins', held: 'begins', 'kept-in-git': 'begins', quarantined: 'begins' } as const
 
-/** What is promised of each. A freeze, a hold and Git are in the way of campaigns, and never of going back. */
+/**
+ * The promised outcome of each push path at each gate. A freeze and Git stop requests and campaigns, a hold stops
+ * campaigns only; none of them stops a rollback or breaking the glass.
+ */
 const PROMISED: Readonly<Record<Word, Readonly<Record<keyof typeof CLOSERS, string>>>> = {
   request: {
     ...{ frozen: 'workload_frozen', held: 'begins', 'kept-in-git': 'managed_elsewhere' },
-    // An operator's push of what has failed tries it again.
+    // An operator may try a quarantined config again.
     quarantined: 'begins',
     production: 'production_double_confirmation_required',
   },
@@ -217,7 +220,7 @@ const PROMISED: Readonly<Record<Word, Readonly<Record<keyof typeof CLOSERS, stri
     ...{ frozen: 'workload_frozen', held: 'begins', 'kept-in-git': 'managed_elsewhere' },
     ...{ quarantined: 'begins', production: 'production_double_confirmation_required' },
   },
-  // Confirmations are asked of whoever breaks the glass, too.
+  // Breaking the glass also needs the confirmations for production.
   'break-glass': { ...GO_ON, production: 'production_double_confirmation_required' },
   rollback: { ...GO_ON, production: 'begins' },
   'rollback to the known-good': { ...GO_ON, production: 'begins' },
@@ -248,7 +251,7 @@ describe('a push to a workload in which another one has not ended', () => {
   it.each([
     ['request', 'begins'],
     ['rollback', 'begins'],
-    // It waits: the other one has ten minutes to end.
+    // A campaign waits up to ten minutes for the other push to end.
     ['campaign', 'waiting'],
   ] as const)('by %s: %s', async (way, promised) => {
     const begin = await WAYS[way].prepare()

@@ -226,7 +226,7 @@ describe('the campaigns of an evidence pack', () => {
   it.each(['markdown', 'csv', 'pdf'] as const)('are in the pack as %s', async (format) => {
     const { json } = await ask({ whole_fleet: true })
     const bytes = Buffer.concat(renderPack(json as EvidencePack, format))
-    // A table breaks its lines where they are full.
+    // The tables of a PDF break lines anywhere, so the pieces are joined.
     const text = format === 'pdf' ? readPdfText(bytes).join(' ') : bytes.toString('utf8')
     for (const words of ['Move cmp_1', 'Port in use', 'Name of gone', 'user-boss', 'Hosts 7'])
       expect(text).toContain(words)

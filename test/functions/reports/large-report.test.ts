@@ -16,13 +16,16 @@ await seedReportFleet(
   '2026-07-01T00:00:00.000Z',
 )
 
-/** Milliseconds that this thread has run, so that other work on the machine does not count. */
+/** Milliseconds of processor time of this thread, which other work on the machine does not change. */
 const threadMs = () =>
   process.platform === 'linux'
     ? Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6
     : performance.now()
 
-/** The longest that this thread ran between two firings of a 10 ms timer, and what all threads ran. */
+/**
+ * Run `work`; returns its value, the longest that this thread ran between two firings of a 10 ms timer, and the
+ * processor time of all threads, in ms.
+ */
 async function measure<T>(work: () => Promise<T>): Promise<{ value: T; heldMs: number; tookMs: number }> {
   let heldMs = 0
   let last = threadMs()
@@ -68,7 +71,7 @@ it.each(['json', 'pdf'] as const)(
         : ['config_history_truncated', 'workload_events_truncated', 'pdf_minimal_renderer'],
     )
     expect(heldMs).toBeLessThan(50)
-    // Of all threads together, where 10 s of an idle machine may become twice as much on a busy one.
+    // Processor time of all threads. What takes 10 s on an idle machine may take twice that on a busy one.
     expect(tookMs).toBeLessThan(20_000)
   },
 )

@@ -287,7 +287,7 @@ describe(PREVIEW, () => {
 })
 
 describe('a pack over a comment that was stored before its length had a limit', () => {
-  // What one editor wrote once cannot be edited, and must not keep everybody from their evidence.
+  // A text that an editor once wrote cannot be changed any more, and must not keep everybody from a report.
   it.each([
     ['JWTs that end nowhere', '-eyJaaaaa'],
     ['credentials', 'a:b@'],

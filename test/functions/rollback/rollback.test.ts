@@ -43,7 +43,7 @@ const call = (request: string, options: { as?: SignedIn; body?: object } = {}) =
 const newestAudit = async () =>
   (await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 1, offset: 0 }))[0]!
 
-/** The newest entry's action, and its detail read. */
+/** The action of the newest audit record, and its detail, parsed. */
 async function audited(): Promise<[string, unknown]> {
   const { action, detail } = await newestAudit()
   return [action, JSON.parse(detail)]
@@ -75,7 +75,7 @@ describe('rolling back to a hash', () => {
     expect(agent.offered()).toEqual([FIRST, SECOND, FIRST])
     expect(ctx.fleet.workload(agent.workloadId)!.activeHash).toBe(FIRST)
     expect(await newestAudit()).toMatchObject({ action: 'config.rollback', email: editor.email })
-    // What was applied before says nothing about the config that is active now.
+    // The status of the former config says nothing about the one that is active now.
     const record = (await call('GET ')).json as WorkloadRecord
     expect(record.active_config_hash).toBe(FIRST)
     expect(record).not.toHaveProperty('remote_config_status')

@@ -47,7 +47,7 @@ const hashes = () => agents.map((agent) => agent.offered().at(-1))
 
 async function approve(config = configYaml(2)): Promise<string> {
   const { id } = (await post('/approvals', { draft_yaml: config })).json as { id: string }
-  // By somebody else, as nobody has labelled where it runs.
+  // Approved by somebody else, because a workload without an environment label is treated like production.
   const approver = await signIn(ctx)
   const call = { as: approver.token, body: { comment: 'fine' } }
   expect((await invoke(ctx, `POST ${base()}/approvals/${id}/approve`, call)).status).toBe(200)
@@ -108,7 +108,7 @@ describe('POST …/config/canary/validate', () => {
       stop_reasons: ['collector_degraded'],
       targets: [{ instance_uid: agents[1]!.uid, status: 'refused', stop_reason: 'collector_degraded' }],
     })
-    // It is passed over by those who do not name it.
+    // Selections that do not name the unhealthy instance skip it.
     expect(uids((await validate({ strategy: 'count', count: 2 })).json as CanaryValidation)).toEqual([
       agents[0]!.uid,
       agents[2]!.uid,
@@ -160,7 +160,7 @@ describe('POST …/config/canary', () => {
     const promote = () => post(`/canary/${id}/promote`, undefined)
     expect((await promote()).status).toBe(409)
     agents[2]!.apply()
-    // For as long as nobody says a word.
+    // The canary waits for an operator as long as it takes.
     await ctx.advance(3_600_000)
     expect(hashes()).toEqual([FIRST, FIRST, SECOND, FIRST])
     const waiting = (await invoke(ctx, `GET ${base()}/canary/${id}`, { as: editor.token })).json

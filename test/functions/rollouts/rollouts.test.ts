@@ -42,7 +42,7 @@ beforeEach(async () => {
 })
 afterAll(() => ctx.close())
 
-/** Start a rollout of another config and answer its id. */
+/** Start a rollout of another config; returns its id. */
 async function start(stages: StagePlan[] = STAGES): Promise<string> {
   const body = configYaml(2)
   const outcome = await ctx.fleet.push(
@@ -62,7 +62,7 @@ const read = async (id: string) =>
   (await invoke(ctx, `GET ${path(id)}`, { as: editor.token })).json as RolloutRecord
 const act = (id: string, what: 'promote' | 'abort' | 'rollback', as = editor) =>
   invoke(ctx, `POST ${path(id, `/${what}`)}`, { as: as.token })
-/** What the fleet's list and the workload's history say of the newest push. */
+/** What the fleet's list and the workload's history show of the newest push. */
 async function shown(): Promise<unknown[]> {
   const [row] = (await invoke(ctx, 'GET /api/workloads', { as: editor.token })).json as WorkloadRecord[]
   const [revision] = (await invoke(ctx, `GET /api/workloads/${workloadId}/configs`, { as: editor.token }))
@@ -90,7 +90,7 @@ describe('a staged rollout', () => {
       promoted_at: expect.any(String),
     })
     expect(ctx.fleet.workload(workloadId)).toMatchObject({ activeHash: SECOND, rollout: null })
-    // Nobody reports anything about it once more: they had all said it before it became the active one.
+    // No instance reports the config again: all had done so before the push became the active one.
     const { json } = await invoke(ctx, `GET /api/workloads/${workloadId}`, { as: editor.token })
     expect(json).toMatchObject({ remote_config_status: { status: 'applied', config_hash: SECOND } })
   })
@@ -99,7 +99,8 @@ describe('a staged rollout', () => {
     await start()
     agents[0]!.apply()
     await ctx.advance(15_000)
-    // What a crash leaves between the commit of a stage and the next write of the counts.
+    // Counts that are out of date, as a crash leaves them between the commit of a stage and the next write of the
+    // counts.
     const { pushId } = ctx.fleet.workload(workloadId)!.rollout!.followed.push
     await database.pool.execute('update pushes set target_count = 1, applied_count = 7 where push_id = $1', [
       pushId,
@@ -171,7 +172,7 @@ describe('a staged rollout', () => {
     await ctx.advance(65_000)
     expect(await health()).toEqual({ name: 'health', value: 1, limit: 0, passed: false })
     expect((await act(id, 'promote')).status).toBe(202)
-    // An operator let it pass, which makes it no better.
+    // An operator waived the gate; its value stays what it was.
     expect(await health()).toEqual({ name: 'health', value: 1, limit: 0, passed: false, waived: 1 })
     await ctx.advance(12_000)
     expect((await read(id)).stages[0]!.status).toBe('done')
@@ -273,7 +274,7 @@ describe('a staged rollout', () => {
       config_hash: SECOND,
       aftermath: { kind: 'went_back' },
     })
-    // Somebody else's push afterwards does not change what was done then.
+    // A later push does not change what is shown as the aftermath.
     await pushConfig(ctx.fleet, workloadId, configYaml(3))
     await ctx.advance(300)
     expect(await read(id)).toMatchObject({ aftermath: { kind: 'went_back' } })
@@ -324,7 +325,7 @@ describe('the push of an approved request', () => {
   async function approved(): Promise<string> {
     const { json } = await post(base(), { draft_yaml: configYaml(2) })
     const { id } = json as { id: string }
-    // By somebody else, as nobody has labelled where it runs.
+    // Approved by somebody else, because a workload without an environment label is treated like production.
     const approver = await signIn(ctx)
     const call = { as: approver.token, body: { comment: 'fine' } }
     expect(await invoke(ctx, `POST ${base()}/${id}/approve`, call)).toMatchObject({ status: 200 })

@@ -95,7 +95,7 @@ describe('what browsers are told of the newest push', () => {
     expect(shown).not.toHaveProperty('content')
     expect(shown).not.toHaveProperty('instance_statuses')
     expect(JSON.stringify(frames)).not.toContain('s3cret')
-    // What was done about the failure is told with the workload as soon as it has a status again.
+    // The automatic rollback is told with the workload as soon as that has a status again.
     agent.apply()
     await ctx.advance(2_000)
     expect(told('workload_update').at(-1)).toMatchObject({

@@ -89,7 +89,7 @@ describe('a token', () => {
     const viewer = await findGroups(ctx.db, ['viewer'])
     await invoke(ctx, `PATCH /api/users/${editor.userId}`, { as: admin.token, body: { groups: ['viewer'] } })
     expect((await me(token)).json).toMatchObject({ permissions: [] })
-    // What the holder is given later counts for the holder, not for the token.
+    // Rights that the holder gets later do not extend the token.
     await replaceUserGroups(ctx.db, editor.userId, [viewer[0]!.id, 'grp_system_administrator'])
     ctx.clock.advance(30_000)
     expect((await me(token)).json).toMatchObject({ permissions: GOOD.permissions })
@@ -208,7 +208,8 @@ describe('unknown tokens', () => {
     expect(await me(fresh.token, { remoteAddress })).toMatchObject({ status: 429 })
     expect(await me(fresh.token)).toMatchObject({ status: 200 })
     ctx.clock.advance(59_999)
-    // Long after it was read, and after everything was forgotten.
+    // The used token still works for an address that is limited, even a minute later and after a change of its holder
+    // has made every cache forget it.
     await invoke(ctx, `PATCH /api/users/${editor.userId}`, { as: admin.token, body: { groups: ['viewer'] } })
     expect(await me(used.token, { remoteAddress })).toMatchObject({ status: 200 })
     expect(await me(unknown(31), { remoteAddress })).toMatchObject({ status: 429 })

@@ -85,7 +85,7 @@ describe('POST /api/users', () => {
 describe('GET /api/users', () => {
   it('lists by age, and pages follow their links', async () => {
     for (let n = 0; n < 4; n++) {
-      // Pairs of one age, all of them younger than the administrator.
+      // Users in pairs with the same creation time, all later than the administrator.
       ctx.clock.advance((n + 1) % 2)
       await signIn(ctx, { email: `u${n}@example.com`, groups: [] })
     }
@@ -165,7 +165,7 @@ describe('PATCH /api/users/{id}', () => {
     const second = await signIn(ctx, { email: 'second@example.com' })
     let outcome: Promise<unknown> | undefined
     await database.pool.transaction('test', async (tx) => {
-      // The other demotion, on its way: it has asked and written, but is not committed yet.
+      // The other demotion is under way: it has taken the lock and written, but not committed.
       await lockIdentity(tx)
       await replaceUserGroups(tx, second.userId, [])
       outcome = ctx.identity.users.update(second, admin.userId, { groups: [] })

@@ -9,7 +9,7 @@ import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
 
-// What the words and forms of the contract are, where a client takes them by the letter.
+// The names and formats in answers that clients rely on literally.
 const database = await useTestDatabase()
 let ctx: FleetTestContext
 let editor: SignedIn

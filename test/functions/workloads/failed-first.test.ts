@@ -46,7 +46,7 @@ describe('a push of more instances than one page shows', () => {
     const failed = agents.slice(-3).map(({ uid }) => uid)
     expect(targets.slice(0, 3).map(({ instance_uid: uid }) => uid)).toEqual(failed)
     expect(targets.slice(0, 3).every(({ state }) => state === 'failed')).toBe(true)
-    // Its turn would come on the next page; by failing it must not slip out of it.
+    // This target belongs on the next page. That it fails now, and so sorts first, must not drop it.
     agents[240]!.fail(BIND)
     await ctx.advance(2_000)
     const next = /<([^>]+)>/.exec(first.headers['Link'] ?? '')![1]!

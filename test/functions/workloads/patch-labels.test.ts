@@ -50,7 +50,7 @@ it('keeps a label that is being set in that moment', async () => {
   let patched = Promise.resolve<unknown>(undefined)
   await ctx.fleet.setTrustedLabels(agent.workloadId!, { site: 'x' }, null, async () => {
     patched = patch({})
-    // One that only counts, and came later, is over: the other has looked for its workloads by now.
+    // A dry run that was sent after the change is answered, so the change has selected its workloads by now.
     await patch({ dry_run: true })
   })
   expect(await patched).toMatchObject({ json: { changed_count: 1 } })

@@ -113,7 +113,7 @@ describe('GET /api/workloads/version-intelligence', () => {
       json: { version: '0.149.0', source: 'stored' },
     })
     expect(await isOutdated()).toBe(true)
-    // A process that starts later finds it.
+    // A process that starts later loads the stored version.
     const later = new RecommendedVersion('')
     await later.load(database.pool)
     expect(later.version).toBe('0.149.0')

@@ -360,7 +360,7 @@ describe('revisions', () => {
         ...{ error_cause: 'apply_timeout', error_message: 'No OpAMP status after 30s' },
       },
     ])
-    // A late answer takes all of it back.
+    // A late APPLIED takes the time-out back.
     agent.apply()
     await ctx.advance(300)
     const { current_config_push: push } = await record(agent.workloadId)
@@ -476,7 +476,7 @@ describe('archive and delete', () => {
     const { workloadId } = connect()
     await ctx.advance(5_000)
     const from = ctx.frames.length
-    // The first is told at once, the second waits for its second to pass.
+    // The first change is told at once; the second would be told a second later.
     for (const env of ['a', 'b'])
       await ctx.fleet.setTrustedLabels(workloadId, { 'muster/env': env }, null, async () => {})
     await ctx.fleet.remove(workloadId, null, async () => {})

@@ -49,7 +49,7 @@ const NONE: Partial<AgentReport> = {
   remoteConfigStatus: { hash: '', status: 'unset', errorMessage: '' },
 }
 
-/** An agent that describes itself and is known to the fleet. */
+/** Connect an agent that describes itself, and wait until the fleet knows it. */
 async function join(n = 1, version = '0.149.0', options: TestAgentOptions = {}): Promise<TestAgent> {
   const wire = await openWire(server.url)
   const identity = { uid: uidOf(n), service: 'otelcol', host: `host-${tests}`, version }
@@ -74,7 +74,7 @@ interface Told {
   isOpen: boolean
 }
 
-/** An engine over the server's fleet; `told` is what browsers would hear. */
+/** An alert engine over the server's fleet; `told` collects what browsers would be told. */
 function engineOf(overrides: Partial<AlertEngineParts> & { minAgentVersion?: string } = {}) {
   const told: Told[] = []
   const note = (kind: Told['kind']) => (alert: Alert) =>
@@ -192,7 +192,7 @@ describe('config_drift', () => {
     const rules = async () => (await open()).map(({ rule }) => rule).sort()
     clock.advance(59_999)
     await run()
-    // That it failed is told at once, by a rule of its own.
+    // The failure itself is alerted at once, by another rule than drift.
     expect(await rules()).toEqual(['push_failed'])
     clock.advance(1)
     expect(await run()).toEqual({ fired: 1, resolved: 0 })

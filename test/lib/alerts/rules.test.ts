@@ -91,7 +91,8 @@ describe('workload_unhealthy', () => {
     })
     expect(healths(60_000, sick(0), {}, {}).kind).toBe('absent')
     expect(healths(60_000, sick(0), sick(30_000)).kind).toBe('present')
-    // One of three is too few, the second is so for less than a minute: not there, and not gone either.
+    // One unhealthy instance of three is too few, and the second has been unhealthy for less than a minute: neither a
+    // cause nor the end of one.
     expect(healths(60_000, sick(0), sick(30_000), {}).kind).toBe('unknown')
   })
 
@@ -145,7 +146,7 @@ describe('push_failed', () => {
       { kind: 'end-quiet', alertId: current.id },
       { kind: 'fire', rule: 'push_failed', subject: 'p2' },
     ])
-    // A way back that fails as well is news.
+    // A rollback that fails as well is a new alert.
     const worse = { kind: 'rollback_failed', config_hash: OTHER, running_count: 3 } as const
     expect(decideOn(failed({ aftermath: worse })).map(({ kind }) => kind)).toEqual(['end-quiet', 'fire'])
   })

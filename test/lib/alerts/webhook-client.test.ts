@@ -51,7 +51,7 @@ async function listen(server: (typeof open)[number]): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** A real HTTPS server that keeps what it was sent. */
+/** Start a real HTTPS server that keeps the requests that it gets. */
 async function endpoint(answer: Answer): Promise<{ port: number; seen: Seen[] }> {
   const seen: Seen[] = []
   const server = createServer(certificate, (request, response) => {
@@ -299,7 +299,10 @@ describe('postWebhook', () => {
 })
 
 describe('postWebhook through a proxy', () => {
-  /** A proxy that connects to whatever it is asked for, on this machine; `refusal` is what it answers instead. */
+  /**
+   * Start a proxy on this machine that connects to the test's server whatever is asked for; with `refusal` it answers
+   * that instead.
+   */
   async function proxy(refusal?: string): Promise<{ url: string; asked: string[] }> {
     const asked: string[] = []
     const port = await listen(

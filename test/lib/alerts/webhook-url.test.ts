@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type AddressRefusal, judgeAddress } from '../../../lib/alerts/address-policy.ts'
 import { checkWebhookUrl } from '../../../lib/alerts/webhook-url.ts'
 
-/** Each line: a hostile URL and the reason it has to be refused for. */
+/** Each entry: a hostile URL, and the reason with which it has to be refused. */
 const HOSTILE: [string, string][] = [
   ['', 'invalid-url'],
   ['not a url', 'invalid-url'],

@@ -21,7 +21,7 @@ it('a config that fails while its pin waits for its turn is not pinned', async (
   const workload = new PushedWorkload(ctx, 'a')
   await ctx.advance(500)
   await workload.settle(1)
-  // Something holds the turn of the workload, then comes the failure, then the pin, which was judged before it.
+  // While the workload's turn is held, a failure is queued, and then a pin that was checked before the failure.
   let release = () => {}
   const held = new Promise<void>((resolve) => {
     release = resolve

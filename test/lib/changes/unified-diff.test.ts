@@ -5,7 +5,7 @@ import { unifiedDiff } from '../../../lib/changes/unified-diff.ts'
 const diff = (before: string, after: string, max = 100_000) =>
   unifiedDiff(before, after, { before: 'a', after: 'b' }, max)
 
-/** What `patch` does with a unified diff. */
+/** Apply a unified diff as the program `patch` does. */
 function apply(before: string, text: string): string {
   if (text === '') return before
   const lines = before === '' ? [] : before.split('\n')
@@ -94,7 +94,7 @@ describe('a unified diff', () => {
   })
 })
 
-/** By the longest common subsequence, as a table. */
+/** The least number of changed lines, from a table of longest common subsequences. */
 function fewestEdits(before: string, after: string): number {
   const lines = (text: string) => {
     const all = text === '' ? [] : text.split('\n')

@@ -34,9 +34,9 @@ interface Process {
   session: Connection
   heard: string[]
   log: RecordingLog
-  /** Own what the lock gave. */
+  /** Become the owner, as after getting the process lock. */
   own(): Promise<void>
-  /** A second passes, and the renewal that it brings is answered. */
+  /** Let a second pass, and wait until the renewal that is due then is answered. */
   second(): Promise<void>
 }
 
@@ -82,7 +82,7 @@ async function startProcess(database: TestDatabase, id: string, startedAt = FAKE
 
 const acquire = ({ lock }: Process) => lock.acquire(new AbortController().signal)
 
-/** As if it had not renewed its row for so long. */
+/** Make a member look as if it had not renewed its row for this many seconds. */
 const silence = ({ pool }: TestDatabase, id: string, seconds: number) =>
   pool.execute(`update members set seen_at = clock_timestamp() - make_interval(secs => $2) where id = $1`, [
     id,
@@ -118,7 +118,7 @@ describe('members', () => {
     const a = await startProcess(await freshDatabase(), 'a')
     await a.second()
     expect(a.heard).toEqual([])
-    // The timer fires when the process goes on, and not when it was due.
+    // The timer fires late, when the process that stood still goes on.
     a.clock.advance(3_500)
     await a.second()
     expect(a.heard).toEqual(['late'])
@@ -146,7 +146,7 @@ describe('the owner', () => {
     await acquire(a)
     await a.own()
     const b = await startProcess(database, 'b')
-    // A transaction of a process that stands still would let whoever raises the epoch wait.
+    // A process that stands still in a transaction that checks the epoch blocks whoever raises it.
     let goOn = () => {}
     const standsStill = new Promise<void>((resolve) => {
       goOn = resolve
@@ -204,7 +204,7 @@ describe('the owner', () => {
     expect(await older.membership.mayClaim(older.session, false)).toBe(false)
     older.clock.advance(1_000)
     expect(await older.membership.mayClaim(older.session, false)).toBe(true)
-    // Held in between: the second begins anew.
+    // The lock was held in between, so the time for which it is free begins anew.
     expect(await older.membership.mayClaim(older.session, true)).toBe(false)
     expect(await older.membership.mayClaim(older.session, false)).toBe(false)
   })

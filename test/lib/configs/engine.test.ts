@@ -14,7 +14,10 @@ const SMALL =
 const LARGE = `${SMALL}# ${'x'.repeat(20_000)}\n`
 const about = { target: null, requestedVersion: '', minimumVersion: '', validatedAt: new Date(0) }
 
-/** An engine whose worker threads are this one, always taken, or too slow, with the jobs that they were given. */
+/**
+ * A config engine whose worker threads are replaced: they do the job in this thread, are always busy, or time out. Also
+ * returns the jobs that they were given.
+ */
 function engineOver(answer: 'done' | 'worker-busy' | 'worker-timed-out', busyRooms: readonly string[] = []) {
   const jobs: ConfigJob[] = []
   const run = async (

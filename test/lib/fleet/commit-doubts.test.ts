@@ -7,7 +7,8 @@ import { invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { PushedWorkload } from '../../support/pushed-workload.ts'
 
-// An edition's archive hears of every record that stands, also where the process was not told that it does.
+// The audit sink of an edition gets every record that is stored, also when the process was not told that its commit
+// stands.
 
 const database = await useTestDatabase()
 let db: FaultyDatabase

@@ -18,14 +18,15 @@ test('a push does not keep the component lists that an agent made up and reports
   const instance = ctx.fleet.state.instances.get(agent.uid)!
   const lists: WeakRef<object>[] = []
   for (let n = 0; n < 200; n++) {
-    // All under one hash, which is the agent's word: only the first is kept for others that report it.
+    // All lists come under one hash, which the agent chooses: only the first list is kept for other agents that report
+    // the hash.
     const types = ['debug', 'otlp', `made-up-${n}`]
     const components = new Map(['receivers', 'exporters'].map((category) => [category, types]))
     agent.say({ components: { hash: 'aa', components } })
     lists.push(new WeakRef(instance.components!))
   }
   await ctx.advance(1_000)
-  // What a turn has looked at is held until it is over.
+  // Lists that this turn of the event loop has looked at are held until it is over.
   await new Promise((resolve) => setImmediate(resolve))
   collectGarbage()
   expect(lists.filter((list) => list.deref() !== undefined).length).toBeLessThanOrEqual(3)

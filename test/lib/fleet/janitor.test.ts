@@ -32,7 +32,7 @@ const clean = (more: object = {}): Promise<SweepResult> => {
 const count = async (from: string): Promise<number> =>
   (await database.pool.query<{ n: number }>(`select count(*)::int as n from ${from}`))[0]!.n
 const workloadOf = ({ workloadId }: FakeAgent) => ctx.fleet.workload(workloadId)
-/** Agents that were here and left, long enough ago to be disconnected. */
+/** Disconnect agents, and let the grace of their workloads pass. */
 async function gone(...agents: FakeAgent[]): Promise<void> {
   for (const agent of agents) agent.lose()
   await ctx.advance(GRACE_MS + 2_000)
@@ -72,7 +72,7 @@ describe('an archived workload', () => {
     ).toBe(0)
     await ctx.advance(2_000)
     expect(removed()).toMatchObject([{ workload_id: agent.workloadId }])
-    // Its agent is met again as a stranger.
+    // When its agent comes back it is taken for a new one.
     const again = fakeAgent(ctx.fleet, { uid: agent.uid })
     await ctx.advance(1_000)
     expect(workloadOf(again)).toMatchObject({ status: 'connected', archivedAt: null })
@@ -203,7 +203,7 @@ describe('agents that are gone', () => {
     expect([...ctx.fleet.state.homes.keys()]).toEqual([here.uid])
     expect(await count('agent_workloads')).toBe(1)
     for (let n = 0; n < 5; n++) await gone(fakeAgent(ctx.fleet))
-    // The one that is here counts from the first look on as heard of just now.
+    // The row of the connected instance counts as seen just now from the janitor's first look on.
     await clean({ homesMax: 3 })
     await clean({ homesMax: 3 })
     expect(await count('agent_workloads')).toBe(3)
@@ -242,7 +242,7 @@ describe('agents that are gone', () => {
       counts: { joined: 1 },
     })
     expect(await count('quarantines')).toBe(1)
-    // One that comes back has its row again.
+    // A joiner that comes back gets its row again.
     const back = fakeAgent(ctx.fleet, { host, uid: joiners[1]!.uid })
     back.apply(workloadOf(first)!.activeHash!)
     await ctx.advance(1_000)
@@ -327,7 +327,7 @@ describe('reported configs', () => {
       select 'new ' || n, '', $1::timestamptz + n * interval '1 ms' from generate_series(1, $2::int) n`
     await database.pool.execute(insertNew, [ctx.clock.now(), REPORTED_SPARE_MAX + 500])
     ctx.clock.advance(60_000)
-    // What is run counts from the first look on as reported just now.
+    // Configs that instances run count as reported just now from the janitor's first look on.
     await clean()
     await clean()
     expect(await count(`reported_configs where hash like 'old %'`)).toBe(0)

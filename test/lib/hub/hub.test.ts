@@ -6,14 +6,14 @@ import { type FakeClock, fakeClock } from '../../support/fakes.ts'
 import { readFrame } from '../../support/frames.ts'
 import { type ManualTimers, manualTimers } from '../../support/manual-timers.ts'
 
-/** A browser that a test looks at. */
+/** A browser's connection to the hub, as a test sees it. */
 interface Browser {
   client: HubClient
   got: HubFrame[]
   writes: number
   closed: [number, string][]
   isCut: boolean
-  /** How many frames it takes before it is behind. */
+  /** How many frames its socket takes before the hub has to wait. */
   takes: number
 }
 
@@ -51,7 +51,7 @@ function connect(session: { sessionId?: string; lifeMs?: number } = {}): Browser
 }
 
 const removed = (id: string): HubFrame => ({ type: 'workload_removed', workload_id: id, reason: 'deleted' })
-/** What a browser was told, with what is on its way. */
+/** Send what the hub holds back; returns the workload ids or types of all frames that the browser got. */
 function ids(browser: Browser): string[] {
   hub.flush()
   return browser.got.map((frame) => (frame.type === 'workload_removed' ? frame.workload_id : frame.type))
@@ -149,7 +149,7 @@ describe('a delivery', () => {
     timers.advance(19)
     hub.broadcast(removed('b'))
     timers.advance(1)
-    // What happens while some have been served waits until all have.
+    // A frame that comes while only some browsers were served waits until all are.
     hub.broadcast(removed('c'))
     timers.advance(100)
     expect(new Set(browsers.map((browser) => browser.got.length))).toEqual(new Set([3]))

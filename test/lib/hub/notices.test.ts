@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 afterAll(() => ctx.close())
 
-/** The push of a workload as the last frame told it. */
+/** The push in the newest `push_update` frame. */
 function toldPush(): RevisionRecord | undefined {
   const told = ctx.frames.filter((frame) => frame.type === 'push_update').at(-1)
   return told?.push

@@ -7,7 +7,7 @@ import { fakeClock } from '../../support/fakes.ts'
 const sessionId = '01980000-0000-7000-8000-000000000001'
 const userId = '01980000-0000-7000-8000-00000000000a'
 
-/** A database of one session, which counts reads, can be away, and can be slow. */
+/** A stand-in for a database with one session, which counts reads and can be away or slow. */
 async function setUp() {
   const clock = fakeClock()
   const tokens = openTokens('a-test-secret-of-at-least-32-characters', clock)

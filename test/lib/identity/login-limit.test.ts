@@ -8,7 +8,7 @@ import { fakeClock } from '../../support/fakes.ts'
 function open(options: { entriesMax?: number } = {}) {
   const clock = fakeClock()
   const limit = openLoginLimit({ clock, ...options })
-  /** Fail once; false when it was not even let through. */
+  /** Make a failed attempt; false when the limit did not even allow the attempt. */
   const fail = (address: string, email: string): boolean => {
     const begun = limit.begin(address, email)
     if (begun.ok) begun.attempt.fail()
@@ -17,7 +17,7 @@ function open(options: { entriesMax?: number } = {}) {
   return { clock, limit, fail }
 }
 
-/** What is in use once everything that nobody refers to is gone. */
+/** Bytes of the heap in use after a garbage collection. */
 function heapBytes(): number {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()
@@ -79,7 +79,7 @@ describe('login limit', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const { clock, limit } = open()
-        // A fixed window starts with a failure, so the failures since the first one of a window are counted.
+        // Each window starts with a failure: count the failures since the first one of the window.
         let windowMs = Number.NEGATIVE_INFINITY
         let failures = 0
         for (const { waitMs, outcome } of steps) {

@@ -10,7 +10,7 @@ afterAll(() => ctx.close())
 
 const SETTINGS = { keptAdministrators: [], onlyPasswordLogin: null, oidc: null, fetchFromIssuer: fetch }
 
-/** Identity whose password check does as told. */
+/** Make an identity service with this password check. */
 function identityWith(verify: Passwords['verify']) {
   const passwords: Passwords = { verify, hash: async () => ({ ok: true, hash: 'new' }) }
   return openIdentity({ ...ctx, passwords, jwtSecret: TEST_CONFIG.jwtSecret, ...SETTINGS })

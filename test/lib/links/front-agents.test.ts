@@ -98,7 +98,7 @@ describe('a front', () => {
     agents.linked(link)
     expect(reports(said).map(([, , conn, isCaughtUp]) => [conn, isCaughtUp])).toEqual([[1, true]])
     said.length = 0
-    // A number is missing: that is for the owner to see.
+    // A sequence number is missing: the report is passed on for the owner to judge.
     say(1, 12)
     expect(reports(said)[0]![3]).toBe(false)
   })
@@ -131,7 +131,7 @@ describe('a front', () => {
     take(['withdraw', 1, uidOf(1)])
     say(1, 7)
     expect(reports(said).length).toBe(3)
-    // Without an owner what was granted is granted still.
+    // Without an owner, agents that were granted stay granted.
     take(['grant', 1, uidOf(1)])
     agents.unlinked(link)
     say(1, 8)
@@ -175,7 +175,7 @@ describe('a front', () => {
     take(['tell', 9, uidOf(9), { configHash: 'aa' }])
     expect(said.at(-1)).toEqual(['not-sent', 9, uidOf(9), 'aa'])
     const count = told.length
-    // It was said two seconds and more before it came, measured by the quickest of this link.
+    // The message was sent over two seconds before it arrived, measured by the fastest message of this link.
     const atMs = clock.monotonicMs()
     clock.advance(2_001)
     agents.take({ cell: 0, epoch: 1, atMs, entries: [['tell', 1, uidOf(1), { configHash: 'bb' }]] })

@@ -6,7 +6,7 @@ const database = await useTestDatabase()
 
 const TEXTS = ['', 'plain', 'a\nb', '\t', '\\u0000', '\u007f', '💡', '\ufffd', 'a\0', '\ud800', 'a\udfffb']
 
-/** Whether the database takes a value and gives the same back. */
+/** Whether the database accepts a value and returns it unchanged. */
 async function isTaken(type: string, sent: string, expected: unknown): Promise<boolean> {
   try {
     const [row] = await database.pool.query<{ kept: unknown }>(`select $1::${type} as kept`, [sent])

@@ -16,7 +16,7 @@ describe('a time that somebody sent', () => {
 
   it.each([
     ...['', 'soon', '12', '2027-01-31', ' 2027-01-31T00:00:00Z'],
-    // Without a zone it would depend on that of the server.
+    // Without a zone the meaning would depend on the server's.
     ...['2027-01-31T00:00', '2027-01-31T00:00:00', '2027-01-31T00:00:00.5'],
     // Days, hours and zones that do not exist.
     ...['2027-02-29T00:00:00Z', '2100-02-29T00:00:00Z', '2027-09-31T00:00:00Z', '2027-01-00T00:00:00Z'],

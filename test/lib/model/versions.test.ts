@@ -80,7 +80,7 @@ describe('the least version allowed', () => {
     ['0.99.0', '0.100.0', true],
     ['0.100.0', '0.100.0', false],
     ['v0.100.1', '0.100.0', false],
-    // A pre-release comes before its release, in the check before a push as in the alert.
+    // A pre-release is older than its release, both in the check before a push and in the alert.
     ['0.100.0-rc1', '0.100.0', true],
     ['0.100', '0.100.0', false],
     ['1', '0.100.0', false],

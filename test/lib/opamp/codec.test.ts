@@ -86,7 +86,7 @@ describe('frames of agents', () => {
   )
 
   test('bytes after a header that is not zero are never read as an old message without one', () => {
-    // Without the first four bytes' meaning as header and field, the rest would be a valid message.
+    // If the first four bytes were skipped, the rest would be a valid message.
     expect(codeOf(hex(`80010a10050a10${UID}`))).toBe('message-malformed')
   })
 

@@ -32,7 +32,7 @@ test('an address that invents uids pushes out its own and nobody else', () => {
   expect(evicted).toEqual([-2, -3, -4])
   expect(pollers.size()).toBe(3)
   expect(pollers.of('honest', '192.0.2.1')).toBe(honest)
-  // An agent that moves counts where it is now.
+  // An agent that polls from another address counts for that address.
   pollers.of('honest', '192.0.2.2')
   expect(evicted).toEqual([-2, -3, -4, -5])
   pollers.forget('honest')

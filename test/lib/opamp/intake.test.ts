@@ -23,7 +23,7 @@ function reportOf(message: PlainMessage): AgentReport {
 const attributesOf = (agentDescription: PlainMessage): Record<string, string> =>
   Object.fromEntries(reportOf({ agentDescription }).attributes!)
 
-/** One length-delimited field by hand, for what no encoder would write. */
+/** Encode one length-delimited field by hand, for messages that no encoder would write. */
 const field = (number: number, content: Uint8Array): Uint8Array => {
   const head = [(number << 3) | 2]
   let length = content.length

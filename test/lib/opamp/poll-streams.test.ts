@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createPollStreams } from '../../../lib/opamp/poll-streams.ts'
 
-/** Who is told to be a second agent, for polls written as `number@source`. */
+/** Which polls are found to come from a second agent; polls are written as `number@source`. */
 function tell(...polls: (string | number)[]): string {
   const streams = createPollStreams()
   return polls

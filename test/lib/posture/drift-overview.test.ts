@@ -3,10 +3,10 @@ import { buildDriftOverview, type DriftCollector } from '../../../lib/posture/dr
 
 const A = 'a'.repeat(64)
 const B = 'b'.repeat(64)
-/** Instances that run these; whoever does not run A differs. */
+/** Instances that run these hashes. All that report another than A drift. */
 const runs = (...hashes: string[]) =>
   hashes.map((hash) => ({ hash, isHeld: true, isDrifted: hash !== '' && hash !== A }))
-/** Instances that run these, as they should. */
+/** Instances that run these hashes without drift. */
 const agree = (...hashes: string[]) => hashes.map((hash) => ({ hash, isHeld: true, isDrifted: false }))
 const now = new Date('2026-07-01T12:00:00.000Z')
 const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000)

@@ -89,7 +89,7 @@ describe('values of a config', () => {
     'required_header.value',
     'headers::x-tenant',
     'auth::psk',
-    // What agents of others call theirs, as the migration preview knows it.
+    // The names of such keys in configs of other vendors' agents, which the migration preview reads.
     'app_key',
     'storage-key',
     'pass4SymmKey',

@@ -15,7 +15,7 @@ const { inputs, pack } = CANONICAL_SHAPES
 const VALUE = { kind: 'value' } as const
 
 describe('the canonical form', () => {
-  // Both vectors are of another implementation of the same pack, so that the form is not only our own.
+  // Both test vectors come from another implementation of this report, so that the form is not only our own.
   it('hashes the inputs of a known pack', () => {
     const include = Object.fromEntries(
       [
@@ -59,7 +59,7 @@ describe('the canonical form', () => {
   })
 
   it('keeps the hashes of a pack of ours', () => {
-    // Made before packs told of campaigns: those of then are still verified.
+    // This pack was made before packs had campaigns; such packs must still verify.
     const names = REPORT_INCLUDES.filter((name) => name !== 'campaigns')
     const include = Object.fromEntries(names.map((name) => [name, true]))
     const request = reportRequest({ scope: { group_id: 'checkout' }, include })

@@ -26,7 +26,7 @@ function makePack(
 }
 
 const bytesOf = (pack: EvidencePack, format: ReportFormat) => Buffer.concat(renderPack(pack, format))
-/** What somebody reads in a document, for PDF without the breaks of lines. */
+/** The text of a document as people read it; for PDF with line breaks between its pieces. */
 const textOf = (pack: EvidencePack, format: ReportFormat) =>
   format === 'pdf' ? readPdfText(bytesOf(pack, format)).join('\n') : bytesOf(pack, format).toString('utf8')
 
@@ -55,7 +55,7 @@ const withName = (name: string): Material => {
 
 describe('every format', () => {
   it.each(FORMATS)('gives the same bytes for the same pack in %s, whatever the time zone', (format) => {
-    // The sections of when these bytes were first made.
+    // The sections that packs had when these bytes were made.
     const names = REPORT_INCLUDES.filter((name) => name !== 'campaigns')
     const include = Object.fromEntries(names.map((name) => [name, true]))
     const request = reportRequest({ scope: { group_id: 'checkout' }, include })
@@ -66,7 +66,7 @@ describe('every format', () => {
     expect(sha256(bytesOf(structuredClone(pack), format))).toBe(first)
     if (zone === undefined) delete process.env.TZ
     else process.env.TZ = zone
-    // Also the same as on the machine and the version of Node where it was first made.
+    // The bytes do not depend on the machine or the version of Node either.
     expect(first).toBe(KNOWN_BYTES[format])
   })
 

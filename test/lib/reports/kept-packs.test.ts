@@ -23,7 +23,7 @@ it('are so many bytes together, the one made first goes', () => {
   expect(packs.find('u', 'h9')).not.toBeNull()
   packs.keep('u', packOf('large', 3 * MIB))
   expect(packs.find('u', 'large')).toBeNull()
-  // The same pack again takes its place, and no more room.
+  // Keeping the same pack again takes no more room.
   const before = packs.bytes
   packs.keep('u', packOf('h9', 2.5 * MIB))
   expect(packs.bytes).toBe(before)

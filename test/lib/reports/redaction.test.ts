@@ -62,7 +62,8 @@ describe('strict redaction', () => {
         return user + system
       }
       work(10_000)
-      // Eight times the text may take some more than eight times as long, but nowhere near 64 times.
+      // A text that is eight times as long may take somewhat more than eight times as long; with quadratic work it
+      // would take 64 times.
       expect(work(80_000)).toBeLessThan(30 * work(10_000) + 50_000)
     },
   )

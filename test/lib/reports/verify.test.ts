@@ -39,7 +39,7 @@ describe('a pack that is checked offline', () => {
     expect(verifyPack(JSON.stringify(JSON.parse(text), null, 2), keys.publicKey).isIntact).toBe(true)
   })
 
-  // Whoever reads the text may take the first of two equal keys; a parser takes the last, which the hashes cover.
+  // Of two equal keys a person may read the first, but a parser takes the last, which the hashes cover.
   it.each([
     ['other sections before the true ones', /^\{/, '{"sections":[],'],
     ['another scope', '"scope":{', '"scope":{"workload_count":9,'],

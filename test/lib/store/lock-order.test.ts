@@ -4,8 +4,8 @@ import { createFleetContext, type FleetTestContext } from '../../support/fleet.t
 import { useTestDatabase } from '../../support/postgres.ts'
 import { PushedWorkload } from '../../support/pushed-workload.ts'
 
-// Transactions that lock several rows lock them in one order, or two of them wait for each other: workloads by id,
-// then pushes, then the targets of pushes.
+// Transactions that lock several rows lock them in one order, so that no two wait for each other: workloads by id, then
+// pushes, then the targets of pushes.
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext
@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterAll(() => ctx.close())
 
-/** Run `work` until it waits for a row that is held here, and say whether other rows are free meanwhile. */
+/** Run `work` until it waits for a row that the test holds; returns whether the other rows are still free then. */
 async function whileHolding(
   held: { text: string; params: unknown[] },
   work: () => Promise<unknown>,
@@ -24,7 +24,7 @@ async function whileHolding(
 ): Promise<boolean> {
   let under: Promise<unknown> = Promise.resolve()
   const isFree = await database.pool.transaction('test', async (tx) => {
-    // As an update of it does.
+    // The lock that an update of the row takes.
     await tx.execute(`${held.text} for no key update`, held.params)
     under = work()
     await expect.poll(() => countWaiting(), { timeout: 5_000 }).toBe(1)

@@ -19,7 +19,7 @@ const step = (version: number, more: Partial<Migration> = {}): Migration => ({
   ...more,
 })
 
-/** The table as if only these migrations had ever run. */
+/** Make the table of migrations look as if only these had ever run. */
 async function startFrom(migrations: Migration[]): Promise<void> {
   await connection.execute('DELETE FROM schema_migrations')
   await migrate(connection, migrations, { clock, log: recordingLog() })

@@ -102,14 +102,15 @@ describe('process lock', () => {
     let attempts = 0
     const lock = openProcessLock({
       async connect() {
-        // Each from a pool of its own: a session that only the server still knows is in nobody's share.
+        // Each connection comes from a pool of its own: a session that only the server still knows counts for no pool.
         const connection = await database.openPool({ applicationName: 'first' }).openReserved('control')
         const query = connection.query.bind(connection)
         const close = connection.close.bind(connection)
         connection.query = async <Row extends object>(text: string, params?: readonly unknown[]) => {
           const rows = await query<Row>(text, params)
           if (text !== ASK_FOR_LOCK || ++attempts !== 2) return rows
-          // Only this end of the connection is gone: the server has given the lock and does not know it yet.
+          // Close only this end of the connection: the server has given the lock and does not know that the client is
+          // gone.
           connection.close = async () => {
             cleanups.push(close)
           }
@@ -131,7 +132,7 @@ describe('process lock', () => {
     const database = await freshDatabase()
     const first = startProcess(database, 'first')
     await acquire(first)
-    // The other one asks on a connection of its own in the same moment in which the first loses its own.
+    // The other process asks for the lock just as the first loses its connection.
     const thief = await openTestConnection(database.dsn, 'thief')
     cleanups.push(() => thief.close())
     const stealing = thief.query('SELECT pg_advisory_lock(1836413812, 1)')
@@ -247,7 +248,7 @@ describe('process lock', () => {
     const first = startProcess(database, 'first', { dsn: proxy.dsn })
     await acquire(first)
     proxy.loseClients()
-    // It may have the lock again before anybody looks.
+    // The process may have the lock again before anything looks.
     await expect.poll(() => JSON.stringify(first.log.lines)).toContain('process lock connection lost')
     await expect.poll(() => first.lock.isHeld(), { timeout: 5_000 }).toBe(true)
     await database.pool.transaction('test', (tx) => first.lock.checkEpoch(tx))

@@ -49,7 +49,7 @@ it('adds no target to a push that is being deleted', async () => {
   expect(count).toBe(0)
 })
 
-/** Until a statement waits for a lock that another transaction holds. */
+/** Wait until a statement waits for a lock that another transaction holds. */
 async function untilSomebodyWaits(): Promise<void> {
   for (;;) {
     const waiting = await database.pool.query(

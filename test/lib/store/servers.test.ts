@@ -7,7 +7,7 @@ import { findFreePort } from '../../support/service.ts'
 const database = await useTestDatabase()
 const own = new URL(database.dsn)
 const limits = { applicationName: 'servers', connectTimeoutMs: 5_000, statementTimeoutMs: 5_000 }
-/** A server that takes connections and never says a word. */
+/** A server that accepts connections and never sends anything. */
 const deaf = createServer()
 const deafPort = await new Promise<number>((resolve) => {
   deaf.listen(0, '127.0.0.1', () => resolve((deaf.address() as { port: number }).port))

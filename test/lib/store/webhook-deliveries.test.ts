@@ -9,7 +9,7 @@ const NOW = new Date('2026-01-01T00:00:00Z')
 const DELAYS = [60, 300, 0]
 const later = (ms: number) => new Date(NOW.getTime() + ms)
 
-// What PostgreSQL takes the size of a table to be decides how it joins, and it looks again only now and then.
+// PostgreSQL chooses how to join by the size that it believes a table has, which it updates only now and then.
 test.each([1, 2, 7])('takes one delivery at a time from a table last seen with %i', async (seen) => {
   const { pool } = database
   await pool.execute('truncate webhook_deliveries')

@@ -13,7 +13,7 @@ import { testWorkerUrl } from '../../support/workers.ts'
 const directory = await mkdtemp(join(tmpdir(), 'muster-worker-'))
 afterAll(() => rm(directory, { recursive: true }))
 
-// Speaks the protocol of `serveWorker`; its jobs end, hang, throw or die as told.
+// A worker that speaks the protocol of `serveWorker`, and whose jobs end, hang, throw or die as told.
 const entry = pathToFileURL(join(directory, 'worker.mjs'))
 await writeFile(
   entry,
@@ -72,7 +72,7 @@ describe('worker pool', () => {
     await pool.run({ kind: 'who' })
     const job = { kind: 'wait', gate: shared } as const
     const waiting = [pool.run(job)]
-    // One that waits for something in memory answers nothing.
+    // A thread that is blocked does not answer how much memory it uses.
     expect(await pool.heapBytes()).toBe(15_000_000)
     heapBytesOf.mockReturnValue(1_000_000_000)
     waiting.push(pool.run(job))
@@ -116,7 +116,7 @@ describe('worker pool', () => {
     const shared = gate()
     const reading = pool.run({ kind: 'wait', gate: shared }, [], 'agents')
     const waiting = pool.run({ kind: 'who' }, [], 'agents')
-    // The second thread is free, and not for agents.
+    // The second thread is free, but not for jobs about agents.
     expect(pool.load()).toEqual({ threads: 1, queued: 1 })
     expect(await pool.run({ kind: 'who' }, [], 'agents')).toMatchObject({ ok: false, code: 'worker-busy' })
     expect(await pool.run({ kind: 'who' }, [], 'operators')).toMatchObject({ ok: true })

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runClient } from '../../../runtime/cli/client.ts'
 
-// What an agent calls itself reaches the terminals and the logs of people and pipelines.
+// The name that an agent gives itself is printed on people's terminals and in the logs of pipelines.
 const HOSTILE = 'edge\u001b]0;owned\u0007\u009b2J\n::error::from an agent\u202e'
 const CONTROL = /[\p{Cc}\p{Cf}]/u
 const server = createServer((incoming, outgoing) => {

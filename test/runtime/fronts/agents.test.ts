@@ -27,7 +27,7 @@ async function startOne(database: TestDatabase): Promise<TestMember> {
   return member
 }
 
-/** The owner, and a process that is none. */
+/** Start an owner and a front. */
 async function startTwo() {
   const database = await createTestDatabase()
   cleanups.push(() => database.drop())
@@ -85,7 +85,7 @@ const untilApplied = ({ pool }: TestDatabase, pushId: string, count: number) =>
 
 const offersOf = (agent: SimulatedAgent) =>
   agent.heard.filter((word) => (word as { remoteConfig?: unknown }).remoteConfig != null).length
-/** Each new connection begins with a message. */
+/** How many messages each agent has sent; a new connection would add one. */
 const saidBy = (agents: readonly SimulatedAgent[]) => agents.map(({ said }) => said.length)
 const askedForAll = (agent: SimulatedAgent) =>
   agent.heard.filter((word) => ((word as { flags?: number }).flags ?? 0) & 1).length
@@ -180,7 +180,7 @@ describe('agents of any process', () => {
     expect(fleet.messageCount).toBe(taken)
     const second = await push(owner, workloadId, `${DEFAULT_CONFIG}# second\n`)
     await untilApplied(database, second.pushId, 1)
-    // A number that is missing is told of, and asked about.
+    // A gap in the sequence numbers is passed to the owner, which asks for the full state.
     agent.skip(1)
     agent.beat()
     await agent.until('asked for everything', (one) => askedForAll(one) > 0)
@@ -270,7 +270,7 @@ describe('agents of any process', () => {
     }
     expect(flagsOf(await poll(1))).toBe(FULL_STATE)
     expect(flagsOf(await poll(2))).toBe(0)
-    // What it said while nobody decided is known to whoever does next.
+    // The next owner knows what the agent reported while there was no owner.
     await holder.query(`select pg_advisory_unlock(${0x6d757374}, 1)`)
     await untilOwner(front)
     await untilLive(front, 1)

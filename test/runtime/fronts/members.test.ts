@@ -28,7 +28,7 @@ async function startOne(database: TestDatabase, config: Partial<Config> = {}): P
   return member
 }
 
-/** The owner, and a process that is none. */
+/** Start an owner and a front. */
 async function startTwo(): Promise<{ owner: TestMember; front: TestMember; token: string }> {
   const database = await freshDatabase()
   const owner = await startOne(database)
@@ -168,7 +168,7 @@ describe('a browser', () => {
 })
 
 describe('without an owner', () => {
-  /** Somebody who holds the lock and is written down as the owner. */
+  /** Hold the process lock on a connection of the test; with `server`, also be listed as the owner at its address. */
   async function holdWith(database: TestDatabase, server: Server | null): Promise<void> {
     const holder = await openTestConnection(database.dsn)
     cleanups.push(() => holder.close())

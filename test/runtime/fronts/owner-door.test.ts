@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-/** Somebody on this machine who writes down what comes. */
+/** Start a server on this machine that is no member and notes the requests that it gets. */
 async function startStranger() {
   const heard: string[] = []
   const server = createServer((request, response) => {
@@ -39,7 +39,8 @@ function openDoor(address: string) {
   return { owner, door, log }
 }
 
-// All of them lead to this machine, so that a call that is made is seen; none of them says so.
+// Addresses that lead to this machine without saying so plainly. A call that was made in spite of the check would be
+// seen.
 const ELSEWHERE = [
   ['another address', (port: number) => `0.0.0.0:${port}`],
   ['a number that stands for one', (port: number) => `2130706433:${port}`],

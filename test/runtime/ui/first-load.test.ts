@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }))
 
-/** The addresses of what the page asks for before anybody does anything. */
+/** The addresses in the page that the pattern's first group captures: files that load before the user does anything. */
 const listAddresses = (pattern: RegExp) => [...index.matchAll(pattern)].map((match) => match[1] ?? '')
 
 async function gzippedBytes(addresses: readonly string[]): Promise<number> {
@@ -36,7 +36,7 @@ test('the first load is at most 90 kB of script and 15 kB of style, gzipped', as
 test('the editor, the charts and the layout of pipelines are no part of it', async () => {
   const scripts = listAddresses(/(?:src|modulepreload" href)="([^"]+\.js)"/g)
   const texts = await Promise.all(scripts.map((address) => readFile(join(directory, address), 'utf8')))
-  // Each of them names its own classes.
+  // Names of CSS classes and options by which the code of the editor, the charts and the graph layout is recognised.
   for (const mark of ['cm-editor', 'u-over', 'rankdir']) expect(texts.join('')).not.toContain(mark)
 })
 

@@ -12,7 +12,7 @@ import { problemTexts, sayProblem } from '../../../runtime/ui/i18n/problems.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 
-/** Every text of the code's files under `folder` that the pattern's first group catches, once. */
+/** Every distinct text that the pattern's first group captures in the source files under `folder`. */
 function collect(folder: string, pattern: RegExp, files = /\.ts$/): string[] {
   const found = new Set<string>()
   for (const entry of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {

@@ -270,7 +270,7 @@ describe('a line of time that is read page by page', () => {
       rows: ['f', 'e', 'd', 'c', 'b'],
       next: '/5',
     })
-    // Nothing of what is known is in it: there is a gap, which nobody would see.
+    // The new page shares no row with the known ones, so rows between them are missing: start from the new page.
     expect(joinPage(known, true, { rows: ['z', 'y'], next: '/2' }, id)).toEqual({
       rows: ['z', 'y'],
       next: '/2',

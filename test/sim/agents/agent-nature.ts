@@ -2,30 +2,36 @@ import { AGENT_CAPABILITIES } from '../../../lib/opamp/report.ts'
 import type { Dice } from '../time/dice.ts'
 import type { Troubles } from '../troubles.ts'
 
-/** How an agent tells what it was built with: with its description, when asked for it, or only its hash. */
+/**
+ * When an agent lists its components: in each full report, only when the server asks for the list, or never. In the
+ * last two cases it announces the hash of the list.
+ */
 export type ComponentTelling = 'at-once' | 'asked' | 'never'
 
-/** What an agent is like. What changes with a restart is changed in place. */
+/** The fixed behaviour of one agent. A restart may change fields in place (see `SimAgent.change`). */
 export interface AgentNature {
   index: number
   attributes: ReadonlyMap<string, string>
   capabilities: number
   components: ReadonlyMap<string, readonly string[]> | null
   tells: ComponentTelling
-  /** It leaves unchanged status out after a reconnect, as newer clients do. */
+  /** After a reconnect it leaves out of its first message what has not changed, as newer clients do. */
   isTerse: boolean
-  /** It sends the last of several statuses only, this much later; 0 for each at once. */
+  /** How long it waits with a config status, of which only the newest is then sent; 0 to send each at once. */
   coalesceMs: number
-  /** It never says that it is applying. */
+  /** It never reports APPLYING. */
   skipsApplying: boolean
-  /** A config that it was still applying when a newer one came is reported after the newer one's APPLYING. */
+  /**
+   * When a newer config comes while it is applying one, it reports APPLYING for the newer and then APPLIED for the
+   * older.
+   */
   isRacy: boolean
   transport: 'socket' | 'http'
-  /** Which connection it shares with others; its own index when none. */
+  /** The number of the socket that it uses: one that several agents share, or its own index for a socket of its own. */
   gateway: number
-  /** Distance of an HTTP agent's polls. */
+  /** The time between two polls of an HTTP agent. */
   pollMs: number
-  /** An HTTP agent that says news at once and not at its next poll. */
+  /** An HTTP agent that polls at once when it has something new to report, rather than at its next regular poll. */
   isEager: boolean
   /** It asks the server for a uid when it is first started. */
   asksForUid: boolean
@@ -33,7 +39,10 @@ export interface AgentNature {
 
 const { reportsStatus, acceptsRemoteConfig, reportsRemoteConfig, reportsHealth } = AGENT_CAPABILITIES
 const CAPABLE = reportsStatus | acceptsRemoteConfig | reportsRemoteConfig | reportsHealth
-/** The slowest come again before the janitor takes their workload away. */
+/**
+ * Even the longest is shorter than `ARCHIVED_AFTER_MS`: the workload of a slow poller is not archived between two
+ * polls.
+ */
 const POLLS_MS = [5_000, 30_000, 30_000, 150_000, 240_000] as const
 
 const BUILT_WITH_ALL = new Map([
@@ -45,13 +54,13 @@ const BUILT_SMALL = new Map([
   ['receivers', ['otlp']],
 ])
 
-/** Which components it was built with, thrown by the dice; null when it does not tell. */
+/** Choose at random which components an agent was built with; null for an agent that does not report components. */
 export function chooseComponents(dice: Dice): AgentNature['components'] {
   if (dice.chance(0.15)) return BUILT_SMALL
   return dice.chance(0.5) ? BUILT_WITH_ALL : null
 }
 
-/** Make up an agent. */
+/** Choose at random what an agent is like, within the kinds of trouble that this world has. */
 export function makeNature(index: number, host: string, dice: Dice, has: Troubles): AgentNature {
   const isReadOnly = dice.chance(0.1)
   const isMute = !isReadOnly && dice.chance(0.08)

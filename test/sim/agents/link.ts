@@ -4,7 +4,7 @@ import type { AgentReport, ServerMessage } from '../../../lib/opamp/report.ts'
 import type { Dice } from '../time/dice.ts'
 import type { VirtualTime } from '../time/virtual-time.ts'
 
-/** A service as agents meet it. */
+/** The parts of a simulated service process that agents use. */
 export interface AgentsService {
   fleet: Fleet
   ctx: { opamp: OpampExchange }
@@ -12,7 +12,7 @@ export interface AgentsService {
   client: { isDead: boolean; pausedUntilMs: number }
 }
 
-/** What agents need of the world they live in. */
+/** What agents use of the world that they live in. */
 export interface AgentWorld {
   time: VirtualTime
   dice: Dice
@@ -23,23 +23,23 @@ export interface AgentWorld {
   dropChance: number
   /** The chance that an HTTP request, or its answer, is lost. */
   lossChance: number
-  /** A config reached an agent. */
+  /** Called when a config frame has reached an agent. */
   offered(uid: string, hash: string): void
-  /** An agent connected. */
+  /** Called when an agent connects: the world is not at rest until what follows from that is over. */
   stirred(): void
   trace(line: string): void
 }
 
-/** One agent's way to the service, as long as it lasts. */
+/** The connection of one agent to the service, from when it opens until it is closed or lost. */
 export interface Link {
   isOpen: boolean
   say(report: AgentReport): void
 }
 
-/** Who hears what the service says to one agent. */
+/** The agent at the end of a link: it is told what the service sends to it. */
 export interface Hearer {
   uid: string
   hear(message: ServerMessage): void
-  /** The link is gone. */
+  /** Called when the link has broken by no act of the agent. */
   linkLost(link: Link): void
 }

@@ -6,7 +6,7 @@ import { readServerWords } from './server-words.ts'
 const TIMEOUT_MS = 5_000
 const EAGER_MS = 50
 
-/** An agent that asks over HTTP: one request at a time, at its own rhythm, and again when no answer came. */
+/** The link of an agent that polls over HTTP: one request at a time, each pollMs, and repeated when no answer came. */
 export class Poller implements Link {
   readonly #world: AgentWorld
   readonly #agent: Hearer
@@ -17,12 +17,12 @@ export class Poller implements Link {
   readonly #bare: () => AgentReport
   #waiting: AgentReport | null = null
   #isUnderWay = false
-  /** The next poll comes at its rhythm, and not because there is news. */
+  /** The next poll is due at the regular interval, and not because there is something new to report. */
   #isRegular = false
   #round = 0
   #requests = 0
   isOpen = true
-  /** Polls at its own rhythm that one process has answered in a row. */
+  /** How many regular polls in a row the same service process has answered. */
   regular = 0
   #answeredBy: AgentsService | null = null
 
@@ -43,7 +43,7 @@ export class Poller implements Link {
     this.#schedule(parts.world.dice.between(1, 50))
   }
 
-  /** What is to be said goes with the next poll, the newest of each part. */
+  /** Keep a report for the next poll. Of several that wait, the newest value of each part is sent. */
   say(report: AgentReport): void {
     this.#waiting = this.#waiting === null ? report : merge(this.#waiting, report)
     if (!this.#isEager && !report.isDisconnect) return
@@ -73,7 +73,7 @@ export class Poller implements Link {
     this.#request(encodeReport(report), report)
   }
 
-  /** Send one body, and again after a while until it is answered. */
+  /** Send one body, and send it again every five seconds until it is answered. */
   #request(body: Uint8Array, report: AgentReport): void {
     const { time, dice, lossChance } = this.#world
     const request = ++this.#requests
@@ -116,7 +116,7 @@ export class Poller implements Link {
   }
 }
 
-/** Two reports that go out as one: the later words count. */
+/** Join two reports into one; where both have a part, that of the later one is sent. */
 function merge(before: AgentReport, after: AgentReport): AgentReport {
   return {
     ...after,

@@ -9,7 +9,7 @@ interface PlainAnswer {
   remoteConfig?: { configHash: Uint8Array; config: { configMap: Record<string, { body: Uint8Array }> } }
 }
 
-/** What the server says to one agent, as the agent reads it. */
+/** Decode a message of the server, as far as simulated agents read it, and the uid that it is addressed to. */
 export function readServerWords(body: Uint8Array): { uid: string; message: ServerMessage } {
   const plain = readServerBody(body) as PlainAnswer
   const flags = Number(plain.flags ?? 0)

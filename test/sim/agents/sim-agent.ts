@@ -16,7 +16,7 @@ interface Status {
   status: 'unset' | 'applied' | 'applying' | 'failed'
 }
 
-/** A config as it came. */
+/** A config as it was offered; both fields are '' for the agent's own default. */
 interface Offered {
   hash: string
   body: string
@@ -29,17 +29,18 @@ const ILL: HealthNode = {
   lastError: 'no route',
 }
 
-/** After so many times somebody takes the config away from it by hand. */
+/** A config that ended the process this often is not started again, as if somebody had removed it by hand. */
 const CRASHES_MAX = 6
 const BEAT_MS = 30_000
 const MADE_UP = 'made up'
-/** Polls after which its rhythm is known. */
+/** After this many regular polls the service knows at which interval the agent polls. */
 const POLLS_TO_KNOW = 4
 const EXITED = 'Agent exited unexpectedly with exit code 1'
 
 /**
- * An agent that behaves like a supervisor, well or badly. Its storage outlives its process. It is none of the others
- * because all that it does is thrown by the dice of one seed, in virtual time, lies and losses included.
+ * An agent that behaves like a supervisor, well or badly. What it has stored outlives its process. It is a class of its
+ * own beside the other agents of the tests because all that it does, lies and losses included, is decided by the dice
+ * of one seed, in virtual time.
  */
 export class SimAgent implements Hearer {
   readonly nature: AgentNature
@@ -59,16 +60,18 @@ export class SimAgent implements Hearer {
   #applying = 0
   #lastOffer: Offered | null = null
   #beats = 0
-  /** How often its last offer ended its process. */
+  /** How often the config that it was offered last has ended its process. */
   #crashes = 0
   #health = HEALTHY
   #firstIllMs: number | null = null
   #unsentStatus: (() => void) | null = null
-  /** It had something to say while it was not connected: then it says all of it once it is. */
+  /** It had something to report while it was not connected; it sends a full report once it is. */
   #hasUntold = false
-  /** It runs another config since it last told which. */
+  /** The config that it runs has changed since it last reported an effective config. */
   #hasUntoldConfig = false
-  /** It left this config by itself, or never took it: the server cannot know better than what it says. */
+  /**
+   * Hashes of configs that it left by itself or never took: the server can only know what the agent reports of them.
+   */
   readonly leftByItself = new Set<string>()
 
   constructor(nature: AgentNature, uid: string, world: AgentWorld, gateways: Gateways) {
@@ -78,19 +81,22 @@ export class SimAgent implements Hearer {
     this.#gateways = gateways
   }
 
-  /** Connected, and long enough for its first words to have arrived. */
+  /**
+   * Whether it is connected and has been so for long enough that the service knows it: its first messages have arrived,
+   * and the interval of its polls is known.
+   */
   get isSettled(): boolean {
     if (this.#link === null || this.#asksUid) return false
     if (this.#link instanceof Poller) return this.#link.regular >= POLLS_TO_KNOW
     return this.#world.time.nowMs - this.#linkedAtMs > 1_000
   }
 
-  /** When it last went over to another connection. */
+  /** When it last connected or moved to another connection, in ms of virtual time. */
   get linkedAtMs(): number {
     return this.#linkedAtMs
   }
 
-  /** When it last became one of another workload. */
+  /** When it last moved to another workload, in ms of virtual time. */
   get placedAtMs(): number {
     return this.#placedAtMs
   }
@@ -107,14 +113,18 @@ export class SimAgent implements Hearer {
     return this.#health.healthy
   }
 
-  /** When it was ill for the first time; null when it never was. That it is well again may be heard of late. */
+  /**
+   * When it first reported that it is unhealthy, in ms of virtual time; null when it never did. The service may hear
+   * late that it is healthy again, so only the first time counts.
+   */
   get firstIllMs(): number | null {
     return this.#firstIllMs
   }
 
   get effective(): string | null {
     const reports = (this.nature.capabilities & AGENT_CAPABILITIES.reportsEffectiveConfig) !== 0
-    // Its port is another one each time its process is.
+    // The supervisor's config names a port that is another one for each connection; it must not count as another
+    // config.
     return reports ? effectiveOf(this.#running.body, this.uid, 4_000 + this.#beats) : null
   }
 
@@ -126,10 +136,10 @@ export class SimAgent implements Hearer {
     this.#connect(0)
   }
 
-  /** It has no uid of its own yet, and asked for one. */
+  /** It asked the server for a uid and has not got one yet. */
   #asksUid = false
 
-  /** Stop in good order, with a goodbye. */
+  /** Disconnect as the protocol wants it, with an `agent_disconnect` message. */
   stop(): void {
     if (!this.#isOn) return
     this.#isOn = false
@@ -141,7 +151,7 @@ export class SimAgent implements Hearer {
     if (link instanceof Rider) this.#world.time.after(40, () => link.leave())
   }
 
-  /** Be killed and come back after a while as a new process with the same storage. */
+  /** Be killed, and come back after `delayMs` as a new process with the same storage. */
   restart(delayMs: number): void {
     this.#applying++
     this.#sequence = 0
@@ -165,7 +175,7 @@ export class SimAgent implements Hearer {
     if (this.#isOn) this.#connect(this.#world.dice.between(10, 3_000), false)
   }
 
-  /** Go on over another socket; what it said over the former may still be under way. */
+  /** Go on over another socket; messages that it sent over the former one may still be on their way. */
   move(gateway: number): void {
     const link = this.#link
     if (!(link instanceof Rider)) return
@@ -177,27 +187,27 @@ export class SimAgent implements Hearer {
     this.#say(this.nature.isTerse ? {} : this.#fullReport())
   }
 
-  /** Say the same words again, as an agent does that reads them from its disk. */
+  /** Send a full report again, as an agent does that reads its last report from disk. */
   replay(): void {
     this.#say(this.#fullReport())
   }
 
-  /** Its last word about its config was a lie. */
+  /** Its last config status was made up by `lie`. */
   hasLied = false
 
-  /** Claim to run something that nobody ever offered. */
+  /** Report that a config has failed which nobody ever offered. */
   lie(): void {
     this.hasLied = true
     this.#say({ remoteConfigStatus: { hash: 'f'.repeat(64), status: 'failed', errorMessage: MADE_UP } })
   }
 
-  /** Somebody on its machine put back the config from before. */
+  /** Run the config from before again, as when somebody on its machine puts it back by hand. */
   revert(): void {
     if (this.#running.hash === '' || this.#before.hash === '' || this.#before.hash === this.#running.hash)
       return
     this.#applying++
     this.leftByItself.add(this.#running.hash)
-    // What it was just applying is given up with it, and one that does not report cannot say so.
+    // The config that it was applying is given up; an agent that does not report config statuses cannot say so.
     const isMute = (this.nature.capabilities & AGENT_CAPABILITIES.reportsRemoteConfig) === 0
     if (isMute && this.#status.status === 'applying') this.leftByItself.add(this.#status.hash)
     this.#world.trace(`${this.uid.slice(0, 4)} is put back to ${this.#before.hash.slice(0, 6)}`)
@@ -205,14 +215,14 @@ export class SimAgent implements Hearer {
     this.#report({ hash: this.#running.hash, status: 'applied' })
   }
 
-  /** Turn ill or well again. */
+  /** Report that it is unhealthy, or healthy again. */
   feel(isHealthy: boolean): void {
     this.#health = isHealthy ? HEALTHY : ILL
     if (!isHealthy) this.#firstIllMs ??= this.#world.time.nowMs
     this.#say({ health: this.#health })
   }
 
-  /** It can do other things from now on, and says so with its next words. */
+  /** Change what the agent is like, and report it. */
   change(next: Partial<AgentNature>): void {
     const hostBefore = this.nature.attributes.get('host.name')
     Object.assign(this.nature, next)
@@ -242,7 +252,7 @@ export class SimAgent implements Hearer {
       this.#hasUntold = false
       this.#say(isFull ? this.#fullReport() : {})
       if (link instanceof Rider) this.#beat(this.#beats)
-      // A new process takes up what the former one was applying.
+      // A new process applies the config that the former one had not finished applying.
       const isInterrupted = isNewProcess && this.#status.status === 'applying' && this.#lastOffer !== null
       if (isInterrupted && this.#crashes < CRASHES_MAX) this.#apply(this.#lastOffer!)
     })
@@ -285,7 +295,7 @@ export class SimAgent implements Hearer {
     return { files: new Map([['', { body: Buffer.from(text), contentType: 'text/yaml' }]]) }
   }
 
-  /** Its components, or only the hash of them. */
+  /** Its list of components with the hash of it, or the hash alone. */
   #announce(isList: boolean): AgentReport['components'] {
     const { components } = this.nature
     if (components === null) return null
@@ -334,7 +344,7 @@ export class SimAgent implements Hearer {
     const next = Buffer.from(uid).toString('hex')
     this.#world.trace(`${this.uid.slice(0, 6)} is ${next.slice(0, 6)}${next.slice(-4)} from now on`)
     this.uid = next
-    // Under another uid its rhythm is not known yet.
+    // The service does not know yet at which interval an agent with this uid polls.
     if (this.#link instanceof Poller) this.#link.regular = 0
     this.#say(this.#fullReport())
   }
@@ -378,7 +388,9 @@ export class SimAgent implements Hearer {
     this.restart(this.#world.dice.between(100, 5_000))
   }
 
-  /** The config that was under way takes the place of the one that came after it, and nothing more is said of that. */
+  /**
+   * The older config, which it was still applying, is run instead of the newer one; about the newer it reports no more.
+   */
   #finishLate(former: Offered, offered: Offered): void {
     const { time, dice } = this.#world
     const round = ++this.#applying
@@ -390,7 +402,7 @@ export class SimAgent implements Hearer {
     })
   }
 
-  /** It goes on with what it ran, and says that it applied that. */
+  /** It does not take the config: it goes on with the one that it ran, and reports that one as applied. */
   #refuse(hash: string): void {
     this.leftByItself.add(hash)
     this.#report({ hash: this.#running.hash, status: this.#running.hash === '' ? 'unset' : 'applied' })

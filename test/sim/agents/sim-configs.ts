@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Dice } from '../time/dice.ts'
 
-/** How an agent takes a config: `reverts` means that it goes back to what it ran before and only says so. */
+/**
+ * What becomes of a config at an agent. With `reverts` the agent goes back to what it ran before and reports only that.
+ */
 export type Fate = 'works' | 'fails' | 'crashes' | 'hangs' | 'reverts'
 
 const FATES: Record<string, Fate> = {
@@ -11,13 +13,13 @@ const FATES: Record<string, Fate> = {
   reverts: 'reverts',
 }
 
-/** Who takes a config badly, and how. */
+/** A fault of a config: what goes wrong, and at which agent (its index) or at all of them. */
 interface Mischief {
   word: keyof typeof FATES
   whom: 'all' | number
 }
 
-/** The configs of a world. Each says in its first line how its agents will fare with it. */
+/** The configs of a world. The first line of each holds, as a comment, what becomes of it at which agents. */
 export class SimConfigs {
   readonly #dice: Dice
   readonly #bodies = new Map<string, string>()
@@ -30,7 +32,7 @@ export class SimConfigs {
     return this.#bodies.get(hash) ?? ''
   }
 
-  /** Make one up, or take one from before: most are good, some are bad for all or for one. */
+  /** Make a new config, or pick one that was made before: most work, some fail at all agents or at one. */
   make(agents: number, hasReverts: boolean): string {
     const dice = this.#dice
     if (this.#bodies.size > 0 && dice.chance(0.25)) return dice.pick([...this.#bodies.values()])
@@ -62,14 +64,14 @@ export class SimConfigs {
   }
 }
 
-/** How the agent of this index takes a config. */
+/** What becomes of a config at the agent of this index. */
 export function fateOf(body: string, index: number): Fate {
   const [, word, whom] = /^# config \d+ (\w+)=(\w+)/.exec(body) ?? []
   if (word === undefined || whom === undefined) return 'works'
   return whom === 'all' || whom === String(index) ? (FATES[word] ?? 'works') : 'works'
 }
 
-/** What a supervisor makes of a config for one agent: its uid, its process and its port are in it. */
+/** The effective config that a supervisor reports: the config, with the uid of the agent and a port put in. */
 export function effectiveOf(body: string, uid: string, port: number): string {
   const dashed = uid.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
   return [

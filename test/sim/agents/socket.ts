@@ -22,20 +22,20 @@ export class SimSocket implements AgentConnection {
     this.service = service
   }
 
-  /** An agent's link over this socket. */
+  /** Add an agent to this socket; returns its link. */
   carry(agent: Hearer): Link {
     const rider = new Rider(this, agent)
     this.#riders.add(rider)
     return rider
   }
 
-  /** An agent leaves; the last one takes the socket with it. */
+  /** Remove an agent from this socket; without agents it closes. */
   leave(rider: Rider): void {
     this.#riders.delete(rider)
     if (this.#riders.size === 0) this.lose()
   }
 
-  /** The connection breaks, for all that it carries. The server hears of it a little later, or is dead anyhow. */
+  /** The connection breaks for all its agents. The server hears of it a little later, unless its process is dead. */
   lose(): void {
     if (!this.isOpen) return
     this.isOpen = false
@@ -56,12 +56,14 @@ export class SimSocket implements AgentConnection {
     this.lose()
   }
 
-  /** For how long it has been closed, as a process may know that was not suspended. */
+  /**
+   * For how long the socket has been closed, not counting the time in which the process stood still and could not know.
+   */
   closedForMs({ pausedUntilMs }: { pausedUntilMs: number }): number {
     return this.#world.time.nowMs - Math.max(this.#closedAtMs, pausedUntilMs)
   }
 
-  /** A frame of the service; whoever it is for takes it. */
+  /** Deliver a frame of the service to the agent whose uid it carries. */
   send(frame: Uint8Array): 'sent' | 'buffered' | 'dropped' {
     if (!this.isOpen) return 'dropped'
     if (this.#world.dropChance > 0 && this.#world.dice.chance(this.#world.dropChance)) return 'dropped'
@@ -94,6 +96,7 @@ export class SimSocket implements AgentConnection {
   }
 }
 
+/** The link of one agent over a socket that it may share. */
 export class Rider implements Link {
   readonly #socket: SimSocket
   readonly agent: Hearer
@@ -118,14 +121,14 @@ export class Rider implements Link {
     this.agent.linkLost(this)
   }
 
-  /** The agent goes, and the socket stays for the others. */
+  /** The agent leaves the socket, which stays open while others use it. */
   leave(): void {
     this.isOpen = false
     this.#socket.leave(this)
   }
 }
 
-/** The open sockets of a world, by what shares them. */
+/** The open sockets of a world, by number of the gateway. Agents with the same number share one. */
 export class Gateways {
   readonly #world: AgentWorld
   readonly #open = new Map<number, SimSocket>()
@@ -134,7 +137,9 @@ export class Gateways {
     this.#world = world
   }
 
-  /** The link of an agent over this gateway's socket, opened when there is none; null while nobody listens. */
+  /**
+   * Connect an agent over this gateway's socket, which is opened if need be; null while no service takes connections.
+   */
   connect(gateway: number, agent: Hearer): Rider | null {
     const service = this.#world.service()
     if (service === null) return null

@@ -9,7 +9,7 @@ import type { SimService } from '../service/sim-service.ts'
 import type { Dice } from '../time/dice.ts'
 import type { VirtualTime } from '../time/virtual-time.ts'
 
-/** What a browser needs of the world. */
+/** What a simulated browser uses of the world. */
 export interface BrowserWorld {
   time: VirtualTime
   dice: Dice
@@ -20,7 +20,7 @@ const SIGHT = sightOf(new Set())
 const WITHOUT_ARCHIVED = { withArchived: false }
 const FAR = new Date('2100-01-01T00:00:00Z')
 
-/** The list as the server tells it now. */
+/** The workloads that are not archived, by id, as the server would answer a browser now. */
 export function listOf({ fleet, ctx: { views } }: SimService): Map<string, WorkloadRecord> {
   const list = new Map<string, WorkloadRecord>()
   for (const workload of fleet.state.workloadsByName()) {
@@ -46,7 +46,7 @@ export class SimBrowser {
     this.#connect()
   }
 
-  /** It reads slowly: what waits for it is read a while later. */
+  /** It reads slowly: its socket takes one frame at a time, and the hub has to keep the others back. */
   isSlow = false
 
   #connect(): void {
@@ -70,7 +70,7 @@ export class SimBrowser {
     this.#watch(service)
   }
 
-  /** Its socket ends with the service. */
+  /** Look each second whether the service still runs; if not, the socket has ended and the browser reconnects. */
   #watch(service: SimService): void {
     this.#world.time.after(1_000, () => {
       if (this.#service !== service) return
@@ -134,7 +134,10 @@ export class SimBrowser {
     })
   }
 
-  /** Where its picture is not the server's; times at which a workload was heard of are told seldom. */
+  /**
+   * Where the workloads that it shows differ from the server's. When a workload was last heard of is left out, because
+   * browsers are told that seldom.
+   */
   differences(service: SimService): string[] {
     return differences(withoutSeen(this.workloads), withoutSeen(listOf(service)))
   }

@@ -5,8 +5,8 @@ import type { RealSession, RealSessions } from './real-sessions.ts'
 import type { Client, SimDatabase } from './sim-database.ts'
 
 /**
- * What processes without the lock were last told of it. A standby asks the same two questions all day: until a
- * control session begins, ends or gets the lock, they have the answers that they had.
+ * Remembers the answers that standbys got about the process lock. They ask the same two questions over and over; the
+ * answers stay the same until a control session begins, ends or gets the lock.
  */
 export class LockAnswers {
   readonly #rows = new Map<string, object[]>()
@@ -19,7 +19,7 @@ export class LockAnswers {
     return this.#rows.get(text)
   }
 
-  /** Keep the answer when it is one of a process that has not got the lock. */
+  /** Keep the answer of a process that did not get the lock; anything else makes the kept answers out of date. */
   heard(text: string, rows: readonly object[]): void {
     const isRefused = text === ASK_FOR_LOCK && (rows[0] as { taken?: boolean } | undefined)?.taken === false
     if (isRefused || text === ASK_WHO_HOLDS_IT) this.#rows.set(text, structuredClone([...rows]))
@@ -27,7 +27,10 @@ export class LockAnswers {
   }
 }
 
-/** The session that holds a process's lock. It ends with its process, or when the network between them does. */
+/**
+ * The session on which a process asks for the process lock and holds it. It ends with the process, or when the network
+ * between process and server does.
+ */
 export class ControlSession implements Connection {
   readonly #real: RealSession
   readonly #sessions: RealSessions
@@ -93,7 +96,9 @@ export class ControlSession implements Connection {
     return value
   }
 
-  /** The server has ended it: its lock is free at once. Its process hears of it when it hears anything. */
+  /**
+   * The server ends the session and frees its lock at once. The process learns it with the next thing that reaches it.
+   */
   cut(): void {
     this.#end()
     void this.#database.pass(this.#client).then(

@@ -11,9 +11,9 @@ export interface RealSession {
 interface Call {
   order: number
   session: RealSession
-  /** Gives the answer to whoever waits; null until it is there. */
+  /** Gives the answer to the caller; null until PostgreSQL has answered. */
   deliver: (() => void) | null
-  /** Sessions whose locks it waits for: nothing will come of it before one of them goes on. */
+  /** Backend pids of the sessions that hold the locks it waits for; it cannot go on before one of them does. */
   blockers: readonly number[]
 }
 
@@ -21,24 +21,24 @@ const LOOK_AFTER_MS = 3
 const SESSIONS = 32
 
 /**
- * The real sessions under the simulated database. Virtual time stands still while statements run; one that waits for
- * a lock of another session is left to wait. Answers are given in the order in which statements were sent, so that
- * the same seed always takes the same course.
+ * The real sessions under the simulated database. Virtual time stands still while statements run; only a statement that
+ * waits for a lock of another session stays open while time goes on. Answers are given in the order in which the
+ * statements were sent, so that the same seed always takes the same course.
  */
 export class RealSessions {
   readonly #dsn: string
   readonly #watcher: Connection
   readonly #calls = new Set<Call>()
   readonly #idle: RealSession[] = []
-  /** Not used again in this world. */
+  /** Sessions that are not used again in this world; the next world gets them back. */
   readonly #retired: RealSession[] = []
   #order = 0
-  /** Real work beside the statements. */
+  /** How many cancellations are under way, besides the statements. */
   #underWay = 0
   #wake: () => void = () => {}
   /** Called when sessions wait for each other in a circle: PostgreSQL ends one of them. */
   onDeadlock: (statement: string) => void = () => {}
-  /** Whether sessions could wait for each other at all. */
+  /** Whether more than one session is in use, so that one could wait for another. */
   mayBlock: () => boolean = () => true
 
   constructor(dsn: string, watcher: Connection) {
@@ -46,7 +46,7 @@ export class RealSessions {
     this.#watcher = watcher
   }
 
-  /** Open as many as a world may need, in the same order for each; those that broke are replaced. */
+  /** Open the sessions that a world may need, in the same order for each world; broken ones are replaced. */
   async open(count = SESSIONS): Promise<void> {
     for (const session of this.#retired.splice(0)) this.give(session)
     this.#idle.sort((a, b) => b.pid - a.pid)
@@ -55,7 +55,8 @@ export class RealSessions {
 
   async #connect(): Promise<RealSession> {
     const connection = await openTestConnection(this.#dsn, 'muster-sim')
-    // A plan made once a world for all parameters: which plan is used must not depend on how often one was made.
+    // PostgreSQL is to use one plan for all parameters: otherwise the plan would depend on how often a statement has
+    // run.
     const [row] = await connection.query<{ pid: number }>(
       `select pg_backend_pid() as pid, set_config('deadlock_timeout', '20ms', false),
          set_config('plan_cache_mode', 'force_generic_plan', false),
@@ -64,19 +65,22 @@ export class RealSessions {
     return { connection, pid: row!.pid }
   }
 
-  /** A session that nobody uses: the one used last, which has planned most of what will be asked. */
+  /** Take an unused session: the one that was used last, which has planned most of the statements already. */
   take(): RealSession {
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop())
       if (!idle.connection.isBroken) return idle
     throw new Error('the simulation has no session left: something keeps them')
   }
 
-  /** Nobody uses it any more; what it locked must have been freed. */
+  /** Give a session back for others to use. It must hold no locks. */
   give(session: RealSession): void {
     if (!session.connection.isBroken) this.#idle.push(session)
   }
 
-  /** Nobody uses it again in this world: a process tells its former session from others by the name. */
+  /**
+   * Put a session away until the next world: a process tells its own former session from others by the pid, so it must
+   * not be reused.
+   */
   retire(session: RealSession): void {
     this.#retired.push(session)
   }
@@ -85,7 +89,7 @@ export class RealSessions {
     await Promise.all([...this.#idle, ...this.#retired].map(({ connection }) => connection.close()))
   }
 
-  /** Run something real; the answer comes while `settle` runs. */
+  /** Run work on a real session. The promise resolves while `settle` runs. */
   run<T>(session: RealSession, work: (connection: Connection) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const call: Call = { order: this.#order++, session, deliver: null, blockers: [] }
@@ -105,14 +109,14 @@ export class RealSessions {
     this.#wake()
   }
 
-  /** Read what is stored, as somebody in the world who is no process does; the answer comes while `settle` runs. */
+  /** Read what is stored without being a process of the world. The promise resolves while `settle` runs. */
   look<Row extends object>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
     return this.run({ connection: this.#watcher, pid: 0 }, (connection) =>
       connection.query<Row>(text, params),
     )
   }
 
-  /** End what a session has open, as the server does when its client is gone. */
+  /** Roll back what a session has open, as the server does when its client is gone. */
   async end(session: RealSession): Promise<void> {
     const isStuck = [...this.#calls].some((call) => call.session === session && waitsForLock(call))
     if (isStuck) await this.#cancel(session)
@@ -129,7 +133,10 @@ export class RealSessions {
     this.#wake()
   }
 
-  /** Resolves when every statement is answered or waits for a lock, and all that follows at once has followed. */
+  /**
+   * Resolves when every statement is answered or waits for a lock, and so is every statement that followed from an
+   * answer.
+   */
   async settle(): Promise<void> {
     for (;;) {
       await new Promise((resolve) => setImmediate(resolve))
@@ -143,7 +150,7 @@ export class RealSessions {
       if (answered.length === 0) return
       const next = answered.reduce((a, b) => (a.order < b.order ? a : b))
       this.#calls.delete(next)
-      // What it held may be free now: whoever waited for it is looked at again.
+      // The locks of the answered session may be free now: look again at the statements that waited for them.
       for (const call of this.#calls) if (call.blockers.includes(next.session.pid)) call.blockers = []
       next.deliver!()
     }
@@ -174,7 +181,7 @@ export class RealSessions {
 
 const waitsForLock = ({ blockers }: Call) => blockers.length > 0
 
-/** Does this session wait for another one, and not in a circle that PostgreSQL is about to break? */
+/** Whether this session waits for another one, and not in a circle that PostgreSQL is about to break. */
 function isWaiting(pid: number, blockers: ReadonlyMap<number, readonly number[]>): boolean {
   const first = blockers.get(pid) ?? []
   if (first.length === 0) return false

@@ -15,10 +15,11 @@ import type { RealSession, RealSessions } from './real-sessions.ts'
 export interface Client extends Mortal {
   leases: Set<Lease>
   controls: Set<ControlSession>
-  /** Callers that wait for one of the process's sessions. */
+  /** Callers that wait until one of the process's few sessions is free. */
   waiters: (() => void)[]
 }
 
+/** A process that is alive and has no sessions yet. */
 export const newClient = (): Client => ({
   isDead: false,
   pausedUntilMs: 0,
@@ -27,13 +28,13 @@ export const newClient = (): Client => ({
   waiters: [],
 })
 
-/** Who is told what processes do with the database. */
+/** Is told what processes do with the database. */
 export interface DatabaseObserver {
   becameActive(client: Client): void
   /** A statement was answered, with rows or with how many it changed. */
   answered(statement: string, value: unknown): void
   wrote(client: Client, statement: string): void
-  /** Somebody tries to delete a workload. */
+  /** A statement is about to delete a workload. */
   deletes(workloadId: string): void
 }
 
@@ -41,9 +42,9 @@ export interface DatabaseObserver {
 interface Lease {
   client: Client
   real: RealSession
-  /** The server has ended it: what was open is rolled back, and every further word fails. */
+  /** The server has ended the session: its transaction is rolled back, and every further statement fails. */
   isCut: boolean
-  /** What its transaction changed first; '' for nothing. */
+  /** The first statement of its transaction that changed rows; '' when none has. */
   written: string
 }
 
@@ -52,8 +53,8 @@ const CUT_WITHIN = 8
 const CHANGES = /^\s*(insert|update|delete|with)\b/i
 
 /**
- * The real PostgreSQL, slowed down to virtual time and made to fail on demand: statements take a while, sessions
- * break, the database goes away, a commit's answer gets lost. Transactions overlap as they do in the real service.
+ * The real PostgreSQL, made to take virtual time and to fail on demand: statements take a while, sessions break, the
+ * database goes away, the answer to a commit gets lost. Transactions overlap as they do in the real service.
  */
 export class SimDatabase {
   readonly #sessions: RealSessions
@@ -62,14 +63,14 @@ export class SimDatabase {
   readonly #leases = new Set<Lease>()
   readonly #controls = new Set<ControlSession>()
   readonly lockAnswers = new LockAnswers()
-  /** Sessions that the server is just ending. */
+  /** How many sessions the server is ending at this moment. */
   #ending = 0
   /** For each session that is to end, after how many more statements. */
   readonly #cutAfter: number[] = []
   isAway = false
   /** The chance that a commit goes through and its answer gets lost, or that it never arrives. */
   lostCommitChance = 0
-  /** The chance that a statement is refused for now: no room, a time-out. */
+  /** The chance that a statement is refused as unavailable, as for a time-out. */
   refusalChance = 0
   observer: DatabaseObserver = { becameActive() {}, answered() {}, wrote() {}, deletes() {} }
 
@@ -106,7 +107,10 @@ export class SimDatabase {
     return session
   }
 
-  /** Resolves after a while of virtual time; never for the dead, with a fault while the database is away. */
+  /**
+   * The way between a process and the database: resolves after some virtual time, rejects while the database is away,
+   * and never settles for a dead process.
+   */
   pass(client: Client): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#time.after(
@@ -117,7 +121,7 @@ export class SimDatabase {
     })
   }
 
-  /** One statement: its way there, what it does, and its answer. */
+  /** Send one statement over a lease and answer it. */
   async #say<T>(lease: Lease, text: string, work: (connection: Connection) => Promise<T>): Promise<T> {
     await this.pass(lease.client)
     if (this.#isCutNow()) void this.#cut(lease)
@@ -134,7 +138,7 @@ export class SimDatabase {
     try {
       return await this.#sessions.run(lease.real, work)
     } finally {
-      // The answer reaches a process that stands still when it goes on.
+      // A process that stands still gets the answer when it goes on; a dead one never does.
       if (lease.client.isDead || lease.client.pausedUntilMs > this.#time.nowMs)
         await this.pass(lease.client).catch(() => {})
       refuseCut(lease)
@@ -190,7 +194,7 @@ export class SimDatabase {
     try {
       await this.pass(client)
       refuseCut(lease)
-      // Lost on its way there, or its answer on the way back.
+      // Either the COMMIT is lost before it reaches the server (here), or its answer is lost after the commit (below).
       if (isLost && this.#dice.chance(0.3)) throw new DatabaseUnavailable('connection lost before commit')
       await this.#real(lease, (connection) => connection.execute('COMMIT'))
       isCommitted = true
@@ -221,12 +225,15 @@ export class SimDatabase {
     for (const control of this.#controls) control.cut()
   }
 
-  /** A session ends at one of the next statements: few are in use at any one moment. */
+  /**
+   * Let the server end the session that sends one of the next statements, chosen at random: at any one moment few
+   * sessions are in use.
+   */
   cutOne(): void {
     this.#cutAfter.push(this.#dice.int(CUT_WITHIN))
   }
 
-  /** Another statement arrives: is it one at which its session ends? */
+  /** Whether the session that sends this statement is to end at it. */
   #isCutNow(): boolean {
     if (this.#cutAfter.length === 0) return false
     this.#cutAfter[0]!--
@@ -235,7 +242,7 @@ export class SimDatabase {
     return true
   }
 
-  /** The network between a process and the server is gone for good, or the process is: its sessions end. */
+  /** End all sessions of a process, because it died or its network to the server is gone for good. */
   cutClient(client: Client): void {
     for (const lease of client.leases) void this.#cut(lease)
     for (const control of client.controls) control.cut()

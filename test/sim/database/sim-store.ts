@@ -3,12 +3,12 @@ import { openTestConnection } from '../../support/postgres.ts'
 import { APPROVER, AUTHOR } from '../operator/operator-world.ts'
 import { RealSessions } from './real-sessions.ts'
 
-/** The database that worlds live in, one after the other, each as if it were the first. */
+/** The database in which worlds are run one after the other, each as if it were the first. */
 export interface SimStore {
   sessions: RealSessions
-  /** Looks at what is stored, beside the processes. */
+  /** A connection that is no process's, for reading what is stored. */
   watcher: Connection
-  /** Forget the world before: rows, numbers that count up, and the epoch. */
+  /** Remove the traces of the world before: its rows, sequences and the epoch. */
   clear(): Promise<void>
   close(): Promise<void>
 }
@@ -16,7 +16,7 @@ export interface SimStore {
 /** Take a migrated database in which nothing has happened yet. */
 export async function openSimStore(dsn: string): Promise<SimStore> {
   const watcher = await openTestConnection(dsn)
-  // Audit records are kept from being cleared by a trigger.
+  // A trigger forbids to delete audit records; in this mode triggers do not run.
   await watcher.execute('set session_replication_role = replica')
   const sessions = new RealSessions(dsn, watcher)
   for (const person of [AUTHOR, APPROVER]) await addPerson(watcher, person)
@@ -41,7 +41,7 @@ export async function openSimStore(dsn: string): Promise<SimStore> {
   }
 }
 
-/** Whoever asks and approves in every world; there is no sign-in. */
+/** Insert a user; the same two request and approve in every world, and nobody signs in. */
 async function addPerson(watcher: Connection, person: typeof AUTHOR): Promise<void> {
   await watcher.execute(
     `insert into users (id, email, email_key, password_hash, created_at) values ($1, $2, $2, '!', '2026-01-01T00:00:00Z')
@@ -54,7 +54,7 @@ async function addPerson(watcher: Connection, person: typeof AUTHOR): Promise<vo
   )
 }
 
-/** Those that a world fills; what migrations wrote stays. */
+/** The tables that are empty before the first world: those are cleared between worlds, and the others are kept. */
 async function listEmptyTables(watcher: Connection): Promise<string[]> {
   const rows = await watcher.query<{ name: string }>(
     `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`,
@@ -67,7 +67,7 @@ async function listEmptyTables(watcher: Connection): Promise<string[]> {
   return empty
 }
 
-/** Where a row was ever written, whether it was committed or not. */
+/** Of these tables those that have been written to, even if it was rolled back. */
 async function listUsed(watcher: Connection, tables: readonly string[]): Promise<string[]> {
   const rows = await watcher.query<{ name: string }>(
     `select name from unnest($1::text[]) as name where pg_relation_size(name::regclass) > 0`,

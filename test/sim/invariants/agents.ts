@@ -7,7 +7,7 @@ import { SimSocket } from '../agents/socket.ts'
 import type { SimService } from '../service/sim-service.ts'
 import type { Report } from './finding.ts'
 
-/** What a check of the agents needs of the world. */
+/** What the check of the agents uses of the world. */
 export interface AgentsAtRest {
   agents: readonly SimAgent[]
   body(hash: string): string
@@ -15,7 +15,10 @@ export interface AgentsAtRest {
   normalHash(text: string): Promise<string | null>
 }
 
-/** Every agent that is there is known as it is, and runs what it is assigned unless there is a reason why it cannot. */
+/**
+ * At rest the service knows each connected agent as it is, and each runs what it is assigned unless there is a reason
+ * why it cannot.
+ */
 export async function checkAgents(world: AgentsAtRest, service: SimService, report: Report): Promise<void> {
   const { instances } = service.fleet.state
   const uids = new Map<string, SimAgent>()
@@ -43,10 +46,10 @@ export async function checkAgents(world: AgentsAtRest, service: SimService, repo
       report(`${instance.uid} is listed as connected and nobody goes by it`)
 }
 
-/** A process hears of a closed socket at once, or when it goes on after it stood still. */
+/** How long a process that does not stand still may take to hear of a closed socket. */
 const HEARD_AFTER_MS = 1_000
 
-/** Nobody is taken for connected over a socket that is closed. */
+/** No instance counts as connected over a socket that is closed. */
 export function checkConnections({ fleet, client }: SimService, report: Report): void {
   for (const { uid, connection } of fleet.state.instances.values()) {
     if (!(connection instanceof SimSocket) || connection.isOpen) continue
@@ -55,7 +58,7 @@ export function checkConnections({ fleet, client }: SimService, report: Report):
   }
 }
 
-/** What is kept of an agent is what it last said. */
+/** What the service keeps of an agent is what the agent last reported. */
 async function checkWords(
   world: AgentsAtRest,
   agent: SimAgent,

@@ -7,7 +7,7 @@ import type { SimAgent } from '../agents/sim-agent.ts'
 import type { SimService } from '../service/sim-service.ts'
 import type { Report } from './finding.ts'
 
-/** What a check of the alerts needs of the world. */
+/** What the check of the alerts uses of the world. */
 export interface AlertsAtRest {
   agents: readonly SimAgent[]
   minAgentVersion: string
@@ -21,7 +21,7 @@ const NO_CAUSES: Readonly<Record<string, boolean>> = {
   version_outdated: false,
 }
 
-/** At rest the alerts that are open say what is so, and what is so has its alert, unless an operator resolved it. */
+/** At rest each open alert has its cause, and each cause has its alert, unless an operator has resolved that. */
 export async function checkAlerts(
   service: SimService,
   watcher: Connection,
@@ -50,7 +50,7 @@ export async function checkAlerts(
     if (fleet.workload(workload_id) === null) report(`alert ${rule} is about ${workload_id}, which is gone`)
 }
 
-/** Which causes there are; a rule that cannot tell is left out. */
+/** For each rule whether it has a cause to alert now. A rule for which that cannot be told is left out. */
 function causesOf(
   service: SimService,
   workload: Workload,
@@ -68,7 +68,10 @@ function causesOf(
   }
 }
 
-/** The newest push failed, or it takes one back that did; one that is open still settles nothing. */
+/**
+ * Whether the newest push failed, or is the automatic rollback of one that did; left out while it is open, since
+ * nothing is decided yet.
+ */
 function causeOfPush({ newestPush }: Workload): { push_failed?: boolean } {
   if (newestPush === null) return { push_failed: false }
   const { kind, status, phase, error } = newestPush
@@ -88,7 +91,7 @@ function hasDrift({ fleet }: SimService, workload: Workload): boolean {
   return false
 }
 
-/** Who drifts, and since when it could have agreed. */
+/** The instances that drift, with their age and that of their offer, for the report. */
 function describeDrift({ fleet, ctx }: SimService, workload: Workload): string {
   const told: string[] = []
   for (const instance of workload.live.instances()) {

@@ -4,7 +4,7 @@ import type { Alert } from '../../../lib/store/alerts.ts'
 import { GRACE_MS } from '../service/sim-service.ts'
 import type { Report } from './finding.ts'
 
-/** What a process told of a workload is told a little after it was so. */
+/** What a process tells of a workload may come this much after it happened. */
 const SLACK_MS = 2_000
 
 interface Emptied {
@@ -12,15 +12,21 @@ interface Emptied {
   isTold: boolean
 }
 
-/** What waits for a while waits for all of it: by the time that passes, and not by what a clock says. */
+/**
+ * Nothing is announced before its delay is over: a disconnect not before the grace, an alert not before its rule says.
+ * Measured by virtual time, and not by the wall clock, which may jump.
+ */
 export class DelayPromises {
   readonly #report: Report
-  /** When nobody was left in a workload, by process; null while somebody is there. */
+  /** Since when a workload has had no live instance, by process and workload; null while it has one. */
   readonly #emptied = new Map<string, Emptied | null>()
-  /** When the first word of a push was told. */
+  /** When a process first told of a push, by push id, in ms of virtual time. */
   readonly #assignedAtMs = new Map<string, number>()
 
-  /** Where answers to commits get lost, a push is told of when it is found, and what it brings about counts from before. */
+  /**
+   * Whether answers to commits get lost in this world. A push is then told of only when it is found in the database, so
+   * its age cannot be known from what was told.
+   */
   readonly #isToldLate: boolean
 
   constructor(report: Report, isToldLate: boolean) {
@@ -28,7 +34,7 @@ export class DelayPromises {
     this.#isToldLate = isToldLate
   }
 
-  /** A process told how a workload is now: nobody calls it disconnected before its grace is over. */
+  /** A process told how a workload is now: it must not call it disconnected before the grace is over. */
   workloadTold(process: string, workload: Workload, nowMs: number): void {
     const key = `${process}/${workload.id}`
     if (workload.live.count > 0) {
@@ -36,7 +42,7 @@ export class DelayPromises {
       return
     }
     const known = this.#emptied.get(key)
-    // One that nobody was in since the process started is waited for since then.
+    // Without a live instance since the process started: when its grace began is not known here.
     if (known === undefined) return
     const emptied = known ?? { atMs: nowMs, isTold: false }
     this.#emptied.set(key, emptied)
@@ -49,13 +55,13 @@ export class DelayPromises {
       )
   }
 
-  /** A push changed: from its first word on there was something to agree to. */
+  /** A process told of a push: instances can drift from it only since the first time. */
   pushTold(workload: Workload, nowMs: number): void {
     const pushId = workload.newestPush?.pushId
     if (pushId !== undefined && !this.#assignedAtMs.has(pushId)) this.#assignedAtMs.set(pushId, nowMs)
   }
 
-  /** An alert fired: what it is about had lasted for as long as its rule says. */
+  /** An alert fired: its cause must have lasted for as long as its rule says. */
   fired(
     { rule, workloadId }: Alert,
     workload: Workload | null,
@@ -66,7 +72,7 @@ export class DelayPromises {
       this.#report(`workload ${workloadId} was called unhealthy, and nobody was so a minute ago`)
     if (rule !== 'config_drift' || workload === null || this.#isToldLate) return
     const assigned = this.#assignedTo(workload)
-    // The shortest wait is that for a config that failed.
+    // The rule waits for differently long by what the agent reported; a failed config has the shortest wait.
     const sinceMs = nowMs - Math.min(...assigned)
     if (assigned.length > 0 && sinceMs + SLACK_MS < DRIFT_DELAY_MS.failed)
       this.#report(`workload ${workloadId} was called drifting ${Math.round(sinceMs)} ms after its push`)

@@ -1,4 +1,4 @@
-/** Where two plain values differ: the path of each difference with what stands there on both sides. */
+/** List where two plain values differ: for each difference its path and both values. */
 export function differences(mine: unknown, theirs: unknown, path = ''): string[] {
   const [left, right] = [toPlain(mine), toPlain(theirs)]
   if (!isTree(left) || !isTree(right)) {

@@ -2,14 +2,14 @@ import type { Connection } from '../../../lib/store/connection.ts'
 import type { Report } from './finding.ts'
 import { short } from './finding.ts'
 
-/** Everything ends: at rest no push, target or rollout is open without somebody who has to act. */
+/** Everything ends: at rest no push, target or rollout is open, except where an operator has to act. */
 export async function checkEndings(watcher: Connection, report: Report): Promise<void> {
   await checkPushes(watcher, report)
   await checkTargets(watcher, report)
   await checkRollouts(watcher, report)
 }
 
-/** Whether something is open still. */
+/** Whether a push, a target or a rollout is still open. */
 export async function hasOpenEnds(watcher: Connection): Promise<boolean> {
   let isOpen = false
   await checkEndings(watcher, () => {
@@ -18,7 +18,10 @@ export async function hasOpenEnds(watcher: Connection): Promise<boolean> {
   return isOpen
 }
 
-/** A pending push is closed by another one, has nobody left who could answer, or waits for an operator. */
+/**
+ * At rest a push may be pending only where another one superseded it, no instance is left that could answer, or it
+ * waits for an operator.
+ */
 async function checkPushes(watcher: Connection, report: Report): Promise<void> {
   const open = await watcher.query<{
     push_id: string
@@ -36,7 +39,7 @@ async function checkPushes(watcher: Connection, report: Report): Promise<void> {
     report(`push ${short(push_id)} is still ${phase}: ${counts}, rollout ${rollout ?? 'none'}`)
 }
 
-/** A target ends by a report, by silence or by leaving; one of a push that another one replaced is open no more. */
+/** At rest no target of an assigned push is open: it has ended by a report, by silence or by leaving. */
 async function checkTargets(watcher: Connection, report: Report): Promise<void> {
   const open = await watcher.query<{ push_id: string; instance_uid: string; state: string }>(
     `select t.push_id, t.instance_uid, t.state from push_targets t join pushes p using (push_id)
@@ -47,7 +50,7 @@ async function checkTargets(watcher: Connection, report: Report): Promise<void> 
     report(`${short(instance_uid)} is still ${state} in push ${short(push_id)}`)
 }
 
-/** A rollout that runs is under way; one that does not go on says why. */
+/** At rest no rollout is running, and none is halted without a reason. */
 async function checkRollouts(watcher: Connection, report: Report): Promise<void> {
   const open = await watcher.query<{ id: string; status: string; stage_index: number }>(
     `select id, status, stage_index from rollouts where status = 'running' or (status = 'halted' and halt is null)`,

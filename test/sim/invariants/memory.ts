@@ -8,7 +8,7 @@ import type { SimService } from '../service/sim-service.ts'
 import { differences } from './differences.ts'
 import type { Report } from './finding.ts'
 
-/** What a workload counts of its live instances is what they are. */
+/** The tally that each workload keeps of its live instances is what counting them anew gives. */
 export function checkTallies({ fleet }: SimService, report: Report): void {
   for (const { id, live, instances, activeHash } of fleet.state.workloads.values()) {
     const there = [...instances].filter(({ connection }) => connection !== null)
@@ -17,7 +17,10 @@ export function checkTallies({ fleet }: SimService, report: Report): void {
   }
 }
 
-/** At rest a service holds what one that started now would read, whichever answers of the database were lost. */
+/**
+ * At rest a service holds in memory what a service that started now would load, even where answers of the database were
+ * lost.
+ */
 export async function checkMemory(service: SimService, watcher: Connection, report: Report): Promise<void> {
   const stored = new FleetState()
   await loadFleet(watcher, stored)

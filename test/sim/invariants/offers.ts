@@ -11,24 +11,27 @@ import type { Connection } from '../../../lib/store/connection.ts'
 import type { Report } from './finding.ts'
 
 interface Sent {
-  /** A poller that was forgotten meanwhile is met anew. */
+  /** The instance of that offer: a poller that was forgotten meanwhile gets another object. */
   instance: Instance
   pushId: string
   generation: number
   atMs: number
-  /** Since when the process took it for connected. */
+  /** Since when the process counted it as connected. */
   connectedAt: Date
   connectionId: number
   count: number
-  /** Answers to polls that came again, since the last of those that count. */
+  /** How often an answer was given again to a repeated poll, since the last offer that was no such repeat. */
   repeats: number
 }
 
-/** Offers are stored before they go out, go out once a generation but for a stated cause, and never of a bad config. */
+/**
+ * Offers are stored before they are sent, are sent once for each generation unless a stated cause allows a repeat, and
+ * never hold a quarantined config.
+ */
 export class OfferPromises {
   readonly #report: Report
   readonly #watcher: Connection
-  /** Frames with a config since the last look. */
+  /** Frames with a config that were sent since the last `check`. */
   readonly #frames: { uid: string; hash: string; workloadId: string }[] = []
   readonly #sent = new Map<string, Sent>()
 
@@ -37,7 +40,7 @@ export class OfferPromises {
     this.#report = report
   }
 
-  /** The engine of one process says that an offer went out. */
+  /** The offer engine of one process tells that it sent an offer. */
   sent(
     process: string,
     instance: Instance,
@@ -45,7 +48,7 @@ export class OfferPromises {
     cause: OfferCause,
     about: {
       nowMs: number
-      /** When the agent last went over to another connection, and to another workload. */
+      /** When the agent last went to another connection (`linkedAtMs`) and to another workload (`placedAtMs`). */
       linkedAtMs: number
       placedAtMs: number
       isShared: boolean
@@ -54,8 +57,8 @@ export class OfferPromises {
     const { nowMs, linkedAtMs, placedAtMs, isShared } = about
     const key = `${process}/${instance.uid}/${instance.workload?.id}`
     const last = this.#sent.get(key)
-    // A rollout that ended sends its members back to the generation before: that is an assignment of its own, and so
-    // is the one of an agent that was in another workload meanwhile.
+    // Only the same assignment of the same instance counts as a repeat. When a rollout ends, its members go back to the
+    // generation before, which is another assignment; so is that of an agent that was in another workload meanwhile.
     const isRepeat =
       last?.generation === offer.generation &&
       last.pushId === offer.pushId &&
@@ -63,8 +66,8 @@ export class OfferPromises {
       last.atMs >= placedAtMs
     const before = isRepeat ? last : undefined
     const connectionId = instance.connection!.id
-    // A poller that started anew, came back after it was given up, or was told apart from another one under its uid,
-    // has reconnected though its connection is the same one.
+    // A poller keeps its connection for good. It counts as reconnected when it started anew, came back after it was
+    // counted as gone, or was told apart from another agent with the same uid.
     const isPoller = instance.connection!.transport === 'http'
     const isNewOne =
       before !== undefined && (linkedAtMs > before.atMs || instance.connectedAt !== before.connectedAt)
@@ -77,7 +80,7 @@ export class OfferPromises {
         (cause === 'no-status' && silentMs >= NO_STATUS_MS) ||
         (cause === 'applying-too-long' && silentMs >= APPLYING_MS) ||
         cause === 'send-dropped' ||
-        // It was on another socket meanwhile, and has come back to one that others kept open.
+        // The agent was on another socket meanwhile, and came back to this one, which other agents had kept open.
         (cause === 'new-connection' && linkedAtMs > before.atMs) ||
         isRepeated
       if (!isStated)
@@ -103,12 +106,18 @@ export class OfferPromises {
     })
   }
 
-  /** A config is on its way to an agent, which is in this workload; its home is stored a moment later. */
+  /**
+   * A config frame was sent to an agent of this workload. The workload is passed because its row for the agent is
+   * stored later.
+   */
   frame(uid: string, hash: string, workloadId: string): void {
     this.#frames.push({ uid, hash, workloadId })
   }
 
-  /** Every config frame has its stored offer, and none is of a config that failed. */
+  /**
+   * For each config frame since the last call there is a stored offer, and the config is not quarantined for that
+   * agent.
+   */
   async check(): Promise<void> {
     for (const { uid, hash, workloadId } of this.#frames.splice(0)) {
       const [found] = await this.#watcher.query<{ has_offer: boolean; is_quarantined: boolean }>(

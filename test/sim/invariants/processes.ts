@@ -1,7 +1,7 @@
 import type { Client } from '../database/sim-database.ts'
 import type { Report } from './finding.ts'
 
-/** Once a process has become the active one, nothing that another one writes stands. */
+/** Once a process has become the active one, no other process commits a change. */
 export class ProcessPromises {
   readonly #report: Report
   readonly #nameOf: (client: Client) => string
@@ -17,7 +17,7 @@ export class ProcessPromises {
     this.#active = client
   }
 
-  /** Something was written and stands. */
+  /** A change of this process was committed. */
   wrote(client: Client, statement: string): void {
     if (this.#active === null || this.#active === client) return
     const [line = ''] = statement.trim().split('\n')

@@ -13,7 +13,7 @@ import { OfferPromises } from './offers.ts'
 import { ProcessPromises } from './processes.ts'
 import { PushPromises } from './pushes.ts'
 
-/** What the promises are checked against. */
+/** What the promises read of the world. */
 export interface WatchedWorld {
   agents: readonly SimAgent[]
   browsers: readonly SimBrowser[]
@@ -30,7 +30,7 @@ export interface WatchedWorld {
 const TALLIES_EVERY = 8
 const PUSHES_EVERY = 400
 
-/** Everything that the fleet promises: looked at as a world goes on, and once it has come to rest. */
+/** All promises of the fleet, checked while a world runs and once it has come to rest. */
 export class Promises {
   readonly #world: WatchedWorld
   readonly #watcher: Connection

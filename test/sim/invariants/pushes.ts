@@ -3,6 +3,7 @@ import type { Connection } from '../../../lib/store/connection.ts'
 import type { Push } from '../../../lib/store/pushes.ts'
 import type { Report } from './finding.ts'
 
+/** The columns of a stored push that the promises look at. */
 export interface PushRow {
   push_id: string
   workload_id: string
@@ -16,7 +17,10 @@ export interface PushRow {
 
 const ORDER = { pending: 0, applied: 1, failed: 2 } as const
 
-/** Statuses only move forward, nothing is lost, a failure is undone once, and everything is in the audit log. */
+/**
+ * The status of a push only moves forward, no push is lost, a failed push is rolled back once, and each push has its
+ * audit record.
+ */
 export class PushPromises {
   readonly #report: Report
   readonly #watcher: Connection
@@ -29,7 +33,10 @@ export class PushPromises {
     this.#isDeleted = isDeleted
   }
 
-  /** A late joiner's failure moves nobody else: what was applied fails only when nobody live runs it. */
+  /**
+   * An applied push may fail only when no live instance runs its config: the failure of a late joiner alone does not
+   * fail it.
+   */
   failed(workload: Workload, push: Push): void {
     if (push.appliedAt === null) return
     for (const { uid, connection, reported } of workload.instances) {
@@ -80,7 +87,7 @@ export class PushPromises {
     }
   }
 
-  /** Each push has its record, and each record its push, unless the workload was deleted with it. */
+  /** Each push has one audit record and each record a push, unless the workload was deleted with it. */
   async #checkAudit(pushes: readonly PushRow[]): Promise<void> {
     const records = await this.#watcher.query<{ action: string; workload_id: string; detail: string }>(
       `select action, resource_id as workload_id, coalesce(detail, '') as detail from audit_events
@@ -117,7 +124,7 @@ export class PushPromises {
       this.#report(`request ${id} is ${status} and has ${pushes} pushes`)
   }
 
-  /** A rollout that ended left nothing assigned; one that is open has a push that is. */
+  /** A push of an ended rollout is not assigned as a rollout any more, and that of an open or aborted one is. */
   async #checkRollouts(): Promise<void> {
     const wrong = await this.#watcher.query<{ id: string; status: string }>(
       `select r.id, r.status from rollouts r join workloads w on w.id = r.workload_id

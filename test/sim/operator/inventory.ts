@@ -4,10 +4,13 @@ import { resolveByOperator } from '../../../lib/store/alerts.ts'
 import type { SimService } from '../service/sim-service.ts'
 import { AUTHOR, ask, type OperatorWorld } from './operator-world.ts'
 
-/** Archives, deletes, names and pins, through what the handlers of `functions/` call, and as they do. */
+/**
+ * An operator who archives, deletes and labels workloads and names and pins revisions, by the same calls of `lib` as
+ * the handlers in `functions/`.
+ */
 export class InventoryOperator {
   readonly #world: OperatorWorld
-  /** Everything that was ever asked to be deleted. */
+  /** Ids of all workloads whose deletion was ever asked for. */
   readonly deleted = new Set<string>()
 
   constructor(world: OperatorWorld) {

@@ -2,7 +2,7 @@ import type { SimService } from '../service/sim-service.ts'
 import type { Dice } from '../time/dice.ts'
 import type { VirtualTime } from '../time/virtual-time.ts'
 
-/** What operators need of the world. */
+/** What operators use of the world. */
 export interface OperatorWorld {
   time: VirtualTime
   dice: Dice
@@ -11,11 +11,12 @@ export interface OperatorWorld {
   trace(line: string): void
 }
 
-/** Who asks, and who approves: where somebody else has to approve, the author's own approval would not do. */
+/** The two users of every world: one requests and the other approves, since the author's own approval may not count. */
 export const AUTHOR = { userId: '01980000-0000-7000-8000-000000000001', email: 'author@example.com' }
+/** The user who approves; see `AUTHOR`. */
 export const APPROVER = { userId: '01980000-0000-7000-8000-000000000002', email: 'approver@example.com' }
 
-/** Do something with the service that answers now, and note its answer; null when none was given. */
+/** Ask something of the service that answers now, and trace the answer; null when there was none. */
 export async function ask<Answer extends { ok: boolean }>(
   world: OperatorWorld,
   what: string,

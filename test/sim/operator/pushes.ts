@@ -10,7 +10,7 @@ import { APPROVER, AUTHOR, ask, type OperatorWorld } from './operator-world.ts'
 
 const RETRIES = 3
 
-/** Requests, approves and pushes as people do: twice when in doubt, and again when the answer was an error. */
+/** An operator who requests, approves and pushes as people do: sometimes twice, and again when no answer came. */
 export class PushingOperator {
   readonly #world: OperatorWorld
   readonly #hasStages: boolean
@@ -22,14 +22,14 @@ export class PushingOperator {
     this.#mayClose = closedRequests
   }
 
-  /** Have a config approved for a workload, and push it. */
+  /** Request, approve and push a config to a workload. */
   async push(workloadId: string, body: string): Promise<void> {
     const { dice, time } = this.#world
     const approvalId = await this.#approve(workloadId, body)
     if (approvalId === null) return
     const stages = this.#makeStages()
     void this.#attempt(workloadId, approvalId, stages, RETRIES)
-    // An impatient hand: the same button once more.
+    // Sometimes the button is pressed a second time.
     if (dice.chance(0.2))
       time.after(dice.between(0, 40), () => void this.#attempt(workloadId, approvalId, stages, 0))
   }
@@ -53,7 +53,7 @@ export class PushingOperator {
     return approved?.ok === true ? approvalId : null
   }
 
-  /** Somebody thinks better of it: while it waits, when it is approved, or beside the push. */
+  /** Sometimes reject or withdraw the request: while it waits, once it is approved, or during the push. */
   #closeSometimes(workloadId: string, approvalId: string): void {
     const { dice, time } = this.#world
     if (!dice.chance(0.3)) return
@@ -78,7 +78,7 @@ export class PushingOperator {
         ...{ prodDoubleConfirmed: false, breakGlass: false, breakGlassReason: '' },
       }),
     )
-    // Whether it went through is not known: the next try finds out.
+    // Without an answer the push may or may not stand: try again to find out.
     if (answer !== null || retries === 0) return
     time.after(
       dice.between(500, 5_000),
@@ -86,7 +86,7 @@ export class PushingOperator {
     )
   }
 
-  /** Sometimes it is to be seen on some first. */
+  /** Sometimes push in stages; null for a push to all instances at once. */
   #makeStages(): StagePlan[] | null {
     const { dice } = this.#world
     if (!this.#hasStages || !dice.chance(0.4)) return null
@@ -98,7 +98,7 @@ export class PushingOperator {
     return stages
   }
 
-  /** Go back to an earlier config, to a named one or to what fits. */
+  /** Roll back to the config with this hash, or with null to the one that the service chooses. */
   async rollBack(workloadId: string, hash: string | null): Promise<void> {
     const name = hash === null ? 'the default' : hash.slice(0, 6)
     await ask(this.#world, `roll ${workloadId.slice(0, 4)} back to ${name}`, ({ ctx }) =>
@@ -108,7 +108,7 @@ export class PushingOperator {
     )
   }
 
-  /** Look at the rollouts and do something about one. */
+  /** Continue, abort or roll back one of the open rollouts, chosen at random. */
   async steer(): Promise<void> {
     const service = this.#world.service()
     if (service === null) return

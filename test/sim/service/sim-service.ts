@@ -21,41 +21,48 @@ import { newClient } from '../database/sim-database.ts'
 import type { Dice } from '../time/dice.ts'
 import type { VirtualTime } from '../time/virtual-time.ts'
 
+/** For how long a workload without a live instance still counts as connected. */
 export const GRACE_MS = 20_000
 const ALERTS_MS = 30_000
-/** Virtual time is short: what is away for longer than the slowest agent between two polls is archived and forgotten. */
+/**
+ * A disconnected workload is archived after this, which is short because virtual time is, but longer than the longest
+ * poll interval of an agent.
+ */
 export const ARCHIVED_AFTER_MS = 300_000
-/** And deleted when it has been in the archive for as long again. */
+/** An archived workload is deleted after this. */
 const DELETED_AFTER_MS = 180_000
 const DAY_MS = 86_400_000
 const JANITOR_MS = 120_000
-/** The pools of threads stay empty: nothing that they would do is asked for here. */
+/** No worker thread is ever started: the simulation asks for no work that needs one. */
 const NO_THREADS = new URL('file:///nowhere')
-/** A standby asks seldom here: each time costs the simulation real time. */
+/** A standby asks for the process lock seldom here, because each time costs the simulation real time. */
 const LOCK_POLL_MS = 5_000
 
-/** A fault put into a process on purpose: into what it stands on, or into its parts once they are put together. */
+/**
+ * A fault put into a process on purpose: `ground` changes what the process is built on, `service` its parts once they
+ * are put together.
+ */
 export interface Flaw {
   ground?: (ground: Ground) => Ground
   service?: (service: SimService) => void
 }
 
-/** What a service is made of and whom it tells. */
+/** What a simulated service process is built from, and whom it tells what happens to it. */
 export interface SimServiceParts {
   database: SimDatabase
   time: VirtualTime
   dice: Dice
   configs: ConfigEngine
   minAgentVersion: string
-  /** How likely the threads that read configs are to be busy. */
+  /** The chance that the worker threads that read configs are all busy. */
   busyChance(): number
-  /** Hears what the fleet and the alerts tell, beside the hub. */
+  /** Is told the notices of the fleet and the alerts, after the hub. */
   told: Partial<Notices>
-  /** What is wrong with the process; nothing, but where a test asks whether it would be found. */
+  /** The fault of this process; null except in tests that ask whether the simulation would find it. */
   flaw: Flaw | null
-  /** Something was logged as an error. */
+  /** Called when the process logs an error. */
   loggedError(service: SimService, message: string): void
-  /** Another process has taken over. */
+  /** Called when the process has lost the process lock. */
   lostLock(service: SimService): void
   trace(line: string): void
 }
@@ -69,7 +76,7 @@ export class SimService {
   readonly lock: ProcessLock
   readonly #sim: SimServiceParts
   readonly #stop = new AbortController()
-  /** It has the lock, holds what is stored, and takes connections. */
+  /** It has the lock, has loaded what is stored, and takes connections. */
   isReady = false
   isStandby = false
 
@@ -93,7 +100,7 @@ export class SimService {
     sim.flaw?.service?.(this)
   }
 
-  /** What the process stands on: all of it simulated, and no threads. */
+  /** What the process is built on: simulated clock, timers and database, and no threads. */
   #layGround(timers: Timers): Ground {
     const { database, time, dice, configs, minAgentVersion, told } = this.#sim
     const { clock } = time
@@ -132,7 +139,7 @@ export class SimService {
     return this.client.isDead
   }
 
-  /** Wait for the lock, take over what is stored, and begin; rejects when the database is away. */
+  /** Wait for the lock, load what is stored and begin to serve; rejects when the database is away. */
   async start(): Promise<void> {
     await this.lock.acquire(this.#stop.signal, () => {
       this.isStandby = true
@@ -147,7 +154,7 @@ export class SimService {
     this.#every(JANITOR_MS, () => this.sweep())
   }
 
-  /** A schedule of the runtime: it never overlaps itself, and goes on after a failure. */
+  /** Run a schedule as the runtime does: it never overlaps itself, and goes on after a failure. */
   #every(intervalMs: number, work: () => Promise<unknown>): void {
     this.#sim.time.after(
       intervalMs,
@@ -174,7 +181,7 @@ export class SimService {
     )
   }
 
-  /** End in good order, as on SIGTERM or after the loss of the lock. The caller buries it after. */
+  /** Stop as on SIGTERM or after the loss of the lock. The caller marks the process as dead afterwards. */
   async stop(): Promise<void> {
     this.isReady = false
     this.#stop.abort()
@@ -190,7 +197,10 @@ export class SimService {
     return read.ok && !dice.chance(busyChance()) ? read.form : 'busy'
   }
 
-  /** What is logged as an error is a fault, unless it says that the database is away. */
+  /**
+   * A log in which each error with an exception counts as a fault, unless the exception says that the database is away
+   * or the process is dead.
+   */
   #openLog(): Log {
     const quiet = () => {}
     return {

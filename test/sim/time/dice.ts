@@ -1,4 +1,4 @@
-/** A small repeatable generator of choices. */
+/** A generator of pseudo-random choices that are the same for the same seed. */
 export class Dice {
   readonly #seed: number
   #state: number
@@ -8,7 +8,7 @@ export class Dice {
     this.#state = mix(seed >>> 0) || 1
   }
 
-  /** Dice of their own for one kind of choice: what others throw does not change what these show. */
+  /** A generator for one kind of choice, which does not depend on how many choices of other kinds were made. */
   fork(name: string): Dice {
     let hash = 2_166_136_261 ^ this.#seed
     for (const char of name) hash = Math.imul(hash ^ char.charCodeAt(0), 16_777_619)

@@ -1,10 +1,10 @@
 import type { Clock } from '../../../lib/clock.ts'
 import type { Timers } from '../../../lib/fleet/state/timers.ts'
 
-/** Whatever scheduled something: what it scheduled does not happen after its death, nor while it stands still. */
+/** The owner of scheduled work: its work does not run once it is dead, and waits while it stands still. */
 export interface Mortal {
   isDead: boolean
-  /** Stands still until then, as a machine that was suspended does. */
+  /** It stands still until this virtual time, as a machine that was suspended does. */
   pausedUntilMs: number
 }
 
@@ -37,7 +37,7 @@ export class VirtualTime {
     this.#wallOffsetMs += ms
   }
 
-  /** Run something later; returns how to take it back. */
+  /** Run something later, unless `owner` is dead by then; returns a function that cancels it. */
   after(delayMs: number, run: () => void, owner: Mortal | null = null): () => void {
     const event: Event = { atMs: this.#nowMs + delayMs, order: this.#order++, owner, run }
     this.#insert(event)

@@ -1,5 +1,5 @@
-// An identity provider as a process of its own: `oidc-provider` with one client, whoever is told to be at the browser
-// signed in without a question, and whatever is told made wrong.
+// An identity provider as a process of its own: `oidc-provider` with one client. The user that `POST /control` names is
+// signed in without being asked anything, and what `POST /control` says is made wrong on purpose.
 import { createServer } from 'node:http'
 
 const { ISSUER, PORT, CLIENT_ID, CLIENT_SECRET, REDIRECT_URI, LOGOUT_URI, CLOCK_OFFSET_MS } = process.env
@@ -30,12 +30,12 @@ async function makeKey() {
 }
 const first = await makeKey()
 
-/** What `POST /control` changes. */
+/** What `POST /control` sets. */
 const told = {
   claims: { sub: 'nobody' },
-  /** Claims of the ID token that are replaced, and signed again. */
+  /** Claims of the ID token to replace before it is signed again; null for none. */
   forged: null,
-  /** The key that signs and is published in place of the first. */
+  /** The key that signs and is published instead of the first; null for the first. */
   key: null,
   /** Sign with a key that is not published. */
   isUnpublished: false,
@@ -70,12 +70,12 @@ const provider = new Provider(issuer, {
   findAccount: (_, accountId) => ({ accountId, claims: () => ({ ...told.claims, sub: accountId }) }),
   features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
   interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
-  // The default refuses to call loopback.
+  // The provider's default would refuse to call loopback addresses.
   fetch: (url, options) => globalThis.fetch(url, { ...options, dispatcher: undefined }),
   ttl: { Session: 3600, Grant: 3600, Interaction: 600, AccessToken: 600, IdToken: 600 },
 })
 
-// Behind a front with another address, which says so.
+// With an https issuer the provider is behind a front, whose address comes in forwarded headers.
 provider.proxy = issuer.startsWith('https:')
 
 provider.on('backchannel.error', (_, error) => console.error(error))

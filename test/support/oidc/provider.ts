@@ -3,14 +3,14 @@ import { fileURLToPath } from 'node:url'
 import type { OidcSettings } from '../../../lib/identity/oidc/settings.ts'
 import { findFreePort } from '../../../runtime/quickstart/ports.ts'
 
-/** What a test tells the provider. */
+/** What a test sets at the provider; see `provider-process.mjs`. */
 export interface Told {
-  /** Whoever sits at the browser; `sub` is needed. */
+  /** The claims of the user at the browser; `sub` is required. */
   claims?: Record<string, unknown>
   /** Claims of the ID token that are replaced before it is signed again. */
   forged?: Record<string, unknown> | null
   rotate?: boolean
-  /** Back to the first key. */
+  /** Use the first key again. */
   key?: null
   isUnpublished?: boolean
   isDenied?: boolean
@@ -19,18 +19,20 @@ export interface Told {
 /** `oidc-provider` in a process of its own. */
 export interface TestProvider {
   issuer: string
-  /** Where it listens, behind whatever has the issuer's address. */
+  /** The port that it listens on, which may be behind a front that has the issuer's address. */
   port: number
   tell(change: Told): Promise<void>
-  /** A token that the provider signs, whatever it says. */
+  /** Let the provider sign a token with any claims. */
   sign(claims: Record<string, unknown>, header?: Record<string, unknown>): Promise<string>
   stop(): Promise<void>
 }
 
+/** The id of the provider's one client, which muster is. */
 export const CLIENT_ID = 'muster'
+/** The secret of that client, with characters that have to be escaped on the way. */
 export const CLIENT_SECRET = 'a secret of the client, with % and + and :'
 
-/** Settings that fit the provider. */
+/** Settings with which muster uses this provider. */
 export const settingsFor = (
   issuer: string,
   publicUrl: string,

@@ -1,18 +1,18 @@
 import { parseRegex, type RegexNode } from './parse.ts'
 
-/** A text that grows: `head`, then `unit` again and again, then `tail`. */
+/** A family of texts of any length: `head`, then `unit` repeated, then `tail`. */
 export interface Attack {
   head: string
   unit: string
   tail: string
 }
 
-/** Beginnings looked at for each pattern; a pattern of many alternatives has more than are worth it. */
+/** How many beginnings are tried for each pattern; a pattern of many alternatives has more than are worth trying. */
 const HEADS_MAX = 24
 
 /**
- * Texts made to make a pattern work in vain: what leads to each of its repetitions, then one of its characters or
- * the same beginning again and again, then something that does not fit.
+ * Texts on which a pattern may backtrack for long: a beginning that leads to one of its repetitions, then a character
+ * or that beginning again and again, then something that does not match.
  */
 export function* attacksOn(regex: RegExp): Generator<Attack> {
   const tree = parseRegex(regex)
@@ -35,7 +35,10 @@ export function attackText({ head, unit, tail }: Attack, length: number): string
   return head + unit.repeat(Math.ceil(length / unit.length)) + tail
 }
 
-/** One character of each kind that the pattern's classes and repetitions tell apart, the one that they like least last. */
+/**
+ * One character of each kind that the pattern's classes and repetitions tell apart; the one that the fewest of them
+ * match comes last.
+ */
 function alphabetOf(tree: RegexNode): string[] {
   const tests: ((character: string) => boolean)[] = []
   visit(tree, (outer) => {
@@ -51,7 +54,7 @@ function alphabetOf(tree: RegexNode): string[] {
   function note(character: string) {
     const likes = tests.map((test) => test(character))
     const key = likes.map(Number).join('') + (/\w/.test(character) ? 'w' : '')
-    // Printable ones stand for their kind where there are some: failures are read by people.
+    // Of a kind prefer the printable `a` or `!`: people read the failures.
     if (!kinds.has(key) || character === 'a' || character === '!')
       kinds.set(key, { character, liked: likes.filter(Boolean).length })
   }
@@ -65,7 +68,9 @@ function visit(node: RegexNode, take: (node: RegexNode) => void): void {
   if (node.kind === 'repeat' || node.kind === 'look') visit(node.node, take)
 }
 
-/** Texts that match the pattern from its start up to before or behind each of its repetitions, or to its end. */
+/**
+ * Texts that match the pattern from its start up to just before or just after each of its repetitions, or to its end.
+ */
 function beginningsOf(tree: RegexNode): string[] {
   const found: string[] = []
   const walk = (node: RegexNode, befores: readonly string[]): string[] => {
@@ -82,7 +87,7 @@ function beginningsOf(tree: RegexNode): string[] {
       case 'repeat': {
         found.push(...befores)
         let texts = [...befores]
-        // A repetition that may be left out is walked once all the same: what is in it may be slow.
+        // A repetition that may match nothing is followed once all the same: what is inside may be slow.
         for (let i = 0; i < Math.max(1, Math.min(node.min, 64)); i++) texts = walk(node.node, texts)
         found.push(...texts)
         return node.min === 0 ? [...new Set([...texts, ...befores])].slice(0, HEADS_MAX) : texts

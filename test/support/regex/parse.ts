@@ -1,4 +1,4 @@
-/** One regular expression as a tree; only what the sources of this tree use is known, the rest throws. */
+/** A regular expression as a tree. Syntax that no source file of this repository uses throws. */
 export type RegexNode =
   | { kind: 'character'; source: string; matches(character: string): boolean }
   | { kind: 'sequence'; parts: readonly RegexNode[] }
@@ -95,7 +95,7 @@ class Reader {
   }
 }
 
-/** What stands for one character: its own source says which it matches. */
+/** A node that matches one character; the pattern's own source decides which. */
 function toCharacter(source: string, flags: string): RegexNode {
   const one = new RegExp(`^(?:${source})$`, flags.replace(/[gym]/g, ''))
   const known = new Map<string, boolean>()

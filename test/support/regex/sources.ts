@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { parseAst } from 'vitest/node'
 
-/** A regular expression as it stands in the sources. */
+/** A regular expression literal of a source file. */
 export interface FoundRegex {
   file: string
   regex: RegExp
 }
 
-/** All that the sources of these folders say of regular expressions. */
+/** The regular expressions in the sources of some folders. */
 export interface FoundRegexes {
   literals: FoundRegex[]
   /** Places that make one at run time, as `file: code`. */
@@ -22,7 +22,7 @@ interface AstNode {
   callee?: { type: string; name?: string }
 }
 
-/** Find every regular expression by reading the sources as the compiler does. `folders` end with a slash. */
+/** Find every regular expression with the TypeScript parser. `folders` end with a slash. */
 export function findRegexes(root: URL, folders: readonly string[]): FoundRegexes {
   const found: FoundRegexes = { literals: [], made: [] }
   for (const folder of folders) {

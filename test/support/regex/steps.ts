@@ -3,23 +3,26 @@ import { parseRegex, type RegexNode } from './parse.ts'
 /** One step of a compiled pattern. */
 type Step =
   | { op: 'character'; matches(character: string): boolean }
-  /** Goes on at `first`, and at `second` when that fails. */
+  /** Continues at `first`, and at `second` when that fails. */
   | { op: 'split'; first: number; second: number }
   | { op: 'jump'; to: number }
   | { op: 'assert'; what: 'start' | 'end' | 'boundary' | 'no-boundary' }
   | { op: 'look'; program: readonly Step[]; isAhead: boolean; isNegative: boolean }
-  /** A turn of a loop that took nothing ends it, as in every engine. */
+  /** `mark` and `moved` end a loop whose last turn matched no character, as every engine does. */
   | { op: 'mark'; register: number }
   | { op: 'moved'; register: number }
   | { op: 'match' }
 
-/** A pattern that tells how many steps a backtracking engine takes, which time follows and a busy machine does not. */
+/**
+ * A pattern that counts the steps of a backtracking engine. Steps stand for time but, unlike it, do not depend on the
+ * machine.
+ */
 export interface CountedRegex {
   /** Steps to find the first match, or with the flags `g` and `y` all of them, at most about `max`. */
   steps(text: string, max: number): number
 }
 
-/** Compile a pattern into one that counts. */
+/** Compile a regular expression into one that counts its steps. */
 export function countRegex(regex: RegExp): CountedRegex {
   const program = compile(parseRegex(regex))
   const isMultiline = regex.flags.includes('m')
@@ -149,9 +152,10 @@ class Run {
     this.#max = max
   }
 
-  /** Where a match that begins at `start` ends, or null. */
+  /** The index at which a match that begins at `start` ends, or null. */
   match(program: readonly Step[], start: number): number | null {
-    // Two numbers an entry: where to go on and at which character; or a register (as -1 - register) and what it held.
+    // A stack with two numbers an entry: a step and the character to retry it at; or a register (as -1 - register) and
+    // the value to restore.
     const waiting: number[] = [0, start]
     const marks: number[] = []
     while (waiting.length > 0) {
@@ -184,7 +188,7 @@ class Run {
     return null
   }
 
-  /** Past what a step takes, or null when it does not match here. */
+  /** The index after what a step matches at `at`, or null when it does not match. */
   #advance(
     step: Exclude<Step, { op: 'match' | 'split' | 'jump' | 'mark' }>,
     at: number,

@@ -6,12 +6,12 @@ import { type Browser, type BrowserContext, chromium, type Locator, type Page } 
 import { ROOT } from '../../support/environment.ts'
 import { TEST_ADMIN } from './service.ts'
 
-/** Where photographs of the pages go; the folder is ignored. */
+/** The folder for screenshots of the pages, which Git ignores. */
 export const SHOTS = join(ROOT, 'test', 'e2e', 'shots')
 
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** Start the system's Chromium without anything that calls home. */
+/** Start the system's Chromium, with everything off that connects to its maker. */
 export function launchBrowser(): Promise<Browser> {
   const executablePath = CANDIDATES.find((path) => existsSync(path))
   if (executablePath === undefined) throw new Error(`No Chromium is installed: ${CANDIDATES.join(', ')}`)
@@ -30,14 +30,14 @@ export function launchBrowser(): Promise<Browser> {
   })
 }
 
-/** A page with everything that its console complained of. */
+/** An open page, with the errors and warnings of its console. */
 export interface Visit {
   page: Page
   context: BrowserContext
   complaints: string[]
 }
 
-/** How a page is looked at. */
+/** How a page is displayed. */
 export interface Looks {
   width?: number
   height?: number
@@ -65,7 +65,7 @@ export async function visit(browser: Browser, url: string, looks: Looks = {}): P
   return { page, context, complaints }
 }
 
-/** Sign in by typing, and wait for what comes after. */
+/** Sign in by typing, and wait for the page behind the login. */
 export async function signIn(
   page: Page,
   who: { email: string; password: string } = TEST_ADMIN,
@@ -96,7 +96,7 @@ const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 /** What axe finds against WCAG 2.2 AA on the page as it stands, as readable lines. */
 export async function findBarriers(page: Page): Promise<string[]> {
   const { readFile } = await import('node:fs/promises')
-  // Evaluated, not added as an element: the page's own content security policy stays in force.
+  // axe is evaluated and not added as a script element, so that the page's own content security policy stays in force.
   await page.evaluate(await readFile(axeFile, 'utf8'))
   const results = await page.evaluate(async () => {
     const { axe } = globalThis as unknown as {

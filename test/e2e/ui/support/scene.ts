@@ -39,9 +39,9 @@ service:
       processors: [memory_limiter, batch]
       exporters: [otlphttp/eu, debug]
 `
-/** The same, better. */
+/** The same config with a shorter timeout. */
 export const GATEWAY_FASTER = GATEWAY.replace('timeout: 5s', 'timeout: 2s')
-/** It asks for an exporter that no collector of the tests has. */
+/** The same config with an exporter that no collector of the tests has. */
 export const GATEWAY_KAFKA = GATEWAY.replace('  debug: {}', '  kafka/eu:\n    brokers: [kafka:9092]').replace(
   'otlphttp/eu, debug',
   'otlphttp/eu, kafka/eu',
@@ -58,10 +58,13 @@ process_config:
 `
 
 const QUICK = { behaviour: { kind: 'apply', delayMs: 150 } } as const
-/** It does not say which components it has: nobody can tell beforehand what it will reject. */
+/**
+ * The capabilities of an agent that does not report which components it has, so that no check can foresee what it
+ * rejects.
+ */
 export const SECRETIVE = SUPERVISED & ~AGENT_CAPABILITIES.reportsAvailableComponents
 
-/** The id of a workload once it is listed with so many instances. */
+/** Wait until a workload is listed with so many instances; returns its id. */
 export function workloadId(service: Service, name: string, instances = 1): Promise<string> {
   return eventually(`${name} is listed`, async () => {
     const list = (await service.api.get('/api/workloads')) as {
@@ -83,7 +86,7 @@ export async function pushAndSettle(service: Service, id: string, yaml: string):
   return hash
 }
 
-/** Push a config to production, with everything that it asks for. */
+/** Push a config to a workload in production, with the confirmations that this needs. */
 async function pushToProduction(service: Service, id: string, yaml: string): Promise<void> {
   const approvals = `/api/workloads/${id}/config/approvals`
   const draft = { draft_yaml: yaml, comment: 'Under management', prod_confirmation: true }
@@ -112,7 +115,7 @@ export async function startRollout(
 
 const SINCE = { startTimeUnixNano: 1_782_892_800_000_000_000, statusTimeUnixNano: 1_782_892_860_000_000_000 }
 
-/** What a collector says whose exporter cannot reach its destination. */
+/** The health that a collector reports whose exporter cannot reach its destination. */
 export const FAILING_EXPORTER = {
   ...SINCE,
   healthy: false,
@@ -144,7 +147,7 @@ export const FAILING_EXPORTER = {
   },
 }
 
-/** A fleet with something of everything, and where to look. */
+/** A fleet with an example of everything, and the pages that show it. */
 export interface Scene {
   pages: { name: string; path: string; act?: (page: Page) => Promise<void> }[]
   close(): Promise<void>
@@ -171,7 +174,7 @@ async function labelTogether(
   await second!.post(`/api/reviews/${set?.id}`, { comment: 'These are the nodes', accepted: true }, 200)
 }
 
-/** Connect the fleet of the photographs, and make its history. */
+/** Connect the fleet for the screenshots, and make its history. */
 export async function openScene(service: Service): Promise<Scene> {
   const agents: SimulatedAgent[] = []
   const add = (
@@ -250,7 +253,7 @@ export async function openScene(service: Service): Promise<Scene> {
     },
     201,
   )
-  // Only a trusted label says that one approval is enough, whoever else may approve meanwhile.
+  // Without a trusted label an approval by somebody else than the author would be needed.
   await labelTogether(service, node, { env: 'staging' })
   const nodes = `/api/workloads/${node}/config/approvals`
   const approved = await api.post(

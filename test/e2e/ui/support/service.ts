@@ -4,7 +4,7 @@ import { type Service, SHARED_SECRET, startService } from '../../support/service
 
 const BUNDLE = fileURLToPath(new URL('../../../../dist/muster.mjs', import.meta.url))
 
-/** The administrator that the service of these tests starts with. */
+/** The administrator that exists when the service of these tests starts. */
 export const TEST_ADMIN = { email: 'admin@example.com', password: 'correct horse battery' }
 export { SHARED_SECRET }
 

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 
-/** How smooth a stretch of use was, as the browser saw it. */
+/** How smooth a page was during an action, as the browser measured it. */
 export interface Smoothness {
-  /** Tasks that held the page for 50 ms or more: how many, and the longest. */
+  /** Tasks that blocked the page for 50 ms or more: how many, and how long the longest was. */
   longTasks: number
   longestTaskMs: number
-  /** The time from one frame to the next. */
+  /** The time between two frames: the median and the 99th percentile. */
   frameP50Ms: number
   frameP99Ms: number
 }
@@ -15,7 +15,7 @@ interface Recorded {
   frames: number[]
 }
 
-/** Record every page that is opened from now on, from its first moment. */
+/** Let every document that this page opens from now on record its tasks and frames from its first moment. */
 export async function recordSmoothness(page: Page): Promise<void> {
   await page.addInitScript(() => {
     const recorded: Recorded = { tasks: [], frames: [] }
@@ -33,7 +33,7 @@ export async function recordSmoothness(page: Page): Promise<void> {
   })
 }
 
-/** Do something, and say how smooth the page was meanwhile. The figures depend on the machine. */
+/** Run `act`, and return how smooth the page was meanwhile. The figures depend on the machine. */
 export async function measure(page: Page, act: () => Promise<void>): Promise<Smoothness> {
   await page.evaluate(() => {
     const { recorded } = globalThis as unknown as { recorded: Recorded }
@@ -55,7 +55,7 @@ export async function measure(page: Page, act: () => Promise<void>): Promise<Smo
   }
 }
 
-/** Scroll down in steps of a wheel, a frame each, and answer where the page ends up. */
+/** Scroll down in steps, one each frame; returns the position at the end, in pixels. */
 export const scrollBy = (page: Page, steps: number, pixels: number): Promise<number> =>
   page.evaluate(
     ([count, by]) =>

@@ -7,19 +7,21 @@ import { connect } from './fleet.ts'
 import { GATEWAY, pushAndSettle, workloadId } from './scene.ts'
 import { startComplete } from './service.ts'
 
-// What the tests of one file share. `useStage` sets these before the first test, or before each one.
+// Variables that the tests of one file share. `useStage` sets them before the first test, or before each one.
 
 /** The service that the pages are of. */
 export let service: Service
+/** The browser of this file. */
 export let browser: Browser
-/** The page that the tests look at, signed in, and what it complained of. */
+/** The open page with its console messages; signed in. */
 export let seen: Visit
+/** The page of `seen`. */
 export let page: Page
 
 /** The collectors that `connectAgent` connected and that have not been stopped since. */
 export const agents: SimulatedAgent[] = []
 
-/** What a file needs before its first test. */
+/** What a test file needs before its first test. */
 export interface StageOptions {
   /** Settings of the service. */
   env?: Record<string, string>
@@ -28,7 +30,7 @@ export interface StageOptions {
   looks?: Looks
   /** Runs once the service is there, before a page is opened. */
   prepare?: () => Promise<void>
-  /** For the service, the preparation and the page together. */
+  /** How long the service, the preparation and the page together may take, in ms. */
   withinMs?: number
 }
 
@@ -51,7 +53,7 @@ export function useStage({ env, pages, looks, prepare, withinMs }: StageOptions)
   })
 }
 
-/** Open a page on the service and sign in; it is `page` from now on. */
+/** Open a page on the service and sign in. It becomes `page`. */
 export async function openPage(looks?: Looks): Promise<void> {
   seen = await visit(browser, service.url, looks)
   page = seen.page
@@ -70,7 +72,7 @@ export function connectAgent(
   return agent
 }
 
-/** Connect a workload of so many collectors and push a config to it; answers its id. */
+/** Connect a workload of `pods` collectors and push a config to it; returns its id. */
 export async function connectManaged(
   name: string,
   options: Partial<SimulatedAgentOptions> & { pods?: number } = {},

@@ -29,7 +29,7 @@ describe('the limits', () => {
   it('are what was asked for, and what an operator raised when he continued', () => {
     expect(passed({ counts: { failed: 2 }, asked: { failed: 1 } })).toMatchObject({ limit: 1 })
     expect(passed({ counts: { failed: 2 }, asked: { failed: 1 }, raised: { failed: 2 } })).toBeNull()
-    // Raised is not lowered.
+    // A limit from continuing that is lower than the requested one does not count.
     expect(passed({ counts: { failed: 2 }, asked: { failed: 2 }, raised: { failed: 0 } })).toBeNull()
   })
 })

@@ -5,7 +5,7 @@ import { expandLikeCollector } from '../../../support/collector-expansion.ts'
 
 const areHarmless = (value: string) => referencesOf('', { key: value }).areHarmless
 
-/** The schemes that a collector opens while it fills in a text, `env` and `yaml` left out. */
+/** The schemes that a collector opens while it expands a text, except `env` and `yaml`. */
 function opened(text: string): string[] {
   const schemes: string[] = []
   try {
@@ -14,7 +14,7 @@ function opened(text: string): string[] {
       return ''
     })
   } catch {
-    // It refuses the config; what it opened before that counts all the same.
+    // The collector refuses the config, but what it opened before counts.
   }
   return schemes
 }

@@ -13,7 +13,10 @@ import { hasWalls, namespaceSandbox, type Sandbox } from '../../../../lib/config
 import { validateConfig } from '../../../../lib/configs/check/validate.ts'
 import { MASK } from '../../../../lib/redact/redact.ts'
 
-/** Whether this system has walls at all; where it has none, nothing is ever run, and that is tested below. */
+/**
+ * Whether this system has what the sandbox needs (user namespaces). Without it no collector is ever run, which is
+ * tested below.
+ */
 const isWalled = await hasWalls()
 if (!isWalled)
   console.warn('*** SKIPPED: this system has no user namespaces, so no collector was run behind walls. ***')
@@ -24,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** A collector binary made of a shell script; `validate` is what it does when asked to validate. */
+/** Make a collector program from a shell script; `validate` is what it runs as its `validate` command. */
 async function fakeCollector(
   name: string,
   validate: string,
@@ -55,7 +58,7 @@ const run = (
   )({ text: 'a: 1\n', references: harmless(), targetVersion: '0.149.0', ...request })
 const codes = (check: { messages: Array<{ code: string }> }) => check.messages.map(({ code }) => code)
 
-/** What `mkdtemp` made for trial runs and nobody took away. */
+/** The folders of trial runs in the folder for temporary files that were not removed. */
 const leftBehind = () => readdirSync(tmpdir()).filter((name) => name.startsWith('muster-validate-'))
 
 describe.runIf(isWalled)('the runtime check', () => {
@@ -99,7 +102,7 @@ describe.runIf(isWalled)('the runtime check', () => {
   })
 
   it('ends at its time limit with everything the binary started', async () => {
-    // A time that nobody else sleeps for.
+    // An unusual number of seconds, by which these processes are found.
     const binaryPath = await fakeCollector('slow', 'sleep 60.2718281 & setsid sleep 60.2718281 & wait')
     const started = performance.now()
     const check = await run({ binaryPath, timeoutMs: 300 })
@@ -202,7 +205,7 @@ describe.runIf(isWalled)('the runtime check', () => {
       messages: [{ code: 'otelcol_reference_refused', severity: 'warning' }],
     })
     expect(JSON.stringify(result)).not.toContain('sesame')
-    // The program is one that would: without walls and without being asked first it tells.
+    // The same program does reveal it when it runs without the sandbox and without the checks before it.
     await writeFile(join(folder, 'draft.yaml'), draft)
     const told = await runProgram(binaryPath, ['validate', '--config', 'draft.yaml'], {
       ...{ folder, timeoutMs: 10_000, outputBytesMax: 65_536 },
@@ -238,7 +241,7 @@ describe('the runtime check on any system', () => {
   it('has no walls when the tools that put them up fail', async () => {
     const limits = { folder: join(folder, 'not-there'), timeoutMs: 5_000, outputBytesMax: 100 }
     await mkdir(limits.folder)
-    // The part of the folder that the program is to see is missing, so that the wall cannot be finished.
+    // A part of the folder that the sandbox has to show is missing, so that it cannot be set up.
     const run = await namespaceSandbox({ binary: '/bin/sh', args: ['-c', 'echo ran'], ...limits })
     expect(run).toEqual({ outcome: 'no-walls' })
   })
@@ -281,7 +284,7 @@ service:
       exporters: [debug]
 `
 
-/** A collector that fills in references as the real one does and tells what they became. */
+/** Bundle the stand-in for a collector that expands references and prints what they became. */
 async function expandingCollector(): Promise<string> {
   const outfile = join(folder, 'expanding')
   await build({
@@ -293,7 +296,7 @@ async function expandingCollector(): Promise<string> {
   return outfile
 }
 
-/** What still runs with this among its arguments; one that ended and that nobody has asked about counts as ended. */
+/** The processes that run with this among their arguments. A zombie counts as ended. */
 function running(argument: string): string[] {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid)) return false

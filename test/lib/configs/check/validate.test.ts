@@ -79,7 +79,7 @@ const validate = (text: string, target: ConfigTarget | null = targetOf([instance
 
 const errorCodes = async (text: string) => (await validate(text)).errors.map(({ code }) => code)
 
-/** The gateway with one replacement, which must hit. */
+/** The gateway's config with one replacement, whose text must occur. */
 function edit(from: string, to: string): string {
   expect(GATEWAY).toContain(from)
   return GATEWAY.replace(from, () => to)
@@ -222,7 +222,7 @@ describe('the structure', () => {
     expect(
       await errorCodes('exporters: {debug: }\nservice: {pipelines: {traces: {exporters: [debug]}}}'),
     ).toEqual(['missing_pipeline_section', 'missing_section'])
-    // What was meant by the missing one is told as well.
+    // Besides the missing section the misspelt one is reported.
     expect(await errorCodes('servce: {pipelines: {}}')).toEqual(['missing_service', 'unknown_section'])
   })
 

@@ -9,7 +9,7 @@ import { CATEGORIES } from '../../../../lib/configs/yaml/value.ts'
 
 const NOBODY = { requestedVersion: '', minimumVersion: '', validatedAt: new Date(0) }
 
-/** What a static validation says of a text: nothing, or which check refuses it. */
+/** The code of the check that a static validation refuses a text with, or that it is valid. */
 function verdictOf(text: string): string {
   const failed = validateStatically(text, { ...NOBODY, target: null }).checks.find(
     ({ status }) => status === 'failed',
@@ -35,12 +35,12 @@ interface Judged {
   file: string
   class: 'valid' | 'environment' | 'unknown_component' | 'component_config' | 'structure' | 'yaml'
   error?: string
-  /** Further complaints of the same run. */
+  /** Further errors of the same run. */
   also?: string[]
 }
 
-// Configs with the verdicts of a real collector. They are other people's, so there is none in the repository: the
-// folder lies beside the checkout.
+// Configs of other people with the verdicts of a real collector. They are not in the repository: without
+// MUSTER_TEST_VERDICTS they are looked for in a folder beside the checkout, and without that these tests are skipped.
 const besides = new URL('../../../../../shared/fixtures/configs', import.meta.url)
 const folder = process.env['MUSTER_TEST_VERDICTS'] || fileURLToPath(besides)
 const judged: Judged[] = existsSync(join(folder, 'verdicts.jsonl'))
@@ -52,7 +52,7 @@ const judged: Judged[] = existsSync(join(folder, 'verdicts.jsonl'))
 const textOf = ({ file }: Judged) => readFileSync(join(folder, file), 'utf8')
 const ofClass = (name: Judged['class']) => judged.filter((one) => one.class === name)
 
-/** Files of which something else is to be said than the collector does, each with its reason. */
+/** Files for which our verdict has to differ from the collector's, each with the reason. */
 const NAMED: Readonly<Record<string, { verdict: string; because: string }>> = {}
 
 describe('configs that a collector judged', () => {
@@ -71,7 +71,7 @@ describe('configs that a collector judged', () => {
     if (named !== undefined) expect(verdict, named.because).toBe(named.verdict)
     else if (one.class === 'structure') expect(verdict).toBe('collector_structure')
     else if (one.class === 'yaml') expect(verdict).toBe('yaml_static')
-    // The collector stops at a component's settings; what is wrong behind that may be found by us.
+    // The collector stops at the settings of a component; our checks may find a fault behind that.
     else if (one.class === 'component_config') expect(['valid', 'collector_structure']).toContain(verdict)
     else expect(verdict).toBe('valid')
   })
@@ -81,7 +81,7 @@ describe('configs that a collector judged', () => {
     ({ error, ...one }) => {
       const parsed = parseConfig(textOf({ ...one }))
       const [, line, what] = /line (\d+): (.*)/.exec(error!)!
-      // It counts from 0 where a token does not fit the grammar, and from 1 everywhere else.
+      // The collector counts lines from 0 where a token does not fit the grammar, and from 1 everywhere else.
       const counted = what!.startsWith('did not find expected') ? 1 : 0
       expect(parsed.ok ? null : parsed.problem.line).toBe(Number(line) + counted)
     },
@@ -103,7 +103,7 @@ describe('configs that a collector judged', () => {
   )
 })
 
-/** What is said of a text when its workload has everything that it names but these. */
+/** What a validation says of a text whose workload has every component that the text names, except these. */
 function missingOf(text: string, unknown: readonly { category: string; type: string }[]): string[] {
   const { required } = validateStatically(text, { ...NOBODY, target: null })
   const components = new Map<string, string[]>(CATEGORIES.map((category) => [category, ['nothing']]))

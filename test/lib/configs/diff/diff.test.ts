@@ -32,7 +32,7 @@ const diff = (
   peers: FleetPeer[] = [],
 ) => diffConfigs({ baseText, targetText, workload, peers })
 
-/** The base with one replacement, which must hit. */
+/** The base config with one replacement, whose text must occur. */
 function edit(from: string, to: string): string {
   expect(BASE).toContain(from)
   return BASE.replace(from, () => to)
@@ -257,7 +257,7 @@ describe('the blast radius', () => {
     const strangers = [
       peer('b', '', { 'deployment.environment': 'production' }),
       peer('c', 'us', { 'deployment.environment': 'production', 'k8s.namespace.name': 'default' }),
-      // A cluster of the same name in another environment is another one.
+      // A cluster of the same name in another environment counts as another cluster.
       peer('d', 'eu', { 'deployment.environment': 'staging' }),
     ]
     const workload = peer('a', 'eu', {
@@ -314,7 +314,7 @@ const config = fc.record({
   }),
 })
 
-/** Every place of a value, as the keys that lead there. */
+/** The paths to all leaves of a value, each as the keys that lead there. */
 function placesOf(value: unknown, path: Array<string | number> = []): Array<Array<string | number>> {
   if (typeof value !== 'object' || value === null) return [path]
   return [

@@ -23,7 +23,7 @@ service:
     metrics: {receivers: [otlp], processors: [memory_limiter, batch], exporters: [prometheusremotewrite]}
 `
 
-/** The diff of the base with replacements, each of which must hit. */
+/** The diff between the base config and the base with these replacements, whose texts must occur. */
 function edited(...replacements: Array<[from: string, to: string]>) {
   let text = BASE
   for (const [from, to] of replacements) {

@@ -28,7 +28,10 @@ service:
     metrics: {level: detailed}
 `
 
-/** As a supervised collector reports it: resolved, sorted, with defaults, an extension and a resource added. */
+/**
+ * An effective config as a supervised collector reports it: references resolved, keys sorted, defaults, an extension
+ * and resource attributes added.
+ */
 const effective = (uid: string, ppid: number, port: number, timeout = '1m0s') => `connectors: {}
 exporters:
     debug:

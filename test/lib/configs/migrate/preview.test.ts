@@ -109,7 +109,7 @@ describe('a Datadog agent', () => {
       const { unsupported_keys, draft_yaml } = preview('datadog_agent', `env: a\ndogstatsd_port: "${port}"\n`)
       expect(draft_yaml).not.toContain('statsd')
       expect(draft_yaml).not.toContain('evil')
-      // A text that is no YAML at all has no keys to speak of.
+      // A text that is no YAML has no keys to report.
       if (unsupported_keys.length > 0) expect(unsupported_keys[0]!.reason).toContain('1 to 65535')
     },
   )
@@ -120,7 +120,7 @@ describe('a Datadog agent', () => {
     expect(attributesOf(preview('datadog_agent', 'tags: ["env:prod"]'))).toEqual({
       'deployment.environment.name': 'prod',
     })
-    // The example of the page.
+    // The example that the page shows.
     expect(sent('https://otlp.example.com:4318')).toEqual({
       otlphttp: { endpoint: 'https://otlp.example.com:4318' },
     })
@@ -448,7 +448,7 @@ describe('secrets', () => {
     'app_key',
   ]
   const key = fc.constantFrom(...SECRET_KEYS)
-  // Long enough not to be part of an answer's own words.
+  // Long enough that it cannot occur in an answer by chance.
   const secret = fc
     .string({ minLength: 12, maxLength: 30, unit: fc.constantFrom(...'abcXYZ0189-_.+/') })
     .map((text) => `Q${text}Q`)
@@ -507,7 +507,7 @@ describe('secrets', () => {
             expect(text, source).not.toContain(s)
             expect(text, source).not.toContain(encodeURIComponent(s))
             expect(draftOf(answer).service.pipelines, source).toBeTruthy()
-            // Without the label that gives the same secret away.
+            // The same without the labels, by whose names the secret could have been recognised.
             expect(JSON.stringify(preview(vendor as MigrationVendor, source)), source).not.toContain(s)
           }
         }),

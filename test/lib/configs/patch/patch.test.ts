@@ -32,7 +32,7 @@ service:
 
 const change = (patch: ConfigPatch, base = BASE) => textOf(patchConfig(base, patch))
 
-/** The lines that a patch takes out and puts in. */
+/** The lines that a patch removes and adds. */
 function linesOf(patch: ConfigPatch, base = BASE): { out: string[]; in: string[] } {
   const [before, after] = [base.split('\n'), change(patch, base).split('\n')]
   return {

@@ -10,7 +10,7 @@ import { isSameValue } from '../../../../lib/configs/yaml/equal.ts'
 import { parseConfig } from '../../../../lib/configs/yaml/parse.ts'
 import { type ConfigObject, type ConfigValue, isObject } from '../../../../lib/configs/yaml/value.ts'
 
-// Other people's configs lie beside the checkout, where they are; see verdicts.test.ts.
+// Configs of other people are not in the repository but in a folder beside the checkout; see verdicts.test.ts.
 const besides = new URL('../../../../../shared/fixtures/configs', import.meta.url)
 const folder = process.env['MUSTER_TEST_VERDICTS'] || fileURLToPath(besides)
 const own = fileURLToPath(new URL('../../../fixtures/configs', import.meta.url))
@@ -50,7 +50,7 @@ function isSubsequence(some: readonly string[], all: readonly string[]): boolean
   return at === some.length
 }
 
-/** Whether each line is followed in its order; the last one may get a line end. */
+/** Whether all lines of `before` are in `after`, in the same order; line ends at the end do not count. */
 const keepsLines = (before: string, after: string) =>
   isSubsequence(before.replace(/\n+$/, '').split('\n'), after.split('\n'))
 
@@ -134,7 +134,9 @@ function scalarPaths(value: ConfigValue, path: readonly string[] = []): string[]
   return Object.entries(value).flatMap(([key, entry]) => scalarPaths(entry, [...path, key]))
 }
 
-/** Mappings with anchors, aliases, merge keys, comments, brackets and blocks, as people write them. */
+/**
+ * Generated YAML as people write it: mappings with anchors, aliases, merge keys, comments, and flow and block style.
+ */
 const texts = fc
   .array(
     fc.record({

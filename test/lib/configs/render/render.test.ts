@@ -41,7 +41,7 @@ function textOf(rendering: Rendering): string {
 
 describe('a placeholder', () => {
   it.each<[string, VariableValues, string]>([
-    // A whole plain value takes its type, written so that it reads as that.
+    // A variable that is a whole plain value keeps its type: it is written so that it is read as that type.
     ['a: ${muster:port}', { port: '4317' }, 'a: 4317'],
     ['a: ${muster:ratio} # as asked', { ratio: '0.25' }, 'a: 0.25 # as asked'],
     ['a: ${muster:on}', { on: 'true' }, 'a: true'],
@@ -52,12 +52,12 @@ describe('a placeholder', () => {
     ['a: ${muster:region}', { region: '' }, 'a: ""'],
     ['a: ${muster:region}', { region: 'a: b # c' }, 'a: "a: b # c"'],
     ['- ${muster:port}', { port: '1' }, '- 1'],
-    // Between quotes it is a text.
+    // A variable between quotes becomes a string.
     ['a: "${muster:port}"', { port: '4317' }, 'a: "4317"'],
     ["a: '${muster:region}'", { region: "it's" }, "a: 'it''s'"],
     ['a: "${muster:region}"', { region: 'say "x\\y"' }, 'a: "say \\"x\\\\y\\""'],
     ['a: ["${muster:region}", b]', { region: 'x, y]' }, 'a: ["x, y]", b]'],
-    // Inside a text, or a block, it is its characters.
+    // A variable inside a longer text or a block becomes its characters.
     ['a: 0.0.0.0:${muster:port}', { port: '4317' }, 'a: 0.0.0.0:4317'],
     ['a: ${muster:port}${muster:port}', { port: '1' }, 'a: "11"'],
     ['a: x ${muster:region}', { region: '#1' }, 'a: "x #1"'],
@@ -68,7 +68,7 @@ describe('a placeholder', () => {
     ],
     ['a: >-\n  x ${muster:region}\n  y\n', { region: 'z' }, 'a: >-\n  x z\n  y\n'],
     ['a: "x\n  ${muster:region}"', { region: '"z"' }, 'a: "x\n  \\"z\\""'],
-    // Innermost first, also inside what the collector itself fills in.
+    // Nested variables are filled in from the innermost, also inside references that the collector expands.
     ['a: ${env:${muster:region}_KEY}', { region: 'EU' }, 'a: ${env:EU_KEY}'],
     ['a: ${muster:region:-${muster:wait}}', { wait: '5s' }, 'a: 5s'],
     ['a: ${muster:region:-${env:REGION:-eu}}', {}, 'a: ${env:REGION:-eu}'],
@@ -76,15 +76,15 @@ describe('a placeholder', () => {
     ['a: ${muster:port:-4317}', {}, 'a: 4317'],
     ['a: ${muster:port:-4317}', { port: '1' }, 'a: 1'],
     ['a: ${muster:region:-}', {}, 'a: ""'],
-    // The collector's dollar is doubled, so that no value refers to anything.
+    // A dollar in a value is doubled, so that the collector takes no value for a reference.
     ['a: ${muster:region}', { region: '${env:HOME}' }, 'a: $${env:HOME}'],
     ['a: x${muster:region}', { region: '$1' }, 'a: x$$1'],
-    // In a comment it means nothing, and escaped it is none.
+    // In a comment a variable is left as it is, and an escaped one is none.
     ['# ${muster:nothing}\na: b # ${muster:', {}, '# ${muster:nothing}\na: b # ${muster:'],
     ['a: | # ${muster:nothing}\n  ${muster:region}\n', { region: 'x' }, 'a: | # ${muster:nothing}\n  x\n'],
     ['a: $${muster:region}', { region: 'x' }, 'a: $${muster:region}'],
     ['a: $$${muster:region}', { region: 'x' }, 'a: $$x'],
-    // Behind an anchor it is put in once.
+    // A variable in an anchored node is filled in once.
     ['a: &x ${muster:port}\nb: *x', { port: '1' }, 'a: &x 1\nb: *x'],
     ['a: &x {k: "${muster:region}"}\nb:\n  <<: *x', { region: 'v' }, 'a: &x {k: "v"}\nb:\n  <<: *x'],
     ['a: !!str ${muster:port}', { port: '1' }, 'a: !!str "1"'],
@@ -222,14 +222,14 @@ describe('declared variables', () => {
   })
 })
 
-/** A text of characters that mean something to YAML, to the collector or to us. */
+/** Generated texts of characters that mean something to YAML, to the collector or to our variables. */
 const nasty = (maxLength: number) =>
   fc.string({
     unit: fc.constantFrom(...'ab01 -:#,[]{}&*!|>\'"%@`$~?\\/.=<_é😀'),
     maxLength,
   })
 
-/** How a scalar is written, around what it holds. */
+/** The YAML styles in which a scalar can be written. */
 const STYLES = ['plain', 'single', 'double', 'literal'] as const
 
 describe('whatever the values and the styles', () => {
@@ -253,7 +253,8 @@ describe('whatever the values and the styles', () => {
         })
         const outcome = renderVersion(lines.join('\n'), declared, values)
         if (!outcome.ok) {
-          // A block cannot hold every text; all else can be written.
+          // A value may be invalid by itself. Otherwise only a block scalar may fail, since a block cannot hold every
+          // text.
           const isBlock =
             outcome.problem.code === 'render_mismatch' && entries.some((one) => one.style === 'literal')
           expect(

@@ -14,7 +14,7 @@ describe('where a path stands', () => {
   test.each([
     ['a', { line: 1, column: 1 }],
     ['a.b', { line: 3, column: 3 }],
-    // A key that holds a dot counts before one in another.
+    // A key that contains dots is preferred to nested keys.
     ['a.b.c', { line: 2, column: 3 }],
     ['a.b.c[1]', { line: 2, column: 3 }],
     ['a.b.x', { line: 3, column: 3 }],

@@ -4,7 +4,7 @@ import { parseConfig } from '../../../../lib/configs/yaml/parse.ts'
 import { rememberConfigs } from '../../../../lib/configs/yaml/parse-memory.ts'
 import { configYaml } from '../../../support/push-config.ts'
 
-/** A memory that tells which texts it had to read. */
+/** A memory of parsed configs, with the list of texts that it really parsed. */
 function watched() {
   const read: string[] = []
   const readConfig = rememberConfigs((text) => {

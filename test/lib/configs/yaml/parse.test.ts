@@ -135,7 +135,8 @@ describe('texts that the collector refuses', () => {
     expect(codeOf(`a: ${'['.repeat(100_000)}`)).toBe('yaml_parse')
   })
 
-  // Walking a deep value takes stack, and an engine that runs out of it while it compiles an expression ends the process.
+  // Deep values are refused: walking one takes stack, and an engine that runs out of stack while it compiles a regular
+  // expression ends the process.
   it.each([
     ['blocks', Array.from({ length: 400 }, (_, i) => `${' '.repeat(i)}a:\n`).join('')],
     ['lists on one line', `a: \n${'- '.repeat(5_000)}x`],
@@ -159,7 +160,7 @@ describe('texts that the collector refuses', () => {
     expect(normalForm(text)).not.toBeNull()
   })
 
-  // What a bracket too many left behind was once not read at all, and the rest of the config with it.
+  // A fault of the past: after a bracket too many the rest of the config was silently not read.
   it.each([
     ['behind a list', 'a:\n  b: [x]]\nc: 1\n', 2],
     ['in the place of a value', 'a:\n  b: ]\nc: 1\n', 2],
@@ -170,7 +171,7 @@ describe('texts that the collector refuses', () => {
     expect(parseConfig(text)).toMatchObject({ ok: false, problem: { code: 'yaml_parse', line } })
   })
 
-  // As the collector counts (yaml.v3), but for brackets, where it says one less.
+  // Line numbers are those of the collector (yaml.v3), except for brackets, where it says one less.
   it.each([
     ['a quoted text', 'a:\n  b: "x\nc: 1\nd: 2\n', 2],
     ['a text in single quotes', "a:\n  b: 'x\nc: 1\n\n\nd: 2\n", 2],

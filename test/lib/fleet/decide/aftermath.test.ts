@@ -32,6 +32,6 @@ it('with an answer it goes back, has gone back, or could not, and says which pus
   expect(kindOf({ status: 'failed', phase: 'failed' })).toBe('rollback_failed')
   expect(kindOf({ phase: 'superseded' })).toBe('overtaken')
   expect(kindOf({ phase: 'aborted' })).toBe('overtaken')
-  // It was applied before the next push superseded it: it did go back.
+  // The rollback was applied before the next push superseded it, so the workload did go back.
   expect(kindOf({ status: 'applied', phase: 'superseded' })).toBe('went_back')
 })

@@ -64,7 +64,7 @@ describe('an instance that was not offered its config yet', () => {
     const another: Offer = { ...SENT, hash: OTHER, generation: 2 }
     const reported = reports(HASH, 'applied')
     expect(decide({ reported, offer: another })).toEqual({ kind: 'offer', cause: 'assigned' })
-    // What was sent on a former connection is settled by what it says on this one.
+    // An offer that was sent on a former connection is settled by what the instance reports on this one.
     expect(decide({ reported, offer: { ...another, lastSentOn: 6 } })).toEqual({ kind: 'satisfied' })
     expect(decide({ reported, offer: { ...another, ended: 'failed' } })).toEqual({ kind: 'satisfied' })
     expect(decide({ reported, offer: { ...another, lastSentAtMs: null } })).toEqual({ kind: 'satisfied' })

@@ -3,7 +3,10 @@ import { goneAfterMs, NO_RHYTHM, notePoll } from '../../../../lib/fleet/decide/p
 
 const times = (count: number, gap: number) => Array.from({ length: count }, () => gap)
 
-/** Follow polls that are so many seconds apart: how often it was gone in between, and after how long it is now. */
+/**
+ * Follow polls with these gaps in seconds; returns how often the poller counted as gone in between, and after how many
+ * seconds it would count as gone now.
+ */
 function follow(...gaps: number[]): { gone: number; goneAfter: number } {
   let nowMs = 1_000
   let rhythm = notePoll(NO_RHYTHM, nowMs)

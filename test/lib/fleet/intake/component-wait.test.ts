@@ -43,7 +43,7 @@ const announced = (hash = 'aa') => ({ componentsHash: `${hash}${tests}` })
 const list = (agent: FakeAgent, components = ALL, hash = 'aa') =>
   agent.say({ components: { hash: `${hash}${tests}`, components } })
 
-/** One that has everything runs the config, and it is active. */
+/** Connect an instance that has all components, push the config to it and let it apply it. */
 async function runConfig(): Promise<FakeAgent> {
   const first = join(full)
   await pushConfig(ctx.fleet, first.workloadId, YAML)

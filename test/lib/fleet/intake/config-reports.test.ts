@@ -3,7 +3,7 @@ import { classifyAgentError } from '../../../../lib/redact/agent-error.ts'
 import { createFleetContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 
-// What reads error texts, as it is, but counted.
+// The real function that classifies error texts, with its calls counted.
 vi.mock('../../../../lib/redact/agent-error.ts', async (original) => {
   const real = await original<typeof import('../../../../lib/redact/agent-error.ts')>()
   return { ...real, classifyAgentError: vi.fn(real.classifyAgentError) }

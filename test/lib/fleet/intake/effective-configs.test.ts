@@ -23,7 +23,7 @@ const yamlOf = (name: string) =>
 
 let database: TestDatabase
 let ctx: FleetTestContext
-/** What the workers answer; set by each test. */
+/** Stands for the worker threads that normalise effective configs; set by each test. */
 let normalise: FleetDeps['normalise']
 let isAway: boolean
 
@@ -102,7 +102,7 @@ describe('effective configs', () => {
   })
 
   it('wait for the database within a bound, and are asked for again when it is back', async () => {
-    // Each of another hash and 2 MB long, however short the text that was sent.
+    // Each normal form has another hash and is 2 MB long, however short the text that was reported.
     normalise = async (text) => ({
       hash: text,
       text: 'x'.repeat(2_000_000),

@@ -14,7 +14,7 @@ import {
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { SUPERVISOR } from '../../../support/test-agent.ts'
 
-// What an agent is asked may not reach it: over HTTP with an answer that is lost, on a socket that has no room.
+// A question may not reach its agent: over HTTP because the answer is lost, on a socket because that has no room.
 
 const FULL_STATE = 1
 const COMPONENTS = 2
@@ -35,7 +35,7 @@ afterEach(async () => {
   await database.pool.execute('delete from workloads')
 })
 
-/** One poll; what its answer asks for. */
+/** Poll once; returns the flags of the answer, which say what it asks for. */
 async function poll(sequenceNum: number, more: PlainMessage = {}): Promise<number> {
   const message = { instanceUid: hex(UID), sequenceNum, capabilities: LISTING, ...more }
   const { flags } = readServerBody(await exchange.answerBody(agentBody(message), '192.0.2.1'))

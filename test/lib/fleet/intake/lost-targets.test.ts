@@ -33,7 +33,10 @@ const join = (uid?: string, capabilities?: number): FakeAgent =>
     ...(capabilities === undefined ? {} : { capabilities }),
   })
 
-/** It takes the config that it is offered, dies of it, and comes back; how often it was offered it in all. */
+/**
+ * Let an agent lose its connection and reconnect so many times, as one does whose process the config ends; returns the
+ * agent on its last connection and how many offers it got in all.
+ */
 async function crash(agent: FakeAgent, times: number): Promise<{ agent: FakeAgent; offers: number }> {
   let last = agent
   let offers = agent.offered().length
@@ -47,10 +50,13 @@ async function crash(agent: FakeAgent, times: number): Promise<{ agent: FakeAgen
   return { agent: last, offers }
 }
 
-/** It does not say what becomes of a config. */
+/** The capabilities of an agent that does not report what becomes of a config. */
 const MUTE = SUPERVISOR & ~AGENT_CAPABILITIES.reportsRemoteConfig
 
-/** It comes back time and again, each time after so long; how often it was offered the config then. */
+/**
+ * Let an agent lose its connection and reconnect `times` times, `afterMs` apart; returns how often it was offered the
+ * config.
+ */
 async function returnMute(agent: FakeAgent, times: number, afterMs: number): Promise<number> {
   let last = agent
   let offers = 0

@@ -33,7 +33,7 @@ async function restart(): Promise<void> {
   ctx = await createFleetContext(database)
 }
 
-/** Poll so often; how often the workload was disconnected in between. */
+/** Poll `count` times, `intervalMs` apart; returns how often the workload was disconnected in between. */
 async function poll(agent: FakeAgent, intervalMs: number, count: number): Promise<number> {
   let disconnects = 0
   for (let polls = 0; polls < count; polls++) {
@@ -109,7 +109,7 @@ describe('an agent that polls each ten minutes', () => {
     const back = fakeAgent(ctx.fleet, { uid: other.uid, host: `slow-${tests}` })
     back.fail('exit code 1', hash)
     const status = async () => (await findPush(database.pool, pushId))?.status
-    // The one that is there has failed it; the other may still come and run it.
+    // The instance that is connected has failed the config; the other one may still come and run it.
     await ctx.advance(1_700_000)
     expect(await status()).toBe('applied')
     await ctx.advance(300_000)
@@ -126,7 +126,7 @@ describe('an agent that polls each ten minutes', () => {
     const [waiting] = await listTargets(database.pool, [pushId])
     expect(waiting?.target.state).toBe('offered')
     const back = join({ uid: agent.uid })
-    // It is asked for all that it has to say, and says it.
+    // It is asked for its full state, and sends it.
     back.describe()
     await ctx.advance(1_000)
     back.say({})

@@ -14,7 +14,7 @@ import { pushConfig } from '../../../support/push-config.ts'
 import { config } from '../../../support/pushed-workload.ts'
 import { SUPERVISOR } from '../../../support/test-agent.ts'
 
-// Two machines that were cloned poll under one uid. Until they are told apart each is taken for the other.
+// Two cloned machines poll with the same uid. Until the service has told them apart it takes them for one agent.
 
 const UID = '0192d3b40000700090000000000000bb'
 const database = await useTestDatabase()
@@ -57,7 +57,10 @@ const offerOf = ({ remoteConfig }: Answer) =>
 it('the one that keeps the uid is offered what only the other one took', async () => {
   const [elder, twin] = ['192.0.2.1', '192.0.2.2']
   let at = 50
-  /** Poll as the elder, which says what it runs when it is asked: the config from before. Answers what it was offered. */
+  /**
+   * Poll as the first machine, which reports its former config when it is asked. Returns the hash that it was offered,
+   * or null.
+   */
   const pollElder = async (): Promise<string | null> => {
     const answer = await poll(elder, at++)
     const isAsked = (Number(answer.flags ?? 0) & 1) !== 0

@@ -33,7 +33,7 @@ async function restart(): Promise<void> {
   ctx = await createFleetContext(database)
 }
 
-/** Heartbeats, each half a minute. */
+/** Let an agent send heartbeats, one each half minute, for this many seconds. */
 async function beat(agent: FakeAgent, seconds: number): Promise<void> {
   for (let passed = 0; passed < seconds; passed += 30) {
     await ctx.advance(30_000)
@@ -78,7 +78,7 @@ describe.each(['ws', 'http'] as const)(
       const again = join({ uid: first.uid, transport, isBare: true })
       const push = await pushConfig(ctx.fleet, again.workloadId, YAML)
       await beat(again, 30)
-      // What it runs may still be on its way.
+      // Its report of what it runs may still be on its way, so nothing is offered yet.
       expect(again.offered()).toEqual([])
       await beat(again, 60)
       expect(again.offered()).toEqual([HASH])

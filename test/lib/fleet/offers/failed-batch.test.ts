@@ -34,7 +34,7 @@ it('an offer that could not be stored takes nothing from a newer one that was', 
   gate = new Promise((_, reject) => {
     refuse = () => reject(new Error('no'))
   })
-  // The offer of the joiner is about to be stored, and does not get there.
+  // The joiner's offer is about to be stored, and that does not get done.
   ctx.timers.advance(20)
   while (!isHeld) await new Promise((resolve) => setImmediate(resolve))
   await pushConfig(ctx.fleet, first.workloadId, configYaml(4318))
@@ -49,14 +49,14 @@ it('an offer that may have been stored and is due no more is held as its row is'
   const ctx = await createFleetContext(database, { db })
   const first = fakeAgent(ctx.fleet, { host: 'doubt' })
   const { pushId } = await pushConfig(ctx.fleet, first.workloadId, configYaml(4319))
-  // It joins while the push is open, and takes configs without saying what becomes of them.
+  // This instance joins while the push is open, and does not report what becomes of configs.
   db.loseAnswer('offers.store')
   const second = fakeAgent(ctx.fleet, {
     ...{ host: 'doubt', capabilities: SUPERVISOR & ~AGENT_CAPABILITIES.reportsRemoteConfig },
   })
   await ctx.advance(500)
   expect(db.pending()).toEqual([])
-  // There is nothing to go back to: the config that failed stays assigned, and is offered to nobody.
+  // Without an earlier config there is no rollback: the failed config stays assigned, and is offered to nobody.
   first.fail('no such exporter')
   await ctx.advance(5_000)
   expect(second.offered()).toEqual([])
@@ -93,7 +93,7 @@ it('an offer in doubt that is just being stored again is not taken for stored', 
   await ctx.advance(500)
   await ctx.advance(980)
   expect(second.offered()).toEqual([])
-  // What it says makes the offer due, a moment before it would have been tried again.
+  // Its report makes the offer due just before it would have been tried again.
   gate = new Promise((resolve) => {
     open = resolve
   })

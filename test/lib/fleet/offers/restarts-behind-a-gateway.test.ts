@@ -5,7 +5,7 @@ import { useTestDatabase } from '../../../support/postgres.ts'
 import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
 import { SUPERVISOR } from '../../../support/test-agent.ts'
 
-// A gateway carries several agents over one WebSocket: that socket stays open when one of them starts again.
+// A gateway carries several agents over one WebSocket, which stays open when one of the agents restarts.
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext
@@ -19,17 +19,17 @@ afterEach(async () => {
   await database.pool.execute('delete from workloads')
 })
 
-/** It does not say what becomes of a config. */
+/** The capabilities of an agent that does not report what becomes of a config. */
 const MUTE = SUPERVISOR & ~AGENT_CAPABILITIES.reportsRemoteConfig
 
-/** Its process starts anew on the socket that it was on: it describes itself and counts from the beginning. */
+/** Let an agent's process restart on the same socket: it describes itself and counts its messages from 0. */
 async function restart(agent: FakeAgent, pod: string): Promise<void> {
   const attributes = { 'service.name': 'edge', 'host.name': 'vm', 'k8s.pod.name': `pod-${pod}` }
   agent.say({ sequenceNum: 0, attributes: new Map(Object.entries(attributes)) })
   await ctx.advance(1_000)
 }
 
-/** It goes on to live, and beats. */
+/** Let an agent send heartbeats for this long. */
 async function live(agent: FakeAgent, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 30_000) {
     agent.say({})

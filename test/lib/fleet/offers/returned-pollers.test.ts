@@ -3,7 +3,7 @@ import { createFleetContext, type FakeAgent, type FleetTestContext } from '../..
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
 
-// An agent that polls has one connection for all its polls: what is a new one is told by what it says.
+// All polls of an agent count as one connection; whether it has reconnected can be told by its messages only.
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext
@@ -27,7 +27,7 @@ async function poll(times: number): Promise<void> {
   }
 }
 
-/** Its process starts anew: it describes itself and counts from the beginning. */
+/** Let the poller's process restart: it describes itself and counts its messages from 0. */
 function restart(): void {
   const attributes = { 'service.name': 'edge', 'host.name': 'vm', 'k8s.pod.name': 'pod-p' }
   poller.say({ sequenceNum: 0, attributes: new Map(Object.entries(attributes)) })
@@ -36,7 +36,7 @@ function restart(): void {
 it('one whose request came three times at once, each answered too late, is asked again', async () => {
   poller.say({ sequenceNum: 7 })
   await ctx.advance(500)
-  // They waited at a process that stood still: nobody waits for the answers any more.
+  // These polls waited at a process that stood still; the agent has given up waiting for their answers.
   for (let copy = 0; copy < 5; copy++) poller.say({ sequenceNum: 7 })
   expect(poller.offered()).toHaveLength(3)
   await poll(5)

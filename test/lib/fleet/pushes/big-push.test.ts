@@ -8,7 +8,7 @@ import {
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../../support/push-config.ts'
 
-// More than is planned, inserted or looked at in one turn of the event loop.
+// More instances than one turn of the event loop plans, inserts or looks at.
 const AGENTS = 10_500
 const database = await useTestDatabase()
 let ctx: FleetTestContext
@@ -59,7 +59,7 @@ it('is for everybody who is there at its commit, whatever comes, goes and moves 
   const stored = Object.fromEntries(rows.map(({ state, many }) => [state, many]))
   expect(stored['applied']).toBe(here.length)
   expect(stored['offered'] ?? 0).toBe(0)
-  // Who left and who moved have their ends, too, and keep nobody waiting.
+  // Instances that left or moved have ended as targets too, and hold nothing up.
   await ctx.advance(10_000)
   expect(push).toMatchObject({ status: 'applied', phase: 'applied' })
   expect(push.counts.applied).toBe(here.length - push.counts.joined)

@@ -18,7 +18,10 @@ afterEach(async () => {
   await database.pool.execute('delete from workloads')
 })
 
-/** Somebody joins every ten seconds and applies what it is offered ten seconds later: somebody always has yet to. */
+/**
+ * Let an instance join every ten seconds and apply its offer ten seconds later, so that there is always one that has
+ * not yet.
+ */
 async function churn(rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const before = workload.agents.at(-1)!
@@ -37,7 +40,7 @@ it('a push has been applied once those it was made for have', async () => {
   workload.agents[1]!.apply()
   await churn(3)
   expect((await workload.stored(push)).status).toBe('applied')
-  // Whoever joined since is followed all the same.
+  // Instances that have joined since are still followed.
   await ctx.advance(1_000)
   expect((await workload.stored(push)).counts).toMatchObject({ joined: 6 })
 })

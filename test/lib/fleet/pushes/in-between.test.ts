@@ -5,7 +5,7 @@ import { createFleetContext, type FakeAgent, type FleetTestContext } from '../..
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
 
-// What agents do while something about them is being written.
+// Agents report something while rows about them are being written.
 
 const database = await useTestDatabase()
 const STAGES: StagePlan[] = [
@@ -28,7 +28,7 @@ afterEach(async () => {
   await database.pool.execute('delete from workloads')
 })
 
-/** It says that it is of another workload. */
+/** Let an agent describe itself as one of another workload. */
 const move = (agent: FakeAgent, host: string, pod: string) =>
   agent.say({
     attributes: new Map([
@@ -46,7 +46,7 @@ describe('an instance that moves to another workload', () => {
     await elsewhere.settle(5)
     const there = await elsewhere.settle(6)
     const staged = await workload.stage(2, STAGES)
-    // The generations of both are the same: nothing but the push tells the offers apart.
+    // Both workloads have the same generation, so only the push tells the offers apart.
     expect(workload.live.generation).toBe(elsewhere.live.generation)
     const [a, b] = workload.agents
     a!.apply()
@@ -162,7 +162,7 @@ it('nobody is taken back to a config that has failed as well and is about to be 
   await workload.push(2)
   await workload.stage(3, STAGES)
   const [a, b] = workload.agents
-  // The member of the stage and one of the others, before anything about either is written.
+  // A member of the stage and another instance fail before anything about either is written.
   a!.fail('exit code 1', config(3).hash)
   b!.fail('exit code 1', config(2).hash)
   await ctx.advance(3_000)
@@ -180,7 +180,7 @@ it('members that run what they were taken back to while another push is written 
   await ctx.advance(1_000)
   const { pushId } = workload.live.takenBack!.push
   a!.applying()
-  // What waits is written right before a push, and this comes after it was gathered.
+  // Reports that wait are written just before a push. This one comes after they were collected and before the push.
   db.beforeEnd('outcomes.store', () => a!.apply())
   await workload.push(3)
   expect(await workload.stored(pushId)).toMatchObject({ status: 'applied', phase: 'applied' })

@@ -51,7 +51,7 @@ describe('who joins while a push is being committed', () => {
     first.apply()
     await pushConfig(ctx.fleet, first.workloadId, configYaml(4318))
     const joiners: FakeAgent[] = []
-    // From here on nothing is offered until the rollback is stored.
+    // After this failure nothing is offered until the rollback is stored.
     first.fail('port in use')
     joiners.push(join())
     expect(joiners[0]!.offered()).toEqual([])

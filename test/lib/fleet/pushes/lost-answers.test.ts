@@ -4,7 +4,7 @@ import { createFleetContext, type FleetTestContext } from '../../../support/flee
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
 
-// Commits that stand although whoever asked for them was told of a fault.
+// Commits that stand although their caller got an error.
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext

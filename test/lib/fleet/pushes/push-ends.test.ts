@@ -9,7 +9,7 @@ import { useTestDatabase } from '../../../support/postgres.ts'
 import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
 import { SUPERVISOR } from '../../../support/test-agent.ts'
 
-// Every target of a push reaches an end with a cause, whatever keeps an instance from saying one.
+// Every target of a push ends with a cause, whatever keeps its instance from reporting one.
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext
@@ -25,7 +25,7 @@ afterEach(async () => {
   await database.pool.execute('delete from workloads')
 })
 
-/** Longer than all repeats of an offer and of applying together. */
+/** Longer than all repeats of an offer and the longest wait for APPLYING together. */
 const LONG_MS = 40 * 60_000
 
 describe('a target ends', () => {
@@ -40,7 +40,7 @@ describe('a target ends', () => {
     await ctx.advance(LONG_MS)
     expect(await workload.ends(pushId)).toEqual({ a: 'straggler: runs_another', b: 'applied' })
     expect(await workload.stored(pushId)).toMatchObject({ status: 'applied' })
-    // Asked three times on its connection, and no more.
+    // It was offered the config three times on its connection, and no more.
     expect(a!.offered().filter((hash) => hash === config(2).hash)).toHaveLength(3)
   })
 
@@ -59,7 +59,7 @@ describe('a target ends', () => {
 
   it('as gone when its list of components, which came too late, lacks one', async () => {
     const workload = await begin('ab')
-    // It is back with a gap in its numbers and says nothing of itself: what it runs is being asked.
+    // It reconnects with a gap in its sequence numbers and says nothing else: its full state is being asked for.
     const [a, b] = workload.agents
     b!.lose()
     const connection: AgentConnection = { id: 7_001, transport: 'ws', send: () => 'sent', drop() {} }
@@ -143,7 +143,7 @@ it('leaves out of an automatic rollback who has failed its config before', async
   b!.fail('exit code 1')
   await workload.settle(2)
   const failing = await workload.push(3)
-  // What was applied before the failed one is 2; with that unfit, 1 is what the rollback goes to.
+  // The newest config that was applied is 2. That push is marked as failed here, so the rollback goes to 1.
   await database.pool.execute(`update pushes set status = 'failed' where config_hash = $1`, [config(2).hash])
   a!.fail('exit code 1')
   await ctx.advance(1_000)

@@ -4,7 +4,7 @@ import { createFleetContext, type FleetTestContext } from '../../../support/flee
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { PushedWorkload } from '../../../support/pushed-workload.ts'
 
-// A stage that is halted before its members run the config, and goes on.
+// A stage that is halted before its members run the config, and then continued.
 
 const database = await useTestDatabase()
 const GATES = ['no_failure', 'health', 'drift'] as const
@@ -29,7 +29,10 @@ afterEach(async () => {
 const rollout = () => workload.live.rollout!.stored
 const goOn = () => ctx.fleet.rollouts.continue(workload.id, rollout().id, operator)
 
-/** The first stage is halted by the health of its one member before that applied the config, and goes on. */
+/**
+ * Let the first stage halt because its only member becomes unhealthy before it has applied the config, then continue
+ * it.
+ */
 async function haltAndGoOn(first: Pick<StagePlan, 'dwellMs' | 'canary'>): Promise<void> {
   const [a] = workload.agents
   const rest: StagePlan = { percentage: 100, dwellMs: 0, gates: GATES }

@@ -6,7 +6,7 @@ import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../s
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
 
-// Rollouts beside the push that everyone else runs, and how they end.
+// Rollouts while the other instances run an earlier push, and how they end.
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext
@@ -122,7 +122,7 @@ it('takes its members back to what was applied before, where the active config h
   a!.fail('exit code 1')
   await ctx.advance(1_000)
   expect(workload.offered).toEqual([2, 2])
-  // What it was rolled back to fails as well: a rollback is not rolled back, and stays what is assigned.
+  // The config of the rollback fails as well. A rollback is not rolled back, and its config stays assigned.
   b!.fail('exit code 1')
   await ctx.advance(1_000)
   expect(workload.live.activeHash).toBe(config(2).hash)
@@ -210,7 +210,7 @@ describe('a stage', () => {
     workload.agents[0]!.goodbye()
     await ctx.advance(130_000)
     expect(rollout(workload)).toMatchObject({ status: 'halted', halt: { gate: 'no_member' } })
-    // Nobody can stand in for it but the other one, which is all that is left of the workload.
+    // Only the other instance is left of the workload, so it becomes the member.
     await advance(workload)
     await ctx.advance(1_000)
     expect(workload.offered).toEqual([2, 2])

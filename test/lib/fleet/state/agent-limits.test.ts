@@ -12,7 +12,7 @@ afterAll(() => ctx.close())
 const connectionOf = (id: number): AgentConnection => ({ id, transport: 'ws', send: () => 'sent', drop() {} })
 const uidOf = (n: number) => n.toString(16).padStart(32, '0')
 
-/** One bare message; the refusal it was answered, or undefined. */
+/** Send one message of an agent; returns the refusal, or undefined. */
 function say(connection: AgentConnection, n: number, host: string | null = null): string | undefined {
   const attributes = host === null ? null : new Map([['host.name', host]])
   const report = reportOf(uidOf(n), 0, { capabilities: 0, hasCapabilities: false, attributes })
@@ -27,7 +27,7 @@ test('a connection carries so many agents, the process holds so many, and those 
   expect(say(one, 4)).toBe(
     'unavailable: Cannot take another agent on this connection: it carries 3, use one more',
   )
-  // One that is known may not move there either.
+  // A known agent may not move to a full connection either.
   expect(say(other, 5)).toBeUndefined()
   expect(say(one, 5)).toContain('on this connection')
   expect(say(other, 6)).toBe('unavailable: Cannot take another agent: there are 5')
@@ -35,7 +35,7 @@ test('a connection carries so many agents, the process holds so many, and those 
   expect(ctx.fleet.refusedAgents).toBe(3)
   expect(ctx.fleet.state.instances.size).toBe(5)
 
-  // Of those that never said what they are nothing stays; one that did is remembered for the grace.
+  // Agents that never described themselves are forgotten; one that did is remembered for the grace.
   ctx.fleet.connectionClosed(one)
   ctx.fleet.connectionClosed(other)
   honest.lose()
@@ -53,7 +53,7 @@ test('so many workloads are made up and no more; agents of those that are there 
     'unavailable: Cannot take another workload: there are 2, delete some that are gone',
   )
   expect(ctx.fleet.refusedAgents).toBe(before + 1)
-  // It stays where it was, and may go where there is something.
+  // The agent stays in its workload, and may move to one that exists.
   expect(ctx.fleet.state.instances.get(uidOf(7))?.workload?.fingerprintKeys).toMatchObject({
     'host.name': 'b',
   })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { FleetCounters } from '../../../../lib/fleet/state/counters.ts'
 import type { Db } from '../../../../lib/store/db.ts'
 
-/** A database of open alerts only; `meanwhile` runs after they were read. */
+/** A stand-in for the database that holds open alerts only; `meanwhile` runs after they were read. */
 function databaseOf(alerts: [workload: string, id: string][], meanwhile = () => {}): Db {
   return {
     async query<Row extends object>(text: string) {

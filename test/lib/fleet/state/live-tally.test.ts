@@ -106,7 +106,7 @@ describe('what live instances have in common', () => {
     a.report = report('failed')
     tally.put(a)
     expect(tally.worstReport(HASH)?.status).toBe('failed')
-    // Nothing is expected of one that takes no config.
+    // No report is expected of an instance that takes no config.
     a.capabilities = 0
     tally.put(a)
     expect(tally.worstReport(HASH)?.status).toBe('applied')
