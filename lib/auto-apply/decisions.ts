@@ -1,5 +1,6 @@
 import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
+import { findLapse } from '../campaigns/run/lapse.ts'
 import { type ApprovalActor, refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
 import { discountOf } from '../changes/judge-approvals.ts'
 import { randomHex } from '../ids.ts'
@@ -15,7 +16,6 @@ import { wasVersionRolledBack } from '../store/fleet-config-history.ts'
 import { lockFleetConfig, type StoredFleetConfig, updateFleetConfig } from '../store/fleet-configs.ts'
 import type { AutoApplyStatus } from '../wire/auto-apply.ts'
 import { readAutoApplyStanding } from './approval.ts'
-import { findLapse } from './lapse.ts'
 import type { AutoApplyParts } from './parts.ts'
 import { type PlanRefusal, planAutoApply, type WantedAutoApply } from './plan.ts'
 
@@ -202,7 +202,7 @@ export async function continueAutoApply(
   return decide(parts, choice, 'auto_apply.continue', ['paused', 'held'], async (tx, before) => {
     if (before.status === 'held' && choice.comment.trim() === '') return refuse('comment-required')
     const lapse = await findLapse(parts, before)
-    if (lapse !== null) return refuse('auto-apply-lapsed', { reason: lapse.gate })
+    if (lapse !== null) return refuse('auto-apply-lapsed', { reason: lapse })
     const now = parts.clock.now()
     const counted = before.status === 'held' ? { countedSince: now } : {}
     return moveAutoApply(tx, before.id, ['paused', 'held'], { status: 'active', hold: null, ...counted }, now)

@@ -1,3 +1,4 @@
+import { findLapse } from '../campaigns/run/lapse.ts'
 import {
   expireAutoApplyRequests,
   listAutoAppliesInForce,
@@ -6,7 +7,6 @@ import {
 } from '../store/auto-apply.ts'
 import type { AutoApplyHold } from '../wire/auto-apply.ts'
 import { findFailureHold } from './hold.ts'
-import { findLapse } from './lapse.ts'
 import { listYoung, lookAtAll } from './look.ts'
 import type { AutoApplyParts } from './parts.ts'
 import { pushToSome } from './push.ts'
@@ -135,7 +135,7 @@ export class AutoApplyEngine {
     if (nowMs < run.nextLapseLookMs) return null
     const lapse = await findLapse(this.#parts, autoApply)
     run.nextLapseLookMs = lapse === null ? nowMs + LAPSE_LOOK_MS : 0
-    return lapse
+    return lapse === null ? null : { gate: lapse, value: 1, limit: 0, workload_ids: [] }
   }
 
   async #findFailures(autoApply: StoredAutoApply, run: AutoApplyRun): Promise<AutoApplyHold | null> {

@@ -2,7 +2,7 @@ import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignHalt } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { catchUp } from './catch-up.ts'
-import { findHalt, findLapse, findUntriedHalt } from './find-halt.ts'
+import { findHalt, findLapseHalt, findUntriedHalt } from './find-halt.ts'
 import { goBack } from './go-back.ts'
 import type { CampaignRun, RunCounts } from './run.ts'
 import { startNext } from './start-step.ts'
@@ -52,7 +52,7 @@ async function goOn(
 /** A campaign that is done starts targets that were away and come back, while its approval holds; else it halts. */
 async function stayDone(parts: CampaignParts, campaign: StoredCampaign, run: CampaignRun): Promise<boolean> {
   if (run.offline.size === 0) return false
-  const halt = await findLapse(parts, campaign, run)
+  const halt = await findLapseHalt(parts, campaign, run)
   return halt === null ? catchUp(parts, campaign, run) : stopFor(parts, campaign, halt)
 }
 

@@ -2,7 +2,8 @@ import type { Workload } from '../../fleet/state/model.ts'
 import { listCampaignTargets, listFailureCauses } from '../../store/campaign-targets.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignHalt, CampaignTargetState } from '../../wire/campaigns.ts'
-import { type CampaignParts, hashPolicy } from '../judge/parts.ts'
+import type { CampaignParts } from '../judge/parts.ts'
+import { hasPolicyChanged, isApproverGone, type Lapse } from './lapse.ts'
 import { findPassedLimit, findUntried, type PassedLimit, type StateCounts, UNTRIED_STATES } from './limits.ts'
 import type { CampaignRun } from './run.ts'
 
@@ -18,7 +19,7 @@ const COUNTED: Readonly<Record<PassedLimit['gate'], readonly CampaignTargetState
 }
 
 /** The halt of a campaign whose approval does not hold any more. */
-export const haltOfLapse = (gate: 'policy_changed' | 'approver_gone', wave: number): CampaignHalt => ({
+export const haltOfLapse = (gate: Lapse, wave: number): CampaignHalt => ({
   ...{ gate, value: 1, limit: 0, wave, workload_ids: [] },
 })
 
@@ -40,16 +41,15 @@ export const haltOfLimit = (
  * Find why the approval of a campaign does not hold any more: the config policy changed, or an approver may not approve
  * now, which is asked every few seconds. Null while it holds.
  */
-export async function findLapse(
-  { clock, config, mayApprove }: CampaignParts,
+export async function findLapseHalt(
+  parts: CampaignParts,
   campaign: StoredCampaign,
   run: CampaignRun,
 ): Promise<CampaignHalt | null> {
-  if (campaign.policyHash !== hashPolicy(config.policy)) return haltOfLapse('policy_changed', campaign.wave)
-  if (clock.monotonicMs() < run.nextApproverLookMs) return null
-  for (const { byId } of campaign.approvals)
-    if (!(await mayApprove(byId))) return haltOfLapse('approver_gone', campaign.wave)
-  run.nextApproverLookMs = clock.monotonicMs() + APPROVER_LOOK_MS
+  if (hasPolicyChanged(parts, campaign)) return haltOfLapse('policy_changed', campaign.wave)
+  if (parts.clock.monotonicMs() < run.nextApproverLookMs) return null
+  if (await isApproverGone(parts, campaign)) return haltOfLapse('approver_gone', campaign.wave)
+  run.nextApproverLookMs = parts.clock.monotonicMs() + APPROVER_LOOK_MS
   return null
 }
 
@@ -86,7 +86,7 @@ export async function findHalt(
   run: CampaignRun,
   counts: StateCounts,
 ): Promise<CampaignHalt | null> {
-  const lapsed = await findLapse(parts, campaign, run)
+  const lapsed = await findLapseHalt(parts, campaign, run)
   if (lapsed !== null) return lapsed
   const unhealthy = [...run.watched].filter((id) => isUnwell(parts.fleet.workload(id)))
   const { id, rules, raised, wave, plan } = campaign

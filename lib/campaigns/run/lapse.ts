@@ -1,0 +1,34 @@
+import { type CampaignParts, hashPolicy } from '../judge/parts.ts'
+
+/** Why an approval does not hold any more. */
+export type Lapse = 'policy_changed' | 'approver_gone'
+
+/** What an approval holds for: the config policy as it was, and who gave it. */
+interface Approved {
+  policyHash: string | null
+  approvals: readonly { byId: string }[]
+}
+
+/** Whether the config policy is another one than that which was approved. */
+export const hasPolicyChanged = (
+  { config }: Pick<CampaignParts, 'config'>,
+  { policyHash }: Pick<Approved, 'policyHash'>,
+): boolean => policyHash !== hashPolicy(config.policy)
+
+/** Whether one of the approvers may not approve now. */
+export async function isApproverGone(
+  { mayApprove }: Pick<CampaignParts, 'mayApprove'>,
+  { approvals }: Pick<Approved, 'approvals'>,
+): Promise<boolean> {
+  for (const { byId } of approvals) if (!(await mayApprove(byId))) return true
+  return false
+}
+
+/** Find why an approval does not hold any more; null while it holds. */
+export async function findLapse(
+  parts: Pick<CampaignParts, 'config' | 'mayApprove'>,
+  approved: Approved,
+): Promise<Lapse | null> {
+  if (hasPolicyChanged(parts, approved)) return 'policy_changed'
+  return (await isApproverGone(parts, approved)) ? 'approver_gone' : null
+}
