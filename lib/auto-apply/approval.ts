@@ -1,8 +1,8 @@
 import { type CampaignStanding, standingOf } from '../campaigns/approval.ts'
 import { readApprovalPolicy } from '../changes/approval-policy.ts'
-import { stricterRule } from '../model/approval-policy.ts'
-import { listAuthors } from '../store/approval-votes.ts'
-import { listAutoApplyAuthors, type StoredAutoApply } from '../store/auto-apply.ts'
+import { ruleForMany } from '../model/approval-policy.ts'
+import { listAuthors, listAutoApplyAuthors } from '../store/approval-votes.ts'
+import type { StoredAutoApply } from '../store/auto-apply.ts'
 import type { Db } from '../store/db.ts'
 
 /**
@@ -17,12 +17,11 @@ export async function readAutoApplyStanding(
   alsoAsking: readonly string[] = [],
 ): Promise<CampaignStanding> {
   const { policy } = await readApprovalPolicy(tx, now)
-  const anywhere = stricterRule(policy.other, policy.unlabelled)
   const authors = [
     ...(await listAutoApplyAuthors(tx, asked.id)),
     ...(await listAuthors(tx, asked.versionHash)),
   ]
   const { requestedAt, approvals, reachesProduction } = asked
-  const rule = reachesProduction ? stricterRule(policy.production, anywhere) : anywhere
+  const rule = ruleForMany(policy, reachesProduction)
   return standingOf(tx, { rule, authors, requestedAt, approvals, alsoAsking }, now)
 }

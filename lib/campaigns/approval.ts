@@ -1,14 +1,9 @@
+import { readApprovalCase } from '../changes/approval-case.ts'
 import { readApprovalPolicy } from '../changes/approval-policy.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from '../changes/judge-approvals.ts'
 import { labelsSince } from '../changes/reviews.ts'
-import { type ApprovalRule, stricterRule } from '../model/approval-policy.ts'
-import { permissionsOf, rolesWith } from '../model/permissions.ts'
-import {
-  listApproverStandings,
-  listAuthors,
-  listCampaignAuthors,
-  readApprovers,
-} from '../store/approval-votes.ts'
+import { type ApprovalRule, ruleForMany } from '../model/approval-policy.ts'
+import { listAuthors, listCampaignAuthors } from '../store/approval-votes.ts'
 import type { StoredCampaign, StoredCampaignApproval } from '../store/campaigns.ts'
 import type { Db } from '../store/db.ts'
 import { findVersion } from '../store/fleet-configs.ts'
@@ -34,11 +29,10 @@ export async function readCampaignStanding(
   alsoAsking: readonly string[] = [],
 ): Promise<CampaignStanding> {
   const { policy } = await readApprovalPolicy(tx, now)
-  const anywhere = stricterRule(policy.other, policy.unlabelled)
   const isProduction =
     (campaign.plan?.production_count ?? 0) > 0 || (await keepsProduction(tx, campaign.id, labelsSince(now)))
   const authors = [...(await listCampaignAuthors(tx, campaign.id)), ...(await authorsOfText(tx, campaign))]
-  const rule = isProduction ? stricterRule(policy.production, anywhere) : anywhere
+  const rule = ruleForMany(policy, isProduction)
   const requestedAt = campaign.requestedAt ?? campaign.createdAt
   const { approvals } = campaign
   return standingOf(tx, { rule, authors, requestedAt, approvals, alsoAsking }, now)
@@ -59,27 +53,13 @@ export async function standingOf(
   },
   now: Date,
 ): Promise<CampaignStanding> {
-  const { rule, authors, requestedAt, approvals } = plan
-  const ids = [...approvals.map(({ byId }) => byId), ...plan.alsoAsking]
-  const standings = await listApproverStandings(tx, ids, { authors, requestedAt })
-  const { count, hadTwo } = await readApprovers(tx, rolesWith('config:approve'))
-  const asked: ApprovalCase = {
-    rule,
-    given: approvals.map(({ byId, at, rule }) => ({
-      userId: byId,
-      at: new Date(at),
-      rule: rule ?? null,
-    })),
-    authors: new Set(authors),
-    approvers: new Map(
-      standings.map(({ id, roles, ...shaped }) => [
-        id,
-        { ...shaped, mayApprove: permissionsOf(roles).includes('config:approve') },
-      ]),
-    ),
-    isSoleApprover: count < 2 && !hadTwo,
-    now,
-  }
+  const { rule, authors, requestedAt, approvals, alsoAsking } = plan
+  const given = approvals.map(({ byId, at, rule }) => ({
+    userId: byId,
+    at: new Date(at),
+    rule: rule ?? null,
+  }))
+  const asked = await readApprovalCase(tx, { rule, authors, requestedAt, given, alsoAsking }, now)
   return { asked, judgement: judgeApprovals(asked) }
 }
 

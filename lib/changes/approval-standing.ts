@@ -5,18 +5,12 @@ import {
   approvalClassOf,
   stricterRule,
 } from '../model/approval-policy.ts'
-import { permissionsOf, rolesWith } from '../model/permissions.ts'
 import type { ProductionFacts } from '../model/production.ts'
-import {
-  type ApprovalVote,
-  listApprovalVotes,
-  listApproverStandings,
-  listAuthors,
-  readApprovers,
-} from '../store/approval-votes.ts'
+import { type ApprovalVote, listApprovalVotes, listAuthors } from '../store/approval-votes.ts'
 import type { Approval } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
 import { listKeptClasses } from '../store/reviews.ts'
+import { readApprovalCase } from './approval-case.ts'
 import { readApprovalPolicy } from './approval-policy.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from './judge-approvals.ts'
 import { labelsSince } from './reviews.ts'
@@ -65,31 +59,8 @@ export async function readStanding(
   const votes = await listApprovalVotes(tx, [approval.id])
   const kept = (await listKeptClasses(tx, [approval.workloadId], labelsSince(now))).get(approval.workloadId)
   const rule = ruleOfRequest(policy, classOfRequest(approval, labels), kept)
-  const asked = await readCase(tx, approval, votes, { rule, now, alsoAsking })
+  const authors = await listAuthors(tx, approval.draftHash)
+  const change = { rule, authors, requestedAt: approval.createdAt, given: votes, alsoAsking }
+  const asked = await readApprovalCase(tx, change, now)
   return { asked, votes, judgement: judgeApprovals(asked) }
-}
-
-async function readCase(
-  tx: Db,
-  { draftHash, createdAt }: Approval,
-  votes: readonly ApprovalVote[],
-  around: { rule: ApprovalRule; now: Date; alsoAsking: readonly string[] },
-): Promise<ApprovalCase> {
-  const authors = await listAuthors(tx, draftHash)
-  const ids = [...votes.map(({ userId }) => userId), ...around.alsoAsking]
-  const standings = await listApproverStandings(tx, ids, { authors, requestedAt: createdAt })
-  const { count, hadTwo } = await readApprovers(tx, rolesWith('config:approve'))
-  return {
-    rule: around.rule,
-    given: votes,
-    authors: new Set(authors),
-    approvers: new Map(
-      standings.map(({ id, roles, ...shaped }) => [
-        id,
-        { ...shaped, mayApprove: permissionsOf(roles).includes('config:approve') },
-      ]),
-    ),
-    isSoleApprover: count < 2 && !hadTwo,
-    now: around.now,
-  }
 }

@@ -4,12 +4,11 @@ import type { Clock } from '../clock.ts'
 import type { Hub } from '../hub/hub.ts'
 import { type Random, randomHex } from '../ids.ts'
 import { type ApprovalRule, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
-import { permissionsOf } from '../model/permissions.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
-import { listApproverStandings } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import { insertReview, lockReview, markReviewed, type NewReview, type Review } from '../store/reviews.ts'
 import type { ReviewRecord } from '../wire/reviews.ts'
+import { readApproverStandings } from './approval-case.ts'
 import { type ApprovalActor, readComment, type TextRefusal } from './approval-parts.ts'
 import { discountOf } from './judge-approvals.ts'
 
@@ -97,17 +96,7 @@ async function refuseReviewer(
   { userId }: ApprovalActor,
   now: Date,
 ): Promise<Refusal<'review-needs-another'> | null> {
-  const [standing] = await listApproverStandings(tx, [userId], { authors: authorIds, requestedAt: doneAt })
-  const approvers = new Map(
-    standing === undefined
-      ? []
-      : [
-          [
-            userId,
-            { ...standing, mayApprove: permissionsOf(standing.roles).includes('config:approve') },
-          ] as const,
-        ],
-  )
+  const approvers = await readApproverStandings(tx, [userId], { authors: authorIds, requestedAt: doneAt })
   const asked = { rule: SOMEBODY_ELSE, authors: new Set(authorIds), approvers, isSoleApprover: false, now }
   const why = discountOf(asked, SOMEBODY_ELSE, { userId, at: now })
   return why === null ? null : refuse('review-needs-another', { reason: why.replaceAll('-', '_') })

@@ -51,6 +51,15 @@ export function stricterRule(a: ApprovalRule, b: ApprovalRule): ApprovalRule {
   }
 }
 
+/**
+ * The rule for a change of many workloads: the strictest of what the policy asks for `other` and `unlabelled` ones, and
+ * for `production` where it reaches production.
+ */
+export function ruleForMany(policy: ApprovalPolicy, reachesProduction: boolean): ApprovalRule {
+  const anywhere = stricterRule(policy.other, policy.unlabelled)
+  return reachesProduction ? stricterRule(policy.production, anywhere) : anywhere
+}
+
 /** Whether a rule asks less than another one in any point. */
 const isLooser = (from: ApprovalRule, to: ApprovalRule): boolean =>
   to.approvals < from.approvals ||

@@ -79,12 +79,19 @@ export async function noteCampaignAuthor(tx: Db, campaignId: string, userId: str
 }
 
 /** Everybody who wrote, changed or requested a campaign, and who answered or answers for the service accounts among them. */
-export async function listCampaignAuthors(db: Db, campaignId: string): Promise<string[]> {
+export const listCampaignAuthors = (db: Db, id: string): Promise<string[]> =>
+  listAuthorsOf(db, 'campaigns', id)
+
+/** Everybody who asked that a version applies by itself, and who answered or answers for the service accounts among them. */
+export const listAutoApplyAuthors = (db: Db, id: string): Promise<string[]> =>
+  listAuthorsOf(db, 'auto_applies', id)
+
+async function listAuthorsOf(db: Db, table: 'campaigns' | 'auto_applies', id: string): Promise<string[]> {
   const rows = await db.query<{ id: string }>(
-    `with written as (select unnest(author_ids) as id from campaigns where id = $1)
+    `with written as (select unnest(author_ids) as id from ${table} where id = $1)
      select id from written
      union select u.owner_id::text from users u join written w on w.id = u.id::text where u.owner_id is not null`,
-    [campaignId],
+    [id],
   )
   return rows.map((row) => row.id)
 }
