@@ -1,6 +1,7 @@
 import type { AutoApplyEndCause, AutoApplyHold, AutoApplyPlan, AutoApplyStatus } from '../wire/auto-apply.ts'
 import type { Selector } from '../wire/selectors.ts'
 import { authorsOf } from './approval-votes.ts'
+import { assignmentsOf, type MovedColumns } from './assignments.ts'
 import type { StoredCampaignApproval } from './campaigns.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
@@ -154,16 +155,16 @@ export type AutoApplyMove = Pick<StoredAutoApply, 'status'> &
     >
   >
 
-const MOVED: Readonly<Record<keyof AutoApplyMove, string>> = {
-  status: 'status',
-  approvals: 'approvals',
-  activeSince: 'active_since',
-  countedSince: 'counted_since',
-  hold: 'hold',
-  closedBy: 'closed_by',
-  closeComment: 'close_comment',
-  endCause: 'end_cause',
-  endedAt: 'ended_at',
+const MOVED: MovedColumns<AutoApplyMove> = {
+  status: { column: 'status' },
+  approvals: { column: 'approvals', isJson: true },
+  activeSince: { column: 'active_since' },
+  countedSince: { column: 'counted_since' },
+  hold: { column: 'hold', isJson: true },
+  closedBy: { column: 'closed_by' },
+  closeComment: { column: 'close_comment' },
+  endCause: { column: 'end_cause' },
+  endedAt: { column: 'ended_at' },
 }
 
 /** Move it on from one of these statuses; null when it is in none of them. */
@@ -175,14 +176,8 @@ export async function moveAutoApply(
   now: Date,
 ): Promise<StoredAutoApply | null> {
   const params: unknown[] = [id, from, now]
-  const assignments = Object.entries(move).map(([key, value]) => {
-    const column = MOVED[key as keyof AutoApplyMove]
-    const isJson = column === 'approvals' || column === 'hold'
-    params.push(isJson && value !== null ? JSON.stringify(value) : value)
-    return `${column} = $${params.length}${isJson ? '::jsonb' : ''}`
-  })
   const rows = await tx.query<StoredAutoApply>(
-    `update auto_applies set ${assignments.join(', ')}, updated_at = $3
+    `update auto_applies set ${assignmentsOf(MOVED, move, params)}, updated_at = $3
      where id = $1 and status = any($2::text[]) returning ${COLUMNS}`,
     params,
   )
@@ -214,15 +209,4 @@ export async function expireAutoApplyRequests(tx: Db, since: Date, now: Date): P
      where status = 'requested' and updated_at < $1 returning ${COLUMNS}`,
     [since, now],
   )
-}
-
-/** Everybody who asked for it, and who answered or answers for the service accounts among them. */
-export async function listAutoApplyAuthors(db: Db, id: string): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
-    `with written as (select unnest(author_ids) as id from auto_applies where id = $1)
-     select id from written
-     union select u.owner_id::text from users u join written w on w.id = u.id::text where u.owner_id is not null`,
-    [id],
-  )
-  return rows.map((row) => row.id)
 }

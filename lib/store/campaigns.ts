@@ -9,6 +9,7 @@ import type {
   CampaignWave,
   CampaignWindow,
 } from '../wire/campaigns.ts'
+import { assignmentsOf, type MovedColumns } from './assignments.ts'
 import type { Db } from './db.ts'
 
 /** The waves, limits and times by which a campaign proceeds, as they were asked for. */
@@ -206,7 +207,7 @@ export type CampaignMove = Partial<
   >
 > & { status: CampaignStatus }
 
-const MOVED: Readonly<Record<keyof CampaignMove, { column: string; isJson?: boolean }>> = {
+const MOVED: MovedColumns<CampaignMove> = {
   status: { column: 'status' },
   plan: { column: 'plan', isJson: true },
   planHash: { column: 'plan_hash' },
@@ -238,13 +239,8 @@ export async function moveCampaign(
   now: Date,
 ): Promise<StoredCampaign | null> {
   const params: unknown[] = [id, from, now]
-  const assignments = Object.entries(move).map(([key, value]) => {
-    const { column, isJson = false } = MOVED[key as keyof CampaignMove]
-    params.push(isJson && value !== null ? JSON.stringify(value) : value)
-    return `${column} = $${params.length}${isJson ? '::jsonb' : ''}`
-  })
   const rows = await tx.query<StoredCampaign>(
-    `update campaigns set ${assignments.join(', ')}, updated_at = $3
+    `update campaigns set ${assignmentsOf(MOVED, move, params)}, updated_at = $3
      where id = $1 and status = any($2::text[]) returning ${COLUMNS}`,
     params,
   )
