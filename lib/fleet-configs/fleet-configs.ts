@@ -1,8 +1,9 @@
 import type { AuditedDatabase } from '../audit/database.ts'
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import { freezeOver } from '../fleet/pushes/ask-gate.ts'
 import type { Workload } from '../fleet/state/model.ts'
-import { isSelected, toSelectable } from '../selectors/selector.ts'
+import { toSelectable } from '../selectors/selector.ts'
 import type { Db } from '../store/db.ts'
 import {
   listFleetConfigs,
@@ -106,9 +107,7 @@ export class FleetConfigs {
 
   /** The freeze that a workload is under now; null when it may be changed. */
   isFrozenFor(workload: Workload): Freeze | null {
-    const { freeze } = this
-    if (freeze === null) return null
-    return freeze.selector === null || isSelected(toSelectable(workload), freeze.selector) ? freeze : null
+    return freezeOver(this.#freeze, workload, this.#parts.clock.now())
   }
 
   /** Why campaigns leave a workload alone now; null when they do not. */
@@ -148,6 +147,8 @@ export class FleetConfigs {
    * workloads.
    */
   async conflicts(): Promise<{ id: string; name: string; rivals: string[]; count: number }[]> {
+    // One alone has no rivals: the fleet need not be looked through.
+    if (this.#configs.length < 2) return []
     const found = new Map<string, { rivals: Set<string>; count: number }>()
     for await (const piece of inTurns(this.#parts.fleet.state.workloads.values(), CHUNK))
       for (const workload of piece) {

@@ -1,5 +1,6 @@
 import { isSelected, toSelectable } from '../../selectors/selector.ts'
 import type { Db } from '../../store/db.ts'
+import type { Freeze } from '../../store/freeze.ts'
 import { readReservations } from '../../store/reservations.ts'
 import {
   type ClosedGate,
@@ -39,6 +40,12 @@ export const ownFacts = (
   isQuarantined: hasFailedSomewhere(workload, hash),
 })
 
+/** The freeze, where it is in force for this workload; else null. */
+export function freezeOver(freeze: Freeze | null, workload: Workload, now: Date): Freeze | null {
+  if (freeze === null || freeze.until <= now) return null
+  return freeze.selector === null || isSelected(toSelectable(workload), freeze.selector) ? freeze : null
+}
+
 /**
  * The first gate that is closed for one of these pushes; null when all may begin. The transaction must have locked the
  * rows of the workloads, so that no hold and no owner is set before the push is committed.
@@ -50,13 +57,9 @@ export async function askGate(tx: Db, now: Date, wishes: readonly PushWish[]): P
   )
   for (const { path, workload, hash, ...exemptions } of wishes) {
     const { isHeld, managedBy } = of.get(workload.id) ?? { isHeld: false, managedBy: null }
-    const isFrozen =
-      freeze !== null &&
-      freeze.until > now &&
-      (freeze.selector === null || isSelected(toSelectable(workload), freeze.selector))
     const facts = {
       ...ownFacts(workload, hash, exemptions.ownPushId),
-      frozenFor: isFrozen ? freeze.reason : null,
+      frozenFor: freezeOver(freeze, workload, now)?.reason ?? null,
     }
     const closed = findClosedGate(path, { ...facts, isHeld, managedBy }, exemptions)
     if (closed !== null) return closed
