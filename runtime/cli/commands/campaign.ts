@@ -2,12 +2,12 @@ import type { CampaignGroup, CampaignLimits, CampaignRecord } from '../../../lib
 import { readSeconds } from '../arguments.ts'
 import { printCampaign, printCampaigns, printGroups } from '../campaigns/print.ts'
 import { CAMPAIGN_ACTIONS, type CampaignAction, exitCodeOf, isUnderWay } from '../campaigns/standing.ts'
+import { beginPlan, waitWhile } from '../campaigns/wait.ts'
 import type { Arguments, ClientCommandSpec, ClientIo } from '../command.ts'
 import { CommandFailure, EXIT, WrongArguments } from '../exit-codes.ts'
 import { OUTPUT_OPTION, printJson } from '../output.ts'
 import { type Api, openApi, ServiceRefusal, URL_OPTION } from '../server/api.ts'
 
-const POLL_MS = 1_000
 const WAIT_SECONDS_DEFAULT = 600
 const WAIT_SECONDS_MAX = 86_400
 const LIMITS = ['failed', 'unhealthy', 'silent'] as const
@@ -52,7 +52,8 @@ for its approval, and ends with 3 where it was rejected.`,
     if (action === 'list') return list(api, args, io)
     const found = await findCampaign(api, named!)
     let record = await act(api, found, action, { args, raised })
-    if (args.isSet('wait') || action === 'plan') record = await wait(api, record, action, seconds)
+    if (args.isSet('wait') || action === 'plan')
+      record = await waitWhile(api, record, (now) => isUnderWay(now, action), seconds)
     if (args.text('output') === 'json') printJson(io, record)
     else await print(api, record, action, io)
     const isAsked = args.isSet('wait') || args.isSet('exit-code')
@@ -98,12 +99,7 @@ async function act(
 ): Promise<CampaignRecord> {
   const base = `/api/campaigns/${id}`
   if (action === 'get') return api.get(base)
-  if (action === 'plan') {
-    await api.post(`${base}/plan`)
-    // A small plan is finished before the POST is answered, but the answer shows the campaign without it: read it
-    // again.
-    return api.get(base)
-  }
+  if (action === 'plan') return beginPlan(api, id)
   const comment = args.text('comment') ?? ''
   const plan = { plan_hash: args.text('plan') ?? hash ?? '' }
   const bodies: Partial<Record<CampaignAction, object>> = {
@@ -120,20 +116,6 @@ async function act(
       error.exitCode,
     )
   }
-}
-
-async function wait(
-  api: Api,
-  first: CampaignRecord,
-  action: CampaignAction,
-  seconds: number,
-): Promise<CampaignRecord> {
-  let record = first
-  for (let polls = 0; polls < seconds && isUnderWay(record, action); polls++) {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    record = await api.get(`/api/campaigns/${first.id}`)
-  }
-  return record
 }
 
 async function print(api: Api, record: CampaignRecord, action: CampaignAction, io: ClientIo): Promise<void> {

@@ -2,11 +2,11 @@ import type { CampaignRecord, CampaignStatus } from '../../../lib/wire/campaigns
 import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
 import type { FleetConfigRecord, FleetConfigVersion } from '../../../lib/wire/fleet-configs.ts'
+import { beginPlan, waitWhile } from '../campaigns/wait.ts'
 import { CommandFailure, EXIT } from '../exit-codes.ts'
 import { type Api, ServiceRefusal } from '../server/api.ts'
 import type { FleetDocument } from './documents.ts'
 
-const POLL_MS = 1_000
 /** How many seconds the plan of a campaign over a whole fleet is waited for. */
 const PLAN_SECONDS_MAX = 300
 
@@ -60,13 +60,8 @@ export async function takeFleetStep(
 async function bringToApproval(api: Api, step: FleetStep, common: Common): Promise<FleetStep> {
   const { campaign_id: id, campaign_status: status } = step
   if (id === undefined || (status !== 'draft' && status !== 'planned')) return step
-  await api.post<CampaignRecord>(`/api/campaigns/${id}/plan`)
-  // A small plan is finished before the POST is answered, but the answer shows the campaign without it: read it again.
-  let campaign = await api.get<CampaignRecord>(`/api/campaigns/${id}`)
-  for (let polls = 0; polls < PLAN_SECONDS_MAX && campaign.planning !== undefined; polls++) {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    campaign = await api.get<CampaignRecord>(`/api/campaigns/${id}`)
-  }
+  const begun = await beginPlan(api, id)
+  const campaign = await waitWhile(api, begun, ({ planning }) => planning !== undefined, PLAN_SECONDS_MAX)
   if (campaign.plan_hash === undefined)
     throw new CommandFailure(`the campaign ${id} of ${step.fleet_config} has no plan yet`)
   const at = common.commit_sha === '' ? '' : ` at ${common.commit_sha}`
