@@ -45,12 +45,10 @@ export function openChangeNews(parts: {
   clock: Clock
   random: Random
   hasWebhook: boolean
-  /** Where browsers find the service; empty when that is not configured. */
+  /** Where browsers find the service, without a slash at its end; empty when that is not configured. */
   publicUrl: string
 }): ChangeNews {
-  const { clock, random, hasWebhook } = parts
-  let base = parts.publicUrl
-  while (base.endsWith('/')) base = base.slice(0, -1)
+  const { clock, random, hasWebhook, publicUrl } = parts
   return {
     async owe(tx, { event, by, reason = '', about: { path, ...about } }) {
       if (!hasWebhook) return
@@ -59,7 +57,7 @@ export function openChangeNews(parts: {
       const body: ChangeNewsBody = {
         event,
         at: now.toISOString(),
-        ...(base === '' ? {} : { link: base + path }),
+        ...(publicUrl === '' ? {} : { link: publicUrl + path }),
         change: { ...about, by, ...(told === '' ? {} : { reason: told }) },
       }
       await insertDeliveries(

@@ -65,8 +65,7 @@ export class CommitDoubts {
       const recommended = recommendedVersion.version
       await recommendedVersion.load(db)
       const adopted = [...new Set(looks.flatMap((look) => look.adopted))]
-      if (recommendedVersion.version !== recommended) adopted.push('recommended version')
-      if (adopted.length > 0) {
+      if (adopted.length > 0 || recommendedVersion.version !== recommended) {
         log.warn({ count: adopted.length }, TAKEN_OVER)
         tellBrowsers()
       }
