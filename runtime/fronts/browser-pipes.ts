@@ -65,7 +65,12 @@ class Pipe {
 
   /** Cut the socket to a former owner, which may never close it itself. */
   ownerChanged(epoch: number): void {
-    if (this.#epoch < epoch) this.#upstream?.terminate()
+    if (this.#epoch < epoch) this.cut()
+  }
+
+  /** Cut the socket to the owner; the browser is connected to the owner again. */
+  cut(): void {
+    this.#upstream?.terminate()
   }
 
   #listen(upstream: WebSocket): void {
@@ -112,6 +117,8 @@ class Pipe {
 export interface BrowserPipes {
   route: SocketRoute
   ownerChanged(epoch: number): void
+  /** Nothing comes from the owner any more: connect every browser again, and have it fetch again what it shows. */
+  ownerSilent(): void
 }
 
 /** Pass browsers' sockets on to the owner, and to the next one when the owner changes. */
@@ -127,6 +134,9 @@ export function createBrowserPipes(parts: {
   return {
     ownerChanged(epoch) {
       for (const pipe of pipes) pipe.ownerChanged(epoch)
+    },
+    ownerSilent() {
+      for (const pipe of pipes) pipe.cut()
     },
     route: {
       path: '/ws',

@@ -23,6 +23,8 @@ export interface FrontLinkParts {
   lookAgain(): void
   /** The epoch of the owner that there is a link to; null for none. */
   onChange(epoch: number | null): void
+  /** The link was cut because nothing came over it: whatever else leads to that owner is most likely cut off too. */
+  onSilent(): void
   clock: Clock
   timers: Timers
   log: Log
@@ -35,7 +37,7 @@ export class FrontLink {
   #epoch = 0
   #isStopped = false
   #isDialling = false
-  /** When the link was up last, by the monotonic clock. */
+  /** When the link was up last, by the monotonic clock; for one that fell silent, when something last came over it. */
   #upMs: number
 
   constructor(parts: FrontLinkParts) {
@@ -90,12 +92,13 @@ export class FrontLink {
   }
 
   #use(socket: WebSocket, owner: Owner): void {
-    const { clock, timers, onChange, log } = this.#parts
+    const { clock, timers, onChange, onSilent, log } = this.#parts
     const agents = this.#parts.agents()
     const { epoch } = owner
     this.#socket = socket
     this.#epoch = epoch
     let heardMs = clock.monotonicMs()
+    let isSilent = false
     const writer = new BatchWriter<FrontEntry>({
       ...{ clock, timers, epoch },
       send(text) {
@@ -118,14 +121,16 @@ export class FrontLink {
     socket.on('close', () => {
       writer.close()
       this.#socket = null
-      this.#upMs = clock.monotonicMs()
+      this.#upMs = isSilent ? heardMs : clock.monotonicMs()
       agents.unlinked(out)
       onChange(null)
+      if (isSilent) onSilent()
       void this.#dial()
     })
     const watch = () => {
       if (this.#socket !== socket) return
-      if (clock.monotonicMs() - heardMs >= SILENT_MS) socket.terminate()
+      isSilent = clock.monotonicMs() - heardMs >= SILENT_MS
+      if (isSilent) return socket.terminate()
       timers.after(SILENT_MS / 5, watch)
     }
     watch()

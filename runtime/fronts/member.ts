@@ -147,6 +147,7 @@ class Member implements RunningMember {
     const door = new OwnerDoor({
       owner: () => membership.owner,
       lookAgain: () => membership.refresh(),
+      linkDownMs: () => this.#link.downMs,
       ...{ self, tls: cluster.tls, clock, log },
     })
     const proxies = readProxyPolicy(config, log)
@@ -184,6 +185,7 @@ class Member implements RunningMember {
         membership.link(epoch)
         if (epoch !== null) this.#hasBeenLinked = true
       },
+      onSilent: () => this.#pipes.ownerSilent(),
     })
   }
 

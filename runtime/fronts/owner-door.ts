@@ -16,6 +16,8 @@ import { provingHeaders, REFUSED, type Self, toForwardedHeaders } from './member
 /** How long a request waits for an owner, in milliseconds. */
 export const OWNER_WAIT_MS = 3_000
 const ASK_AGAIN_MS = 50
+/** How often a request that waits for its answer looks whether there still is a way to the owner. */
+const LOOK_MS = 500
 /** A request that has no answer by then gets none: the longest honest one, an evidence pack, takes a minute. */
 const ANSWER_MS = 120_000
 const CONNECT_MS = 2_000
@@ -46,6 +48,11 @@ export interface OwnerDoorParts {
   owner(): Owner | null
   /** Read again at once who the owner is. */
   lookAgain(): void
+  /**
+   * For how long this process has had no link to the owner; 0 while there is one. After OWNER_WAIT_MS no answer is
+   * expected of that owner: bytes may vanish on the way without any connection being closed.
+   */
+  linkDownMs(): number
   self: Self
   tls: ClusterConfig['tls']
   clock: Clock
@@ -190,9 +197,8 @@ export class OwnerDoor {
         return
       }
       this.#asked.set(outgoing, owner.epoch)
-      const giveUp = setTimeout(() => outgoing.destroy(), ANSWER_MS)
+      this.#giveUpInTime(outgoing)
       const fail = () => {
-        clearTimeout(giveUp)
         this.#asked.delete(outgoing)
         if (!isAnswered) resolve({ kind: isDelivered ? 'unanswered' : 'not-delivered' })
       }
@@ -213,7 +219,6 @@ export class OwnerDoor {
       outgoing.on('error', fail)
       outgoing.on('close', fail)
       outgoing.on('response', (response) => {
-        clearTimeout(giveUp)
         isAnswered = true
         if (isRefusal(response)) {
           response.resume()
@@ -225,6 +230,20 @@ export class OwnerDoor {
           )
       })
       outgoing.end(body.length > 0 ? body : undefined)
+    })
+  }
+
+  /** End a request that has no answer after ANSWER_MS, or whose answer nothing can bring any more. */
+  #giveUpInTime(outgoing: ClientRequest): void {
+    const giveUp = setTimeout(() => outgoing.destroy(), ANSWER_MS)
+    // Also while the answer comes in: the rest of it may never do.
+    const looking = setInterval(() => {
+      if (this.#parts.linkDownMs() >= OWNER_WAIT_MS) outgoing.destroy()
+    }, LOOK_MS)
+    outgoing.once('response', () => clearTimeout(giveUp))
+    outgoing.once('close', () => {
+      clearTimeout(giveUp)
+      clearInterval(looking)
     })
   }
 

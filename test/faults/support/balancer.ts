@@ -5,17 +5,21 @@ export interface Balancer {
   port: number
   /** How many connections each process has now, in the order of the ports. */
   open(): number[]
+  /** Lead no new connection to the process at this place of the ports, as for one that is not ready. */
+  skip(index: number): void
   close(): Promise<void>
 }
 
 /** Start a balancer that leads each connection to the first of these local ports that accepts it. */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const carried = ports.map(() => new Set<Socket>())
+  const skipped = new Set<number>()
   const server = createServer((client) => {
     client.on('error', () => client.destroy())
     const tryNext = (index: number) => {
       const port = ports[index]
       if (port === undefined) return client.destroy()
+      if (skipped.has(index)) return tryNext(index + 1)
       const upstream = connect(port, '127.0.0.1')
       let isOpen = false
       upstream.on('connect', () => {
@@ -38,6 +42,7 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
   return {
     port: (server.address() as { port: number }).port,
     open: () => carried.map((clients) => clients.size),
+    skip: (index) => void skipped.add(index),
     async close() {
       for (const clients of carried) for (const client of clients) client.destroy()
       await new Promise((resolve) => server.close(resolve))

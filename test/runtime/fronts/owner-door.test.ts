@@ -33,6 +33,7 @@ function openDoor(address: string) {
   const log = recordingLog()
   const door = new OwnerDoor({
     ...{ owner: () => owner, lookAgain() {}, tls: null, clock: systemClock, log },
+    linkDownMs: () => 0,
     self: { memberId: 'self', key: new Uint8Array(32), now: () => new Date() },
   })
   cleanups.push(() => door.close())
