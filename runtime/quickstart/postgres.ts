@@ -19,6 +19,9 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
+/** What the server says once it takes connections; a standby takes none that write. */
+const READY = /ready to accept (read-only )?connections/
+
 /** A PostgreSQL server that runs as a child of this process. */
 export interface EmbeddedPostgres {
   /** The connection string of one of its databases. */
@@ -245,7 +248,7 @@ async function launch(
   })
   const ready = new Promise<boolean>((resolve) => {
     child.stderr?.on('data', () => {
-      if (said().includes('ready to accept connections')) resolve(true)
+      if (READY.test(said())) resolve(true)
     })
     ended.then(() => resolve(false))
   })

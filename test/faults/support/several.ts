@@ -33,7 +33,7 @@ export interface Several {
 /** What may differ from a fleet on a database of the run, each process reached directly. */
 export interface SeveralOptions {
   /** The database as the processes reach it, and as the test does. */
-  dsn?: { ofProcesses: string; ofTest: string }
+  dsn?: { ofProcesses: string; ofTest(): string }
   /** Where other processes reach this one, whose internal listener has this port; itself by default. */
   advertise?: (index: number, internalPort: number) => Promise<number>
 }
@@ -41,7 +41,7 @@ export interface SeveralOptions {
 /** Start so many processes one after the other, each ready before the next. */
 export async function startSeveral(count: number, options: SeveralOptions = {}): Promise<Several> {
   const own = options.dsn === undefined ? await createDatabase() : ''
-  const dsn = options.dsn ?? { ofProcesses: own, ofTest: own }
+  const dsn = options.dsn ?? { ofProcesses: own, ofTest: () => own }
   const all: OneOfSeveral[] = []
   for (let index = 0; index < count; index++) {
     const internalPort = await findFreePort('127.0.0.1')
@@ -55,17 +55,15 @@ export async function startSeveral(count: number, options: SeveralOptions = {}):
     await one.untilReady()
     await one.api.login(ADMIN)
   }
-  let db: pg.Client | null = null
+  let opened: { dsn: string; pool: pg.Pool } | null = null
   const rows = async <Row extends object>(text: string, values: unknown[] = []) => {
-    if (db === null) {
-      db = new pg.Client(dsn.ofTest)
-      // A database that is replaced ends this session; the next query opens another one.
-      db.on('error', () => {
-        db = null
-      })
-      await db.connect()
+    // After a fail-over the test reads from the new primary.
+    if (opened?.dsn !== dsn.ofTest()) {
+      await opened?.pool.end()
+      opened = { dsn: dsn.ofTest(), pool: new pg.Pool({ connectionString: dsn.ofTest(), max: 2 }) }
+      opened.pool.on('error', () => undefined)
     }
-    return (await db.query<Row>(text, values)).rows
+    return (await opened.pool.query<Row>(text, values)).rows
   }
   return {
     ...{ all, rows },
@@ -77,7 +75,7 @@ export async function startSeveral(count: number, options: SeveralOptions = {}):
     },
     async end() {
       await Promise.all(all.map((one) => one.running().stop()))
-      await db?.end().catch(() => undefined)
+      await opened?.pool.end()
     },
   }
 }

@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { findFreePort } from '../../../runtime/quickstart/ports.ts'
+import { startPostgres } from '../../../runtime/quickstart/postgres.ts'
+import { eventually } from '../../support/eventually.ts'
+
+const run = promisify(execFile)
+
+/** A PostgreSQL and a physical standby of it, to which every commit is replicated before it is answered. */
+export interface ReplicatedPostgres {
+  /** The connection string of a database with both servers, of which one that takes writes is wanted. */
+  dsn: string
+  /** The connection string of the present primary alone. */
+  primaryDsn(): string
+  /** End the primary without a word. */
+  killPrimary(): Promise<void>
+  /** Promote the standby; resolves once it takes writes. */
+  promote(): Promise<void>
+  stop(): Promise<void>
+}
+
+const PASSWORD = 'test'
+
+/** Start both servers with an empty database. */
+export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
+  const folder = await mkdtemp(join(tmpdir(), 'muster-replicated-'))
+  const at = async (name: string) => ({
+    directory: join(folder, name),
+    port: await findFreePort('127.0.0.1'),
+    password: PASSWORD,
+  })
+  const one = await at('one')
+  // The standby begins as a copy of a server that was stopped in order.
+  await (await startPostgres({ ...one, settings: ['fsync=off'] })).stop()
+  const two = await at('two')
+  await run('cp', ['-a', one.directory, two.directory])
+  await writeFile(join(two.directory, 'standby.signal'), '')
+  const primary = await startPostgres({ ...one, settings: ['fsync=off', 'synchronous_standby_names=*'] })
+  const from = `host=127.0.0.1 port=${one.port} user=postgres password=${PASSWORD}`
+  const standby = await startPostgres({ ...two, settings: ['fsync=off', `primary_conninfo=${from}`] })
+  const ask = async (dsn: string, text: string) => {
+    const client = new pg.Client(dsn)
+    await client.connect()
+    const { rows } = await client.query(text).finally(() => client.end())
+    return rows
+  }
+  await eventually('the standby follows', async () => {
+    const [found] = await ask(primary.dsn('postgres'), 'select sync_state as state from pg_stat_replication')
+    return found?.state === 'sync'
+  })
+  await ask(primary.dsn('postgres'), 'create database fleet')
+  let isPromoted = false
+  return {
+    dsn: `postgres://postgres:${PASSWORD}@127.0.0.1:${one.port},127.0.0.1:${two.port}/fleet?target_session_attrs=read-write`,
+    primaryDsn: () => (isPromoted ? standby : primary).dsn('fleet'),
+    async killPrimary() {
+      const [pid] = (await readFile(join(one.directory, 'postmaster.pid'), 'utf8')).split('\n')
+      // Every session is ended at once, and nothing is written any more.
+      process.kill(Number(pid), 'SIGQUIT')
+      await primary.ended
+    },
+    async promote() {
+      await ask(standby.dsn('fleet'), 'select pg_promote()')
+      isPromoted = true
+    },
+    async stop() {
+      await Promise.all([primary.stop(), standby.stop()])
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
