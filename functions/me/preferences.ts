@@ -22,7 +22,10 @@ export default defineHttp({
     if (!language) return problem('invalid-language')
     const preferences = { theme, language, updatedAt: ctx.clock.now() }
     // Sessions are cached, so one can outlive its user for a short time.
-    if (!(await savePreferences(ctx.db, actor.userId, preferences))) return problem('unauthorized')
+    const isSaved = await ctx.db.transaction('preferences.save', (tx) =>
+      savePreferences(tx, actor.userId, preferences),
+    )
+    if (!isSaved) return problem('unauthorized')
     return json(toPreferencesRecord(actor.userId, preferences))
   },
 })

@@ -78,13 +78,13 @@ export class WebhookDeliveries {
     // Either direction: after the clock was put back, do not wait until it reaches the old time again.
     if (Math.abs(now.getTime() - this.#staleLookedAt) >= STALE_LOOK_MS) {
       const oldest = new Date(now.getTime() - DELIVERY_AGE_MAX_MS)
-      const stale = await dropStaleDeliveries(db, oldest, now)
+      const stale = await db.transaction('webhook.drop-stale', (tx) => dropStaleDeliveries(tx, oldest, now))
       this.#staleLookedAt = now.getTime()
       if (stale > 0) log.warn({ count: stale }, 'webhook deliveries given up: not delivered in time')
     }
     const url = this.#url
     if (url === null) return
-    const first = await claimDelivery(db, now, DELAYS_SECONDS)
+    const first = await this.#claim(now)
     if (first === null) return
     const others = Array.from({ length: CALLS_MAX - 1 }, () => this.#work(url, signal))
     await Promise.all([this.#attempt(url, first, signal).then(() => this.#work(url, signal)), ...others])
@@ -92,12 +92,16 @@ export class WebhookDeliveries {
 
   /** Take one delivery after the other until none is due. */
   async #work(url: string, signal: AbortSignal): Promise<void> {
-    const { db, clock } = this.#parts
     while (!signal.aborted) {
-      const delivery = await claimDelivery(db, clock.now(), DELAYS_SECONDS)
+      const delivery = await this.#claim(this.#parts.clock.now())
       if (delivery === null) return
       await this.#attempt(url, delivery, signal)
     }
+  }
+
+  /** Take a delivery, as the owner only: a process that is about to stop would use up an attempt for nothing. */
+  #claim(now: Date): Promise<WebhookDelivery | null> {
+    return this.#parts.db.transaction('webhook.claim', (tx) => claimDelivery(tx, now, DELAYS_SECONDS))
   }
 
   async #attempt(url: string, delivery: WebhookDelivery, signal: AbortSignal): Promise<void> {
@@ -105,6 +109,7 @@ export class WebhookDeliveries {
     const fields = { alert_id: delivery.alertId, attempt: delivery.attempts }
     if (clock.now().getTime() - delivery.createdAt.getTime() > DELIVERY_AGE_MAX_MS) {
       log.warn(fields, 'webhook delivery given up: not delivered in time')
+      // Not fenced: its age is the same for each process.
       await deleteDelivery(db, delivery.id)
       return
     }
@@ -116,6 +121,7 @@ export class WebhookDeliveries {
     if (outcome.ok) log.info({ ...fields, status: outcome.status }, 'delivered to the webhook')
     else if (isLast) log.error({ ...fields, outcome }, 'webhook delivery given up after the last attempt')
     else log.warn({ ...fields, outcome }, 'webhook delivery failed and will be tried again')
+    // Not fenced: the call was made, and a new owner that kept the delivery would make it again.
     if (outcome.ok || isLast) await deleteDelivery(db, delivery.id)
   }
 }

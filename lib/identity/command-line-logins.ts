@@ -108,7 +108,10 @@ async function exchange(
   let isGuess = false
   try {
     // The code is deleted even where the verifier is wrong: whoever brings a wrong verifier has stolen the code.
-    const login = await takeConfirmedLogin(parts.db, sha256(code, 'hex'))
+    // That is why this transaction stands whatever becomes of the next one, which makes the token.
+    const login = await parts.db.transaction('command-line-login.take', (tx) =>
+      takeConfirmedLogin(tx, sha256(code, 'hex')),
+    )
     isGuess =
       login === undefined ||
       login.expiresAt <= parts.clock.now() ||

@@ -7,6 +7,7 @@ import { deleteOldAccountChanges } from '../store/approval-votes.ts'
 import { deleteExpiredConfirmedLogins } from '../store/command-line-logins.ts'
 import { deleteOldLinkRequests } from '../store/external-users.ts'
 import { deleteExpiredSessions, deleteSession } from '../store/sessions.ts'
+import { lockIdentity } from '../store/users.ts'
 import { type Authentication, openAuthority } from './authority.ts'
 import { type CommandLineLogins, openCommandLineLogins } from './command-line-logins.ts'
 import { type LoginOutcome, type LoginRequest, openLogin } from './login.ts'
@@ -123,7 +124,10 @@ export function openIdentity(parts: IdentityParts): Identity {
     async logOut(token, address) {
       if (isApiToken(token)) return revokeItself(token, address)
       const claims = await tokens.verify(token)
-      if (claims && (await deleteSession(parts.db, claims.sessionId))) ends.announce([claims.sessionId])
+      if (claims === null) return
+      const { sessionId } = claims
+      if (await parts.db.transaction('session.close', (tx) => deleteSession(tx, sessionId)))
+        ends.announce([sessionId])
     },
     changePassword: openOwnPassword({ ...parts, limit, ends }),
     oidc: parts.oidc === null ? null : openOidc({ ...parts, settings: parts.oidc, tokens, ends }),
@@ -132,16 +136,24 @@ export function openIdentity(parts: IdentityParts): Identity {
     apiTokens,
     commandLineLogins: openCommandLineLogins({ ...parts, limit: strangers, ends }),
     serviceAccounts: openServiceAccounts({ ...parts, ends }),
-    async trim() {
+    trim() {
       limit.trim()
       strangers.trim()
-      const now = parts.clock.now()
-      const lately = new Date(now.getTime() - EXPIRED_SHOWN_MS)
-      await deleteExpiredApiTokens(parts.db, lately, now)
-      await deleteExpiredConfirmedLogins(parts.db, now)
-      await deleteOldLinkRequests(parts.db, lately)
-      await deleteOldAccountChanges(parts.db, new Date(now.getTime() - CHANGES_KEPT_MS))
-      return deleteExpiredSessions(parts.db, now)
+      return trimStored(parts)
     },
   }
+}
+
+/** Delete what has expired; returns how many sessions were deleted. */
+function trimStored({ db, clock }: IdentityParts): Promise<number> {
+  const now = clock.now()
+  const lately = new Date(now.getTime() - EXPIRED_SHOWN_MS)
+  return db.transaction('identity.trim', async (tx) => {
+    await lockIdentity(tx)
+    await deleteExpiredApiTokens(tx, lately, now)
+    await deleteExpiredConfirmedLogins(tx, now)
+    await deleteOldLinkRequests(tx, lately)
+    await deleteOldAccountChanges(tx, new Date(now.getTime() - CHANGES_KEPT_MS))
+    return deleteExpiredSessions(tx, now)
+  })
 }

@@ -134,6 +134,7 @@ class StoredTokenAuthority implements TokenAuthority {
 
   async #noteUse(row: ApiTokenRow, now: Date): Promise<void> {
     const minuteMs = Math.floor(now.getTime() / MINUTE_MS) * MINUTE_MS
+    // Not fenced: the statement only moves the minute forward, and this process has seen the token used.
     if (row.lastUsedAt === null || row.lastUsedAt.getTime() < minuteMs)
       await noteApiTokenUse(this.#parts.db, row.id, new Date(minuteMs))
   }

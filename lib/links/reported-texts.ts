@@ -12,7 +12,7 @@ const STORED_AT_ONCE = 100
 
 /**
  * Stores the normal forms of effective configs that a front has read. They are stored under the hash of their text, so
- * any process may store them.
+ * any process may store them, and no fence is needed.
  */
 export class ReportedTexts {
   readonly #parts: { db: Db; clock: Clock; timers: Timers; log: Log }

@@ -197,8 +197,8 @@ export async function endQuiet(tx: Db, ids: readonly string[]): Promise<void> {
  * Remove at most `limit` alerts that were resolved before `before`, the oldest first; returns how many. One that keeps
  * its rule quiet stays: its cause is still there.
  */
-export async function trimAlerts(db: Db, before: Date, limit: number): Promise<number> {
-  return db.execute(
+export async function trimAlerts(tx: Db, before: Date, limit: number): Promise<number> {
+  return tx.execute(
     `delete from alerts where id in (
        select id from alerts where resolved_at < $1 and not quiet order by resolved_at limit $2)`,
     [before, limit],

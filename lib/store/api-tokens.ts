@@ -124,8 +124,8 @@ export async function deleteLoginTokens(
 }
 
 /** Forget tokens that expired before `before`, and those of sign-ins that expired before `now`. */
-export async function deleteExpiredApiTokens(db: Db, before: Date, now: Date): Promise<number> {
-  return db.execute(`delete from api_tokens where expires_at <= $1 or (is_login and expires_at <= $2)`, [
+export async function deleteExpiredApiTokens(tx: Db, before: Date, now: Date): Promise<number> {
+  return tx.execute(`delete from api_tokens where expires_at <= $1 or (is_login and expires_at <= $2)`, [
     before,
     now,
   ])

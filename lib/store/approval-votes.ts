@@ -137,8 +137,8 @@ export async function noteAccountChange(tx: Db, userId: string, byId: string, no
 }
 
 /** Forget who changed accounts that are gone, where that was before a time. */
-export async function deleteOldAccountChanges(db: Db, before: Date): Promise<void> {
-  await db.execute(
+export async function deleteOldAccountChanges(tx: Db, before: Date): Promise<void> {
+  await tx.execute(
     `delete from account_changes c where c.changed_at < $1 and not exists (select from users u where u.id = c.user_id)`,
     [before],
   )

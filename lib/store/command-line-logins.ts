@@ -32,8 +32,8 @@ export async function insertConfirmedLogin(
 }
 
 /** Remove and return the sign-in of this code, expired or not, for a code is tried once; undefined when none has it. */
-export async function takeConfirmedLogin(db: Db, codeHash: string): Promise<ConfirmedLogin | undefined> {
-  const rows = await db.query<ConfirmedLogin>(
+export async function takeConfirmedLogin(tx: Db, codeHash: string): Promise<ConfirmedLogin | undefined> {
+  const rows = await tx.query<ConfirmedLogin>(
     `delete from command_line_logins c using users u where c.code_hash = $1 and u.id = c.user_id
      returning c.user_id as "userId", u.email, c.challenge, c.machine, c.expires_at as "expiresAt"`,
     [codeHash],
@@ -42,6 +42,6 @@ export async function takeConfirmedLogin(db: Db, codeHash: string): Promise<Conf
 }
 
 /** Forget confirmed sign-ins that expired before their command line took them. */
-export async function deleteExpiredConfirmedLogins(db: Db, now: Date): Promise<number> {
-  return db.execute('delete from command_line_logins where expires_at <= $1', [now])
+export async function deleteExpiredConfirmedLogins(tx: Db, now: Date): Promise<number> {
+  return tx.execute('delete from command_line_logins where expires_at <= $1', [now])
 }

@@ -113,6 +113,6 @@ export async function takeLinkRequest(tx: Db, id: string): Promise<LinkRequest |
 }
 
 /** Forget link requests that nobody answered. */
-export async function deleteOldLinkRequests(db: Db, before: Date): Promise<number> {
-  return db.execute(`delete from link_requests where requested_at <= $1`, [before])
+export async function deleteOldLinkRequests(tx: Db, before: Date): Promise<number> {
+  return tx.execute(`delete from link_requests where requested_at <= $1`, [before])
 }

@@ -3,7 +3,8 @@ import type { Database, Db } from './db.ts'
 /**
  * The database for what only the owner (the one process that decides) may write: every transaction first asks
  * `checkEpoch`, which throws when another process has become the owner meanwhile, as after this one was cut off or
- * stood still. A statement outside a transaction is not checked.
+ * stood still. A statement outside a transaction is not checked: what writes is a transaction, be it of one statement.
+ * The few writes that are right whichever process makes them say so where they are made.
  */
 export function fenced(db: Database, checkEpoch: (tx: Db) => Promise<void>): Database {
   return {

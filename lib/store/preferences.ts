@@ -28,11 +28,11 @@ export async function readPreferences(db: Db, userId: string): Promise<Preferenc
 
 /** Keep a user's preferences; false when the user is gone. */
 export async function savePreferences(
-  db: Db,
+  tx: Db,
   userId: string,
   { theme, language, updatedAt }: Preferences & { updatedAt: Date },
 ): Promise<boolean> {
-  const saved = await db.execute(
+  const saved = await tx.execute(
     `INSERT INTO user_preferences (user_id, theme, language, updated_at)
      SELECT id, $2, $3, $4 FROM users WHERE id = $1
      ON CONFLICT (user_id) DO UPDATE

@@ -32,11 +32,11 @@ export async function findReportedConfig(db: Db, hash: string): Promise<string |
 
 /** Remove those of these texts that nobody reported since `before`; returns which. */
 export async function removeReportedConfigs(
-  db: Db,
+  tx: Db,
   hashes: readonly string[],
   before: Date,
 ): Promise<string[]> {
-  const rows = await db.query<{ hash: string }>(
+  const rows = await tx.query<{ hash: string }>(
     `delete from reported_configs where hash = any($1::text[]) and seen_at < $2 returning hash`,
     [hashes, before],
   )

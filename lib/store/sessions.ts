@@ -51,8 +51,8 @@ export async function findSession(db: Db, id: string, now: Date): Promise<Sessio
 }
 
 /** End one session; true when it existed. */
-export async function deleteSession(db: Db, id: string): Promise<boolean> {
-  return (await db.execute('DELETE FROM sessions WHERE id = $1', [id])) > 0
+export async function deleteSession(tx: Db, id: string): Promise<boolean> {
+  return (await tx.execute('DELETE FROM sessions WHERE id = $1', [id])) > 0
 }
 
 /** End a user's sessions but for `exceptId`; returns the ended ones' ids. */
@@ -65,6 +65,6 @@ export async function deleteUserSessions(tx: Db, userId: string, exceptId: strin
 }
 
 /** Forget sessions whose tokens have expired. */
-export async function deleteExpiredSessions(db: Db, now: Date): Promise<number> {
-  return db.execute('DELETE FROM sessions WHERE expires_at <= $1', [now])
+export async function deleteExpiredSessions(tx: Db, now: Date): Promise<number> {
+  return tx.execute('DELETE FROM sessions WHERE expires_at <= $1', [now])
 }

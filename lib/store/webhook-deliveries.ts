@@ -48,11 +48,11 @@ export async function insertDeliveries(
  * look again for each of its rows, and count attempts that nobody makes.
  */
 export async function claimDelivery(
-  db: Db,
+  tx: Db,
   now: Date,
   delaysSeconds: readonly number[],
 ): Promise<WebhookDelivery | null> {
-  const rows = await db.query<WebhookDelivery>(
+  const rows = await tx.query<WebhookDelivery>(
     `with due as materialized (
        select id from webhook_deliveries
        where attempts < 3 and
@@ -77,8 +77,8 @@ export async function deleteDelivery(db: Db, id: string): Promise<void> {
 }
 
 /** Give up deliveries older than `createdBefore`, and those whose last attempt got no verdict; returns how many. */
-export async function dropStaleDeliveries(db: Db, createdBefore: Date, now: Date): Promise<number> {
-  return db.execute(
+export async function dropStaleDeliveries(tx: Db, createdBefore: Date, now: Date): Promise<number> {
+  return tx.execute(
     `delete from webhook_deliveries where created_at < $1 or (attempts >= 3 and next_attempt_at <= $2)`,
     [createdBefore, now],
   )

@@ -103,8 +103,8 @@ export async function countEvents(
 }
 
 /** Remove at most `limit` events older than `before`, the oldest first; returns how many. */
-export async function trimEvents(db: Db, before: Date, limit: number): Promise<number> {
-  return db.execute(
+export async function trimEvents(tx: Db, before: Date, limit: number): Promise<number> {
+  return tx.execute(
     `delete from workload_events where id in (
        select id from workload_events where occurred_at < $1 order by occurred_at limit $2)`,
     [before, limit],

@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
+import trimSessions from '../../functions/auth/trim-sessions.ts'
 import sweepJanitor from '../../functions/janitor/sweep.ts'
+import { DatabaseUnavailable } from '../../lib/store/db.ts'
 import { useTestDatabase } from '../support/postgres.ts'
 import { useTestService } from '../support/service.ts'
 
@@ -8,6 +11,13 @@ import { useTestService } from '../support/service.ts'
 const database = await useTestDatabase()
 const on = await useTestService(database)
 const as = await on.token()
+
+const userId = (await database.pool.query<{ id: string }>('select id from users limit 1'))[0]!.id
+const addSession = (id: string, expiresAt: Date) =>
+  database.pool.execute(
+    'insert into sessions (id, user_id, created_at, expires_at) values ($1, $2, $3, $4)',
+    [id, userId, new Date(0), expiresAt],
+  )
 
 it('a process that another one has taken over from neither changes nor removes anything, whoever asks', async () => {
   const day = 86_400_000
@@ -23,4 +33,40 @@ it('a process that another one has taken over from neither changes nor removes a
   expect(await kept('push_groups')).toHaveLength(0)
   expect(await kept('reported_configs')).toHaveLength(1)
   expect(on.fatal()).toBe('another process has become the active one')
+})
+
+it('what it would do to people without an audit record is refused as well', async () => {
+  const signal = new AbortController().signal
+  const { ctx } = on.service
+  await database.pool.execute('update process_epoch set epoch = epoch + 1')
+
+  const preferences = { theme: 'dark', language: 'fr' }
+  expect((await on.call('PUT', '/api/me/preferences', { as, body: preferences })).status).toBe(503)
+  expect(await database.pool.query('select from user_preferences')).toHaveLength(0)
+
+  // The owner remembers sessions: only a logout that the owner carries out closes the sockets at once.
+  expect((await on.call('POST', '/api/auth/logout', { as })).status).toBe(503)
+  expect((await on.call('GET', '/api/me', { as })).status).toBe(200)
+
+  await addSession('00000000-0000-7000-8000-00000000dead', new Date(1))
+  await expect(trimSessions.run(ctx, signal)).rejects.toBeInstanceOf(DatabaseUnavailable)
+  expect(await database.pool.query('select from sessions where expires_at < now()')).toHaveLength(1)
+})
+
+it('a command line that brings its code to it can bring the code to the owner afterwards', async () => {
+  const [code, verifier] = ['a'.repeat(43), 'b'.repeat(43)]
+  const hash = (text: string, form: 'hex' | 'base64url') => createHash('sha256').update(text).digest(form)
+  const session = '00000000-0000-7000-8000-00000000beef'
+  const soon = new Date(Date.now() + 60_000)
+  await addSession(session, soon)
+  await database.pool.execute(
+    `insert into command_line_logins (code_hash, user_id, session_id, challenge, machine, created_at, expires_at)
+     values ($1, $2, $3, $4, 'laptop', now(), $5)`,
+    [hash(code, 'hex'), userId, session, hash(verifier, 'base64url'), soon],
+  )
+  await database.pool.execute('update process_epoch set epoch = epoch + 1')
+
+  const body = { code, verifier }
+  expect((await on.call('POST', '/api/auth/command-line/token', { body })).status).toBe(503)
+  expect(await database.pool.query('select from command_line_logins')).toHaveLength(1)
 })

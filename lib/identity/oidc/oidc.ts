@@ -104,7 +104,9 @@ export function openOidc(parts: Parts): Oidc {
       const token = await provider.readLogout(logoutToken)
       if (token === 'provider-away') return 'provider-away'
       if (token === null) return 'refused'
-      const ended = await deleteProviderSessions(parts.db, token)
+      const ended = await parts.db.transaction('session.close-external', (tx) =>
+        deleteProviderSessions(tx, token),
+      )
       parts.ends.announce(ended)
       return 'ended'
     },

@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebhookDeliveries } from '../../../lib/alerts/webhook-delivery.ts'
 import { type Database, DatabaseUnavailable } from '../../../lib/store/db.ts'
+import { fenced } from '../../../lib/store/fenced.ts'
+import { EpochLost } from '../../../lib/store/process-lock.ts'
 import { insertDeliveries } from '../../../lib/store/webhook-deliveries.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type FakeClock, fakeClock, type RecordingLog, recordingLog } from '../../support/fakes.ts'
@@ -43,6 +45,17 @@ const left = async () =>
 const said = () => log.lines.map((line) => line.message)
 
 describe('WebhookDeliveries', () => {
+  it('makes no call, and uses up no attempt, for a process that another one has taken over from', async () => {
+    await deliveriesTo((response) => response.writeHead(200).end())
+    await owe('{"n":1}')
+    const { url, network } = endpoint!
+    const deposed = fenced(db, () => Promise.reject(new EpochLost('another process owns')))
+    await new WebhookDeliveries({ db: deposed, clock, log, url, network }).run(never)
+    expect(endpoint!.bodies).toEqual([])
+    expect(await db.query('select attempts from webhook_deliveries')).toEqual([{ attempts: 0 }])
+    expect(said()).toEqual(['webhook deliveries wait for the database'])
+  })
+
   it('calls once for each delivery that succeeds', async () => {
     const deliveries = await deliveriesTo((response) => response.writeHead(200).end())
     await owe('{"n":1}', '{"n":2}')
@@ -143,6 +156,7 @@ describe('WebhookDeliveries', () => {
       ...through(db),
       query: (text, params) => (isAway ? gone() : db.query(text, params)),
       execute: (text, params) => (isAway ? gone() : db.execute(text, params)),
+      transaction: (name, work) => (isAway ? gone() : db.transaction(name, work)),
     }
     const { url, network } = endpoint!
     const deliveries = new WebhookDeliveries({ db: flaky, clock, log, url, network })
