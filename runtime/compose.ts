@@ -118,8 +118,7 @@ export function compose(ground: Ground): Composed {
       workers: workers.config,
       runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
     })
-  const identity = openPeople(ground, db, passwords)
-  identity.onSessionsEnded((sessionIds) => hub.endSessions(sessionIds))
+  const identity = openPeople(ground, db, passwords, (sessionIds) => hub.endSessions(sessionIds))
   const recommendedVersion = new RecommendedVersion(config.minAgentVersion)
   const labelRules = new LabelRules({ db, hub, fleet: () => fleet })
   const { fleet, views, counters, notices } = openFleet(ground, {
@@ -162,8 +161,10 @@ const openPeople = (
   { config, clock, random, log }: Pick<Ground, 'config' | 'clock' | 'random' | 'log'>,
   db: AuditedDatabase,
   passwords: Passwords,
+  sessionsEnded: (sessionIds: readonly string[]) => void,
 ) =>
   openIdentity({
+    sessionsEnded,
     db,
     clock,
     random,
@@ -192,7 +193,9 @@ export function composePeople(
     writeReports: async () => {},
     commitInDoubt: () => {},
   })
-  return { identity: openPeople(ground, db, openPasswords(workers, random)), close: () => workers.close() }
+  // No socket of a browser ends in this process.
+  const identity = openPeople(ground, db, openPasswords(workers, random), () => {})
+  return { identity, close: () => workers.close() }
 }
 
 /** What brings a config to many workloads: fleet configs, campaigns, and how these find their workloads. */

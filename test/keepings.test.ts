@@ -455,7 +455,6 @@ const SHORT_LIVED: readonly string[] = [
   'lib/configs/migrate/secrets.ts KnownSecrets.#values',
   'lib/configs/yaml/parse.ts Converter.#anchors',
   'lib/fleet/state/load-push.ts LoadedAssignments.quarantinedInstances',
-  'lib/identity/identity.ts openIdentity().listeners',
   'lib/opamp/read-description.ts DescriptionAttributes.identifying',
   'lib/opamp/read-description.ts DescriptionAttributes.nonIdentifying',
   'lib/opamp/read-health.ts module NO_CHILDREN',

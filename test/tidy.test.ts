@@ -159,6 +159,9 @@ describe('the rooms', () => {
   test('nobody is wired up after it was made: what a part calls, it is given', () => {
     const slot = /^ {2}(readonly )?\w+: \([^)]*\) => [\w<>]+ = \([^,]*$/
     expect(findCode(inRoom('lib/'), slot)).toEqual([])
+    // A session of the database is made before its users; it is a resource, and not a part.
+    const parts = inRoom('lib/').filter(({ path }) => path !== 'lib/store/connection.ts')
+    expect(findCode(parts, /\blisteners?\.(push|add)\(|\(listener: \(/)).toEqual([])
   })
 
   test('what decides about the fleet has a test of its own', () => {

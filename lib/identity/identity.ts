@@ -34,11 +34,6 @@ export interface Identity {
    * unknown API tokens are counted.
    */
   authenticateBearer(token: string, address: string): Promise<TokenAuthentication>
-  /**
-   * `listener` is called with the ids of sessions and API tokens that ended before they expired, so that their sockets
-   * can be closed.
-   */
-  onSessionsEnded(listener: (sessionIds: readonly string[]) => void): void
   logIn(request: LoginRequest): Promise<LoginOutcome>
   /** End the session of a session token, or revoke an API token; any other text is ignored. */
   logOut(token: string, address: string): Promise<void>
@@ -74,6 +69,8 @@ export interface IdentityParts {
   oidc: OidcSettings | null
   /** Sends the requests to the identity provider. */
   fetchFromIssuer: IssuerFetch
+  /** Told of the sessions and API tokens that ended before they expired: their sockets have to be closed. */
+  sessionsEnded(sessionIds: readonly string[]): void
 }
 
 /** Unknown API tokens and wrong command-line codes of one address in a minute; one more is refused. */
@@ -100,12 +97,11 @@ export function openIdentity(parts: IdentityParts): Identity {
     perAddress: UNKNOWN_TOKENS_MAX,
   })
   const tokenAuthority = openTokenAuthority({ ...parts, limit: strangers })
-  const listeners: ((sessionIds: readonly string[]) => void)[] = []
   const ends: SessionEnds = {
     announce(sessionIds) {
       authority.forget()
       tokenAuthority.forget()
-      if (sessionIds.length > 0) for (const listener of listeners) listener(sessionIds)
+      if (sessionIds.length > 0) parts.sessionsEnded(sessionIds)
     },
   }
   const apiTokens = openTokenAdministration({ ...parts, ends })
@@ -119,7 +115,6 @@ export function openIdentity(parts: IdentityParts): Identity {
   return {
     authenticate: (token) => authority.authenticate(token),
     authenticateBearer,
-    onSessionsEnded: (listener) => void listeners.push(listener),
     logIn: openLogin({ ...parts, tokens, limit }),
     async logOut(token, address) {
       if (isApiToken(token)) return revokeItself(token, address)

@@ -246,6 +246,17 @@ export async function signIn(
   return addSession(ctx, { userId, email })
 }
 
+/** The ids of the sessions and API tokens whose sockets are closed from now on, in a list that grows. */
+export function hearEndedSessions({ hub }: Pick<Context, 'hub'>): string[] {
+  const ended: string[] = []
+  const close = hub.endSessions.bind(hub)
+  hub.endSessions = (sessionIds) => {
+    ended.push(...sessionIds)
+    close(sessionIds)
+  }
+  return ended
+}
+
 /** One more session of a user. */
 export async function addSession(ctx: Context, user: { userId: string; email: string }): Promise<SignedIn> {
   const now = ctx.clock.now()

@@ -1,4 +1,4 @@
-/** Makes all caches of sessions and API tokens read anew, and tells listeners which of them have ended. */
+/** Makes all caches of sessions and API tokens read anew, and says which of them have ended. */
 export interface SessionEnds {
   /**
    * Call after the commit, with the ids of the sessions and API tokens that ended; with none where only rights changed.

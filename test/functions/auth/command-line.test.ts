@@ -6,6 +6,7 @@ import type { ApiTokenRecord, CommandLineToken } from '../../../lib/wire/identit
 import {
   addSession,
   createTestContext,
+  hearEndedSessions,
   invoke,
   makeApiToken,
   type SignedIn,
@@ -17,8 +18,7 @@ const HOUR_MS = 3_600_000
 const database = await useTestDatabase()
 const ctx = createTestContext(database)
 afterAll(() => ctx.close())
-const ended: string[] = []
-ctx.identity.onSessionsEnded((ids) => void ended.push(...ids))
+const ended = hearEndedSessions(ctx)
 
 let editor: SignedIn
 let address = 0

@@ -1,11 +1,10 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { addSession, createTestContext, invoke, signIn } from '../../support/invoke.ts'
+import { addSession, createTestContext, hearEndedSessions, invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
 const ctx = createTestContext(await useTestDatabase())
 afterAll(() => ctx.close())
-const ended: string[] = []
-ctx.identity.onSessionsEnded((sessionIds) => void ended.push(...sessionIds))
+const ended = hearEndedSessions(ctx)
 
 const CLEARED = 'om_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax'
 

@@ -2,14 +2,20 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { AuditSink } from '../../../lib/audit/delivery.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import { createEdition } from '../../../runtime/editions.ts'
-import { addSession, createTestContext, invoke, signIn, type TestContext } from '../../support/invoke.ts'
+import {
+  addSession,
+  createTestContext,
+  hearEndedSessions,
+  invoke,
+  signIn,
+  type TestContext,
+} from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
 const database = await useTestDatabase()
 const ctx = createTestContext(database)
 afterAll(() => ctx.close())
-const ended: string[] = []
-ctx.identity.onSessionsEnded((sessionIds) => void ended.push(...sessionIds))
+const ended = hearEndedSessions(ctx)
 
 const CURRENT = 'the current password'
 const NEXT = 'the next pass phrase'

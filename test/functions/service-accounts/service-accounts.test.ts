@@ -1,15 +1,14 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { ApiTokenCreated, ServiceAccountRecord } from '../../../lib/wire/identity.ts'
-import { createTestContext, invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { createTestContext, hearEndedSessions, invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
 const DAY_MS = 86_400_000
 const database = await useTestDatabase()
 const ctx = createTestContext(database)
 afterAll(() => ctx.close())
-const ended: string[] = []
-ctx.identity.onSessionsEnded((ids) => void ended.push(...ids))
+const ended = hearEndedSessions(ctx)
 
 let admin: SignedIn
 let owner: SignedIn

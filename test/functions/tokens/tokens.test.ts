@@ -4,15 +4,21 @@ import { formatApiToken } from '../../../lib/identity/token-authority.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import { findGroups, replaceUserGroups } from '../../../lib/store/groups.ts'
 import type { ApiTokenCreated, ApiTokenRecord } from '../../../lib/wire/identity.ts'
-import { createTestContext, invoke, makeApiToken, type SignedIn, signIn } from '../../support/invoke.ts'
+import {
+  createTestContext,
+  hearEndedSessions,
+  invoke,
+  makeApiToken,
+  type SignedIn,
+  signIn,
+} from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
 const DAY_MS = 86_400_000
 const database = await useTestDatabase()
 const ctx = createTestContext(database)
 afterAll(() => ctx.close())
-const ended: string[] = []
-ctx.identity.onSessionsEnded((ids) => void ended.push(...ids))
+const ended = hearEndedSessions(ctx)
 
 let admin: SignedIn
 let editor: SignedIn

@@ -3,7 +3,14 @@ import { listAuditRecords } from '../../../lib/store/audit.ts'
 import { replaceUserGroups } from '../../../lib/store/groups.ts'
 import { lockIdentity } from '../../../lib/store/users.ts'
 import type { UserRecord } from '../../../lib/wire/identity.ts'
-import { addSession, createTestContext, invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import {
+  addSession,
+  createTestContext,
+  hearEndedSessions,
+  invoke,
+  type SignedIn,
+  signIn,
+} from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
 const database = await useTestDatabase()
@@ -12,8 +19,7 @@ const ctx = createTestContext(database, {
   config: { seedAdmin: { email: SEED, password: 'unused password' } },
 })
 afterAll(() => ctx.close())
-const ended: string[] = []
-ctx.identity.onSessionsEnded((sessionIds) => void ended.push(...sessionIds))
+const ended = hearEndedSessions(ctx)
 
 let admin: SignedIn
 beforeEach(async () => {

@@ -13,7 +13,10 @@ const SETTINGS = { keptAdministrators: [], onlyPasswordLogin: null, oidc: null, 
 /** Make an identity service with this password check. */
 function identityWith(verify: Passwords['verify']) {
   const passwords: Passwords = { verify, hash: async () => ({ ok: true, hash: 'new' }) }
-  return openIdentity({ ...ctx, passwords, jwtSecret: TEST_CONFIG.jwtSecret, ...SETTINGS })
+  return openIdentity({
+    ...{ ...ctx, passwords, jwtSecret: TEST_CONFIG.jwtSecret, ...SETTINGS },
+    sessionsEnded: () => {},
+  })
 }
 
 const countSessions = async (userId: string) =>
