@@ -38,9 +38,9 @@ import type { ReportJob, ReportJobResult } from '../lib/reports/jobs.ts'
 import { KeptPacks } from '../lib/reports/kept-packs.ts'
 import { ReportTurns } from '../lib/reports/turns.ts'
 import type { Database } from '../lib/store/db.ts'
+import { listUserGroups } from '../lib/store/groups.ts'
 import type { PoolStatistics } from '../lib/store/pool.ts'
 import type { AgentError } from '../lib/store/pushes.ts'
-import { findUser } from '../lib/store/users.ts'
 import { openWorkerPool, type WorkerPool } from '../lib/workers/pool.ts'
 import { openAlerting } from './alerting.ts'
 import type { Config } from './config.ts'
@@ -215,8 +215,8 @@ function openCampaigns(
     configTargets,
     fleetConfigs,
     async mayApprove(userId: string) {
-      const user = await findUser(db, userId)
-      return user !== undefined && permissionsOf(user.groups).includes('config:approve')
+      const groups = await listUserGroups(db, userId)
+      return permissionsOf(groups.map(({ role }) => role)).includes('config:approve')
     },
     reservationOf: (workload: Workload) => fleetConfigs.reservationOf(workload),
   }

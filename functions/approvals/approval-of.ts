@@ -18,10 +18,7 @@ export interface ShownApproval {
   around: ApprovalSurroundings
 }
 
-/**
- * Requests with what was said about them and what became of them, in their order. `isShort` is left false:
- * `readApproval` finds out, for one request.
- */
+/** Requests with what was said about them and what became of them, in their order. */
 export async function withSurroundings(
   ctx: Context,
   approvals: readonly Approval[],
@@ -51,7 +48,6 @@ export async function withSurroundings(
         comments: comments.filter(({ approvalId }) => approvalId === approval.id),
         votes: votes.filter(({ approvalId }) => approvalId === approval.id),
         rule: ruleOf(ctx, approval, policy, kept.get(approval.workloadId) ?? [], isSole),
-        isShort: false,
         push,
         aftermath: push === null || workload === null ? null : ctx.views.aftermath(workload, push, answer),
       },
@@ -87,5 +83,5 @@ async function isShort(ctx: Context, approval: Approval): Promise<boolean> {
 /** One request as the wire shows it. */
 export async function readApproval(ctx: Context, approval: Approval): Promise<ApprovalRecord> {
   const [found] = await withSurroundings(ctx, [approval])
-  return toApprovalRecord(approval, { ...found!.around, isShort: await isShort(ctx, approval) })
+  return toApprovalRecord(approval, found!.around, await isShort(ctx, approval))
 }

@@ -12,16 +12,21 @@ export interface ApprovalSurroundings {
   votes: readonly Pick<ApprovalVote, 'userId' | 'email' | 'comment' | 'at' | 'soleApprover'>[]
   /** What the policy asks of the request now; null once it was pushed or closed. */
   rule: ApprovalRule | null
-  /** The request was approved, but by the policy as it is now its approvals are not enough. */
-  isShort: boolean
   /** The push that it became, as it stands now; null for one that was not pushed. */
   push: Push | null
   /** What was done about that push where it failed. */
   aftermath: PushAftermath | null
 }
 
-/** A request as the wire shows it to those who may request configs. It holds YAML. */
-export function toApprovalRecord(approval: Approval, around: ApprovalSurroundings): ApprovalRecord {
+/**
+ * A request as the wire shows it to those who may request configs. It holds YAML. `isShort`: it was approved, but by
+ * the policy as it is now its approvals are not enough. A list, which does not ask that of each request, leaves it out.
+ */
+export function toApprovalRecord(
+  approval: Approval,
+  around: ApprovalSurroundings,
+  isShort = false,
+): ApprovalRecord {
   const { approver, approvalComment, approvedAt, pushComment, pushId, configHash, pushedAt } = approval
   const { closedBy, closedAt, closeComment } = approval
   return {
@@ -40,7 +45,7 @@ export function toApprovalRecord(approval: Approval, around: ApprovalSurrounding
     ...(approvedAt === null ? {} : { approved_at: approvedAt.toISOString() }),
     ...(approver === null ? {} : { self_approved: isSelfApproved(approval, around.votes) }),
     approvals: around.votes.map(toGiven),
-    ...(around.isShort ? { approvals_short: true as const } : {}),
+    ...(isShort ? { approvals_short: true as const } : {}),
     ...(around.rule === null
       ? {}
       : { approvals_needed: around.rule.approvals, author_counts: around.rule.authorCounts }),

@@ -4,7 +4,6 @@ import type { AuditActor } from '../audit/event.ts'
 import type { UsedComponent } from '../model/components.ts'
 import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
 import type { AgentReport } from '../opamp/report.ts'
-import type { Push } from '../store/pushes.ts'
 import { ConfigReports } from './intake/config-reports.ts'
 import { EffectiveConfigs, type EffectiveForm } from './intake/effective-configs.ts'
 import { Presence } from './intake/presence.ts'
@@ -16,7 +15,7 @@ import { PushProgress } from './progress/push-progress.ts'
 import { TargetEnds } from './progress/target-ends.ts'
 import { Assignments } from './pushes/assignments.ts'
 import { CommitTurns } from './pushes/commit-turns.ts'
-import { PushEngine, type PushOutcome, type PushRequest } from './pushes/push-engine.ts'
+import { PushEngine } from './pushes/push-engine.ts'
 import { PushUndoing } from './pushes/push-undoing.ts'
 import {
   type FoundRollback,
@@ -288,12 +287,9 @@ export class Fleet implements FleetPort {
     return isCompatible(this.#deps, instance, followed)
   }
 
-  /** Make a config a workload's assignment; see `PushEngine.push`. */
-  push<Refused extends { ok: false; code: string } = never>(
-    request: PushRequest,
-    alongside: (tx: ActTransaction, push: Push) => Promise<{ ok: true } | Refused>,
-  ): Promise<PushOutcome<Refused>> {
-    return this.#pushes.push(request, alongside)
+  /** Make a config a workload's assignment; see `PushEngine.push`, whose two forms a method would have to repeat. */
+  get push(): PushEngine['push'] {
+    return this.#pushes.push.bind(this.#pushes)
   }
 
   /** Make configs the assignments of several workloads at once; see `PushEngine.pushTogether`. */

@@ -40,6 +40,15 @@ export class ReportedTexts {
     return true
   }
 
+  /** Store all that waits, batch by batch, until there is none or a batch fails. */
+  async storeAll(): Promise<void> {
+    let before: number
+    do {
+      before = this.#waiting.size
+      await this.store()
+    } while (this.#waiting.size > 0 && this.#waiting.size < before)
+  }
+
   /** Store the next batch of what waits, and schedule the rest. */
   async store(): Promise<void> {
     if (this.#isStoring || this.#waiting.size === 0) return

@@ -39,10 +39,14 @@ function weigh({ item }: BuiltItem, target: PackTarget): number {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0)
 
-/** Cut sections to an output's rows: even shares for the sections, then for the workloads within one. */
+/**
+ * Cut sections to an output's rows: even shares for the sections, then for the workloads within one. A warning counts
+ * what there is, of which `extents` say where not all of it was read.
+ */
 export function limitSections(
   sections: readonly BuiltSection[],
   target: PackTarget,
+  extents: Material['extents'] = {},
   rowsMax: number = ROW_LIMITS[target],
 ): { sections: BuiltSection[]; warnings: Warning[] } {
   const weights = sections.map(({ items }) => sum(items.map((entry) => weigh(entry, target))))
@@ -56,7 +60,8 @@ export function limitSections(
       entry,
     }))
     const items = keepWithin(weighed, cap).map(({ entry }) => entry)
-    warnings.push(truncation(section.id, items.length, section.items.length, target))
+    const total = extents[section.id as keyof Material['extents']]?.total ?? section.items.length
+    warnings.push(truncation(section.id, items.length, total, target))
     return { ...section, items }
   })
   return { sections: limited, warnings }
@@ -148,12 +153,13 @@ export function assemblePack(frame: PackFrame, material: Material): AssembledPac
   const built = buildSections(material, request.include, redactor)
   const toSections = (sections: readonly BuiltSection[]): EvidenceSection[] =>
     sections.map((section) => ({ ...section, items: section.items.map(({ item }) => item) }))
-  const whole = limitSections(built, 'json')
+  const whole = limitSections(built, 'json', material.extents)
   const wholeEncoded = toSections(whole.sections).map(encodeSection)
   const workloadIds = material.workloads.map(({ id }) => id)
   const inputsHash = hashInputs(request, wholeEncoded, workloadIds)
 
-  const limited = target === 'json' || target === 'markdown' ? whole : limitSections(built, target)
+  const limited =
+    target === 'json' || target === 'markdown' ? whole : limitSections(built, target, material.extents)
   const sections = limited === whole ? wholeEncoded : toSections(limited.sections).map(encodeSection)
   const unsigned: UnsignedPack = {
     schema_version: 'evidence_pack.v1',

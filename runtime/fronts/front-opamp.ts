@@ -48,7 +48,7 @@ export function startFrontOpamp(parts: {
     async close() {
       agents.stop()
       listener.destroy()
-      await reported.store()
+      await reported.storeAll()
       await workers.close()
     },
   }

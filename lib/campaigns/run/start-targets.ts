@@ -81,7 +81,7 @@ const STAGES: readonly StagePlan[] = [
   { percentage: 100, dwellMs: 0, gates: ['no_failure'] },
 ]
 
-type Refused = { ok: false; code: 'campaign-stopped' | 'changed-meanwhile' | 'stage-empty' }
+type Refused = { ok: false; code: 'campaign-stopped' | 'changed-meanwhile' }
 
 /**
  * Start targets that still are as they were approved: together in one transaction, or each in its own where it goes in
@@ -98,12 +98,12 @@ export async function startTargets<Target extends StartTarget>(
   const alone: Ready<Target>[] = []
   for (const target of targets) {
     const look = () => lookAt(parts, starter, target, judge)
-    const looked = (await unlessBroken(parts, starter.id, target, look)) ?? BUSY
+    const looked = (await unlessBroken(parts, starter, target, look)) ?? BUSY
     if ('kind' in looked) outcomes.set(target, looked)
     else (looked.workload.live.count > STAGED_ABOVE ? alone : together).push(looked)
   }
   if (together.length > 0) {
-    const pushed = await unlessBroken(parts, starter.id, null, () => pushAll(parts, starter, judge, together))
+    const pushed = await unlessBroken(parts, starter, null, () => pushAll(parts, starter, judge, together))
     if (pushed === null) alone.push(...together)
     else if (pushed.ok) {
       const pushIds = new Map(pushed.pushes.map(({ workloadId, pushId }) => [workloadId, pushId]))
@@ -116,8 +116,7 @@ export async function startTargets<Target extends StartTarget>(
   for (const ready of alone)
     outcomes.set(
       ready.target,
-      (await unlessBroken(parts, starter.id, ready.target, () => pushOne(parts, starter, judge, ready))) ??
-        BUSY,
+      (await unlessBroken(parts, starter, ready.target, () => pushOne(parts, starter, judge, ready))) ?? BUSY,
     )
   return outcomes
 }
@@ -128,7 +127,7 @@ export async function startTargets<Target extends StartTarget>(
  */
 async function unlessBroken<T>(
   parts: CampaignParts,
-  starterId: string,
+  { id, path }: Pick<Starter<never>, 'id' | 'path'>,
   target: StartTarget | null,
   work: () => Promise<T>,
 ): Promise<T | null> {
@@ -137,8 +136,14 @@ async function unlessBroken<T>(
   } catch (error) {
     if (error instanceof DatabaseUnavailable) throw error
     parts.log.warn(
-      { err: error, campaign: starterId, ...(target === null ? {} : { workload: target.workloadId }) },
-      'targets of a campaign could not be started',
+      {
+        err: error,
+        [path === 'campaign' ? 'campaign' : 'auto_apply']: id,
+        ...(target === null ? {} : { workload: target.workloadId }),
+      },
+      path === 'campaign'
+        ? 'targets of a campaign could not be started'
+        : 'newcomers of a version that applies by itself could not be started',
     )
     return null
   }

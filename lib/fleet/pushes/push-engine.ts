@@ -41,6 +41,9 @@ export type PushOutcome<Refused extends { ok: false; code: string } = never> =
   | Refused
   | AuditFailure
 
+/** No instance can be in the first stage of a push. */
+export type StageEmpty = { ok: false; code: 'stage-empty' }
+
 /** Pushes a config in an actor's name: commits the push and makes it what the workload is assigned. */
 export class PushEngine {
   readonly #parts: FleetParts
@@ -54,40 +57,53 @@ export class PushEngine {
   }
 
   /**
-   * Make a config the workload's assignment and offer it, unless a gate of its path is closed. Where no instance can be
-   * in the first stage, the code is `stage-empty`, which the type does not name. `alongside` runs last in the same
+   * Make a config the workload's assignment and offer it, unless a gate of its path is closed. A push in stages is
+   * refused as `stage-empty` where no instance can be in the first stage. `alongside` runs last in the same
    * transaction: it may write its own rows and the audit record, or take everything back by answering what is not ok.
    */
   push<Refused extends { ok: false; code: string } = never>(
+    request: PushRequest & { stages?: null },
+    alongside: (tx: ActTransaction, push: Push) => Promise<{ ok: true } | Refused>,
+  ): Promise<PushOutcome<Refused>>
+  push<Refused extends { ok: false; code: string } = never>(
     request: PushRequest,
     alongside: (tx: ActTransaction, push: Push) => Promise<{ ok: true } | Refused>,
-  ): Promise<PushOutcome<Refused>> {
+  ): Promise<PushOutcome<Refused | StageEmpty>>
+  push<Refused extends { ok: false; code: string } = never>(
+    request: PushRequest,
+    alongside: (tx: ActTransaction, push: Push) => Promise<{ ok: true } | Refused>,
+  ): Promise<PushOutcome<Refused | StageEmpty>> {
     const name = kindOf(request.path) === 'rollback' ? 'rollback' : 'push'
-    return this.#turns.act<PushOutcome<Refused>>(name, request.actor, request.workloadId, async (act) => {
-      const workload = this.#parts.state.workloads.get(request.workloadId)
-      if (workload === undefined) return { ok: false, code: 'workload-not-found' }
-      if (!hasCapableInstance(workload)) return { ok: false, code: 'workload-not-connected' }
-      try {
-        const outcome = await act.commit(async (tx) => {
-          // The commit has first written what agents reported: a push that they had just applied is stored as applied.
-          freezeOffers(workload)
-          const [row] = await this.#lock(tx, [workload])
-          const closed = await this.#ask(tx, [{ workload, request }])
-          if (closed !== null) return closed
-          const made = await this.#insert(tx, workload, row!, request)
-          const verdict = await alongside(tx, made.push)
-          return verdict.ok ? { ok: true as const, made } : verdict
-        })
-        if (!outcome.ok) {
-          this.#assignments.settle(workload)
-          return outcome
+    return this.#turns.act<PushOutcome<Refused | StageEmpty>>(
+      name,
+      request.actor,
+      request.workloadId,
+      async (act) => {
+        const workload = this.#parts.state.workloads.get(request.workloadId)
+        if (workload === undefined) return { ok: false, code: 'workload-not-found' }
+        if (!hasCapableInstance(workload)) return { ok: false, code: 'workload-not-connected' }
+        try {
+          const outcome = await act.commit(async (tx) => {
+            // The commit has first written what agents reported: a push that they had just applied is stored as applied.
+            freezeOffers(workload)
+            const [row] = await this.#lock(tx, [workload])
+            const closed = await this.#ask(tx, [{ workload, request }])
+            if (closed !== null) return closed
+            const made = await this.#insert(tx, workload, row!, request)
+            const verdict = await alongside(tx, made.push)
+            return verdict.ok ? { ok: true as const, made } : verdict
+          })
+          if (!outcome.ok) {
+            this.#assignments.settle(workload)
+            return outcome
+          }
+          this.#assignments.apply(workload, outcome.made, Buffer.from(request.body), request.used)
+          return { ok: true, push: outcome.made.push }
+        } catch (error) {
+          return this.#takeBack(workload, error)
         }
-        this.#assignments.apply(workload, outcome.made, Buffer.from(request.body), request.used)
-        return { ok: true, push: outcome.made.push }
-      } catch (error) {
-        return this.#takeBack(workload, error)
-      }
-    })
+      },
+    )
   }
 
   /**
@@ -194,14 +210,15 @@ export class PushEngine {
     )
   }
 
-  #takeBack<Refused extends { ok: false; code: string }>(workload: Workload, error: unknown): Refused {
+  /** What a push that threw is refused for; throws what is no refusal. */
+  #takeBack(workload: Workload, error: unknown): { ok: false; code: Veto['code'] } {
     if (error instanceof DatabaseUnavailable) {
       // The commit may have gone through: nothing is offered until the database has been read.
       void this.#turns.resync(workload)
       throw error
     }
     this.#assignments.settle(workload)
-    if (error instanceof Veto) return { ok: false, code: error.code } as unknown as Refused
+    if (error instanceof Veto) return { ok: false, code: error.code }
     throw error
   }
 }

@@ -25,9 +25,9 @@ import { type PushPlan, planPush } from './push-plan.ts'
 
 /** Thrown inside a push's transaction to take everything back with a code. */
 export class Veto extends Error {
-  readonly code: string
+  readonly code: 'workload-not-found' | 'stage-empty'
 
-  constructor(code: string) {
+  constructor(code: Veto['code']) {
     super(code)
     this.code = code
   }

@@ -27,6 +27,8 @@ export type SignInOutcome =
   /** `no-group`: the map has none of the groups that the provider sent. */
   | { ok: false; code: 'no-group'; groups: readonly string[] }
   | { ok: false; code: 'link-requested' }
+  /** The user was made or removed twice while the person signed in; the person may begin again. */
+  | { ok: false; code: 'sign-in-lost' }
   | AuditFailure
 
 interface Parts {
@@ -72,9 +74,10 @@ export async function signInExternally(
       : undefined
   if (clash) return askForLink(parts, person, clash.id)
   const opened = await openSession(parts, person, groups)
-  if (opened.ok || opened.code !== 'changed') return opened as SignInOutcome
+  if (opened.ok || opened.code !== 'changed') return opened
   // Meanwhile the same person signed in for the first time in another browser, or the user was removed.
-  return (await openSession(parts, await readPerson(parts, issuer, identity), groups)) as SignInOutcome
+  const again = await openSession(parts, await readPerson(parts, issuer, identity), groups)
+  return again.ok || again.code !== 'changed' ? again : { ok: false, code: 'sign-in-lost' }
 }
 
 async function readPerson(
@@ -89,14 +92,16 @@ async function readPerson(
   return { issuer, identity, userId, isNew: known === undefined, email, now }
 }
 
+type Opened = { ok: true; token: string; expiresAt: Date } | { ok: false; code: 'changed' }
+
 /** `changed`: the user was made, removed or replaced since `person` was read. */
 async function openSession(
   { db, random, tokens, ends, settings }: Parts,
   person: Person,
   groups: readonly string[] | null,
-): Promise<{ ok: true; token: string; expiresAt: Date } | { ok: false; code: 'changed' } | AuditFailure> {
+): Promise<Opened | AuditFailure> {
   const { userId, email, issuer, identity, now } = person
-  return db.change<{ ok: true; token: string; expiresAt: Date } | { ok: false; code: 'changed' }>(
+  return db.change<Opened>(
     'session.open-external',
     { userId, email },
     async (tx) => {

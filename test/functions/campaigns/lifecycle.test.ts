@@ -389,6 +389,22 @@ describe('a campaign', () => {
     expect(await record(id)).toMatchObject({ status: 'halted', halt: { gate: 'silent', value: 6 } })
   })
 
+  it('goes by the role of the group that its approver is in, whatever the name of the group', async () => {
+    const id = await start()
+    await database.pool.execute(
+      `insert into groups values ('grp_release', 'release managers', 'editor', false, now())`,
+    )
+    await database.pool.execute(`update user_groups set group_id = 'grp_release' where user_id = $1`, [
+      approver.userId,
+    ])
+    await work()
+    const stored = await database.pool.query<{ status: string; halt: object }>(
+      'select status, halt from campaigns where id = $1',
+      [id],
+    )
+    expect(stored[0]).toMatchObject({ status: 'running', halt: null })
+  })
+
   it('halts when whoever approved it may not approve any more', async () => {
     const id = await start()
     await database.pool.execute('delete from user_groups where user_id = $1', [approver.userId])

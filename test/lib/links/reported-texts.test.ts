@@ -47,3 +47,19 @@ it('that the database refuses keep none of the others waiting', async () => {
   expect(await findReportedConfig(database.pool, 'good')).toBe('fine')
   expect(await findReportedConfig(database.pool, 'bad')).toBeNull()
 })
+
+it('are all stored when a front closes, however many wait', async () => {
+  const { texts } = textsOver(database.pool)
+  for (let n = 0; n < 250; n++) texts.reportedConfig({ hash: `many${n}`, body: 'small' })
+  await texts.storeAll()
+  const rows = await database.pool.query(`select from reported_configs where hash like 'many%'`)
+  expect(rows).toHaveLength(250)
+})
+
+it('keep no front from closing while the database is away', async () => {
+  const away = () => Promise.reject(new DatabaseUnavailable('away'))
+  const { texts } = textsOver({ query: away, execute: away })
+  texts.reportedConfig({ hash: 'late', body: 'small' })
+  await texts.storeAll()
+  expect(await findReportedConfig(database.pool, 'late')).toBeNull()
+})

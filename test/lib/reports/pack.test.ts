@@ -29,7 +29,7 @@ describe('row limits', () => {
   })
 
   it('let no section starve another, stay within what there is, and say what was cut', () => {
-    const { sections, warnings } = limitSections(build(), 'pdf', 100)
+    const { sections, warnings } = limitSections(build(), 'pdf', {}, 100)
     const kept = Object.fromEntries(sections.map(({ id, items }) => [id, items.length]))
     expect(kept).toMatchObject({ workloads: 6, drift: 6, config_history: 30, workload_events: 35 })
     expect(Object.values(kept).reduce((a, b) => a + b)).toBeLessThanOrEqual(100)
@@ -42,7 +42,7 @@ describe('row limits', () => {
   })
 
   it('cut the targets of campaigns, of each workload the oldest first, and say so; the campaigns stay', () => {
-    const { sections, warnings } = limitSections(build(40), 'pdf', 500)
+    const { sections, warnings } = limitSections(build(40), 'pdf', {}, 500)
     const kept = sections.find(({ id }) => id === 'campaigns')!.items
     const count = (resource: string) => kept.filter(({ item }) => item.resource === resource).length
     expect(count('campaign')).toBe(40)
@@ -56,10 +56,21 @@ describe('row limits', () => {
   })
 
   it('count lines and not items in CSV', () => {
-    const { sections } = limitSections(build(1), 'csv', 500)
+    const { sections } = limitSections(build(1), 'csv', {}, 500)
     const lines = sections.flatMap(({ items }) => items.map(({ item }) => Object.keys(item.facts).length))
     expect(lines.reduce((a, b) => a + b)).toBeLessThanOrEqual(500)
     expect(sections.map(({ items }) => items.length > 0)).toEqual(Array(11).fill(true))
+  })
+
+  it('count what there is, and not what was read, where both the reading and the format cut', () => {
+    const extents = { workload_events: { total: 1_000_000, perWorkload: 40 } }
+    const { warnings } = limitSections(build(), 'pdf', extents, 100)
+    expect(warnings).toEqual([
+      {
+        code: 'workload_events_truncated',
+        message: expect.stringContaining('35 of 1000000 items'),
+      },
+    ])
   })
 
   it('say so when not everything was read in the first place', () => {
