@@ -67,6 +67,8 @@ import configsPlan from '../functions/configs/plan.ts'
 import configsPlanExport from '../functions/configs/plan-export.ts'
 import configsPolicyPreview from '../functions/configs/policy-preview.ts'
 import configsValidate from '../functions/configs/validate.ts'
+import connectAddress from '../functions/connect/address.ts'
+import connectCredential from '../functions/connect/credential.ts'
 import desiredApply from '../functions/desired/apply.ts'
 import desiredApplyFleet from '../functions/desired/apply-fleet.ts'
 import desiredList from '../functions/desired/list.ts'
@@ -256,6 +258,8 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'configs/plan-export', definition: configsPlanExport },
   { id: 'configs/policy-preview', definition: configsPolicyPreview },
   { id: 'configs/validate', definition: configsValidate },
+  { id: 'connect/address', definition: connectAddress },
+  { id: 'connect/credential', definition: connectCredential },
   { id: 'desired/apply', definition: desiredApply },
   { id: 'desired/apply-fleet', definition: desiredApplyFleet },
   { id: 'desired/list', definition: desiredList },

@@ -74,12 +74,7 @@ export const fleetTexts = defineTexts({
     emptyTitle: 'No collector has connected yet',
     emptyMore:
       'Point one here and it appears on this page by itself, within seconds. Nothing has to be registered first.',
-    emptySupervisor: 'Managed: the OpAMP supervisor runs the collector and applies the configs you push',
-    emptyExtension: 'Read-only: the collector’s own opamp extension reports, but takes no configs',
-    emptySecret: 'Where OPAMP_SHARED_SECRET is set, send it as the Authorization header.',
-    emptyPort: 'Port 4320 is the default of OPAMP_ADDR.',
-    emptyPortKnown: (port: string) => `Port ${port} is where this server listens for agents (OPAMP_ADDR).`,
-    waiting: 'Waiting for the first connection…',
+    connect: 'Connect a collector',
   },
   fr: {
     title: 'Parc',
@@ -158,13 +153,6 @@ export const fleetTexts = defineTexts({
     emptyTitle: 'Aucun collecteur ne s’est encore connecté',
     emptyMore:
       'Dirigez-en un ici : il apparaît de lui-même sur cette page en quelques secondes. Rien n’est à déclarer d’abord.',
-    emptySupervisor: 'Géré : le superviseur OpAMP lance le collecteur et applique les configs poussées',
-    emptyExtension:
-      'Lecture seule : l’extension opamp du collecteur rend compte, mais ne prend pas de config',
-    emptySecret: 'Si OPAMP_SHARED_SECRET est défini, envoyez-le dans l’en-tête Authorization.',
-    emptyPort: 'Le port 4320 est la valeur par défaut de OPAMP_ADDR.',
-    emptyPortKnown: (port: string) =>
-      `Le port ${port} est celui où ce serveur écoute les agents (OPAMP_ADDR).`,
-    waiting: 'En attente de la première connexion…',
+    connect: 'Connecter un collecteur',
   },
 })

@@ -2,8 +2,9 @@ import { useMemo } from 'preact/hooks'
 import { adoptTexts } from '../i18n/adopt.ts'
 import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
-import { Checkbox, Select } from '../parts/controls.tsx'
+import { Action, Checkbox, Select } from '../parts/controls.tsx'
 import { closeMenu } from '../parts/shell.tsx'
+import { isConnectOpen } from '../state/connecting.ts'
 import { fleetLoading, fleetVersion, workloads } from '../state/fleet.ts'
 import { setQuery } from '../state/router.ts'
 import { can } from '../state/session.ts'
@@ -63,6 +64,26 @@ function ColumnChooser({ chosen }: { chosen: readonly string[] }) {
   )
 }
 
+/** Ways to have more collectors here, or more of them managed. */
+function Beginnings() {
+  return (
+    <>
+      <Action
+        onClick={() => {
+          isConnectOpen.value = true
+        }}
+      >
+        {say(fleetTexts).connect}
+      </Action>
+      {can('config_safety.campaigns') && (
+        <a class="btn" href="/adopt">
+          {say(adoptTexts).open}
+        </a>
+      )}
+    </>
+  )
+}
+
 /** Search, grouping and columns; all of it goes into the address. */
 export function FleetTools({
   view,
@@ -110,11 +131,7 @@ export function FleetTools({
       >
         {words.archived}
       </button>
-      {can('config_safety.campaigns') && (
-        <a class="btn" href="/adopt">
-          {say(adoptTexts).open}
-        </a>
-      )}
+      <Beginnings />
       <span class="muted shown" role="status">
         {fleetLoading.value && workloads.size > 999
           ? words.loadingMore(workloads.size)

@@ -5,6 +5,7 @@ import { fleetTexts } from '../i18n/fleet.ts'
 import { shellTexts } from '../i18n/shell.ts'
 import { matchesSearch, parseSearch } from '../logic/search.ts'
 import { FLEET_FILTERS, type FleetFilter, nameOf, placeOf, readOnlyReason } from '../logic/workloads.ts'
+import { isConnectOpen } from '../state/connecting.ts'
 import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
 import { navigate, path } from '../state/router.ts'
 import { can, may, me, savePreferences, signOut } from '../state/session.ts'
@@ -60,6 +61,9 @@ function listActions(): Entry[] {
   return [
     ...listHere(),
     ...listFilters(),
+    action(say(fleetTexts).connect, () => {
+      isConnectOpen.value = true
+    }),
     action(words.palette.keys, () => {
       areKeysShown.value = true
     }),

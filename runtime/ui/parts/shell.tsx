@@ -5,6 +5,7 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatClock } from '../i18n/format.ts'
 import { shellTexts } from '../i18n/shell.ts'
+import { isConnectOpen } from '../state/connecting.ts'
 import { api } from '../state/endpoints.ts'
 import { heardAt, hubState } from '../state/hub.ts'
 import { isForMe, useReviews } from '../state/reviews.ts'
@@ -14,9 +15,12 @@ import { useResource } from '../state/use-resource.ts'
 import { useWaitingCampaigns } from '../state/waiting-campaigns.ts'
 import { Icon } from './icons.tsx'
 import { areKeysShown, Keys, onSingleKey, PALETTE_KEY } from './keys.tsx'
+import { lazy } from './lazy.tsx'
 import { NavIcon, type NavShape } from './nav-icons.tsx'
 import { useCurrentInSight } from './page.tsx'
 import { Palette } from './palette.tsx'
+
+const ConnectDialog = lazy(async () => (await import('./connect-guide.tsx')).ConnectDialog)
 
 /** Whether the palette is open. */
 export const isPaletteOpen = signal(false)
@@ -229,6 +233,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       </main>
       {isPaletteOpen.value && <Palette pages={listPages()} onClose={() => (isPaletteOpen.value = false)} />}
       {areKeysShown.value && <Keys />}
+      {isConnectOpen.value && <ConnectDialog onClose={() => (isConnectOpen.value = false)} />}
     </>
   )
 }

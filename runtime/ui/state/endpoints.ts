@@ -24,6 +24,7 @@ import type {
   CampaignRecord,
   CampaignTarget,
 } from '../../../lib/wire/campaigns.ts'
+import type { AgentAddress, AgentCredential } from '../../../lib/wire/connect.ts'
 import type { Convergence } from '../../../lib/wire/convergence.ts'
 import type { ManagedConfigRecord } from '../../../lib/wire/desired.ts'
 import type { ConfigDiff, DiffRequest } from '../../../lib/wire/diff.ts'
@@ -110,6 +111,8 @@ export type AutoApplyStep = 'approve' | 'reject' | 'withdraw' | 'pause' | 'conti
 
 /** Every call of the public API that the pages make, typed by the bodies that the functions answer. */
 export const api = {
+  agentAddress: (signal?: Signal) => call<AgentAddress>('GET', '/api/connect', { signal }),
+  agentCredential: () => call<AgentCredential>('POST', '/api/connect/credential'),
   workload: (id: string, signal?: Signal) => call<WorkloadRecord>('GET', w(id), { signal }),
   topology: (id: string, signal?: Signal) => call<WorkloadTopology>('GET', `${w(id)}/topology`, { signal }),
   instance: (id: string, uid: string, signal?: Signal) =>

@@ -378,6 +378,14 @@ export async function openScene(service: Service): Promise<Scene> {
       },
     },
     {
+      name: 'connect',
+      path: '/',
+      act: async (page) => {
+        await page.getByRole('button', { name: /Connect a collector|Connecter un collecteur/ }).click()
+        await page.locator('dialog pre').waitFor()
+      },
+    },
+    {
       name: 'columns',
       path: '/',
       act: async (page) => {

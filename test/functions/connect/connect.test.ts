@@ -1,0 +1,76 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { createTestContext, invoke, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+
+const database = await useTestDatabase()
+const ctx = createTestContext(database)
+afterAll(() => ctx.close())
+
+const SECRET = 'what every agent knows'
+const withSettings = (settings: Partial<typeof ctx.config>) => ({
+  ...ctx,
+  config: { ...ctx.config, ...settings },
+})
+
+describe('GET /api/connect', () => {
+  it('names the address that this service knows, to a viewer too, and never the credential', async () => {
+    const { token } = await signIn(ctx, { groups: ['viewer'] })
+    const behind = withSettings({
+      publicUrl: 'https://muster.example.com',
+      opampAddress: '10.0.0.7:4999',
+      opampSharedSecret: SECRET,
+    })
+    const answer = await invoke(behind, 'GET /api/connect', { as: token })
+    expect(answer).toMatchObject({
+      status: 200,
+      json: { url: 'wss://muster.example.com:4999/v1/opamp', host_from: 'public_url', needs_secret: true },
+    })
+    expect(answer.text).not.toContain(SECRET)
+  })
+
+  it('takes the host that was asked for where no public address is set', async () => {
+    const { token } = await signIn(ctx)
+    const plain = withSettings({ publicUrl: '', opampAddress: ':4320', opampSharedSecret: '' })
+    const ask = (host: string) => invoke(plain, 'GET /api/connect', { as: token, headers: { host } })
+    expect((await ask('collectors.internal:8080')).json).toEqual({
+      url: 'ws://collectors.internal:4320/v1/opamp',
+      host_from: 'request',
+      needs_secret: false,
+    })
+    expect((await ask('[::1]:8080')).json).toMatchObject({ url: 'ws://[::1]:4320/v1/opamp' })
+    // A header is the caller's to choose: what is no host is not repeated.
+    expect((await ask('evil\n  x: y')).json).toMatchObject({ url: 'ws://localhost:4320/v1/opamp' })
+    expect((await ask('a/b?c')).json).toMatchObject({ url: 'ws://localhost:4320/v1/opamp' })
+  })
+})
+
+describe('POST /api/connect/credential', () => {
+  const guarded = withSettings({ opampSharedSecret: SECRET })
+
+  it('gives the credential to a person who manages the settings, keeps it out of caches, and records who saw it', async () => {
+    const { token, email } = await signIn(ctx, { groups: ['administrator'] })
+    const answer = await invoke(guarded, 'POST /api/connect/credential', { as: token })
+    expect(answer).toMatchObject({ status: 200, json: { secret: SECRET } })
+    expect(answer.headers['Cache-Control']).toBe('no-store')
+    const audited = await database.pool.query<{ email: string; detail: string }>(
+      'select email, detail from audit_events where action = $1',
+      ['opamp.credential_shown'],
+    )
+    expect(audited).toEqual([{ email, detail: '' }])
+  })
+
+  it('gives it to nobody else', async () => {
+    for (const group of ['viewer', 'editor'] as const) {
+      const { token } = await signIn(ctx, { groups: [group] })
+      const answer = await invoke(guarded, 'POST /api/connect/credential', { as: token })
+      expect(answer.status).toBe(403)
+      expect(answer.text).not.toContain(SECRET)
+    }
+  })
+
+  it('says that there is none where agents need none', async () => {
+    const { token } = await signIn(ctx)
+    const open = withSettings({ opampSharedSecret: '' })
+    expect((await invoke(open, 'POST /api/connect/credential', { as: token })).json).toEqual({ secret: '' })
+  })
+})
