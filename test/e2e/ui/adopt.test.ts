@@ -31,7 +31,7 @@ test('what runs already is compared with its text and taken over by a campaign',
   await pasteInto(page, editor, GATEWAY)
   await page.getByRole('button', { name: 'Compare' }).click()
   await page.getByText('What they report holds everything that this text asks for.').waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  await expect.poll(() => findBarriers(page)).toEqual([])
   await page.setViewportSize({ width: 320, height: 800 })
   await expect
     .poll(() => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth))

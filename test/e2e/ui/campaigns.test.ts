@@ -54,15 +54,15 @@ describe('a campaign', () => {
     await writeDown('Faster batches', 'batch', GATEWAY_FASTER)
     await says('Nothing changes before this plan is approved and started.')
     await page.getByText('+    timeout: 2s').waitFor()
-    expect(await page.getByRole('list', { name: 'Waves' }).getByRole('listitem').count()).toBe(3)
-    expect(await findBarriers(page)).toEqual([])
+    await expect.poll(() => page.getByRole('list', { name: 'Waves' }).getByRole('listitem').count()).toBe(3)
+    await expect.poll(() => findBarriers(page)).toEqual([])
     await decide('Ask for approval')
     // The approver finds it on the page of everything that waits for approval.
     const approvals = page.getByRole('link', { name: /^Approvals/ })
     await expect.poll(() => approvals.textContent()).toMatch(/1$/)
     await approvals.click()
     await page.getByRole('heading', { name: 'Approvals', level: 1 }).waitFor()
-    expect(await page.getByText('Nothing waits for anybody.').count()).toBe(0)
+    await expect.poll(() => page.getByText('Nothing waits for anybody.').count()).toBe(0)
     await page.getByRole('link', { name: 'Faster batches' }).click()
     await says('The plan waits for somebody to approve it.')
     await decide('Approve', 'looked at all five')
@@ -77,7 +77,7 @@ describe('a campaign', () => {
     expect(countRunning(GATEWAY)).toBe(5)
     await page.goto('/campaigns')
     await page.getByRole('link', { name: 'Faster batches' }).waitFor()
-    expect(await findBarriers(page)).toEqual([])
+    await expect.poll(() => findBarriers(page)).toEqual([])
   })
 
   test('that fails at the first says so in one sentence, with the cause, and leaves the others alone', async () => {

@@ -85,7 +85,7 @@ test('somebody who logs in on the way confirms a command line, which then is sig
   await page.getByRole('heading', { name: 'Let a command line act as you?' }).waitFor()
   await page.getByText(code).waitFor()
   await page.getByText(TEST_ADMIN.email).first().waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  await expect.poll(() => findBarriers(page)).toEqual([])
   // The command line is not signed in before somebody confirms it.
   expect(login.hasEnded()).toBe(false)
   await confirm(page).click()
@@ -184,7 +184,7 @@ test('an answer to another sign-in, or from another name of this machine, is not
   await signIn(page)
   await page.goto(mixed.href)
   await page.getByText(second.code).waitFor()
-  expect(await page.getByText(first.code).count()).toBe(0)
+  await expect.poll(() => page.getByText(first.code).count()).toBe(0)
   await confirm(page).click()
   await page.getByText('The command line was not signed in; it says why.').waitFor()
   await first.login.ended
@@ -207,7 +207,7 @@ test('nobody waits for ever, and an address of something else is no question', a
   const wrong = new URLSearchParams({ challenge: 'x', state: 'y', port: '80@evil.example.com', machine: 'z' })
   await page.goto(`/command-line?${wrong}`)
   await page.getByText('This address is no sign-in of a command line.').waitFor()
-  expect(await confirm(page).count()).toBe(0)
+  await expect.poll(() => confirm(page).count()).toBe(0)
 })
 
 test('the page cannot be put into a frame of another page', async () => {
@@ -220,5 +220,5 @@ test('the page cannot be put into a frame of another page', async () => {
   const refused = page.waitForEvent('console', (message) => message.text().includes('frame-ancestors'))
   await page.setContent(`<iframe src="${address.replaceAll('&', '&amp;')}"></iframe>`)
   await refused
-  expect(await page.frameLocator('iframe').getByRole('button').count()).toBe(0)
+  await expect.poll(() => page.frameLocator('iframe').getByRole('button').count()).toBe(0)
 })

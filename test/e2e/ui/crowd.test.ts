@@ -14,7 +14,7 @@ const figures: Record<string, Smoothness> = {}
 const rows = () => page.locator('tbody tr[aria-rowindex]')
 
 /** Check that only the rows in sight are drawn, however many the table holds. */
-const expectFewRows = async () => expect(await page.locator('tbody tr').count()).toBeLessThan(120)
+const expectFewRows = async () => await expect.poll(() => page.locator('tbody tr').count()).toBeLessThan(120)
 
 useStage({
   pages: 'none',
@@ -46,7 +46,7 @@ describe('the fleet table with fifteen thousand workloads', () => {
         .waitFor()
     })
     await expectFewRows()
-    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe(String(CROWD + 1))
+    await expect.poll(() => page.getByRole('table').getAttribute('aria-rowcount')).toBe(String(CROWD + 1))
   })
 
   test('scrolls a long way, and from one end to the other, and draws only what is in sight', async () => {
@@ -110,7 +110,7 @@ describe('the fleet table with fifteen thousand workloads', () => {
     figures['60 arrow keys'] = await measure(page, async () => {
       for (let step = 0; step < 60; step++) await page.keyboard.press('ArrowDown')
     })
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('crowd-14939')
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('crowd-14939')
   })
 
   test('takes in what changes live, in place', async () => {
@@ -145,7 +145,7 @@ describe('the fleet table with fifteen thousand workloads', () => {
         await page.goto(path)
         await page.getByText('The first 200 of').first().waitFor({ timeout: 60_000 })
       })
-      expect(await page.locator('tbody tr').count()).toBeLessThan(700)
+      await expect.poll(() => page.locator('tbody tr').count()).toBeLessThan(700)
       await page.getByRole('button', { name: 'Show more' }).first().click()
       await page.getByText('The first 400 of').first().waitFor()
     }

@@ -37,10 +37,10 @@ describe('the fleet table', () => {
     await page.getByRole('link', { name: 'gateway', exact: true }).hover()
     for (const name of ['x', 'y', 'z']) connectAgent(`late-${name}`, `late-${name}-1`)
     await page.getByRole('button', { name: '3 new' }).waitFor()
-    expect(await page.locator('tbody tr[aria-rowindex]').count()).toBe(1)
+    await expect.poll(() => page.locator('tbody tr[aria-rowindex]').count()).toBe(1)
     await page.getByRole('button', { name: '3 new' }).click()
     await page.getByRole('link', { name: 'late-z' }).waitFor()
-    expect(await page.getByRole('button', { name: /new$/ }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: /new$/ }).count()).toBe(0)
   })
 
   test('does not slide under the pointer when the order changes; it is put right when the pointer leaves', async () => {
@@ -68,13 +68,13 @@ describe('the fleet table', () => {
     expect(new URL(page.url()).searchParams.get('cols')).toContain('labels')
     await page.goto('/')
     await page.getByRole('columnheader', { name: 'Labels' }).waitFor()
-    expect(await page.getByRole('columnheader', { name: 'Last seen' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('columnheader', { name: 'Last seen' }).count()).toBe(0)
   })
 
   test('says how long ago, and exactly when on hover', async () => {
     const time = page.locator('time').first()
-    expect(await time.textContent()).toMatch(/now|ago/)
-    expect(await time.getAttribute('title')).toMatch(/\d{1,2} \w+ \d{4}.*\d{2}:\d{2}:\d{2}/)
+    await expect.poll(() => time.textContent()).toMatch(/now|ago/)
+    await expect.poll(() => time.getAttribute('title')).toMatch(/\d{1,2} \w+ \d{4}.*\d{2}:\d{2}:\d{2}/)
   })
 })
 
@@ -141,7 +141,7 @@ describe('the keyboard', () => {
     await find.waitFor()
     await page.keyboard.press('/')
     await page.keyboard.type('unheal/')
-    expect(await find.inputValue()).toBe('unheal/')
+    await expect.poll(() => find.inputValue()).toBe('unheal/')
     await page.getByText('No instance fits.').waitFor()
     await find.fill('healthy')
     await page.getByText('2 of 2', { exact: true }).first().waitFor()
@@ -161,7 +161,7 @@ describe('the keyboard', () => {
     await keys.getByLabel(/^Single keys/).uncheck()
     await page.keyboard.press('Escape')
     await page.keyboard.press('?')
-    expect(await keys.count()).toBe(0)
+    await expect.poll(() => keys.count()).toBe(0)
     await page.keyboard.press('Control+k')
     await page.keyboard.type('dark')
     await page.keyboard.press('Enter')
@@ -196,14 +196,16 @@ describe('what an edition cannot do', () => {
   const nav = () => page.getByRole('navigation', { name: 'Main' }).getByRole('link')
 
   test('is not shown, and neither is anything when the capabilities cannot be read', async () => {
-    expect(await nav().allTextContents()).toEqual(expect.arrayContaining(['Versions', 'Drift']))
+    await expect.poll(() => nav().allTextContents()).toEqual(expect.arrayContaining(['Versions', 'Drift']))
     await page.route('**/api/v1/capabilities', (route) => route.fulfill({ json: { capabilities: 'all' } }))
     await page.reload()
     await nav().first().waitFor()
-    expect(await nav().allTextContents()).toEqual(['Fleet', 'Alerts', 'Templates', 'Reports', 'Audit'])
+    await expect
+      .poll(() => nav().allTextContents())
+      .toEqual(['Fleet', 'Alerts', 'Templates', 'Reports', 'Audit'])
     await page.goto(`/workloads/${gateway}`)
     await page.getByRole('heading', { name: 'gateway' }).waitFor()
-    expect(await page.getByRole('link', { name: 'Propose a change' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('link', { name: 'Propose a change' }).count()).toBe(0)
   })
 
   test('in Community there are approvals, and no versions, drift, stages or guided rollback', async () => {
@@ -214,12 +216,14 @@ describe('what an edition cannot do', () => {
     const { page: plain, context } = await visit(browser, community.url)
     await signIn(plain)
     const links = plain.getByRole('navigation', { name: 'Main' }).getByRole('link')
-    expect(await links.allTextContents()).toEqual([
-      ...['Fleet', 'Alerts', 'Approvals', 'Templates', 'Reports', 'Audit'],
-    ])
+    await expect
+      .poll(() => links.allTextContents())
+      .toEqual([...['Fleet', 'Alerts', 'Approvals', 'Templates', 'Reports', 'Audit']])
     await plain.goto(`/workloads/${id}/history`)
     await plain.getByRole('button', { name: 'Label' }).waitFor()
-    expect(await plain.getByRole('button', { name: /Pin as known good|Roll back/ }).count()).toBe(0)
+    await expect
+      .poll(() => plain.getByRole('button', { name: /Pin as known good|Roll back/ }).count())
+      .toBe(0)
     await context.close()
     await agent.stop()
     await community.stop()

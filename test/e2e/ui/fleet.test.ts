@@ -21,7 +21,7 @@ describe('the fleet', () => {
     const { page, context } = await visit(browser, service.url)
     await signIn(page)
     await page.getByText('No collector has connected yet').waitFor()
-    expect(await page.locator('pre').first().textContent()).toContain('/v1/opamp')
+    await expect.poll(() => page.locator('pre').first().textContent()).toContain('/v1/opamp')
     await page.screenshot({ path: join(SHOTS, 'empty-1440-light-en.png'), fullPage: true })
     const agent = connect(service, 'the-first', 'the-first-1')
     await page.getByRole('link', { name: 'the-first' }).waitFor()
@@ -69,10 +69,10 @@ describe('the fleet', () => {
       .getByRole('link', { name: /workloads/ })
     await expect.poll(() => counter.textContent()).toContain('3,001')
     // Only the rows in sight are drawn.
-    expect(await page.locator('tbody tr').count()).toBeLessThan(120)
+    await expect.poll(() => page.locator('tbody tr').count()).toBeLessThan(120)
     await page.getByLabel('Search the fleet').fill('crowd-02718')
     await page.getByRole('link', { name: 'crowd-02718' }).waitFor()
-    expect(await page.locator('tbody tr[aria-rowindex]').count()).toBe(1)
+    await expect.poll(() => page.locator('tbody tr[aria-rowindex]').count()).toBe(1)
     expect(new URL(page.url()).searchParams.get('q')).toBe('crowd-02718')
     await page.getByLabel('Search the fleet').fill('env:prod -crowd-0000')
     await page
@@ -136,8 +136,10 @@ describe('the fleet', () => {
       expect(cut).toBe(0)
     }
     await page.setViewportSize({ width: 390, height: 800 })
-    expect(await row.getByText('3 of 4 unhealthy').isVisible()).toBe(true)
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+    await expect.poll(() => row.getByText('3 of 4 unhealthy').isVisible()).toBe(true)
+    await expect
+      .poll(() => page.evaluate(() => document.documentElement.scrollWidth))
+      .toBeLessThanOrEqual(390)
     expect(complaints).toEqual([])
     await context.close()
     await Promise.all([well, ...sick].map((agent) => agent.stop()))
@@ -165,7 +167,7 @@ describe('the fleet', () => {
     await signIn(page)
     await page.getByRole('link', { name: 'crowd-00000' }).focus()
     for (let step = 0; step < 3; step++) await page.keyboard.press('ArrowDown')
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('crowd-00003')
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('crowd-00003')
     await page
       .getByRole('link', { name: /disconnected/ })
       .first()

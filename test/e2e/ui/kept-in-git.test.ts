@@ -20,13 +20,13 @@ const notice = () => page.getByRole('status').filter({ hasText: 'kept in Git by 
 test('a config that is kept in Git says so, and is changed here in an emergency only', async () => {
   await page.goto(`/workloads/${id}/change`)
   await notice().waitFor()
-  expect(await notice().textContent()).toContain('c0ffee by Ann')
-  expect(await notice().textContent()).not.toContain('is not what Git asks for')
+  await expect.poll(() => notice().textContent()).toContain('c0ffee by Ann')
+  await expect.poll(() => notice().textContent()).not.toContain('is not what Git asks for')
   const ask = button('Request approval')
   await expect.poll(() => ask.getAttribute('title')).toBe('The config is kept in Git: change it there.')
   await page.getByLabel('This is an emergency: I will push it without approval').check()
   await expect.poll(() => ask.getAttribute('title')).toBe('The draft is what is active already.')
-  expect(await findBarriers(page)).toEqual([])
+  await expect.poll(() => findBarriers(page)).toEqual([])
 })
 
 test('a request from here is not approved, but may be pushed without', async () => {
@@ -46,7 +46,7 @@ test('a request from here is not approved, but may be pushed without', async () 
   await service.api.post(`/api/workloads/${id}/config/approvals/${request.id}/push`, broken, 202)
   await page.goto(`/workloads/${id}/configuration`)
   await notice().waitFor()
-  expect(await notice().textContent()).toContain('What is active is not what Git asks for.')
+  await expect.poll(() => notice().textContent()).toContain('What is active is not what Git asks for.')
 })
 
 test('it is said in French', async () => {
@@ -74,7 +74,7 @@ test('a fleet config that is kept in Git says so, and is not changed here, in Fr
   await kept.getByText('Git asks for version 1.').waitFor()
   const add = page.getByRole('button', { name: 'New version' })
   await expect.poll(() => add.getAttribute('title')).toBe('The fleet config is kept in Git: change it there.')
-  expect(await findBarriers(page)).toEqual([])
+  await expect.poll(() => findBarriers(page)).toEqual([])
   await page.goto(`/fleet-configs/${fleet_config_id}/new-version`)
   const save = page.locator('form button[type=submit]')
   await expect

@@ -35,7 +35,7 @@ describe('a template', () => {
   test('is made, found again, and used in a change', async () => {
     await page.goto('/templates/new')
     const save = page.getByRole('button', { name: 'Save the template' })
-    expect(await save.getAttribute('title')).toBe('Give it a name and a content.')
+    await expect.poll(() => save.getAttribute('title')).toBe('Give it a name and a content.')
     await pasteInto(page, page.getByRole('textbox', { name: 'Content' }), GATEWAY)
     await page.getByLabel('Name').fill('Gateway of the house')
     await page.getByLabel('Tags, separated by commas').fill('gateway, house')
@@ -59,7 +59,7 @@ describe('a vendor’s config', () => {
     await found('What was mapped').getByText('apm_config.enabled').waitFor()
     await found('What was not').getByText('logs_enabled').waitFor()
     await found('What was redacted').getByText('api_key', { exact: true }).waitFor()
-    expect(await page.locator('.cm-content').textContent()).not.toContain('0123456789abcdef')
+    await expect.poll(() => page.locator('.cm-content').textContent()).not.toContain('0123456789abcdef')
     await openAsChange('bank')
     await page.getByRole('textbox', { name: 'Draft' }).getByText('OTLP_EXPORT_ENDPOINT').waitFor()
   })

@@ -25,7 +25,7 @@ const story = () => page.getByRole('region', { name: 'What happened' }).getByRol
 describe('a request', () => {
   test('is talked about and then rejected with a reason, which everybody finds again', async () => {
     await open(await request())
-    expect(await button('Ask for changes').getAttribute('aria-disabled')).toBe('true')
+    await expect.poll(() => button('Ask for changes').getAttribute('aria-disabled')).toBe('true')
     await page.getByLabel('Your comment').fill('Please keep the debug exporter out.')
     await button('Ask for changes').click()
     await story().filter({ hasText: 'Please keep the debug exporter out.' }).waitFor()
@@ -33,17 +33,21 @@ describe('a request', () => {
 
     await button('Reject').click()
     const dialog = page.getByRole('dialog', { name: 'Reject' })
-    expect(await dialog.getByRole('button', { name: 'Reject' }).getAttribute('aria-disabled')).toBe('true')
+    await expect
+      .poll(() => dialog.getByRole('button', { name: 'Reject' }).getAttribute('aria-disabled'))
+      .toBe('true')
     await dialog.getByLabel('Why').fill('Monday is a freeze.')
     await dialog.getByRole('button', { name: 'Reject' }).click()
     await page.getByText('This request was rejected. It cannot be pushed.').waitFor()
-    expect(await story().allTextContents()).toEqual([
-      expect.stringMatching(/^Requested.*Faster batches$/),
-      expect.stringMatching(/^Commented admin@example.com.*debug exporter out\.$/),
-      expect.stringMatching(/^Rejected admin@example.com.*Monday is a freeze\.$/),
-    ])
-    expect(await button('Approve').count()).toBe(0)
-    expect(await findBarriers(page)).toEqual([])
+    await expect
+      .poll(() => story().allTextContents())
+      .toEqual([
+        expect.stringMatching(/^Requested.*Faster batches$/),
+        expect.stringMatching(/^Commented admin@example.com.*debug exporter out\.$/),
+        expect.stringMatching(/^Rejected admin@example.com.*Monday is a freeze\.$/),
+      ])
+    await expect.poll(() => button('Approve').count()).toBe(0)
+    await expect.poll(() => findBarriers(page)).toEqual([])
     await page.goto('/approvals?status=closed')
     await page.getByRole('row').filter({ hasText: 'Monday is a freeze.' }).getByText('rejected').waitFor()
     expect(seen.complaints).toEqual([])
@@ -56,7 +60,7 @@ describe('a request', () => {
     await button('Withdraw').click()
     await page.getByRole('dialog', { name: 'Withdraw' }).getByRole('button', { name: 'Withdraw' }).click()
     await page.getByText('This request was withdrawn. It cannot be pushed.').waitFor()
-    expect(await button('Push').count()).toBe(0)
+    await expect.poll(() => button('Push').count()).toBe(0)
     await button('Edit as a new draft').click()
     await page.getByRole('textbox', { name: 'Draft' }).getByText('timeout: 2s').waitFor()
   })

@@ -43,8 +43,10 @@ test('broken glass waits under Approvals, for everybody but whoever broke it, un
   await mine.page.goto('/approvals?status=reviews')
   const own = mine.page.getByRole('row').filter({ hasText: 'The exporter fills the disk' })
   await own.getByText('nadia@example.com').waitFor()
-  expect(await own.getByRole('button', { name: 'Looked at' }).getAttribute('aria-disabled')).toBe('true')
-  expect(await findBarriers(mine.page)).toEqual([])
+  await expect
+    .poll(() => own.getByRole('button', { name: 'Looked at' }).getAttribute('aria-disabled'))
+    .toBe('true')
+  await expect.poll(() => findBarriers(mine.page)).toEqual([])
   expect(mine.complaints).toEqual([])
   await mine.context.close()
 
@@ -61,7 +63,7 @@ test('broken glass waits under Approvals, for everybody but whoever broke it, un
   expect(
     await dialog.getByRole('button', { name: 'In order', exact: true }).getAttribute('aria-disabled'),
   ).toBe('true')
-  expect(await findBarriers(page)).toEqual([])
+  await expect.poll(() => findBarriers(page)).toEqual([])
   await dialog.getByLabel('What you found').fill('It was right.')
   await dialog.getByRole('button', { name: 'In order', exact: true }).click()
   await page.getByText('Nobody has to look at anything.').waitFor()

@@ -33,7 +33,7 @@ test('what somebody may do, and by which group, stands behind Rights, in both la
   const right = (name: string) => dialog.getByRole('row').filter({ hasText: name })
   await right('Push without an approval').getByText('group editor').waitFor()
   await right('See the audit trail').getByText('no', { exact: true }).waitFor()
-  expect(await findBarriers(page)).toEqual([])
+  await expect.poll(() => findBarriers(page)).toEqual([])
   await dialog.getByRole('button', { name: 'Close' }).click()
 
   await page.goto('/settings/machines')

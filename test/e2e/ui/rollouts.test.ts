@@ -96,13 +96,15 @@ describe('a staged rollout', () => {
     const shares = dialog.getByLabel('Shares of the instances, in percent')
     await shares.fill('ten')
     await dialog.locator('.error', { hasText: 'Write shares between 0 and 100' }).waitFor()
-    expect(await dialog.getByRole('button', { name: 'Push now' }).getAttribute('aria-disabled')).toBe('true')
+    await expect
+      .poll(() => dialog.getByRole('button', { name: 'Push now' }).getAttribute('aria-disabled'))
+      .toBe('true')
     await shares.fill('25, 50')
     await dialog.getByText('2, then 4, then 8 of 8 instances.').waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
 
     await pushInStages('25, 50', '2')
-    expect(await stages().count()).toBe(3)
+    await expect.poll(() => stages().count()).toBe(3)
     await stageSays(0, '2 of 8 instances')
     await stageSays(2, 'all 8 instances')
     await page.getByText(/Stage 2 of 3/).waitFor()
@@ -110,7 +112,7 @@ describe('a staged rollout', () => {
     await page.getByText(/Stage 3 of 3/).waitFor()
     await page.getByText(/Every stage is done: 8 instances run it/).waitFor()
     expect(countRunning(GATEWAY_FASTER)).toBe(POD_COUNT)
-    expect(await steer('Abort').getAttribute('aria-disabled')).toBe('true')
+    await expect.poll(() => steer('Abort').getAttribute('aria-disabled')).toBe('true')
     await page.getByRole('link', { name: 'See the push' }).click()
     await page.getByRole('heading', { name: 'Faster batches', level: 1 }).waitFor()
     await expect.poll(() => stages().count()).toBe(3)
@@ -171,7 +173,7 @@ describe('a staged rollout', () => {
     await page.getByRole('link', { name: 'See the stages' }).click()
     await decide('Continue')
     await page.getByText(/Stage 1 of 2 has it and is being watched/).waitFor()
-    expect(await steer('Continue').getAttribute('aria-disabled')).toBe('true')
+    await expect.poll(() => steer('Continue').getAttribute('aria-disabled')).toBe('true')
   })
 
   test('one that halted can be aborted: the members keep the config, nobody else gets it', async () => {
@@ -181,7 +183,7 @@ describe('a staged rollout', () => {
     await decide('Abort')
     await page.getByText('It was aborted.').waitFor()
     expect(countRunning(GATEWAY_FASTER)).toBe(2)
-    expect(await steer('Roll back').getAttribute('aria-disabled')).toBe('true')
+    await expect.poll(() => steer('Roll back').getAttribute('aria-disabled')).toBe('true')
   })
 
   test('one that halted can be rolled back: the members return to the active config', async () => {
@@ -223,7 +225,9 @@ describe('a staged rollout of a first config that fails', () => {
     await page.getByText(nowhere).waitFor()
     await page.goto(`/workloads/${id}`)
     await page.getByText(nowhere).waitFor()
-    expect(await page.getByRole('button', { name: 'Roll back' }).getAttribute('aria-disabled')).toBe('true')
+    await expect
+      .poll(() => page.getByRole('button', { name: 'Roll back' }).getAttribute('aria-disabled'))
+      .toBe('true')
     await page.getByText('No other config was ever applied here').waitFor({ state: 'attached' })
     await page.goto('/drift')
     const drift = page.getByRole('row').filter({ hasText: 'first-ever' })
@@ -244,8 +248,10 @@ describe('a staged rollout of a first config that fails', () => {
     const id = await workloadId(service, 'first-held', POD_COUNT)
     await haltFirstStage(id)
     await page.getByText(/Halted in stage 1/).waitFor({ timeout: 30_000 })
-    expect(await steer('Roll back').getAttribute('title')).toMatch(/no earlier config to go back to/)
-    expect(await steer('Abort').getAttribute('aria-disabled')).toBe(null)
+    await expect
+      .poll(() => steer('Roll back').getAttribute('title'))
+      .toMatch(/no earlier config to go back to/)
+    await expect.poll(() => steer('Abort').getAttribute('aria-disabled')).toBe(null)
   })
 })
 
@@ -287,10 +293,9 @@ describe('the history of a workload', () => {
     await row.getByRole('button', { name: 'Roll back to this' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.locator('.cm-merge-b').waitFor()
-    expect(await dialog.locator('.cm-changedLine').allTextContents()).toEqual([
-      '    limit_mib: 512',
-      '    limit_mib: 400',
-    ])
+    await expect
+      .poll(() => dialog.locator('.cm-changedLine').allTextContents())
+      .toEqual(['    limit_mib: 512', '    limit_mib: 400'])
     await dialog.getByRole('button', { name: 'Roll back now' }).click()
     await page.getByRole('heading', { name: `Push ${faster.slice(0, 7)}` }).waitFor()
     await page.getByText(/8 applied · 0 failed/).waitFor()

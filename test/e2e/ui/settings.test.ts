@@ -16,7 +16,7 @@ describe('one’s own settings', () => {
     await page.goto('/settings/profile')
     await page.getByLabel('Language').selectOption('fr')
     await page.getByRole('heading', { name: 'Réglages' }).waitFor()
-    expect(await page.evaluate(() => document.documentElement.lang)).toBe('fr')
+    await expect.poll(() => page.evaluate(() => document.documentElement.lang)).toBe('fr')
     const stored = page.waitForResponse(
       (response) =>
         response.request().method() === 'PUT' && (response.request().postData() ?? '').includes('dark'),
@@ -31,7 +31,9 @@ describe('one’s own settings', () => {
     const elsewhere = await visit(browser, service.url)
     await signIn(elsewhere.page)
     await elsewhere.page.getByRole('link', { name: 'Parc', exact: true }).waitFor()
-    expect(await elsewhere.page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark')
+    await expect
+      .poll(() => elsewhere.page.evaluate(() => document.documentElement.dataset['theme']))
+      .toBe('dark')
     // The language is changed back by keyboard.
     await elsewhere.page.keyboard.press('Control+k')
     await elsewhere.page.keyboard.type('Switch to English')
@@ -61,9 +63,9 @@ describe('users', () => {
     await theirs.page.getByRole('link', { name: 'reported' }).click()
     const propose = theirs.page.getByRole('button', { name: 'Propose a change' })
     await propose.waitFor()
-    expect(await propose.getAttribute('aria-disabled')).toBe('true')
-    expect(await propose.getAttribute('title')).toContain('Your role does not allow this')
-    expect(await theirs.page.getByRole('link', { name: 'Audit' }).count()).toBe(0)
+    await expect.poll(() => propose.getAttribute('aria-disabled')).toBe('true')
+    await expect.poll(() => propose.getAttribute('title')).toContain('Your role does not allow this')
+    await expect.poll(() => theirs.page.getByRole('link', { name: 'Audit' }).count()).toBe(0)
 
     await page.getByLabel('Groups: viewer@example.com').selectOption('editor')
     await page.getByText('Saved.').waitFor()
@@ -106,7 +108,7 @@ describe('the approval policy', () => {
     await production.getByLabel('Approvals').selectOption('1')
     await page.getByRole('button', { name: 'Change the policy' }).click()
     await page.getByText(/asked for a policy that asks less/).waitFor()
-    expect(await page.getByRole('button', { name: 'Confirm it' }).count()).toBe(0)
+    await expect.poll(() => page.getByRole('button', { name: 'Confirm it' }).count()).toBe(0)
     const { body } = await service.api.call('GET', '/api/approval-policy')
     expect(body).toMatchObject({
       production: { approvals: 2, valid_hours: 24 },
@@ -137,7 +139,7 @@ describe('tokens for programs', () => {
     await page.reload()
     const row = page.getByRole('row', { name: /nightly/ })
     await row.getByText('config:create').waitFor()
-    expect(await page.content()).not.toContain(token.slice(4))
+    await expect.poll(() => page.content()).not.toContain(token.slice(4))
     await row.getByRole('button', { name: 'Revoke nightly' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByText('There is no token.').waitFor()
@@ -158,7 +160,7 @@ describe('tokens for programs', () => {
     const account = page.getByRole('region', { name: 'deploy-bot', exact: true }).first()
     await account.getByRole('button', { name: 'New token' }).click()
     await dialog.getByLabel('Name').fill('ci')
-    expect(await dialog.getByLabel('users:manage').count()).toBe(0)
+    await expect.poll(() => dialog.getByLabel('users:manage').count()).toBe(0)
     await dialog.getByLabel('workload:push_config').check()
     await dialog.getByRole('button', { name: 'Make the token' }).click()
     const token = await dialog.getByLabel('Token').inputValue()
@@ -245,7 +247,9 @@ describe('evidence', () => {
     await page.getByLabel('Person', { exact: true }).fill(TEST_ADMIN.email.slice(0, 5).toUpperCase())
     const row = page.getByRole('row', { name: /Report exported/ }).first()
     await row.getByText('markdown', { exact: true }).waitFor()
-    expect(await row.locator('dt').allTextContents()).toEqual(['format', 'report type', 'workloads'])
+    await expect
+      .poll(() => row.locator('dt').allTextContents())
+      .toEqual(['format', 'report type', 'workloads'])
     await row.getByText('As JSON').click()
     await row.getByText('"event_hash"').waitFor()
     await context.close()

@@ -12,7 +12,7 @@ describe('signing in', () => {
     const { page, context } = await visit(browser, service.url)
     await page.goto('/alerts')
     await page.getByLabel('E-mail').waitFor()
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('email')
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('email')
     await page.keyboard.type(TEST_ADMIN.email)
     await page.keyboard.press('Tab')
     await page.keyboard.type(TEST_ADMIN.password)

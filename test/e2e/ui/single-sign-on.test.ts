@@ -64,7 +64,7 @@ test('an address cannot make the page say anything', async () => {
   const { page, context } = await visit(browser, service.url)
   await page.goto('/login?sso=refused&reason=no_group&groups=call-me')
   await page.getByRole('link', { name: 'Continue with Example SSO' }).waitFor()
-  expect(await page.getByText('call-me').count()).toBe(0)
+  await expect.poll(() => page.getByText('call-me').count()).toBe(0)
   await context.close()
 })
 

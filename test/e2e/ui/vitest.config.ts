@@ -15,5 +15,7 @@ export default defineConfig({
     provide: { patienceMs: 45_000 },
     testTimeout: 90_000,
     hookTimeout: 90_000,
+    // A page may follow an action late on a slow machine.
+    expect: { poll: { timeout: 20_000 } },
   },
 })
