@@ -42,8 +42,8 @@ export default defineHttp({
     const answer = await ctx.configs.render({ text: version.body, variables, values })
     if (!answer.ok) return problem(answer.code)
     if (!answer.rendering.ok) {
-      const { code, message, variable = '' } = answer.rendering.problem
-      return problem('version-not-rendered', { reason: message, cause: code, variable })
+      const { code, fault, variable = '' } = answer.rendering.problem
+      return problem('version-not-rendered', { ...fault, cause: code, variable })
     }
     const { text } = answer.rendering
     return json({

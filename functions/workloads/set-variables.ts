@@ -1,4 +1,4 @@
-import { describeTextFault, VARIABLES_MAX } from '../../lib/configs/render/variables.ts'
+import { findTextFault, VARIABLES_MAX } from '../../lib/configs/render/variables.ts'
 import { storeWorkloadVariables } from '../../lib/store/workload-variables.ts'
 import { WorkloadVariables, WorkloadVariablesRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
@@ -22,8 +22,8 @@ export default defineHttp({
     const entries = Object.entries(body.values)
     if (entries.length > VARIABLES_MAX) return problem('variables-too-many', { max: VARIABLES_MAX })
     for (const [name, value] of entries) {
-      const fault = describeTextFault(name, value)
-      if (fault !== null) return problem('variables-invalid', { reason: fault })
+      const fault = findTextFault(name, value)
+      if (fault !== null) return problem('variables-invalid', fault)
     }
     const stored = await ctx.db.change('workload.variables', actor, async (tx) => {
       const by = { values: body.values, updatedBy: actor.email, updatedAt: ctx.clock.now() }

@@ -1,4 +1,5 @@
 import { configHash } from '../model/config-hash.ts'
+import { faultOf } from '../model/faults.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { isStorableJson } from '../model/storable.ts'
 import {
@@ -18,7 +19,7 @@ import type {
 } from '../wire/campaigns.ts'
 import type { Selector } from '../wire/selectors.ts'
 import { DEFAULT_WAVES } from './plan/waves.ts'
-import { describeWindowFault } from './run/windows.ts'
+import { findWindowFault } from './run/windows.ts'
 
 /** What somebody asks of a campaign, as `readCampaign` has checked it. */
 export type CampaignDraft = Pick<StoredCampaign, 'name' | 'description' | 'change' | 'scope' | 'rules'>
@@ -92,16 +93,16 @@ function readChange(sent: CampaignChange): Read<CampaignChange> {
 function readVersion(sent: Extract<CampaignChange, { kind: 'version' }>): Read<CampaignChange> {
   const { fleet_config_id: id, number } = sent
   if (id === '' || id.length > NAME_LENGTH_MAX || !isCount(number, 1_000_000, 1))
-    return refuse('campaign-change-invalid', { reason: 'a version needs fleet_config_id and number' })
+    return refuse('campaign-change-invalid', faultOf('version_nameless'))
   const takeover = sent.takeover === true ? { takeover: true } : {}
   return { ok: true, value: { kind: 'version', fleet_config_id: id, number, ...takeover } }
 }
 
 function readText(sent: Extract<CampaignChange, { kind: 'text' }>): Read<CampaignChange> {
   const text = sent.yaml ?? ''
-  if (text.trim() === '') return refuse('campaign-change-invalid', { reason: 'yaml is empty' })
+  if (text.trim() === '') return refuse('campaign-change-invalid', faultOf('yaml_empty'))
   if (text.length > CONFIG_LENGTH_MAX)
-    return refuse('campaign-change-invalid', { reason: `yaml exceeds ${CONFIG_LENGTH_MAX} characters` })
+    return refuse('campaign-change-invalid', faultOf('yaml_too_long', { max: CONFIG_LENGTH_MAX }))
   const takeover = sent.takeover === true ? { takeover: true } : {}
   return { ok: true, value: { kind: 'text', yaml: text, hash: configHash(text), ...takeover } }
 }
@@ -112,15 +113,13 @@ function readPatch(sent: Extract<CampaignChange, { kind: 'patch' }>): Read<Campa
   const text = JSON.stringify(patch)
   const changes = [remove, merge === undefined ? [] : Object.keys(merge), pipeline, renamings]
   if (changes.every((part) => part === undefined || part.length === 0))
-    return refuse('campaign-change-invalid', { reason: 'the patch changes nothing' })
+    return refuse('campaign-change-invalid', faultOf('patch_empty'))
   if (text.length > PATCH_LENGTH_MAX)
-    return refuse('campaign-change-invalid', { reason: `the patch exceeds ${PATCH_LENGTH_MAX} characters` })
+    return refuse('campaign-change-invalid', faultOf('patch_too_long', { max: PATCH_LENGTH_MAX }))
   const isOneSided = ({ add, remove: taken }: NonNullable<typeof pipeline>[number]) =>
     (add === undefined) !== (taken === undefined)
   if (!(pipeline ?? []).every(isOneSided))
-    return refuse('campaign-change-invalid', {
-      reason: 'a pipeline edit needs exactly one of add and remove',
-    })
+    return refuse('campaign-change-invalid', faultOf('patch_pipeline_ambiguous'))
   return { ok: true, value: { kind: 'patch', patch, hash: configHash(text) } }
 }
 
@@ -159,8 +158,8 @@ function readRules(sent: Pick<CampaignCreateRequest, keyof CampaignCreateRequest
   const windows = (sent.windows ?? []) as CampaignRules['windows']
   if (windows.length > WINDOWS_MAX)
     return refuse('campaign-list-too-long', { field: 'windows', max: WINDOWS_MAX })
-  const reason = describeWindowFault(windows)
-  if (reason !== null) return refuse('campaign-window-invalid', { reason })
+  const fault = findWindowFault(windows)
+  if (fault !== null) return refuse('campaign-window-invalid', fault)
   const retryQuarantined = sent.retry_quarantined === true
   return {
     ok: true,

@@ -1,11 +1,12 @@
 import type { ConfigEngine } from '../configs/engine.ts'
 import {
   type DeclaredVariable,
-  describeDeclarationFault,
-  describeValueFault,
+  findDeclarationFault,
+  findValueFault,
   VALUE_LENGTH_MAX,
 } from '../configs/render/variables.ts'
 import { configHash } from '../model/config-hash.ts'
+import { type Fault, faultOf, faultWithin } from '../model/faults.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { isStorable } from '../model/storable.ts'
 import { classifyKey } from '../selectors/keys.ts'
@@ -46,18 +47,17 @@ export async function readVersion(
     return refuse('version-comment-invalid', { max: COMMENT_LENGTH_MAX })
   const declared = variables.map(toDeclared)
   const fault =
-    describeDeclarationFault(declared) ?? describeLabels(variables) ?? describeTable(declared, valueTable)
-  if (fault !== null) return refuse('version-variables-invalid', { reason: fault })
-  if (!isStorable(body))
-    return refuse('version-text-invalid', { reason: 'the text holds characters that cannot be stored' })
+    findDeclarationFault(declared) ?? findLabelFault(variables) ?? findTableFault(declared, valueTable)
+  if (fault !== null) return refuse('version-variables-invalid', fault)
+  if (!isStorable(body)) return refuse('version-text-invalid', faultOf('text_unstorable'))
   // A sample need not fit the pattern of a variable, so patterns are left out here.
   const sampled = declared.map((variable) => ({ ...variable, pattern: null }))
   const samples = Object.fromEntries(sampled.map(({ name, type }) => [name, SAMPLES[type]]))
   const tried = await configs.render({ text: body, variables: sampled, values: samples })
   if (!tried.ok) return refuse(tried.code)
   if (tried.rendering.ok) return { ok: true, hash: configHash(body) }
-  const { message, line } = tried.rendering.problem
-  return refuse('version-text-invalid', { reason: message, ...(line === undefined ? {} : { line }) })
+  const { fault: wrong, line } = tried.rendering.problem
+  return refuse('version-text-invalid', { ...wrong, ...(line === undefined ? {} : { line }) })
 }
 
 /** A stored variable as rendering wants it. */
@@ -72,13 +72,13 @@ export const toDeclared = ({
   ...{ name, type, isRequired, pattern, fallback, description },
 })
 
-function describeLabels(variables: readonly StoredVariable[]): string | null {
+function findLabelFault(variables: readonly StoredVariable[]): Fault | null {
   for (const { name, label, pattern } of variables) {
     if (label === null) continue
     const known = refuseLabelKey(label)
-    if (known !== null) return `variable "${name}": ${label} is no label`
+    if (known !== null) return faultOf('variable_label_unknown', { name, label })
     if (classifyKey(label).class === 'reported' && pattern === null)
-      return `variable "${name}" takes what agents report, so it needs a pattern`
+      return faultOf('variable_pattern_missing', { name })
   }
   return null
 }
@@ -89,23 +89,22 @@ const refuseLabelKey = (key: string): SelectorRefusal | LabelRefusal | null =>
     { classes: ['trusted', 'identity', 'reported'], withReported: true },
   )
 
-function describeTable(
+function findTableFault(
   variables: readonly DeclaredVariable[],
   table: StoredValueTable | null,
-): string | null {
+): Fault | null {
   if (table === null) return null
   if (classifyKey(table.label).class !== 'trusted' || refuseLabelKey(table.label) !== null)
-    return 'the table of values needs a label that operators set, such as muster/site'
+    return faultOf('table_label_unset')
   const rows = Object.entries(table.rows)
-  if (rows.length > TABLE_ROWS_MAX) return `the table of values has more than ${TABLE_ROWS_MAX} rows`
+  if (rows.length > TABLE_ROWS_MAX) return faultOf('table_rows_too_many', { max: TABLE_ROWS_MAX })
   for (const [key, row] of rows) {
-    if (key === '' || key.length > VALUE_LENGTH_MAX || !isStorable(key))
-      return 'the table of values has a bad row'
+    if (key === '' || key.length > VALUE_LENGTH_MAX || !isStorable(key)) return faultOf('table_row_bad')
     for (const [name, value] of Object.entries(row)) {
       const variable = variables.find((one) => one.name === name)
-      if (variable === undefined) return `the table of values names "${name}", which is not declared`
-      const fault = describeValueFault(variable, value)
-      if (fault !== null) return `the table of values: ${fault}`
+      if (variable === undefined) return faultOf('table_variable_undeclared', { name })
+      const fault = findValueFault(variable, value)
+      if (fault !== null) return faultWithin('table', fault)
     }
   }
   return null

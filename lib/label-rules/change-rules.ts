@@ -8,6 +8,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import type { FleetConfigs } from '../fleet-configs/fleet-configs.ts'
 import type { Hub } from '../hub/hub.ts'
 import { type Random, uuidv7 } from '../ids.ts'
+import { type Fault, faultOf } from '../model/faults.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
   deleteLabelRule,
@@ -137,9 +138,7 @@ async function lookAndChange(
   if (!confirmsLowering && (lowered > 0 || lowersNewcomers))
     return refuse('label-rule-lowers', { count: lowered })
   if (every.length > LOWERED_MAX)
-    return refuse('label-rules-full', {
-      reason: `one change lowers the bar of ${LOWERED_MAX} workloads at most`,
-    })
+    return refuse('label-rules-full', faultOf('lowered_too_many', { max: LOWERED_MAX }))
   const kind = before === null ? 'create' : after === null ? 'delete' : 'update'
   const stored = await parts.db.change<RuleOutcome | Moved>(`label-rule.${kind}`, actor, async (tx) => {
     const refusal = await write(tx, change, rules)
@@ -188,20 +187,20 @@ async function write(
     return null
   }
   const all = [...stored.filter(({ id }) => id !== after.id).map(openRule), after]
-  const reason = describeExcess(all)
-  if (reason !== null) return refuse('label-rules-full', { reason })
+  const excess = findExcess(all)
+  if (excess !== null) return refuse('label-rules-full', excess)
   return (await storeLabelRule(tx, after)) ? null : refuse('label-rule-taken')
 }
 
-/** Which limit all rules together exceed, in words; null when none. */
-function describeExcess(rules: readonly LabelRule[]): string | null {
-  if (rules.length > LABEL_RULES_MAX) return `there are ${LABEL_RULES_MAX} rules at most`
+/** Which limit all rules together exceed; null when none. */
+function findExcess(rules: readonly LabelRule[]): Fault | null {
+  if (rules.length > LABEL_RULES_MAX) return faultOf('rules_too_many', { max: LABEL_RULES_MAX })
   const length = rules.reduce((sum, { list }) => sum + (list?.length ?? 0), 0)
-  if (length > LISTS_LENGTH_MAX) return `all lists together have ${LISTS_LENGTH_MAX} characters at most`
+  if (length > LISTS_LENGTH_MAX) return faultOf('lists_too_long', { max: LISTS_LENGTH_MAX })
   const keys = new Set(
     rules.flatMap(({ labels, rows }) => [...Object.keys(labels), ...(rows?.columns ?? [])]),
   )
-  return keys.size > RULE_KEYS_MAX ? `all rules together set ${RULE_KEYS_MAX} labels at most` : null
+  return keys.size > RULE_KEYS_MAX ? faultOf('rule_keys_too_many', { max: RULE_KEYS_MAX }) : null
 }
 
 /**

@@ -1,3 +1,4 @@
+import { type Fault, faultOf } from '../model/faults.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { isStorableLine } from '../model/storable.ts'
 import { classifyKey } from '../selectors/keys.ts'
@@ -45,15 +46,16 @@ export function readLabelRule(sent: SentRule): Read {
   const name = sent.name.trim()
   if (name === '') return refuse('name-required')
   if (name.length > NAME_LENGTH_MAX) return refuse('name-too-long', { max: NAME_LENGTH_MAX })
-  if (!isStorableLine(name)) return invalid('the name has control characters')
-  if (Math.abs(priority) > PRIORITY_MAX) return invalid(`the priority must be within ±${PRIORITY_MAX}`)
-  if ((selector === undefined) === (list === undefined)) return invalid('it needs a selector or a list')
+  if (!isStorableLine(name)) return invalid(faultOf('name_controls'))
+  if (Math.abs(priority) > PRIORITY_MAX)
+    return invalid(faultOf('priority_out_of_range', { max: PRIORITY_MAX }))
+  if ((selector === undefined) === (list === undefined)) return invalid(faultOf('selector_or_list'))
   const head = { name, priority }
   if (list !== undefined) {
     const read = readLabelList(list)
     return read.ok
       ? { ok: true, rule: { ...head, selector: null, labels: {}, list, rows: read.value } }
-      : invalid(read.reason)
+      : invalid(read.fault)
   }
   const read = readSelector(selector ?? {}, FLEET_CONFIG_RULES)
   if (!read.ok) return read
@@ -63,9 +65,9 @@ export function readLabelRule(sent: SentRule): Read {
   ]
   // A selector over labels that rules give would depend on the order of the rules, and on its own rule.
   if (keys.some((key) => classifyKey(key).class !== 'identity'))
-    return invalid('its selector may name identity/… only')
+    return invalid(faultOf('selector_beyond_identity'))
   const count = Object.keys(labels).length
-  if (count === 0 || count > LABELS_MAX) return invalid(`it needs 1 to ${LABELS_MAX} labels`)
+  if (count === 0 || count > LABELS_MAX) return invalid(faultOf('labels_miscounted', { max: LABELS_MAX }))
   return (
     refuseLabels(labels) ?? {
       ok: true,
@@ -74,4 +76,4 @@ export function readLabelRule(sent: SentRule): Read {
   )
 }
 
-const invalid = (reason: string): LabelRuleRefusal => refuse('label-rule-invalid', { reason })
+const invalid = (fault: Fault): LabelRuleRefusal => refuse('label-rule-invalid', fault)

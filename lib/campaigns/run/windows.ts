@@ -1,16 +1,16 @@
+import { type Fault, faultOf } from '../../model/faults.ts'
 import type { CampaignWindow } from '../../wire/campaigns.ts'
 
 const TIME = /^([01]\d|2[0-3]):([0-5]\d)$/
 const DAY_MINUTES = 24 * 60
 
-/** Why windows cannot be used, in words; null when they can. */
-export function describeWindowFault(windows: readonly CampaignWindow[]): string | null {
+/** Why windows cannot be used; null when they can. */
+export function findWindowFault(windows: readonly CampaignWindow[]): Fault | null {
   for (const { days, from, to } of windows) {
-    if (!TIME.test(from) || !TIME.test(to)) return 'windows need from and to as HH:MM'
-    if (from === to) return 'a window must not begin and end at the same time'
+    if (!TIME.test(from) || !TIME.test(to)) return faultOf('window_times_invalid')
+    if (from === to) return faultOf('window_empty')
     const isDay = (day: number) => Number.isInteger(day) && day >= 0 && day <= 6
-    if (days !== undefined && (days.length === 0 || !days.every(isDay)))
-      return 'days of a window are numbers from 0 (Sunday) to 6'
+    if (days !== undefined && (days.length === 0 || !days.every(isDay))) return faultOf('window_days_invalid')
   }
   return null
 }

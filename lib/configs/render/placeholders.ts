@@ -1,3 +1,5 @@
+import { type Fault, faultOf } from '../../model/faults.ts'
+
 /** A `${muster:name}` or `${muster:name:-fallback}` in a text. */
 export interface Placeholder {
   name: string
@@ -33,6 +35,12 @@ export function holdsPlaceholder(text: string): boolean {
 /** Thrown for a text in which a `${muster:` begins no valid placeholder. */
 export class BadPlaceholder extends Error {
   override readonly name = 'BadPlaceholder'
+  readonly fault: Fault
+
+  constructor(fault: Fault) {
+    super(fault.reason)
+    this.fault = fault
+  }
 }
 
 /** The pieces of a text. Throws `BadPlaceholder`. */
@@ -72,7 +80,7 @@ function readUntil(text: string, from: number, around: Surroundings): { pieces: 
       plain += text[at++]
     }
   }
-  if (around.level > 0) throw new BadPlaceholder('a ${muster:…} is not closed')
+  if (around.level > 0) throw new BadPlaceholder(faultOf('placeholder_open'))
   return { pieces: [...pieces, plain], end: at }
 }
 
@@ -83,13 +91,12 @@ function readPlaceholder(
 ): { placeholder: Placeholder; end: number } {
   NAME.lastIndex = start + OPENING.length
   const name = NAME.exec(text)?.[0] ?? ''
-  if (!isVariableName(name)) throw new BadPlaceholder('a ${muster:…} has no name of a variable')
+  if (!isVariableName(name)) throw new BadPlaceholder(faultOf('placeholder_nameless'))
   const behind = start + OPENING.length + name.length
   const { isInReference } = around
   if (text[behind] === '}') return { placeholder: { name, fallback: null, isInReference }, end: behind + 1 }
-  if (!text.startsWith(':-', behind))
-    throw new BadPlaceholder(`\${muster:${name} is followed by neither } nor :-`)
-  if (around.level >= NESTED_MAX) throw new BadPlaceholder('a ${muster:…} is nested too deeply')
+  if (!text.startsWith(':-', behind)) throw new BadPlaceholder(faultOf('placeholder_followed', { name }))
+  if (around.level >= NESTED_MAX) throw new BadPlaceholder(faultOf('placeholder_nested'))
   const inner = readUntil(text, behind + 2, { level: around.level + 1, isInReference })
   return { placeholder: { name, fallback: inner.pieces, isInReference }, end: inner.end }
 }

@@ -1,4 +1,5 @@
 import { isMap, isScalar, isSeq, type ParsedNode, type Scalar } from 'yaml'
+import { type Fault, faultOf, faultWithin } from '../../model/faults.ts'
 import { readFirstDocument } from '../yaml/document.ts'
 import { isSameValue } from '../yaml/equal.ts'
 import { parseConfig, readValues } from '../yaml/parse.ts'
@@ -6,7 +7,7 @@ import { resolveTaggedScalar } from '../yaml/scalar.ts'
 import type { ConfigValue } from '../yaml/value.ts'
 import { isPlainSafe, quoteDouble, quoteSingle } from '../yaml/write-scalar.ts'
 import { BadPlaceholder, holdsPlaceholder, type Piece, type Placeholder, readPieces } from './placeholders.ts'
-import { type DeclaredVariable, describeSecretPlace, describeValueFault, isSecretPlace } from './variables.ts'
+import { type DeclaredVariable, findValueFault, isSecretPlace, secretPlaceFault } from './variables.ts'
 
 /** The kinds of reason why a version's text cannot be rendered. */
 export type RenderProblemCode =
@@ -22,8 +23,8 @@ export type RenderProblemCode =
 /** Why a version's text cannot be rendered, and where. */
 export interface RenderProblem {
   code: RenderProblemCode
-  /** Never quotes a value. */
-  message: string
+  /** What is wrong; never quotes a value. */
+  fault: Fault
   /** The variable it is about; absent where it is about the whole text. */
   variable?: string
   /** From 1; absent where the whole text is meant. */
@@ -41,11 +42,11 @@ export type VariableValues = Readonly<Record<string, string>>
 /** Ends a rendering from any depth; never leaves this file. */
 class RenderStop {
   readonly code: RenderProblemCode
-  readonly message: string
+  readonly fault: Fault
   readonly variable: string | undefined
-  constructor(code: RenderProblemCode, message: string, variable?: string) {
+  constructor(code: RenderProblemCode, fault: Fault, variable?: string) {
     this.code = code
-    this.message = message
+    this.fault = fault
     this.variable = variable
   }
 }
@@ -73,10 +74,8 @@ export function renderVersion(
   const read = readFirstDocument(text)
   if (!read.ok) {
     const { line } = read.lines.linePos(read.problem.offset)
-    return {
-      ok: false,
-      problem: { code: 'template_invalid', message: `invalid YAML: ${read.problem.message}`, line },
-    }
+    const fault = faultOf('yaml_invalid', { message: read.problem.message })
+    return { ok: false, problem: { code: 'template_invalid', fault, line } }
   }
   let at: ParsedNode | null = null
   const filler = new Filler(declared, values)
@@ -85,7 +84,7 @@ export function renderVersion(
     visit(read.contents, [], (node, keys, isKey) => {
       at = node
       if (!holdsPlaceholder(String(node.value ?? ''))) return
-      if (isKey) throw new RenderStop('template_invalid', 'a variable cannot stand in a key')
+      if (isKey) throw new RenderStop('template_invalid', faultOf('variable_in_key'))
       filled.push(fill(node, read.source, keys, filler))
     })
     at = null
@@ -101,10 +100,10 @@ export function renderVersion(
 }
 
 function asProblem(stop: unknown): RenderProblem {
-  if (stop instanceof BadPlaceholder) return { code: 'template_invalid', message: stop.message }
+  if (stop instanceof BadPlaceholder) return { code: 'template_invalid', fault: stop.fault }
   if (!(stop instanceof RenderStop)) throw stop
-  const { code, message, variable } = stop
-  return { code, message, ...(variable === undefined ? {} : { variable }) }
+  const { code, fault, variable } = stop
+  return { code, fault, ...(variable === undefined ? {} : { variable }) }
 }
 
 type VisitScalar = (node: Scalar.Parsed, keys: readonly string[], isKey: boolean) => void
@@ -137,13 +136,9 @@ class Filler {
   variableOf({ name, fallback }: Placeholder): DeclaredVariable {
     const variable = this.#declared.get(name)
     if (variable === undefined)
-      throw new RenderStop('template_invalid', `variable "${name}" is not declared`, name)
+      throw new RenderStop('template_invalid', faultOf('variable_undeclared', { name }), name)
     if (variable.isRequired && fallback !== null)
-      throw new RenderStop(
-        'template_invalid',
-        `variable "${name}" is required, so its default never counts`,
-        name,
-      )
+      throw new RenderStop('template_invalid', faultOf('variable_default_idle', { name }), name)
     return variable
   }
 
@@ -160,8 +155,8 @@ class Filler {
     // A default in the text is a part of the text: the collector may find references of its own in it.
     if (given === null && fallback !== null) return this.fill(fallback, written)
     const value = given ?? variable.fallback
-    if (value === null) throw new RenderStop('variable_missing', `variable "${name}" has no value`, name)
-    const fault = describeValueFault(variable, value)
+    if (value === null) throw new RenderStop('variable_missing', faultOf('variable_missing', { name }), name)
+    const fault = findValueFault(variable, value)
     if (fault !== null) throw new RenderStop('variable_invalid', fault, name)
     return written(value.replaceAll('$', '$$$$'))
   }
@@ -176,7 +171,7 @@ class Filler {
       if (typeof piece === 'string') continue
       const { name, fallback, isInReference } = piece
       if (!isInReference)
-        throw new RenderStop('template_invalid', describeSecretPlace(name, keys.join('.')), name)
+        throw new RenderStop('template_invalid', secretPlaceFault(name, keys.join('.')), name)
       if (fallback !== null) this.refuseSecrets(fallback, keys)
     }
   }
@@ -196,7 +191,7 @@ function fill(node: Scalar.Parsed, source: string, keys: readonly string[], fill
     return { node, value, written: typeof value === 'string' ? writePlain(value) : characters }
   }
   const tagged = tag === null ? { value: characters } : resolveTaggedScalar(tag, characters)
-  if (tagged === null) throw new RenderStop('variable_invalid', 'a tag does not fit the value of a variable')
+  if (tagged === null) throw new RenderStop('variable_invalid', faultOf('tag_unfit'))
   return { node, value: tagged.value, written: write(node, source, characters, filler) }
 }
 
@@ -212,8 +207,8 @@ function typedValue(placeholder: Placeholder, filler: Filler, characters: string
   const { type, name } = variable
   const isFallback = filler.givenTo(variable) === null && placeholder.fallback !== null
   if (isFallback && !characters.includes('$')) {
-    const fault = describeValueFault(variable, characters)
-    if (fault !== null) throw new RenderStop('template_invalid', `default of ${fault}`, name)
+    const fault = findValueFault(variable, characters)
+    if (fault !== null) throw new RenderStop('template_invalid', faultWithin('default', fault), name)
   }
   if (characters.includes('$') || type === 'string' || type === 'duration') return characters
   return type === 'boolean' ? characters === 'true' : Number(characters)
@@ -257,10 +252,11 @@ function putIn(source: string, filled: readonly Filled[]): string {
 function prove(contents: ParsedNode | null, filled: readonly Filled[], rendered: string): void {
   const values = new Map(filled.map(({ node, value }) => [node, value]))
   const wanted = readValues(contents, (node) => values.get(node))
-  if (!wanted.ok) throw new RenderStop('template_invalid', `invalid YAML: ${wanted.message}`)
+  if (!wanted.ok)
+    throw new RenderStop('template_invalid', faultOf('yaml_invalid', { message: wanted.message }))
   const found = parseConfig(rendered)
   if (!found.ok && found.problem.code === 'empty_config')
-    throw new RenderStop('template_invalid', found.problem.message)
+    throw new RenderStop('template_invalid', faultOf('config_empty', { message: found.problem.message }))
   if (!found.ok || !isSameValue(wanted.value, found.document.root))
-    throw new RenderStop('render_mismatch', 'the rendered text does not read as the values that were put in')
+    throw new RenderStop('render_mismatch', faultOf('rendered_differently'))
 }

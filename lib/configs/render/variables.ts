@@ -1,3 +1,4 @@
+import { type Fault, type FaultCode, faultOf, faultWithin } from '../../model/faults.ts'
 import { readPattern } from '../../model/patterns.ts'
 import { isSecretName, redactSecrets } from '../../redact/redact.ts'
 import type { VARIABLE_KINDS } from '../../wire/values.ts'
@@ -28,17 +29,17 @@ const DESCRIPTION_LENGTH_MAX = 1_024
 /** What cannot stand on one line of YAML as it is. */
 const UNPRINTABLE = /[\0-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]|\p{Surrogate}/u
 
-const FORMS: Readonly<Record<VariableType, { form: RegExp; meaning: string } | null>> = {
+const FORMS: Readonly<Record<VariableType, { form: RegExp; otherwise: FaultCode } | null>> = {
   string: null,
-  integer: { form: /^-?(?:0|[1-9]\d{0,14})$/, meaning: 'a whole number, such as 4317' },
+  integer: { form: /^-?(?:0|[1-9]\d{0,14})$/, otherwise: 'variable_not_integer' },
   number: {
     form: /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?(?:[eE][-+]?\d{1,2})?$/,
-    meaning: 'a number, such as 0.25',
+    otherwise: 'variable_not_number',
   },
-  boolean: { form: /^(?:true|false)$/, meaning: 'true or false' },
+  boolean: { form: /^(?:true|false)$/, otherwise: 'variable_not_boolean' },
   duration: {
     form: /^-?(?:0|(?:\d{1,15}(?:\.\d{1,15})?(?:ns|us|µs|ms|s|m|h)){1,8})$/,
-    meaning: 'a duration, such as 1m30s',
+    otherwise: 'variable_not_duration',
   },
 }
 
@@ -46,44 +47,42 @@ const FORMS: Readonly<Record<VariableType, { form: RegExp; meaning: string } | n
 const BY_REFERENCE = (name: string) =>
   `keep it on the host and refer to it: \${env:NAME} in the text, or \${env:\${muster:${name}}} where the variable holds the name`
 
-/** Why a value cannot be given to a variable, in words that never quote it; null when it can. */
-export function describeValueFault({ name, type, pattern }: DeclaredVariable, value: string): string | null {
-  const generally = describeTextFault(name, value)
+/** Why a value cannot be given to a variable, which never quotes the value; null when it can. */
+export function findValueFault({ name, type, pattern }: DeclaredVariable, value: string): Fault | null {
+  const generally = findTextFault(name, value)
   if (generally !== null) return generally
   const form = FORMS[type]
-  if (form !== null && !form.form.test(value)) return `variable "${name}" must be ${form.meaning}`
+  if (form !== null && !form.form.test(value)) return faultOf(form.otherwise, { name })
   if (pattern === null) return null
   const read = readPattern(pattern)
-  return read.ok && read.pattern.matches(value) ? null : `variable "${name}" must match ${pattern}`
+  return read.ok && read.pattern.matches(value) ? null : faultOf('variable_unmatched', { name, pattern })
 }
 
 /** Why no variable of this name can be given a value, however it is declared; null when some variable can. */
-export function describeTextFault(name: string, value: string): string | null {
-  if (!isVariableName(name)) return 'a variable needs a name of letters, digits and underscores'
-  if (value.length > VALUE_LENGTH_MAX)
-    return `variable "${name}" has more than ${VALUE_LENGTH_MAX} characters`
-  if (UNPRINTABLE.test(value)) return `variable "${name}" must be one line without control characters`
-  if (redactSecrets(value) !== value)
-    return `variable "${name}" looks like it holds a secret; ${BY_REFERENCE(name)}`
+export function findTextFault(name: string, value: string): Fault | null {
+  if (!isVariableName(name)) return faultOf('variable_name_invalid')
+  if (value.length > VALUE_LENGTH_MAX) return faultOf('variable_too_long', { name, max: VALUE_LENGTH_MAX })
+  if (UNPRINTABLE.test(value)) return faultOf('variable_unprintable', { name })
+  if (redactSecrets(value) !== value) return faultOf('variable_secret', { name, advice: BY_REFERENCE(name) })
   return null
 }
 
-/** Why variables cannot be declared like this, in words; null when they can. */
-export function describeDeclarationFault(variables: readonly DeclaredVariable[]): string | null {
-  if (variables.length > VARIABLES_MAX) return `a version has at most ${VARIABLES_MAX} variables`
+/** Why variables cannot be declared like this; null when they can. */
+export function findDeclarationFault(variables: readonly DeclaredVariable[]): Fault | null {
+  if (variables.length > VARIABLES_MAX) return faultOf('variables_too_many', { max: VARIABLES_MAX })
   const names = new Set<string>()
   for (const variable of variables) {
     const { name, pattern, fallback, isRequired, description } = variable
-    if (!isVariableName(name)) return 'a variable needs a name of at most 64 letters, digits and underscores'
-    if (names.has(name)) return `variable "${name}" is declared twice`
+    if (!isVariableName(name)) return faultOf('variable_name_unfit')
+    if (names.has(name)) return faultOf('variable_declared_twice', { name })
     names.add(name)
     if (description.length > DESCRIPTION_LENGTH_MAX || UNPRINTABLE.test(description))
-      return `variable "${name}" needs a description of one line, at most ${DESCRIPTION_LENGTH_MAX} characters`
+      return faultOf('variable_description_invalid', { name, max: DESCRIPTION_LENGTH_MAX })
     const read = pattern === null ? null : readPattern(pattern)
-    if (read !== null && !read.ok) return `variable "${name}": ${read.error}`
-    if (isRequired && fallback !== null) return `variable "${name}" is required, so its default never counts`
-    const fault = fallback === null ? null : describeValueFault(variable, fallback)
-    if (fault !== null) return `default of ${fault}`
+    if (read !== null && !read.ok) return faultOf('variable_pattern_invalid', { name, message: read.error })
+    if (isRequired && fallback !== null) return faultOf('variable_default_idle', { name })
+    const fault = fallback === null ? null : findValueFault(variable, fallback)
+    if (fault !== null) return faultWithin('default', fault)
   }
   return null
 }
@@ -102,5 +101,5 @@ export function isSecretPlace(keys: readonly string[]): boolean {
 }
 
 /** Why a variable cannot stand where a secret does. */
-export const describeSecretPlace = (name: string, path: string): string =>
-  `variable "${name}" stands at ${path}, where a secret belongs; ${BY_REFERENCE(name)}`
+export const secretPlaceFault = (name: string, path: string): Fault =>
+  faultOf('variable_in_secret', { name, path, advice: BY_REFERENCE(name) })

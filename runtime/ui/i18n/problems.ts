@@ -1,6 +1,7 @@
 import type { WireCode } from '../../problems.ts'
 import { defineTexts, say } from './define.ts'
 import { describeDiscount } from './discounts.ts'
+import { sayFault } from './faults.ts'
 
 /**
  * What each refusal of the server means to the person who is refused. `{max}` stands for the field of that name in the
@@ -516,7 +517,9 @@ export function sayProblem(code: string, body: object): string | null {
   const texts = say(problemTexts)
   if (!Object.hasOwn(texts, code)) return null
   return texts[code as WireCode].replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = String((body as Record<string, unknown>)[name] ?? '')
+    const fields = body as Record<string, unknown>
+    const value = String(fields[name] ?? '')
+    if (name === 'reason' && fields.why !== undefined) return sayFault(fields) ?? value
     return name === 'reason' && code.endsWith('_needs_another') ? describeDiscount(value) : value
   })
 }

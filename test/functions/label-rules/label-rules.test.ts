@@ -270,6 +270,18 @@ describe('rules', () => {
       expect(await call(`POST /api/label-rules${path}`, body)).toMatchObject({ status: 400, json: { code } })
   })
 
+  it('say what is wrong with a list by a code with its fields, and in English', async () => {
+    const body = { name: 'a', list: 'host.name,a\nx,1\nx,2' }
+    expect(await call('POST /api/label-rules', body)).toMatchObject({
+      status: 400,
+      json: {
+        error: 'the label rule cannot be taken: line 3: x stands there twice',
+        ...{ code: 'label_rule_invalid', reason: 'line 3: x stands there twice' },
+        ...{ why: 'name_twice', within: 'line', line: 3, name: 'x' },
+      },
+    })
+  })
+
   it('are so many, and set so many labels, and no more', async () => {
     await database.pool.execute(
       `insert into label_rules (id, name, priority, selector, labels, created_by, created_at, updated_by, updated_at)

@@ -4,7 +4,7 @@ import { LIST_LINES_MAX, readLabelList } from '../../../lib/label-rules/read-lis
 
 const entries = (text: string) => {
   const read = readLabelList(text)
-  return read.ok ? Object.fromEntries(read.value.labels) : read.reason
+  return read.ok ? Object.fromEntries(read.value.labels) : read.fault.reason
 }
 
 describe('a list of hosts', () => {

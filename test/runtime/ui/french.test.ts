@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { FaultCode, FaultPlace } from '../../../lib/model/faults.ts'
 import { PROBLEMS, type ProblemCode, type WireCode, wireCodeOf } from '../../../runtime/problems.ts'
 import { describeAction } from '../../../runtime/ui/i18n/audit-actions.ts'
 import { describeCause } from '../../../runtime/ui/i18n/causes.ts'
 import { changeTexts } from '../../../runtime/ui/i18n/change.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
 import { discountTexts } from '../../../runtime/ui/i18n/discounts.ts'
+import { faultTexts } from '../../../runtime/ui/i18n/faults.ts'
 import { libraryTexts } from '../../../runtime/ui/i18n/library.ts'
 import { problemTexts, sayProblem } from '../../../runtime/ui/i18n/problems.ts'
 
@@ -42,6 +44,37 @@ describe('French', () => {
       expect(placesIn(fr[code]), code).toEqual(placesIn(en[code]))
       expect(placesIn(PROBLEMS[key].error), code).toEqual(expect.arrayContaining(placesIn(fr[code])))
     }
+  })
+
+  test('has a sentence for everything that can be wrong with what was sent, and for its place', () => {
+    const { en, fr } = faultTexts
+    const placesIn = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+    const pairs = [
+      ...Object.keys(en.fault).map(
+        (why) => [en.fault[why as FaultCode], fr.fault[why as FaultCode]] as const,
+      ),
+      ...Object.keys(en.place).map((at) => [en.place[at as FaultPlace], fr.place[at as FaultPlace]] as const),
+    ]
+    expect(pairs.length).toBeGreaterThan(60)
+    for (const [english, french] of pairs) {
+      expect(french).not.toBe(english)
+      // The French sentence says itself what these two fields say in English.
+      const own = placesIn(english).filter((name) => name !== 'advice' && name !== 'message')
+      expect([...new Set(placesIn(french))].sort(), french).toEqual(own.sort())
+    }
+    const twice = { why: 'name_twice', within: 'line', line: 3, name: 'vm-1', reason: 'line 3: …' }
+    expect(sayProblem('label_rule_invalid', twice)).toContain('ligne 3 : vm-1 s’y trouve deux fois')
+    const secret = { why: 'variable_secret', name: 'key', advice: 'keep it', reason: '…' }
+    expect(sayProblem('variables_invalid', secret)).toContain('${env:${muster:key}}')
+    expect(sayProblem('variables_invalid', { why: 'of_a_newer_server', reason: 'so' })).toContain('so')
+  })
+
+  test('is not given English by a refusal: a reason is a code, or a fault that has one', () => {
+    const prose =
+      /(?:refuse|problem)\(\s*'[a-z-]+',\s*\{\s*(?:[a-z_]+: [^,{}]*, )*reason:\s*(['`][^'`]* [^'`]*['`])/g
+    expect(['lib', 'functions'].flatMap((folder) => collect(folder, prose))).toEqual([])
+    const words = /(?:refuse|problem)\([^()]*reason: (?:message|fault|describe\w+)/g
+    expect(['lib', 'functions'].flatMap((folder) => collect(folder, words))).toEqual([])
   })
 
   test('has a sentence for every finding of the checks', () => {

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { type Rendering, renderVersion, type VariableValues } from '../../../../lib/configs/render/render.ts'
 import {
   type DeclaredVariable,
-  describeDeclarationFault,
-  describeTextFault,
+  findDeclarationFault,
+  findTextFault,
   type VariableType,
 } from '../../../../lib/configs/render/variables.ts'
 import { parseConfig } from '../../../../lib/configs/yaml/parse.ts'
@@ -35,7 +35,7 @@ const render = (text: string, values: VariableValues = {}, declared = DECLARED):
   renderVersion(text, declared, values)
 
 function textOf(rendering: Rendering): string {
-  if (!rendering.ok) throw new Error(`${rendering.problem.code}: ${rendering.problem.message}`)
+  if (!rendering.ok) throw new Error(`${rendering.problem.code}: ${rendering.problem.fault.reason}`)
   return rendering.text
 }
 
@@ -133,8 +133,8 @@ describe('a placeholder', () => {
     ],
     ['a: [b', {}, 'template_invalid', 'invalid YAML: wrong indentation'],
     ['# nothing', {}, 'template_invalid', 'configuration is empty'],
-  ])('%j with %j is refused: %s', (text, values, code, message) => {
-    expect(render(text, values)).toMatchObject({ ok: false, problem: { code, message } })
+  ])('%j with %j is refused: %s', (text, values, code, reason) => {
+    expect(render(text, values)).toMatchObject({ ok: false, problem: { code, fault: { reason } } })
   })
 
   it('names the variable and the line, and never the value', () => {
@@ -144,7 +144,11 @@ describe('a placeholder', () => {
         code: 'variable_invalid',
         variable: 'port',
         line: 2,
-        message: 'variable "port" must be a whole number, such as 4317',
+        fault: {
+          why: 'variable_not_integer',
+          name: 'port',
+          reason: 'variable "port" must be a whole number, such as 4317',
+        },
       },
     })
   })
@@ -170,7 +174,10 @@ describe('a placeholder', () => {
     expect(textOf(render('a: ${muster:region:-eu}', {}, declared))).toBe('a: eu')
     expect(textOf(render('a: ${muster:region}', { region: 'ap-1' }, declared))).toBe('a: ap-1')
     expect(render('a: ${muster:region}', { region: 'apx' }, declared)).toMatchObject({
-      problem: { code: 'variable_invalid', message: 'variable "region" must match [a-z]{2}(-[0-9])?' },
+      problem: {
+        code: 'variable_invalid',
+        fault: { reason: 'variable "region" must match [a-z]{2}(-[0-9])?' },
+      },
     })
   })
 })
@@ -179,11 +186,11 @@ describe('a secret', () => {
   it.each(['Bearer abcdef123', 'https://u:p@host/', 'ghp_0123456789abcdefghijklmnop', 'password=x1'])(
     '%j is refused as a value, with the way to say it by reference',
     (value) => {
-      const fault = describeTextFault('region', value)
+      const fault = findTextFault('region', value)?.reason
       expect(fault).toContain('${env:NAME}')
       expect(fault).not.toContain(value)
       expect(render('a: ${muster:region}', { region: value })).toMatchObject({
-        problem: { code: 'variable_invalid', message: fault },
+        problem: { code: 'variable_invalid', fault: { reason: fault } },
       })
     },
   )
@@ -194,7 +201,11 @@ describe('a secret', () => {
     'api:\n  key: ${muster:region}',
   ])('cannot come from a variable: %j', (text) => {
     expect(render(text, { region: 'harmless' })).toMatchObject({
-      problem: { code: 'template_invalid', variable: 'region', message: expect.stringContaining('${env:') },
+      problem: {
+        code: 'template_invalid',
+        variable: 'region',
+        fault: { reason: expect.stringContaining('${env:') },
+      },
     })
   })
 
@@ -218,7 +229,8 @@ describe('declared variables', () => {
     [[{ type: 'boolean', fallback: 'y' }], 'default of variable "x" must be true or false'],
     [[{ description: 'a\nb' }], 'variable "x" needs a description of one line, at most 1024 characters'],
   ])('%j: %s', (variables, fault) => {
-    expect(describeDeclarationFault(variables.map((more) => ({ ...variable('x'), ...more })))).toBe(fault)
+    const found = findDeclarationFault(variables.map((more) => ({ ...variable('x'), ...more })))
+    expect(found?.reason ?? null).toBe(fault)
   })
 })
 
