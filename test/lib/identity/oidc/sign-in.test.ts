@@ -1,0 +1,53 @@
+import { afterAll, expect, it } from 'vitest'
+import type { AuditedDatabase } from '../../../../lib/audit/database.ts'
+import { signInExternally } from '../../../../lib/identity/oidc/sign-in.ts'
+import { openTokens } from '../../../../lib/identity/sessions/tokens.ts'
+import { insertExternalUser } from '../../../../lib/store/external-users.ts'
+import { createTestContext, TEST_CONFIG } from '../../../support/invoke.ts'
+import { settingsFor } from '../../../support/oidc/provider.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+
+const ISSUER = 'https://issuer.example'
+const ADA = { subject: 'ada', displayName: 'Ada', email: null, groups: null, providerSession: null }
+
+const database = await useTestDatabase()
+const ctx = createTestContext(database)
+afterAll(() => ctx.close())
+
+const makeAda = () =>
+  insertExternalUser(database.pool, {
+    ...{ id: '00000000-0000-7000-8000-0000000000ad', email: 'Ada', issuer: ISSUER, subject: 'ada' },
+    createdAt: new Date(0),
+  })
+const removeAda = () => database.pool.execute(`delete from users where subject = 'ada'`)
+
+/** Sign Ada in; before the n-th transaction that opens her session somebody does the n-th of these. */
+function signIn(...meanwhile: (() => Promise<unknown>)[]) {
+  const change: AuditedDatabase['change'] = async (name, ...rest) => {
+    await meanwhile.shift()?.()
+    return ctx.db.change(name, ...rest)
+  }
+  const db: AuditedDatabase = {
+    ...{ query: (...of) => ctx.db.query(...of), execute: (...of) => ctx.db.execute(...of) },
+    ...{ transaction: (...of) => ctx.db.transaction(...of), snapshot: (...of) => ctx.db.snapshot(...of) },
+    ...{ act: (...of) => ctx.db.act(...of), observe: (event) => ctx.db.observe(event), change },
+    ...{ upToDate: () => ctx.db.upToDate(), settleDoubts: () => ctx.db.settleDoubts() },
+  }
+  const parts = {
+    ...{ db, clock: ctx.clock, random: ctx.random, ends: { announce: () => {} } },
+    tokens: openTokens(TEST_CONFIG.jwtSecret, ctx.clock),
+    settings: settingsFor(ISSUER, 'http://muster.example', { groupMap: null }),
+  }
+  return signInExternally(parts, ISSUER, ADA)
+}
+
+it('is the same person when another browser signed her in for the first time meanwhile', async () => {
+  expect(await signIn(makeAda)).toMatchObject({ ok: true })
+  expect(await database.pool.query(`select from users where subject = 'ada'`)).toHaveLength(1)
+  await removeAda()
+})
+
+it('is lost, with a code that its page knows, where the user comes and goes meanwhile', async () => {
+  expect(await signIn(makeAda, removeAda)).toEqual({ ok: false, code: 'sign-in-lost' })
+  expect(await database.pool.query('select from sessions')).toHaveLength(0)
+})
