@@ -66,7 +66,6 @@ const perPush: Keeping = {
 
 const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/alerts/workload-facts.ts AssignmentTimes.#known': perAgent,
-  'lib/alerts/workload-facts.ts AssignmentTimes.#seen': perAgent,
   'lib/audit/delivery.ts AuditDelivery.#doubted': {
     bound: '1,000 records',
     reachedBy: ['lib/audit/database.test.ts', 'of so many records as wait for the word of the database'],

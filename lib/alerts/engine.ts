@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
+import { followedPushes } from '../fleet/state/state.ts'
 import { type Random, randomHex, uuidv7 } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { listPushesOfCampaigns } from '../store/alert-topics.ts'
@@ -15,18 +16,20 @@ import {
 } from '../store/alerts.ts'
 import type { Database, Db } from '../store/db.ts'
 import { insertDeliveries } from '../store/webhook-deliveries.ts'
-import { nextTurn } from '../turns.ts'
+import { inTurns, nextTurn } from '../turns.ts'
 import { toWebhookBody } from './alert-record.ts'
 import {
   ALERT_SEVERITY,
   type AlertAction,
+  countNone,
   decideAlerts,
+  type InstanceCounts,
   type RuleSettings,
   toEnd,
   type WorkloadFacts,
 } from './rules.ts'
 import { type ConfigConflict, decideTopics, findTopicCauses } from './topics.ts'
-import { AssignmentTimes, toWorkloadFacts } from './workload-facts.ts'
+import { AssignmentTimes, countLive, toWorkloadFacts } from './workload-facts.ts'
 
 /** Who is told of alerts after they are stored. Calls are cheap and never throw. */
 export interface AlertNotices {
@@ -55,7 +58,7 @@ export interface AlertEngineParts {
   notices: AlertNotices
 }
 
-/** How many workloads and instances are judged, and how many actions stored, before other work gets a turn. */
+/** How many workloads or instances of one are judged, and how many actions stored, before other work gets a turn. */
 const CHUNK = 500
 
 /** Judges the whole fleet in memory by the alert rules and stores which alerts fire and which are resolved. */
@@ -109,7 +112,7 @@ export class AlertEngine {
     const failed: { facts: FailedFacts; stored: readonly CurrentAlert[] }[] = []
     let judged = 0
     for (const workload of [...fleet.state.workloads.values()]) {
-      judged += 1 + workload.live.count
+      judged += 1 + Math.min(workload.live.count, CHUNK)
       if (judged >= CHUNK) {
         judged = 0
         await nextTurn()
@@ -121,9 +124,11 @@ export class AlertEngine {
         actions.push(...stored.map(toEnd))
         continue
       }
-      const facts = toWorkloadFacts(workload, (...of) => fleet.isCompatible(...of), this.#times, nowMs)
+      const counts = await this.#count(workload, this.#times, nowMs)
+      if (counts === null) continue
+      const facts = toWorkloadFacts(workload, counts)
       if (hasFailedPush(facts)) failed.push({ facts, stored })
-      else actions.push(...decideAlerts(facts, stored, settings, nowMs))
+      else actions.push(...decideAlerts(facts, stored, settings))
     }
     // A failed push of a campaign fires no alert of its workload: the campaign shows it, and `campaign_halted` fires
     // when it halts.
@@ -134,10 +139,28 @@ export class AlertEngine {
     for (const { facts, stored } of failed) {
       const isTold = ofCampaigns.has(facts.push.pushId)
       const alone = isTold ? { ...facts, push: { kind: 'settled' as const } } : facts
-      actions.push(...decideAlerts(alone, stored, settings, nowMs))
+      actions.push(...decideAlerts(alone, stored, settings))
     }
-    this.#times.endLook(nowMs)
+    await this.#times.endLook(nowMs)
     return actions
+  }
+
+  /**
+   * Count the live instances of a workload, some in each turn of the event loop. Those that come meanwhile are counted
+   * by the next look, and those that leave before their turn not at all. Null where the workload is not to be judged
+   * now: it was archived or deleted meanwhile, or what it is assigned has changed, and the counts are of both.
+   */
+  async #count(workload: Workload, times: AssignmentTimes, nowMs: number): Promise<InstanceCounts | null> {
+    const { fleet } = this.#parts
+    const counts = countNone()
+    const assigned = followedPushes(workload)
+    for await (const piece of inTurns([...workload.live.instances()], CHUNK))
+      for (const instance of piece)
+        if (workload.live.has(instance))
+          countLive(counts, instance, (...of) => fleet.isCompatible(...of), times, nowMs)
+    const now = followedPushes(workload)
+    const isSame = now.length === assigned.length && now.every((followed, at) => followed === assigned[at])
+    return isSame && !workload.isDeleted && workload.archivedAt === null ? counts : null
   }
 
   /**

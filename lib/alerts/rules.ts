@@ -27,7 +27,7 @@ export const UNHEALTHY_DELAY_MS = 60_000
 /** How long an instance may take to apply what it was assigned, counted from `assignedSinceMs`, by how it stands. */
 export const DRIFT_DELAY_MS = { failed: 60_000, applying: 300_000, other: 180_000 } as const
 
-/** What the rules look at in one live instance. Times are of the monotonic clock. */
+/** What of one live instance is counted for the rules. Times are of the monotonic clock. */
 export interface InstanceFacts {
   /** It can take a config, and has every component that the assigned config needs. */
   isCompatible: boolean
@@ -44,6 +44,56 @@ export interface InstanceFacts {
   /** `unknown`: it can report its health and has not done so yet. */
   health: 'healthy' | 'unhealthy' | 'unknown'
   unhealthySinceMs: number | null
+}
+
+/** The live instances of a workload, counted for the rules: a workload may have very many. */
+export interface InstanceCounts {
+  total: number
+  /** Those that count for drift: they can take and report a config. */
+  judged: number
+  /** Of these, those that run what they are assigned. */
+  agreeing: number
+  /** Of these, those that had long enough to apply it; `overdueFailed` of them have failed it. */
+  overdue: number
+  overdueFailed: number
+  /** What the first overdue one is assigned; empty when none is overdue. */
+  overdueHash: string
+  unhealthy: number
+  /** Those that have been unhealthy for `UNHEALTHY_DELAY_MS` or longer. */
+  unhealthyLong: number
+  healthUnknown: number
+}
+
+/** Counts of no instances. */
+export const countNone = (): InstanceCounts => ({
+  ...{ total: 0, judged: 0, agreeing: 0, overdue: 0, overdueFailed: 0, overdueHash: '' },
+  ...{ unhealthy: 0, unhealthyLong: 0, healthUnknown: 0 },
+})
+
+/** Count one more instance as it is at a monotonic time. */
+export function countInstance(counts: InstanceCounts, instance: InstanceFacts, nowMs: number): void {
+  counts.total++
+  if (instance.isCompatible && instance.canReport) countForDrift(counts, instance, nowMs)
+  if (instance.health === 'unknown') counts.healthUnknown++
+  if (instance.health !== 'unhealthy') return
+  counts.unhealthy++
+  const { unhealthySinceMs: sinceMs } = instance
+  if (sinceMs !== null && nowMs - sinceMs >= UNHEALTHY_DELAY_MS) counts.unhealthyLong++
+}
+
+function countForDrift(
+  counts: InstanceCounts,
+  { assignedHash, reported, assignedSinceMs }: InstanceFacts,
+  nowMs: number,
+): void {
+  const standing = standingOf(assignedHash, reported)
+  counts.judged++
+  if (standing === 'agrees') counts.agreeing++
+  if (standing === 'agrees' || standing === 'unknown') return
+  if (nowMs - assignedSinceMs < DRIFT_DELAY_MS[standing]) return
+  if (counts.overdue === 0) counts.overdueHash = assignedHash ?? ''
+  counts.overdue++
+  if (standing === 'failed') counts.overdueFailed++
 }
 
 /** Whether the newest push of a workload failed. */
@@ -70,7 +120,7 @@ export interface WorkloadFacts {
   status: 'connected' | 'degraded' | 'disconnected'
   version: string
   /** The live instances only. */
-  instances: readonly InstanceFacts[]
+  instances: InstanceCounts
   push: PushFacts
 }
 
@@ -119,51 +169,33 @@ function judgeDown(facts: WorkloadFacts, settings: RuleSettings): Cause {
   }
 }
 
-type Agreement = 'agrees' | 'unknown' | 'waiting' | 'overdue'
-
-function judgeInstance(instance: InstanceFacts, nowMs: number): Agreement {
-  const standing = standingOf(instance.assignedHash, instance.reported)
-  if (standing === 'agrees' || standing === 'unknown') return standing
-  return nowMs - instance.assignedSinceMs >= DRIFT_DELAY_MS[standing] ? 'overdue' : 'waiting'
+function driftMessage(facts: WorkloadFacts): string {
+  const { judged, overdue, overdueFailed, overdueHash } = facts.instances
+  const detail = overdueFailed > 0 ? ` (${overdueFailed} failed)` : ''
+  return `${nameOf(facts)} has not applied config ${overdueHash.slice(0, SHORT_HASH)} on ${overdue} of ${judged} instances${detail}`
 }
 
-function driftMessage(facts: WorkloadFacts, counted: number, overdue: readonly InstanceFacts[]): string {
-  const hash = overdue[0]!.assignedHash!.slice(0, 12)
-  const failed = overdue.filter(
-    ({ reported, assignedHash }) => standingOf(assignedHash, reported) === 'failed',
-  ).length
-  const detail = failed > 0 ? ` (${failed} failed)` : ''
-  return `${nameOf(facts)} has not applied config ${hash} on ${overdue.length} of ${counted} instances${detail}`
-}
-
-function judgeDrift(facts: WorkloadFacts, nowMs: number): Cause {
+function judgeDrift(facts: WorkloadFacts): Cause {
+  const { total, judged, agreeing, overdue } = facts.instances
   // Without a live instance nothing is known: an alert from before stays as it is.
-  if (facts.instances.length === 0) return UNKNOWN
-  const counted = facts.instances.filter((instance) => instance.isCompatible && instance.canReport)
-  const judged = counted.map((instance) => ({ instance, agreement: judgeInstance(instance, nowMs) }))
-  const overdue = judged.filter((one) => one.agreement === 'overdue').map((one) => one.instance)
-  if (overdue.length > 0) return { kind: 'present', message: driftMessage(facts, counted.length, overdue) }
-  return judged.every((one) => one.agreement === 'agrees') ? ABSENT : UNKNOWN
+  if (total === 0) return UNKNOWN
+  if (overdue > 0) return { kind: 'present', message: driftMessage(facts) }
+  return agreeing === judged ? ABSENT : UNKNOWN
 }
 
-function judgeUnhealthy(facts: WorkloadFacts, nowMs: number): Cause {
-  const total = facts.instances.length
+function judgeUnhealthy(facts: WorkloadFacts): Cause {
+  const { total, unhealthy, unhealthyLong: long, healthUnknown } = facts.instances
   if (total === 0) return UNKNOWN
-  const unhealthy = facts.instances.filter(({ health }) => health === 'unhealthy')
-  const long = unhealthy.filter(
-    ({ unhealthySinceMs }) => unhealthySinceMs !== null && nowMs - unhealthySinceMs >= UNHEALTHY_DELAY_MS,
-  )
   const limit = UNHEALTHY_SHARE * total
-  if (long.length >= limit) {
+  if (long >= limit) {
     const instances = `${total} live ${total === 1 ? 'instance' : 'instances'}`
     return {
       kind: 'present',
-      message: `${nameOf(facts)} has been unhealthy on ${long.length} of ${instances} for a minute or longer`,
-      details: { unhealthy: long.length, total },
+      message: `${nameOf(facts)} has been unhealthy on ${long} of ${instances} for a minute or longer`,
+      details: { unhealthy: long, total },
     }
   }
-  const unknown = facts.instances.filter(({ health }) => health === 'unknown')
-  return unhealthy.length + unknown.length < limit ? ABSENT : UNKNOWN
+  return unhealthy + healthUnknown < limit ? ABSENT : UNKNOWN
 }
 
 const SHORT_HASH = 12
@@ -204,17 +236,16 @@ function judgeVersion(facts: WorkloadFacts, settings: RuleSettings): Cause {
   return { kind: 'present', message }
 }
 
-/** What each rule says about one workload at a monotonic time. */
+/** What each rule says about one workload. */
 export function judgeWorkload(
   facts: WorkloadFacts,
   settings: RuleSettings,
-  nowMs: number,
 ): Record<WorkloadAlertRule, Cause> {
   return {
     workload_down: judgeDown(facts, settings),
-    workload_unhealthy: judgeUnhealthy(facts, nowMs),
+    workload_unhealthy: judgeUnhealthy(facts),
     push_failed: judgePush(facts),
-    config_drift: judgeDrift(facts, nowMs),
+    config_drift: judgeDrift(facts),
     version_outdated: judgeVersion(facts, settings),
   }
 }
@@ -259,9 +290,8 @@ export function decideAlerts(
   facts: WorkloadFacts,
   current: readonly CurrentAlert[],
   settings: RuleSettings,
-  nowMs: number,
 ): AlertAction[] {
-  const causes = judgeWorkload(facts, settings, nowMs)
+  const causes = judgeWorkload(facts, settings)
   return WORKLOAD_ALERT_RULES.flatMap((rule) => {
     const stored = current.find((alert) => alert.rule === rule)
     return decide(causes[rule], facts, rule, stored)

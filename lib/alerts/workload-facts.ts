@@ -5,7 +5,14 @@ import { judgeHealth } from '../fleet/decide/status.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
 import { AGENT_CAPABILITIES } from '../opamp/report.ts'
-import type { InstanceFacts, PushFacts, WorkloadFacts } from './rules.ts'
+import { inTurns } from '../turns.ts'
+import {
+  countInstance,
+  type InstanceCounts,
+  type InstanceFacts,
+  type PushFacts,
+  type WorkloadFacts,
+} from './rules.ts'
 
 /** What is remembered of one instance from one look to the next. Times are of the monotonic clock. */
 interface Assigned {
@@ -14,7 +21,12 @@ interface Assigned {
   beganAtMs: number
   /** Since when the drift rule counts: `beganAtMs`, or the look that found the assignment. */
   sinceMs: number
+  /** The number of the look that saw it last. */
+  look: number
 }
+
+/** Instances that are forgotten in one turn of the event loop. */
+const FORGET_CHUNK = 1_000
 
 /**
  * Since when each live instance has had its present assignment, on the monotonic clock, because the wall clock may
@@ -22,8 +34,9 @@ interface Assigned {
  * it.
  */
 export class AssignmentTimes {
-  #known = new Map<string, Assigned>()
-  #seen = new Map<string, Assigned>()
+  readonly #known = new Map<string, Assigned>()
+  #look = 1
+  #seenCount = 0
   #lastLookMs: number
 
   constructor(startedAtMs: number) {
@@ -39,18 +52,27 @@ export class AssignmentTimes {
     const { offer, connectedAtMs } = instance
     const beganAtMs = offer?.pushId === pushId ? Math.max(connectedAtMs, offer.startedAtMs) : connectedAtMs
     const known = this.#known.get(instance.uid)
-    const isSame = known?.pushId === pushId && known.beganAtMs === beganAtMs
+    if (known?.look !== this.#look) this.#seenCount++
+    if (known?.pushId === pushId && known.beganAtMs === beganAtMs) {
+      known.look = this.#look
+      return known.sinceMs
+    }
     // An instance can be assigned a config that it had before, without a new offer.
-    const sinceMs = isSame ? known.sinceMs : beganAtMs >= this.#lastLookMs ? beganAtMs : nowMs
-    this.#seen.set(instance.uid, { pushId, beganAtMs, sinceMs })
+    const sinceMs = beganAtMs >= this.#lastLookMs ? beganAtMs : nowMs
+    this.#known.set(instance.uid, { pushId, beganAtMs, sinceMs, look: this.#look })
     return sinceMs
   }
 
-  /** End a look at the whole fleet: instances that were not seen in it are forgotten. */
-  endLook(nowMs: number): void {
-    this.#known = this.#seen
-    this.#seen = new Map()
+  /** End a look at the whole fleet: instances that were not seen in it are forgotten, some in each turn. */
+  async endLook(nowMs: number): Promise<void> {
+    const look = this.#look
+    const isAnyMissing = this.#known.size > this.#seenCount
+    this.#look++
+    this.#seenCount = 0
     this.#lastLookMs = nowMs
+    if (!isAnyMissing) return
+    for await (const piece of inTurns(this.#known, FORGET_CHUNK))
+      for (const [uid, known] of piece) if (known.look < look) this.#known.delete(uid)
   }
 }
 
@@ -82,26 +104,29 @@ function toPushFacts(workload: Workload): PushFacts {
   return { kind: 'failed', pushId: push.pushId, hash: push.hash, aftermath, counts: { failed, target } }
 }
 
-/** What the alert rules look at in a workload of the fleet. */
-export function toWorkloadFacts(
-  workload: Workload,
+/** Count one live instance for the alert rules. */
+export function countLive(
+  counts: InstanceCounts,
+  instance: Instance,
   isCompatible: (instance: Instance, assigned: FollowedPush) => boolean,
   times: AssignmentTimes,
   nowMs: number,
-): WorkloadFacts {
-  const instances: InstanceFacts[] = []
-  for (const instance of workload.live.instances()) {
-    const assigned = assignmentOf(instance)
-    instances.push({
-      isCompatible: isCapable(instance) && (assigned === null || isCompatible(instance, assigned)),
-      canReport: canReport(instance),
-      assignedHash: assigned?.push.hash ?? null,
-      reported: toReportedConfig(instance),
-      assignedSinceMs: assigned === null ? nowMs : times.since(instance, assigned, nowMs),
-      health: toHealth(instance),
-      unhealthySinceMs: instance.unhealthySinceMs,
-    })
+): void {
+  const assigned = assignmentOf(instance)
+  const facts = {
+    isCompatible: isCapable(instance) && (assigned === null || isCompatible(instance, assigned)),
+    canReport: canReport(instance),
+    assignedHash: assigned?.push.hash ?? null,
+    reported: toReportedConfig(instance),
+    assignedSinceMs: assigned === null ? nowMs : times.since(instance, assigned, nowMs),
+    health: toHealth(instance),
+    unhealthySinceMs: instance.unhealthySinceMs,
   }
+  countInstance(counts, facts, nowMs)
+}
+
+/** What the alert rules look at in a workload of the fleet, with its live instances as they were counted. */
+export function toWorkloadFacts(workload: Workload, instances: InstanceCounts): WorkloadFacts {
   const { id: workloadId, displayName, status, version } = workload
   return { workloadId, displayName, status, version, instances, push: toPushFacts(workload) }
 }

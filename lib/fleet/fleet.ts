@@ -24,13 +24,14 @@ import {
   isRunnable,
 } from './pushes/rollback-search.ts'
 import { RolloutEngine } from './rollouts/rollout-engine.ts'
+import { beginOffer } from './state/begin-offer.ts'
 import { ComponentLists } from './state/component-lists.ts'
 import type { FleetDeps } from './state/deps.ts'
 import { TouchedWorkloads } from './state/derive.ts'
 import { loadFleet } from './state/load-fleet.ts'
 import type { FollowedPush, Instance, Rollout, Workload } from './state/model.ts'
 import { noteOfferDropped } from './state/offer-state.ts'
-import type { Outcome } from './state/outcomes.ts'
+import type { Outcome, PlannedTarget } from './state/outcomes.ts'
 import { type FleetParts, isCompatible } from './state/parts.ts'
 import { compareInstances, FleetState, followedPushes } from './state/state.ts'
 import { WriteBehind } from './state/write-behind.ts'
@@ -124,7 +125,7 @@ export class Fleet implements FleetPort {
     }
   }
 
-  #afterPush({ workload, followed, first }: Outcome & { kind: 'assigned' }): void {
+  #afterPush({ workload, followed, targets }: Outcome & { kind: 'assigned' }): void {
     for (const each of followedPushes(workload)) {
       this.#ends.look(each)
       // The workload's other push may have failed meanwhile: then offers wait until that is settled, too.
@@ -132,10 +133,7 @@ export class Fleet implements FleetPort {
     }
     this.#deps.notices.pushChanged(workload, followed.push)
     this.#deps.notices.workloadChanged(workload)
-    // Then all other live instances: some joined since the plan or report another config now, and those that the push
-    // is not for may be assigned another push than before.
-    const others = [...workload.live.instances()].filter((instance) => !first.has(instance))
-    this.offers.fanOut([...first, ...others])
+    this.offers.fanOut(followed, inOrder(workload, followed, targets))
     this.#progress.reconsider(followed)
   }
 
@@ -149,15 +147,15 @@ export class Fleet implements FleetPort {
   }
 
   #afterJoining({ workload, followed, joined }: Outcome & { kind: 'members-joined' }): void {
-    this.offers.fanOut(joined)
+    this.offers.fanOut(followed, joined)
     this.#considerAll(workload)
     for (const each of followedPushes(workload)) this.#ends.look(each)
     this.#progress.reconsider(followed)
   }
 
-  /** Look at every instance of a workload again. */
+  /** Look at every instance of a workload again, the first ones now. */
   #considerAll(workload: Workload): void {
-    for (const instance of workload.instances) this.offers.consider(instance)
+    this.offers.considerAll([...workload.instances])
   }
 
   #forget(workload: Workload): void {
@@ -253,6 +251,7 @@ export class Fleet implements FleetPort {
   /** An offer of this config did not reach its agent after all: make it due again. */
   offerNotSent(connection: AgentConnection, uid: string, hash: string): void {
     const instance = this.state.instances.get(uid)
+    if (instance !== undefined) beginOffer({ deps: this.#deps, state: this.state }, instance)
     if (instance?.connection !== connection || instance.offer?.hash !== hash) return
     noteOfferDropped(instance)
     this.state.outstanding.add(instance)
@@ -371,4 +370,19 @@ export class Fleet implements FleetPort {
     const live = this.state.liveInstances(workload)
     return findRolloutRollback(this.#deps.db, this.#deps, workload, live, rollout.followed.push.hash)
   }
+}
+
+/**
+ * The instances of a workload in the order in which they are looked at after a push: first those that it is offered to,
+ * then all others that are live by then. Some of these joined since the plan or report another config now, and those
+ * that the push is not for may be assigned another push than before.
+ */
+function* inOrder(
+  workload: Workload,
+  followed: FollowedPush,
+  targets: readonly PlannedTarget[],
+): Generator<Instance> {
+  for (const { instance, target } of targets) if (target.state !== 'applied') yield instance
+  for (const instance of [...workload.live.instances()])
+    if (instance.offer?.pushId !== followed.push.pushId) yield instance
 }

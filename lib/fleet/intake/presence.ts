@@ -2,6 +2,7 @@ import type { AgentConnection } from '../../opamp/fleet-port.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
 import { goneAfterMs } from '../decide/poll-rhythm.ts'
 import { judgeHealth } from '../decide/status.ts'
+import { beginOffer } from '../state/begin-offer.ts'
 import { type ComponentLists, interruptComponentWait } from '../state/component-lists.ts'
 import { deriveWorkload } from '../state/derive.ts'
 import type { Instance, Workload } from '../state/model.ts'
@@ -165,6 +166,7 @@ export class Presence {
   leave(instance: Instance, how: 'goodbye' | 'lost' | 'dropped-by-us'): void {
     const { connection, workload } = instance
     if (connection === null) return
+    beginOffer(this.#parts, instance)
     this.#forgetOn(connection, instance)
     this.#parts.state.httpInstances.delete(instance)
     this.#parts.state.unknownReported.delete(instance)

@@ -3,6 +3,7 @@ import type { AboutReport, AgentConnection } from '../../opamp/fleet-port.ts'
 import type { AgentReport, ServerMessage } from '../../opamp/report.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
 import { notePoll } from '../decide/poll-rhythm.ts'
+import { beginOffer } from '../state/begin-offer.ts'
 import type { ComponentLists } from '../state/component-lists.ts'
 import type { Instance } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
@@ -78,6 +79,7 @@ export class Receiver {
   receive(connection: AgentConnection, report: AgentReport, about: AboutReport): Taken {
     this.messageCount++
     const known = this.#parts.state.instances.get(report.uid)
+    if (known !== undefined) beginOffer(this.#parts, known)
     if (about.isToldApart === true && known !== undefined) this.#presence.toldApart(known)
     if (report.requestsInstanceUid || about.isDuplicate === true) return plain(this.#newUid())
     if (report.isDisconnect) return this.#takeGoodbye(known, connection, report)

@@ -6,13 +6,14 @@ import { canReport, isCapable } from '../decide/abilities.ts'
 import { decideOffer, type OfferCause, REPEATS_MAX } from '../decide/offer.ts'
 import { runsAnother, standsTo } from '../decide/standing.ts'
 import { causeOfSilence, errorOfEnd } from '../decide/target-end.ts'
+import { beginOffer } from '../state/begin-offer.ts'
 import { awaitsComponents } from '../state/component-lists.ts'
 import { addTarget, moveTarget, newTarget } from '../state/followed-push.ts'
+import { inChunks } from '../state/in-chunks.ts'
 import { connectionIdOf, type FollowedPush, type Instance } from '../state/model.ts'
 import { noteOfferDropped, noteOfferSent, reopenOffer, startOffer } from '../state/offer-state.ts'
 import { type FleetParts, isCompatible } from '../state/parts.ts'
 import { assignmentOf, isQuarantined } from '../state/state.ts'
-import { inChunks } from './in-chunks.ts'
 import { OfferCommits } from './offer-commits.ts'
 import { PollAnswers } from './poll-answers.ts'
 
@@ -61,6 +62,7 @@ export class OfferEngine {
 
   /** Look at one live instance and do what is due. Cheap when nothing is. */
   consider(instance: Instance, options: { isPollRepeated?: boolean } = {}): void {
+    beginOffer(this.#parts, instance)
     if (instance.connection === null || instance.workload === null) return
     if (instance.undescribedSinceMs !== null) return
     const followed = assignmentOf(instance)
@@ -219,8 +221,19 @@ export class OfferEngine {
   }
 
   /** Look at many instances, some in each turn of the event loop; each is offered what it is assigned by then. */
-  fanOut(instances: readonly Instance[]): void {
+  considerAll(instances: Iterable<Instance>): void {
     inChunks(this.#parts.deps.timers, instances, (instance) => this.consider(instance))
+  }
+
+  /** The same where offers to some of them were stored with this push: these begin as their instances are looked at. */
+  fanOut(followed: FollowedPush, instances: Iterable<Instance>): void {
+    followed.beginning++
+    inChunks(
+      this.#parts.deps.timers,
+      instances,
+      (instance) => this.consider(instance),
+      () => followed.beginning--,
+    )
   }
 
   /** Each second: repeat what is overdue. */

@@ -10,10 +10,14 @@ import { assignmentOfUid, followedPushes, isQuarantined } from '../state/state.t
 
 /** How often all targets that have not answered are looked at. */
 const LOOK_MS = 5_000
-/** Targets looked at in one turn of the event loop. */
-const CHUNK = 2_000
-/** Targets looked at in one turn after an assignment has changed; few pushes have more. */
-const CHUNK_AT_ONCE = 10_000
+/** Targets, or workloads without any, looked at in one turn of the event loop. */
+export const CHUNK = 1_000
+
+/** Targets of a push to look at together; none stands for workloads that were passed over. */
+interface Piece {
+  followed: FollowedPush | null
+  targets: readonly PushTarget[]
+}
 
 /** Ends the targets of followed pushes that do not report an end themselves. */
 export class TargetEnds {
@@ -30,39 +34,48 @@ export class TargetEnds {
     const nowMs = this.#parts.deps.clock.monotonicMs()
     if (this.#isLooking || nowMs - this.#lookedAtMs < LOOK_MS) return
     this.#lookedAtMs = nowMs
-    const chunks: { followed: FollowedPush; targets: PushTarget[] }[] = []
-    for (const workload of this.#parts.state.workloads.values()) {
-      for (const followed of followedPushes(workload)) {
-        if (followed.awaiting.size === 0) continue
-        const all = [...followed.awaiting.keys()]
-        for (let at = 0; at < all.length; at += CHUNK)
-          chunks.push({ followed, targets: all.slice(at, at + CHUNK) })
-      }
-    }
-    if (chunks.length > 0) this.#lookAtNext(chunks)
+    this.#isLooking = true
+    this.#lookOn(this.#pieces(), () => {
+      this.#isLooking = false
+    })
   }
 
-  #lookAtNext(chunks: { followed: FollowedPush; targets: PushTarget[] }[]): void {
-    const next = chunks.shift()
-    this.#isLooking = next !== undefined
-    if (next === undefined) return
-    this.#lookAt(next.followed, next.targets)
-    if (chunks.length === 0) this.#isLooking = false
-    else this.#parts.deps.timers.after(0, () => this.#lookAtNext(chunks))
+  /** The targets of all followed pushes that have not answered. */
+  *#pieces(): Generator<Piece> {
+    let passed = 0
+    for (const workload of this.#parts.state.workloads.values()) {
+      if (++passed % CHUNK === 0) yield { followed: null, targets: [] }
+      const { active, rollout, takenBack } = workload
+      if (active !== null) yield* piecesOf(active)
+      if (rollout !== null) yield* piecesOf(rollout.followed)
+      if (takenBack !== null) yield* piecesOf(takenBack)
+    }
   }
 
   /**
-   * Look at all targets of a push that have not answered, because what is assigned has changed: the first
-   * `CHUNK_AT_ONCE` now, the others in later turns of the event loop.
+   * Look at all targets of a push that have not answered, because what is assigned has changed: the first `CHUNK` now,
+   * the others in later turns of the event loop.
    */
   look(followed: FollowedPush): void {
-    const targets = [...followed.awaiting.keys()]
-    const lookFrom = (at: number) => {
-      this.#lookAt(followed, targets.slice(at, at + CHUNK_AT_ONCE))
-      if (at + CHUNK_AT_ONCE < targets.length)
-        this.#parts.deps.timers.after(0, () => lookFrom(at + CHUNK_AT_ONCE))
+    this.#lookOn(piecesOf(followed), () => {})
+  }
+
+  /** Look at pieces until `CHUNK` targets were looked at, and at the others in later turns; then call `done`. */
+  #lookOn(pieces: Iterator<Piece>, done: () => void): void {
+    let isOver = false
+    try {
+      for (let looked = 0; looked < CHUNK; ) {
+        const next = pieces.next()
+        isOver = next.done === true
+        if (next.done) break
+        const { followed, targets } = next.value
+        if (followed !== null) this.#lookAt(followed, targets)
+        looked += followed === null ? CHUNK : targets.length
+      }
+    } finally {
+      if (isOver) done()
+      else this.#parts.deps.timers.after(0, () => this.#lookOn(pieces, done))
     }
-    lookFrom(0)
   }
 
   #lookAt(followed: FollowedPush, targets: readonly PushTarget[]): void {
@@ -116,6 +129,12 @@ export class TargetEnds {
     const sinceMs = instance?.awaySinceMs ?? this.#parts.state.startedAtMs
     return this.#parts.deps.clock.monotonicMs() - sinceMs
   }
+}
+
+function* piecesOf(followed: FollowedPush): Generator<Piece> {
+  if (followed.awaiting.size === 0) return
+  const all = [...followed.awaiting.keys()]
+  for (let at = 0; at < all.length; at += CHUNK) yield { followed, targets: all.slice(at, at + CHUNK) }
 }
 
 /** The time to add for a poller, which gets an offer and answers it only when it polls. */

@@ -2,10 +2,11 @@ import type { UsedComponent } from '../../model/components.ts'
 import { liftsFailuresOf } from '../decide/quarantine.ts'
 import { deriveWorkload } from '../state/derive.ts'
 import { followPush, moveTarget } from '../state/followed-push.ts'
-import type { FollowedPush, Instance, Workload } from '../state/model.ts'
-import { startOffer, unfreezeOffers, withdrawOffer } from '../state/offer-state.ts'
+import { inChunks } from '../state/in-chunks.ts'
+import type { FollowedPush, Workload } from '../state/model.ts'
+import { unfreezeOffers } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
-import { assignmentOf, followedPushes } from '../state/state.ts'
+import { followedPushes } from '../state/state.ts'
 import type { NewPush } from './push-rows.ts'
 
 /** Make a push the active assignment of a workload. */
@@ -38,28 +39,9 @@ export class Assignments {
     }
     this.#assign(workload, followed, made.rollout)
     for (const each of followedPushes(workload)) each.isPushedAgain ||= liftsFailuresOf(push, each.push)
-    this.startOffers(followed, plan.targets)
     unfreezeOffers(workload)
     this.moved(workload)
-    const first = new Set<Instance>()
-    for (const { instance, target } of plan.targets) if (target.state !== 'applied') first.add(instance)
-    this.#parts.tell({ kind: 'assigned', workload, followed, first })
-  }
-
-  /** Begin the offers whose rows were stored with the push itself, or with a stage of it. */
-  startOffers(followed: FollowedPush, targets: NewPush['plan']['targets']): void {
-    const nowMs = this.#parts.deps.clock.monotonicMs()
-    for (const { instance, target } of targets) {
-      // An instance that moved to another workload since the plan is offered nothing of this one; one that was
-      // forgotten meanwhile comes back as a new instance.
-      if (assignmentOf(instance) !== followed) continue
-      if (this.#parts.state.instances.get(instance.uid) !== instance) continue
-      if (target.state === 'applied') withdrawOffer(instance)
-      else {
-        startOffer(instance, followed.push, { isCommitted: true, nowMs })
-        this.#parts.state.outstanding.add(instance)
-      }
-    }
+    this.#parts.tell({ kind: 'assigned', workload, followed, targets: plan.targets })
   }
 
   /** The active assignment has changed: derive the workload's record again without waiting for a report. */
@@ -68,18 +50,28 @@ export class Assignments {
     if (deriveWorkload(workload, deps.clock.monotonicMs())) writer.workload(workload)
   }
 
-  /** No instance is assigned this push any more: supersede it, and its targets that have not answered. */
+  /**
+   * No instance is assigned this push any more: supersede it, and its targets that have not answered, some in each turn
+   * of the event loop.
+   */
   close(workload: Workload, former: FollowedPush): void {
     const { deps, writer } = this.#parts
     const now = deps.clock.now()
-    for (const target of [...former.awaiting.keys()]) {
-      moveTarget(former, target, 'superseded', now)
-      writer.target({ pushId: former.push.pushId, target })
-    }
     if (former.push.status === 'pending' && former.push.phase !== 'aborted') former.push.phase = 'superseded'
     former.isSuperseded = true
-    writer.push(former)
-    deps.notices.pushChanged(workload, former.push)
+    inChunks(
+      deps.timers,
+      [...former.awaiting.keys()],
+      (target) => {
+        if (!former.awaiting.has(target)) return
+        moveTarget(former, target, 'superseded', now)
+        writer.target({ pushId: former.push.pushId, target })
+      },
+      () => {
+        writer.push(former)
+        deps.notices.pushChanged(workload, former.push)
+      },
+    )
   }
 
   /** What is assigned is certain again: let offers go on. */

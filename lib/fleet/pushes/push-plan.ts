@@ -1,11 +1,11 @@
 import type { UsedComponent } from '../../model/components.ts'
-import type { PushTarget } from '../../store/push-targets.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { runsForGood, standsTo } from '../decide/standing.ts'
 import { awaitsComponents } from '../state/component-lists.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import { newTarget } from '../state/followed-push.ts'
 import { connectionIdOf, type Instance, type Workload } from '../state/model.ts'
+import type { PlannedTarget } from '../state/outcomes.ts'
 import { isQuarantined } from '../state/state.ts'
 
 /** Why a live instance of the workload is left out of a push. */
@@ -13,7 +13,7 @@ export type ExclusionReason = 'read_only' | 'not_a_collector' | 'component_missi
 
 /** The targets of a push as the instances are now, and how many are left out, by reason. */
 export interface PushPlan {
-  targets: readonly { instance: Instance; target: PushTarget }[]
+  targets: readonly PlannedTarget[]
   excluded: Readonly<Record<string, number>>
 }
 
@@ -54,7 +54,7 @@ export function planPush(
   lifted: ReadonlySet<string> | null,
   isCompatible: FleetDeps['isCompatible'],
 ): PushPlan {
-  const targets: { instance: Instance; target: PushTarget }[] = []
+  const targets: PlannedTarget[] = []
   const excluded: Record<string, number> = {}
   for (const instance of live) {
     // An instance that has not said what it is, or what it can run, joins the push once it has.

@@ -151,9 +151,8 @@ export class RolloutSteps {
     })
     if (!isDone) return false
     for (const uid of uids) rollout.members.set(uid, next.stageIndex)
-    const joined = added.filter(({ instance }) => !followed.targets.has(instance.uid))
-    for (const { target } of joined) addTarget(followed, target)
-    this.#assignments.startOffers(followed, joined)
+    for (const { instance, target } of added)
+      if (!followed.targets.has(instance.uid)) addTarget(followed, target)
     this.settle(workload, rollout, next)
     const instances = added.map(({ instance }) => instance)
     this.#parts.tell({ kind: 'members-joined', workload, followed, joined: instances })

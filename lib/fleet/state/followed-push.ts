@@ -167,6 +167,7 @@ export function followPush(
     lossCount: 0,
     lostOutCount: 0,
     failedCount: 0,
+    beginning: 0,
     isFromBefore,
   }
 }

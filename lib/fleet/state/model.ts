@@ -51,6 +51,8 @@ export interface FollowedPush {
   lostOutCount: number
   /** Instances in state failed, joiners included. */
   failedCount: number
+  /** How many looks over its targets are under way that begin the offers stored with it (`beginOffer`). */
+  beginning: number
   /** Loaded from the database: it is not known to which instances a frame went out before. */
   isFromBefore: boolean
 }

@@ -1,4 +1,11 @@
+import type { PushTarget } from '../../store/push-targets.ts'
 import type { FollowedPush, Instance, Workload } from './model.ts'
+
+/** An instance that a push was planned for, and what is stored of it as a target. */
+export interface PlannedTarget {
+  instance: Instance
+  target: PushTarget
+}
 
 /**
  * What a part of the fleet has done that other parts have to act on. The part that did it does not know them: `Fleet`
@@ -13,8 +20,8 @@ export type Outcome =
   | { kind: 'target-moved'; followed: FollowedPush }
   /** A push is judged to have failed; told each time that it is judged so. */
   | { kind: 'push-failed'; workload: Workload; followed: FollowedPush }
-  /** A push was committed and assigned to a workload or some of its instances; `first` are offered it first. */
-  | { kind: 'assigned'; workload: Workload; followed: FollowedPush; first: ReadonlySet<Instance> }
+  /** A push was committed and assigned to a workload or some of its instances: those that it was planned for. */
+  | { kind: 'assigned'; workload: Workload; followed: FollowedPush; targets: readonly PlannedTarget[] }
   /** A change of what is assigned was decided or taken back: offers go on. */
   | { kind: 'assignments-settled'; workload: Workload }
   /** A stage of a rollout was started, promoted or resumed; `joined` are its new members, perhaps none. */

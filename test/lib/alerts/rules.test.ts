@@ -1,13 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
-  decideAlerts,
+  type WorkloadFacts as CountedFacts,
+  countInstance,
+  countNone,
+  decideAlerts as decideCounted,
   type InstanceFacts,
-  judgeWorkload,
+  judgeWorkload as judgeCounted,
   minAgentVersionProblem,
   type PushFacts,
   type RuleSettings,
-  type WorkloadFacts,
 } from '../../../lib/alerts/rules.ts'
 import type { ReportedConfig } from '../../../lib/fleet/decide/standing.ts'
 import { isVersionOutdated } from '../../../lib/model/versions.ts'
@@ -17,6 +19,25 @@ import { ALERT_RULES } from '../../../lib/wire/values.ts'
 const HASH = 'a'.repeat(64)
 const OTHER = 'b'.repeat(64)
 const off: RuleSettings = { minAgentVersion: '', disconnectGraceSeconds: 120 }
+
+/** The facts of a workload with its instances as they are before they are counted. */
+type WorkloadFacts = Omit<CountedFacts, 'instances'> & { instances: readonly InstanceFacts[] }
+
+function count({ instances, ...facts }: WorkloadFacts, nowMs: number): CountedFacts {
+  const counts = countNone()
+  for (const one of instances) countInstance(counts, one, nowMs)
+  return { ...facts, instances: counts }
+}
+
+const judgeWorkload = (facts: WorkloadFacts, settings: RuleSettings, nowMs: number) =>
+  judgeCounted(count(facts, nowMs), settings)
+
+const decideAlerts = (
+  facts: WorkloadFacts,
+  current: readonly CurrentAlert[],
+  settings: RuleSettings,
+  nowMs: number,
+) => decideCounted(count(facts, nowMs), current, settings)
 
 const workload = (overrides: Partial<WorkloadFacts> = {}): WorkloadFacts => ({
   workloadId: 'w1',

@@ -1,0 +1,22 @@
+import type { Instance } from './model.ts'
+import { startOffer, withdrawOffer } from './offer-state.ts'
+import type { FleetParts } from './parts.ts'
+import { assignmentOf } from './state.ts'
+
+/**
+ * Begin the offer to an instance whose row was stored with its push, unless that was done before. The offers of a push
+ * begin some in each turn of the event loop. Whatever reads or ends the offer of an instance, such as a message of its
+ * agent or the end of its connection, calls this first: so nobody can tell that its turn had not come yet.
+ */
+export function beginOffer({ deps, state }: Pick<FleetParts, 'deps' | 'state'>, instance: Instance): void {
+  const followed = assignmentOf(instance)
+  if (followed === null || followed.beginning === 0) return
+  if (instance.offer?.pushId === followed.push.pushId) return
+  // One that was forgotten since the plan comes back as a new instance.
+  if (state.instances.get(instance.uid) !== instance) return
+  const target = followed.targets.get(instance.uid)
+  if (target?.state === 'applied') withdrawOffer(instance)
+  if (target?.state !== 'offered' && target?.state !== 'cannot_report') return
+  startOffer(instance, followed.push, { isCommitted: true, nowMs: deps.clock.monotonicMs() })
+  state.outstanding.add(instance)
+}

@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { CHUNK } from '../../../../lib/fleet/progress/target-ends.ts'
+import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../../support/push-config.ts'
+
+// Targets that have not answered are looked at some in each turn of the event loop, and so are workloads.
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+/** How much of what a test counts was done in each turn of the fleet's timers. */
+let turns: number[]
+let count = () => 0
+
+beforeEach(async () => {
+  ctx = await createFleetContext(database)
+  const { after } = ctx.timers
+  turns = []
+  ctx.timers.after = (delayMs, work) =>
+    after(delayMs, () => {
+      const before = count()
+      work()
+      turns.push(count() - before)
+    })
+})
+afterEach(async () => {
+  count = () => 0
+  vi.restoreAllMocks()
+  await ctx.close()
+  await database.pool.execute('delete from workloads')
+})
+
+it('looks at so many targets of a new push in a turn, and at all in the end', async () => {
+  const agents = Array.from({ length: 2 * CHUNK + 100 }, () => fakeAgent(ctx.fleet, { host: 'vm' }))
+  await ctx.advance(500)
+  const { workloadId } = agents[0]!
+  await pushConfig(ctx.fleet, workloadId, configYaml(1))
+  const { awaiting } = ctx.fleet.workload(workloadId)!.active!
+  count = () => [...awaiting.values()].filter((sinceMs) => sinceMs !== null).length
+  expect(count()).toBe(CHUNK)
+  await ctx.advance(500)
+  expect(Math.max(...turns)).toBe(CHUNK)
+  expect(count()).toBe(agents.length)
+})
+
+it('passes over so many workloads without a target in a turn, and comes to those behind them', async () => {
+  const [agent, gone] = [fakeAgent(ctx.fleet, { host: 'vm' }), fakeAgent(ctx.fleet, { host: 'vm' })]
+  await ctx.advance(500)
+  await pushConfig(ctx.fleet, agent.workloadId, configYaml(1))
+  await ctx.advance(500)
+  const workload = ctx.fleet.workload(agent.workloadId)!
+  const { targets } = workload.active!
+  // Its capability goes without a word, so that only a look at all targets finds it out.
+  Object.assign(ctx.fleet.state.instances.get(gone.uid)!, { capabilities: 0 })
+  const many = 3 * CHUNK + 500
+  let passed = 0
+  vi.spyOn(ctx.fleet.state.workloads as Map<string, typeof workload>, 'values').mockImplementation(
+    function* () {
+      for (let n = 0; n < many; n++) {
+        passed++
+        yield { ...workload, active: null }
+      }
+      yield workload
+      return undefined
+    } as () => MapIterator<typeof workload>,
+  )
+  count = () => passed
+  await ctx.advance(5_000)
+  expect(Math.max(...turns)).toBeLessThanOrEqual(CHUNK)
+  expect(passed).toBeGreaterThanOrEqual(many)
+  expect(targets.get(gone.uid)?.state).toBe('gone')
+  expect(targets.get(agent.uid)?.state).toBe('offered')
+})
