@@ -42,7 +42,10 @@ export interface ListenerHandlers {
   room: SocketRoom | null
 }
 
-/** A WebSocket route with its state hidden. */
+/**
+ * A WebSocket route with its state hidden. It is told of messages and ends in the order in which they came, over all
+ * sockets of the listener, some milliseconds at a time. Of a socket that this side ended it hears nothing but `close`.
+ */
 export interface SocketRoute {
   path: string
   messageBytesMax: number
@@ -80,7 +83,9 @@ export interface Listener {
   cutQuiet(sinceMs: number): number
   /** Bytes sent to sockets that their peers have not read. */
   bufferedBytes(): number
-  /** Cut every connection that is left. */
+  /** What sockets have said that waits for its turn, in bytes. */
+  waitingBytes(): number
+  /** Cut every connection that is left; the routes have heard of it, and of all that was said, on return. */
   destroy(): void
 }
 

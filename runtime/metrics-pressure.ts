@@ -5,7 +5,10 @@ import type { Metric } from './metrics.ts'
 /** What fills up under load, besides what the context holds. */
 export interface PressureSources {
   listeners: Readonly<
-    Record<'api' | 'opamp', Pick<Listener, 'inFlight' | 'bufferedBytes' | 'bodyBytesFree' | 'socketCounts'>>
+    Record<
+      'api' | 'opamp',
+      Pick<Listener, 'inFlight' | 'bufferedBytes' | 'waitingBytes' | 'bodyBytesFree' | 'socketCounts'>
+    >
   >
   workers: Readonly<Record<'password' | 'config' | 'report', { load(): { threads: number; queued: number } }>>
 }
@@ -64,6 +67,11 @@ function listenerMetrics(listeners: PressureSources['listeners']): Metric[] {
       'muster_socket_buffered_bytes',
       'Bytes sent to WebSockets that their peers have not read, by listener.',
       of((listener) => listener.bufferedBytes()),
+    ),
+    gauge(
+      'muster_socket_waiting_bytes',
+      'What WebSockets have said that waits for its turn, by listener.',
+      of((listener) => listener.waitingBytes()),
     ),
   ]
 }

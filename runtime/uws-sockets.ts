@@ -1,5 +1,6 @@
 import type { Handshake, HandshakeVerdict, Socket } from './define.ts'
 import type { SocketRoute } from './listener.ts'
+import type { SocketTurns } from './socket-turns.ts'
 import type { Anchor } from './uws-anchor.ts'
 import { copyHeaders, formatAddress, writeReply } from './uws-http.ts'
 import type {
@@ -29,6 +30,8 @@ export interface SocketsOfListener {
   open: Set<UwsSocket>
   /** Those whose peers have not read all that they were sent. */
   behind: Set<UwsSocket>
+  /** What they said and their routes have not heard yet. */
+  turns: SocketTurns
   nextId(): number
 }
 
@@ -39,6 +42,8 @@ class UwsSocket implements Socket {
   #ws: WebSocket<SocketData> | null
   /** When it was opened, or finished a message last. */
   lastMessageMs = performance.now()
+  /** Whether it was ended here: what its peer has said and nobody has heard is not heard any more. */
+  isEnded = false
 
   /** Sockets of the listener whose peers are behind. */
   readonly #behind: Set<UwsSocket>
@@ -79,10 +84,12 @@ class UwsSocket implements Socket {
   }
 
   close(code: number, reason: string): void {
+    this.isEnded ||= this.#ws !== null
     this.#ws?.end(code, reason)
   }
 
   drop(): void {
+    this.isEnded ||= this.#ws !== null
     this.#ws?.close()
   }
 
@@ -168,10 +175,10 @@ function readHandshake(request: HttpRequest, response: HttpResponse): Handshake 
   }
 }
 
-/** What an open socket does: it is handed to its route, which hears of nothing before its `open`. */
+/** What an open socket does: its route is told of it in turns, and of nothing before its `open`. */
 function socketEvents(
   route: SocketRoute,
-  { open, behind, nextId }: SocketsOfListener,
+  { open, behind, turns, nextId }: SocketsOfListener,
 ): Required<Pick<WebSocketBehavior<SocketData>, 'open' | 'message' | 'drain' | 'close'>> {
   return {
     open(ws) {
@@ -184,9 +191,13 @@ function socketEvents(
       const { handle, state, isOpen } = ws.getUserData().entry
       if (handle === null || !isOpen) return
       handle.lastMessageMs = performance.now()
-      if (message.byteLength > route.messageBytesMax) return handle.close(1009, 'message too large')
+      if (message.byteLength > route.messageBytesMax)
+        return turns.takeMessage(0, () => handle.close(1009, 'message too large'))
       // The buffer is emptied on return and decoded fields alias it, so the copy is the function's own.
-      route.message(handle, state, new Uint8Array(message.slice(0)), isBinary)
+      const data = new Uint8Array(message.slice(0))
+      turns.takeMessage(data.length, () => {
+        if (!handle.isEnded) route.message(handle, state, data, isBinary)
+      })
     },
     drain(ws) {
       const { handle, state, isOpen } = ws.getUserData().entry
@@ -197,7 +208,7 @@ function socketEvents(
       if (handle === null) return
       open.delete(handle)
       handle.markClosed()
-      if (isOpen) route.close(handle, state)
+      if (isOpen) turns.take(() => route.close(handle, state))
     },
   }
 }

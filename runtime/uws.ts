@@ -1,5 +1,6 @@
 import { parseListenAddress } from './listen-address.ts'
 import type { Listener, ListenerHandlers, ListenerTls } from './listener.ts'
+import { SocketTurns } from './socket-turns.ts'
 import { Anchor } from './uws-anchor.ts'
 import { serveRequests } from './uws-http.ts'
 import { loadUwsLibrary, type TemplatedApp, type us_listen_socket } from './uws-library.ts'
@@ -42,7 +43,11 @@ export function listen(
   const app =
     tls === null ? uws.App() : uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile })
   let lastSocketId = 0
-  const sockets: SocketsOfListener = { open: new Set(), behind: new Set(), nextId: () => ++lastSocketId }
+  const turns = new SocketTurns()
+  const sockets: SocketsOfListener = {
+    ...{ open: new Set(), behind: new Set(), turns },
+    nextId: () => ++lastSocketId,
+  }
   const anchor = new Anchor()
   for (const route of handlers.sockets) registerSocket(app, route, sockets, anchor)
   const inFlight = serveRequests(app, handlers, anchor)
@@ -72,9 +77,11 @@ export function listen(
       return quiet.length
     },
     bufferedBytes: () => [...sockets.behind].reduce((sum, socket) => sum + socket.noteBehind(), 0),
+    waitingBytes: () => turns.waitingBytes,
     destroy() {
       anchor.close()
       app.close()
+      turns.finish()
     },
   }
 }

@@ -26,6 +26,10 @@ const SOCKETS = [
   'runtime/socket-room.test.ts',
   'are so many in all, also when they shake hands at once',
 ] as const
+const SAID = [
+  'runtime/socket-turns.test.ts',
+  'waits within a bound: beyond it the oldest is heard before more is read',
+] as const
 const GONE = [
   'lib/fleet/janitor.test.ts',
   'leave no row with an applied push that they joined, and are remembered by it for what they failed',
@@ -418,6 +422,8 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ],
   },
   'runtime/socket-room.ts SocketRoom.#open': perSocket,
+  'runtime/socket-turns.ts SocketTurns.#front': { bound: '16 MiB of messages', reachedBy: SAID },
+  'runtime/socket-turns.ts SocketTurns.#behind': { bound: '16 MiB of messages', reachedBy: SAID },
   'runtime/uws-sockets.ts SocketsOfListener.open': perSocket,
   'runtime/uws-sockets.ts SocketsOfListener.behind': perSocket,
   'runtime/uws-sockets.ts UwsSocket.#behind': perSocket,
