@@ -1,12 +1,13 @@
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { type ExecutableAssets, openExecutableAssets } from './executable-assets.ts'
 
 /** Where the files lie that the service reads while it runs. */
 export interface RuntimeFiles {
   /** The folder of `NNNN-slug.sql`. */
   migrations: string
-  /** The folder of the built browser UI, `index.html` at its top. */
-  ui: string
+  /** The folder of the built browser UI, `index.html` at its top; or the executable that has it inside. */
+  ui: string | ExecutableAssets
   /** The folder of the bundled worker threads. */
   workers: string
 }
@@ -19,7 +20,11 @@ export function locateRuntimeFiles(): RuntimeFiles {
   const file = fileURLToPath(import.meta.url)
   const folder = dirname(file)
   if (basename(file) !== 'files.ts')
-    return { migrations: join(folder, 'migrations'), ui: join(folder, 'ui'), workers: folder }
+    return {
+      migrations: join(folder, 'migrations'),
+      ui: openExecutableAssets() ?? join(folder, 'ui'),
+      workers: folder,
+    }
   const root = dirname(folder)
   return {
     migrations: join(root, 'migrations'),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { extname, join, relative, sep } from 'node:path'
+import { extname } from 'node:path'
 import { type Reply, text } from './reply.ts'
+import { readUiFiles, type UiFiles } from './ui-files.ts'
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -56,19 +56,13 @@ export function chooseEncoding(acceptEncoding: string, available: readonly Encod
   return best
 }
 
-function listFiles(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-}
-
-function readStaticFile(path: string, name: string): StaticFile {
-  const identity = readFileSync(path)
+function toStaticFile(files: UiFiles, name: string, identity: Uint8Array): StaticFile {
   const bodies: StaticFile['bodies'] = { identity }
-  if (existsSync(`${path}.br`)) bodies.br = readFileSync(`${path}.br`)
-  if (existsSync(`${path}.gz`)) bodies.gzip = readFileSync(`${path}.gz`)
+  const [br, gzip] = [files.get(`${name}.br`), files.get(`${name}.gz`)]
+  if (br !== undefined) bodies.br = br
+  if (gzip !== undefined) bodies.gzip = gzip
   return {
-    contentType: TYPES[extname(path)] ?? 'application/octet-stream',
+    contentType: TYPES[extname(name)] ?? 'application/octet-stream',
     // The build writes a hash of the content into the name of everything under assets/.
     cacheControl: name.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
     etag: `"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`,
@@ -95,17 +89,18 @@ function replyWith(file: StaticFile, request: StaticRequest): Reply {
 }
 
 /**
- * Read the built UI into memory and answer its paths. Everything it can ever serve is in that map, so no path
- * leads out of the folder. A path that is no file is the page itself, which routes on its own; a missing file
- * with an asset's extension is 404. Null for methods other than GET and HEAD.
+ * Read the built UI into memory, from its folder or from the executable, and answer its paths. Everything it can ever
+ * serve is in that map, so no path leads out of the folder. A path that is no file is the page itself, which routes on
+ * its own; a missing file with an asset's extension is 404. Null for methods other than GET and HEAD.
  */
-export function loadStaticFiles(folder: string): (request: StaticRequest) => Reply | null {
+export function loadStaticFiles(
+  from: Parameters<typeof readUiFiles>[0],
+): (request: StaticRequest) => Reply | null {
   const files = new Map<string, StaticFile>()
-  if (existsSync(join(folder, 'index.html'))) {
-    for (const path of listFiles(folder)) {
-      const name = `/${relative(folder, path).split(sep).join('/')}`
-      if (!name.endsWith('.br') && !name.endsWith('.gz')) files.set(name, readStaticFile(path, name))
-    }
+  const built = readUiFiles(from)
+  if (built.has('/index.html')) {
+    for (const [name, bytes] of built)
+      if (!name.endsWith('.br') && !name.endsWith('.gz')) files.set(name, toStaticFile(built, name, bytes))
   }
   const page = files.get('/index.html')
   return (request) => {

@@ -1,5 +1,6 @@
 // What the executable runs first: it lays its assets into a private temporary folder, where native code and
-// worker threads can be loaded from, and enters the service there. The folder goes when the process ends.
+// worker threads can be loaded from, and enters the service there. The folder goes when the process ends. The browser
+// UI, which is most of the files, stays inside and is read there (runtime/ui-files.ts).
 const { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } = require('node:fs')
 const { createRequire } = require('node:module')
 const { tmpdir } = require('node:os')
@@ -36,6 +37,7 @@ function unpack() {
   const folder = mkdtempSync(join(tmpdir(), `${PREFIX}${process.pid}-`))
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
   for (const name of JSON.parse(getAsset('index.json', 'utf8'))) {
+    if (name.startsWith('ui/')) continue
     mkdirSync(dirname(join(folder, name)), { recursive: true })
     writeFileSync(join(folder, name), new Uint8Array(getRawAsset(name)))
   }

@@ -134,6 +134,25 @@ describe('dist/muster', () => {
     expect(await readdir(folder)).toEqual(['muster'])
   })
 
+  test('serves the browser UI from inside itself, each file as it was built', async () => {
+    const env = { TMPDIR: folder }
+    const service = await start({ command: command(), args: [], cwd: folder, env })
+    const [unpacked] = (await readdir(folder)).filter((name) => name.startsWith('muster-run-'))
+    expect(await readdir(join(folder, unpacked!))).not.toContain('ui')
+    const names = await readdir(join(DIST, 'ui', 'assets'))
+    expect(names.some((name) => name.endsWith('.js.br'))).toBe(true)
+    for (const name of names.filter((name) => !/\.(br|gz)$/.test(name))) {
+      const built = await readFile(join(DIST, 'ui', 'assets', name))
+      for (const encoding of ['identity', 'br', 'gzip']) {
+        const headers = { 'accept-encoding': encoding }
+        const found = await fetch(`${service.url}/assets/${name}`, { headers })
+        expect(Buffer.from(await found.arrayBuffer()).equals(built), `${name} as ${encoding}`).toBe(true)
+        const hasIt = encoding !== 'identity' && names.includes(`${name}.${encoding === 'br' ? 'br' : 'gz'}`)
+        expect(found.headers.get('content-encoding')).toBe(hasIt ? encoding : null)
+      }
+    }
+  })
+
   test('runs no package that lies beside the folder into which it unpacks itself', async () => {
     const shared = join(folder, 'shared')
     await mkdir(shared)
