@@ -60,6 +60,7 @@ import campaignsRollBack from '../functions/campaigns/roll-back.ts'
 import campaignsStart from '../functions/campaigns/start.ts'
 import campaignsTargets from '../functions/campaigns/targets.ts'
 import campaignsWithdraw from '../functions/campaigns/withdraw.ts'
+import changesList from '../functions/changes/list.ts'
 import configSafetyDrift from '../functions/config-safety/drift.ts'
 import configsDiff from '../functions/configs/diff.ts'
 import configsMigrationPreview from '../functions/configs/migration-preview.ts'
@@ -251,6 +252,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'campaigns/start', definition: campaignsStart },
   { id: 'campaigns/targets', definition: campaignsTargets },
   { id: 'campaigns/withdraw', definition: campaignsWithdraw },
+  { id: 'changes/list', definition: changesList },
   { id: 'config-safety/drift', definition: configSafetyDrift },
   { id: 'configs/diff', definition: configsDiff },
   { id: 'configs/migration-preview', definition: configsMigrationPreview },

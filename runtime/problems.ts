@@ -332,6 +332,7 @@ export const PROBLEMS = {
   'unsupported-report-type': { status: 400, error: 'unsupported report_type' },
   'unsupported-schema-version': { status: 400, error: 'unsupported schema_version' },
   'unsupported-selection-strategy': { status: 400, error: 'unsupported selection strategy' },
+  'unsupported-change-filter': { status: 400, error: 'unsupported {parameter}; use one of {wanted}' },
   'unsupported-status': { status: 400, error: 'unsupported status; use some of {statuses}' },
   'unsupported-vendor': { status: 400, error: 'unsupported vendor' },
   'unsupported-window': { status: 400, error: 'unsupported window; use one of {windows}' },

@@ -201,6 +201,12 @@ export const SIGN_IN_REFUSALS = [
   'audit_unavailable',
 ] as const
 
+/** What the feed of changes tells of. */
+export const CHANGE_KINDS = ['push', 'rollout', 'rollback', 'auto_rollback', 'request', 'campaign'] as const
+
+/** What becomes of a change. */
+export const CHANGE_OUTCOMES = ['open', 'succeeded', 'failed', 'halted', 'ended'] as const
+
 export const CAMPAIGN_STATUSES = [
   'draft',
   'planned',

@@ -3,23 +3,14 @@ import { describeAftermath } from '../i18n/aftermath.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { pushTexts } from '../i18n/push.ts'
-import type { Tone } from '../logic/diagnosis.ts'
+import { REQUEST_LOOK } from '../logic/requests.ts'
 import { Icon, type Shape } from '../parts/icons.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { Ago, Mark, PushMark } from '../parts/state.tsx'
 
-const LOOK: Record<ApprovalRecord['status'], readonly [Tone, Shape]> = {
-  pending: ['warn', 'triangle'],
-  approved: ['ok', 'tick'],
-  pushed: ['ok', 'full'],
-  rejected: ['bad', 'cross'],
-  withdrawn: ['idle', 'cross'],
-  retired: ['idle', 'dot'],
-}
-
 /** How far a request is; of one that was pushed, what became of it. */
 export function ApprovalMark({ of }: { of: Pick<ApprovalRecord, 'status' | 'outcome'> }) {
-  const [tone, shape] = LOOK[of.status]
+  const [tone, shape] = REQUEST_LOOK[of.status]
   const words = say(changeTexts)
   // How the push ended says more than that there was one.
   if (of.outcome && of.outcome.phase !== 'applied')

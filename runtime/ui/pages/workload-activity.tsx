@@ -10,6 +10,7 @@ import { say } from '../i18n/define.ts'
 import { formatClock, formatDay, formatExact, formatNumber, shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import type { Tone } from '../logic/diagnosis.ts'
+import { hrefOfMoment } from '../logic/moments.ts'
 import { stateOf } from '../logic/pushes.ts'
 import { mergeTimeline, readSince, type TimelineEntry } from '../logic/timeline.ts'
 import type { ChartProps } from '../parts/chart.tsx'
@@ -26,7 +27,7 @@ import type { TabProps } from './workload.tsx'
 
 const Chart = lazy<ChartProps>(async () => (await import('../parts/chart.tsx')).Chart)
 
-function Stats({ stats }: { stats: EventStats }) {
+function Stats({ stats, workloadId }: { stats: EventStats; workloadId: string }) {
   const words = say(historyTexts)
   const times = useMemo(() => stats.buckets.map(({ start }) => Date.parse(start) / 1000), [stats])
   const series = useMemo(
@@ -51,7 +52,13 @@ function Stats({ stats }: { stats: EventStats }) {
         {words.churn(formatNumber(stats.churn_rate_per_hour, 2))}
       </p>
       {times.length > 1 && (
-        <Chart label={words.chart} times={times} bucketSeconds={stats.bucket_seconds} series={series} />
+        <Chart
+          label={words.chart}
+          times={times}
+          bucketSeconds={stats.bucket_seconds}
+          series={series}
+          hrefOf={(from, to) => hrefOfMoment(from, to, workloadId)}
+        />
       )}
     </>
   )
@@ -149,7 +156,7 @@ function StatsPane({ workloadId }: { workloadId: string }) {
           onValue={(id) => setQuery({ window: id === '24h' ? null : id })}
         />
       </div>
-      {stats.data && <Stats stats={stats.data} />}
+      {stats.data && <Stats stats={stats.data} workloadId={workloadId} />}
     </section>
   )
 }

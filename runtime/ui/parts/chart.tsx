@@ -1,9 +1,11 @@
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import uPlot from 'uplot'
-import { language } from '../i18n/define.ts'
+import { chartTexts } from '../i18n/chart.ts'
+import { language, say } from '../i18n/define.ts'
 import { formatClock, formatDay, formatNumber } from '../i18n/format.ts'
 import { bucketAt, rangeOfBars, stackBars } from '../logic/bars.ts'
+import { moveStretch, type Stretch } from '../logic/moments.ts'
 
 /** What a chart shows. */
 export interface ChartProps {
@@ -14,16 +16,22 @@ export interface ChartProps {
   bucketSeconds: number
   /** Counts for each bucket. The bars of all series are stacked, the last series at the bottom. */
   series: readonly { name: string; values: readonly number[]; color: string }[]
+  /** Where a stretch that somebody chooses leads, from and to in seconds; none can be chosen without it. */
+  hrefOf?: (fromSeconds: number, toSeconds: number) => string
+  /** False where the counts of several buckets do not add up, as those of what is there at a time. */
+  isSum?: boolean
 }
 
 const HEIGHT = 140
+/** A shorter drag is a click. */
+const DRAG_MIN_PX = 4
 const DAY_SECONDS = 86_400
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
 
-/** When a bucket is, with its day where the chart spans several. */
-function nameBucket(times: readonly number[], bucketSeconds: number, index: number): string {
-  const from = times[index]!
-  const clock = `${formatClock(iso(from))} – ${formatClock(iso(from + bucketSeconds))}`
+/** When a stretch of buckets is, with its day where the chart spans several. */
+function nameStretch(times: readonly number[], bucketSeconds: number, { first, last }: Stretch): string {
+  const from = times[first]!
+  const clock = `${formatClock(iso(from))} – ${formatClock(iso(times[last]! + bucketSeconds))}`
   return times.length * bucketSeconds > DAY_SECONDS ? `${formatDay(iso(from))}, ${clock}` : clock
 }
 
@@ -62,9 +70,10 @@ const COUNT_AXIS: Axis = {
 }
 
 function optionsOf(
-  { times, bucketSeconds, series }: ChartProps,
+  { times, bucketSeconds, series, hrefOf }: ChartProps,
   element: HTMLElement,
   onPoint: (index: number | null) => void,
+  onStretch: (stretch: Stretch) => void,
 ): uPlot.Options {
   const { resolve, end } = readColors(element)
   const isLong = times.length * bucketSeconds > DAY_SECONDS
@@ -80,6 +89,11 @@ function optionsOf(
     const isInside = left !== undefined && left >= 0
     onPoint(isInside ? bucketAt(times, bucketSeconds, posToVal(left, 'x')) : null)
   }
+  const setSelect = ({ select, posToVal }: uPlot) => {
+    if (select.width < DRAG_MIN_PX) return
+    const at = (left: number) => bucketAt(times, bucketSeconds, posToVal(left, 'x'))
+    onStretch({ first: at(select.left) ?? 0, last: at(select.left + select.width) ?? times.length - 1 })
+  }
   const shown = series.map(({ name, color }) => ({
     label: name,
     stroke: resolve(color),
@@ -93,8 +107,12 @@ function optionsOf(
     height: HEIGHT,
     padding: [10, 14, 0, 0],
     legend: { show: false },
-    cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-    hooks: { setCursor: [setCursor] },
+    cursor: {
+      y: false,
+      points: { show: false },
+      drag: { x: hrefOf !== undefined, y: false, setScale: false },
+    },
+    hooks: { setCursor: [setCursor], setSelect: [setSelect] },
     scales: {
       x: { range: () => rangeOfBars(times, bucketSeconds) },
       y: { range: (_, __, max) => [0, Math.max(max, 1)] },
@@ -107,42 +125,122 @@ function optionsOf(
   }
 }
 
-/** A small chart of counts over time, with what each colour means and what is under the pointer. */
-export function Chart(props: ChartProps) {
-  const { label, times, bucketSeconds, series } = props
+/** Keeps the shown selection where the chosen stretch is, also as the chart changes its width. */
+function showStretch(plot: uPlot, { times, bucketSeconds }: ChartProps, stretch: Stretch | null): void {
+  const left = stretch === null ? 0 : plot.valToPos(times[stretch.first]!, 'x')
+  const right = stretch === null ? 0 : plot.valToPos(times[stretch.last]! + bucketSeconds, 'x')
+  plot.setSelect({ left, top: 0, width: right - left, height: plot.over.clientHeight }, false)
+}
+
+/** The drawn chart; it follows its width, and the stretch that is chosen. */
+function usePlot(props: ChartProps, chosen: Stretch | null, onStretch: (stretch: Stretch) => void) {
+  const { times, bucketSeconds, series } = props
   const host = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot | null>(null)
   const pointed = useSignal<number | null>(null)
+  const shown = useRef(chosen)
+  shown.current = chosen
   // Drawn anew when the language changes, since it names days and months.
   useEffect(() => {
     const element = host.current!
     const stacked = stackBars(series.map(({ values }) => values))
-    const plot = new uPlot(
-      optionsOf(props, element, (index) => (pointed.value = index)),
+    const drawn = new uPlot(
+      optionsOf(props, element, (index) => (pointed.value = index), onStretch),
       // A count of 0 draws no bar.
       [[...times], ...stacked.map((values) => values.map((value) => value || null))],
       element,
     )
-    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }))
+    plot.current = drawn
+    const observer = new ResizeObserver(() => {
+      drawn.setSize({ width: element.clientWidth, height: HEIGHT })
+      showStretch(drawn, props, shown.current)
+    })
     observer.observe(element)
     return () => {
       observer.disconnect()
-      plot.destroy()
+      plot.current = null
+      drawn.destroy()
     }
   }, [times, bucketSeconds, series, language.value])
-  const at = pointed.value !== null && pointed.value < times.length ? pointed.value : null
+  useEffect(() => {
+    if (plot.current) showStretch(plot.current, props, chosen)
+  }, [chosen, times])
+  return { host, pointed: pointed.value }
+}
+
+/** What each colour means, and what is under the pointer. */
+function Legend({ times, bucketSeconds, series, at }: ChartProps & { at: number | null }) {
+  return (
+    <div class="chart-legend">
+      {series.map(({ name, values, color }) => (
+        <span key={name}>
+          <i style={{ background: `var(${color})` }} aria-hidden="true" />
+          {name}
+          {at !== null && <b> {formatNumber(values[at] ?? 0)}</b>}
+        </span>
+      ))}
+      {at !== null && <span class="faint">{nameStretch(times, bucketSeconds, { first: at, last: at })}</span>}
+    </div>
+  )
+}
+
+/** The chosen stretch in words and numbers, and the way to what was changed then. */
+function Chosen(props: ChartProps & { stretch: Stretch | null }) {
+  const { times, bucketSeconds, series, stretch, hrefOf } = props
+  const words = say(chartTexts)
+  if (hrefOf === undefined) return null
+  if (stretch === null) return <p class="muted small">{words.hint}</p>
+  const sum = (values: readonly number[]) =>
+    values.slice(stretch.first, stretch.last + 1).reduce((all, value) => all + value, 0)
+  return (
+    <div class="actions">
+      <span role="status">
+        {nameStretch(times, bucketSeconds, stretch)}
+        {props.isSum !== false &&
+          series.map(({ name, values }) => ` · ${formatNumber(sum(values))} ${name}`).join('')}
+      </span>
+      <a class="btn" href={hrefOf(times[stretch.first]!, times[stretch.last]! + bucketSeconds)}>
+        {words.changes}
+      </a>
+    </div>
+  )
+}
+
+/** A small chart of counts over time. With `hrefOf`, dragging or the arrow keys choose a stretch of it. */
+export function Chart(props: ChartProps) {
+  const { label, times, hrefOf } = props
+  // Kept by its start, since buckets move on while somebody looks.
+  const chosen = useSignal<{ start: number; count: number } | null>(null)
+  const first = chosen.value === null ? -1 : times.indexOf(chosen.value.start)
+  const count = chosen.value?.count ?? 0
+  const stretch = useMemo(
+    () => (first < 0 ? null : { first, last: Math.min(first + count, times.length) - 1 }),
+    [first, count, times],
+  )
+  const choose = (next: Stretch) => {
+    chosen.value = { start: times[next.first]!, count: next.last - next.first + 1 }
+  }
+  const { host, pointed } = usePlot(props, stretch, choose)
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      choose(moveStretch(stretch, step, event.shiftKey, times.length))
+    } else if (event.key === 'Escape') chosen.value = null
+  }
+  const isChoosable = hrefOf !== undefined
   return (
     <div class="stack tight">
-      <div class="chart" ref={host} role="img" aria-label={label} />
-      <div class="chart-legend">
-        {series.map(({ name, values, color }) => (
-          <span key={name}>
-            <i style={{ background: `var(${color})` }} aria-hidden="true" />
-            {name}
-            {at !== null && <b> {formatNumber(values[at] ?? 0)}</b>}
-          </span>
-        ))}
-        {at !== null && <span class="faint">{nameBucket(times, bucketSeconds, at)}</span>}
-      </div>
+      <section
+        class={isChoosable ? 'chart-frame choosable' : 'chart-frame'}
+        tabIndex={isChoosable ? 0 : undefined}
+        aria-label={isChoosable ? `${label}. ${say(chartTexts).keys}` : label}
+        onKeyDown={isChoosable ? onKeyDown : undefined}
+      >
+        <div class="chart" ref={host} role="img" aria-label={label} />
+      </section>
+      <Legend {...props} at={pointed !== null && pointed < times.length ? pointed : null} />
+      <Chosen {...props} stretch={stretch} />
     </div>
   )
 }

@@ -42,6 +42,7 @@ export function listPages(counts: { approvals?: number; alerts?: number } = {}):
   const items: (NavItem | false)[] = [
     { href: '/', text: nav.fleet, group: 'watch', icon: 'fleet' },
     { href: '/alerts', text: nav.alerts, group: 'watch', icon: 'alerts', count: counts.alerts ?? 0 },
+    { href: '/changes', text: nav.changes, group: 'watch', icon: 'changes' },
     can('config_safety.version_intelligence') && {
       href: '/versions',
       text: nav.versions,

@@ -24,6 +24,7 @@ import type {
   CampaignRecord,
   CampaignTarget,
 } from '../../../lib/wire/campaigns.ts'
+import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { AgentAddress, AgentCredential } from '../../../lib/wire/connect.ts'
 import type { Convergence } from '../../../lib/wire/convergence.ts'
 import type { ManagedConfigRecord } from '../../../lib/wire/desired.ts'
@@ -203,6 +204,12 @@ export const api = {
     call<RolloutRecord>('GET', `${w(id)}/config/canary/${e(rollout)}`, { signal }),
   steerRollout: (id: string, rollout: string, action: 'promote' | 'abort' | 'rollback') =>
     call<RolloutRecord>('POST', `${w(id)}/config/canary/${e(rollout)}/${action}`),
+
+  /** One page of the feed of changes; `address` is that of an older one. */
+  changes: (filter: Record<string, string | undefined>, address: string | null, signal?: Signal) =>
+    address === null
+      ? call<ChangeRecord[]>('GET', '/api/changes', { signal, query: { ...filter, limit: 50 } })
+      : call<ChangeRecord[]>('GET', address, { signal }),
 
   alerts: (includeResolved: boolean, signal?: Signal) =>
     call<AlertRecord[]>('GET', '/api/alerts', {

@@ -25,7 +25,7 @@ test('from the fleet’s page one learns how to connect a collector, and sees it
 
   // The address is the one of this service; the credential comes only when it is asked for, and is noted.
   await expect.poll(() => file.textContent()).toContain(service.opampUrl)
-  expect(await file.textContent()).not.toContain(SHARED_SECRET)
+  await expect.poll(() => file.textContent()).not.toContain(SHARED_SECRET)
   await dialog.getByRole('button', { name: 'Fill in the credential' }).click()
   await expect.poll(() => file.textContent()).toContain(`Bearer ${SHARED_SECRET}`)
   for (const way of ['Kubernetes', 'Windows', 'OpAMP extension']) {
@@ -89,7 +89,7 @@ test('who does not manage the settings gets no credential, is told whom to ask, 
   await page.getByRole('button', { name: 'Connecter un collecteur' }).click()
   const dialog = page.getByRole('dialog', { name: 'Connecter un collecteur' })
   await dialog.getByText('Demandez-le à qui gère les réglages', { exact: false }).waitFor()
-  expect(await dialog.getByRole('button', { name: 'Remplir le secret' }).count()).toBe(0)
+  await expect.poll(() => dialog.getByRole('button', { name: 'Remplir le secret' }).count()).toBe(0)
   await expect
     .poll(() => dialog.getByRole('region').textContent())
     .toContain(`Bearer \${env:OPAMP_SHARED_SECRET}`)

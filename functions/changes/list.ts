@@ -1,0 +1,75 @@
+import { array, optional, string, type } from 'superstruct'
+import { toChangeRecord } from '../../lib/changes/change-feed.ts'
+import { readTime } from '../../lib/model/times.ts'
+import { type ChangeFilter, listChanges, type StoredChange } from '../../lib/store/change-feed.ts'
+import { ChangeRecord } from '../../lib/wire/change-feed.ts'
+import { CHANGE_KINDS, CHANGE_OUTCOMES } from '../../lib/wire/values.ts'
+import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
+import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
+import { problem } from '../../runtime/reply.ts'
+
+const text = optional(string())
+const ChangeQuery = type({
+  ...pageQuery,
+  ...{ workload: text, person: text, outcome: text, kind: text, from: text, to: text },
+})
+
+/** One of the words, null for none of them where one was asked for, undefined where none was. */
+const readWord = <T extends string>(words: readonly T[], given: string | undefined): T | null | undefined =>
+  given === undefined || given === '' ? undefined : (words.find((word) => word === given) ?? null)
+
+const readBound = (given: string | undefined): Date | null | undefined =>
+  given === undefined || given === '' ? undefined : readTime(given)
+
+/** What happened to the configs of the fleet, from requests, pushes and campaigns themselves. */
+export default defineHttp({
+  route: 'GET /api/changes',
+  summary: 'Requests, pushes, rollouts, rollbacks and campaigns of the whole fleet, newest first.',
+  access: signedIn(),
+  gate: null,
+  params: noParams,
+  query: ChangeQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The changes.', json: array(ChangeRecord) }],
+  errors: [...PAGE_ERRORS, 'invalid-time', 'unsupported-change-filter'],
+  async handle({ query, target, actor }, ctx) {
+    const outcome = readWord(CHANGE_OUTCOMES, query.outcome)
+    if (outcome === null)
+      return problem('unsupported-change-filter', {
+        parameter: 'outcome',
+        wanted: CHANGE_OUTCOMES.join(', '),
+      })
+    const kind = readWord(CHANGE_KINDS, query.kind)
+    if (kind === null)
+      return problem('unsupported-change-filter', { parameter: 'kind', wanted: CHANGE_KINDS.join(', ') })
+    const from = readBound(query.from)
+    if (from === null) return problem('invalid-time', { parameter: 'from' })
+    const to = readBound(query.to)
+    if (to === null) return problem('invalid-time', { parameter: 'to' })
+    const filter: ChangeFilter = {
+      workload: query.workload || null,
+      person: query.person || null,
+      outcome: outcome ?? null,
+      kind: kind ?? null,
+      from: from ?? null,
+      to: to ?? null,
+    }
+    const sight = {
+      withRequests: ctx.edition.gates.has('config_safety.approvals'),
+      withCampaigns: ctx.edition.gates.has('config_safety.campaigns'),
+      withPlans: actor.permissions.has('workload:push_config'),
+    }
+    const sees = { comments: actor.permissions.has('config:request') }
+    const db = await ctx.db.upToDate()
+    return listReply<StoredChange>(query, target, {
+      order: 'changes.at',
+      key: ['number', 'string'],
+      fetch: ({ after, limit }) => {
+        const key = after === null ? null : { at: new Date(Number(after[0])), id: String(after[1]) }
+        return listChanges(db, filter, sight, { after: key, limit })
+      },
+      keyOf: ({ at, id }) => [at.getTime(), id],
+      toWire: (change) => toChangeRecord(change, sees),
+    })
+  },
+})

@@ -1,0 +1,48 @@
+import type { StoredChange } from '../store/change-feed.ts'
+import type { ChangeRecord } from '../wire/change-feed.ts'
+
+/** The fields of the record that say where a change stands, by its kind. */
+function standingOf({ kind, status, phase, rolloutId, rolloutStatus }: StoredChange): Partial<ChangeRecord> {
+  if (kind === 'request') return { request_status: status as NonNullable<ChangeRecord['request_status']> }
+  if (kind === 'campaign') return { campaign_status: status as NonNullable<ChangeRecord['campaign_status']> }
+  const push = { status: status as NonNullable<ChangeRecord['status']> }
+  if (rolloutId === null) return { ...push, phase: phase as NonNullable<ChangeRecord['phase']> }
+  return {
+    ...push,
+    phase: phase as NonNullable<ChangeRecord['phase']>,
+    rollout_id: rolloutId,
+    rollout_status: rolloutStatus as NonNullable<ChangeRecord['rollout_status']>,
+  }
+}
+
+/** A change as the wire shows it. Comments are for those who may request changes. */
+export function toChangeRecord(change: StoredChange, sees: { comments: boolean }): ChangeRecord {
+  const optional = {
+    ended_at: change.endedAt?.toISOString() ?? null,
+    requester: change.requester,
+    approver: change.approver,
+    workload_id: change.workloadId,
+    workload_name: change.workloadName,
+    config_hash: change.hash,
+    failed_config_hash: change.failedHash,
+    approval_id: change.approvalId,
+    campaign_id: change.campaignId,
+    campaign_name: change.campaignName,
+    comment: sees.comments && change.comment !== '' ? change.comment : null,
+    error_cause: change.errorCause,
+    error_title: change.errorTitle,
+    target_count: change.targetCount,
+    applied_count: change.appliedCount,
+    failed_count: change.failedCount,
+  }
+  return {
+    kind: change.kind,
+    id: change.id,
+    at: change.at.toISOString(),
+    outcome: change.outcome,
+    ...standingOf(change),
+    who: change.who,
+    is_break_glass: change.isBreakGlass,
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== null)),
+  }
+}

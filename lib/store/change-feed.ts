@@ -1,0 +1,151 @@
+import type { ChangeKind, ChangeOutcome } from '../wire/change-feed.ts'
+import type { Db } from './db.ts'
+
+/** One change of the fleet, from the rows that the change itself keeps: nothing is stored for the feed. */
+export interface StoredChange {
+  kind: ChangeKind
+  /** Of the push, the request or the campaign. */
+  id: string
+  at: Date
+  endedAt: Date | null
+  outcome: ChangeOutcome
+  /** Where it stands, in the words of its kind. */
+  status: string
+  /** How far a push got; null for what is no push. */
+  phase: string | null
+  rolloutId: string | null
+  rolloutStatus: string | null
+  who: string
+  requester: string | null
+  approver: string | null
+  workloadId: string | null
+  workloadName: string | null
+  hash: string | null
+  failedHash: string | null
+  approvalId: string | null
+  campaignId: string | null
+  campaignName: string | null
+  isBreakGlass: boolean
+  comment: string
+  errorCause: string | null
+  errorTitle: string | null
+  targetCount: number | null
+  appliedCount: number | null
+  failedCount: number | null
+}
+
+/** What a feed is narrowed to; null lets everything through. `from` and `to` are inclusive. */
+export interface ChangeFilter {
+  /** A workload's id, or a part of its name. */
+  workload: string | null
+  /** A part of the name of whoever did it, asked for it or approved it. */
+  person: string | null
+  outcome: ChangeOutcome | null
+  kind: ChangeKind | null
+  from: Date | null
+  to: Date | null
+}
+
+/** Which changes a reader may know of. */
+export interface ChangeSight {
+  withRequests: boolean
+  withCampaigns: boolean
+  /** Campaigns that have not started, which only those see who may push. */
+  withPlans: boolean
+}
+
+const NAME = `coalesce(nullif(w.display_name, ''), w.fingerprint_keys->>'name', w.id)`
+const FITS_WORKLOAD = `(w.id = $1 or position(lower($1::text) in lower(${NAME})) > 0)`
+
+/** A config that was brought to a workload: by a request, in stages, by a campaign, or back to an earlier one. */
+const PUSHES = `select
+    case p.kind when 'auto-rollback' then 'auto_rollback' when 'rollback' then 'rollback'
+      else case when r.id is null then 'push' else 'rollout' end end as kind,
+    p.push_id::text as id, p.submitted_at as at,
+    case when p.status = 'pending' and p.phase not in ('superseded', 'aborted') then null
+      else coalesce(p.failed_at, p.applied_at, p.updated_at) end as "endedAt",
+    case p.status when 'failed' then 'failed' when 'applied' then 'succeeded'
+      else case when p.phase in ('superseded', 'aborted') then 'ended'
+        when r.status = 'halted' then 'halted' else 'open' end end as outcome,
+    p.status, p.phase, r.id as "rolloutId", r.status as "rolloutStatus", p.pushed_by as who,
+    a.requester, a.approver, w.id as "workloadId", ${NAME} as "workloadName", p.config_hash as hash,
+    p.failed_hash as "failedHash", p.approval_id as "approvalId", c.id as "campaignId", c.name as "campaignName",
+    coalesce(a.break_glass, false) as "isBreakGlass",
+    coalesce(nullif(a.break_glass_reason, ''), nullif(a.push_comment, ''), a.request_comment, '') as comment,
+    p.error_cause as "errorCause", p.error_title as "errorTitle", p.target_count as "targetCount",
+    p.applied_count as "appliedCount", p.failed_count as "failedCount"
+  from pushes p join workloads w on w.id = p.workload_id
+  left join rollouts r on r.push_id = p.push_id
+  left join approvals a on a.id = p.approval_id
+  left join campaigns c on c.id = (
+    select t.campaign_id from campaign_targets t where t.push_id = p.push_id
+    union all select t.campaign_id from campaign_targets t where t.rollback_push_id = p.push_id limit 1)
+  where ($1::text is null or ${FITS_WORKLOAD})`
+
+/** A request as long as it is no push: it waits, or ended without one. */
+const REQUESTS = `select 'request' as kind, a.id, a.created_at as at, a.closed_at as "endedAt",
+    case when a.status in ('pending', 'approved') then 'open' else 'ended' end as outcome,
+    a.status, null as phase, null as "rolloutId", null as "rolloutStatus", a.requester as who,
+    a.requester, a.approver, w.id as "workloadId", ${NAME} as "workloadName", a.draft_hash as hash,
+    null as "failedHash", a.id as "approvalId", null as "campaignId", null as "campaignName",
+    false as "isBreakGlass", coalesce(nullif(a.close_comment, ''), a.request_comment) as comment,
+    null as "errorCause", null as "errorTitle", null::int as "targetCount", null::int as "appliedCount",
+    null::int as "failedCount"
+  from approvals a join workloads w on w.id = a.workload_id
+  where a.status <> 'pushed' and ($1::text is null or ${FITS_WORKLOAD})`
+
+/** A campaign, from its start on where it has started. */
+const CAMPAIGNS = `select 'campaign' as kind, c.id, coalesce(c.started_at, c.created_at) as at,
+    c.ended_at as "endedAt",
+    case when c.status = 'halted' then 'halted' when c.status = 'done' then 'succeeded'
+      when c.status in ('aborted', 'rejected', 'withdrawn', 'expired', 'rolled_back') then 'ended'
+      else 'open' end as outcome,
+    c.status, null as phase, null as "rolloutId", null as "rolloutStatus",
+    coalesce(c.started_by, c.created_by) as who, c.requested_by as requester, null as approver,
+    null as "workloadId", null as "workloadName", null as hash, null as "failedHash", null as "approvalId",
+    c.id as "campaignId", c.name as "campaignName", false as "isBreakGlass",
+    coalesce(nullif(c.close_comment, ''), nullif(c.request_comment, ''), c.description) as comment,
+    null as "errorCause", null as "errorTitle", null::int as "targetCount", null::int as "appliedCount",
+    null::int as "failedCount"
+  from campaigns c
+  where ($10 or c.started_at is not null) and ($1::text is null or exists (
+    select from campaign_targets t join workloads w on w.id = t.workload_id
+    where t.campaign_id = c.id and ${FITS_WORKLOAD}))`
+
+/** The newest of one source that fit. Each source is cut by itself, so that none is read to its end. */
+const newestOf = (source: string): string => `(select * from (${source}) s
+  where ($2::text is null or position(lower($2::text) in
+      lower(concat_ws(' ', who, requester, approver))) > 0)
+    and ($3::text is null or outcome = $3) and ($4::text is null or kind = $4)
+    and ($5::timestamptz is null or at >= $5) and ($6::timestamptz is null or at <= $6)
+    and ($7::timestamptz is null or (at <= $7 and (at < $7 or id collate "C" < $8)))
+  order by at desc, id collate "C" desc limit $9)`
+
+/** The changes that fit and that the reader may know of, newest first, after a key. */
+export async function listChanges(
+  db: Db,
+  filter: ChangeFilter,
+  sight: ChangeSight,
+  page: { after: { at: Date; id: string } | null; limit: number },
+): Promise<StoredChange[]> {
+  const sources = [PUSHES, ...(sight.withRequests ? [REQUESTS] : []), CAMPAIGNS]
+  const hidesCampaigns = !sight.withCampaigns
+  return db.query<StoredChange>(
+    `select * from (${sources.map(newestOf).join(' union all ')}) changes
+     where not ($11 and kind = 'campaign')
+     order by at desc, id collate "C" desc limit $9`,
+    [
+      filter.workload,
+      filter.person,
+      filter.outcome,
+      filter.kind,
+      filter.from,
+      filter.to,
+      page.after?.at ?? null,
+      page.after?.id ?? null,
+      page.limit,
+      sight.withPlans,
+      hidesCampaigns,
+    ],
+  )
+}

@@ -1,0 +1,50 @@
+import { boolean, enums, type Infer, number, optional, string, type } from 'superstruct'
+import { RevisionPhase, RevisionStatus, RolloutStatus } from './revisions.ts'
+import { named, note } from './structs.ts'
+import { APPROVAL_STATUSES, CAMPAIGN_STATUSES, CHANGE_KINDS, CHANGE_OUTCOMES } from './values.ts'
+
+export const ChangeKind = named('ChangeKind', '', enums(CHANGE_KINDS))
+export type ChangeKind = Infer<typeof ChangeKind>
+
+export const ChangeOutcome = named(
+  'ChangeOutcome',
+  'What became of a change: `ended` is without success and without failure, such as withdrawn or overtaken.',
+  enums(CHANGE_OUTCOMES),
+)
+export type ChangeOutcome = Infer<typeof ChangeOutcome>
+
+export const ChangeRecord = named(
+  'ChangeRecord',
+  'One change of the fleet. A request that was pushed is told by its push.',
+  type({
+    kind: ChangeKind,
+    id: note('Of the push, the request or the campaign.', string()),
+    at: note('When it was pushed, requested or started.', string()),
+    ended_at: optional(string()),
+    outcome: ChangeOutcome,
+    status: note('Of the push, by its kind.', optional(RevisionStatus)),
+    phase: optional(RevisionPhase),
+    rollout_id: optional(string()),
+    rollout_status: optional(RolloutStatus),
+    request_status: optional(enums(APPROVAL_STATUSES)),
+    campaign_status: optional(enums(CAMPAIGN_STATUSES)),
+    who: note('Who pushed, requested or started it; `auto-rollback` for the service itself.', string()),
+    requester: optional(string()),
+    approver: optional(string()),
+    workload_id: optional(string()),
+    workload_name: optional(string()),
+    config_hash: note('What was to run.', optional(string())),
+    failed_config_hash: note('What a rollback takes back.', optional(string())),
+    approval_id: optional(string()),
+    campaign_id: note('The campaign that it is, or that pushed it.', optional(string())),
+    campaign_name: optional(string()),
+    is_break_glass: boolean(),
+    comment: note('Why, in the words of whoever did it; only with `config:request`.', optional(string())),
+    error_cause: optional(string()),
+    error_title: optional(string()),
+    target_count: optional(number()),
+    applied_count: optional(number()),
+    failed_count: optional(number()),
+  }),
+)
+export type ChangeRecord = Infer<typeof ChangeRecord>

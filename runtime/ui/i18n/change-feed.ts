@@ -1,0 +1,130 @@
+import type { ChangeKind, ChangeOutcome, ChangeRecord } from '../../../lib/wire/change-feed.ts'
+import { defineTexts, say } from './define.ts'
+import { formatNumber, shortHash } from './format.ts'
+
+const n = formatNumber
+
+/** Texts of the feed of changes. */
+export const changeFeedTexts = defineTexts({
+  en: {
+    title: 'Changes',
+    lead: 'What was done to the configs of the fleet, the newest first.',
+    workload: 'Workload',
+    workloadHint: 'name or id',
+    person: 'Person',
+    personHint: 'a part of the e-mail',
+    kind: 'Kind',
+    outcome: 'Outcome',
+    from: 'From',
+    to: 'Until',
+    any: 'All',
+    clear: 'Show all changes',
+    none: 'No change was made yet.',
+    noneFits:
+      'No change fits. It may be something else: look at the alerts, and at what the collectors report.',
+    around: (from: string, to: string) => `From ${from} until ${to}.`,
+    kinds: {
+      push: 'Push',
+      rollout: 'Rollout in stages',
+      rollback: 'Rollback',
+      auto_rollback: 'Automatic rollback',
+      request: 'Request',
+      campaign: 'Campaign',
+    } satisfies Record<ChangeKind, string> as Record<ChangeKind, string>,
+    outcomes: {
+      open: 'not over yet',
+      succeeded: 'succeeded',
+      failed: 'failed',
+      halted: 'halted',
+      ended: 'ended without effect',
+    } satisfies Record<ChangeOutcome, string> as Record<ChangeOutcome, string>,
+    pushed: (who: string, hash: string) => `${who} pushed ${hash}`,
+    staged: (who: string, hash: string) => `${who} pushed ${hash} in stages`,
+    wentBack: (who: string, hash: string) => `${who} rolled back to ${hash}`,
+    tookBack: (failed: string, hash: string) =>
+      failed === '' ? `Automatic rollback to ${hash}` : `Automatic rollback from ${failed} to ${hash}`,
+    asked: (who: string, hash: string) => `${who} asked for ${hash}`,
+    started: (who: string) => `campaign of ${who}`,
+    forWhom: (who: string) => `asked for by ${who}`,
+    approvedBy: (who: string) => `approved by ${who}`,
+    byCampaign: (name: string) => `campaign ${name}`,
+    glass: 'broke the glass',
+    reached: (applied: number, failed: number, all: number) =>
+      `${n(applied)} of ${n(all)} applied${failed > 0 ? `, ${n(failed)} failed` : ''}`,
+  },
+  fr: {
+    title: 'Changements',
+    lead: 'Ce qui a été fait aux configs du parc, le plus récent d’abord.',
+    workload: 'Collecteur',
+    workloadHint: 'nom ou identifiant',
+    person: 'Personne',
+    personHint: 'une partie du courriel',
+    kind: 'Genre',
+    outcome: 'Issue',
+    from: 'De',
+    to: 'À',
+    any: 'Tous',
+    clear: 'Montrer tous les changements',
+    none: 'Aucun changement n’a encore été fait.',
+    noneFits:
+      'Aucun changement ne correspond. La cause est peut-être ailleurs : voyez les alertes, et ce que disent les collecteurs.',
+    around: (from: string, to: string) => `De ${from} à ${to}.`,
+    kinds: {
+      push: 'Poussée',
+      rollout: 'Déploiement par étapes',
+      rollback: 'Retour en arrière',
+      auto_rollback: 'Retour automatique',
+      request: 'Demande',
+      campaign: 'Campagne',
+    },
+    outcomes: {
+      open: 'pas encore terminé',
+      succeeded: 'réussi',
+      failed: 'échoué',
+      halted: 'arrêté',
+      ended: 'terminé sans effet',
+    },
+    pushed: (who: string, hash: string) => `${who} a poussé ${hash}`,
+    staged: (who: string, hash: string) => `${who} a poussé ${hash} par étapes`,
+    wentBack: (who: string, hash: string) => `${who} est revenu à ${hash}`,
+    tookBack: (failed: string, hash: string) =>
+      failed === '' ? `Retour automatique à ${hash}` : `Retour automatique de ${failed} à ${hash}`,
+    asked: (who: string, hash: string) => `${who} a demandé ${hash}`,
+    started: (who: string) => `campagne de ${who}`,
+    forWhom: (who: string) => `demandé par ${who}`,
+    approvedBy: (who: string) => `approuvé par ${who}`,
+    byCampaign: (name: string) => `campagne ${name}`,
+    glass: 'bris de glace',
+    reached: (applied: number, failed: number, all: number) =>
+      `${n(applied)} sur ${n(all)} à jour${failed > 0 ? `, ${n(failed)} en échec` : ''}`,
+  },
+})
+
+/** What was done, by whom; the same words wherever a change is told. */
+export function describeChange(of: ChangeRecord): string {
+  const words = say(changeFeedTexts)
+  const hash = shortHash(of.config_hash)
+  switch (of.kind) {
+    case 'push':
+      return words.pushed(of.who, hash)
+    case 'rollout':
+      return words.staged(of.who, hash)
+    case 'rollback':
+      return words.wentBack(of.who, hash)
+    case 'auto_rollback':
+      return words.tookBack(shortHash(of.failed_config_hash), hash)
+    case 'request':
+      return words.asked(of.who, hash)
+    case 'campaign':
+      return words.started(of.who)
+  }
+}
+
+/** Who asked for it and who let it through, as far as these are others than who did it. */
+export function describePeople({ kind, who, requester, approver }: ChangeRecord): string[] {
+  const words = say(changeFeedTexts)
+  return [
+    ...(requester && requester !== who && kind !== 'request' ? [words.forWhom(requester)] : []),
+    ...(approver ? [words.approvedBy(approver)] : []),
+  ]
+}

@@ -1,0 +1,122 @@
+import type { ComponentChildren } from 'preact'
+import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
+import { campaignTexts } from '../i18n/campaigns.ts'
+import { describeCause } from '../i18n/causes.ts'
+import { changeTexts } from '../i18n/change.ts'
+import { changeFeedTexts, describeChange, describePeople } from '../i18n/change-feed.ts'
+import { say } from '../i18n/define.ts'
+import { formatClock, formatDay, formatExact } from '../i18n/format.ts'
+import { CAMPAIGN_LOOK } from '../logic/campaigns.ts'
+import { stateOf } from '../logic/pushes.ts'
+import { REQUEST_LOOK } from '../logic/requests.ts'
+import { may } from '../state/session.ts'
+import { Mark, PushMark } from './state.tsx'
+
+function ChangeMark({ of }: { of: ChangeRecord }) {
+  if (of.request_status !== undefined) {
+    const [tone, shape] = REQUEST_LOOK[of.request_status]
+    return (
+      <Mark tone={tone} shape={shape}>
+        {say(changeTexts).state[of.request_status]}
+      </Mark>
+    )
+  }
+  if (of.campaign_status !== undefined) {
+    const [tone, shape] = CAMPAIGN_LOOK[of.campaign_status]
+    return (
+      <Mark tone={tone} shape={shape}>
+        {say(campaignTexts).status[of.campaign_status]}
+      </Mark>
+    )
+  }
+  const { status = 'pending', phase = 'submitted', rollout_status } = of
+  return <PushMark state={stateOf({ status, phase, ...(rollout_status ? { rollout_status } : {}) })} />
+}
+
+/** Where a change is told in full; null for somebody who may not read that page. */
+function hrefOf(of: ChangeRecord): string | null {
+  const workload = `/workloads/${of.workload_id}`
+  if (of.kind === 'campaign') return may('workload:push_config') ? `/campaigns/${of.id}` : null
+  if (of.kind === 'request') return may('config:request') ? `${workload}/changes/${of.id}` : null
+  if (of.rollout_id !== undefined) return `${workload}/rollouts/${of.rollout_id}`
+  return `${workload}/pushes/${of.config_hash}?push=${of.id}`
+}
+
+function Linked({ href, children }: { href: string | null; children: ComponentChildren }) {
+  return href === null ? <span>{children}</span> : <a href={href}>{children}</a>
+}
+
+/** What else there is to say of a change, in small: people, how far it got, and why. */
+function More({ of }: { of: ChangeRecord }) {
+  const words = say(changeFeedTexts)
+  const { applied_count: applied = 0, failed_count: failed = 0, target_count: all = 0 } = of
+  const cause = describeCause(of.error_cause, of.error_title)
+  const small = [
+    ...describePeople(of),
+    ...(of.campaign_name !== undefined && of.kind !== 'campaign' ? [words.byCampaign(of.campaign_name)] : []),
+    ...(of.is_break_glass ? [words.glass] : []),
+    ...(all > 0 ? [words.reached(applied, failed, all)] : []),
+  ]
+  return (
+    <>
+      {small.length > 0 && <div class="muted small">{small.join(' · ')}</div>}
+      {cause !== '' && <div class="bad small">{cause}</div>}
+      {of.comment !== undefined && <blockquote class="why">{of.comment}</blockquote>}
+    </>
+  )
+}
+
+function Change({ of, hidesWorkload }: { of: ChangeRecord; hidesWorkload: boolean }) {
+  const name = of.kind === 'campaign' ? of.campaign_name : of.workload_name
+  const nameHref = of.kind === 'campaign' ? hrefOf(of) : `/workloads/${of.workload_id}`
+  return (
+    <li>
+      <time class="faint" dateTime={of.at} title={formatExact(of.at)}>
+        {formatClock(of.at)}
+      </time>
+      <ChangeMark of={of} />
+      <div class="wrap">
+        {!hidesWorkload && (
+          <>
+            <b class="name">
+              <Linked href={nameHref}>{name}</Linked>
+            </b>{' '}
+          </>
+        )}
+        <Linked href={hrefOf(of)}>{describeChange(of)}</Linked>
+        <More of={of} />
+      </div>
+    </li>
+  )
+}
+
+/** Changes as they came, by the day. */
+export function ChangeList({
+  changes,
+  hidesWorkload = false,
+}: {
+  changes: readonly ChangeRecord[]
+  hidesWorkload?: boolean
+}) {
+  const days = new Map<string, ChangeRecord[]>()
+  for (const change of changes) {
+    const day = formatDay(change.at)
+    const known = days.get(day)
+    if (known) known.push(change)
+    else days.set(day, [change])
+  }
+  return (
+    <>
+      {[...days].map(([day, list]) => (
+        <section key={day}>
+          <h2>{day}</h2>
+          <ul class="changes pane">
+            {list.map((change) => (
+              <Change key={`${change.kind}${change.id}`} of={change} hidesWorkload={hidesWorkload} />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </>
+  )
+}
