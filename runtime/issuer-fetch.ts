@@ -4,9 +4,9 @@ import { connect as connectTls } from 'node:tls'
 import type { IssuerFetch } from '../lib/identity/oidc/provider.ts'
 import { type OutboundProxy, type ProxySettings, proxyFor } from '../lib/outbound/proxy.ts'
 import { openTunnel } from '../lib/outbound/tunnel.ts'
+import { isLoopback } from './listen-address.ts'
 
 const ANSWER_BYTES_MAX = 4_194_304
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 
 /**
  * Make the fetch that calls the identity provider: directly, or through the proxy of the settings. Also for the
@@ -17,7 +17,7 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 export function createIssuerFetch(proxies: ProxySettings, trustedCertificates?: string): IssuerFetch {
   return async (address, init) => {
     const url = new URL(address)
-    const isLocal = LOOPBACK.test(url.hostname)
+    const isLocal = isLoopback(url.hostname)
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
       throw new Error(`Cannot call the identity provider at "${url.origin}": it must be https`)
     const proxy = isLocal ? null : proxyFor(proxies, url)

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+
 /** Split `host:port`, `:port` or `[v6]:port`; an absent host, '', means every address. Null for any other text. */
 export function parseListenAddress(address: string): { host: string; port: number } | null {
   const match = /^(?:\[([^\]]+)\]|([^:]*)):(\d{1,5})$/.exec(address)
@@ -6,7 +8,8 @@ export function parseListenAddress(address: string): { host: string; port: numbe
   return port > 65_535 ? null : { host: match[1] ?? match[2] ?? '', port }
 }
 
-const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/
-
-/** Whether a host is this machine itself, by its name and without a lookup. */
-export const isLoopback = (host: string): boolean => LOOPBACK.test(host)
+/** Whether a host is this machine itself, by its name and without a lookup; an address of IPv6 may be in brackets. */
+export function isLoopback(host: string): boolean {
+  const bare = host.replace(/^\[(.*)\]$/, '$1')
+  return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'))
+}

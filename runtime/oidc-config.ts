@@ -1,5 +1,6 @@
 import type { OidcSettings } from '../lib/identity/oidc/settings.ts'
 import { isEmail } from '../lib/model/emails.ts'
+import { isLoopback } from './listen-address.ts'
 
 /** Where a provider sends browsers back to; `functions/oidc/callback.ts` answers there. */
 const CALLBACK_PATH = '/api/auth/oidc/callback'
@@ -12,7 +13,6 @@ export type SignInSettings =
   | { ok: true; publicUrl: string; oidc: OidcSettings | null; onlyPasswordLogin: string | null }
   | { ok: false; error: string }
 
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
 const HOUR_MS = 3_600_000
 const SESSION_HOURS_MAX = 24
 
@@ -26,7 +26,7 @@ function readUrl(text: string): URL | null {
   } catch {
     return null
   }
-  const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname))
+  const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))
   const isPlain = url.username === '' && url.password === '' && url.search === '' && url.hash === ''
   return isSafe && isPlain ? url : null
 }

@@ -1,5 +1,6 @@
 import type { AutoApplyOutcome } from '../../lib/auto-apply/decisions.ts'
 import type { WantedAutoApply } from '../../lib/auto-apply/plan.ts'
+import { PRIORITY_MAX } from '../../lib/model/priorities.ts'
 import type { Refusal } from '../../lib/model/refusal.ts'
 import { FLEET_CONFIG_RULES, readSelector, type SelectorRefusal } from '../../lib/selectors/read-selector.ts'
 import type { StoredFleetConfig } from '../../lib/store/fleet-configs.ts'
@@ -7,7 +8,7 @@ import type { Selector } from '../../lib/wire/selectors.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Context } from '../../runtime/context.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
-import { isPriority, PRIORITY_MAX } from '../fleet-configs/fleet-config-request.ts'
+import { isPriority } from '../fleet-configs/fleet-config-request.ts'
 
 /** The reply to a decision: what it was about, as it is now. Browsers are told as well. */
 export async function replyToChoice(ctx: Context, outcome: AutoApplyOutcome, status = 200): Promise<Reply> {

@@ -1,3 +1,4 @@
+import { PRIORITY_MAX } from '../../lib/model/priorities.ts'
 import { type Refusal, refuse } from '../../lib/model/refusal.ts'
 import { isStorableLine } from '../../lib/model/storable.ts'
 import {
@@ -10,8 +11,6 @@ import type { Selector } from '../../lib/wire/selectors.ts'
 
 const NAME_LENGTH_MAX = 128
 const DESCRIPTION_LENGTH_MAX = 1_024
-/** The highest priority; its negative is the lowest. */
-export const PRIORITY_MAX = 1_000_000
 
 /** Whether a number can be a priority. */
 export const isPriority = (priority: number): boolean =>

@@ -1,5 +1,6 @@
-import { LANGUAGES, savePreferences, THEMES } from '../../lib/store/preferences.ts'
+import { savePreferences } from '../../lib/store/preferences.ts'
 import { Preferences, PreferencesRequest } from '../../lib/wire/identity.ts'
+import { LANGUAGES, THEMES } from '../../lib/wire/values.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { toPreferencesRecord } from './preferences-record.ts'

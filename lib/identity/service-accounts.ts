@@ -6,7 +6,7 @@ import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserApiTokens, listApiTokens } from '../store/api-tokens.ts'
 import { noteAccountChange } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
-import { findGroups, type Group, replaceUserGroups } from '../store/groups.ts'
+import { findGroups, replaceUserGroups } from '../store/groups.ts'
 import {
   countServiceAccounts,
   findServiceAccount,
@@ -17,6 +17,7 @@ import {
 import { deleteUser, findUser, lockIdentity } from '../store/users.ts'
 import type { SessionEnds } from './sessions/session-ends.ts'
 import type { Administrator } from './user-administration.ts'
+import { idsOf, namesOf, refuseUnknownGroup } from './user-groups.ts'
 
 type ServiceAccountRefusal = Refusal<
   | 'group-unknown'
@@ -67,17 +68,6 @@ export function openServiceAccounts(parts: Parts): ServiceAccounts {
     update: (by, id, change) => updateAccount(parts, by, id, change),
     remove: (by, id) => removeAccount(parts, by, id),
   }
-}
-
-const namesOf = (groups: readonly Group[]) => groups.map((group) => group.name)
-const idsOf = (groups: readonly Group[]) => groups.map((group) => group.id)
-
-function refuseUnknownGroup(
-  asked: readonly string[],
-  found: readonly Group[],
-): Refusal<'group-unknown'> | null {
-  const unknown = asked.find((name) => !found.some((group) => group.name === name))
-  return unknown === undefined ? null : refuse('group-unknown', { group: unknown })
 }
 
 const USER_ID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/

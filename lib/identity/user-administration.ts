@@ -13,6 +13,7 @@ import { deleteUserSessions } from '../store/sessions.ts'
 import { deleteUser, findUser, insertUser, lockIdentity, type User, updatePassword } from '../store/users.ts'
 import { type Busy, type PasswordRefusal, type Passwords, refusePassword } from './passwords.ts'
 import type { SessionEnds } from './sessions/session-ends.ts'
+import { idsOf, namesOf, refuseUnknownGroup } from './user-groups.ts'
 
 /** The user who acts: an administrator or, for an own token, any user. */
 export interface Administrator {
@@ -181,15 +182,7 @@ async function refuseLoss(tx: Db, { keptAdministrators }: Parts, user: User): Pr
   return (await hasOtherAdministrator(tx, user.id)) ? null : { ok: false, code: 'last-administrator' }
 }
 
-const idsOf = (groups: readonly Group[]) => groups.map((group) => group.id)
-const namesOf = (groups: readonly Group[]) => groups.map((group) => group.name)
 const isAdministrator = (groups: readonly Group[]) => groups.some((group) => group.role === 'administrator')
-
-function refuseUnknownGroup(asked: readonly string[], found: readonly Group[]): UserRefusal | null {
-  const names = new Set(namesOf(found))
-  const unknown = asked.find((name) => !names.has(name))
-  return unknown === undefined ? null : refuse('group-unknown', { group: unknown })
-}
 
 function describeChange(before: User, after: User, isPasswordReset: boolean): object | null {
   const hasMoved = before.groups.join() !== after.groups.join()

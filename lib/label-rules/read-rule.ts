@@ -1,4 +1,5 @@
 import { type Fault, faultOf } from '../model/faults.ts'
+import { PRIORITY_MAX } from '../model/priorities.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { isStorableLine } from '../model/storable.ts'
 import { classifyKey } from '../selectors/keys.ts'
@@ -15,7 +16,6 @@ import { readLabelList } from './read-list.ts'
 import type { LabelRule, Labels } from './rules.ts'
 
 const NAME_LENGTH_MAX = 128
-const PRIORITY_MAX = 1_000_000
 /** Labels that one rule can give; each workload that it means carries them. */
 const LABELS_MAX = 20
 

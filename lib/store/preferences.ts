@@ -1,9 +1,5 @@
+import type { LANGUAGES, THEMES } from '../wire/values.ts'
 import type { Db } from './db.ts'
-
-/** The console's themes. */
-export const THEMES = ['light', 'dark', 'system'] as const
-/** The languages that a user can choose. */
-export const LANGUAGES = ['en', 'fr'] as const
 
 /** How a user likes the console. */
 export interface Preferences {

@@ -3,12 +3,12 @@ import { holdsSecretKey, isSecretPath, redactName, redactValue } from '../../red
 import type { DiffChangedField, DiffComponent } from '../../wire/diff.ts'
 import type { RiskLevel } from '../../wire/plan.ts'
 import { componentType } from '../check/components.ts'
+import { isSameValue } from '../yaml/equal.ts'
 import { type ConfigObject, type ConfigValue, emptyObject, isObject, sortedKeys } from '../yaml/value.ts'
 import { guardRule, isDropping, isSampling, weakensRedaction } from './guards.ts'
 import {
   type ComparedConfig,
   type ComparedPart,
-  isSame,
   maxRisk,
   PIPELINE_SECTIONS,
   partRef,
@@ -88,7 +88,7 @@ function removed(part: ComparedPart, impacted: string[]): ComponentDifference {
 function modified(before: ComparedPart, after: ComparedPart, impacted: string[]): ComponentDifference[] {
   const left = bodyOf(before)
   const right = bodyOf(after)
-  if (isSame(left, right)) return []
+  if (isSameValue(left, right)) return []
   const fields: FieldChange[] = []
   collectFields(left, right, [], before.id, fields)
   const isExposing = before.category === 'processors' && weakensRedaction(before.id, left, right)
@@ -149,7 +149,7 @@ function collectFields(
   into: FieldChange[],
 ): void {
   if (!isObject(before) || !isObject(after)) {
-    if (!isSame(before, after)) into.push(change(keys, before, after, id))
+    if (!isSameValue(before, after)) into.push(change(keys, before, after, id))
     return
   }
   for (const key of sortedKeys({ ...before, ...after } as ConfigObject)) {

@@ -1,6 +1,6 @@
 import { componentType } from '../check/components.ts'
+import { isSameValue } from '../yaml/equal.ts'
 import { type ConfigValue, isObject } from '../yaml/value.ts'
-import { isSame } from './model.ts'
 
 /** The rule about losing a processor that protects something; null for the others. */
 export function guardRule(id: string, settings: ConfigValue | undefined): string | null {
@@ -25,7 +25,7 @@ export function isDropping(id: string): boolean {
 export function weakensRedaction(id: string, before: ConfigValue, after: ConfigValue): boolean {
   const type = componentType(id)
   const kept = redactions(type, after)
-  return redactions(type, before).some((one) => !kept.some((other) => isSame(one, other)))
+  return redactions(type, before).some((one) => !kept.some((other) => isSameValue(one, other)))
 }
 
 const HIDING_ACTIONS = new Set(['delete', 'hash'])

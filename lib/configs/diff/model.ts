@@ -93,20 +93,6 @@ export function partRef({ category, id }: ComparedPart, path: string) {
   }
 }
 
-/** Whether two values mean the same: keys in any order, everything else exactly. */
-export function isSame(a: ConfigValue | undefined, b: ConfigValue | undefined): boolean {
-  if (a === b) return true
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((entry, index) => isSame(entry, b[index]))
-  }
-  if (!isObject(a) || !isObject(b)) return false
-  const keys = Object.keys(a)
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && isSame(a[key], b[key]))
-  )
-}
-
 /** The ids of a pipeline's section; what is no text is left out. */
 export function sectionIds(pipeline: ConfigValue | undefined, section: PipelineSection): string[] {
   const list = isObject(pipeline) ? pipeline[section] : undefined

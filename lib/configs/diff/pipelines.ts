@@ -1,16 +1,10 @@
 import { compareText } from '../../model/text-order.ts'
 import { redactName } from '../../redact/redact.ts'
 import type { DiffPipeline, DiffPipelineShape } from '../../wire/diff.ts'
+import { isSameValue } from '../yaml/equal.ts'
 import { type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
 import { guardRule } from './guards.ts'
-import {
-  type ComparedConfig,
-  isSame,
-  maxRisk,
-  PIPELINE_SECTIONS,
-  type PipelineSection,
-  sectionIds,
-} from './model.ts'
+import { type ComparedConfig, maxRisk, PIPELINE_SECTIONS, type PipelineSection, sectionIds } from './model.ts'
 
 type RefChange = DiffPipeline['component_ref_changes'][number]
 
@@ -58,7 +52,7 @@ function modified(
   after: ConfigValue,
   base: ComparedConfig,
 ): DiffPipeline[] {
-  if (isSame(plain(before), plain(after))) return []
+  if (isSameValue(plain(before), plain(after))) return []
   const changes = PIPELINE_SECTIONS.flatMap((section) => refChanges(before, after, section, base))
   const isBroken = (['receivers', 'exporters'] as const).some((section) => lost(before, after, section))
   const rules = isBroken ? ['pipeline_broken'] : []

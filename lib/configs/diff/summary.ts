@@ -1,8 +1,9 @@
 import { compareText } from '../../model/text-order.ts'
 import { isSecretKey, isSecretPath, MASK, redactName } from '../../redact/redact.ts'
 import type { DiffComponent, DiffPipeline, DiffSummaryLine } from '../../wire/diff.ts'
+import { isSameValue } from '../yaml/equal.ts'
 import { singular } from './components.ts'
-import { type ComparedConfig, isSame } from './model.ts'
+import type { ComparedConfig } from './model.ts'
 import { signalOf } from './pipelines.ts'
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -26,7 +27,7 @@ export function summarise(
   for (const pipeline of pipelines) for (const line of pipelineLines(pipeline)) add(line)
   if (pipelines.length > 0) {
     for (const name of [...base.pipelines.keys()].sort(compareText)) {
-      if (!target.pipelines.has(name) || !isSame(base.pipelines.get(name), target.pipelines.get(name)))
+      if (!target.pipelines.has(name) || !isSameValue(base.pipelines.get(name), target.pipelines.get(name)))
         continue
       const key = redactName(name)
       add({

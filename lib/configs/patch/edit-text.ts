@@ -1,20 +1,10 @@
 import { isAlias, isMap, isSeq, type ParsedNode, visit, type YAMLMap, type YAMLSeq } from 'yaml'
-import { readFirstDocument } from '../yaml/document.ts'
+import { columnOf, readFirstDocument } from '../yaml/document.ts'
 import { isSameValue } from '../yaml/equal.ts'
 import { readValues } from '../yaml/parse.ts'
 import { type ConfigObject, type ConfigValue, isObject } from '../yaml/value.ts'
 import { writeBlock, writeFlow, writeInline, writeItem, writeKey, writePair } from '../yaml/write-value.ts'
-import {
-  CannotEdit,
-  columnOf,
-  type Entry,
-  endOf,
-  entriesOf,
-  type Item,
-  isFlow,
-  itemsOf,
-  type Place,
-} from './places.ts'
+import { CannotEdit, type Entry, endOf, entriesOf, type Item, isFlow, itemsOf, type Place } from './places.ts'
 
 /** One stretch of a text and what comes in its place. */
 interface Splice {

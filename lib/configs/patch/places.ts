@@ -9,6 +9,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml'
+import { columnOf } from '../yaml/document.ts'
 
 /** Where a value of a text stands, and what stands around it. Offsets are in UTF-16 units, columns from 0. */
 export interface Place {
@@ -41,10 +42,6 @@ export interface Item {
 
 /** Thrown for a form of YAML that can be read but not edited; `edit-text.ts` catches it. */
 export class CannotEdit extends Error {}
-
-/** The column of an offset, from 0. */
-export const columnOf = (text: string, offset: number): number =>
-  offset - (text.lastIndexOf('\n', offset - 1) + 1)
 
 /** Whether a mapping or a list is written in brackets. */
 export const isFlow = (node: YAMLMap | YAMLSeq): boolean => node.flow === true

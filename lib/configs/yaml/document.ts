@@ -167,7 +167,9 @@ function endOfDocument(
   return { end: offset, problem: isReadable ? null : { message: MESSAGES['BAD_SCALAR_START']!, offset } }
 }
 
-const columnOf = (text: string, offset: number): number => offset - (text.lastIndexOf('\n', offset - 1) + 1)
+/** The column of an offset, from 0. */
+export const columnOf = (text: string, offset: number): number =>
+  offset - (text.lastIndexOf('\n', offset - 1) + 1)
 
 /** The column of a document's keys or entries; infinite for a root value of another kind. */
 function blockIndent({ value }: CST.Document): number {

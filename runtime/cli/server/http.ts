@@ -6,6 +6,7 @@ import { connect as connectTls, rootCertificates } from 'node:tls'
 import { proxyFor, readProxySettings } from '../../../lib/outbound/proxy.ts'
 import { openTunnel, TunnelFailure } from '../../../lib/outbound/tunnel.ts'
 import type { Environment } from '../../config.ts'
+import { isLoopback } from '../../listen-address.ts'
 import { VERSION } from '../../version.ts'
 import { CommandFailure, WrongArguments } from '../exit-codes.ts'
 
@@ -35,11 +36,6 @@ export function readServiceUrl(given: string): string {
   let path = url.pathname
   while (path.endsWith('/')) path = path.slice(0, -1)
   return `${url.origin}${path}`
-}
-
-function isLoopback(hostname: string): boolean {
-  const host = hostname.replace(/^\[(.*)\]$/, '$1')
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
 /** A function that calls one service with one token. It throws CommandFailure where no answer comes. */
