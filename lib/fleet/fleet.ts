@@ -30,7 +30,7 @@ import type { FleetDeps } from './state/deps.ts'
 import { TouchedWorkloads } from './state/derive.ts'
 import { loadFleet } from './state/load-fleet.ts'
 import type { FollowedPush, Instance, Rollout, Workload } from './state/model.ts'
-import { noteOfferDropped } from './state/offer-state.ts'
+import { noteOfferNotSent } from './state/offer-state.ts'
 import type { Outcome, PlannedTarget } from './state/outcomes.ts'
 import { type FleetParts, isCompatible } from './state/parts.ts'
 import { compareInstances, FleetState, followedPushes } from './state/state.ts'
@@ -253,7 +253,7 @@ export class Fleet implements FleetPort {
     const instance = this.state.instances.get(uid)
     if (instance !== undefined) beginOffer({ deps: this.#deps, state: this.state }, instance)
     if (instance?.connection !== connection || instance.offer?.hash !== hash) return
-    noteOfferDropped(instance)
+    noteOfferNotSent(instance)
     this.state.outstanding.add(instance)
   }
 

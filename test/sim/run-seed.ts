@@ -23,7 +23,8 @@ export interface SeedOptions {
   flaw?: Flaw | null
 }
 
-const TROUBLE_MS = 300_000
+/** How long the trouble of a world lasts. */
+export const TROUBLE_MS = 300_000
 /** A world rests for this long at least, and then until nothing is under way. */
 const REST_MS = 300_000
 /**
@@ -60,7 +61,7 @@ export async function runSeed(
 }
 
 /** Let the world come to rest: end all trouble, start all agents, and give every repetition its time. */
-async function rest(world: World): Promise<void> {
+export async function rest(world: World): Promise<void> {
   world.setDatabaseAway(false)
   world.database.lostCommitChance = 0
   world.database.refusalChance = 0

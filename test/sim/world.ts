@@ -5,10 +5,10 @@ import type { Workload } from '../../lib/fleet/state/model.ts'
 import type { Connection } from '../../lib/store/connection.ts'
 import { TEST_CONFIG } from '../support/invoke.ts'
 import { makeNature } from './agents/agent-nature.ts'
-import type { AgentWorld } from './agents/link.ts'
+import type { AgentsService, AgentWorld } from './agents/link.ts'
 import { SimAgent } from './agents/sim-agent.ts'
 import { SimConfigs } from './agents/sim-configs.ts'
-import { Gateways } from './agents/socket.ts'
+import { Gateways, type SimSocket } from './agents/socket.ts'
 import { SimBrowser } from './browser/sim-browser.ts'
 import type { RealSessions } from './database/real-sessions.ts'
 import { type Client, SimDatabase } from './database/sim-database.ts'
@@ -42,6 +42,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   readonly inventory: InventoryOperator
   readonly minAgentVersion = MIN_AGENT_VERSION
   readonly #sessions: RealSessions
+  readonly #agentSide: AgentWorld
   readonly #gateways: Gateways
   readonly #watcher: Connection
   readonly #lines: string[] = []
@@ -76,7 +77,8 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     this.#watcher = watcher
     this.database = new SimDatabase(sessions, this.time, this.dice)
     this.configs = new SimConfigs(this.dice)
-    this.#gateways = new Gateways(this)
+    this.#agentSide = agentSideOf(this)
+    this.#gateways = new Gateways(this.#agentSide)
     this.pushing = new PushingOperator(this, this.troubles)
     this.inventory = new InventoryOperator(this)
     this.promises = new Promises(this, watcher)
@@ -108,6 +110,21 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   /** The service that takes connections: the newest that is up. */
   service(): SimService | null {
     return this.#services.findLast(({ isReady }) => isReady) ?? null
+  }
+
+  /** The process that an agent connects to now; null while none takes connections. */
+  agentsService(): AgentsService | null {
+    return this.service()
+  }
+
+  /** The open sockets of agents to this process. */
+  socketsOf(service: AgentsService): SimSocket[] {
+    return this.#gateways.all().filter((socket) => socket.service === service)
+  }
+
+  /** The processes that are alive, oldest first. */
+  get services(): readonly SimService[] {
+    return this.#services
   }
 
   nameOf(client: Client): string {
@@ -274,7 +291,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   addAgent(index: number, host: string): SimAgent {
     const uid = Buffer.from([index + 1, ...this.dice.bytes(15)]).toString('hex')
     const nature = makeNature(index, host, this.dice, this.troubles)
-    const agent = new SimAgent(nature, uid, this, this.#gateways)
+    const agent = new SimAgent(nature, uid, this.#agentSide, this.#gateways)
     this.agents.push(agent)
     return agent
   }
@@ -282,7 +299,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   /** Add an agent with the uid of another, as a cloned machine would have. */
   addTwin(of: SimAgent): SimAgent {
     const nature = { ...of.nature, index: this.agents.length, gateway: this.agents.length, asksForUid: false }
-    const agent = new SimAgent(nature, of.uid, this, this.#gateways)
+    const agent = new SimAgent(nature, of.uid, this.#agentSide, this.#gateways)
     this.agents.push(agent)
     this.#shared.add(of.uid)
     return agent
@@ -338,3 +355,19 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     await this.#sessions.settle()
   }
 }
+
+/** The world as agents see it: they connect to `agentsService`, which need not be the process that decides. */
+const agentSideOf = (world: World): AgentWorld => ({
+  ...{ time: world.time, dice: world.dice },
+  service: () => world.agentsService(),
+  nextConnectionId: () => world.nextConnectionId(),
+  get dropChance() {
+    return world.dropChance
+  },
+  get lossChance() {
+    return world.lossChance
+  },
+  offered: (...of) => world.offered(...of),
+  stirred: () => world.stirred(),
+  trace: (line) => world.trace(line),
+})

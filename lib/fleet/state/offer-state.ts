@@ -96,6 +96,20 @@ export function noteOfferDropped(instance: Instance): void {
   if (offer !== null) offer.wasDropped = true
 }
 
+/** The frame that was noted as sent last did not leave after all: it counts as never sent. */
+export function noteOfferNotSent(instance: Instance): void {
+  const offer = own(instance)
+  if (offer === null) return
+  offer.wasDropped = true
+  if (offer.repeats > 0) {
+    offer.repeats--
+    return
+  }
+  offer.sendsOnConnection--
+  // On this connection none went out; on an earlier one it may have.
+  if (offer.sendsOnConnection === 0) offer.lastSentOn = null
+}
+
 /** The instance said something of the config that it was offered. */
 export function noteOfferAnswered(instance: Instance): void {
   const offer = own(instance)

@@ -106,6 +106,15 @@ export class OfferPromises {
     })
   }
 
+  /** The last offer of a process to this instance did not leave after all: it does not count as sent. */
+  notSent(process: string, instance: Instance): void {
+    const key = `${process}/${instance.uid}/${instance.workload?.id}`
+    const last = this.#sent.get(key)
+    if (last === undefined) return
+    last.count--
+    if (last.count === 0) this.#sent.delete(key)
+  }
+
   /**
    * A config frame was sent to an agent of this workload. The workload is passed because its row for the agent is
    * stored later.

@@ -1,0 +1,38 @@
+import type { FrontEntry, OwnerEntry } from '../../../lib/links/frames.ts'
+import type { Trouble } from '../troubles.ts'
+import type { LinkFlaw } from './linked-world.ts'
+
+/** A fault of links, and the world in which it shows. */
+interface PlantedFlaw {
+  troubles: readonly Trouble[]
+  flaw: LinkFlaw
+}
+
+/** A rewriting that leaves entries of these kinds out. */
+export const lacking =
+  <Entry extends readonly [string, ...unknown[]]>(...kinds: readonly Entry[0][]) =>
+  (entries: readonly Entry[]) =>
+    entries.filter(([kind]) => !kinds.includes(kind))
+
+/**
+ * For each promise of the links a fault put into them on purpose. When the simulation no longer finds the fault, it
+ * does not look at that promise any more.
+ */
+export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
+  'a front goes on answering beats of an agent that is elsewhere, and the lists are never compared': {
+    troubles: ['twins'],
+    flaw: { toFront: lacking<OwnerEntry>('withdraw'), toOwner: lacking<FrontEntry>('seen') },
+  },
+  'a front tells of closed connections nowhere, and the lists are never compared': {
+    troubles: ['badHealth'],
+    flaw: { toOwner: lacking<FrontEntry>('closed', 'seen') },
+  },
+  'the form of an effective config does not arrive': {
+    troubles: ['effectiveConfigs'],
+    flaw: { toOwner: lacking<FrontEntry>('form') },
+  },
+  'some answers of the owner do not arrive': {
+    troubles: ['changingNatures'],
+    flaw: { toFront: (entries) => entries.filter((entry) => entry[0] !== 'answer' || entry[1] % 7 !== 0) },
+  },
+}

@@ -1,0 +1,102 @@
+import type { Connection } from '../../../lib/store/connection.ts'
+import type { SimAgent } from '../agents/sim-agent.ts'
+import { fateOf } from '../agents/sim-configs.ts'
+import type { LinkedWorld } from './linked-world.ts'
+
+/** What an owner sent to one agent. */
+interface Sent {
+  hash: string
+  epoch: number
+  generation: number
+}
+
+/** The losses of its connection after which a target that was offered a config fails. */
+const LOSSES_MAX = 3
+
+/** What fronts and links promise beside what every world does. */
+export class LinkPromises {
+  readonly #world: LinkedWorld
+  /** What was sent to each agent, and how far it has received that. */
+  readonly #sent = new Map<string, Sent[]>()
+  readonly #received = new Map<string, Sent>()
+  /** How often each agent lost its connection by its own doing or its network's, and not because a front ended. */
+  readonly #losses = new Map<string, number>()
+
+  constructor(world: LinkedWorld) {
+    this.#world = world
+    const { offers } = world.promises
+    const sent = offers.sent.bind(offers)
+    offers.sent = (process, instance, offer, cause, about) => {
+      const epoch = world.services.find(({ name }) => name === process)?.lock.epoch ?? 0
+      const list = this.#sent.get(instance.uid) ?? []
+      list.push({ hash: offer.hash, epoch, generation: offer.generation })
+      this.#sent.set(instance.uid, list)
+      // Of two agents with one uid the owner hears late which spoke last, and so which connection is a new one.
+      sent(process, instance, offer, cause, about.isShared ? { ...about, linkedAtMs: about.nowMs } : about)
+    }
+  }
+
+  /** Count the losses of an agent that are its own. */
+  watched(agent: SimAgent): SimAgent {
+    const count = () => this.#losses.set(agent.uid, (this.#losses.get(agent.uid) ?? 0) + 1)
+    for (const act of ['restart', 'stop', 'loseConnection', 'move'] as const) {
+      const does = agent[act].bind(agent) as (...values: never[]) => void
+      Object.assign(agent, {
+        [act]: (...values: never[]) => {
+          count()
+          does(...values)
+        },
+      })
+    }
+    return agent
+  }
+
+  /** An offer has reached an agent: none from before a newer one may follow it. */
+  arrived(uid: string, hash: string): void {
+    const last = this.#received.get(uid)
+    const sent = this.#sent.get(uid)?.findLast((one) => one.hash === hash)
+    if (sent === undefined) {
+      this.#world.promises.report(`${uid} received ${hash}, which no owner sent to it`)
+      return
+    }
+    if (last !== undefined && sent.epoch < last.epoch)
+      this.#world.promises.report(
+        `${uid} received an offer of epoch ${sent.epoch} after one of ${last.epoch}`,
+      )
+    this.#received.set(uid, sent)
+  }
+
+  /** At rest every front has told all it knows, each agent is at one place, and no target failed without a cause. */
+  async checkAtRest(watcher: Connection): Promise<void> {
+    const { report } = this.#world.promises
+    const listed = new Map(
+      this.#world
+        .linksAtOwner()
+        ?.list()
+        .map((facts) => [facts.memberId, facts]),
+    )
+    for (const { name, agents, link } of this.#world.fronts) {
+      const { waiting, unconfirmed, agents: count } = agents.counts
+      if (!link.isUp) report(`${name} has no link`)
+      if (waiting + unconfirmed > 0)
+        report(`${name} still has ${waiting} to tell and ${unconfirmed} unconfirmed`)
+      const known = listed.get(name)?.agents
+      if (known !== count) report(`${name} has ${count} agents, and the owner knows ${known} there`)
+    }
+    const rows = await watcher.query<{ uid: string; hash: string; cause: string | null }>(
+      `select t.instance_uid as uid, p.config_hash as hash, t.cause from push_targets t join pushes p using (push_id)
+       where t.state = 'failed'`,
+    )
+    for (const { uid, hash, cause } of rows) this.#checkFailure(uid, hash, cause)
+  }
+
+  /** A front's death, and every other end of a link, fails no target. */
+  #checkFailure(uid: string, hash: string, cause: string | null): void {
+    const agent = this.#world.agents.find((one) => one.uid === uid)
+    if (agent === undefined || cause !== 'lost_while_applying') return
+    const own = this.#losses.get(uid) ?? 0
+    const isExcused = fateOf(this.#world.body(hash), agent.nature.index) !== 'works' || own >= LOSSES_MAX
+    if (!isExcused)
+      this.#world.promises.report(`${uid} failed ${hash.slice(0, 6)} by losses, of which ${own} were its own`)
+  }
+}

@@ -1,0 +1,244 @@
+import type { Owner } from '../../../lib/cluster/membership.ts'
+import { openRuntimeCheck } from '../../../lib/configs/check/runtime-check.ts'
+import { type ConfigEngine, openConfigEngine } from '../../../lib/configs/engine.ts'
+import { OwnerLinks } from '../../../lib/links/owner-links.ts'
+import { silentLog } from '../../../lib/log.ts'
+import { DatabaseUnavailable } from '../../../lib/store/db.ts'
+import { fenced } from '../../../lib/store/fenced.ts'
+import { TEST_CONFIG } from '../../support/invoke.ts'
+import type { AgentsService } from '../agents/link.ts'
+import type { SimAgent } from '../agents/sim-agent.ts'
+import type { Client } from '../database/sim-database.ts'
+import type { SimStore } from '../database/sim-store.ts'
+import type { Flaw, SimService } from '../service/sim-service.ts'
+import { World } from '../world.ts'
+import { LinkPromises } from './link-promises.ts'
+import { SimFront } from './sim-front.ts'
+import { Standing } from './standing.ts'
+import { type Meddling, Wire } from './wire.ts'
+
+/** How long a process that stands still or is cut off lets a caller wait. */
+const CONNECT_MS = 2_000
+
+/** A fault that is put into every link on purpose. */
+export type LinkFlaw = Meddling
+
+/**
+ * A world in which agents connect to fronts, and fronts have links to the process that decides. All that the world
+ * has beside is as ever: processes that decide crash, stand still and follow each other, the database goes away.
+ */
+export class LinkedWorld extends World {
+  /** The fronts that are alive, and all that ever were. */
+  readonly fronts: SimFront[] = []
+  readonly everyFront: SimFront[] = []
+  readonly links: LinkPromises
+  readonly #flaw: LinkFlaw
+  readonly #owned = new Map<SimService, OwnerLinks>()
+  readonly #wires = new Set<Wire>()
+  readonly #frontClients = new Set<Client>()
+  readonly #engine: ConfigEngine
+  /** The process that raised the epoch last. */
+  #deciding: Client | null = null
+  #frontCount = 0
+  /** Agents are led to any front; once false, to one that stays the same, so that pollers become settled. */
+  isSpreading = true
+  /** The longest delay of a batch on links that are opened from now on. */
+  delayMsMax = 20
+
+  constructor(seed: number, store: SimStore, wanted: string | undefined, flaw: LinkFlaw) {
+    const standings: { of: Standing | null }[] = []
+    super(
+      seed,
+      store,
+      wanted,
+      standingFlaw(standings, (service, standing) => this.#born(service, standing)),
+    )
+    this.#flaw = flaw
+    this.links = new LinkPromises(this)
+    this.#engine = openConfigEngine({
+      workers: {
+        run: async () => ({ ok: false, code: 'worker-busy', cause: 'the simulation has no threads' }),
+        load: () => ({ threads: 0, queued: 0 }),
+        heapBytes: async () => 0,
+        close: async () => {},
+      },
+      runtimeCheck: openRuntimeCheck(TEST_CONFIG.runtimeValidation, this.time.clock),
+    })
+    const { observer } = this.database
+    this.database.observer = {
+      ...observer,
+      becameActive: (client) => {
+        this.#deciding = client
+        observer.becameActive(client)
+      },
+      // What agents run is stored by the front that has read it.
+      wrote: (client, statement) => {
+        if (!this.#frontClients.has(client)) observer.wrote(client, statement)
+      },
+    }
+    const bury = this.database.bury.bind(this.database)
+    this.database.bury = (client) => {
+      bury(client)
+      for (const wire of this.#wires)
+        if (wire.ends.owner === client || wire.ends.front === client) wire.break()
+    }
+  }
+
+  /** A process was put together: it is a member from now on. */
+  #born(service: SimService, standing: { of: Standing | null }): void {
+    const { fleet } = service
+    const notSent = fleet.offerNotSent.bind(fleet)
+    fleet.offerNotSent = (connection, uid, hash) => {
+      const instance = fleet.state.instances.get(uid)
+      if (instance?.connection === connection && instance.offer?.hash === hash)
+        this.promises.offers.notSent(service.name, instance)
+      notSent(connection, uid, hash)
+    }
+    standing.of = new Standing({
+      ...{ time: this.time, database: this.database, client: service.client },
+      onLate: () => this.#owned.get(service)?.dropAll(),
+      onRenewed() {},
+    })
+  }
+
+  override agentsService(): AgentsService | null {
+    const alive = this.fronts.filter(
+      ({ client }) => !client.isDead && client.pausedUntilMs <= this.time.nowMs,
+    )
+    if (alive.length === 0) return null
+    return this.isSpreading ? this.dice.pick(alive) : alive[0]!
+  }
+
+  /** An offer takes a while on its way, so what was decided meanwhile is looked at where offers are decided. */
+  override offered(uid: string, hash: string): void {
+    this.trace(`offer ${hash.slice(0, 6)} -> ${uid.slice(0, 4)}`)
+    this.stirred()
+    this.promises.offers.frame(uid, hash, '')
+    this.links.arrived(uid, hash)
+  }
+
+  startFront(): void {
+    const name = `front ${++this.#frontCount}`
+    const front: SimFront = new SimFront({
+      ...{ name, database: this.database, time: this.time, dice: this.dice, configs: this.#engine },
+      busyChance: () => this.busyChance,
+      owner: () => this.#owner(),
+      dial: (from, owner) => this.#dial(from, owner),
+    })
+    this.#frontClients.add(front.client)
+    this.fronts.push(front)
+    this.everyFront.push(front)
+    this.trace(`${name} starts`)
+  }
+
+  /** Kill a front; another one starts after `downMs`. */
+  killFront(front: SimFront, downMs: number): void {
+    if (front.isDead) return
+    this.trace(`${front.name} killed`)
+    this.database.bury(front.client)
+    this.fronts.splice(this.fronts.indexOf(front), 1)
+    for (const socket of this.socketsOf(front)) this.time.after(this.dice.between(1, 50), () => socket.lose())
+    this.time.after(downMs, () => this.startFront())
+  }
+
+  /** Let a front stand still, and go on. Its agents notice nothing, or connect elsewhere after a while. */
+  suspendFront(front: SimFront, forMs: number): void {
+    if (front.isDead) return
+    this.trace(`${front.name} stands still`)
+    front.client.pausedUntilMs = this.time.nowMs + forMs
+    if (forMs > 15_000)
+      this.time.after(15_000, () => {
+        for (const socket of this.socketsOf(front)) socket.lose()
+      })
+  }
+
+  /** The open connections under links. */
+  get wires(): readonly Wire[] {
+    for (const wire of this.#wires) if (!wire.isOpen) this.#wires.delete(wire)
+    return [...this.#wires]
+  }
+
+  /** Take all trouble off the links. */
+  heal(): void {
+    this.isSpreading = false
+    this.delayMsMax = 20
+    for (const wire of this.#wires) wire.delayMsMax = 20
+  }
+
+  /** The process that owns, as its row says; another one that has not loaded yet refuses links. */
+  #owner(): Owner | null {
+    const service = this.services.find(({ client }) => client === this.#deciding)
+    return service === undefined
+      ? null
+      : { id: service.name, address: service.name, epoch: service.lock.epoch, since: null }
+  }
+
+  async #dial(front: SimFront, { id }: Owner): Promise<Wire | null> {
+    const service = this.services.find(({ name }) => name === id)
+    await new Promise<void>(
+      (resolve) => void this.time.after(this.dice.between(0.5, this.delayMsMax), resolve, front.client),
+    )
+    if (service === undefined || service.isDead) return null
+    if (service.client.pausedUntilMs > this.time.nowMs) {
+      await new Promise<void>((resolve) => void this.time.after(CONNECT_MS, resolve, front.client))
+      return null
+    }
+    if (!service.isReady || !service.lock.isHeld()) return null
+    const wire = new Wire(this.time, this.dice, { front: front.client, owner: service.client }, this.#flaw)
+    wire.delayMsMax = this.delayMsMax
+    this.#wires.add(wire)
+    wire.ownerLink = this.#linksOf(service).open(
+      { send: (text) => wire.sendToFront(text), drop: () => wire.drop() },
+      front.name,
+    )
+    this.trace(`${front.name} is linked to ${id}`)
+    return wire
+  }
+
+  #linksOf(service: SimService): OwnerLinks {
+    const known = this.#owned.get(service)
+    if (known !== undefined) return known
+    const links = new OwnerLinks({
+      ...{ fleet: service.fleet, exchange: service.ctx.opamp, epoch: service.lock.epoch },
+      ...{ clock: this.time.clock, timers: this.time.timersOf(service.client), log: silentLog },
+    })
+    this.#owned.set(service, links)
+    return links
+  }
+
+  /** The links of the process that decides; null while none does. */
+  linksAtOwner(): OwnerLinks | null {
+    const service = this.service()
+    return service === null ? null : (this.#owned.get(service) ?? null)
+  }
+
+  override addAgent(index: number, host: string): SimAgent {
+    return this.links.watched(super.addAgent(index, host))
+  }
+
+  override addTwin(of: SimAgent): SimAgent {
+    return this.links.watched(super.addTwin(of))
+  }
+}
+
+/** Lets each process act as the owner only while its standing says that it may, as a member does. */
+function standingFlaw(
+  standings: { of: Standing | null }[],
+  born: (service: SimService, standing: { of: Standing | null }) => void,
+): Flaw {
+  return {
+    ground: (ground) => {
+      const standing: { of: Standing | null } = { of: null }
+      standings.push(standing)
+      const mayAct = () => standing.of?.mayAct() === true
+      return {
+        ...ground,
+        mayOffer: () => ground.mayOffer() && mayAct(),
+        db: fenced(ground.db, async () => {
+          if (!mayAct()) throw new DatabaseUnavailable('this process has not renewed itself')
+        }),
+      }
+    },
+    service: (service) => born(service, standings.at(-1)!),
+  }
+}

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import type { FrontEntry } from '../../../lib/links/frames.ts'
+import { useStore } from '../check-seeds.ts'
+import { lacking } from './link-flaws.ts'
+import { runLinkedSeed } from './run-linked-seed.ts'
+
+const SEEDS = Number(process.env['SIM_LINKED_SEEDS'] ?? 10)
+const FIRST = Number(process.env['SIM_FIRST'] ?? 1)
+
+describe('a fleet of fronts and an owner, under every kind of trouble', () => {
+  const store = useStore()
+
+  it('keeps its promises', { timeout: 60_000 + SEEDS * 20_000 }, async () => {
+    const faults: string[] = []
+    const sums = { pushes: 0, absorbed: 0, replayed: 0, offersNotSent: 0 }
+    for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {
+      const result = await runLinkedSeed(seed, store())
+      for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += result[name]
+      if (result.problems.length === 0) continue
+      const told = `seed ${seed} (${result.troubles.join(', ')}):\n${result.problems.join('\n')}`
+      faults.push(faults.length === 0 ? `${told}\n\nwhat happened:\n${result.trace}` : told)
+    }
+    if (faults.length > 0) expect.fail(`${faults.length} of ${SEEDS} seeds failed\n${faults.join('\n')}`)
+    console.info(sums)
+    // Without enough of each the seeds would show nothing.
+    expect(sums.pushes).toBeGreaterThanOrEqual(SEEDS)
+    expect(sums.absorbed).toBeGreaterThanOrEqual(20 * SEEDS)
+    expect(sums.replayed).toBeGreaterThanOrEqual(2 * SEEDS)
+  })
+
+  it('finds by comparing lists which closed connections it was never told of', {
+    timeout: 120_000,
+  }, async () => {
+    const flaw = { toOwner: lacking<FrontEntry>('closed') }
+    for (const seed of [1, 2, 3]) {
+      const { problems } = await runLinkedSeed(seed, store(), { troubles: ['badHealth'], flaw })
+      expect(problems).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,91 @@
+import type { SimStore } from '../database/sim-store.ts'
+import { planTrouble } from '../plan-trouble.ts'
+import { rest, type SeedResult, TROUBLE_MS } from '../run-seed.ts'
+import type { Trouble } from '../troubles.ts'
+import { LinkedWorld, type LinkFlaw } from './linked-world.ts'
+
+/** The outcome of one seed, with what its fronts counted. */
+export interface LinkedSeedResult extends SeedResult {
+  absorbed: number
+  replayed: number
+  offersNotSent: number
+}
+
+/** Options for running a seed; every kind of trouble by default, as the seed chooses. */
+export interface LinkedSeedOptions {
+  troubles?: readonly Trouble[]
+  flaw?: LinkFlaw
+}
+
+/** Clear the database and let one world of fronts and an owner live: a stretch of trouble, then a stretch of rest. */
+export async function runLinkedSeed(
+  seed: number,
+  store: SimStore,
+  { troubles, flaw = {} }: LinkedSeedOptions = {},
+): Promise<LinkedSeedResult> {
+  await store.clear()
+  const world = new LinkedWorld(seed, store, troubles?.join(',') ?? process.env['SIM_TROUBLES'], flaw)
+  for (let n = 2 + world.dice.int(2); n > 0; n--) world.startFront()
+  planTrouble(world, TROUBLE_MS)
+  planLinkTrouble(world, TROUBLE_MS)
+  await world.run(TROUBLE_MS)
+  world.heal()
+  await rest(world)
+  await world.promises.checkAtRest()
+  await world.links.checkAtRest(store.watcher)
+  const rows = await store.watcher.query<{ pushes: number; rollbacks: number }>(
+    `select count(*)::int as pushes, (count(*) filter (where kind = 'auto-rollback'))::int as rollbacks from pushes`,
+  )
+  const counted = { absorbed: 0, replayed: 0, offersNotSent: 0 }
+  for (const { agents } of world.everyFront) {
+    counted.absorbed += agents.counts.absorbed
+    counted.replayed += agents.counts.replayed
+    counted.offersNotSent += agents.counts.offersNotSent
+  }
+  for (const front of [...world.fronts]) world.database.bury(front.client)
+  await world.end()
+  const had = Object.entries(world.troubles).flatMap(([trouble, isOn]) => (isOn ? [trouble] : []))
+  return {
+    ...{ seed, troubles: had, problems: world.promises.problems },
+    ...{ trace: world.readTrace(), course: world.readCourse() },
+    ...{ ...rows[0]!, ...counted },
+  }
+}
+
+/** Schedule the trouble of fronts and links until `untilMs`. */
+function planLinkTrouble(world: LinkedWorld, untilMs: number): void {
+  const { dice, time } = world
+  const often = (most: number, act: () => void) => {
+    for (let n = dice.int(most + 1); n > 0; n--) time.after(dice.between(3_000, untilMs), act)
+  }
+  const onFront = (act: (front: LinkedWorld['fronts'][number]) => void) => () => {
+    if (world.fronts.length > 0) act(dice.pick(world.fronts))
+  }
+  const onWire = (act: (wire: LinkedWorld['wires'][number]) => void) => () => {
+    const { wires } = world
+    if (wires.length > 0) act(dice.pick(wires))
+  }
+  often(
+    4,
+    onFront((front) => world.killFront(front, dice.between(100, 8_000))),
+  )
+  often(
+    3,
+    onFront((front) => world.suspendFront(front, dice.between(500, 40_000))),
+  )
+  often(
+    5,
+    onWire((wire) => {
+      world.trace('a link breaks')
+      wire.break()
+    }),
+  )
+  often(
+    5,
+    onWire((wire) => {
+      world.trace('a link stalls')
+      wire.stalledUntilMs = time.nowMs + dice.between(200, 20_000)
+    }),
+  )
+  if (dice.chance(0.3)) world.delayMsMax = 1_500
+}

@@ -1,0 +1,116 @@
+import type { WebSocket } from 'ws'
+import type { Owner } from '../../../lib/cluster/membership.ts'
+import type { ConfigEngine } from '../../../lib/configs/engine.ts'
+import type { Fleet } from '../../../lib/fleet/fleet.ts'
+import { FrontAgents } from '../../../lib/links/front-agents.ts'
+import { OfferTexts } from '../../../lib/links/offer-texts.ts'
+import { ReportedTexts } from '../../../lib/links/reported-texts.ts'
+import { silentLog } from '../../../lib/log.ts'
+import { createOpampExchange } from '../../../lib/opamp/exchange.ts'
+import type { AgentConnection } from '../../../lib/opamp/fleet-port.ts'
+import type { AgentReport } from '../../../lib/opamp/report.ts'
+import { FrontLink } from '../../../runtime/fronts/front-link.ts'
+import { encodeReport } from '../../support/agent-report.ts'
+import { TEST_CONFIG } from '../../support/invoke.ts'
+import type { AgentsService } from '../agents/link.ts'
+import { type Client, newClient, type SimDatabase } from '../database/sim-database.ts'
+import type { Dice } from '../time/dice.ts'
+import type { VirtualTime } from '../time/virtual-time.ts'
+import { Standing } from './standing.ts'
+import type { Wire } from './wire.ts'
+
+/** What a simulated front is made of. */
+export interface SimFrontParts {
+  name: string
+  database: SimDatabase
+  time: VirtualTime
+  dice: Dice
+  configs: ConfigEngine
+  busyChance(): number
+  /** The owner as the database names it; null while none is known. */
+  owner(): Owner | null
+  /** Connect to the owner; null where it does not answer. */
+  dial(front: SimFront, owner: Owner): Promise<Wire | null>
+}
+
+/** One process as agents see it: everything that `composeFront` puts together, and the link of the runtime. */
+export class SimFront implements AgentsService {
+  readonly client: Client = newClient()
+  readonly name: string
+  readonly agents: FrontAgents
+  readonly link: FrontLink
+  readonly fleet: Fleet
+  readonly ctx: AgentsService['ctx']
+  readonly #parts: SimFrontParts
+  /** The owner as this process read it last. */
+  #owner: Owner | null = null
+
+  constructor(parts: SimFrontParts) {
+    const { database, time, name } = parts
+    const { clock } = time
+    const timers = time.timersOf(this.client)
+    const db = database.openFor(this.client)
+    this.#parts = parts
+    this.name = name
+    this.agents = new FrontAgents({
+      ...{ clock, timers },
+      texts: new OfferTexts(db),
+      reported: new ReportedTexts({ db, clock, timers, log: silentLog }),
+      normalise: (text) => this.#normalise(text),
+    })
+    this.fleet = this.#asFleet()
+    this.ctx = {
+      opamp: createOpampExchange({
+        ...{ fleet: this.agents, clock, log: silentLog },
+        messageBytesMax: TEST_CONFIG.opampMessageBytesMax,
+      }),
+    }
+    this.link = new FrontLink({
+      door: {
+        open: async (owner: Owner) => (await parts.dial(this, owner)) as unknown as WebSocket,
+      } as never,
+      agents: () => this.agents,
+      owner: () => this.#owner,
+      lookAgain: () => void database.pass(this.client).then(() => this.#look(), ignore),
+      onChange() {},
+      onSilent() {},
+      ...{ clock, timers, log: silentLog },
+    })
+    new Standing({
+      ...{ time, database, client: this.client },
+      onLate: () => this.link.cut(),
+      onRenewed: () => this.#look(),
+    })
+    this.link.start()
+  }
+
+  get isDead(): boolean {
+    return this.client.isDead
+  }
+
+  /** What simulated sockets use of a fleet: the agents of this front, which are given the bytes of each message. */
+  #asFleet(): Fleet {
+    const { agents } = this
+    return {
+      receive: (connection: AgentConnection, report: AgentReport) =>
+        agents.receive(connection, report, { message: encodeReport(report) }),
+      connectionClosed: (connection: AgentConnection) => agents.connectionClosed(connection),
+    } as unknown as Fleet
+  }
+
+  #look(): void {
+    const owner = this.#parts.owner()
+    if (owner === null) return
+    if (owner.epoch > (this.#owner?.epoch ?? 0)) this.link.ownerChanged(owner.epoch)
+    this.#owner = owner
+  }
+
+  async #normalise(text: string) {
+    const { time, dice, configs, busyChance } = this.#parts
+    await new Promise<void>((resolve) => void time.after(dice.between(1, 200), resolve, this.client))
+    const read = await configs.normalForm(text)
+    return read.ok && !dice.chance(busyChance()) ? read.form : 'busy'
+  }
+}
+
+const ignore = () => undefined
