@@ -126,7 +126,11 @@ export function compose(ground: Ground): Composed {
   })
   const tellBrowsers = () => hub.announce({ type: 'resync' })
   const kept = { counters, fleet, labelRules, recommendedVersion }
-  const doubts = new CommitDoubts({ db, timers, log, ...kept, tellBrowsers })
+  const wakeRunners = () => {
+    campaigning.campaigns.wake()
+    campaigning.autoApply.wake()
+  }
+  const doubts = new CommitDoubts({ db, timers, log, ...kept, wakeRunners, tellBrowsers })
   const { alerts, webhooks, news } = openAlerting(config, {
     ...{ recommendedVersion, db, clock, random, log, fleet, notices, network: ground.network },
     findConflicts: () => campaigning.fleetConfigs.conflicts(),

@@ -177,6 +177,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   },
   'lib/fleet/state/state.ts FleetState.instances': perAgent,
   'lib/fleet/state/state.ts FleetState.#workloads': perWorkload,
+  'lib/fleet/state/state.ts FleetState.#newest': perWorkload,
   'lib/fleet/state/state.ts FleetState.homes': {
     bound: '500,000 agents',
     reachedBy: [
@@ -265,6 +266,10 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/auto-apply/engine.ts AutoApplyEngine.#pushedMs': {
     bound: 'the pushes of one second: 50',
     reachedBy: ['functions/auto-apply/auto-apply.test.ts', 'goes to no more than fifty in a second'],
+  },
+  'lib/auto-apply/engine.ts AutoApplyEngine.#inForce': {
+    bound: 'one of each fleet config; replaced as a whole each time that the database is asked',
+    reachedBy: ['functions/auto-apply/auto-apply.test.ts', 'can be paused and continued, and turned off'],
   },
   'lib/auto-apply/engine.ts AutoApplyEngine.#runs': {
     bound: 'the fleet configs of which a version applies by itself; what is over is forgotten',

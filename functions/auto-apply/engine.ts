@@ -1,8 +1,8 @@
 import { defineSchedule } from '../../runtime/define.ts'
 
 /**
- * Apply approved versions to newcomers, and to workloads on older versions. Where none is in force, the database is
- * asked every few seconds only.
+ * Apply approved versions to newcomers, and to workloads on older versions. Where none is in force or
+ * nothing is to be done, the database is asked now and then only.
  */
 export default defineSchedule({
   intervalMs: () => 500,

@@ -1,6 +1,6 @@
 import { defineSchedule } from '../../runtime/define.ts'
 
-/** Carry started campaigns on. While all are done or there are none, the database is asked every few seconds only. */
+/** Carry started campaigns on. While all are done or there are none, the database is asked now and then only. */
 export default defineSchedule({
   intervalMs: () => 200,
   jitterMs: 0,

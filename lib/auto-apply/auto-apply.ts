@@ -21,6 +21,11 @@ export class AutoApply {
     return this.#engine.work(signal)
   }
 
+  /** Look at everything at the next call of `work`: something may have been decided. */
+  wake(): void {
+    this.#engine.wake()
+  }
+
   /** Call this after an operator decided something: browsers are told, and the engine looks at it at once. */
   decided({ fleetConfigId }: Pick<StoredAutoApply, 'fleetConfigId'>): void {
     this.#engine.wake()

@@ -15,8 +15,12 @@ import { settlePushes } from './settle.ts'
 
 /** Pushes in a second, of all fleet configs together, at most. */
 export const PUSHES_A_SECOND = 50
-/** How often the database is asked what is in force, while nothing is. */
-const QUIET_LOOK_MS = 5_000
+/**
+ * How often the database is asked what is in force: while nothing is, and while nothing is to be done for what is. An
+ * operator's decision, a commit that got no answer, and what falls due, have it asked at once.
+ */
+export const QUIET_LOOK_MS = 60_000
+const CALM_LOOK_MS = 5_000
 /** How often all workloads under a fleet config are looked at. */
 const LOOK_MS = 15_000
 const LAPSE_LOOK_MS = 5_000
@@ -35,6 +39,8 @@ export class AutoApplyEngine {
   /** The times of the pushes of the last second, one for each; monotonic. */
   #pushedMs: number[] = []
   #nextReadMs = 0
+  /** What was in force when the database was asked last. */
+  #inForce: readonly StoredAutoApply[] = []
   #nextSweepMs = 0
 
   constructor(parts: AutoApplyParts, changed: (autoApply: StoredAutoApply) => void) {
@@ -57,14 +63,39 @@ export class AutoApplyEngine {
   async work(signal: AbortSignal): Promise<void> {
     await this.#sweep()
     const nowMs = this.#parts.clock.monotonicMs()
-    if (nowMs < this.#nextReadMs) return
-    const inForce = await listAutoAppliesInForce(this.#parts.db)
-    this.#nextReadMs = inForce.length === 0 ? nowMs + QUIET_LOOK_MS : 0
+    if (nowMs < this.#nextReadMs && !(await this.#isAnyDue(nowMs))) return
+    // Set first: a decision during the statement has it asked once more.
+    this.#nextReadMs = nowMs + CALM_LOOK_MS
+    const inForce = await this.#read()
+    if (inForce.length === 0 && this.#nextReadMs > 0) this.#nextReadMs = nowMs + QUIET_LOOK_MS
+    this.#inForce = inForce
     for (const id of this.#runs.keys()) if (!inForce.some((one) => one.id === id)) this.#runs.delete(id)
     for (const autoApply of inForce) {
       if (signal.aborted) return
       await this.#stepSafely(autoApply)
     }
+  }
+
+  async #read(): Promise<StoredAutoApply[]> {
+    try {
+      return await listAutoAppliesInForce(this.#parts.db)
+    } catch (error) {
+      this.#nextReadMs = 0
+      throw error
+    }
+  }
+
+  /** Is there something to do for what is in force, as far as this process knows? Asks no database. */
+  async #isAnyDue(nowMs: number): Promise<boolean> {
+    for (const autoApply of this.#inForce) {
+      const run = this.#runs.get(autoApply.id)
+      if (run === undefined || run.isStale || run.inFlight.size > 0) return true
+      if (autoApply.status !== 'active') continue
+      if (run.hasNews || nowMs >= run.nextLookMs || nowMs >= run.nextLapseLookMs) return true
+      if (this.#room() === 0) continue
+      if (run.queue.length > 0 || (await listYoung(this.#parts, autoApply, run, 1)).length > 0) return true
+    }
+    return false
   }
 
   /** Do one step of a version in force. An error is logged, and keeps no other from going on. */
@@ -109,7 +140,7 @@ export class AutoApplyEngine {
   async #pushNext(autoApply: StoredAutoApply, run: AutoApplyRun): Promise<void> {
     const room = this.#room()
     if (room === 0) return
-    const young = (await listYoung(this.#parts, autoApply, run)).slice(0, room)
+    const young = await listYoung(this.#parts, autoApply, run, room)
     const isYoung = new Set(young)
     const next = [...young]
     while (next.length < room && run.queue.length > 0) {

@@ -60,22 +60,24 @@ export async function lookAtAll(
 const isYoung = (firstSeenAt: Date, now: Date): boolean => now.getTime() - firstSeenAt.getTime() < YOUNG_MS
 
 /**
- * Workloads under the fleet config that have just come and may be tried now, in the order in which the fleet holds
- * them.
+ * Workloads under the fleet config that have just come and may be tried now, in the order in which they came; with
+ * `limit`, so many at most. Only those that have just come are looked at, as this is asked twice a second.
  */
 export async function listYoung(
   { fleet, fleetConfigs, clock }: AutoApplyParts,
   { fleetConfigId, activeSince }: StoredAutoApply,
   { nextTryMs, inFlight }: AutoApplyRun,
+  limit: number,
 ): Promise<string[]> {
   const now = clock.now()
   const nowMs = clock.monotonicMs()
   const found: string[] = []
-  for await (const piece of inTurns(fleet.state.workloads.values(), CHUNK))
+  const young = fleet.state.firstSeenSince(new Date(now.getTime() - YOUNG_MS + 1))
+  for await (const piece of inTurns(young, CHUNK))
     for (const workload of piece) {
+      if (found.length >= limit) return found
       const { id, createdAt } = workload
-      if (createdAt < activeSince! || !isYoung(createdAt, now)) continue
-      if (inFlight.has(id) || (nextTryMs.get(id) ?? 0) > nowMs) continue
+      if (createdAt < activeSince! || inFlight.has(id) || (nextTryMs.get(id) ?? 0) > nowMs) continue
       if (fleetConfigs.membershipOf(workload).configId === fleetConfigId) found.push(id)
     }
   return found

@@ -24,6 +24,11 @@ export class Campaigns {
     return this.#runner.work(signal)
   }
 
+  /** Look at the campaigns at the next call of `work`: something may have been decided. */
+  wake(): void {
+    this.#runner.wake()
+  }
+
   /**
    * Call this after an operator decided something about a campaign: browsers are told, and the runner looks at it at
    * once.

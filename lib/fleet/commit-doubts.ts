@@ -17,6 +17,8 @@ export interface CommitDoubtsParts {
   fleet: Pick<Fleet, 'adoptSettings'>
   labelRules: { reload(): Promise<void> }
   recommendedVersion: { load(db: Database): Promise<void>; readonly version: string }
+  /** Campaigns and auto-apply may have missed a decision: they are to look at everything anew. */
+  wakeRunners(): void
   /** Browsers may have missed a frame: they are to fetch again what they show. */
   tellBrowsers(): void
 }
@@ -58,7 +60,8 @@ export class CommitDoubts {
     }
     this.#isWaiting = false
     this.#isAsking = true
-    const { db, log, counters, fleet, labelRules, recommendedVersion, tellBrowsers } = this.#parts
+    const { db, log, counters, fleet, labelRules, recommendedVersion, wakeRunners, tellBrowsers } =
+      this.#parts
     try {
       const looks = [await counters.load(db), await fleet.adoptSettings()]
       await labelRules.reload()
@@ -69,6 +72,7 @@ export class CommitDoubts {
         log.warn({ count: adopted.length }, TAKEN_OVER)
         tellBrowsers()
       }
+      wakeRunners()
       await db.settleDoubts()
       if (looks.some((look) => look.passedOver.length > 0)) this.note()
     } catch (error) {

@@ -6,8 +6,12 @@ import { settle } from './settle.ts'
 import { endForgotten } from './sweep.ts'
 
 const HOUR_MS = 60 * 60_000
-/** How often campaigns are looked at while all of them are done, or there are none. */
-const QUIET_LOOK_MS = 5_000
+/**
+ * How often campaigns are looked at while all of them are done, as targets that were away may be back, and while there
+ * is nothing to do in any. An operator's decision, and a commit that got no answer, have them looked at at once.
+ */
+const DONE_LOOK_MS = 5_000
+export const QUIET_LOOK_MS = 60_000
 
 /**
  * Carries approved campaigns to their workloads. One step of a campaign: read its run, note how started pushes ended
@@ -36,9 +40,11 @@ export class CampaignRunner {
   async work(signal: AbortSignal): Promise<void> {
     await this.#sweep()
     while (!signal.aborted && this.#parts.clock.monotonicMs() >= this.#nextLookMs) {
-      const campaigns = await listCampaignsAtWork(this.#parts.db)
+      // Set first: a decision during the statement has them looked at once more.
+      this.#nextLookMs = Number.POSITIVE_INFINITY
+      const campaigns = await this.#read()
       for (const id of this.#runs.keys()) if (!campaigns.some((one) => one.id === id)) this.#runs.delete(id)
-      this.#nextLookMs = this.#nextLook(campaigns)
+      if (this.#nextLookMs > 0) this.#nextLookMs = this.#nextLook(campaigns)
       let hasMoved = false
       for (const campaign of campaigns) {
         if (signal.aborted) return
@@ -49,13 +55,19 @@ export class CampaignRunner {
     }
   }
 
-  /**
-   * When campaigns are looked at next, unless something changes: after a while where all are done or there are none.
-   * They are looked at even then, since a decision whose commit got no answer is stored but wakes nobody.
-   */
+  async #read(): Promise<StoredCampaign[]> {
+    try {
+      return await listCampaignsAtWork(this.#parts.db)
+    } catch (error) {
+      this.#nextLookMs = 0
+      throw error
+    }
+  }
+
+  /** When campaigns are looked at next, unless something changes: after a while where all are done or there are none. */
   #nextLook(campaigns: readonly StoredCampaign[]): number {
-    const isQuiet = campaigns.every(({ status }) => status === 'done')
-    return isQuiet ? this.#parts.clock.monotonicMs() + QUIET_LOOK_MS : 0
+    if (campaigns.some(({ status }) => status !== 'done')) return 0
+    return this.#parts.clock.monotonicMs() + (campaigns.length > 0 ? DONE_LOOK_MS : QUIET_LOOK_MS)
   }
 
   /** Do one step of a campaign. An error is logged, and keeps no other campaign from going on. */

@@ -14,6 +14,8 @@ export class FleetState {
   /** By id. */
   readonly workloads: ReadonlyMap<string, Workload> = this.#workloads
   readonly #names = new NameOrder<Workload>()
+  /** The workloads that `firstSeenSince` has not found too old yet, in the order in which they came. */
+  readonly #newest = new Set<Workload>()
   /** uid → id of the workload that the agent's last description named. */
   readonly homes = new Map<string, string>()
   readonly #rhythms = new Map<string, PollRhythm>()
@@ -47,11 +49,13 @@ export class FleetState {
   add(workload: Workload): void {
     this.#workloads.set(workload.id, workload)
     this.#names.add(workload)
+    this.#newest.add(workload)
   }
 
   remove(workload: Workload): void {
     this.#workloads.delete(workload.id)
     this.#names.remove(workload)
+    this.#newest.delete(workload)
     this.inGrace.delete(workload)
     this.healthWatch.delete(workload)
     this.rollingOut.delete(workload)
@@ -61,6 +65,18 @@ export class FleetState {
     this.#names.remove(workload)
     workload.displayName = displayName
     this.#names.add(workload)
+  }
+
+  /**
+   * The workloads that were first seen at this moment or since, in the order in which they came. A caller asks for ever
+   * later moments: what is too old for one is not looked at again.
+   */
+  firstSeenSince(moment: Date): readonly Workload[] {
+    const found: Workload[] = []
+    for (const workload of this.#newest)
+      if (workload.createdAt >= moment) found.push(workload)
+      else this.#newest.delete(workload)
+    return found
   }
 
   /** All workloads, in the order of name and id. */
