@@ -112,6 +112,8 @@ import oidcLogin from '../functions/oidc/login.ts'
 import oidcRefusal from '../functions/oidc/refusal.ts'
 import opampAgentPoll from '../functions/opamp/agent-poll.ts'
 import opampAgentSocket from '../functions/opamp/agent-socket.ts'
+import overviewHealth from '../functions/overview/health.ts'
+import overviewKeepHealth from '../functions/overview/keep-health.ts'
 import pushGroupsCreate from '../functions/push-groups/create.ts'
 import pushGroupsList from '../functions/push-groups/list.ts'
 import pushGroupsRemove from '../functions/push-groups/remove.ts'
@@ -304,6 +306,8 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'oidc/refusal', definition: oidcRefusal },
   { id: 'opamp/agent-poll', definition: opampAgentPoll },
   { id: 'opamp/agent-socket', definition: opampAgentSocket },
+  { id: 'overview/health', definition: overviewHealth },
+  { id: 'overview/keep-health', definition: overviewKeepHealth },
   { id: 'push-groups/create', definition: pushGroupsCreate },
   { id: 'push-groups/list', definition: pushGroupsList },
   { id: 'push-groups/remove', definition: pushGroupsRemove },

@@ -40,6 +40,7 @@ const ROUTES: readonly (readonly [string, Page])[] = [
     lazy(async () => (await import('./pages/fleet-config-version-new.tsx')).NewFleetConfigVersionPage),
   ],
   ['/fleet-configs/:id', lazy(async () => (await import('./pages/fleet-config.tsx')).FleetConfigPage)],
+  ['/overview', lazy(async () => (await import('./pages/overview.tsx')).OverviewPage)],
   ['/changes', lazy(async () => (await import('./pages/changes.tsx')).ChangesPage)],
   ['/alerts', lazy(async () => (await import('./pages/alerts.tsx')).AlertsPage)],
   ['/versions', lazy(async () => (await import('./pages/versions.tsx')).VersionsPage)],

@@ -6,6 +6,7 @@ export const shellTexts = defineTexts({
     main: 'Main',
     groups: { watch: 'Watch', change: 'Change', prove: 'Prove' },
     nav: {
+      overview: 'Overview',
       fleet: 'Fleet',
       approvals: 'Approvals',
       campaigns: 'Campaigns',
@@ -76,6 +77,7 @@ export const shellTexts = defineTexts({
     main: 'Principal',
     groups: { watch: 'Observer', change: 'Changer', prove: 'Prouver' },
     nav: {
+      overview: 'Vue d’ensemble',
       fleet: 'Parc',
       approvals: 'Approbations',
       campaigns: 'Campagnes',

@@ -22,7 +22,12 @@ function readFilter(search: string): Record<string, string | undefined> {
 }
 
 /** Frames after which the feed may begin with something else. */
-const TOUCHING = new Set(['push_update', 'approval_update', 'campaign_update', 'auto_rollback_applied'])
+export const CHANGE_FRAMES: ReadonlySet<string> = new Set([
+  'push_update',
+  'approval_update',
+  'campaign_update',
+  'auto_rollback_applied',
+])
 
 function Filters() {
   const words = say(changeFeedTexts)
@@ -66,7 +71,7 @@ export function ChangesPage() {
   const feed = usePages<ChangeRecord>(`changes:${search}`, {
     idOf: ({ kind, id }) => `${kind}${id}`,
     load: (address, abort) => api.changes(filter, address, abort),
-    touches: ({ type }) => TOUCHING.has(type),
+    touches: ({ type }) => CHANGE_FRAMES.has(type),
   })
   return (
     <div class="stack">

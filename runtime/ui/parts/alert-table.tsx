@@ -23,14 +23,14 @@ function topicOf({ details = {} }: AlertRecord): { name: string; href: string } 
 }
 
 /** The name of what an alert is about. */
-function nameOfSubject(alert: AlertRecord): string {
+export function nameOfSubject(alert: AlertRecord): string {
   if (alert.workload_id === '') return topicOf(alert).name
   const workload = workloads.get(alert.workload_id)
   return workload ? nameOf(workload) : alert.workload_id.slice(0, 8)
 }
 
 /** Where the cause of an alert is to be seen. */
-function causeHref(alert: AlertRecord): string {
+export function causeHref(alert: AlertRecord): string {
   if (alert.workload_id === '') return topicOf(alert).href
   const base = `/workloads/${alert.workload_id}`
   if (alert.rule === 'workload_unhealthy') return `${base}/health`

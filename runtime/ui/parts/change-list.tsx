@@ -94,9 +94,12 @@ function Change({ of, hidesWorkload }: { of: ChangeRecord; hidesWorkload: boolea
 export function ChangeList({
   changes,
   hidesWorkload = false,
+  isPart = false,
 }: {
   changes: readonly ChangeRecord[]
   hidesWorkload?: boolean
+  /** The days are parts of a section that has a heading. */
+  isPart?: boolean
 }) {
   const days = new Map<string, ChangeRecord[]>()
   for (const change of changes) {
@@ -109,7 +112,7 @@ export function ChangeList({
     <>
       {[...days].map(([day, list]) => (
         <section key={day}>
-          <h2>{day}</h2>
+          {isPart ? <h3>{day}</h3> : <h2>{day}</h2>}
           <ul class="changes pane">
             {list.map((change) => (
               <Change key={`${change.kind}${change.id}`} of={change} hidesWorkload={hidesWorkload} />

@@ -57,6 +57,7 @@ function timeAxis(isLong: boolean): Axis {
       splits.map((seconds) => (isLong ? formatDay(iso(seconds)) : formatClock(iso(seconds)))),
     ...(isLong ? { incrs: [DAY_SECONDS, 2 * DAY_SECONDS] } : {}),
     space: isLong ? 110 : 70,
+    size: 30,
   }
 }
 

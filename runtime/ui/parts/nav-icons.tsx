@@ -1,5 +1,6 @@
 /** The pages of the console, each by a line drawing of 16 units. */
 const DRAWINGS = {
+  overview: 'M2 9.5h3l2-6 3 9 2-5h2',
   fleet: 'M2.5 2.5h4.5v4.5h-4.5zM9 2.5h4.5v4.5h-4.5zM2.5 9h4.5v4.5h-4.5zM9 9h4.5v4.5h-4.5z',
   alerts: 'M8 2a4 4 0 0 0-4 4v3l-1.5 2.5h11L12 9V6a4 4 0 0 0-4-4zM6.5 13.5a1.6 1.6 0 0 0 3 0',
   changes: 'M8 2a6 6 0 1 0 6 6M8 4.5V8l2.5 1.5M10.5 2.5h3.5M10.5 4.8h2.5',

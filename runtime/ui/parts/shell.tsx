@@ -40,6 +40,7 @@ interface NavItem {
 export function listPages(counts: { approvals?: number; alerts?: number } = {}): NavItem[] {
   const { nav } = say(shellTexts)
   const items: (NavItem | false)[] = [
+    { href: '/overview', text: nav.overview, group: 'watch', icon: 'overview' },
     { href: '/', text: nav.fleet, group: 'watch', icon: 'fleet' },
     { href: '/alerts', text: nav.alerts, group: 'watch', icon: 'alerts', count: counts.alerts ?? 0 },
     { href: '/changes', text: nav.changes, group: 'watch', icon: 'changes' },

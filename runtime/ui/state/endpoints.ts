@@ -46,6 +46,7 @@ import type {
   HoldsRequest,
   RenderedVersion,
 } from '../../../lib/wire/fleet-configs.ts'
+import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
 import type {
   ApiTokenCreated,
   ApiTokenRecord,
@@ -205,6 +206,8 @@ export const api = {
   steerRollout: (id: string, rollout: string, action: 'promote' | 'abort' | 'rollback') =>
     call<RolloutRecord>('POST', `${w(id)}/config/canary/${e(rollout)}/${action}`),
 
+  fleetHealth: (window: EventStatsWindow, signal?: Signal) =>
+    call<FleetHealth>('GET', '/api/fleet/health', { signal, query: { window } }),
   /** One page of the feed of changes; `address` is that of an older one. */
   changes: (filter: Record<string, string | undefined>, address: string | null, signal?: Signal) =>
     address === null

@@ -202,7 +202,7 @@ describe('what an edition cannot do', () => {
     await nav().first().waitFor()
     await expect
       .poll(() => nav().allTextContents())
-      .toEqual(['Fleet', 'Alerts', 'Changes', 'Templates', 'Reports', 'Audit'])
+      .toEqual(['Overview', 'Fleet', 'Alerts', 'Changes', 'Templates', 'Reports', 'Audit'])
     await page.goto(`/workloads/${gateway}`)
     await page.getByRole('heading', { name: 'gateway' }).waitFor()
     await expect.poll(() => page.getByRole('link', { name: 'Propose a change' }).count()).toBe(0)
@@ -218,7 +218,7 @@ describe('what an edition cannot do', () => {
     const links = plain.getByRole('navigation', { name: 'Main' }).getByRole('link')
     await expect
       .poll(() => links.allTextContents())
-      .toEqual(['Fleet', 'Alerts', 'Changes', 'Approvals', 'Templates', 'Reports', 'Audit'])
+      .toEqual(['Overview', 'Fleet', 'Alerts', 'Changes', 'Approvals', 'Templates', 'Reports', 'Audit'])
     await plain.goto(`/workloads/${id}/history`)
     await plain.getByRole('button', { name: 'Label' }).waitFor()
     await expect

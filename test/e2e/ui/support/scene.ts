@@ -377,6 +377,7 @@ export async function openScene(service: Service): Promise<Scene> {
         await page.keyboard.type('e')
       },
     },
+    { name: 'overview', path: '/overview' },
     { name: 'changes', path: '/changes' },
     {
       name: 'connect',

@@ -1,0 +1,68 @@
+import type { Clock } from '../clock.ts'
+import type { Workload } from '../fleet/state/model.ts'
+import type { Database } from '../store/db.ts'
+import { type HealthCounts, listWorstHealth, storeHealth, trimHealth } from '../store/fleet-health.ts'
+import { inTurns } from '../turns.ts'
+import type { EventStatsWindow } from '../wire/events.ts'
+import type { FleetHealth } from '../wire/fleet-health.ts'
+
+/** How often the fleet is counted. */
+export const COUNT_EVERY_MS = 300_000
+/** How long counts are kept: the longest window that is drawn. */
+const KEPT_MS = 7 * 86_400_000
+/** Workloads counted in one turn of the event loop. */
+const CHUNK = 1_000
+
+/** How long each window is, and each of its buckets. */
+const WINDOWS: Readonly<Record<EventStatsWindow, { seconds: number; bucketSeconds: number }>> = {
+  '1h': { seconds: 3_600, bucketSeconds: 300 },
+  '6h': { seconds: 21_600, bucketSeconds: 300 },
+  '24h': { seconds: 86_400, bucketSeconds: 1_800 },
+  '7d': { seconds: 604_800, bucketSeconds: 10_800 },
+}
+
+const floorTo = (ms: number, stepMs: number): Date => new Date(Math.floor(ms / stepMs) * stepMs)
+
+/** Count the workloads that are not archived by how they are. */
+async function countHealth(workloads: Iterable<Workload>): Promise<HealthCounts> {
+  const counts: HealthCounts = { connected: 0, degraded: 0, disconnected: 0 }
+  for await (const piece of inTurns(workloads, CHUNK))
+    for (const { archivedAt, status } of piece) if (archivedAt === null) counts[status]++
+  return counts
+}
+
+/** Keep how the fleet is now, once in each five minutes, and drop what is older than a week. */
+export async function keepHealth(
+  db: Database,
+  clock: Clock,
+  workloads: ReadonlyMap<string, Workload>,
+): Promise<void> {
+  // A fleet that nobody has connected to has no health.
+  if (workloads.size === 0) return
+  const counts = await countHealth(workloads.values())
+  const nowMs = clock.now().getTime()
+  await db.transaction('overview.health', async (tx) => {
+    await storeHealth(tx, floorTo(nowMs, COUNT_EVERY_MS), counts)
+    await trimHealth(tx, new Date(nowMs - KEPT_MS))
+  })
+}
+
+/** How the fleet was over a window that ends with the present bucket. */
+export async function readHealth(db: Database, now: Date, window: EventStatsWindow): Promise<FleetHealth> {
+  const { seconds, bucketSeconds } = WINDOWS[window]
+  const count = seconds / bucketSeconds
+  const last = floorTo(now.getTime(), bucketSeconds * 1_000)
+  const since = new Date(last.getTime() - (count - 1) * bucketSeconds * 1_000)
+  const known = await listWorstHealth(db, since, bucketSeconds)
+  return {
+    window,
+    bucket_seconds: bucketSeconds,
+    since: since.toISOString(),
+    buckets: known
+      .filter(({ bucket }) => bucket < count)
+      .map(({ bucket, ...counts }) => ({
+        start: new Date(since.getTime() + bucket * bucketSeconds * 1_000).toISOString(),
+        ...counts,
+      })),
+  }
+}

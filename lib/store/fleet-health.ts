@@ -1,0 +1,37 @@
+import type { Db } from './db.ts'
+
+/** How many workloads are how. */
+export interface HealthCounts {
+  connected: number
+  degraded: number
+  disconnected: number
+}
+
+/** Keep how the fleet is at a moment; the first count of a moment stays. */
+export async function storeHealth(tx: Db, at: Date, counts: HealthCounts): Promise<void> {
+  await tx.execute(
+    `insert into fleet_health (at, connected, degraded, disconnected) values ($1, $2, $3, $4)
+     on conflict (at) do nothing`,
+    [at, counts.connected, counts.degraded, counts.disconnected],
+  )
+}
+
+/** Remove what was kept before a moment. */
+export async function trimHealth(tx: Db, before: Date): Promise<number> {
+  return tx.execute(`delete from fleet_health where at < $1`, [before])
+}
+
+/** The worst count of each bucket since a moment, so that a short outage is not averaged away; empty ones are left out. */
+export async function listWorstHealth(
+  db: Db,
+  since: Date,
+  bucketSeconds: number,
+): Promise<(HealthCounts & { bucket: number })[]> {
+  return db.query<HealthCounts & { bucket: number }>(
+    `select distinct on (bucket) bucket, connected, degraded, disconnected from (
+       select floor(extract(epoch from at - $1::timestamptz) / $2)::int as bucket, at, connected, degraded, disconnected
+       from fleet_health where at >= $1) counted
+     order by bucket, disconnected desc, degraded desc, at`,
+    [since, bucketSeconds],
+  )
+}

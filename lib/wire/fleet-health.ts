@@ -1,0 +1,25 @@
+import { array, type Infer, number, string, type } from 'superstruct'
+import { EventStatsWindow } from './events.ts'
+import { named, note } from './structs.ts'
+
+export const FleetHealthBucket = named(
+  'FleetHealthBucket',
+  'The worst count of workloads in a stretch of time.',
+  type({ start: string(), connected: number(), degraded: number(), disconnected: number() }),
+)
+export type FleetHealthBucket = Infer<typeof FleetHealthBucket>
+
+export const FleetHealth = named(
+  'FleetHealth',
+  '`GET /api/fleet/health`: how the fleet was over time, counted every five minutes.',
+  type({
+    window: EventStatsWindow,
+    bucket_seconds: number(),
+    since: note('When the first bucket of the window begins.', string()),
+    buckets: note(
+      'Oldest first. One in which nothing was counted, as while the service was not running, is not there.',
+      array(FleetHealthBucket),
+    ),
+  }),
+)
+export type FleetHealth = Infer<typeof FleetHealth>

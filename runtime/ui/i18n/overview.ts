@@ -1,0 +1,87 @@
+import type { FleetVerdict } from '../logic/overview.ts'
+import { defineTexts, plural, say } from './define.ts'
+import { formatNumber } from './format.ts'
+
+const n = formatNumber
+
+/** Texts of the overview of the fleet. */
+export const overviewTexts = defineTexts({
+  en: {
+    title: 'Overview',
+    health: 'Health',
+    window: 'Period',
+    chart: 'Workloads over time',
+    noChart: 'How the fleet was is counted every five minutes; there is nothing to draw yet.',
+    gap: 'The worst of each stretch. Where nothing is drawn, nothing was counted.',
+    alerts: 'Open alerts',
+    noAlerts: 'No alert is open.',
+    allAlerts: (count: number) => `All ${n(count)} open alerts`,
+    versions: 'Versions',
+    allVersions: 'All about versions',
+    unknownVersion: 'unknown',
+    outdated: 'older than recommended',
+    changes: 'Changed in the last 24 hours',
+    noChanges: 'Nothing was changed.',
+    allChanges: 'All changes',
+    well: (all: number) =>
+      all === 1
+        ? 'The one workload is connected and healthy.'
+        : `All ${n(all)} workloads are connected and healthy.`,
+    unwell: (bad: number, all: number) =>
+      `${n(bad)} of ${n(all)} ${plural(all, 'workload', 'workloads')} ${bad === 1 ? 'is' : 'are'} degraded or disconnected.`,
+    open: (count: number) => `${n(count)} ${plural(count, 'alert is', 'alerts are')} open.`,
+    quiet: 'No config was changed in the last 24 hours.',
+    elsewhere: 'No config was changed in the last 24 hours: the cause is likely elsewhere.',
+    changed: (count: string, isOne: boolean) =>
+      `${count} ${isOne ? 'change' : 'changes'} in the last 24 hours`,
+    noneBad: 'none of them failed.',
+    bad: (count: number) => `${n(count)} of them failed or ${plural(count, 'stands', 'stand')} still.`,
+  },
+  fr: {
+    title: 'Vue d’ensemble',
+    health: 'Santé',
+    window: 'Période',
+    chart: 'Collecteurs au fil du temps',
+    noChart: 'L’état du parc est compté toutes les cinq minutes ; il n’y a encore rien à dessiner.',
+    gap: 'Le pire de chaque moment. Là où rien n’est dessiné, rien n’a été compté.',
+    alerts: 'Alertes ouvertes',
+    noAlerts: 'Aucune alerte n’est ouverte.',
+    allAlerts: (count: number) => `Les ${n(count)} alertes ouvertes`,
+    versions: 'Versions',
+    allVersions: 'Tout sur les versions',
+    unknownVersion: 'inconnue',
+    outdated: 'plus ancienne que recommandé',
+    changes: 'Changé ces dernières 24 heures',
+    noChanges: 'Rien n’a été changé.',
+    allChanges: 'Tous les changements',
+    well: (all: number) =>
+      all === 1
+        ? 'Le seul collecteur est connecté et sain.'
+        : `Les ${n(all)} collecteurs sont connectés et sains.`,
+    unwell: (bad: number, all: number) =>
+      `${n(bad)} ${plural(bad, 'collecteur', 'collecteurs')} sur ${n(all)} ${plural(bad, 'est dégradé ou déconnecté', 'sont dégradés ou déconnectés')}.`,
+    open: (count: number) => `${n(count)} ${plural(count, 'alerte ouverte', 'alertes ouvertes')}.`,
+    quiet: 'Aucune config n’a changé ces dernières 24 heures.',
+    elsewhere: 'Aucune config n’a changé ces dernières 24 heures : la cause est sans doute ailleurs.',
+    changed: (count: string, isOne: boolean) =>
+      `${count} ${isOne ? 'changement' : 'changements'} ces dernières 24 heures`,
+    noneBad: 'aucun échec.',
+    bad: (count: number) => `${n(count)} en échec ou à l’arrêt.`,
+  },
+})
+
+/** Is it us? What is wrong with the fleet, and whether somebody changed something, in a few sentences. */
+export function describeFleet(of: FleetVerdict): { state: string; cause: string } {
+  const words = say(overviewTexts)
+  const unwell = of.shares.degraded + of.shares.disconnected
+  const isWell = unwell === 0 && of.alertCount === 0
+  const state = [
+    unwell === 0 ? words.well(of.shares.all) : words.unwell(unwell, of.shares.all),
+    ...(of.alertCount > 0 ? [words.open(of.alertCount)] : []),
+  ].join(' ')
+  if (of.changeCount === 0) return { state, cause: isWell ? words.quiet : words.elsewhere }
+  const count = `${n(of.changeCount)}${of.hasMoreChanges ? '+' : ''}`
+  const changed = words.changed(count, of.changeCount === 1 && !of.hasMoreChanges)
+  const bad = of.badChangeCount > 0 ? words.bad(of.badChangeCount) : words.noneBad
+  return { state, cause: `${changed}, ${bad}` }
+}

@@ -1,0 +1,266 @@
+import { useMemo } from 'preact/hooks'
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
+import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
+import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
+import { EVENT_STATS_WINDOWS } from '../../../lib/wire/values.ts'
+import { alertTexts, describeAlert } from '../i18n/alerts.ts'
+import { say } from '../i18n/define.ts'
+import { fleetTexts } from '../i18n/fleet.ts'
+import { formatNumber, tick } from '../i18n/format.ts'
+import { historyTexts } from '../i18n/history.ts'
+import { describeFleet, overviewTexts } from '../i18n/overview.ts'
+import { hrefOfMoment } from '../logic/moments.ts'
+import {
+  countShares,
+  countVersions,
+  type HealthShares,
+  judgeFleet,
+  toHealthBars,
+  toneOf,
+} from '../logic/overview.ts'
+import { causeHref, nameOfSubject } from '../parts/alert-table.tsx'
+import { ChangeList } from '../parts/change-list.tsx'
+import type { ChartProps } from '../parts/chart.tsx'
+import { Select } from '../parts/controls.tsx'
+import { Loaded, Waiting } from '../parts/failure.tsx'
+import { lazy } from '../parts/lazy.tsx'
+import { Head } from '../parts/page.tsx'
+import { Ago, Mark } from '../parts/state.tsx'
+import { useFleet } from '../parts/workload-search.tsx'
+import { api } from '../state/endpoints.ts'
+import { fleetLoaded, fleetVersion, workloads } from '../state/fleet.ts'
+import { query, setQuery } from '../state/router.ts'
+import { can } from '../state/session.ts'
+import { usePages } from '../state/use-pages.ts'
+import { type Resource, useResource } from '../state/use-resource.ts'
+import { CHANGE_FRAMES } from './changes.tsx'
+
+const Chart = lazy<ChartProps>(async () => (await import('../parts/chart.tsx')).Chart)
+
+const DAY_MS = 86_400_000
+/** How many alerts, versions and changes are shown here; each list leads to its page. */
+const ALERTS_SHOWN = 5
+const VERSIONS_SHOWN = 6
+const CHANGES_SHOWN = 8
+/** The fleet is counted every five minutes, and nothing tells browsers when. */
+const COUNT_EVERY_MS = 300_000
+
+const STATES = [
+  ['connected', 'ok', 'full'],
+  ['degraded', 'warn', 'half'],
+  ['disconnected', 'bad', 'ring'],
+] as const
+
+/** How many workloads are how now; each number leads to them. */
+function Shares({ of }: { of: HealthShares }) {
+  const words = say(fleetTexts)
+  return (
+    <ul class="shares">
+      {STATES.map(([state, tone, shape]) => (
+        <li key={state} class={of[state] === 0 ? 'zero' : ''}>
+          <a href={`/?show=${state}`}>
+            <strong>{formatNumber(of[state])}</strong>
+            <Mark tone={of[state] === 0 ? 'idle' : tone} shape={shape}>
+              {words[state]}
+            </Mark>
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function OverTime({ health }: { health: FleetHealth }) {
+  const words = say(overviewTexts)
+  const status = say(fleetTexts)
+  const bars = useMemo(() => toHealthBars(health), [health])
+  const series = useMemo(
+    () => [
+      { name: status.connected, values: bars.connected, color: '--ok' },
+      { name: status.degraded, values: bars.degraded, color: '--warn' },
+      { name: status.disconnected, values: bars.disconnected, color: '--bad' },
+    ],
+    [bars, status],
+  )
+  if (bars.times.length === 0) return <p class="muted">{words.noChart}</p>
+  return (
+    <div class="stack tight">
+      <Chart
+        label={words.chart}
+        times={bars.times}
+        bucketSeconds={health.bucket_seconds}
+        series={series}
+        isSum={false}
+        hrefOf={hrefOfMoment}
+      />
+      <p class="muted small">{words.gap}</p>
+    </div>
+  )
+}
+
+function Health({ shares }: { shares: HealthShares }) {
+  const words = say(overviewTexts)
+  const { windows } = say(historyTexts)
+  const wanted = query.value.get('window')
+  const window = EVENT_STATS_WINDOWS.find((id) => id === wanted) ?? '24h'
+  const health = useResource(`health:${window}:${Math.floor(tick.value / COUNT_EVERY_MS)}`, (abort) =>
+    api.fleetHealth(window, abort),
+  )
+  return (
+    <section class="pane stack" aria-label={words.health}>
+      <div class="head">
+        <h2>{words.health}</h2>
+        <div class="actions">
+          <Select
+            isBare
+            label={words.window}
+            value={window}
+            options={EVENT_STATS_WINDOWS.map((id) => [id, windows[id]])}
+            onValue={(id) => setQuery({ window: id === '24h' ? null : id })}
+          />
+        </div>
+      </div>
+      <Shares of={shares} />
+      <Loaded of={health}>{(data) => <OverTime health={data} />}</Loaded>
+    </section>
+  )
+}
+
+function Alerts({ alerts }: { alerts: readonly AlertRecord[] }) {
+  const words = say(overviewTexts)
+  const { rules } = say(alertTexts)
+  return (
+    <section class="ground" aria-label={words.alerts}>
+      <h2>{words.alerts}</h2>
+      {alerts.length === 0 && <p class="muted">{words.noAlerts}</p>}
+      <ul class="list">
+        {alerts.slice(0, ALERTS_SHOWN).map((alert) => (
+          <li key={alert.id}>
+            <div>
+              <a class="name" href={causeHref(alert)}>
+                {nameOfSubject(alert)}
+              </a>{' '}
+              · {rules[alert.rule] ?? alert.rule} · <Ago at={alert.fired_at} />
+              <div class="muted small">{describeAlert(alert)}</div>
+            </div>
+          </li>
+        ))}
+      </ul>
+      {alerts.length > ALERTS_SHOWN && (
+        <a class="link" href="/alerts">
+          {words.allAlerts(alerts.length)}
+        </a>
+      )}
+    </section>
+  )
+}
+
+function Versions() {
+  const words = say(overviewTexts)
+  const version = fleetVersion.value
+  // `workloads` is no signal; `fleetVersion` counts its changes.
+  const counts = useMemo(() => countVersions(workloads.values()), [version])
+  const largest = Math.max(1, ...counts.map(({ count }) => count))
+  return (
+    <section class="ground" aria-label={words.versions}>
+      <h2>{words.versions}</h2>
+      <ul class="versions">
+        {counts.slice(0, VERSIONS_SHOWN).map((one) => (
+          <li key={one.version}>
+            <a class="mono" href={`/?q=${encodeURIComponent(`version:${one.version}`)}`}>
+              {one.version || words.unknownVersion}
+            </a>
+            <div class="share">
+              <span class="share-bar" aria-hidden="true">
+                <i style={{ width: `${(100 * one.count) / largest}%` }} />
+              </span>
+              <span>{formatNumber(one.count)}</span>
+            </div>
+            {one.isOutdated && (
+              <Mark tone="warn" shape="triangle">
+                {words.outdated}
+              </Mark>
+            )}
+          </li>
+        ))}
+      </ul>
+      {can('config_safety.version_intelligence') && (
+        <a class="link" href="/versions">
+          {words.allVersions}
+        </a>
+      )}
+    </section>
+  )
+}
+
+/** What was changed in the last day, the newest first. */
+function useDay() {
+  // The beginning moves on by the hour, so that the list does not jump while somebody reads it.
+  const hour = Math.floor(tick.value / 3_600_000)
+  const from = new Date(hour * 3_600_000 - DAY_MS).toISOString()
+  return usePages<ChangeRecord>(`day:${from}`, {
+    idOf: ({ kind, id }) => `${kind}${id}`,
+    load: (address, abort) => api.changes({ from }, address, abort),
+    touches: ({ type }) => CHANGE_FRAMES.has(type),
+  })
+}
+
+function Verdict({
+  shares,
+  alerts,
+  day,
+}: {
+  shares: HealthShares
+  alerts: Resource<AlertRecord[]>
+  day: ReturnType<typeof useDay>
+}) {
+  // Half of the answer would be a wrong one.
+  if (!fleetLoaded.value || alerts.data === null || (day.isLoading && day.rows.length === 0))
+    return <Waiting />
+  if (shares.all === 0) return null
+  const verdict = judgeFleet(shares, alerts.data.length, day.rows, day.hasOlder)
+  const { state, cause } = describeFleet(verdict)
+  return (
+    <div class={`say t-${toneOf(verdict)}`} role="status">
+      <p>
+        <b>{state}</b> {cause}
+      </p>
+    </div>
+  )
+}
+
+/** Is it us? How the fleet is and was, what is wrong, and what somebody changed. */
+export function OverviewPage() {
+  const words = say(overviewTexts)
+  useFleet()
+  const version = fleetVersion.value
+  // `workloads` is no signal; `fleetVersion` counts its changes.
+  const shares = useMemo(() => countShares(workloads.values()), [version])
+  const alerts = useResource(
+    'overview-alerts',
+    (abort) => api.alerts(false, abort),
+    (frame) => frame.type === 'alert_update' || frame.type === 'workload_removed',
+  )
+  const day = useDay()
+  return (
+    <div class="stack">
+      <Head title={words.title} />
+      <Verdict shares={shares} alerts={alerts} day={day} />
+      <Health shares={shares} />
+      <div class="two even">
+        <Loaded of={alerts}>{(data) => <Alerts alerts={data} />}</Loaded>
+        <Versions />
+      </div>
+      <section class="ground" aria-label={words.changes}>
+        <h2>{words.changes}</h2>
+        {day.rows.length === 0 && !day.isLoading && <p class="muted">{words.noChanges}</p>}
+        <ChangeList isPart changes={day.rows.slice(0, CHANGES_SHOWN)} />
+        <p class="touched">
+          <a class="link" href="/changes">
+            {words.allChanges}
+          </a>
+        </p>
+      </section>
+    </div>
+  )
+}

@@ -1,0 +1,101 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { Api } from '../support/service.ts'
+import { findBarriers, SHOTS, signIn, visit } from './support/browser.ts'
+import { FAILING_EXPORTER, GATEWAY_KAFKA, pushAndSettle, SECRETIVE, workloadId } from './support/scene.ts'
+import { browser, connectAgent, connectManaged, service, useStage } from './support/stage.ts'
+
+useStage({ pages: 'none', withinMs: 120_000 })
+
+test('answers whether it is us: how the fleet is, since when, and what somebody changed', async () => {
+  const well = connectAgent('mailer', 'mailer-1')
+  connectAgent('otel-node', 'otel-node-1', {
+    identifying: { 'service.name': 'otel-node', 'service.version': '0.131.0' },
+  })
+  await workloadId(service, 'mailer')
+  await workloadId(service, 'otel-node')
+  const { page, context, complaints } = await visit(browser, service.url)
+  await signIn(page)
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await page.getByText('All 2 workloads are connected and healthy.').waitFor()
+  await page.getByText('No config was changed in the last 24 hours.').waitFor()
+
+  // Nobody changed anything, so that the cause is not here.
+  well.say({ health: FAILING_EXPORTER })
+  await page.getByText('1 of 2 workloads is degraded or disconnected.').waitFor()
+  await page.getByText('the cause is likely elsewhere', { exact: false }).waitFor()
+  // Now somebody did, and it failed.
+  const gateway = await connectManaged('otel-gateway', { capabilities: SECRETIVE })
+  await pushAndSettle(service, gateway, GATEWAY_KAFKA)
+  await page.getByText(/3 changes in the last 24 hours, 1 of them failed/).waitFor()
+  const changes = page.getByRole('region', { name: 'Changed in the last 24 hours' })
+  await changes.getByText(/Automatic rollback from/).waitFor()
+  const versions = page.getByRole('region', { name: 'Versions' })
+  await versions.getByRole('link', { name: '0.131.0' }).waitFor()
+
+  // How it was over time is counted by the service; a stretch of it leads to the changes of that time.
+  await page.reload()
+  const chart = page.getByRole('region', { name: /Workloads over time/ })
+  await page.getByText('there is nothing to draw yet', { exact: false }).or(chart).first().waitFor()
+  for (const width of [1440, 1024, 390])
+    for (const theme of ['light', 'dark'] as const) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.emulateMedia({ colorScheme: theme })
+      await page.screenshot({ path: join(SHOTS, `overview-${width}-${theme}-en.png`), fullPage: true })
+      await expect
+        .poll(() => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth))
+        .toBeLessThanOrEqual(0)
+    }
+  expect(await findBarriers(page)).toEqual([])
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await page
+    .getByRole('region', { name: 'Health' })
+    .getByRole('link', { name: /degraded/ })
+    .click()
+  await page.getByRole('link', { name: 'mailer' }).waitFor()
+  await expect.poll(() => new URL(page.url()).search).toBe('?show=degraded')
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+test('the chart of the fleet’s health leads to what was changed, in French and for a viewer too', async () => {
+  const who = { email: 'vera@example.com', password: 'long enough to pass' }
+  await service.api.post('/api/users', { ...who, groups: ['viewer'] }, 201)
+  const api = new Api(service.url)
+  await api.login(who)
+  expect((await api.call('PUT', '/api/me/preferences', { theme: 'dark', language: 'fr' })).status).toBe(200)
+  const { page, context, complaints } = await visit(browser, service.url)
+  // Hours would have to pass before there is something to draw.
+  const start = Math.floor(Date.now() / 1_800_000) * 1_800_000 - 47 * 1_800_000
+  await page.route('**/api/fleet/health*', (route) =>
+    route.fulfill({
+      json: {
+        window: '24h',
+        bucket_seconds: 1_800,
+        since: new Date(start).toISOString(),
+        buckets: Array.from({ length: 48 }, (_, at) => ({
+          start: new Date(start + at * 1_800_000).toISOString(),
+          connected: at < 30 ? 3 : 2,
+          degraded: at < 30 ? 0 : 1,
+          disconnected: at > 40 && at < 44 ? 1 : 0,
+        })).filter((_, at) => at < 12 || at > 16),
+      },
+    }),
+  )
+  await signIn(page, who)
+  await page.goto('/overview')
+  const chart = page.getByRole('region', { name: /Collecteurs au fil du temps/ })
+  await chart.locator('canvas').waitFor()
+  await page.screenshot({ path: join(SHOTS, 'overview-chart-1440-dark-fr.png'), fullPage: true })
+  await chart.focus()
+  await page.keyboard.press('ArrowLeft')
+  await page.getByRole('link', { name: 'Ce qui a changé alors' }).click()
+  await page.getByRole('heading', { name: 'Changements', level: 1 }).waitFor()
+  await page
+    .getByText(/Retour automatique de/)
+    .first()
+    .waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  expect(complaints).toEqual([])
+  await context.close()
+})

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { describeFleet } from '../../../runtime/ui/i18n/overview.ts'
+import {
+  countShares,
+  countVersions,
+  judgeFleet,
+  toHealthBars,
+  toneOf,
+} from '../../../runtime/ui/logic/overview.ts'
+
+const workload = (status: WorkloadRecord['status'], more: Partial<WorkloadRecord> = {}) =>
+  ({
+    id: 'a',
+    type: 'collector',
+    status,
+    version: '0.149.0',
+    version_outdated: false,
+    ...more,
+  }) as WorkloadRecord
+const change = (kind: ChangeRecord['kind'], outcome: ChangeRecord['outcome']): ChangeRecord => ({
+  ...{ kind, outcome, id: kind, at: '2026-07-01T08:00:00.000Z', who: 'a@b.c', is_break_glass: false },
+})
+const ARCHIVED = { archived_at: '2026-07-01T08:00:00.000Z' }
+
+describe('is it us?', () => {
+  const well = countShares([workload('connected'), workload('connected')])
+  const sick = countShares([workload('connected'), workload('degraded'), workload('disconnected')])
+  const judge = (...of: Parameters<typeof judgeFleet>) => {
+    const verdict = judgeFleet(...of)
+    const { state, cause } = describeFleet(verdict)
+    return [toneOf(verdict), state, cause]
+  }
+
+  test('nothing is wrong, and nothing was done', () => {
+    expect(judge(well, 0, [], false)).toEqual([
+      'ok',
+      'All 2 workloads are connected and healthy.',
+      'No config was changed in the last 24 hours.',
+    ])
+  })
+
+  test('something is wrong, and nobody did anything: a request alone is nothing', () => {
+    expect(judge(sick, 1, [change('request', 'open')], false)).toEqual([
+      'bad',
+      '2 of 3 workloads are degraded or disconnected. 1 alert is open.',
+      'No config was changed in the last 24 hours: the cause is likely elsewhere.',
+    ])
+  })
+
+  test('changes that failed or halted are named, also where all is well again', () => {
+    const changes = [
+      change('push', 'failed'),
+      change('rollout', 'halted'),
+      change('auto_rollback', 'succeeded'),
+    ]
+    expect(judge(well, 0, changes, false)).toEqual([
+      'warn',
+      'All 2 workloads are connected and healthy.',
+      '3 changes in the last 24 hours, 2 of them failed or stand still.',
+    ])
+    expect(judge(well, 0, [change('push', 'succeeded')], true)[2]).toBe(
+      '1+ changes in the last 24 hours, none of them failed.',
+    )
+  })
+})
+
+describe('the numbers of the overview', () => {
+  test('leave archived workloads out, and count versions of collectors, the newest first', () => {
+    const all = [
+      workload('connected'),
+      workload('degraded', { version: '0.131.0', version_outdated: true }),
+      workload('connected', { version: '0.131.0', version_outdated: true }),
+      workload('connected', { version: '' }),
+      workload('disconnected', ARCHIVED),
+      workload('connected', { type: 'sdk', version: '2.0.0' }),
+    ]
+    expect(countShares(all)).toEqual({ all: 5, connected: 4, degraded: 1, disconnected: 0 })
+    expect(countVersions(all)).toEqual([
+      { version: '0.149.0', count: 1, isOutdated: false },
+      { version: '0.131.0', count: 2, isOutdated: true },
+      { version: '', count: 1, isOutdated: false },
+    ])
+  })
+
+  test('draw a gap where nothing was counted', () => {
+    const start = (minutes: number) => new Date(Date.UTC(2026, 6, 1, 8, minutes)).toISOString()
+    const bars = toHealthBars({
+      ...{ window: '1h', bucket_seconds: 300, since: start(0) },
+      buckets: [
+        { start: start(0), connected: 3, degraded: 0, disconnected: 0 },
+        { start: start(55), connected: 2, degraded: 1, disconnected: 1 },
+      ],
+    })
+    expect(bars.times).toHaveLength(12)
+    expect(bars.connected).toEqual([3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2])
+    expect(bars.disconnected.at(-1)).toBe(1)
+    const empty = { ...{ window: '1h' as const, bucket_seconds: 300, since: start(0) }, buckets: [] }
+    expect(toHealthBars(empty).times).toEqual([])
+  })
+})
