@@ -112,6 +112,7 @@ import oidcLogin from '../functions/oidc/login.ts'
 import oidcRefusal from '../functions/oidc/refusal.ts'
 import opampAgentPoll from '../functions/opamp/agent-poll.ts'
 import opampAgentSocket from '../functions/opamp/agent-socket.ts'
+import overviewDestinations from '../functions/overview/destinations.ts'
 import overviewHealth from '../functions/overview/health.ts'
 import overviewKeepHealth from '../functions/overview/keep-health.ts'
 import pushGroupsCreate from '../functions/push-groups/create.ts'
@@ -306,6 +307,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'oidc/refusal', definition: oidcRefusal },
   { id: 'opamp/agent-poll', definition: opampAgentPoll },
   { id: 'opamp/agent-socket', definition: opampAgentSocket },
+  { id: 'overview/destinations', definition: overviewDestinations },
   { id: 'overview/health', definition: overviewHealth },
   { id: 'overview/keep-health', definition: overviewKeepHealth },
   { id: 'push-groups/create', definition: pushGroupsCreate },

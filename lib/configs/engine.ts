@@ -4,7 +4,6 @@ import type { PolicyEvaluation } from '../wire/policy.ts'
 import type { ValidationResult } from '../wire/validation.ts'
 import type { WorkerPool } from '../workers/pool.ts'
 import type { ComponentRef } from './check/components.ts'
-import type { ConfigOutline } from './check/outline.ts'
 import {
   finishValidation,
   type RuntimeCheck,
@@ -22,6 +21,7 @@ import {
   runConfigJob,
 } from './jobs.ts'
 import type { MigrationInput } from './migrate/preview.ts'
+import type { ConfigOutline } from './outline.ts'
 import type { ConfigPatch, Patching } from './patch/patch.ts'
 import type { PolicyRequest } from './policy/policy.ts'
 import type { Rendering } from './render/render.ts'

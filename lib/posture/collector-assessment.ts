@@ -1,5 +1,5 @@
 import { missingComponents } from '../configs/check/components.ts'
-import type { ConfigOutline } from '../configs/check/outline.ts'
+import type { ConfigOutline } from '../configs/outline.ts'
 import { byBytes } from '../model/text-order.ts'
 import { compareVersions, isComparable } from '../model/versions.ts'
 import type {
@@ -10,7 +10,7 @@ import type {
 } from '../wire/version-intelligence.ts'
 
 /** The components of the config that a workload should run. */
-export interface PostureConfig extends ConfigOutline {
+export interface PostureConfig extends Omit<ConfigOutline, 'destinations'> {
   hash: string
 }
 

@@ -1,5 +1,8 @@
+import { redactString } from '../../redact/redact.ts'
 import { componentType } from '../check/components.ts'
-import { type ComparedConfig, type ComparedPart, sectionIds } from './model.ts'
+import type { ConfigObject } from '../yaml/value.ts'
+import { hostsOf } from './endpoints.ts'
+import { type ComparedConfig, type ComparedPart, cutUp, sectionIds } from './model.ts'
 
 /** Exporters that send nothing away. */
 const LOCAL_TYPES = new Set(['debug', 'logging', 'nop'])
@@ -34,4 +37,41 @@ function usedExporters({ parts, pipelines }: ComparedConfig): Map<string, Compar
     }
   }
   return used
+}
+
+/** Where a config sends data to, by which kind of exporter. */
+export interface Destination {
+  /** Host and port, or the text of an address that is filled in at start; empty where the exporter names none. */
+  address: string
+  exporterType: string
+  /** The signals of the pipelines that lead there, sorted. */
+  signals: readonly string[]
+}
+
+/** Destinations that are told of one config. */
+const DESTINATIONS_MAX = 64
+
+/** Where a config sends data to; exporters that send nothing away are left out. */
+export function listDestinations(root: ConfigObject): Destination[] {
+  const config = cutUp(root)
+  const signalsOf = new Map<string, Set<string>>()
+  for (const [pipeline, value] of config.pipelines)
+    for (const id of sectionIds(value, 'exporters')) {
+      const known = signalsOf.get(id) ?? new Set<string>()
+      signalsOf.set(id, known.add(pipeline.split('/')[0]!))
+    }
+  const found = new Map<string, Destination>()
+  for (const [id, part] of usedExporters(config)) {
+    const exporterType = componentType(id)
+    if (LOCAL_TYPES.has(exporterType)) continue
+    const hosts = hostsOf(part)
+    for (const host of hosts.length === 0 ? [''] : hosts) {
+      const address = redactString(host)
+      const key = `${exporterType} ${address}`
+      const signals = new Set([...(found.get(key)?.signals ?? []), ...(signalsOf.get(id) ?? [])])
+      found.set(key, { address, exporterType, signals: [...signals].sort() })
+      if (found.size >= DESTINATIONS_MAX) return [...found.values()]
+    }
+  }
+  return [...found.values()]
 }

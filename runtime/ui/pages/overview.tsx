@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
+import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
 import { EVENT_STATS_WINDOWS } from '../../../lib/wire/values.ts'
 import { alertTexts, describeAlert } from '../i18n/alerts.ts'
@@ -26,11 +27,12 @@ import { Loaded, Waiting } from '../parts/failure.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
+import { Table, type TableColumn } from '../parts/table.tsx'
 import { useFleet } from '../parts/workload-search.tsx'
 import { api } from '../state/endpoints.ts'
 import { fleetLoaded, fleetVersion, workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
-import { can } from '../state/session.ts'
+import { can, may } from '../state/session.ts'
 import { usePages } from '../state/use-pages.ts'
 import { type Resource, useResource } from '../state/use-resource.ts'
 import { CHANGE_FRAMES } from './changes.tsx'
@@ -42,6 +44,7 @@ const DAY_MS = 86_400_000
 const ALERTS_SHOWN = 5
 const VERSIONS_SHOWN = 6
 const CHANGES_SHOWN = 8
+const NAMES_SHOWN = 5
 /** The fleet is counted every five minutes, and nothing tells browsers when. */
 const COUNT_EVERY_MS = 300_000
 
@@ -193,6 +196,69 @@ function Versions() {
   )
 }
 
+function columnsOf(): TableColumn<ExportDestination>[] {
+  const words = say(overviewTexts)
+  const { destination } = words
+  return [
+    {
+      title: destination.address,
+      look: 'name',
+      cell: ({ address }) => (address ? <span class="mono">{address}</span> : <i>{words.noAddress}</i>),
+    },
+    { title: destination.exporter, cell: ({ exporter }) => exporter },
+    { title: destination.signals, look: 'muted', cell: ({ signals }) => signals.join(', ') },
+    {
+      title: destination.who,
+      look: 'text',
+      cell: ({ workloads: known, workload_count: count }) => {
+        const shown = known.slice(0, NAMES_SHOWN)
+        return (
+          <>
+            {shown.map(({ id, display_name: name }, at) => (
+              <span key={id}>
+                {at > 0 && ', '}
+                <a href={`/workloads/${id}/configuration`}>{name || id.slice(0, 8)}</a>
+              </span>
+            ))}{' '}
+            {count > shown.length && <span class="muted">{words.andMore(count - shown.length)}</span>}
+          </>
+        )
+      },
+    },
+  ]
+}
+
+/** Who exports where, for those who may read configs. */
+function Destinations() {
+  const words = say(overviewTexts)
+  const destinations = useResource(
+    may('config:read_content') ? 'destinations' : null,
+    (abort) => api.destinations(abort),
+    (frame) => frame.type === 'push_update' && frame.push.phase === 'applied',
+  )
+  if (!may('config:read_content')) return null
+  return (
+    <section class="ground stack tight" aria-label={words.destinations}>
+      <h2>{words.destinations}</h2>
+      <p class="muted small">{words.destinationsMore}</p>
+      <Loaded of={destinations}>
+        {(data) =>
+          data.length === 0 ? (
+            <p class="muted">{words.noDestinations}</p>
+          ) : (
+            <Table
+              label={words.destinations}
+              columns={columnsOf()}
+              rows={data}
+              keyOf={({ exporter, address }) => `${exporter} ${address}`}
+            />
+          )
+        }
+      </Loaded>
+    </section>
+  )
+}
+
 /** What was changed in the last day, the newest first. */
 function useDay() {
   // The beginning moves on by the hour, so that the list does not jump while somebody reads it.
@@ -261,6 +327,7 @@ export function OverviewPage() {
           </a>
         </p>
       </section>
+      <Destinations />
     </div>
   )
 }

@@ -28,6 +28,7 @@ import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { AgentAddress, AgentCredential } from '../../../lib/wire/connect.ts'
 import type { Convergence } from '../../../lib/wire/convergence.ts'
 import type { ManagedConfigRecord } from '../../../lib/wire/desired.ts'
+import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import type { ConfigDiff, DiffRequest } from '../../../lib/wire/diff.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
 import type { EventStats, EventStatsWindow, WorkloadEventRecord } from '../../../lib/wire/events.ts'
@@ -206,6 +207,7 @@ export const api = {
   steerRollout: (id: string, rollout: string, action: 'promote' | 'abort' | 'rollback') =>
     call<RolloutRecord>('POST', `${w(id)}/config/canary/${e(rollout)}/${action}`),
 
+  destinations: (signal?: Signal) => call<ExportDestination[]>('GET', '/api/fleet/destinations', { signal }),
   fleetHealth: (window: EventStatsWindow, signal?: Signal) =>
     call<FleetHealth>('GET', '/api/fleet/health', { signal, query: { window } }),
   /** One page of the feed of changes; `address` is that of an older one. */

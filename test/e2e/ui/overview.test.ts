@@ -33,6 +33,9 @@ test('answers whether it is us: how the fleet is, since when, and what somebody 
   const versions = page.getByRole('region', { name: 'Versions' })
   await versions.getByRole('link', { name: '0.131.0' }).waitFor()
 
+  const where = page.getByRole('region', { name: 'Who exports where' }).first()
+  await where.getByRole('row', { name: /telemetry\.example\.com:4318.*otlphttp.*otel-gateway/ }).waitFor()
+
   // How it was over time is counted by the service; a stretch of it leads to the changes of that time.
   await page.reload()
   const chart = page.getByRole('region', { name: /Workloads over time/ })
@@ -87,6 +90,7 @@ test('the chart of the fleet’s health leads to what was changed, in French and
   const chart = page.getByRole('region', { name: /Collecteurs au fil du temps/ })
   await chart.locator('canvas').waitFor()
   await page.screenshot({ path: join(SHOTS, 'overview-chart-1440-dark-fr.png'), fullPage: true })
+  await expect.poll(() => page.getByText('Qui exporte où').count()).toBe(0)
   await chart.focus()
   await page.keyboard.press('ArrowLeft')
   await page.getByRole('link', { name: 'Ce qui a changé alors' }).click()

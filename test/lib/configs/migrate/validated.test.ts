@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { outlineConfig } from '../../../../lib/configs/check/outline.ts'
 import { validateStatically } from '../../../../lib/configs/check/validate.ts'
 import { previewValidatedMigration } from '../../../../lib/configs/migrate/validated.ts'
+import { outlineConfig } from '../../../../lib/configs/outline.ts'
 import { BUILT_IN_TEMPLATES } from '../../../../lib/configs/templates/built-in.ts'
 
 const now = new Date('2026-07-01T08:00:00.000Z')
@@ -59,7 +59,8 @@ describe('outlineConfig', () => {
         { category: 'exporters', type: 'debug', id: 'debug', path: 'service.pipelines.traces.exporters[0]' },
         { category: 'extensions', type: 'health_check', id: 'health_check', path: 'service.extensions[0]' },
       ],
+      destinations: [],
     })
-    expect(outlineConfig('[')).toEqual({ defined: [], used: [] })
+    expect(outlineConfig('[')).toEqual({ defined: [], used: [], destinations: [] })
   })
 })

@@ -1,0 +1,56 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import type { ExportDestination } from '../../../lib/wire/destinations.ts'
+import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+
+beforeEach(async () => {
+  await ctx?.close()
+  await database.pool.execute('delete from workloads')
+  ctx = await createFleetContext(database)
+})
+afterAll(() => ctx.close())
+
+const exporting = (port: number, exporter: string, settings: string) =>
+  configYaml(port)
+    .replace('  debug:', `  ${exporter}:\n    ${settings}\n  debug:`)
+    .replace('[debug]', `[debug, ${exporter}]`)
+
+describe('GET /api/fleet/destinations', () => {
+  it('tells who exports where, of all configs together, without credentials', async () => {
+    const agents = ['a', 'b', 'c'].map((service) => fakeAgent(ctx.fleet, { service }))
+    await ctx.advance(300)
+    const [first, second, third] = agents.map(({ workloadId }) => workloadId)
+    const eu = 'endpoint: https://user:geheim@otel.example.com:4318'
+    await pushConfig(ctx.fleet, first!, exporting(1, 'otlphttp/eu', eu))
+    await pushConfig(ctx.fleet, second!, exporting(2, 'otlphttp', 'endpoint: https://otel.example.com:4318/'))
+    await pushConfig(ctx.fleet, third!, exporting(3, 'kafka', 'topic: spans'))
+    const editor = await signIn(ctx, { groups: ['editor'] })
+    const answer = await invoke(ctx, 'GET /api/fleet/destinations', { as: editor.token })
+    expect(answer.status).toBe(200)
+    expect(answer.text).not.toContain('geheim')
+    expect(answer.json as ExportDestination[]).toEqual([
+      {
+        ...{ address: 'otel.example.com:4318', exporter: 'otlphttp', signals: ['traces'] },
+        ...{ workload_count: 2, instance_count: 2 },
+        workloads: [
+          { id: first, display_name: 'a' },
+          { id: second, display_name: 'b' },
+        ],
+      },
+      {
+        ...{ exporter: 'kafka', signals: ['traces'], workload_count: 1, instance_count: 1 },
+        workloads: [{ id: third, display_name: 'c' }],
+      },
+    ])
+  })
+
+  it('is for those who may read configs', async () => {
+    const viewer = await signIn(ctx, { groups: ['viewer'] })
+    expect((await invoke(ctx, 'GET /api/fleet/destinations', { as: viewer.token })).status).toBe(403)
+  })
+})
