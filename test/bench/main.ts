@@ -7,6 +7,7 @@ import { measureInventory, measureStart, measureValidation } from './measures/ap
 import { measureCampaign } from './measures/campaign.ts'
 import { measureEndpoints } from './measures/endpoints.ts'
 import { measureBigWorkload, measureCurve, measureFleet, measureFloor } from './measures/fleet.ts'
+import { measureFronts } from './measures/fronts.ts'
 import { measureFanOut100k, measureJanitor } from './measures/harness.ts'
 import { measureHub } from './measures/hub.ts'
 import { measureFanOut, measureRestart } from './measures/push.ts'
@@ -19,7 +20,7 @@ import type { Bench } from './session.ts'
 const HELP = `npm run bench -- [--only ID,...] [--agents N] [--time-scale X] [--node-arg ARG]...
 
 Measures the service as a process of its own, with PostgreSQL and the load beside it.
-  --only ID,...     1, 1b, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, campaign, fan-out-100k, timers, janitor, endpoints, curve,
+  --only ID,...     1, 1b, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, campaign, fronts, fan-out-100k, timers, janitor, endpoints, curve,
                     curve-1b; all by default
   --agents N        the size of the fleet, 15000 by default
   --time-scale X    shortens what only waits, for a first look
@@ -39,6 +40,7 @@ const ALL = [
   '10',
   '11',
   'campaign',
+  'fronts',
   'fan-out-100k',
   'timers',
   'janitor',
@@ -102,6 +104,7 @@ async function run({ only, agents, timeScale, nodeArguments }: Arguments): Promi
     if (wants('10')) await measure('evidence pack', () => measureReports(bench))
     if (wants('endpoints')) await measure('endpoints', () => measureEndpoints(bench))
     if (wants('campaign')) await measure('campaign', () => measureCampaign(bench))
+    if (wants('fronts')) await measure('several processes', () => measureFronts(bench))
     if (wants('fan-out-100k')) await measure('fan-out to 100,000', () => measureFanOut100k(bench))
     if (wants('timers')) await measure('timers', () => measureTimers(bench))
     if (wants('janitor')) await measure('janitor', () => measureJanitor(bench))

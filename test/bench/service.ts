@@ -81,6 +81,8 @@ export interface BenchService {
   token(): string
   /** Kill the service and start it again on the same ports; resolves with the ms from its start until it is ready. */
   killAndRestart(): Promise<{ readyMs: number }>
+  /** Kill the service for good. */
+  kill(): Promise<void>
   end(): Promise<void>
 }
 
@@ -98,6 +100,20 @@ export interface ServiceOptions {
   env?: Readonly<Record<string, string>>
   /** The single executable in the place of the bundle. */
   asExecutable?: boolean
+  /** It joins the processes that run on the database of this name already. */
+  joins?: boolean
+}
+
+async function createDatabase({ server }: BenchDatabase, name: string): Promise<void> {
+  const ask = async (dsn: string, ...statements: string[]) => {
+    const client = new pg.Client(dsn)
+    await client.connect()
+    for (const statement of statements) await client.query(statement)
+    await client.end()
+  }
+  const anew = [`drop database if exists ${name} with (force)`, `create database ${name} owner ${ROLE}`]
+  await ask(server.dsn('postgres'), ...anew)
+  await ask(server.dsn(name), 'create extension pg_stat_statements')
 }
 
 /** Start the service with an administrator, and wait until it is ready. */
@@ -105,15 +121,10 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
   const program = options.asExecutable === true ? EXECUTABLE : BUNDLE
   if (!existsSync(program)) throw new Error(`${program} is missing: run npm run build`)
   const { database, name } = options
-  const admin = new pg.Client(database.server.dsn('postgres'))
-  await admin.connect()
-  await admin.query(`drop database if exists ${name} with (force)`)
-  await admin.query(`create database ${name} owner ${ROLE}`)
-  await admin.end()
+  if (options.joins !== true) await createDatabase(database, name)
   const db = new pg.Client(database.server.dsn(name))
   await db.connect()
   db.on('error', () => undefined)
-  await db.query('create extension pg_stat_statements')
   const apiPort = await findFreePort('127.0.0.1')
   const opampPort = await findFreePort('127.0.0.1')
   const metricsPort = await findFreePort('127.0.0.1')
@@ -191,6 +202,7 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
       child = await start()
       return { readyMs: performance.now() - startedAt }
     },
+    kill: () => endChild(child, 'SIGKILL'),
     async end() {
       await endChild(child, 'SIGTERM')
       await db.end()

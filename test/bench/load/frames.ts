@@ -45,12 +45,12 @@ function effectiveConfig(): string {
   return head + lines.join('')
 }
 
-function healthTree() {
-  const statusTimeUnixNano = '1767225600000000000'
+function healthTree(round = 0) {
+  const statusTimeUnixNano = `17672256${String(round).padStart(2, '0')}000000000`
   const node = {
     healthy: true,
     status: 'StatusOK',
-    startTimeUnixNano: statusTimeUnixNano,
+    startTimeUnixNano: '1767225600000000000',
     statusTimeUnixNano,
   }
   const componentHealthMap = Object.fromEntries(
@@ -97,6 +97,12 @@ function firstReport(workload: number): Buffer {
   return Buffer.from(AgentToServer.encode(AgentToServer.fromObject(message)).finish())
 }
 
+/** Encode the health of a round without the uid and the sequence number; all agents share it. */
+function healthReport(round: number): Buffer {
+  const message = { capabilities: CAPABILITIES, health: healthTree(round) }
+  return Buffer.from(AgentToServer.encode(AgentToServer.fromObject(message)).finish())
+}
+
 interface Template {
   bytes: Buffer
   /** The offsets at which the uid stands as text. */
@@ -129,6 +135,8 @@ const FIXED_BYTES = 1 + 18 + 1
  */
 export class Frames {
   readonly #templates = new Map<number, Template>()
+  /** By round. */
+  readonly #healths = new Map<number, Buffer>()
   readonly #capabilities = Buffer.from([0x20, ...varintBytes(CAPABILITIES)])
 
   /** A first report of 11 KB; with `hash` it also says that this config is applied. */
@@ -148,6 +156,16 @@ export class Frames {
   beat(uid: Buffer, sequence: number): Buffer {
     const frame = this.#open(uid, sequence, this.#capabilities.length)
     this.#capabilities.copy(frame, frame.length - this.#capabilities.length)
+    return frame
+  }
+
+  /** A report of 1 KB in which the health differs from that of the round before. */
+  health(uid: Buffer, sequence: number, round: number): Buffer {
+    const known = this.#healths.get(round)
+    const health = known ?? healthReport(round)
+    if (known === undefined) this.#healths.set(round, health)
+    const frame = this.#open(uid, sequence, health.length)
+    health.copy(frame, frame.length - health.length)
     return frame
   }
 

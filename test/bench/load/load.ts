@@ -195,6 +195,28 @@ export class Load {
     return { perSecond: Math.round(((this.#answered - answered) / (performance.now() - startedAt)) * 1000) }
   }
 
+  /**
+   * Let each connected agent report another health, 64 of them at a time, in so many rounds; resolves when all are
+   * answered.
+   */
+  async changeHealth({ rounds }: { rounds: number }): Promise<{ reports: number }> {
+    let reports = 0
+    for (let round = 1; round <= rounds; round++) {
+      const open = this.#agents.filter((agent) => agent.isOpen)
+      for (let at = 0; at < open.length; at += DIALS) {
+        const some = open.slice(at, at + DIALS)
+        for (const agent of some) {
+          agent.sentAtMs = performance.now()
+          agent.send(this.#frames.health(agent.uid, agent.sequence++, round))
+        }
+        reports += some.length
+        while (some.some((agent) => agent.isOpen && agent.sentAtMs >= 0))
+          await new Promise((resolve) => setTimeout(resolve, 1))
+      }
+    }
+    return { reports }
+  }
+
   /** From now on, agents that lose their connection or cannot connect try again after this many ms. */
   reconnectAfter({ ms }: { ms: number }): void {
     this.#reconnectMs = ms

@@ -159,7 +159,7 @@ export async function measureRestart(bench: Bench): Promise<MeasureResult> {
 }
 
 /** Wait until the inventory counts all agents as connected. */
-async function untilLive(service: BenchService, agents: number): Promise<void> {
+export async function untilLive(service: BenchService, agents: number): Promise<void> {
   for (const until = performance.now() + 120_000; performance.now() < until; await pause(250)) {
     const { status, text } = await service
       .call('GET', '/api/workloads')
