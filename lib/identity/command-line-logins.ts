@@ -10,6 +10,7 @@ import {
   insertConfirmedLogin,
   takeConfirmedLogin,
 } from '../store/command-line-logins.ts'
+import { findSession } from '../store/sessions.ts'
 import { lockIdentity } from '../store/users.ts'
 import type { LoginLimit } from './login-limit.ts'
 import type { SessionEnds } from './sessions/session-ends.ts'
@@ -126,7 +127,7 @@ async function exchange(
 
 function makeToken(
   { db, clock, random, ends }: Parts,
-  { userId, email, machine }: ConfirmedLogin,
+  { userId, sessionId, email, machine }: ConfirmedLogin,
 ): Promise<ExchangeOutcome> {
   const secret = formatApiToken(random.bytes(32))
   return db.change<ExchangeOutcome>(
@@ -134,9 +135,12 @@ function makeToken(
     { userId, email },
     async (tx) => {
       await lockIdentity(tx)
-      const holder = await readHolder(tx, userId)
-      if (!holder) return { ok: false, code: 'command-line-code-invalid' }
       const now = clock.now()
+      const holder = await readHolder(tx, userId)
+      // A new password ends the sessions and tokens that there are. The code was taken in a transaction of its own, so
+      // that may have happened in between.
+      if (!holder || !(await findSession(tx, sessionId, now)))
+        return { ok: false, code: 'command-line-code-invalid' }
       const ended = await deleteLoginTokens(tx, userId, now, OPEN_MAX - 1)
       tx.afterCommit(() => ends.announce(ended))
       const id = uuidv7(now, random)

@@ -3,6 +3,8 @@ import type { Db } from './db.ts'
 /** A sign-in of a command line that was confirmed; its code is not kept. */
 export interface ConfirmedLogin {
   userId: string
+  /** The session in which it was confirmed. */
+  sessionId: string
   email: string
   challenge: string
   machine: string
@@ -12,7 +14,7 @@ export interface ConfirmedLogin {
 /** Add a confirmed sign-in, and forget the oldest ones of the same user beyond `openMax`. */
 export async function insertConfirmedLogin(
   tx: Db,
-  login: Omit<ConfirmedLogin, 'email'> & { codeHash: string; sessionId: string; createdAt: Date },
+  login: Omit<ConfirmedLogin, 'email'> & { codeHash: string; createdAt: Date },
   openMax: number,
 ): Promise<void> {
   await tx.execute(
@@ -35,7 +37,7 @@ export async function insertConfirmedLogin(
 export async function takeConfirmedLogin(tx: Db, codeHash: string): Promise<ConfirmedLogin | undefined> {
   const rows = await tx.query<ConfirmedLogin>(
     `delete from command_line_logins c using users u where c.code_hash = $1 and u.id = c.user_id
-     returning c.user_id as "userId", u.email, c.challenge, c.machine, c.expires_at as "expiresAt"`,
+     returning c.user_id as "userId", c.session_id as "sessionId", u.email, c.challenge, c.machine, c.expires_at as "expiresAt"`,
     [codeHash],
   )
   return rows[0]

@@ -1,8 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { compareCode, isCommandLineLogin, toMachineName } from '../../../lib/model/command-line-login.ts'
+import { deleteUserApiTokens } from '../../../lib/store/api-tokens.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
+import { deleteUserSessions } from '../../../lib/store/sessions.ts'
+import { lockIdentity } from '../../../lib/store/users.ts'
 import type { ApiTokenRecord, CommandLineToken } from '../../../lib/wire/identity.ts'
+import { eventually } from '../../support/eventually.ts'
 import {
   addSession,
   createTestContext,
@@ -117,6 +121,22 @@ describe('a code', () => {
     const orphan = await begin(session)
     await invoke(ctx, 'POST /api/auth/logout', { as: session.token })
     expect(await exchange(orphan)).toMatchObject(INVALID)
+  })
+
+  it('is over when the session ends between its code and its token', async () => {
+    const { code, verifier } = await begin()
+    let exchanged: ReturnType<typeof exchange> | undefined
+    await database.pool.transaction('test.new-password', async (tx) => {
+      await lockIdentity(tx)
+      exchanged = exchange({ code, verifier })
+      const codes = () => database.pool.query('select 1 from command_line_logins')
+      await eventually('the code is taken', async () => (await codes()).length === 0)
+      // What a new password does.
+      await deleteUserSessions(tx, editor.userId, null)
+      await deleteUserApiTokens(tx, editor.userId)
+    })
+    expect(await exchanged).toMatchObject(INVALID)
+    expect(await database.pool.query('select 1 from api_tokens')).toEqual([])
   })
 
   it('that nobody came for is forgotten, the oldest of a person when there are more than ten', async () => {
