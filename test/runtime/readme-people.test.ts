@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { selfSignedCertificate } from '../support/certificates.ts'
 import { useTestDatabase } from '../support/postgres.ts'
 import { runReadmeCommands } from '../support/readme-commands.ts'
 import { startTestService, type TestService } from '../support/service.ts'
@@ -39,6 +40,21 @@ it('the README tells muster of an identity provider, and muster understands', as
     await writeFile(join(folder, 'oidc-secret'), 'a secret\n')
     const said = await runReadmeCommands(
       'oidc',
+      { MUSTER, JWT_SECRET: 'x'.repeat(40), DB_DSN: database.dsn },
+      folder,
+    )
+    expect(said).toBe('The configuration is usable and the database answers.\n')
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
+
+it('the README tells muster of a proxy and of an authority, and muster understands', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'readme-proxy-'))
+  try {
+    await writeFile(join(folder, 'company-ca.pem'), selfSignedCertificate(['proxy.example.com']).cert)
+    const said = await runReadmeCommands(
+      'proxy',
       { MUSTER, JWT_SECRET: 'x'.repeat(40), DB_DSN: database.dsn },
       folder,
     )

@@ -1,8 +1,6 @@
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-
-const README = new URL('../../README.md', import.meta.url)
+import { readReadmeBlock } from './readme-blocks.ts'
 
 /**
  * Run the shell commands of the README that follow `<!-- commands: name -->`, as they stand; returns what they print
@@ -13,11 +11,8 @@ export async function runReadmeCommands(
   environment: Readonly<Record<string, string>>,
   folder?: string,
 ): Promise<string> {
-  const text = readFileSync(README, 'utf8')
-  const found = new RegExp(`<!-- commands: ${name} -->\\s*\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(text)
-  if (found?.[1] === undefined) throw new Error(`README.md has no commands "${name}"`)
   const env = { PATH: process.env['PATH'] ?? '', ...environment }
-  const { stdout } = await promisify(execFile)('sh', ['-euc', found[1]], {
+  const { stdout } = await promisify(execFile)('sh', ['-euc', readReadmeBlock('commands', name)], {
     env,
     timeout: 30_000,
     cwd: folder,

@@ -8,6 +8,7 @@ import { startSimulatedAgent } from '../../../runtime/quickstart/simulated-agent
 import { eventually } from '../../support/eventually.ts'
 import { ROOT } from '../support/environment.ts'
 import { startProgram } from '../support/processes.ts'
+import { readCycloneDxSchema } from '../support/published-schemas.ts'
 import {
   createDatabase,
   type Launch,
@@ -117,6 +118,14 @@ describe('dist/muster.mjs', () => {
     expect(output).toContain(name)
     expect(output).not.toContain(TEST_JWT_SECRET)
   })
+})
+
+const isCycloneDx = readCycloneDxSchema()
+test.skipIf(isCycloneDx === null)('the bill of materials is one by the schema of CycloneDX', async () => {
+  const bill = JSON.parse(await readFile(join(ROOT, 'dist', 'sbom.cdx.json'), 'utf8'))
+  expect(isCycloneDx!(bill), JSON.stringify(isCycloneDx!.errors)).toBe(true)
+  const licences = [{ license: { id: 'no such licence' } }]
+  expect(isCycloneDx!({ ...bill, components: [{ ...bill.components[0], licenses: licences }] })).toBe(false)
 })
 
 describe('dist/muster', () => {

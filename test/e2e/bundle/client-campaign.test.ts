@@ -1,7 +1,11 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DEFAULT_CONFIG, startSimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
 import { eventually } from '../../support/eventually.ts'
-import { runClient } from '../support/client.ts'
+import { runReadmeCommands } from '../../support/readme-commands.ts'
+import { runClient, writeMuster } from '../support/client.ts'
 import { BUNDLE, type Service, SHARED_SECRET, startService } from '../support/service.ts'
 
 let service: Service
@@ -88,6 +92,26 @@ test('a campaign is planned, asked for, carried out and taken back, each step wa
   // undone.
   const back = await muster('roll-back', id, '--comment', 'no', '--wait', '--timeout', '60')
   expect(back).toMatchObject({ code: 4, output: expect.stringMatching(/3 no way back/) })
+})
+
+test('the README carries a draft to all its workloads, once somebody has approved', async () => {
+  const changed = `${FASTER}# by the README\n`
+  const id = await writeDown('readme', changed)
+  const folder = await mkdtemp(join(tmpdir(), 'muster-e2e-campaign-'))
+  try {
+    await writeMuster(folder)
+    const PATH = `${folder}:${process.env['PATH']}`
+    const said = runReadmeCommands('campaign', { ...env, PATH, CAMPAIGN: 'readme' })
+    await eventually(
+      'it is requested',
+      async () => (await service.api.get(`/api/campaigns/${id}`)).status === 'requested',
+    )
+    await approve(id)
+    expect(await said).toMatch(/^workloads +3 applied$/m)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+  for (const agent of agents) expect(agent.collector.storage.remoteConfig).toBe(changed)
 })
 
 test('it pauses, goes on, is aborted, and says that it is not done', async () => {

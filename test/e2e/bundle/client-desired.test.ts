@@ -1,12 +1,13 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DEFAULT_CONFIG, startSimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
 import { eventually } from '../../support/eventually.ts'
 import { runReadmeCommands } from '../../support/readme-commands.ts'
-import { runClient } from '../support/client.ts'
+import { runClient, writeMuster } from '../support/client.ts'
 import { BUNDLE, type Service, SHARED_SECRET, startService } from '../support/service.ts'
+import { readSnippet } from '../support/snippets.ts'
 
 let folder: string
 let service: Service
@@ -65,8 +66,7 @@ afterAll(async () => {
 test('the four lines of the README plan and ask for what a folder holds, and a second run adds nothing', async () => {
   const bin = join(folder, 'bin')
   await mkdir(bin)
-  await writeFile(join(bin, 'muster'), `#!/bin/sh\nexec '${process.execPath}' '${BUNDLE}' "$@"\n`)
-  await chmod(join(bin, 'muster'), 0o755)
+  await writeMuster(bin)
   const pipeline = () =>
     runReadmeCommands('pipeline', { ...env, PATH: `${bin}:${process.env['PATH']}` }, folder)
   const said = await pipeline()
@@ -240,6 +240,24 @@ test('a fleet config becomes a version and a campaign that a person approves; a 
   expect((await service.api.get('/api/campaigns')).map(({ status }: { status: string }) => status)).toEqual([
     ...['withdrawn', 'done'],
   ])
+})
+
+test('the documents of the README are planned as they stand', async () => {
+  const other = join(folder, 'readme')
+  await mkdir(join(other, 'configs'), { recursive: true })
+  const label = { 'k8s.deployment.name: otel-gateway, muster/env: staging': 'host.name: vm-1' }
+  await writeFile(join(other, 'gateway.yaml'), readSnippet('workload-config', label))
+  await writeFile(join(other, 'edge.yaml'), readSnippet('fleet-config').replace('name: edge', 'name: paris'))
+  await writeFile(join(other, 'configs', 'gateway.yaml'), `${DEFAULT_CONFIG}# README\n`)
+  await writeFile(join(other, 'configs', 'edge.yaml'), `${DEFAULT_CONFIG}# \${muster:region}\n`)
+  const { code, output } = await muster('plan', 'readme', '--owner', 'platform', '-o', 'json')
+  expect(code, output).toBe(0)
+  expect(JSON.parse(output).steps).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ kind: 'WorkloadConfig', workload_id: workload.id, action: 'propose' }),
+      expect.objectContaining({ kind: 'FleetConfig', fleet_config: 'paris', action: 'propose' }),
+    ]),
+  )
 })
 
 test.each([

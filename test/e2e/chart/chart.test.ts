@@ -8,6 +8,7 @@ import manifest from '../../../package.json' with { type: 'json' }
 import { readConfig } from '../../../runtime/config.ts'
 import { HELP } from '../../../runtime/help.ts'
 import { ROOT } from '../support/environment.ts'
+import { readSnippet } from '../support/snippets.ts'
 
 const CHART = join(ROOT, 'runtime', 'deploy', 'chart')
 const check = inject('chartCheck')
@@ -44,6 +45,20 @@ describe.skipIf(check === '')('the chart', () => {
       expect(rendered(name).manifests.length).toBeGreaterThan(3)
     },
   )
+
+  test('takes the values of the README', () => {
+    const file = join(folder, 'readme.yaml')
+    writeFileSync(file, readSnippet('chart-values'))
+    const { manifests, error } = render(file)
+    expect(error).toBe('')
+    const hosts = manifests
+      .filter(({ kind }) => kind === 'Ingress')
+      .map(({ spec }) => [spec.rules[0].host, spec.tls[0].secretName])
+    expect(hosts.sort()).toEqual([
+      ['muster.example.com', 'muster-tls'],
+      ['opamp.example.com', 'opamp-tls'],
+    ])
+  })
 
   test('runs one process, whose rollouts and lost nodes end', () => {
     const { manifests, find, pod } = rendered('least')

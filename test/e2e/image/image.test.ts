@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import manifest from '../../../package.json' with { type: 'json' }
 import { ROOT } from '../support/environment.ts'
 import { listChildren } from '../support/processes.ts'
+import { readCycloneDxSchema } from '../support/published-schemas.ts'
 import { type Service, startService } from '../support/service.ts'
 import { expectWholeService } from '../support/smoke.ts'
 
@@ -85,6 +86,8 @@ test('it has no shell, no second program and nothing that belongs to its user', 
 test('its bill of materials names every package that is inside, and scanners find those of Debian', async () => {
   const bill = JSON.parse(await readFile(join(rootfs, 'opt/muster/sbom.cdx.json'), 'utf8'))
   expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.6', version: 1 })
+  const isCycloneDx = readCycloneDxSchema()
+  if (isCycloneDx) expect(isCycloneDx(bill), JSON.stringify(isCycloneDx.errors)).toBe(true)
   expect(bill.serialNumber).toMatch(
     /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/,
   )

@@ -1,3 +1,5 @@
+import { chmod, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { startProgram } from './processes.ts'
 import { BUNDLE } from './service.ts'
 
@@ -20,4 +22,11 @@ export async function runClient(
   await started.ended
   clearTimeout(force)
   return { code: started.exitCode(), output: started.output() }
+}
+
+/** Put a program `muster` into a folder that exists, which is the client of the bundle. */
+export async function writeMuster(folder: string): Promise<void> {
+  const file = join(folder, 'muster')
+  await writeFile(file, `#!/bin/sh\nexec '${process.execPath}' '${BUNDLE}' "$@"\n`)
+  await chmod(file, 0o755)
 }
