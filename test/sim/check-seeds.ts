@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { openSimStore, type SimStore } from './database/sim-store.ts'
-import { runSeed, type SeedResult } from './run-seed.ts'
+import { runSeed, type SeedOptions, type SeedResult } from './run-seed.ts'
 
 /** One test database in which many worlds are run one after the other. Call it in a `describe`. */
 export function useStore(): () => SimStore {
@@ -22,10 +22,10 @@ export function useStore(): () => SimStore {
  * Runs the world of a seed and fails the test when a promise was broken. Call it in a `describe`; the database is its
  * own.
  */
-export function useWorlds(): (seed: number) => Promise<SeedResult> {
+export function useWorlds(): (seed: number, options?: SeedOptions) => Promise<SeedResult> {
   const store = useStore()
-  return async (seed) => {
-    const result = await runSeed(seed, store())
+  return async (seed, options) => {
+    const result = await runSeed(seed, store(), options)
     if (result.problems.length > 0)
       expect.fail(
         `seed ${seed} (${result.troubles.join(', ')}):\n${result.problems.join('\n')}\n\nwhat happened:\n${result.trace}`,

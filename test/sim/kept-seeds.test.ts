@@ -6,6 +6,7 @@ describe('a fleet under every kind of trouble that once broke a promise', () => 
   const check = useWorlds()
 
   it.each(KEPT_SEEDS)('keeps its promises at seed %i: %s', { timeout: 180_000 }, async (seed) => {
-    await check(seed)
+    // Worlds had no campaigns when these seeds failed.
+    await check(seed, { without: ['campaigns'] })
   })
 })

@@ -1,6 +1,7 @@
 import { AGENT_CAPABILITIES } from '../../lib/opamp/report.ts'
 import { chooseComponents } from './agents/agent-nature.ts'
 import type { SimAgent } from './agents/sim-agent.ts'
+import { planCampaigns } from './plan-campaigns.ts'
 import type { World } from './world.ts'
 
 /** Schedule all trouble and all acts of operators of a world, chosen by its dice, until `untilMs`. */
@@ -15,6 +16,7 @@ export function planTrouble(world: World, untilMs: number): void {
   planAgents(world, often)
   planChanges(world, often)
   planOperators(world, often)
+  if (world.troubles.campaigns) planCampaigns(world, often, untilMs)
 }
 
 type Often = (most: number, act: () => void) => void
@@ -22,15 +24,17 @@ type Often = (most: number, act: () => void) => void
 /** Add the agents, one service or two, and the browsers. */
 function planPopulation(world: World): void {
   const { dice, time, troubles } = world
-  const groups = 1 + dice.int(2)
-  const count = 2 + dice.int(5)
-  for (let i = 0; i < count; i++) world.addAgent(i, `host-${dice.int(groups)}`)
+  const groups = (troubles.campaigns ? 5 : 1) + dice.int(2)
+  const count = (troubles.campaigns ? 5 : 2) + dice.int(5)
+  for (let i = 0; i < count; i++)
+    world.addAgent(i, `host-${troubles.campaigns && i < groups ? i : dice.int(groups)}`)
   if (troubles.twins) world.addTwin(dice.pick(world.agents))
   world.startService()
   if (troubles.standby) time.after(1_000, () => world.startService())
-  // Some agents start late, so that they join after the first pushes.
+  // Some agents start late, so that they join after the first pushes, and where there are campaigns as newcomers.
+  const late: readonly [number, number] = troubles.campaigns ? [60_000, 360_000] : [30_000, 200_000]
   for (const agent of world.agents)
-    time.after(dice.chance(0.7) ? dice.between(0, 2_000) : dice.between(30_000, 200_000), () => agent.start())
+    time.after(dice.chance(0.7) ? dice.between(0, 2_000) : dice.between(...late), () => agent.start())
   if (!troubles.browsers) return
   for (let i = 0; i < 1 + dice.int(2); i++)
     time.after(dice.between(0, 200_000), () => {

@@ -1,6 +1,8 @@
 import type { SimStore } from './database/sim-store.ts'
+import { concludeCampaigns } from './plan-campaigns.ts'
 import { planTrouble } from './plan-trouble.ts'
 import type { Flaw } from './service/sim-service.ts'
+import type { Trouble } from './troubles.ts'
 import { World } from './world.ts'
 
 /** The outcome of one seed. */
@@ -21,6 +23,8 @@ export interface SeedOptions {
   /** Names of the kinds of trouble that the world is to have, separated by commas; the seed's own choice by default. */
   troubles?: string
   flaw?: Flaw | null
+  /** Kinds of trouble that the world is not to have; none by default. */
+  without?: readonly Trouble[]
 }
 
 /** How long the trouble of a world lasts. */
@@ -40,10 +44,10 @@ const LOOK_MS = 60_000
 export async function runSeed(
   seed: number,
   store: SimStore,
-  { troubles = process.env['SIM_TROUBLES'], flaw = null }: SeedOptions = {},
+  { troubles = process.env['SIM_TROUBLES'], flaw = null, without = [] }: SeedOptions = {},
 ): Promise<SeedResult> {
   await store.clear()
-  const world = new World(seed, store, troubles, flaw)
+  const world = new World(seed, store, { troubles, flaw, without })
   planTrouble(world, TROUBLE_MS)
   await world.run(TROUBLE_MS)
   await rest(world)
@@ -75,8 +79,17 @@ export async function rest(world: World): Promise<void> {
     if (!agent.isHealthy && !staysIll) agent.feel(true)
   }
   for (const browser of world.browsers) browser.isSlow = false
+  if (world.troubles.campaigns) concludeCampaigns(world)
   await world.run(REST_MS)
   const most = world.agents.some(({ nature }) => nature.pollMs > 100_000) ? SLOW_REST_MAX_MS : REST_MAX_MS
-  for (let rested = REST_MS; rested < most && !(await world.isQuiet()); rested += LOOK_MS)
-    await world.run(LOOK_MS)
+  let rested = REST_MS
+  const settle = async () => {
+    for (; rested < most && !(await world.isQuiet()); rested += LOOK_MS) await world.run(LOOK_MS)
+  }
+  await settle()
+  if (!world.troubles.campaigns) return
+  // What operators began last comes to its end as well.
+  world.isLeftAlone = true
+  await world.run(LOOK_MS)
+  await settle()
 }

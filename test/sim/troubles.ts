@@ -40,6 +40,11 @@ const LIKELIHOODS = {
   closedRequests: 0.3,
   inventory: 0.35,
   browsers: 0.5,
+  /**
+   * Fleet configs, campaigns, versions that apply by themselves, holds, freezes and label rules, over more workloads
+   * than other worlds have.
+   */
+  campaigns: 0.2,
 } as const
 
 /** The name of a kind of trouble. */
@@ -47,11 +52,19 @@ export type Trouble = keyof typeof LIKELIHOODS
 /** For each kind of trouble whether a world has it. */
 export type Troubles = Readonly<Record<Trouble, boolean>>
 
-/** Which kinds of trouble this world has. `SIM_TROUBLES=a,b` asks for these and no others. */
-export function chooseTroubles(dice: Dice, wanted: string | undefined): Troubles {
+/**
+ * Which kinds of trouble this world has. `SIM_TROUBLES=a,b` asks for these and no others; `without` are kinds that it
+ * must not have.
+ */
+export function chooseTroubles(
+  dice: Dice,
+  wanted: string | undefined,
+  without: readonly Trouble[] = [],
+): Troubles {
   const named = wanted === undefined ? null : new Set(wanted.split(','))
   const chosen = Object.entries(LIKELIHOODS).map(([trouble, likelihood]) => {
     const isChosen = dice.fork(trouble).chance(likelihood)
+    if (without.some((one) => one === trouble)) return [trouble, false]
     return [trouble, named === null ? isChosen : named.has(trouble)]
   })
   return Object.fromEntries(chosen) as Troubles

@@ -13,11 +13,16 @@ import { SimBrowser } from './browser/sim-browser.ts'
 import type { RealSessions } from './database/real-sessions.ts'
 import { type Client, SimDatabase } from './database/sim-database.ts'
 import type { SimStore } from './database/sim-store.ts'
+import { hasOpenCampaigns } from './invariants/campaign-endings.ts'
 import { hasOpenEnds } from './invariants/endings.ts'
 import { Promises, type WatchedWorld } from './invariants/promises.ts'
+import type { Approved } from './invariants/starts.ts'
+import { CampaignOperator } from './operator/campaigns.ts'
+import { FleetConfigOperator } from './operator/fleet-configs.ts'
 import { InventoryOperator } from './operator/inventory.ts'
 import type { OperatorWorld } from './operator/operator-world.ts'
 import { PushingOperator } from './operator/pushes.ts'
+import type { SeedOptions } from './run-seed.ts'
 import { type Flaw, SimService } from './service/sim-service.ts'
 import { Dice } from './time/dice.ts'
 import { VirtualTime } from './time/virtual-time.ts'
@@ -40,6 +45,9 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   readonly database: SimDatabase
   readonly pushing: PushingOperator
   readonly inventory: InventoryOperator
+  readonly campaigning: CampaignOperator
+  readonly fleetConfigs: FleetConfigOperator
+  readonly approved: Approved
   readonly minAgentVersion = MIN_AGENT_VERSION
   readonly #sessions: RealSessions
   readonly #agentSide: AgentWorld
@@ -65,14 +73,21 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   #serviceCount = 0
   #connections = 0
   #stirredAtMs = 0
+  #looking: Promise<unknown> = Promise.resolve()
+  /** Operators look after campaigns no more. */
+  isLeftAlone = false
   busyChance = 0
   dropChance = 0
   lossChance = 0
 
-  constructor(seed: number, { sessions, watcher }: SimStore, wanted: string | undefined, flaw: Flaw | null) {
-    this.#flaw = flaw
+  constructor(
+    seed: number,
+    { sessions, watcher }: SimStore,
+    asked: Required<Pick<SeedOptions, 'flaw' | 'without'>> & { troubles: string | undefined },
+  ) {
+    this.#flaw = asked.flaw
     this.dice = new Dice(seed)
-    this.troubles = chooseTroubles(this.dice, wanted)
+    this.troubles = chooseTroubles(this.dice, asked.troubles, asked.without)
     this.#sessions = sessions
     this.#watcher = watcher
     this.database = new SimDatabase(sessions, this.time, this.dice)
@@ -81,12 +96,18 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     this.#gateways = new Gateways(this.#agentSide)
     this.pushing = new PushingOperator(this, this.troubles)
     this.inventory = new InventoryOperator(this)
+    this.campaigning = new CampaignOperator(this)
+    this.fleetConfigs = new FleetConfigOperator(this)
+    this.approved = { campaigns: this.campaigning.shown, versions: this.fleetConfigs.approved }
     this.promises = new Promises(this, watcher)
     this.database.observer = {
       answered: (statement, value) => void this.#course.update(`${statement}${JSON.stringify(value)}`),
       becameActive: (client) => this.promises.processes.becameActive(client),
       wrote: (client, statement) => this.promises.processes.wrote(client, statement),
       deletes: (workloadId) => this.inventory.deleted.add(workloadId),
+      pushes: this.troubles.campaigns
+        ? (client, beganMs, read) => this.promises.starts.committing(this.#serviceOf(client), beganMs, read)
+        : null,
     }
     sessions.onDeadlock = (text) => this.promises.report(`sessions waited for each other: ${text}`)
   }
@@ -127,15 +148,20 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     return this.#services
   }
 
+  #serviceOf(client: Client): SimService | null {
+    return this.#services.find((service) => service.client === client) ?? null
+  }
+
   nameOf(client: Client): string {
-    return this.#services.find((service) => service.client === client)?.name ?? 'a dead service'
+    return this.#serviceOf(client)?.name ?? 'a dead service'
   }
 
   nextConnectionId(): number {
     return ++this.#connections
   }
 
-  offered(uid: string, hash: string): void {
+  offered(uid: string, hash: string, body: Uint8Array): void {
+    this.configs.learn(hash, body)
     this.trace(`offer ${hash.slice(0, 6)} -> ${uid.slice(0, 4)}`)
     this.stirred()
     const workload = this.service()?.fleet.state.instances.get(uid)?.workload
@@ -168,13 +194,17 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     const service: SimService = new SimService(name, {
       ...{ database: this.database, time: this.time, dice: this.dice, configs: this.#engine },
       minAgentVersion: MIN_AGENT_VERSION,
+      hasCampaigns: this.troubles.campaigns,
       busyChance: () => this.busyChance,
       loggedError: (_, message) => this.promises.report(`logged an error: ${message}`),
       lostLock: (lost) => void this.#stopService(lost, 'lost the lock'),
       trace: (line) => this.trace(line),
       flaw: this.#flaw,
       told: {
-        workloadChanged: (workload) => this.promises.delays.workloadTold(name, workload, this.time.nowMs),
+        workloadChanged: (workload) => {
+          this.promises.delays.workloadTold(name, workload, this.time.nowMs)
+          if (this.troubles.campaigns) this.promises.starts.workloadTold(name, workload, this.time.nowMs)
+        },
         fired: (alert) => {
           const workload = service.fleet.workload(alert.workloadId)
           const firstIllMs = workload === null ? null : this.#firstIllMs(workload)
@@ -326,6 +356,14 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     return rows.length === 0 ? null : this.dice.pick(rows).config_hash
   }
 
+  /** Rows of what is stored, read without being a process of the world. */
+  look<Row extends object>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
+    // One after the other: all of them use the same session.
+    const looked = this.#looking.then(() => this.#sessions.look<Row>(text, params))
+    this.#looking = looked
+    return looked
+  }
+
   async pickAlert(): Promise<string | null> {
     const rows = await this.#sessions.look<{ id: string }>(
       `select id from alerts where resolved_at is null order by id`,
@@ -346,6 +384,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   async isQuiet(): Promise<boolean> {
     if (this.time.nowMs - this.#stirredAtMs < STIR_MS) return false
     if (!this.agents.every(({ isSettled }) => isSettled)) return false
+    if (this.troubles.campaigns && (await hasOpenCampaigns(this.#watcher))) return false
     return !(await hasOpenEnds(this.#watcher))
   }
 

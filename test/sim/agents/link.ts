@@ -24,7 +24,7 @@ export interface AgentWorld {
   /** The chance that an HTTP request, or its answer, is lost. */
   lossChance: number
   /** Called when a config frame has reached an agent. */
-  offered(uid: string, hash: string): void
+  offered(uid: string, hash: string, body: Uint8Array): void
   /** Called when an agent connects: the world is not at rest until what follows from that is over. */
   stirred(): void
   trace(line: string): void

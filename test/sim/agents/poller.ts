@@ -111,7 +111,11 @@ export class Poller implements Link {
     this.#isRegular = !hasNews
     const { uid, message } = readServerWords(answer)
     if (message.remoteConfig !== undefined)
-      this.#world.offered(uid, Buffer.from(message.remoteConfig.hash).toString('hex'))
+      this.#world.offered(
+        uid,
+        Buffer.from(message.remoteConfig.hash).toString('hex'),
+        message.remoteConfig.body,
+      )
     this.#agent.hear(message)
   }
 }

@@ -23,6 +23,7 @@ interface Mischief {
 export class SimConfigs {
   readonly #dice: Dice
   readonly #bodies = new Map<string, string>()
+  #versions = 0
 
   constructor(dice: Dice) {
     this.#dice = dice
@@ -30,6 +31,29 @@ export class SimConfigs {
 
   body(hash: string): string {
     return this.#bodies.get(hash) ?? ''
+  }
+
+  /** Note the text of a config that the service made itself: a rendered version, or a patched config. */
+  learn(hash: string, body: Uint8Array): void {
+    if (!this.#bodies.has(hash)) this.#bodies.set(hash, Buffer.from(body).toString('utf8'))
+  }
+
+  /**
+   * Make the text of a version of a fleet config. It fills an exporter's endpoint with the variable `region`, and goes
+   * wrong at some agents less often than other configs do: a campaign would halt in its first wave too often.
+   */
+  makeVersion(agents: number, hasReverts: boolean): string {
+    const mischief = this.#dice.chance(0.6) ? null : this.#makeMischief(agents, hasReverts)
+    const fate = mischief === null ? 'good' : `${mischief.word}=${mischief.whom}`
+    return [
+      `# config ${++this.#versions}00 ${fate}`,
+      'receivers: { otlp: { protocols: { grpc: {} } } }',
+      'exporters: { debug: {} }',
+      'service:',
+      '  telemetry: { resource: { region: "${muster:region}" } }',
+      '  pipelines: { traces: { receivers: [otlp], exporters: [debug] } }',
+      '',
+    ].join('\n')
   }
 
   /** Make a new config, or pick one that was made before: most work, some fail at all agents or at one. */

@@ -76,7 +76,11 @@ export class SimSocket implements AgentConnection {
     const { time, dice } = this.#world
     this.#reachAtMs = Math.max(this.#reachAtMs, time.nowMs + dice.between(0.5, 30))
     if (message.remoteConfig !== undefined)
-      this.#world.offered(uid, Buffer.from(message.remoteConfig.hash).toString('hex'))
+      this.#world.offered(
+        uid,
+        Buffer.from(message.remoteConfig.hash).toString('hex'),
+        message.remoteConfig.body,
+      )
     time.after(this.#reachAtMs - time.nowMs, () => {
       if (!this.isOpen) return
       for (const { agent } of this.#riders) if (agent.uid === uid) agent.hear(message)

@@ -36,6 +36,17 @@ export interface DatabaseObserver {
   wrote(client: Client, statement: string): void
   /** A statement is about to delete a workload. */
   deletes(workloadId: string): void
+  /**
+   * A transaction that began at `beganMs` and holds new pushes is about to be committed: `read` reads inside it. Null
+   * where nobody asks.
+   */
+  pushes:
+    | ((
+        client: Client,
+        beganMs: number,
+        read: <Row extends object>(text: string) => Promise<Row[]>,
+      ) => Promise<void>)
+    | null
 }
 
 /** A session while one statement or transaction of a process uses it. */
@@ -46,10 +57,13 @@ interface Lease {
   isCut: boolean
   /** The first statement of its transaction that changed rows; '' when none has. */
   written: string
+  beganMs: number
+  hasPushes: boolean
 }
 
 const SESSIONS_PER_PROCESS = 3
 const CUT_WITHIN = 8
+const PUSHES = /^\s*insert into pushes\b/i
 const CHANGES = /^\s*(insert|update|delete|with)\b/i
 
 /**
@@ -72,7 +86,7 @@ export class SimDatabase {
   lostCommitChance = 0
   /** The chance that a statement is refused as unavailable, as for a time-out. */
   refusalChance = 0
-  observer: DatabaseObserver = { becameActive() {}, answered() {}, wrote() {}, deletes() {} }
+  observer: DatabaseObserver = { becameActive() {}, answered() {}, wrote() {}, deletes() {}, pushes: null }
 
   constructor(sessions: RealSessions, time: VirtualTime, dice: Dice) {
     this.#sessions = sessions
@@ -131,6 +145,7 @@ export class SimDatabase {
     const value = await this.#real(lease, work)
     this.observer.answered(text, value)
     if (lease.written === '' && CHANGES.test(text)) lease.written = text
+    if (PUSHES.test(text)) lease.hasPushes = true
     return value
   }
 
@@ -148,7 +163,14 @@ export class SimDatabase {
   async #borrow<T>(client: Client, use: (lease: Lease) => Promise<T>): Promise<T> {
     while (client.leases.size >= SESSIONS_PER_PROCESS)
       await new Promise<void>((resolve) => client.waiters.push(resolve))
-    const lease: Lease = { client, real: this.#sessions.take(), isCut: false, written: '' }
+    const lease: Lease = {
+      client,
+      real: this.#sessions.take(),
+      isCut: false,
+      written: '',
+      beganMs: 0,
+      hasPushes: false,
+    }
     client.leases.add(lease)
     this.#leases.add(lease)
     try {
@@ -165,6 +187,7 @@ export class SimDatabase {
     await this.pass(lease.client)
     refuseCut(lease)
     await this.#real(lease, (connection) => connection.execute(begin))
+    lease.beganMs = this.#time.nowMs
     let value: T
     try {
       value = await work({
@@ -196,6 +219,10 @@ export class SimDatabase {
       refuseCut(lease)
       // Either the COMMIT is lost before it reaches the server (here), or its answer is lost after the commit (below).
       if (isLost && this.#dice.chance(0.3)) throw new DatabaseUnavailable('connection lost before commit')
+      if (lease.hasPushes && this.observer.pushes !== null)
+        await this.observer.pushes(client, lease.beganMs, (text) =>
+          this.#real(lease, (connection) => connection.query(text)),
+        )
       await this.#real(lease, (connection) => connection.execute('COMMIT'))
       isCommitted = true
       if (lease.written !== '') this.observer.wrote(client, lease.written)

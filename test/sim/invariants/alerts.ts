@@ -30,12 +30,13 @@ export async function checkAlerts(
 ): Promise<void> {
   const rows = await watcher.query<{ workload_id: string; rule: string; is_open: boolean }>(
     `select workload_id, rule, resolved_at is null as is_open from alerts
-     where resolved_at is null or quiet`,
+     where workload_id is not null and (resolved_at is null or quiet)`,
   )
   const { fleet } = service
+  const ofCampaigns = await listFailuresOfCampaigns(watcher)
   for (const workload of fleet.state.workloads.values()) {
     const current = rows.filter((row) => row.workload_id === workload.id)
-    const causes = workload.archivedAt !== null ? NO_CAUSES : causesOf(service, workload, world)
+    const causes = workload.archivedAt !== null ? NO_CAUSES : causesOf(service, workload, world, ofCampaigns)
     for (const [rule, isCause] of Object.entries(causes)) {
       const alert = current.find((row) => row.rule === rule)
       if (isCause && alert === undefined)
@@ -50,11 +51,41 @@ export async function checkAlerts(
     if (fleet.workload(workload_id) === null) report(`alert ${rule} is about ${workload_id}, which is gone`)
 }
 
+/**
+ * The pushes of campaigns, and those that undid one by themselves: no alert of their workload tells of their failure,
+ * since the campaign does.
+ */
+async function listFailuresOfCampaigns(watcher: Connection): Promise<Set<string>> {
+  const rows = await watcher.query<{ id: string }>(
+    `select p.push_id as id from pushes p join campaign_targets t
+       on coalesce(p.rollback_of_push_id, p.push_id) in (t.push_id, t.rollback_push_id)`,
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** At rest each halted campaign and each version that stopped by itself has its alert, and no other has one. */
+export async function checkTopicAlerts(watcher: Connection, report: Report): Promise<void> {
+  const rows = await watcher.query<{ topic: string; rule: string; has_cause: boolean }>(
+    `with cause as (
+       select 'campaign:' || id as topic, 'campaign_halted' as rule from campaigns where status = 'halted'
+       union select 'fleet_config:' || fleet_config_id, 'auto_apply_held' from auto_applies where status = 'held'),
+     alert as (
+       select topic, rule, resolved_at is null as is_open from alerts
+       where topic <> '' and rule <> 'config_conflict' and (resolved_at is null or quiet))
+     select topic, rule, exists (select from cause c where c.topic = u.topic and c.rule = u.rule) as has_cause
+     from (select topic, rule from cause except select topic, rule from alert
+       union (select topic, rule from alert where is_open except select topic, rule from cause)) as u`,
+  )
+  for (const { topic, rule, has_cause: hasCause } of rows)
+    report(`${topic} has ${hasCause ? 'no alert' : 'an alert'} ${rule}${hasCause ? '' : ' for nothing'}`)
+}
+
 /** For each rule whether it has a cause to alert now. A rule for which that cannot be told is left out. */
 function causesOf(
   service: SimService,
   workload: Workload,
   { agents, minAgentVersion }: AlertsAtRest,
+  ofCampaigns: ReadonlySet<string>,
 ): Readonly<Record<string, boolean>> {
   const live = new Set([...workload.live.instances()].map(({ uid }) => uid))
   const ill = agents.filter(({ uid, isHealthy }) => live.has(uid) && !isHealthy)
@@ -64,7 +95,7 @@ function causesOf(
     ...(live.size === 0
       ? {}
       : { config_drift: hasDrift(service, workload), workload_unhealthy: ill.length >= live.size / 2 }),
-    ...causeOfPush(workload),
+    ...(ofCampaigns.has(workload.newestPush?.pushId ?? '') ? { push_failed: false } : causeOfPush(workload)),
   }
 }
 

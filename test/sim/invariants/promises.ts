@@ -1,3 +1,4 @@
+import type { Clock } from '../../../lib/clock.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
 import type { SimAgent } from '../agents/sim-agent.ts'
 import type { SimBrowser } from '../browser/sim-browser.ts'
@@ -5,13 +6,18 @@ import type { Client } from '../database/sim-database.ts'
 import type { SimService } from '../service/sim-service.ts'
 import type { Troubles } from '../troubles.ts'
 import { type AgentsAtRest, checkAgents, checkConnections } from './agents.ts'
-import { checkAlerts } from './alerts.ts'
+import { checkAlerts, checkTopicAlerts } from './alerts.ts'
+import { checkAutoApply } from './auto-apply.ts'
+import { checkCampaignEndings } from './campaign-endings.ts'
+import { checkCampaigns } from './campaigns.ts'
 import { DelayPromises } from './delays.ts'
 import { checkEndings } from './endings.ts'
+import { checkFleetConfigMemory } from './fleet-configs.ts'
 import { checkMemory, checkTallies } from './memory.ts'
 import { OfferPromises } from './offers.ts'
 import { ProcessPromises } from './processes.ts'
 import { PushPromises } from './pushes.ts'
+import { type Approved, StartPromises } from './starts.ts'
 
 /** What the promises read of the world. */
 export interface WatchedWorld {
@@ -19,6 +25,8 @@ export interface WatchedWorld {
   browsers: readonly SimBrowser[]
   minAgentVersion: string
   troubles: Troubles
+  approved: Approved
+  time: { clock: Clock }
   service(): SimService | null
   body(hash: string): string
   normalHash: AgentsAtRest['normalHash']
@@ -39,6 +47,7 @@ export class Promises {
   readonly pushes: PushPromises
   readonly processes: ProcessPromises
   readonly delays: DelayPromises
+  readonly starts: StartPromises
   #steps = 0
 
   constructor(world: WatchedWorld, watcher: Connection) {
@@ -47,6 +56,7 @@ export class Promises {
     this.offers = new OfferPromises(watcher, this.report)
     this.pushes = new PushPromises(watcher, this.report, (id) => world.isDeleted(id))
     this.delays = new DelayPromises(this.report, world.troubles.lostCommits)
+    this.starts = new StartPromises(this.report, world.approved, () => world.time.clock.now())
     this.processes = new ProcessPromises(this.report, (client) => world.nameOf(client))
   }
 
@@ -78,8 +88,19 @@ export class Promises {
     await checkEndings(this.#watcher, this.report)
     await checkMemory(service, this.#watcher, this.report)
     await checkAgents(world, service, this.report)
+    if (world.troubles.campaigns) await this.#checkCampaigns(service)
     await checkAlerts(service, this.#watcher, world, this.report)
     for (const browser of world.browsers)
       for (const difference of browser.differences(service)) this.report(`a browser shows ${difference}`)
+  }
+
+  async #checkCampaigns(service: SimService): Promise<void> {
+    const { approved } = this.#world
+    const watcher = this.#watcher
+    await checkCampaignEndings(watcher, this.report)
+    await checkCampaigns(watcher, approved, (id) => this.#world.isDeleted(id), this.report)
+    await checkAutoApply(service, watcher, this.report)
+    await checkTopicAlerts(watcher, this.report)
+    await checkFleetConfigMemory(service, watcher, this.report)
   }
 }

@@ -91,7 +91,8 @@ export class PushPromises {
   async #checkAudit(pushes: readonly PushRow[]): Promise<void> {
     const records = await this.#watcher.query<{ action: string; workload_id: string; detail: string }>(
       `select action, resource_id as workload_id, coalesce(detail, '') as detail from audit_events
-       where action in ('config.approval.push', 'config.auto_rollback', 'config.canary.rollback', 'config.rollback')`,
+       where action in ('config.approval.push', 'config.auto_rollback', 'config.canary.rollback', 'config.rollback',
+         'campaign.push', 'campaign.roll_back', 'auto_apply.push')`,
     )
     const approvals = await this.#watcher.query<{ id: string; push_id: string }>(
       `select id, push_id from approvals where push_id is not null`,

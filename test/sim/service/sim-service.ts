@@ -31,6 +31,10 @@ const ALERTS_MS = 30_000
 export const ARCHIVED_AFTER_MS = 300_000
 /** An archived workload is deleted after this. */
 const DELETED_AFTER_MS = 180_000
+/** Campaigns and versions that apply by themselves are worked at more seldom than by the schedules of `functions/`. */
+const CAMPAIGNS_MS = 1_000
+const AUTO_APPLY_MS = 2_500
+const MEMBERS_MS = 45_000
 const DAY_MS = 86_400_000
 const JANITOR_MS = 120_000
 /** No worker thread is ever started: the simulation asks for no work that needs one. */
@@ -54,6 +58,8 @@ export interface SimServiceParts {
   dice: Dice
   configs: ConfigEngine
   minAgentVersion: string
+  /** Whether the process works at campaigns; the others have none, and save the time. */
+  hasCampaigns: boolean
   /** The chance that the worker threads that read configs are all busy. */
   busyChance(): number
   /** Is told the notices of the fleet and the alerts, after the hub. */
@@ -79,6 +85,7 @@ export class SimService {
   /** It has the lock, has loaded what is stored, and takes connections. */
   isReady = false
   isStandby = false
+  #plans = 0
 
   constructor(name: string, sim: SimServiceParts) {
     this.name = name
@@ -97,13 +104,15 @@ export class SimService {
     const { ctx, doubts } = compose(sim.flaw?.ground?.(ground) ?? ground)
     this.ctx = ctx
     this.doubts = doubts
+    this.#countPlans()
     sim.flaw?.service?.(this)
   }
 
   /** What the process is built on: simulated clock, timers and database, and no threads. */
   #layGround(timers: Timers): Ground {
-    const { database, time, dice, configs, minAgentVersion, told } = this.#sim
+    const { database, time, dice, minAgentVersion, told } = this.#sim
     const { clock } = time
+    const configs = this.#openEngine()
     const config: Config = {
       ...TEST_CONFIG,
       ...{ disconnectGraceMs: GRACE_MS, minAgentVersion, retentionDays: ARCHIVED_AFTER_MS / DAY_MS },
@@ -131,6 +140,39 @@ export class SimService {
     }
   }
 
+  /** The engine that reads configs: in a world with campaigns each judgement takes a while, and threads may be busy. */
+  #openEngine(): ConfigEngine {
+    const { configs, hasCampaigns, time, dice, busyChance } = this.#sim
+    if (!hasCampaigns) return configs
+    const slowly = async <Answer>(
+      work: () => Promise<Answer>,
+    ): Promise<Answer | { ok: false; code: 'server-busy' }> => {
+      await new Promise<void>((resolve) => void time.after(dice.between(0, 20), resolve, this.client))
+      // The planner waits for a free thread by a real timer, which the world does not have.
+      if (this.#plans === 0 && dice.chance(busyChance())) return { ok: false, code: 'server-busy' }
+      return work()
+    }
+    return {
+      ...configs,
+      validate: (...asked) => slowly(() => configs.validate(...asked)),
+      policy: (request) => slowly(() => configs.policy(request)),
+      render: (request) => slowly(() => configs.render(request)),
+      patch: (...asked) => slowly(() => configs.patch(...asked)),
+    }
+  }
+
+  /** Count the plans that are being made. */
+  #countPlans(): void {
+    const { planner } = this.ctx.campaigns
+    const begin = planner.begin.bind(planner)
+    planner.begin = (campaign) => {
+      this.#plans++
+      const begun = begin(campaign)
+      void begun.done.finally(() => this.#plans--)
+      return begun
+    }
+  }
+
   get fleet(): Fleet {
     return this.ctx.fleet
   }
@@ -146,12 +188,26 @@ export class SimService {
       this.#sim.trace(`${this.name} stands by`)
     })
     this.isStandby = false
+    const { hasCampaigns } = this.#sim
     await this.ctx.counters.load(this.ctx.db)
+    if (hasCampaigns) await this.ctx.fleetConfigs.load(this.ctx.db)
     await this.ctx.labelRules.load(this.ctx.db)
     await this.fleet.start()
     this.isReady = true
     this.#every(ALERTS_MS, () => this.ctx.alerts.run(this.#stop.signal))
     this.#every(JANITOR_MS, () => this.sweep())
+    if (hasCampaigns) this.#workAtCampaigns()
+  }
+
+  /** The schedules in `functions/campaigns`, `functions/auto-apply` and `functions/fleet-configs`. */
+  #workAtCampaigns(): void {
+    const { campaigns, autoApply, fleetConfigs } = this.ctx
+    this.#every(CAMPAIGNS_MS, () => campaigns.work(this.#stop.signal))
+    this.#every(AUTO_APPLY_MS, () => autoApply.work(this.#stop.signal))
+    this.#every(MEMBERS_MS, async () => {
+      await fleetConfigs.load()
+      await fleetConfigs.settle()
+    })
   }
 
   /** Run a schedule as the runtime does: it never overlaps itself, and goes on after a failure. */

@@ -1,0 +1,141 @@
+import type { Connection } from '../../../lib/store/connection.ts'
+import type { ShownTarget } from '../operator/campaigns.ts'
+import { type Report, short } from './finding.ts'
+import type { Approved } from './starts.ts'
+
+/** What campaigns did, as it must be at rest. */
+export async function checkCampaigns(
+  watcher: Connection,
+  approved: Approved,
+  isDeleted: (workloadId: string) => boolean,
+  report: Report,
+): Promise<void> {
+  await checkPlans(watcher, approved, report)
+  await checkStops(watcher, report)
+  await checkOrigins(watcher, isDeleted, report)
+  await checkBases(watcher, report)
+  await checkRolledBack(watcher, report)
+}
+
+/** The plan of a campaign that was started is the one that was approved, target by target. */
+async function checkPlans(watcher: Connection, { campaigns }: Approved, report: Report): Promise<void> {
+  const rows = await watcher.query<ShownTarget & { id: string; plan_hash: string }>(
+    `select c.id, c.plan_hash, workload_id, t.wave, verdict, base_hash, result_hash, is_production
+     from campaign_targets t join campaigns c on c.id = t.campaign_id where c.started_at is not null
+     order by c.id, position`,
+  )
+  for (const { id, plan_hash: planHash, ...target } of rows) {
+    const shown = campaigns.get(id)
+    const before = shown?.targets.find((one) => one.workload_id === target.workload_id)
+    if (shown?.planHash !== planHash || JSON.stringify(before) !== JSON.stringify(target))
+      report(
+        `target ${target.workload_id} of ${id} is not what was approved: ${JSON.stringify({ before, target })}`,
+      )
+  }
+}
+
+const STOPS = /\.(pause|halt|hold|abort|turn_off|roll_back_all)$/
+const GOES_ON = /\.(start|continue|approve)$/
+const WORKS = /\.(push|wave|done)$/
+
+/**
+ * By the audit trail, whose order is that of the commits: what was paused, halted, aborted or turned off starts nothing
+ * and goes on to no wave before somebody has let it go on.
+ */
+async function checkStops(watcher: Connection, report: Report): Promise<void> {
+  const acts = await watcher.query<{ action: string; id: string }>(
+    `select action, coalesce(substring(detail from '"(?:campaign|auto_apply)_id":"([^"]+)"'), resource_id) as id
+     from audit_events where action ~ '^(campaign|auto_apply)[.]' order by seq`,
+  )
+  const stoppedBy = new Map<string, string>()
+  for (const { action, id } of acts) {
+    const stop = stoppedBy.get(id)
+    if (STOPS.test(action)) stoppedBy.set(id, action)
+    else if (GOES_ON.test(action)) stoppedBy.delete(id)
+    else if (WORKS.test(action) && stop !== undefined)
+      report(`${id}: ${action} although it was stopped by ${stop}`)
+  }
+}
+
+/** Every push that no operator asked for by itself is that of one target, and every target that was started has one. */
+async function checkOrigins(
+  watcher: Connection,
+  isDeleted: (workloadId: string) => boolean,
+  report: Report,
+): Promise<void> {
+  const rows = await watcher.query<{ push_id: string; workload_id: string; kind: string; origins: number }>(
+    `with named as (
+       select push_id from campaign_targets where push_id is not null
+       union all select rollback_push_id from campaign_targets where rollback_push_id is not null
+       union all select push_id from auto_apply_targets)
+     select p.push_id, p.workload_id, p.kind, count(n.push_id)::int as origins
+     from pushes p left join named n on n.push_id = p.push_id
+     where p.approval_id is null and p.push_id::text not in (
+       select substring(detail from '"push_id":"([^"]+)"') from audit_events
+       where action in ('config.auto_rollback', 'config.canary.rollback', 'config.rollback'))
+     group by 1, 2, 3`,
+  )
+  for (const { push_id: pushId, workload_id: workloadId, kind, origins } of rows)
+    if (origins !== 1) report(`push ${pushId} of kind ${kind} to ${workloadId} is that of ${origins} targets`)
+  const lost = await watcher.query<{ id: string; workload_id: string }>(
+    `select campaign_id as id, workload_id from campaign_targets t
+     where push_id is not null and not exists (select from pushes p where p.push_id = t.push_id)
+     union all select auto_apply_id, workload_id from auto_apply_targets t
+     where not exists (select from pushes p where p.push_id = t.push_id)`,
+  )
+  for (const { id, workload_id: workloadId } of lost)
+    if (!isDeleted(workloadId)) report(`the push of ${id} to ${workloadId} is nowhere`)
+}
+
+/** The config that a workload was to run just before a push, by the pushes before it. */
+const ACTIVE_BEFORE = `
+  (select b.config_hash from pushes b left join rollouts r on r.push_id = b.push_id
+     left join rollouts rr on rr.push_id = b.rollback_of_push_id
+   where b.workload_id = p.workload_id and b.seq < p.seq and (r.id is null or r.status = 'succeeded') and rr.id is null
+   order by b.seq desc limit 1)`
+
+/** A target is pushed to only while it runs the base that was approved. */
+async function checkBases(watcher: Connection, report: Report): Promise<void> {
+  const rows = await watcher.query<{
+    id: string
+    workload_id: string
+    base: string | null
+    before: string | null
+  }>(
+    `select * from (
+       select t.campaign_id as id, t.workload_id, t.base_hash as base, ${ACTIVE_BEFORE} as before
+       from campaign_targets t join pushes p on p.push_id = t.push_id
+       union all select t.auto_apply_id, t.workload_id, t.base_hash, ${ACTIVE_BEFORE}
+       from auto_apply_targets t join pushes p on p.push_id = t.push_id) as b
+     where base is distinct from before`,
+  )
+  for (const { id, workload_id: workloadId, base, before } of rows)
+    report(`${id} pushed to ${workloadId}, which ran ${short(before ?? '')} and not ${short(base ?? '')}`)
+}
+
+/**
+ * A campaign that was rolled back leaves every target to which it pushed with its base, unless the target has moved on
+ * since, had none, or is named with the reason why it was not possible.
+ */
+async function checkRolledBack(watcher: Connection, report: Report): Promise<void> {
+  const rows = await watcher.query<{ id: string; workload_id: string; state: string; fault: string | null }>(
+    `select t.campaign_id as id, t.workload_id, t.state, case
+         when t.state in ('rolled_back', 'rollback_failed', 'rolling_back') and t.rollback_push_id is not null
+           and back.config_hash is distinct from t.base_hash then 'was given something else than its base'
+         when t.state = 'no_way_back' and t.base_hash is not null then 'has a base, and was given nothing'
+         when t.state = 'rollback_failed' then null
+         when w.active_config_hash = t.result_hash and t.base_hash is not null and newest.push_id = t.push_id
+           then 'still runs what the campaign brought'
+         when t.state = 'rolled_back' and newest.push_id = t.rollback_push_id
+           and w.active_config_hash is distinct from t.base_hash then 'does not run its base'
+         else null end as fault
+     from campaign_targets t join campaigns c on c.id = t.campaign_id
+       join workloads w on w.id = t.workload_id
+       join lateral (select push_id from pushes p where p.workload_id = t.workload_id
+         order by seq desc limit 1) as newest on true
+       left join pushes back on back.push_id = t.rollback_push_id
+     where c.status = 'rolled_back' and t.push_id is not null`,
+  )
+  for (const { id, workload_id: workloadId, state, fault } of rows)
+    if (fault !== null) report(`after ${id} was rolled back, ${workloadId} (${state}) ${fault}`)
+}

@@ -1,0 +1,210 @@
+import type { Workload } from '../../../lib/fleet/state/model.ts'
+import type { CampaignLimits, CampaignPlan } from '../../../lib/wire/campaigns.ts'
+import type { ShownTarget } from '../operator/campaigns.ts'
+import type { ApprovedVersion } from '../operator/fleet-configs.ts'
+import type { SimService } from '../service/sim-service.ts'
+import { type Report, short } from './finding.ts'
+import { classOf } from './production.ts'
+
+/** What operators approved, as they were shown it. */
+export interface Approved {
+  campaigns: ReadonlyMap<string, { planHash: string; targets: readonly ShownTarget[] }>
+  versions: ReadonlyMap<string, ApprovedVersion>
+}
+
+/** A push that a transaction is about to commit, with who brings it and what stands in its way. */
+interface Start {
+  push_id: string
+  workload_id: string
+  config_hash: string
+  campaign_id: string | null
+  wave: number
+  campaign_status: string
+  campaign_wave: number
+  plan_hash: string
+  is_production: boolean
+  retries: boolean
+  back_of: string | null
+  back_status: string
+  auto_id: string | null
+  auto_status: string
+  auto_number: number
+  auto_plan_hash: string
+  auto_production: boolean
+  is_newcomer: boolean
+  has_open_campaign: boolean
+  is_archived: boolean
+  is_held: boolean
+  is_quarantined: boolean
+  has_former: boolean
+  freeze: string | null
+}
+
+const STARTS = `
+  select p.push_id, p.workload_id, p.config_hash,
+    c.id as campaign_id, t.wave, c.status as campaign_status, c.wave as campaign_wave, c.plan_hash, t.is_production,
+    coalesce((c.rules->>'retryQuarantined')::boolean, false) as retries,
+    b.campaign_id as back_of, bc.status as back_status,
+    a.id as auto_id, a.status as auto_status, a.number as auto_number, a.plan_hash as auto_plan_hash,
+    a.reaches_production as auto_production, at.is_newcomer,
+    exists (select from campaigns o where o.change->>'fleet_config_id' = a.fleet_config_id::text
+      and o.status in ('requested', 'approved', 'running', 'paused', 'halted', 'rolling_back')) as has_open_campaign,
+    w.archived_at is not null as is_archived,
+    exists (select from workload_holds h where h.workload_id = p.workload_id) as is_held,
+    exists (select from quarantines q where q.workload_id = p.workload_id and q.config_hash = p.config_hash)
+      as is_quarantined,
+    exists (select from campaign_targets o where o.campaign_id = c.id and o.workload_id <> p.workload_id
+      and o.wave < t.wave and o.state in ('waiting', 'started')) as has_former,
+    (select value from settings where name = 'freeze') as freeze
+  from pushes p join workloads w on w.id = p.workload_id
+    left join campaign_targets t on t.push_id = p.push_id and t.state = 'started' left join campaigns c on c.id = t.campaign_id
+    left join campaign_targets b on b.rollback_push_id = p.push_id left join campaigns bc on bc.id = b.campaign_id
+    left join auto_apply_targets at on at.push_id = p.push_id left join auto_applies a on a.id = at.auto_apply_id
+  where pg_current_xact_id()::xid in (t.xmin, b.xmin, at.xmin) and p.xmin = pg_current_xact_id()::xid
+  order by p.push_id`
+
+/** How many instances of each campaign are being changed, with those of this transaction. */
+const IN_FLIGHT = `
+  select t.campaign_id as id, (c.rules->>'maxInFlight')::int as most,
+    sum(greatest(1, t.instance_count))::int as instances, max(greatest(1, t.instance_count))::int as largest
+  from campaign_targets t join campaigns c on c.id = t.campaign_id
+  where t.state in ('started', 'rolling_back') group by 1, 2`
+
+/** The first waves of campaigns that have gone on to a later one. */
+const FIRST_WAVES = `
+  select c.id, c.plan, c.rules->'limits' as asked, c.raised,
+    count(*) filter (where p.applied_at is not null)::int as applied,
+    count(*) filter (where p.applied_at is null and coalesce(p.status, '') <> 'failed' and t.state <> 'cancelled')::int
+      as untried
+  from campaigns c join campaign_targets t on t.campaign_id = c.id and t.wave = 0
+    left join pushes p on p.push_id = t.push_id
+  where c.status = 'running' and c.wave > 0 group by c.id`
+
+/**
+ * Nothing is pushed by a campaign, or by a version that applies by itself, but what was approved, while it may: looked
+ * at inside each transaction that makes such pushes, just before it is committed.
+ */
+export class StartPromises {
+  readonly #report: Report
+  readonly #approved: Approved
+  /** When a workload became production by its labels, by process and workload; in ms of virtual time. */
+  readonly #productionSinceMs = new Map<string, number | null>()
+  readonly #now: () => Date
+
+  constructor(report: Report, approved: Approved, now: () => Date) {
+    this.#report = report
+    this.#approved = approved
+    this.#now = now
+  }
+
+  /** A process told how a workload is now. */
+  workloadTold(process: string, workload: Workload, nowMs: number): void {
+    const key = `${process}/${workload.id}`
+    const isProduction = classOf(workload) === 'production'
+    if (!isProduction) this.#productionSinceMs.set(key, null)
+    else if (!this.#productionSinceMs.get(key)) this.#productionSinceMs.set(key, nowMs)
+  }
+
+  /** A transaction that holds new pushes, and began at `beganMs`, is about to be committed; `read` reads inside it. */
+  async committing(
+    service: SimService | null,
+    beganMs: number,
+    read: <Row extends object>(text: string) => Promise<Row[]>,
+  ): Promise<void> {
+    const starts = await read<Start>(STARTS)
+    if (starts.length === 0) return
+    for (const start of starts) {
+      if (start.campaign_id !== null) this.#checkTarget(start)
+      if (start.auto_id !== null) this.#checkReached(start)
+      if (start.back_of !== null && start.back_status !== 'rolling_back')
+        this.#report(`${start.workload_id} is taken back by ${start.back_of}, which is ${start.back_status}`)
+      if (start.back_of === null) this.#checkGates(start, service, beganMs)
+    }
+    for (const { id, most, instances, largest } of await read<{
+      id: string
+      most: number
+      instances: number
+      largest: number
+    }>(IN_FLIGHT))
+      if (instances - largest >= most)
+        this.#report(`${id} changes ${instances} instances at once, of ${most}`)
+    if (starts.some(({ campaign_id, wave }) => campaign_id !== null && wave > 0))
+      await this.#checkFirstWaves(read)
+  }
+
+  /** What was approved is pushed, once the waves before are over, by a campaign that runs or catches up. */
+  #checkTarget(start: Start): void {
+    const { campaign_id: id, workload_id: workloadId, campaign_status: status } = start
+    const say = (problem: string) => this.#report(`${id} pushes to ${workloadId} ${problem}`)
+    if (status !== 'running' && status !== 'done') say(`while it is ${status}`)
+    if (status === 'running' && start.wave > start.campaign_wave) say('before its wave has begun')
+    if (status === 'running' && start.has_former) say('before the waves before are over')
+    const shown = this.#approved.campaigns.get(id!)
+    if (shown?.planHash !== start.plan_hash) say('by a plan that nobody approved')
+    const target = shown?.targets.find((one) => one.workload_id === workloadId)
+    if (target === undefined || target.wave === null) {
+      say('outside the approved set')
+      return
+    }
+    if (target.result_hash !== start.config_hash)
+      say(`${short(start.config_hash)}, and ${short(target.result_hash ?? '')} was approved`)
+    if (target.wave !== start.wave) say(`in wave ${start.wave}, and wave ${target.wave} was approved`)
+  }
+
+  /** A version applies by itself only while it is in force, and only as it was approved. */
+  #checkReached(start: Start): void {
+    const { auto_id: id, workload_id: workloadId, auto_status: status } = start
+    const say = (problem: string) => this.#report(`${id} pushes to ${workloadId} ${problem}`)
+    if (status !== 'active') say(`while it is ${status}`)
+    const approved = this.#approved.versions.get(id!)
+    if (approved === undefined || approved.planHash !== start.auto_plan_hash) say('and nobody approved it')
+    else if (approved.number !== start.auto_number) say('another version than was approved')
+    if (!start.is_newcomer && start.has_open_campaign)
+      say('although it is no newcomer and a campaign is open')
+  }
+
+  /** Holds, freezes, quarantines, the archive and labels that became production keep campaigns and versions away. */
+  #checkGates(start: Start, service: SimService | null, beganMs: number): void {
+    const { workload_id: workloadId } = start
+    const say = (problem: string) =>
+      this.#report(`${start.campaign_id ?? start.auto_id} pushes to ${workloadId}, which ${problem}`)
+    if (start.is_held) say('is held')
+    if (start.is_archived) say('is archived')
+    if (start.is_quarantined && !start.retries) say(`failed ${short(start.config_hash)} before`)
+    const workload = service?.fleet.workload(workloadId) ?? null
+    if (start.freeze !== null && this.#isFrozen(start.freeze, workload)) say('is frozen')
+    const sinceMs = this.#productionSinceMs.get(`${service?.name}/${workloadId}`) ?? null
+    const mayProduction = start.campaign_id !== null ? start.is_production : start.auto_production
+    if (sinceMs !== null && sinceMs < beganMs && !mayProduction) say('became production')
+  }
+
+  #isFrozen(setting: string, workload: Workload | null): boolean {
+    const { selector, until } = JSON.parse(setting) as {
+      selector: { match_labels: Record<string, string> } | null
+      until: string
+    }
+    if (new Date(until) <= this.#now()) return false
+    const host = selector?.match_labels['identity/host.name']
+    return host === undefined || workload?.fingerprintKeys['host.name'] === host
+  }
+
+  /**
+   * No wave follows on a first one in which nobody applied the change, unless as many as did not try it were allowed,
+   * or nobody was there to try it when the plan was made.
+   */
+  async #checkFirstWaves(read: <Row extends object>(text: string) => Promise<Row[]>): Promise<void> {
+    const rows = await read<{
+      id: string
+      plan: CampaignPlan
+      asked: CampaignLimits
+      raised: CampaignLimits
+      applied: number
+      untried: number
+    }>(FIRST_WAVES)
+    for (const { id, plan, asked, raised, applied, untried } of rows) {
+      const allowed = Math.max(asked.silent ?? 0, raised.silent ?? 0)
+      if (applied === 0 && (plan.verdicts['changes'] ?? 0) > 0 && untried > allowed)
+        this.#report(`${id} goes on after a first wave that nobody applied`)
+    }
+  }
+}
