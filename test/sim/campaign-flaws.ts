@@ -29,7 +29,7 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp 
          result_hash = (select max(o.result_hash) from campaign_targets o where o.campaign_id = t.campaign_id)
        where campaign_id = $1 and verdict in ('held', 'unmanaged', 'refused')`,
     ),
-    says: /outside the approved set|is not what was approved/,
+    says: /outside the approved set/,
   },
   'tries a target that failed once more': {
     flaw: {
@@ -75,7 +75,9 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp 
   },
   'goes on after a first wave that nobody applied': {
     flaw: reading((text, row) => {
-      if (isOfCampaigns(text) && row['plan']) row['plan'] = { ...(row['plan'] as Row), verdicts: {} }
+      if (!isOfCampaigns(text) || !row['plan']) return
+      row['plan'] = { ...(row['plan'] as Row), verdicts: {} }
+      row['raised'] = { failed: 99, silent: 99, unhealthy: 99 }
     }),
     says: /goes on after a first wave/,
   },

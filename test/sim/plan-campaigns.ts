@@ -31,7 +31,7 @@ export function planCampaigns(world: World, often: Often, untilMs: number): void
     onSome((id) => fleetConfigs.hold(id)),
   )
   often(12, () => void fleetConfigs.release())
-  if (dice.chance(0.4)) often(2, () => void fleetConfigs.freeze(dice.between(5_000, 60_000)))
+  if (dice.chance(0.5)) often(4, () => void fleetConfigs.freeze(dice.between(10_000, 60_000)))
   const look = () => {
     if (time.nowMs > untilMs) return
     void campaigning.step(false)

@@ -31,8 +31,9 @@ function planPopulation(world: World): void {
   if (troubles.twins) world.addTwin(dice.pick(world.agents))
   world.startService()
   if (troubles.standby) time.after(1_000, () => world.startService())
-  // Some agents start late, so that they join after the first pushes, and where there are campaigns as newcomers.
-  const late: readonly [number, number] = troubles.campaigns ? [60_000, 360_000] : [30_000, 200_000]
+  // Some agents start late, so that they join after the first pushes. Where there are campaigns some start only when
+  // the trouble is over, as newcomers for the versions that apply by themselves.
+  const late: readonly [number, number] = troubles.campaigns ? [60_000, 800_000] : [30_000, 200_000]
   for (const agent of world.agents)
     time.after(dice.chance(0.7) ? dice.between(0, 2_000) : dice.between(...late), () => agent.start())
   if (!troubles.browsers) return

@@ -175,7 +175,7 @@ export class FleetConfigOperator {
     for (const { id, aid, status, newest, ...asked } of rows) {
       const { plan_hash: planHash, number, reaches_production: reachesProduction } = asked
       if (status === null) {
-        if (dice.chance(isAtRest ? 0.2 : 0.7)) await this.#request(id)
+        if (!isAtRest && dice.chance(0.7)) await this.#request(id)
       } else if (status === 'requested') {
         if (dice.chance(0.1)) await this.#decide(id, 'withdraw')
         else if (await this.#approve(id, planHash))
@@ -185,7 +185,8 @@ export class FleetConfigOperator {
         if (act < 0.04 && !isAtRest) await this.#decide(id, 'pause')
         else if (act < 0.06 && !isAtRest) await this.#decide(id, 'turn-off')
         else if (
-          act < 0.15 &&
+          !isAtRest &&
+          act < 0.1 &&
           newest > number &&
           !rows.some((one) => one.id === id && one.status === 'requested')
         )
