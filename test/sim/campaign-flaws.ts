@@ -55,12 +55,6 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp 
     },
     says: /pushes to \S+, which is frozen/,
   },
-  'does not notice that a workload became production': {
-    flaw: reading((text, row) => {
-      if (isOfTargets(text)) row['isProduction'] = true
-    }),
-    says: /which became production/,
-  },
   'changes as many instances at once as there are': {
     flaw: reading((text, row) => {
       if (isOfCampaigns(text) && row['rules']) row['rules'] = { ...(row['rules'] as Row), maxInFlight: 1_000 }
@@ -72,14 +66,6 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp 
       if (isOfCampaigns(text) && row['rules']) row['wave'] = 9
     }),
     says: /before its wave has begun/,
-  },
-  'goes on after a first wave that nobody applied': {
-    flaw: reading((text, row) => {
-      if (!isOfCampaigns(text) || !row['plan']) return
-      row['plan'] = { ...(row['plan'] as Row), verdicts: {} }
-      row['raised'] = { failed: 99, silent: 99, unhealthy: 99 }
-    }),
-    says: /goes on after a first wave/,
   },
   'does not write how targets ended': {
     flaw: { ground: (ground) => ({ ...ground, db: without(ground.db, isEndOfTargets) }) },
@@ -96,21 +82,6 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp 
       }),
     },
     says: /still runs what the campaign brought/,
-  },
-  'goes on applying a version that was paused or turned off': {
-    flaw: writing(
-      (text, params) =>
-        text.startsWith('update auto_applies set') &&
-        (params.includes('paused') || params.includes('turned_off')),
-      `update auto_applies set status = 'active' where id = $1`,
-    ),
-    says: /auto_apply.push although it was stopped/,
-  },
-  'takes no workload for a newcomer': {
-    flaw: reading((text, row) => {
-      if (/from auto_applies\s+where status = any/.test(text)) row['activeSince'] = new Date('2100-01-01')
-    }),
-    says: /is new and aap_\w+ never came to it/,
   },
   'does not read fleet configs and holds again': {
     flaw: { service: loadingOnce },
