@@ -47,12 +47,12 @@ export class LinkedWorld extends World {
 
   constructor(seed: number, store: SimStore, wanted: string | undefined, flaw: LinkFlaw) {
     const standings: { of: Standing | null }[] = []
-    super(
-      seed,
-      store,
-      wanted,
-      standingFlaw(standings, (service, standing) => this.#born(service, standing)),
-    )
+    super(seed, store, {
+      troubles: wanted,
+      // Who pushes for campaigns is no business of the links.
+      without: ['campaigns'],
+      flaw: standingFlaw(standings, (service, standing) => this.#born(service, standing)),
+    })
     this.#flaw = flaw
     this.links = new LinkPromises(this)
     this.#engine = openConfigEngine({
