@@ -83,6 +83,21 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp 
     },
     says: /still runs what the campaign brought/,
   },
+  'goes on applying a version that was paused or turned off': {
+    flaw: writing(
+      (text, params) =>
+        text.startsWith('update auto_applies set') &&
+        (params.includes('paused') || params.includes('turned_off')),
+      `update auto_applies set status = 'active' where id = $1`,
+    ),
+    says: /auto_apply.push although it was stopped/,
+  },
+  'takes no workload for a newcomer': {
+    flaw: reading((text, row) => {
+      if (/from auto_applies\s+where status = any/.test(text)) row['activeSince'] = new Date('2100-01-01')
+    }),
+    says: /is new and aap_\w+ never came to it/,
+  },
   'does not read fleet configs and holds again': {
     flaw: { service: loadingOnce },
     says: /fleet configs are held with/,
