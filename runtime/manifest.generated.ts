@@ -52,6 +52,7 @@ import campaignsEngine from '../functions/campaigns/engine.ts'
 import campaignsGet from '../functions/campaigns/get.ts'
 import campaignsGroups from '../functions/campaigns/groups.ts'
 import campaignsList from '../functions/campaigns/list.ts'
+import campaignsMatch from '../functions/campaigns/match.ts'
 import campaignsPause from '../functions/campaigns/pause.ts'
 import campaignsPlan from '../functions/campaigns/plan.ts'
 import campaignsReject from '../functions/campaigns/reject.ts'
@@ -247,6 +248,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'campaigns/get', definition: campaignsGet },
   { id: 'campaigns/groups', definition: campaignsGroups },
   { id: 'campaigns/list', definition: campaignsList },
+  { id: 'campaigns/match', definition: campaignsMatch },
   { id: 'campaigns/pause', definition: campaignsPause },
   { id: 'campaigns/plan', definition: campaignsPlan },
   { id: 'campaigns/reject', definition: campaignsReject },

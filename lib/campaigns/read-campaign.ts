@@ -1,13 +1,25 @@
+import {
+  CATCH_UP_DAYS,
+  COUNT_MAX,
+  DWELL_SECONDS_MAX,
+  IN_FLIGHT,
+  LIMITED,
+  STANDARD_WAVES,
+  WAVES_MAX,
+  WINDOWS_MAX,
+} from '../model/campaign-rules.ts'
 import { configHash } from '../model/config-hash.ts'
 import { faultOf } from '../model/faults.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { isStorableJson } from '../model/storable.ts'
+import { isGlob } from '../selectors/glob.ts'
 import {
   FLEET_CONFIG_RULES,
   FREE_SELECTOR_RULES,
   readSelector,
   SELECTOR_ERRORS,
   type SelectorRefusal,
+  type SelectorRules,
 } from '../selectors/read-selector.ts'
 import type { CampaignRules, StoredCampaign } from '../store/campaigns.ts'
 import type {
@@ -18,7 +30,6 @@ import type {
   CampaignWave,
 } from '../wire/campaigns.ts'
 import type { Selector } from '../wire/selectors.ts'
-import { DEFAULT_WAVES } from './plan/waves.ts'
 import { findWindowFault } from './run/windows.ts'
 
 /** What somebody asks of a campaign, as `readCampaign` has checked it. */
@@ -48,11 +59,9 @@ const DESCRIPTION_LENGTH_MAX = 4_000
 const CONFIG_LENGTH_MAX = 2_097_152
 const PATCH_LENGTH_MAX = 262_144
 const IDS_MAX = 20_000
-const WAVES_MAX = 20
-const DWELL_SECONDS_MAX = 7 * 86_400
-const WINDOWS_MAX = 14
-const IN_FLIGHT = { standard: 500, max: 10_000 }
-const CATCH_UP_DAYS = { standard: 7, max: 30 }
+/** Names that are left out, and how many of them may be globs: each glob is compared with every workload. */
+const NAMES_MAX = 1_000
+const GLOBS_MAX = 50
 const DAY_SECONDS = 86_400
 
 const isCount = (value: number, most: number, least = 0): boolean =>
@@ -123,23 +132,42 @@ function readPatch(sent: Extract<CampaignChange, { kind: 'patch' }>): Read<Campa
   return { ok: true, value: { kind: 'patch', patch, hash: configHash(text) } }
 }
 
-function readScope(sent: CampaignScope, hasEveryone: boolean): Read<CampaignScope> {
+/**
+ * Check whom a campaign means. `hasEveryone`: without a selector and a list it means all that are under its fleet
+ * config.
+ */
+export function readScope(sent: CampaignScope, hasEveryone: boolean): Read<CampaignScope> {
   const scope: CampaignScope = {}
   for (const key of ['selector', 'exclude_selector'] as const) {
     const asked = sent[key]
     if (asked === undefined || isEmpty(asked)) continue
-    const read = readSelector(asked, FREE_SELECTOR_RULES)
+    const read = readSelectorOf(`scope.${key}`, asked, FREE_SELECTOR_RULES)
     if (!read.ok) return read
-    scope[key] = read.selector
+    scope[key] = read.value
   }
   for (const key of ['workload_ids', 'exclude_ids'] as const) {
     const ids = [...new Set(sent[key] ?? [])]
     if (ids.length > IDS_MAX) return refuse('campaign-list-too-long', { field: `scope.${key}`, max: IDS_MAX })
     if (ids.length > 0) scope[key] = ids
   }
+  const names = [...new Set((sent.exclude_names ?? []).map((name) => name.trim()))].filter(
+    (name) => name !== '',
+  )
+  for (const [list, max] of [
+    [names, NAMES_MAX],
+    [names.filter(isGlob), GLOBS_MAX],
+  ] as const)
+    if (list.length > max) return refuse('campaign-list-too-long', { field: 'scope.exclude_names', max })
+  if (names.length > 0) scope.exclude_names = names
   const isEmptyScope = scope.selector === undefined && scope.workload_ids === undefined
   if (isEmptyScope && !hasEveryone) return refuse('campaign-scope-empty')
   return { ok: true, value: scope }
+}
+
+/** Check a selector. A refusal names the field that it is about. */
+function readSelectorOf(field: string, sent: Selector, rules: SelectorRules): Read<Selector> {
+  const read = readSelector(sent, rules)
+  return read.ok ? { ok: true, value: read.selector } : { ...read, details: { ...read.details, field } }
 }
 
 const isEmpty = (selector: Selector): boolean =>
@@ -159,7 +187,7 @@ function readRules(sent: Pick<CampaignCreateRequest, keyof CampaignCreateRequest
   if (windows.length > WINDOWS_MAX)
     return refuse('campaign-list-too-long', { field: 'windows', max: WINDOWS_MAX })
   const fault = findWindowFault(windows)
-  if (fault !== null) return refuse('campaign-window-invalid', fault)
+  if (fault !== null) return refuse('campaign-window-invalid', { field: 'windows', ...fault })
   const retryQuarantined = sent.retry_quarantined === true
   return {
     ok: true,
@@ -175,22 +203,22 @@ function readRules(sent: Pick<CampaignCreateRequest, keyof CampaignCreateRequest
 }
 
 function readWaves(sent: readonly CampaignWave[]): Read<readonly CampaignWave[]> {
-  if (sent.length === 0) return { ok: true, value: DEFAULT_WAVES }
+  if (sent.length === 0) return { ok: true, value: STANDARD_WAVES }
   if (sent.length > WAVES_MAX) return refuse('campaign-list-too-long', { field: 'waves', max: WAVES_MAX })
   const waves: CampaignWave[] = []
   for (const [index, { count, percentage, selector, dwell_seconds = 0 }] of sent.entries()) {
     const at = `waves[${index}]`
     if (count !== undefined && percentage !== undefined)
       return refuse('campaign-wave-ambiguous', { field: at })
-    if (count !== undefined && !isCount(count, 1_000_000, 1)) return refuseNumber(`${at}.count`, 1, 1_000_000)
+    if (count !== undefined && !isCount(count, COUNT_MAX, 1)) return refuseNumber(`${at}.count`, 1, COUNT_MAX)
     if (percentage !== undefined && !(percentage > 0 && percentage <= 100))
       return refuseNumber(`${at}.percentage`, 0, 100)
     if (!isCount(dwell_seconds, DWELL_SECONDS_MAX))
       return refuseNumber(`${at}.dwell_seconds`, 0, DWELL_SECONDS_MAX)
     if (selector !== undefined && !isEmpty(selector)) {
-      const read = readSelector(selector, FLEET_CONFIG_RULES)
+      const read = readSelectorOf(`${at}.selector`, selector, FLEET_CONFIG_RULES)
       if (!read.ok) return read
-      waves.push({ selector: read.selector, ...sizeOf(count, percentage), dwell_seconds })
+      waves.push({ selector: read.value, ...sizeOf(count, percentage), dwell_seconds })
     } else waves.push({ ...sizeOf(count, percentage), dwell_seconds })
   }
   return { ok: true, value: waves }
@@ -202,10 +230,10 @@ const sizeOf = (count: number | undefined, percentage: number | undefined): Camp
 /** Check limits as they were sent: numbers of workloads from 0 to 1,000,000. A limit that is missing stays so. */
 export function readLimits(sent: CampaignLimits): Read<CampaignLimits> {
   const limits: CampaignLimits = {}
-  for (const key of ['failed', 'unhealthy', 'silent'] as const) {
+  for (const key of LIMITED) {
     const value = sent[key]
     if (value === undefined) continue
-    if (!isCount(value, 1_000_000)) return refuseNumber(`limits.${key}`, 0, 1_000_000)
+    if (!isCount(value, COUNT_MAX)) return refuseNumber(`limits.${key}`, 0, COUNT_MAX)
     limits[key] = value
   }
   return { ok: true, value: limits }

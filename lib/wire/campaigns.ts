@@ -127,9 +127,43 @@ export const CampaignScope = named(
     workload_ids: optional(array(string())),
     exclude_selector: optional(Selector),
     exclude_ids: optional(array(string())),
+    exclude_names: note(
+      'Names as the fleet shows them, of hosts, or of Kubernetes objects, with globs (`*`, `?`).',
+      optional(array(string())),
+    ),
   }),
 )
 export type CampaignScope = Infer<typeof CampaignScope>
+
+export const CampaignMatchRequest = named(
+  'CampaignMatchRequest',
+  'Body of `POST /api/campaigns/match`.',
+  type({
+    scope: CampaignScope,
+    fleet_config_id: note(
+      'Of a campaign that carries a version: without selector and ids all that are under this fleet config are meant.',
+      optional(string()),
+    ),
+  }),
+)
+export type CampaignMatchRequest = Sent<typeof CampaignMatchRequest>
+
+export const CampaignMatch = named(
+  'CampaignMatch',
+  'Which workloads a scope means now. What a campaign would do with them says its plan.',
+  type({
+    selected_count: number(),
+    excluded_count: note('Meant, and left out by name, id or selector.', number()),
+    production_count: note('Of the selected ones.', number()),
+    disconnected_count: note('Of the selected ones.', number()),
+    names: note('The first of the selected ones by name, at most 10; hosts by theirs.', array(string())),
+    unmatched: note(
+      'Ids that are no workload, and ids and names that leave nobody out, at most 20.',
+      array(string()),
+    ),
+  }),
+)
+export type CampaignMatch = Infer<typeof CampaignMatch>
 
 export const CampaignWave = named(
   'CampaignWave',

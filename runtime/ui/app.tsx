@@ -32,6 +32,7 @@ const ROUTES: readonly (readonly [string, Page])[] = [
   ['/campaigns', lazy(async () => (await import('./pages/campaigns.tsx')).CampaignsPage)],
   ['/campaigns/new', lazy(async () => (await import('./pages/campaign-new.tsx')).NewCampaignPage)],
   ['/adopt', lazy(async () => (await import('./pages/adopt.tsx')).AdoptPage)],
+  ['/campaigns/:id/edit', lazy(async () => (await import('./pages/campaign-new.tsx')).EditCampaignPage)],
   ['/campaigns/:id', lazy(async () => (await import('./pages/campaign.tsx')).CampaignPage)],
   ['/fleet-configs', lazy(async () => (await import('./pages/fleet-configs.tsx')).FleetConfigsPage)],
   ['/fleet-configs/new', lazy(async () => (await import('./pages/fleet-config-new.tsx')).NewFleetConfigPage)],

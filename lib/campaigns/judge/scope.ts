@@ -1,10 +1,12 @@
 import type { Workload } from '../../fleet/state/model.ts'
+import { isGlob, matchesGlob } from '../../selectors/glob.ts'
 import { isSelected, toSelectable } from '../../selectors/selector.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
+import { inTurns } from '../../turns.ts'
 import type { CampaignParts } from './parts.ts'
 
 /**
- * What a campaign's scope says of a workload: `selected`; `excluded`, by its id or by the excluding selector; or `not`
+ * What a campaign's scope says of a workload: `selected`; `excluded`, by its id, its name or the excluding selector; or `not`
  * selected at all.
  */
 export type ScopeVerdict = 'selected' | 'excluded' | 'not'
@@ -17,6 +19,7 @@ export function openScope(
   const { selector, exclude_selector: excludeSelector } = scope
   const named = new Set(scope.workload_ids ?? [])
   const left = new Set(scope.exclude_ids ?? [])
+  const isNamed = openNames(scope.exclude_names ?? [])
   // A campaign for a version, without selector and without named workloads, means all workloads under the fleet config.
   const everyoneOf =
     selector === undefined && scope.workload_ids === undefined && change.kind === 'version'
@@ -30,7 +33,48 @@ export function openScope(
       (everyoneOf !== null && fleetConfigs.membershipOf(workload).configId === everyoneOf)
     if (!isMeant) return 'not'
     const isExcluded =
-      left.has(workload.id) || (excludeSelector !== undefined && isSelected(selectable, excludeSelector))
+      left.has(workload.id) ||
+      namesOf(workload).some(isNamed) ||
+      (excludeSelector !== undefined && isSelected(selectable, excludeSelector))
     return isExcluded ? 'excluded' : 'selected'
   }
+}
+
+/** What people call a workload: its name in the fleet, its host, its Kubernetes object. */
+export const namesOf = ({ displayName, fingerprintKeys }: Workload): string[] =>
+  [displayName, fingerprintKeys['host.name'] ?? '', fingerprintKeys['name'] ?? ''].filter(
+    (name) => name !== '',
+  )
+
+/** Make a function that says whether a name is one of these, some of which may be globs. */
+export function openNames(names: readonly string[]): (name: string) => boolean {
+  const whole = new Set(names)
+  const globs = names.filter(isGlob)
+  return (name) => whole.has(name) || globs.some((glob) => matchesGlob(glob, name))
+}
+
+/** Workloads that are looked at before other work gets a turn. */
+const CHUNK = 500
+
+/** A workload that is meant, or meant and left out. */
+export interface MeantWorkload {
+  workload: Workload
+  meant: Exclude<ScopeVerdict, 'not'>
+}
+
+/** The workloads that a scope means. An archived one is meant only where its id is named. */
+export async function listMeant(
+  { fleet }: Pick<CampaignParts, 'fleet'>,
+  { workload_ids: ids = [] }: StoredCampaign['scope'],
+  scopeOf: (workload: Workload) => ScopeVerdict,
+): Promise<MeantWorkload[]> {
+  const named = new Set(ids)
+  const found: MeantWorkload[] = []
+  for await (const some of inTurns(fleet.state.workloads.values(), CHUNK))
+    for (const workload of some) {
+      if (workload.archivedAt !== null && !named.has(workload.id)) continue
+      const meant = scopeOf(workload)
+      if (meant !== 'not') found.push({ workload, meant })
+    }
+  return found
 }

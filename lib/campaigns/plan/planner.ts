@@ -7,6 +7,7 @@ import type { CampaignPlan, CampaignWave } from '../../wire/campaigns.ts'
 import { clusterOf, environmentOf } from '../../wire/labels.ts'
 import { CampaignJudge, JudgeBusy, type Judgement } from '../judge/judge.ts'
 import { type CampaignParts, hashPolicy } from '../judge/parts.ts'
+import { listMeant } from '../judge/scope.ts'
 import { ChangeGroups } from './groups.ts'
 import { hashPlan } from './plan-hash.ts'
 import { assignWaves, orderTargets, wavesFor } from './waves.ts'
@@ -69,12 +70,7 @@ export class CampaignPlanner {
   async #plan(campaign: StoredCampaign, progress: PlanProgress): Promise<void> {
     const { db, clock, config } = this.#parts
     const judge = new CampaignJudge(this.#parts, campaign)
-    // An archived workload is meant only where its id is named.
-    const named = new Set(campaign.scope.workload_ids ?? [])
-    const members = [...this.#parts.fleet.state.workloads.values()]
-      .filter(({ id, archivedAt }) => archivedAt === null || named.has(id))
-      .map((workload) => ({ workload, meant: judge.scopeOf(workload) }))
-      .filter(({ meant }) => meant !== 'not')
+    const members = await listMeant(this.#parts, campaign.scope, judge.scopeOf)
     progress.total = members.length
     const planned: Planned[] = []
     const groups = new ChangeGroups(judge)

@@ -1,15 +1,6 @@
 import { createHash } from 'node:crypto'
+import { STANDARD_WAVES } from '../../model/campaign-rules.ts'
 import type { CampaignWave } from '../../wire/campaigns.ts'
-
-/** How long each default wave is watched after its targets have ended. */
-export const DWELL_SECONDS = 60
-
-/** The waves of a campaign that asks for none: one workload, then a twentieth, then the rest. */
-export const DEFAULT_WAVES: readonly CampaignWave[] = [
-  { count: 1, dwell_seconds: DWELL_SECONDS },
-  { percentage: 5, dwell_seconds: DWELL_SECONDS },
-  { percentage: 100, dwell_seconds: DWELL_SECONDS },
-]
 
 /**
  * The waves of a campaign. One that changes production workloads begins with a wave of one workload, which is added
@@ -17,7 +8,7 @@ export const DEFAULT_WAVES: readonly CampaignWave[] = [
  */
 export function wavesFor(asked: readonly CampaignWave[], hasProduction: boolean): readonly CampaignWave[] {
   const isOneFirst = asked.length > 1 && asked[0]!.count === 1
-  return hasProduction && !isOneFirst ? [DEFAULT_WAVES[0]!, ...asked] : asked
+  return hasProduction && !isOneFirst ? [STANDARD_WAVES[0]!, ...asked] : asked
 }
 
 /**

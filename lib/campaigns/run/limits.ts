@@ -1,4 +1,5 @@
-import type { CampaignGate, CampaignLimits, CampaignTargetState } from '../../wire/campaigns.ts'
+import { LIMITED, type Limited, standardLimit } from '../../model/campaign-rules.ts'
+import type { CampaignLimits, CampaignTargetState } from '../../wire/campaigns.ts'
 
 /** How many targets of a campaign are in each state. */
 export type StateCounts = Partial<Record<CampaignTargetState, number>>
@@ -19,34 +20,31 @@ export interface LimitFacts {
 
 /** A limit that is passed: `value` targets where `limit` are allowed. */
 export interface PassedLimit {
-  gate: Extract<CampaignGate, 'failed' | 'unhealthy' | 'silent'>
+  gate: Limited
   value: number
   limit: number
 }
 
 /**
- * How many targets a limit allows: the higher of what was asked for and what was raised. Where neither says anything,
- * of failed and unhealthy ones none in the first wave and then 3 or 1 %, whichever is more; of silent ones 5 % in every
- * wave.
+ * How many targets a limit allows: the higher of what was asked for and what was raised, and the standard where neither
+ * says anything.
  */
-export function limitOf(gate: PassedLimit['gate'], { wave, targetCount, asked, raised }: LimitFacts): number {
+export function limitOf(gate: Limited, { wave, targetCount, asked, raised }: LimitFacts): number {
   const said = Math.max(asked[gate] ?? -1, raised[gate] ?? -1)
-  if (said >= 0) return said
-  if (gate === 'silent') return Math.floor(targetCount / 20)
-  return wave === 0 ? 0 : Math.max(3, Math.floor(targetCount / 100))
+  return said >= 0 ? said : standardLimit(gate, { wave, targetCount })
 }
 
 /** The first limit that is passed; null when none is. Targets that are away count nowhere. */
 export function findPassedLimit(facts: LimitFacts): PassedLimit | null {
   const { counts, unhealthy } = facts
-  const values: readonly [PassedLimit['gate'], number][] = [
-    ['failed', counts.failed ?? 0],
-    ['unhealthy', unhealthy],
-    ['silent', (counts.skipped ?? 0) + (counts.no_answer ?? 0)],
-  ]
-  for (const [gate, value] of values) {
+  const values: Readonly<Record<Limited, number>> = {
+    failed: counts.failed ?? 0,
+    unhealthy,
+    silent: (counts.skipped ?? 0) + (counts.no_answer ?? 0),
+  }
+  for (const gate of LIMITED) {
     const limit = limitOf(gate, facts)
-    if (value > limit) return { gate, value, limit }
+    if (values[gate] > limit) return { gate, value: values[gate], limit }
   }
   return null
 }

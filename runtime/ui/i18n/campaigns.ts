@@ -27,16 +27,9 @@ export const campaignTexts = defineTexts({
     patch: 'Patch, as JSON',
     patchHint:
       'For example {"merge": {"exporters": {"otlp": {"timeout": "10s"}}}}. Also: remove, expect, rename_component, pipeline.',
-    patchInvalid: 'This is no JSON object.',
     takeover: 'Also take over workloads that muster never pushed to; there is no way back for them',
     scope: 'For whom',
-    scopeHint:
-      'One condition a line, all of them hold: muster/env=staging, identity/host.name=web-*, team=payments.',
-    scopeInvalid: (line: string) => `“${line}” is no key=value.`,
-    exclude: 'Leave out (ids of workloads)',
     named: (count: number) => `${workloadsEn(count)} chosen in the fleet`,
-    dwell: 'Watch each wave for (seconds)',
-    needs: 'A name, a change and a condition are needed.',
     save: 'Save and plan',
     plan: 'Plan',
     replan: 'Plan again',
@@ -231,16 +224,9 @@ export const campaignTexts = defineTexts({
     patch: 'Correctif, en JSON',
     patchHint:
       'Par exemple {"merge": {"exporters": {"otlp": {"timeout": "10s"}}}}. Aussi : remove, expect, rename_component, pipeline.',
-    patchInvalid: 'Ce n’est pas un objet JSON.',
     takeover: 'Reprendre aussi les workloads que muster n’a jamais configurés ; sans retour possible',
     scope: 'Pour qui',
-    scopeHint:
-      'Une condition par ligne, toutes valent : muster/env=staging, identity/host.name=web-*, team=payments.',
-    scopeInvalid: (line: string) => `« ${line} » n’est pas clé=valeur.`,
-    exclude: 'Laisser de côté (ids de workloads)',
     named: (count: number) => `${workloadsFr(count)} choisis dans le parc`,
-    dwell: 'Observer chaque vague pendant (secondes)',
-    needs: 'Il faut un nom, une modification et une condition.',
     save: 'Enregistrer et planifier',
     plan: 'Planifier',
     replan: 'Planifier de nouveau',

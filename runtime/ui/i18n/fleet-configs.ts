@@ -79,6 +79,7 @@ export const fleetConfigTexts = defineTexts({
     render: 'As one workload gets it',
     renderFor: 'Show it for which workload?',
     carry: (number: number) => `Carry version ${n(number)} to all of them`,
+    carryOwn: 'With waves and limits of your own…',
     carryHint: 'This makes a campaign and plans it. Nothing is pushed before it is approved and started.',
     carryName: (name: string, number: number) => `${name}: version ${n(number)}`,
     takeover: 'Also take over workloads that muster never pushed to; there is no way back for them',
@@ -156,6 +157,7 @@ export const fleetConfigTexts = defineTexts({
     render: 'Telle qu’un workload la reçoit',
     renderFor: 'La montrer pour quel workload ?',
     carry: (number: number) => `Porter la version ${n(number)} à tous`,
+    carryOwn: 'Avec vos propres vagues et limites…',
     carryHint:
       'Cela crée une campagne et la planifie. Rien n’est poussé avant qu’elle soit approuvée et démarrée.',
     carryName: (name: string, number: number) => `${name} : version ${n(number)}`,

@@ -85,6 +85,3 @@ export function toBar(
     ['busy', sum('started', 'rolling_back')],
   ]
 }
-
-/** Labels and identities as the conditions of a selector; values of identities may have globs. */
-export const toSelector = (labels: Readonly<Record<string, string>>) => ({ match_labels: { ...labels } })

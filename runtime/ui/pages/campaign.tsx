@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { campaignFormTexts } from '../i18n/campaign-form.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatNumber, tick } from '../i18n/format.ts'
@@ -13,6 +14,7 @@ import { api } from '../state/endpoints.ts'
 import { hrefWith, query } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
 import { PlanGroups, PlanNumbers, Waves } from './campaign-plan.tsx'
+import { CampaignRules } from './campaign-rules.tsx'
 import { CampaignSteps } from './campaign-steps.tsx'
 import { CampaignMark } from './campaigns.tsx'
 
@@ -148,6 +150,14 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
             {of.plan === undefined ? words.plan : words.replan}
           </Action>
         )}
+        {canPlan && (
+          <ActionLink
+            href={`/campaigns/${of.id}/edit`}
+            reason={unless('workload:push_config') ?? unless('config:read_content')}
+          >
+            {say(campaignFormTexts).edit}
+          </ActionLink>
+        )}
         <ActionLink href="/campaigns">← {words.title}</ActionLink>
       </Head>
       {of.description !== '' && <p class="muted">{of.description}</p>}
@@ -168,6 +178,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
             </div>
             <div>
               <PlanNumbers plan={of.plan} />
+              <CampaignRules of={of} />
               <People of={of} />
               <p class="muted">
                 <Ago at={of.created_at} /> · {of.created_by}

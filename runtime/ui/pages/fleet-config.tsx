@@ -57,6 +57,12 @@ function Carry({ of, number }: { of: FleetConfigRecord; number: number }) {
         >
           {words.carry(number)}
         </Action>
+        <ActionLink
+          href={`/campaigns/new?fleet_config=${of.id}&version=${number}`}
+          reason={unless('workload:push_config') ?? (of.workload_count === 0 ? words.nobody : null)}
+        >
+          {words.carryOwn}
+        </ActionLink>
       </div>
       <p class="muted">{words.carryHint}</p>
     </div>

@@ -161,6 +161,7 @@ export function TextArea({
   value,
   onValue,
   hint,
+  error,
   isMono = false,
   rows = 3,
 }: {
@@ -168,11 +169,12 @@ export function TextArea({
   value: string
   onValue: (value: string) => void
   hint?: string
+  error?: string | null
   isMono?: boolean
   rows?: number
 }) {
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label} hint={hint} error={error}>
       {(attributes) => (
         <textarea
           {...attributes}

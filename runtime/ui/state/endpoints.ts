@@ -21,6 +21,8 @@ import type {
   CampaignCreateRequest,
   CampaignDecisionRequest,
   CampaignGroup,
+  CampaignMatch,
+  CampaignMatchRequest,
   CampaignRecord,
   CampaignTarget,
 } from '../../../lib/wire/campaigns.ts'
@@ -244,6 +246,10 @@ export const api = {
     call<CampaignRecord>('GET', `/api/campaigns/${e(id)}`, { signal }),
   createCampaign: (request: CampaignCreateRequest) =>
     call<CampaignRecord>('POST', '/api/campaigns', { json: request }),
+  changeCampaign: (id: string, request: CampaignCreateRequest) =>
+    call<CampaignRecord>('PUT', `/api/campaigns/${e(id)}`, { json: request }),
+  matchCampaign: (request: CampaignMatchRequest, signal?: Signal) =>
+    call<CampaignMatch>('POST', '/api/campaigns/match', { signal, json: request }),
   planCampaign: (id: string) => call<CampaignRecord>('POST', `/api/campaigns/${e(id)}/plan`),
   decideCampaign: (id: string, step: string, decision: CampaignDecisionRequest) =>
     call<CampaignRecord>('POST', `/api/campaigns/${e(id)}/${step}`, { json: decision }),

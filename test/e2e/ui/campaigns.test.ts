@@ -39,9 +39,10 @@ const countRunning = (yaml: string) =>
 /** Write a campaign on its page, and wait until it is planned. */
 async function writeDown(name: string, team: string, yaml: string): Promise<void> {
   await page.goto('/campaigns/new')
-  await page.getByLabel('Name').fill(name)
+  await page.getByLabel('Name', { exact: true }).fill(name)
   await page.getByLabel('For whom').fill(`identity/name=${team}-*`)
-  await page.getByLabel('Watch each wave for (seconds)').fill('0')
+  const dwell = page.getByLabel('Watch for (seconds)')
+  for (let wave = 0; wave < 3; wave++) await dwell.nth(wave).fill('0')
   await pasteInto(page, page.getByRole('textbox', { name: 'Config' }), yaml)
   await page.getByRole('button', { name: 'Save and plan' }).click()
   await page.getByRole('heading', { name, level: 1 }).waitFor()
@@ -98,5 +99,77 @@ describe('a campaign', () => {
     await expect
       .poll(() => page.getByRole('region', { name: 'Workloads' }).locator('tbody tr').count())
       .toBe(1)
+  })
+})
+
+describe('the form of a campaign', () => {
+  const error = (text: string) => page.locator('.field .error', { hasText: text })
+
+  test('counts whom it means while that is typed, and who is left out by name', async () => {
+    await connectHosts('form', 4)
+    await page.goto('/campaigns/new')
+    await page.getByLabel('For whom').fill('identity/name=form-*')
+    await says('Means 4 workloads.')
+    await says('Empty: none in the first wave, then 3 or 1 %, whichever is more: 3 here.')
+    await page.getByLabel('Leave out, by name or id').fill('form-1, form-9')
+    await says('Means 3 workloads.')
+    await says('1 workload left out.')
+    await says('Nobody here is called form-9.')
+    await page.getByLabel('For whom').fill('identity/colour=red')
+    await error('identity/colour').waitFor()
+  })
+
+  test('shows what is wrong beside the field, and sends nothing', async () => {
+    await page.goto('/campaigns/new')
+    await page.getByLabel('Instances changed at one time').fill('0')
+    await error('A number from 1 to 10,000.').waitFor()
+    await page.getByRole('button', { name: 'Save and plan' }).click()
+    await expect.poll(() => error('This has to be filled in.').count()).toBe(2)
+    const name = page.getByLabel('Name', { exact: true })
+    await expect.poll(() => name.evaluate((field) => field === document.activeElement)).toBe(true)
+    expect(await service.api.get('/api/campaigns')).not.toContainEqual(expect.objectContaining({ name: '' }))
+    expect(await findBarriers(page)).toEqual([])
+  })
+
+  test('takes all rules, which the campaign shows, and which can be changed until it is asked for', async () => {
+    await connectHosts('rules', 3)
+    await page.goto('/campaigns/new')
+    await page.getByLabel('Name', { exact: true }).fill('By its own rules')
+    await page.getByLabel('For whom').fill('identity/name=rules-*')
+    await page.getByLabel('Leave out those that meet').fill('identity/name in (rules-2)')
+    await pasteInto(page, page.getByRole('textbox', { name: 'Config' }), GATEWAY_FASTER)
+    const first = page.getByRole('group', { name: 'Wave 1' })
+    await first.getByLabel('How many').fill('2')
+    await first.getByLabel('Only those that meet').fill('identity/name in (rules-0, rules-1)')
+    await page.getByRole('button', { name: 'Remove wave 2' }).click()
+    await page.getByLabel('Failed, at most').fill('1')
+    await page.getByLabel('Skipped or without an answer, at most').fill('2')
+    await page.getByLabel('Instances changed at one time').fill('5')
+    await page.getByLabel('Wait for those that are away (days)').fill('2')
+    await page.getByRole('button', { name: 'Add a window' }).click()
+    const window = page.getByRole('group', { name: 'Window 1' })
+    await window.getByLabel('Fri').uncheck()
+    await window.getByLabel('To (UTC)').fill('17:30')
+    await page.getByRole('button', { name: 'Save and plan' }).click()
+    await page.getByRole('heading', { name: 'By its own rules', level: 1 }).waitFor()
+    await says('Mon Tue Wed Thu 09:00–17:30')
+    await says('Workloads that change')
+    const id = page.url().split('/').at(-1)
+    expect(await service.api.get(`/api/campaigns/${id}`)).toMatchObject({
+      waves: [{ count: 2, dwell_seconds: 60, selector: {} }, { dwell_seconds: 60 }],
+      limits: { failed: 1, silent: 2 },
+      ...{ max_in_flight: 5, catch_up_seconds: 172_800, retry_quarantined: false },
+      windows: [{ days: [1, 2, 3, 4], from: '09:00', to: '17:30' }],
+      plan: { target_count: 2, verdicts: { changes: 2, excluded: 1 } },
+    })
+    await page.getByRole('link', { name: 'Change', exact: true }).click()
+    await expect.poll(() => page.getByLabel('Failed, at most').inputValue()).toBe('1')
+    await page.getByLabel('Failed, at most').fill('')
+    await page.getByLabel('Leave out those that meet').fill('')
+    await page.getByRole('button', { name: 'Save and plan' }).click()
+    await page.getByRole('heading', { name: 'By its own rules', level: 1 }).waitFor()
+    await expect
+      .poll(async () => service.api.get(`/api/campaigns/${id}`))
+      .toMatchObject({ limits: { silent: 2 }, plan: { target_count: 3 } })
   })
 })

@@ -102,7 +102,7 @@ describe('rows of the fleet', () => {
     expect(page.url().length).toBeLessThan(200)
     await page.reload()
     await page.getByText('300 workloads chosen in the fleet').waitFor()
-    await page.getByLabel('Name').fill('For all of them')
+    await page.getByLabel('Name', { exact: true }).fill('For all of them')
     await pasteInto(page, page.getByRole('textbox', { name: 'Config' }), GATEWAY)
     await page.getByRole('button', { name: 'Save and plan' }).click()
     await page.getByRole('heading', { name: 'For all of them', level: 1 }).waitFor()

@@ -1,0 +1,24 @@
+import { matchScope } from '../../lib/campaigns/plan/match.ts'
+import { CAMPAIGN_ERRORS, readScope } from '../../lib/campaigns/read-campaign.ts'
+import { CampaignMatch, CampaignMatchRequest, type CampaignScope } from '../../lib/wire/campaigns.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+
+/** Say which workloads a scope means, while somebody still writes it. Nothing is stored by it. */
+export default defineHttp({
+  route: 'POST /api/campaigns/match',
+  summary: 'Count the workloads that a scope means.',
+  access: signedIn('workload:push_config'),
+  gate: 'config_safety.campaigns',
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(CampaignMatchRequest, { bytesMax: 4_194_304 }),
+  replies: [{ status: 200, description: 'Whom it means.', json: CampaignMatch }],
+  errors: [...CAMPAIGN_ERRORS, 'body-too-large'],
+  async handle({ body }, ctx) {
+    const fleetConfigId = body.fleet_config_id || null
+    const read = readScope(body.scope as CampaignScope, fleetConfigId !== null)
+    if (!read.ok) return problem(read.code, read.details)
+    return json(await matchScope(ctx.campaigns.parts, read.value, fleetConfigId))
+  },
+})

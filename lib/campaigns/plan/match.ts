@@ -1,0 +1,54 @@
+import { isProduction } from '../../model/production.ts'
+import { isGlob, matchesGlob } from '../../selectors/glob.ts'
+import type { CampaignMatch, CampaignScope } from '../../wire/campaigns.ts'
+import type { CampaignParts } from '../judge/parts.ts'
+import { listMeant, type MeantWorkload, namesOf, openScope } from '../judge/scope.ts'
+
+/** Names of selected workloads, and entries that mean nobody, that are shown at most. */
+const NAMES_MAX = 10
+const UNMATCHED_MAX = 20
+
+/** Say which workloads a scope means now. `fleetConfigId` is set where a version of that fleet config is carried. */
+export async function matchScope(
+  parts: Pick<CampaignParts, 'fleet' | 'fleetConfigs'>,
+  scope: CampaignScope,
+  fleetConfigId: string | null,
+): Promise<CampaignMatch> {
+  const change =
+    fleetConfigId === null
+      ? ({ kind: 'text' } as const)
+      : ({ kind: 'version', fleet_config_id: fleetConfigId, number: 1 } as const)
+  const meant = await listMeant(parts, scope, openScope(parts, { scope, change }))
+  const selected = meant.flatMap(({ workload, meant }) => (meant === 'selected' ? [workload] : []))
+  const names = selected.map(
+    (workload) => workload.fingerprintKeys['host.name'] || (namesOf(workload)[0] ?? workload.id),
+  )
+  return {
+    selected_count: selected.length,
+    excluded_count: meant.length - selected.length,
+    production_count: selected.filter(({ labels, trustedLabels }) =>
+      isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels }),
+    ).length,
+    disconnected_count: selected.filter(({ status }) => status === 'disconnected').length,
+    names: names.sort().slice(0, NAMES_MAX),
+    unmatched: findUnmatched(parts, scope, meant).slice(0, UNMATCHED_MAX),
+  }
+}
+
+/** The entries of a scope that mean nobody: very likely somebody mistyped them. */
+function findUnmatched(
+  { fleet }: Pick<CampaignParts, 'fleet'>,
+  { workload_ids: ids = [], exclude_ids: leftIds = [], exclude_names: leftNames = [] }: CampaignScope,
+  meant: readonly MeantWorkload[],
+): string[] {
+  const meantIds = new Set(meant.map(({ workload }) => workload.id))
+  const meantNames = new Set(meant.flatMap(({ workload }) => namesOf(workload)))
+  const all = [...meantNames]
+  const isNobody = (name: string) =>
+    isGlob(name) ? !all.some((meant) => matchesGlob(name, meant)) : !meantNames.has(name)
+  return [
+    ...ids.filter((id) => fleet.workload(id) === null),
+    ...leftIds.filter((id) => !meantIds.has(id)),
+    ...leftNames.filter(isNobody),
+  ]
+}

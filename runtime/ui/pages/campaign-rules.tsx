@@ -1,0 +1,44 @@
+import { IN_FLIGHT, LIMITED, type Limited } from '../../../lib/model/campaign-rules.ts'
+import type { CampaignRecord, CampaignWindow } from '../../../lib/wire/campaigns.ts'
+import { campaignFormTexts } from '../i18n/campaign-form.ts'
+import { say } from '../i18n/define.ts'
+import { formatDuration } from '../i18n/format.ts'
+import { Pairs } from '../parts/page.tsx'
+
+function describeWindow({ days = [], from, to }: CampaignWindow): string {
+  const words = say(campaignFormTexts)
+  const on = days.length === 0 ? words.everyDay : days.map((day) => words.days[day] ?? '').join(' ')
+  return `${on} ${from}–${to}`
+}
+
+function describeLimit(key: Limited, limit: number | undefined): string {
+  const words = say(campaignFormTexts)
+  if (limit !== undefined) return words.ruleAtMost(limit)
+  return words.ruleStandard(key === 'silent' ? words.ruleSilent : words.ruleFailed)
+}
+
+/** By which rules a campaign goes: they are approved with its plan. */
+export function CampaignRules({ of }: { of: CampaignRecord }) {
+  const words = say(campaignFormTexts)
+  const inFlight = words.ruleInstances(of.max_in_flight)
+  return (
+    <div class="pane">
+      <h2>{words.rules}</h2>
+      <Pairs
+        of={[
+          ...LIMITED.map((key) => [words.rule[key], describeLimit(key, of.limits[key])] as const),
+          [
+            words.ruleInFlight,
+            of.max_in_flight === IN_FLIGHT.standard ? words.ruleStandard(inFlight) : inFlight,
+          ],
+          [words.ruleCatchUp, formatDuration(of.catch_up_seconds * 1000)],
+          [
+            words.ruleWindows,
+            of.windows.length === 0 ? words.ruleAnyTime : of.windows.map(describeWindow).join(' · '),
+          ],
+          ...(of.retry_quarantined ? [[words.ruleRetry, words.ruleRetried] as const] : []),
+        ]}
+      />
+    </div>
+  )
+}
