@@ -20,8 +20,11 @@ export const stepOf = (request: {
 /** The reply to a step: the request as it is then, or why the step was not taken. */
 export async function replyToStep(
   ctx: Context,
+  { userId }: Pick<ApprovalActor, 'userId'>,
   outcome: { ok: true; approval: Approval } | RefusedApproval,
   status = 200,
 ): Promise<Reply> {
-  return outcome.ok ? json(await readApproval(ctx, outcome.approval), status) : refuseApproval(outcome)
+  return outcome.ok
+    ? json(await readApproval(ctx, outcome.approval, userId), status)
+    : refuseApproval(outcome)
 }

@@ -26,6 +26,6 @@ export default defineHttp({
     'audit-unavailable',
   ],
   async handle(request, ctx) {
-    return replyToStep(ctx, await approveApproval(ctx, stepOf(request)))
+    return replyToStep(ctx, request.actor, await approveApproval(ctx, stepOf(request)))
   },
 })

@@ -23,6 +23,6 @@ export default defineHttp({
     'audit-unavailable',
   ],
   async handle(request, ctx) {
-    return replyToStep(ctx, await commentApproval(ctx, stepOf(request)), 201)
+    return replyToStep(ctx, request.actor, await commentApproval(ctx, stepOf(request)), 201)
   },
 })

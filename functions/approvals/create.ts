@@ -37,6 +37,8 @@ export default defineHttp({
       ...{ targetGroup: body.target_group, targetEnv: body.target_env },
       prodConfirmation: body.prod_confirmation,
     })
-    return outcome.ok ? created(await readApproval(ctx, outcome.approval)) : refuseApproval(outcome)
+    return outcome.ok
+      ? created(await readApproval(ctx, outcome.approval, actor.userId))
+      : refuseApproval(outcome)
   },
 })

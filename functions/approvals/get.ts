@@ -16,8 +16,10 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'The request.', json: ApprovalRecord }],
   errors: ['feature-disabled', 'approval-not-found'],
-  async handle({ params }, ctx) {
+  async handle({ params, actor }, ctx) {
     const approval = await findApproval(ctx.db, params.id, params.approval_id)
-    return approval === null ? problem('approval-not-found') : json(await readApproval(ctx, approval))
+    return approval === null
+      ? problem('approval-not-found')
+      : json(await readApproval(ctx, approval, actor.userId))
   },
 })

@@ -24,7 +24,7 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'The requests.', json: array(ApprovalRecord) }],
   errors: [...PAGE_ERRORS, 'unsupported-status'],
-  handle({ query, target }, ctx) {
+  handle({ query, target, actor }, ctx) {
     const statuses = readStatuses(query.status)
     if (statuses === null) return unknownStatus()
     return listReply(query, target, {
@@ -34,6 +34,7 @@ export default defineHttp({
         return withSurroundings(
           ctx,
           await listApprovals(ctx.db, filter, { after: readApprovalKey(after), limit }),
+          actor.userId,
         )
       },
       keyOf: approvalKey,

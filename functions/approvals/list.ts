@@ -26,7 +26,7 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'The requests.', json: array(ApprovalRecord) }],
   errors: [...PAGE_ERRORS, 'unsupported-status', 'workload-not-found'],
-  handle({ params, query, target }, ctx) {
+  handle({ params, query, target, actor }, ctx) {
     if (ctx.fleet.workload(params.id) === null) return problem('workload-not-found')
     const statuses = readStatuses(query.status)
     if (statuses === null) return unknownStatus()
@@ -34,7 +34,11 @@ export default defineHttp({
     return listReply(query, target, {
       ...approvalOrder,
       fetch: async ({ after, limit }) =>
-        withSurroundings(ctx, await listApprovals(ctx.db, filter, { after: readApprovalKey(after), limit })),
+        withSurroundings(
+          ctx,
+          await listApprovals(ctx.db, filter, { after: readApprovalKey(after), limit }),
+          actor.userId,
+        ),
       keyOf: approvalKey,
       toWire: ({ approval, around }) => toApprovalRecord(approval, around),
     })

@@ -84,6 +84,8 @@ export default defineHttp({
       breakGlassReason: body.break_glass_reason,
       stages: stages === null ? null : stages.stages,
     })
-    return outcome.ok ? accepted(await readApproval(ctx, outcome.approval)) : refuseApproval(outcome)
+    return outcome.ok
+      ? accepted(await readApproval(ctx, outcome.approval, actor.userId))
+      : refuseApproval(outcome)
   },
 })

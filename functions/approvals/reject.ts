@@ -22,6 +22,6 @@ export default defineHttp({
     'audit-unavailable',
   ],
   async handle(request, ctx) {
-    return replyToStep(ctx, await endApproval(ctx, { ...stepOf(request), status: 'rejected' }))
+    return replyToStep(ctx, request.actor, await endApproval(ctx, { ...stepOf(request), status: 'rejected' }))
   },
 })

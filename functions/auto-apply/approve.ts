@@ -24,6 +24,6 @@ export default defineHttp({
   async handle({ params, body, actor }, ctx) {
     if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
     const choice = { fleetConfigId: params.id, actor, comment: body.comment, planHash: body.plan_hash }
-    return replyToChoice(ctx, await approveAutoApply(ctx.autoApply.parts, choice))
+    return replyToChoice(ctx, actor, await approveAutoApply(ctx.autoApply.parts, choice))
   },
 })

@@ -7,17 +7,23 @@ import type { StoredFleetConfig } from '../../lib/store/fleet-configs.ts'
 import type { Selector } from '../../lib/wire/selectors.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Context } from '../../runtime/context.ts'
+import type { Actor } from '../../runtime/define.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
 import { isPriority } from '../fleet-configs/fleet-config-request.ts'
 
 /** The reply to a decision: what it was about, as it is now. Browsers are told as well. */
-export async function replyToChoice(ctx: Context, outcome: AutoApplyOutcome, status = 200): Promise<Reply> {
+export async function replyToChoice(
+  ctx: Context,
+  { userId }: Pick<Actor, 'userId'>,
+  outcome: AutoApplyOutcome,
+  status = 200,
+): Promise<Reply> {
   if (outcome.ok) {
     // An approval may have changed the selector and the priority of the fleet config.
     await ctx.fleetConfigs.load()
     await ctx.fleetConfigs.settle()
     ctx.autoApply.decided(outcome.autoApply)
-    return json(await ctx.autoApply.record(outcome.autoApply), status)
+    return json(await ctx.autoApply.record(outcome.autoApply, userId), status)
   }
   if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
   return problem(outcome.code, 'details' in outcome ? outcome.details : {})

@@ -14,8 +14,8 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'What is in force and what is asked for.', json: AutoApplyState }],
   errors: ['fleet-config-not-found'],
-  async handle({ params }, ctx) {
+  async handle({ params, actor }, ctx) {
     if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
-    return json(await ctx.autoApply.state(params.id))
+    return json(await ctx.autoApply.state(params.id, actor.userId))
   },
 })

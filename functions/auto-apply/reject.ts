@@ -19,6 +19,6 @@ export default defineHttp({
   async handle({ params, body, actor }, ctx) {
     if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
     const choice = { fleetConfigId: params.id, actor, comment: body.comment, status: 'rejected' as const }
-    return replyToChoice(ctx, await closeAutoApplyRequest(ctx.autoApply.parts, choice))
+    return replyToChoice(ctx, actor, await closeAutoApplyRequest(ctx.autoApply.parts, choice))
   },
 })

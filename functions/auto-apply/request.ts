@@ -37,6 +37,6 @@ export default defineHttp({
     if (!read.ok) return problem(read.code, read.details)
     const { comment, plan_hash: planHash, prod_confirmation: prodConfirmation } = body
     const asked = { ...read.wanted, planHash, prodConfirmation, actor, comment }
-    return replyToChoice(ctx, await requestAutoApply(ctx.autoApply.parts, config, asked), 201)
+    return replyToChoice(ctx, actor, await requestAutoApply(ctx.autoApply.parts, config, asked), 201)
   },
 })

@@ -19,6 +19,6 @@ export default defineHttp({
   async handle({ params, body, actor }, ctx) {
     if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
     const choice = { fleetConfigId: params.id, actor, comment: body.comment }
-    return replyToChoice(ctx, await turnOffAutoApply(ctx.autoApply.parts, choice))
+    return replyToChoice(ctx, actor, await turnOffAutoApply(ctx.autoApply.parts, choice))
   },
 })

@@ -1,4 +1,5 @@
 import { string, type } from 'superstruct'
+import type { CampaignReader } from '../../lib/campaigns/campaigns.ts'
 import type { CampaignOutcome } from '../../lib/campaigns/decisions.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Context } from '../../runtime/context.ts'
@@ -8,9 +9,9 @@ import { json, problem, type Reply } from '../../runtime/reply.ts'
 /** The path parameters of one campaign. */
 export const campaignParams = type({ id: string() })
 
-/** Whether somebody is shown the texts that a campaign carries. */
-export const seesTexts = ({ permissions }: Pick<Actor, 'permissions'>): { withTexts: boolean } => ({
-  withTexts: permissions.has('config:read_content'),
+/** Somebody as a reader of campaigns: their texts are shown with `config:read_content` only. */
+export const readerOf = ({ userId, permissions }: Pick<Actor, 'userId' | 'permissions'>): CampaignReader => ({
+  ...{ userId, withTexts: permissions.has('config:read_content') },
 })
 
 /** The reply to a decision: the campaign as it is now. Browsers are told as well. */
@@ -22,7 +23,7 @@ export async function replyToDecision(
 ): Promise<Reply> {
   if (outcome.ok) {
     ctx.campaigns.decided(outcome.campaign)
-    return json(await ctx.campaigns.record(outcome.campaign, seesTexts(actor)), status)
+    return json(await ctx.campaigns.record(outcome.campaign, readerOf(actor)), status)
   }
   switch (outcome.code) {
     case 'audit-unavailable':

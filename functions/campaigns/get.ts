@@ -2,7 +2,7 @@ import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { campaignParams, seesTexts } from './campaign-of.ts'
+import { campaignParams, readerOf } from './campaign-of.ts'
 
 /** One campaign: what it asks for, its plan, and how far it has come. */
 export default defineHttp({
@@ -18,6 +18,6 @@ export default defineHttp({
   async handle({ params, actor }, ctx) {
     const campaign = await findCampaign(ctx.db, params.id)
     if (campaign === null) return problem('campaign-not-found')
-    return json(await ctx.campaigns.record(campaign, seesTexts(actor)))
+    return json(await ctx.campaigns.record(campaign, readerOf(actor)))
   },
 })

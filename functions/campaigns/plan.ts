@@ -2,7 +2,7 @@ import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { campaignParams, seesTexts } from './campaign-of.ts'
+import { campaignParams, readerOf } from './campaign-of.ts'
 
 /** Begin to plan a campaign. Its record says how far the plan has come, and then what was found. */
 export default defineHttp({
@@ -21,6 +21,6 @@ export default defineHttp({
     const { status } = campaign
     if (status !== 'draft' && status !== 'planned') return problem('campaign-not-ready', { status })
     if (!ctx.campaigns.planner.begin(campaign).isBegun) return problem('campaign-being-planned')
-    return json(await ctx.campaigns.record(campaign, seesTexts(actor)), 202)
+    return json(await ctx.campaigns.record(campaign, readerOf(actor)), 202)
   },
 })

@@ -1,6 +1,11 @@
 import { array, enums, optional, string, type } from 'superstruct'
+import { WORST_FIRST } from '../../lib/campaigns/judge/worst-first.ts'
 import { toTargetRecord } from '../../lib/campaigns/record.ts'
-import { listCampaignTargets } from '../../lib/store/campaign-targets.ts'
+import {
+  listCampaignTargets,
+  listTargetsWorstFirst,
+  type RankedTarget,
+} from '../../lib/store/campaign-targets.ts'
 import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignTarget } from '../../lib/wire/campaigns.ts'
 import { CAMPAIGN_TARGET_STATES, CAMPAIGN_VERDICTS } from '../../lib/wire/values.ts'
@@ -9,7 +14,7 @@ import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
 import { campaignParams } from './campaign-of.ts'
 
-/** What a campaign does with each workload, in the order of the campaign. */
+/** What a campaign does with each workload, in the order of the campaign, or with those first that need somebody. */
 export default defineHttp({
   route: 'GET /api/campaigns/:id/targets',
   summary: 'List the workloads of a campaign.',
@@ -21,6 +26,7 @@ export default defineHttp({
     state: optional(enums(CAMPAIGN_TARGET_STATES)),
     verdict: optional(enums(CAMPAIGN_VERDICTS)),
     group: optional(string()),
+    order: optional(enums(['plan', 'worst'])),
   }),
   body: noBody,
   replies: [{ status: 200, description: 'The targets.', json: array(CampaignTarget) }],
@@ -32,6 +38,17 @@ export default defineHttp({
       ...(query.verdict === undefined ? {} : { verdicts: [query.verdict] }),
       ...(query.group === undefined ? {} : { groupKey: query.group }),
     }
+    if (query.order === 'worst')
+      return listReply<RankedTarget>(query, target, {
+        order: 'campaign_targets.worst',
+        key: ['number', 'number'],
+        fetch: ({ after, limit }) => {
+          const position = after === null ? null : { rank: Number(after[0]), position: Number(after[1]) }
+          return listTargetsWorstFirst(ctx.db, params.id, filter, WORST_FIRST, { after: position, limit })
+        },
+        keyOf: ({ rank, position }) => [rank, position],
+        toWire: toTargetRecord,
+      })
     return listReply(query, target, {
       order: 'campaign_targets.position',
       key: ['number'],

@@ -1,6 +1,8 @@
+import { tallyOf } from '../changes/judge-approvals.ts'
 import { listOpenAutoApplies, type StoredAutoApply } from '../store/auto-apply.ts'
 import { countAutoApplyTargets } from '../store/auto-apply-targets.ts'
 import type { AutoApplyRecord, AutoApplyState } from '../wire/auto-apply.ts'
+import { readAutoApplyStanding } from './approval.ts'
 import { AutoApplyEngine } from './engine.ts'
 import type { AutoApplyParts } from './parts.ts'
 import { toAutoApplyRecord } from './record.ts'
@@ -32,15 +34,18 @@ export class AutoApply {
     void this.#tell(fleetConfigId)
   }
 
-  /** What is in force for a fleet config, what is requested, and how many workloads are left out and why. */
-  async state(fleetConfigId: string): Promise<AutoApplyState> {
+  /**
+   * What is in force for a fleet config, what is requested, and how many workloads are left out and why, as this user
+   * is shown it.
+   */
+  async state(fleetConfigId: string, userId: string): Promise<AutoApplyState> {
     const open = await listOpenAutoApplies(this.parts.db, fleetConfigId)
     const inForce = open.find(({ status }) => status !== 'requested')
     const request = open.find(({ status }) => status === 'requested')
     const run = inForce === undefined ? null : this.#engine.run(inForce.id)
     return {
-      ...(inForce === undefined ? {} : { in_force: await this.record(inForce) }),
-      ...(request === undefined ? {} : { request: await this.record(request) }),
+      ...(inForce === undefined ? {} : { in_force: await this.record(inForce, userId) }),
+      ...(request === undefined ? {} : { request: await this.record(request, userId) }),
       ...(run?.lookedAt ? { looked_at: run.lookedAt.toISOString() } : {}),
       left_out: countReasons(run?.leftOut ?? new Map()),
     }
@@ -53,13 +58,19 @@ export class AutoApply {
     return (inForce && this.#engine.run(inForce.id)?.leftOut) ?? new Map()
   }
 
-  async record(autoApply: StoredAutoApply): Promise<AutoApplyRecord> {
-    return toAutoApplyRecord(autoApply, await countAutoApplyTargets(this.parts.db, autoApply.id))
+  async record(autoApply: StoredAutoApply, userId: string): Promise<AutoApplyRecord> {
+    const { db, clock } = this.parts
+    const tally =
+      autoApply.status === 'requested'
+        ? tallyOf(await readAutoApplyStanding(db, autoApply, clock.now(), [userId]), userId)
+        : null
+    return toAutoApplyRecord(autoApply, await countAutoApplyTargets(db, autoApply.id), tally)
   }
 
   async #tell(fleetConfigId: string): Promise<void> {
     try {
-      const state = await this.state(fleetConfigId)
+      // Of frames to everybody only what holds for everybody is taken.
+      const state = await this.state(fleetConfigId, '')
       const { in_force: inForce, request } = state
       this.parts.hub.broadcast({
         type: 'auto_apply_update',

@@ -2,7 +2,7 @@ import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import { findLapse } from '../campaigns/run/lapse.ts'
 import { type ApprovalActor, refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
-import { discountOf } from '../changes/judge-approvals.ts'
+import { whyNotCounted } from '../changes/judge-approvals.ts'
 import { randomHex } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
@@ -120,10 +120,9 @@ export async function approveAutoApply(
     const config = await lockFleetConfig(tx, fleetConfigId)
     if (config === null) return refuse('fleet-config-not-found')
     const at = parts.clock.now()
-    const { asked, judgement } = await readAutoApplyStanding(tx, before, at, [actor.userId])
-    const why = judgement.counted.includes(actor.userId)
-      ? 'approved-already'
-      : discountOf(asked, judgement.rule, { userId: actor.userId, at })
+    const standing = await readAutoApplyStanding(tx, before, at, [actor.userId])
+    const { asked } = standing
+    const why = whyNotCounted(standing, actor.userId)
     if (why !== null) return refuse('approval-needs-another', { reason: why.replaceAll('-', '_') })
     const approval = {
       ...{ by: actor.email, byId: actor.userId, at: at.toISOString(), comment, rule: asked.rule },

@@ -1,10 +1,19 @@
+import { tallyOf } from '../changes/judge-approvals.ts'
 import { findCampaign, type StoredCampaign } from '../store/campaigns.ts'
+import type { ApprovalTally } from '../wire/approvals.ts'
 import type { CampaignRecord } from '../wire/campaigns.ts'
+import { readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './judge/parts.ts'
 import { CampaignPlanner } from './plan/planner.ts'
 import { toCampaignRecord } from './record.ts'
 import { countRun } from './run/run.ts'
 import { CampaignRunner } from './run/runner.ts'
+
+/** Who is shown a campaign, and whether with the texts that it carries. */
+export interface CampaignReader {
+  userId: string
+  withTexts: boolean
+}
 
 /** The campaigns of this process: the planner that makes their plans, and the runner that carries them out. */
 export class Campaigns {
@@ -42,12 +51,20 @@ export class Campaigns {
    * A campaign as the wire shows it. A plan may have ended since its row was read: where none is being made, the row is
    * read again, so that nobody is told of a draft that is planned by no one.
    */
-  async record(read: StoredCampaign, { withTexts }: { withTexts: boolean }): Promise<CampaignRecord> {
+  async record(read: StoredCampaign, { userId, withTexts }: CampaignReader): Promise<CampaignRecord> {
     const planning = this.planner.progress(read.id)
     const mayBeStale = planning === null && (read.status === 'draft' || read.status === 'planned')
     const campaign = (mayBeStale ? await findCampaign(this.parts.db, read.id) : null) ?? read
     const counts = await countRun(this.parts, campaign.id)
-    return toCampaignRecord(campaign, { planning, counts, withTexts })
+    const tally = await this.#tally(campaign, userId)
+    return toCampaignRecord(campaign, { planning, counts, tally, withTexts })
+  }
+
+  /** How far a campaign is approved that waits to be approved or started; null for any other. */
+  async #tally(campaign: StoredCampaign, userId: string): Promise<ApprovalTally | null> {
+    if (campaign.status !== 'requested' && campaign.status !== 'approved') return null
+    const { db, clock } = this.parts
+    return tallyOf(await readCampaignStanding(db, campaign, clock.now(), [userId]), userId)
   }
 
   async #tell(id: string): Promise<void> {

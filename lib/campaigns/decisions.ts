@@ -1,7 +1,7 @@
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { ApprovalActor } from '../changes/approval-parts.ts'
 import { refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
-import { discountOf, shortfallOf } from '../changes/judge-approvals.ts'
+import { shortfallOf, whyNotCounted } from '../changes/judge-approvals.ts'
 import { toCampaignNews } from '../changes/news.ts'
 import { randomHex } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
@@ -150,10 +150,9 @@ export async function approveCampaign(
   // An approved campaign may have lost an approval since: it got too old, or its approver lost the right.
   return decide(parts, decision, 'campaign.approve', ['requested', 'approved'], async (tx, before) => {
     const at = parts.clock.now()
-    const { asked, judgement } = await readCampaignStanding(tx, before, at, [actor.userId])
-    const why = judgement.counted.includes(actor.userId)
-      ? 'approved-already'
-      : discountOf(asked, judgement.rule, { userId: actor.userId, at })
+    const standing = await readCampaignStanding(tx, before, at, [actor.userId])
+    const { asked, judgement } = standing
+    const why = whyNotCounted(standing, actor.userId)
     if (why !== null) return refuse('approval-needs-another', { reason: why.replaceAll('-', '_') })
     if (before.status === 'approved' && judgement.isEnough)
       return { ok: false, code: 'campaign-not-ready', status: before.status }

@@ -1,5 +1,6 @@
 import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
+import type { ApprovalTally } from '../wire/approvals.ts'
 import type { CampaignChange, CampaignRecord, CampaignTarget } from '../wire/campaigns.ts'
 import type { PlanProgress } from './plan/planner.ts'
 import type { StateCounts } from './run/limits.ts'
@@ -8,6 +9,8 @@ import type { StateCounts } from './run/limits.ts'
 export interface CampaignFacts {
   planning: PlanProgress | null
   counts: { all: StateCounts; waves: readonly StateCounts[] }
+  /** How far it is approved; null for one that does not wait for that. */
+  tally: ApprovalTally | null
   /** Whether the reader may see config texts. */
   withTexts: boolean
 }
@@ -15,7 +18,7 @@ export interface CampaignFacts {
 /** A campaign as the wire shows it. */
 export function toCampaignRecord(
   campaign: StoredCampaign,
-  { planning, counts, withTexts }: CampaignFacts,
+  { planning, counts, tally, withTexts }: CampaignFacts,
 ): CampaignRecord {
   const { rules, plan, waveEndedAt, change } = campaign
   const dwellMs = (plan?.waves[campaign.wave]?.dwell_seconds ?? 0) * 1_000
@@ -47,6 +50,7 @@ export function toCampaignRecord(
     ...present('requested_at', campaign.requestedAt),
     ...present('request_comment', campaign.requestComment),
     approvals: campaign.approvals.map(({ by, at, comment }) => ({ by, at, comment })),
+    ...(tally === null ? {} : { tally }),
     ...present('closed_by', campaign.closedBy),
     ...present('close_comment', campaign.closeComment),
     ...present('started_by', campaign.startedBy),

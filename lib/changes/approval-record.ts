@@ -1,32 +1,28 @@
-import type { ApprovalRule } from '../model/approval-policy.ts'
 import type { ApprovalVote } from '../store/approval-votes.ts'
 import type { Approval, ApprovalComment } from '../store/approvals.ts'
 import type { Push } from '../store/pushes.ts'
 import type { ApprovalOutcome, ApprovalRecord, ApprovalStep } from '../wire/approvals.ts'
 import type { HubFrame } from '../wire/hub.ts'
 import type { PushAftermath } from '../wire/revisions.ts'
+import type { ApprovalStanding } from './approval-standing.ts'
+import { tallyOf } from './judge-approvals.ts'
 
 /** What a request's record is made of beside the request itself. */
 export interface ApprovalSurroundings {
   comments: readonly Pick<ApprovalComment, 'author' | 'body' | 'createdAt'>[]
   votes: readonly Pick<ApprovalVote, 'userId' | 'email' | 'comment' | 'at' | 'soleApprover'>[]
-  /** What the policy asks of the request now; null once it was pushed or closed. */
-  rule: ApprovalRule | null
+  /** How the request stands by the policy as it is now; null once it was pushed or closed. */
+  standing: Pick<ApprovalStanding, 'asked' | 'judgement'> | null
+  /** Who is shown it. */
+  userId: string
   /** The push that it became, as it stands now; null for one that was not pushed. */
   push: Push | null
   /** What was done about that push where it failed. */
   aftermath: PushAftermath | null
 }
 
-/**
- * A request as the wire shows it to those who may request configs. It holds YAML. `isShort`: it was approved, but by
- * the policy as it is now its approvals are not enough. A list, which does not ask that of each request, leaves it out.
- */
-export function toApprovalRecord(
-  approval: Approval,
-  around: ApprovalSurroundings,
-  isShort = false,
-): ApprovalRecord {
+/** A request as the wire shows it to those who may request configs. It holds YAML. */
+export function toApprovalRecord(approval: Approval, around: ApprovalSurroundings): ApprovalRecord {
   const { approver, approvalComment, approvedAt, pushComment, pushId, configHash, pushedAt } = approval
   const { closedBy, closedAt, closeComment } = approval
   return {
@@ -45,10 +41,7 @@ export function toApprovalRecord(
     ...(approvedAt === null ? {} : { approved_at: approvedAt.toISOString() }),
     ...(approver === null ? {} : { self_approved: isSelfApproved(approval, around.votes) }),
     approvals: around.votes.map(toGiven),
-    ...(isShort ? { approvals_short: true as const } : {}),
-    ...(around.rule === null
-      ? {}
-      : { approvals_needed: around.rule.approvals, author_counts: around.rule.authorCounts }),
+    ...(around.standing === null ? {} : toProgress(approval, around.standing, around.userId)),
     prod_target: approval.prodTarget,
     prod_confirmation: approval.prodConfirmation,
     prod_double_confirmed: approval.prodDoubleConfirmed,
@@ -65,6 +58,21 @@ export function toApprovalRecord(
     timeline: toTimeline(approval, around),
     created_at: approval.createdAt.toISOString(),
     updated_at: approval.updatedAt.toISOString(),
+  }
+}
+
+/** How far a request is approved that waits to be approved or pushed. */
+function toProgress(
+  { status }: Approval,
+  standing: NonNullable<ApprovalSurroundings['standing']>,
+  userId: string,
+): Partial<ApprovalRecord> {
+  const { rule, isEnough } = standing.judgement
+  return {
+    ...(status === 'approved' && !isEnough ? { approvals_short: true as const } : {}),
+    approvals_needed: rule.approvals,
+    author_counts: rule.authorCounts || standing.asked.isSoleApprover,
+    tally: tallyOf(standing, userId),
   }
 }
 

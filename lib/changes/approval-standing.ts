@@ -55,12 +55,38 @@ export async function readStanding(
   now: Date,
   alsoAsking: readonly string[] = [],
 ): Promise<ApprovalStanding> {
+  const [standing] = await readStandings(tx, [approval], { labelsOf: () => labels, now, alsoAsking })
+  return standing!
+}
+
+/** Read the same of several requests, in their order. */
+export async function readStandings(
+  tx: Db,
+  approvals: readonly Approval[],
+  { labelsOf, now, alsoAsking }: Around,
+): Promise<ApprovalStanding[]> {
+  if (approvals.length === 0) return []
   const { policy } = await readApprovalPolicy(tx, now)
-  const votes = await listApprovalVotes(tx, [approval.id])
-  const kept = (await listKeptClasses(tx, [approval.workloadId], labelsSince(now))).get(approval.workloadId)
-  const rule = ruleOfRequest(policy, classOfRequest(approval, labels), kept)
-  const authors = await listAuthors(tx, approval.draftHash)
-  const change = { rule, authors, requestedAt: approval.createdAt, given: votes, alsoAsking }
-  const asked = await readApprovalCase(tx, change, now)
-  return { asked, votes, judgement: judgeApprovals(asked) }
+  const ids = approvals.map(({ id }) => id)
+  const votes = await listApprovalVotes(tx, ids)
+  const workloadIds = [...new Set(approvals.map(({ workloadId }) => workloadId))]
+  const kept = await listKeptClasses(tx, workloadIds, labelsSince(now))
+  const standings: ApprovalStanding[] = []
+  for (const approval of approvals) {
+    const ofRequest = classOfRequest(approval, labelsOf(approval))
+    const rule = ruleOfRequest(policy, ofRequest, kept.get(approval.workloadId))
+    const given = votes.filter(({ approvalId }) => approvalId === approval.id)
+    const authors = await listAuthors(tx, approval.draftHash)
+    const change = { rule, authors, requestedAt: approval.createdAt, given, alsoAsking }
+    const asked = await readApprovalCase(tx, change, now)
+    standings.push({ asked, votes: given, judgement: judgeApprovals(asked) })
+  }
+  return standings
+}
+
+/** What requests are judged by beside what is stored of them. */
+interface Around {
+  labelsOf: (approval: Approval) => Labels
+  now: Date
+  alsoAsking: readonly string[]
 }

@@ -13,7 +13,7 @@ import {
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
 import { type ApprovalStanding, readStanding } from './approval-standing.ts'
-import { discountOf } from './judge-approvals.ts'
+import { whyNotCounted } from './judge-approvals.ts'
 import { refuseManaged } from './managed.ts'
 import { tellOfRequest } from './news.ts'
 
@@ -76,11 +76,9 @@ const mayTakeApproval = ({ status }: Approval): boolean => status === 'pending' 
 
 /** Refuse an approver whose approval would not count, or counts already; null where it would count. */
 function refuseApprover(
-  { asked, judgement }: ApprovalStanding,
+  standing: ApprovalStanding,
   { userId }: ApprovalActor,
 ): Refusal<'approval-needs-another'> | null {
-  if (judgement.counted.includes(userId))
-    return refuse('approval-needs-another', { reason: 'approved_already' })
-  const why = discountOf(asked, judgement.rule, { userId, at: asked.now })
+  const why = whyNotCounted(standing, userId)
   return why === null ? null : refuse('approval-needs-another', { reason: why.replaceAll('-', '_') })
 }

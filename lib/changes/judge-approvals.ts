@@ -1,4 +1,5 @@
 import { type ApprovalRule, stricterRule } from '../model/approval-policy.ts'
+import type { ApprovalTally } from '../wire/approvals.ts'
 
 /** An approval as it was given. */
 export interface GivenApproval {
@@ -93,6 +94,33 @@ export function judgeApprovals(asked: ApprovalCase): ApprovalJudgement {
     else discounted.set(given.userId, why)
   }
   return { isEnough: counted.length >= rule.approvals, needed: rule.approvals, counted, discounted, rule }
+}
+
+/** A change with what its approvals come to. */
+export interface JudgedApprovals {
+  asked: ApprovalCase
+  judgement: ApprovalJudgement
+}
+
+/**
+ * Why an approval by this user would add nothing now; null where it would count. `asked` must know the user
+ * (`alsoAsking`).
+ */
+export function whyNotCounted(
+  { asked, judgement }: JudgedApprovals,
+  userId: string,
+): 'approved-already' | Discount | null {
+  if (judgement.counted.includes(userId)) return 'approved-already'
+  return discountOf(asked, judgement.rule, { userId, at: asked.now })
+}
+
+/** How many approvals count, of how many, and what one by this user would come to. */
+export function tallyOf(judged: JudgedApprovals, userId: string): ApprovalTally {
+  const { counted, discounted, needed } = judged.judgement
+  return {
+    ...{ given: counted.length, discounted: discounted.size, needed },
+    own: whyNotCounted(judged, userId)?.replaceAll('-', '_') ?? 'counts',
+  }
 }
 
 /**

@@ -121,6 +121,35 @@ export async function listCampaignTargets(
   )
 }
 
+/** A target with its place in the order of `listTargetsWorstFirst`. */
+export type RankedTarget = StoredCampaignTarget & { rank: number }
+
+/**
+ * Targets by how badly they stand, then in the campaign's order. `ranks` are the states, and `left_out:` with the
+ * verdict for those that are left out, the worst first; one that is not listed comes last.
+ */
+export async function listTargetsWorstFirst(
+  db: Db,
+  campaignId: string,
+  filter: Pick<CampaignTargetFilter, 'states' | 'verdicts' | 'groupKey'>,
+  ranks: readonly string[],
+  { after, limit }: { after: Pick<RankedTarget, 'rank' | 'position'> | null; limit: number },
+): Promise<RankedTarget[]> {
+  return db.query<RankedTarget>(
+    `select ${COLUMNS}, rank from (
+       select *, coalesce(array_position($6::text[],
+           case when state = 'left_out' then 'left_out:' || verdict else state end), 1000) as rank
+       from campaign_targets
+       where campaign_id = $1 and ($2::text[] is null or state = any($2))
+         and ($3::text[] is null or verdict = any($3)) and ($4::text is null or group_key = $4)) ranked
+     where $5::int is null or (rank, position) > ($5, $7::int) order by rank, position limit $8`,
+    [
+      ...[campaignId, filter.states ?? null, filter.verdicts ?? null, filter.groupKey ?? null],
+      ...[after?.rank ?? null, ranks, after?.position ?? null, limit],
+    ],
+  )
+}
+
 /** A target that is pushed to. */
 export interface StartedTarget {
   workloadId: string

@@ -55,6 +55,21 @@ export const GivenApproval = named(
   }),
 )
 
+export const ApprovalTally = named(
+  'ApprovalTally',
+  'How far a change is approved, by the policy as it is now. The same count decides whether it may be pushed or started.',
+  type({
+    given: note('Approvals that count.', number()),
+    discounted: note('Approvals that were given and do not count.', number()),
+    needed: number(),
+    own: note(
+      'What an approval by whoever reads this would come to: `counts`, `approved_already`, or why it would not count: `author`, `no_right`, `shaped_an_author`, `shaped_by_author`, `shaped_since_request`, `expired`.',
+      string(),
+    ),
+  }),
+)
+export type ApprovalTally = Infer<typeof ApprovalTally>
+
 export const ApprovalRecord = named(
   'ApprovalRecord',
   'A request to run a draft on a workload, and what became of it. Holds YAML: only for `config:request`.',
@@ -84,9 +99,10 @@ export const ApprovalRecord = named(
       optional(boolean()),
     ),
     approvals_short: note(
-      'It was approved, and is no more: an approval got too old, or its approver lost the right. Told of one request at a time.',
+      'It was approved, and is no more: an approval got too old, or its approver lost the right.',
       optional(literal(true)),
     ),
+    tally: note('Only of a request that waits to be approved or pushed.', optional(ApprovalTally)),
     prod_target: boolean(),
     prod_confirmation: boolean(),
     prod_double_confirmed: boolean(),

@@ -1,4 +1,5 @@
 import { array, boolean, defaulted, enums, type Infer, number, optional, string, type } from 'superstruct'
+import { ApprovalTally } from './approvals.ts'
 import { CampaignApproval } from './campaigns.ts'
 import { Selector } from './selectors.ts'
 import { dictionary, named, note, type Sent } from './structs.ts'
@@ -122,6 +123,7 @@ export const AutoApplyRecord = named(
     requested_at: string(),
     request_comment: optional(string()),
     approvals: array(CampaignApproval),
+    tally: note('Only of one that waits to be approved.', optional(ApprovalTally)),
     active_since: note('Newcomers are those that were first seen since.', optional(string())),
     hold: optional(AutoApplyHold),
     counts: note('What it pushed, by state.', dictionary(number())),

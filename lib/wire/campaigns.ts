@@ -11,6 +11,7 @@ import {
   string,
   type,
 } from 'superstruct'
+import { ApprovalTally } from './approvals.ts'
 import { Selector } from './selectors.ts'
 import { anyOf, anything, dictionary, named, note, type Sent } from './structs.ts'
 import {
@@ -343,6 +344,7 @@ export const CampaignRecord = named(
     requested_at: optional(string()),
     request_comment: optional(string()),
     approvals: array(CampaignApproval),
+    tally: note('Only of one that waits to be approved or started.', optional(ApprovalTally)),
     closed_by: note(
       'Whoever rejected, withdrew, aborted it or rolled it back; `muster` where nobody went on with it.',
       optional(string()),

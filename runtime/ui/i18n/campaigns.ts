@@ -46,6 +46,7 @@ export const campaignTexts = defineTexts({
       wave: 'Wave',
       verdict: 'Plan',
       why: 'Why',
+      since: 'Since',
       instances: 'Instances',
     },
     status: {
@@ -138,6 +139,7 @@ export const campaignTexts = defineTexts({
     targets: 'Workloads',
     seeTargets: 'Which ones',
     everyone: 'all',
+    readMax: (count: number) => `The worst ${n(count)} are shown; choose a state to see others.`,
     sentence: {
       draft: 'Plan it to see what it would do. Nothing changes by that.',
       planned: 'Nothing changes before this plan is approved and started.',
@@ -243,6 +245,7 @@ export const campaignTexts = defineTexts({
       wave: 'Vague',
       verdict: 'Plan',
       why: 'Pourquoi',
+      since: 'Depuis',
       instances: 'Instances',
     },
     status: {
@@ -335,6 +338,8 @@ export const campaignTexts = defineTexts({
     targets: 'Workloads',
     seeTargets: 'Lesquels',
     everyone: 'tous',
+    readMax: (count: number) =>
+      `Les ${n(count)} pires sont montrés ; choisissez un état pour voir les autres.`,
     sentence: {
       draft: 'Planifiez-la pour voir ce qu’elle ferait. Rien ne change ainsi.',
       planned: 'Rien ne change avant que ce plan soit approuvé et démarré.',

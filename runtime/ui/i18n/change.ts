@@ -115,11 +115,7 @@ export const changeTexts = defineTexts({
     baseMoved:
       'The active config has changed since this was requested. The comparison below is with what is active now.',
     self: 'approved by its own author',
-    approvalCount: (given: number, needed: number) =>
-      `${formatNumber(given)} of ${formatNumber(needed)} ${plural(needed, 'approval', 'approvals')}.`,
     byAnother: 'Whoever requested it does not count.',
-    ownRequest: 'You requested this text; somebody else has to approve it.',
-    approvedAlready: 'You have approved it already.',
     approvalsShort:
       'It was approved and is no more: an approval got too old, or its approver lost the right.',
     soleApprover: 'approved while nobody else could',
@@ -292,11 +288,7 @@ export const changeTexts = defineTexts({
     baseMoved:
       'La config active a changé depuis cette demande. La comparaison ci-dessous est faite avec ce qui est actif maintenant.',
     self: 'approuvé par son auteur',
-    approvalCount: (given: number, needed: number) =>
-      `${formatNumber(given)} sur ${formatNumber(needed)} ${plural(needed, 'approbation', 'approbations')}.`,
     byAnother: 'Celle de qui l’a demandé ne compte pas.',
-    ownRequest: 'Vous avez demandé ce texte ; quelqu’un d’autre doit l’approuver.',
-    approvedAlready: 'Vous l’avez déjà approuvé.',
     approvalsShort:
       'Elle était approuvée et ne l’est plus : une approbation est trop ancienne, ou son auteur n’a plus le droit.',
     soleApprover: 'approuvé quand personne d’autre ne le pouvait',

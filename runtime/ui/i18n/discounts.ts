@@ -1,4 +1,5 @@
-import { defineTexts, say } from './define.ts'
+import { defineTexts, plural, say } from './define.ts'
+import { formatNumber } from './format.ts'
 
 /** Why somebody's approval of a change, or look at what was done without one, would not count. */
 export const discountTexts = defineTexts({
@@ -19,6 +20,28 @@ export const discountTexts = defineTexts({
     shaped_an_author: 'vous avez créé ou modifié le compte de qui a demandé',
     shaped_by_author: 'votre compte a été créé ou modifié par qui a demandé',
     shaped_since_request: 'votre compte a été créé ou modifié depuis',
+  },
+})
+
+/** Texts of how far a change is approved. */
+export const tallyTexts = defineTexts({
+  en: {
+    count: (given: number, needed: number) =>
+      `${formatNumber(given)} of ${formatNumber(needed)} ${plural(needed, 'approval', 'approvals')}.`,
+    discounted: (count: number) =>
+      `${formatNumber(count)} more ${plural(count, 'was', 'were')} given and ${plural(count, 'does', 'do')} not count.`,
+    ownCounts: 'Yours would count.',
+    ownGiven: 'You have approved it.',
+    ownNot: (why: string) => `Yours would not count: ${why}.`,
+  },
+  fr: {
+    count: (given: number, needed: number) =>
+      `${formatNumber(given)} sur ${formatNumber(needed)} ${plural(needed, 'approbation', 'approbations')}.`,
+    discounted: (count: number) =>
+      `${formatNumber(count)} de plus ${plural(count, 'ne compte', 'ne comptent')} pas.`,
+    ownCounts: 'La vôtre compterait.',
+    ownGiven: 'Vous l’avez approuvé.',
+    ownNot: (why: string) => `La vôtre ne compterait pas : ${why}.`,
   },
 })
 

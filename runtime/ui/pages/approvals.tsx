@@ -11,6 +11,7 @@ import { Loaded } from '../parts/failure.tsx'
 import { Head, Tabs } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
+import { countOf } from '../parts/tally.tsx'
 import { useFleet } from '../parts/workload-search.tsx'
 import { api } from '../state/endpoints.ts'
 import { workloads } from '../state/fleet.ts'
@@ -56,6 +57,7 @@ function State({ approval }: { approval: ApprovalRecord }) {
   return (
     <>
       <ApprovalMark of={approval} />
+      {approval.tally && <span class="sub">{countOf(approval.tally)}</span>}
       {approval.outcome?.aftermath && (
         <span class="sub">{describeAftermath(approval.outcome.aftermath)}</span>
       )}

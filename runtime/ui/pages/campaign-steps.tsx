@@ -5,6 +5,7 @@ import { say } from '../i18n/define.ts'
 import { type CampaignStep, listSteps, needsComment } from '../logic/campaigns.ts'
 import { Action, bind, Checkbox, TextArea, unless } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/form.tsx'
+import { refuseOwn, Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 
@@ -45,10 +46,17 @@ function StepDialog({
       reason={isMissing ? words.comment : null}
     >
       <p>{words.hint[step]}</p>
+      {step === 'approve' && of.tally && <Tally of={of.tally} />}
       <TextArea label={words.comment} {...bind(comment)} />
       {production > 0 && <Checkbox {...bind(isConfirmed)}>{words.confirmProduction(production)}</Checkbox>}
     </FormDialog>
   )
+}
+
+/** Why the reader may not take this step; for an approval also why hers would not count. */
+function refuseStep({ tally }: CampaignRecord, step: CampaignStep): string | null {
+  if (step !== 'approve' && step !== 'reject') return unless('workload:push_config')
+  return unless('config:approve') ?? (step === 'approve' ? refuseOwn(tally) : null)
 }
 
 /** What can be decided about a campaign now. */
@@ -61,7 +69,7 @@ export function CampaignSteps({ of, reload }: { of: CampaignRecord; reload: () =
         <Action
           key={step}
           kind={index === 0 ? 'primary' : ''}
-          reason={unless('workload:push_config')}
+          reason={refuseStep(of, step)}
           onClick={() => {
             asking.value = step
           }}

@@ -1,14 +1,16 @@
 import { useEffect } from 'preact/hooks'
-import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
 import { campaignFormTexts } from '../i18n/campaign-form.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatNumber, tick } from '../i18n/format.ts'
 import { CAMPAIGN_LOOK, toneOfTarget } from '../logic/campaigns.ts'
+import { Capped } from '../parts/capped.tsx'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Pairs, Sheet } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
+import { Tally } from '../parts/tally.tsx'
 import { toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { hrefWith, query } from '../state/router.ts'
@@ -52,6 +54,7 @@ function People({ of }: { of: CampaignRecord }) {
   return (
     <div class="pane">
       <h2>{words.who}</h2>
+      {of.tally && <Tally of={of.tally} />}
       <Pairs of={rows} />
     </div>
   )
@@ -59,13 +62,28 @@ function People({ of }: { of: CampaignRecord }) {
 
 const withComment = (who: string, comment: string | undefined) => (comment ? `${who}: ${comment}` : who)
 
-/** The workloads of a campaign, those that need somebody first when nothing is chosen. */
+/** Why a campaign stands so with a workload. */
+function whyOf({ title, reason, cause }: CampaignTarget): string {
+  const words = say(campaignTexts)
+  return title || (reason ? words.reason[reason] : '') || (cause ?? '').replaceAll('_', ' ')
+}
+
+function sinceOf({ started_at: startedAt, ended_at: endedAt }: CampaignTarget) {
+  const since = endedAt ?? startedAt
+  return since === undefined ? '' : <Ago at={since} />
+}
+
+/** How many workloads are read at once; with more, those that stand best are left to the links by state. */
+const READ_MAX = 1_000
+
+/** The workloads of a campaign, those that need somebody first. */
 function Targets({ of }: { of: CampaignRecord }) {
   const words = say(campaignTexts)
   const state = query.value.get('state') ?? undefined
   const targets = useResource(
     of.plan === undefined ? null : `campaign-targets:${of.id}:${of.plan_hash}:${state}:${of.updated_at}`,
-    (abort) => api.campaignTargets(of.id, state === undefined ? {} : { state }, abort),
+    (abort) =>
+      api.campaignTargets(of.id, { order: 'worst', ...(state === undefined ? {} : { state }) }, abort),
     (frame) => frame.type === 'campaign_update' && frame.campaign.id === of.id,
   )
   if (of.plan === undefined) return null
@@ -84,37 +102,44 @@ function Targets({ of }: { of: CampaignRecord }) {
       </p>
       <Loaded of={targets}>
         {(all) => (
-          <Sheet
-            isStacked
-            label={words.targets}
-            head={
-              <>
-                <th scope="col">{words.column.workload}</th>
-                <th scope="col">{words.column.wave}</th>
-                <th scope="col">{words.column.verdict}</th>
-                <th scope="col">{words.column.state}</th>
-                <th scope="col">{words.column.why}</th>
-              </>
-            }
-          >
-            {all.map((target) => (
-              <tr key={target.workload_id}>
-                <td class="text">
-                  <a class="name" href={`/workloads/${target.workload_id}`}>
-                    {target.workload_name}
-                  </a>
-                </td>
-                <td>{target.wave === null ? '–' : formatNumber(target.wave + 1)}</td>
-                <td>{words.verdict[target.verdict]}</td>
-                <td>
-                  <Mark tone={toneOfTarget(target.state)} shape="dot">
-                    {words.state[target.state]}
-                  </Mark>
-                </td>
-                <td class="text">{target.title || (target.reason ? words.reason[target.reason] : '')}</td>
-              </tr>
-            ))}
-          </Sheet>
+          <>
+            <Sheet
+              isStacked
+              label={words.targets}
+              head={
+                <>
+                  <th scope="col">{words.column.workload}</th>
+                  <th scope="col">{words.column.wave}</th>
+                  <th scope="col">{words.column.verdict}</th>
+                  <th scope="col">{words.column.state}</th>
+                  <th scope="col">{words.column.why}</th>
+                  <th scope="col">{words.column.since}</th>
+                </>
+              }
+            >
+              <Capped rows={all}>
+                {(target) => (
+                  <tr key={target.workload_id}>
+                    <td class="text">
+                      <a class="name" href={`/workloads/${target.workload_id}`}>
+                        {target.workload_name}
+                      </a>
+                    </td>
+                    <td>{target.wave === null ? '–' : formatNumber(target.wave + 1)}</td>
+                    <td>{words.verdict[target.verdict]}</td>
+                    <td>
+                      <Mark tone={toneOfTarget(target.state)} shape="dot">
+                        {words.state[target.state]}
+                      </Mark>
+                    </td>
+                    <td class="text">{whyOf(target)}</td>
+                    <td class="muted">{sinceOf(target)}</td>
+                  </tr>
+                )}
+              </Capped>
+            </Sheet>
+            {all.length >= READ_MAX && <p class="muted">{words.readMax(READ_MAX)}</p>}
+          </>
         )}
       </Loaded>
     </section>

@@ -10,6 +10,7 @@ import { Loaded } from '../parts/failure.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago, Mark, Track } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
+import { countOf } from '../parts/tally.tsx'
 import { api } from '../state/endpoints.ts'
 import { can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -50,7 +51,15 @@ function listColumns(): TableColumn<CampaignRecord>[] {
         </>
       ),
     },
-    { title: column.state, cell: (campaign) => <CampaignMark of={campaign} /> },
+    {
+      title: column.state,
+      cell: (campaign) => (
+        <>
+          <CampaignMark of={campaign} />
+          {campaign.tally && <span class="sub">{countOf(campaign.tally)}</span>}
+        </>
+      ),
+    },
     { title: column.progress, cell: (campaign) => <Progress of={campaign} /> },
     { title: column.by, cell: ({ created_by }) => created_by },
     { title: column.created, look: 'muted', cell: ({ created_at }) => <Ago at={created_at} /> },

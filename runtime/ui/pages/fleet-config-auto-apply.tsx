@@ -15,6 +15,7 @@ import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
 import type { Shape } from '../parts/icons.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
+import { refuseOwn, Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { type AutoApplyStep, api } from '../state/endpoints.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -172,7 +173,7 @@ function Steps({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
       {(STEPS[of.status] ?? []).map((step) => (
         <Action
           key={step}
-          reason={unless(permissionOf(step))}
+          reason={unless(permissionOf(step)) ?? (step === 'approve' ? refuseOwn(of.tally) : null)}
           onClick={() => {
             asking.value = step
           }}
@@ -227,6 +228,7 @@ function About({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
         <>
           <SelectorChips of={of.selector} />
           <PlanLines of={of} />
+          {of.tally && <Tally of={of.tally} />}
         </>
       )}
       <Steps of={of} reload={reload} />

@@ -9,12 +9,12 @@ import { gitTexts } from '../i18n/git.ts'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
 import { Form, FormDialog } from '../parts/form.tsx'
 import { useManaged } from '../parts/git-notice.tsx'
+import { refuseOwn, Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import type { Result } from '../state/api.ts'
 import { keepDraft } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
 import { navigate } from '../state/router.ts'
-import { me } from '../state/session.ts'
 import { PushDialog } from './push-dialog.tsx'
 import { isOver } from './review-story.tsx'
 
@@ -25,25 +25,16 @@ interface DecisionProps {
   reload: () => void
 }
 
-/** Why the reader's own approval would not count; the server decides in the end. */
-function refuseMyself(approval: ApprovalRecord): string | null {
-  const words = say(changeTexts)
-  const mine = me.value?.email
-  if (approval.requester === mine && approval.author_counts === false) return words.ownRequest
-  const hasApproved = approval.approvals_short !== true && approval.approvals.some(({ by }) => by === mine)
-  return hasApproved ? words.approvedAlready : null
-}
-
-/** How many have approved, of how many, and whether the author counts. */
+/** How many approvals count, of how many, and whether the reader's own would. */
 function Count({ approval }: { approval: ApprovalRecord }) {
   const words = say(changeTexts)
-  const { approvals, approvals_needed: needed, author_counts: authorCounts } = approval
-  if (needed === undefined) return null
+  if (approval.tally === undefined) return null
   return (
-    <p class={approval.approvals_short ? 'warn' : 'muted'}>
-      {approval.approvals_short && `${words.approvalsShort} `}
-      {words.approvalCount(approvals.length, needed)} {authorCounts === false && words.byAnother}
-    </p>
+    <>
+      {approval.approvals_short && <p class="warn">{words.approvalsShort}</p>}
+      <Tally of={approval.tally} />
+      {approval.author_counts === false && <p class="muted">{words.byAnother}</p>}
+    </>
   )
 }
 
@@ -57,7 +48,7 @@ function Approve({ workload, approval, reload }: DecisionProps) {
   const reason =
     unless('config:approve') ??
     (isOutsideGit ? say(gitTexts).notApproved : null) ??
-    refuseMyself(approval) ??
+    refuseOwn(approval.tally) ??
     (lacksComment ? words.approveNeedsComment : null)
   /** Send an answer unless another is under way; resolves with whether it was taken. */
   const answer = async (send: () => Promise<Result<unknown>>, told: string): Promise<boolean> => {

@@ -255,7 +255,7 @@ export const api = {
     call<CampaignRecord>('POST', `/api/campaigns/${e(id)}/${step}`, { json: decision }),
   campaignGroups: (id: string, signal?: Signal) =>
     call<CampaignGroup[]>('GET', `/api/campaigns/${e(id)}/groups`, { signal }),
-  campaignTargets: (id: string, query: { state?: string; verdict?: string }, signal?: Signal) =>
+  campaignTargets: (id: string, query: { state?: string; order?: 'plan' | 'worst' }, signal?: Signal) =>
     call<CampaignTarget[]>('GET', `/api/campaigns/${e(id)}/targets`, {
       signal,
       query: { limit: 1000, ...query },

@@ -91,14 +91,18 @@ describe('a campaign', () => {
       }
     await writeDown('To Kafka', 'kafka', GATEWAY_KAFKA)
     await decide('Ask for approval')
+    // Whether one's own approval would count is said before the click.
+    await says('0 of 1 approval. Yours would count.')
     await decide('Approve', 'try')
+    await says('1 of 1 approval.')
     await decide('Start')
     await page.getByRole('alert').getByText('Halted in wave 1: 1 workload failed, at most 0 may.').waitFor()
     expect(countRunning(GATEWAY)).toBeGreaterThanOrEqual(3)
+    // Those that need somebody come first.
+    const rows = page.getByRole('region', { name: 'Workloads' }).locator('tbody tr')
+    await expect.poll(() => rows.first().textContent()).toMatch(/failed.*kafka/)
     await page.getByRole('link', { name: /^failed 1/ }).click()
-    await expect
-      .poll(() => page.getByRole('region', { name: 'Workloads' }).locator('tbody tr').count())
-      .toBe(1)
+    await expect.poll(() => rows.count()).toBe(1)
   })
 })
 

@@ -320,6 +320,30 @@ describe('a campaign', () => {
     expect(runs()).toEqual(HOSTS.map(() => FIRST))
   })
 
+  it('lists those first that need somebody, page by page as at once', async () => {
+    const excluded = agents[5]!.workloadId
+    const selector = { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['vm-*'] }] }
+    const id = await start({ waves: [{ count: 3 }, {}], scope: { selector, exclude_ids: [excluded] } })
+    await work()
+    const offered = agents.filter((agent) => agent.offered().at(-1) === SECOND)
+    offered[1]!.fail('cannot be built')
+    offered[0]!.apply()
+    await work(300)
+    await work(300)
+    const all = (await call('GET', `/${id}/targets?order=worst`)).json as CampaignTarget[]
+    expect(all.map(({ state }) => state)).toEqual([
+      ...['failed', 'started', 'waiting', 'waiting', 'applied', 'left_out'],
+    ])
+    expect(all[0]).toMatchObject({ workload_id: offered[1]!.workloadId, cause: expect.any(String) })
+    const pages: CampaignTarget[] = []
+    for (let path: string | undefined = `/${id}/targets?order=worst&limit=2`; path !== undefined; ) {
+      const page = await call('GET', path)
+      pages.push(...(page.json as CampaignTarget[]))
+      path = /<\/api\/campaigns([^>]*)>/.exec(page.headers['Link'] ?? '')?.[1]
+    }
+    expect(pages).toEqual(all)
+  })
+
   it('starts nothing after a pause, and goes on when somebody continues', async () => {
     const id = await start()
     await work()
