@@ -1,5 +1,5 @@
 import type { Db } from './db.ts'
-import { type Freeze, findFreeze } from './freeze.ts'
+import { type Freeze, shareFreeze } from './freeze.ts'
 
 /** Whether a workload is held, and whether its config is kept in Git. */
 export interface Reservation {
@@ -9,7 +9,10 @@ export interface Reservation {
   managedBy: string | null
 }
 
-/** The reservations of these workloads, and the freeze, over or not, as this transaction sees them. */
+/**
+ * The reservations of these workloads, and the freeze, over or not, as this transaction sees them. The freeze stays as
+ * it is until the transaction ends.
+ */
 export async function readReservations(
   tx: Db,
   workloadIds: readonly string[],
@@ -20,5 +23,5 @@ export async function readReservations(
        left join managed_configs m on m.workload_id = w.id`,
     [workloadIds],
   )
-  return { freeze: await findFreeze(tx), of: new Map(rows.map((row) => [row.workloadId, row])) }
+  return { freeze: await shareFreeze(tx), of: new Map(rows.map((row) => [row.workloadId, row])) }
 }

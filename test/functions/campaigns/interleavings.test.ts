@@ -7,6 +7,7 @@ import { findCampaign } from '../../../lib/store/campaigns.ts'
 import { CommitInDoubt } from '../../../lib/store/db.ts'
 import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type FaultyDatabase, faultyDatabase } from '../../support/faulty-database.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
@@ -19,6 +20,8 @@ const database = await useTestDatabase()
 let db: FaultyDatabase
 /** Done once inside the next transaction of this name, before its first statement. */
 let atBegin: { name: string; act(): Promise<void> } | null
+/** Done once inside the next transaction of this name, when it has read whether there is a freeze. */
+let afterFreezeRead: typeof atBegin
 let ctx: FleetTestContext
 let campaigns: Campaigns
 let editor: SignedIn
@@ -37,6 +40,7 @@ beforeEach(async () => {
   await database.pool.execute('delete from campaigns')
   await database.pool.execute('delete from workloads')
   atBegin = null
+  afterFreezeRead = null
   const faulty = faultyDatabase(database.pool)
   db = {
     ...faulty,
@@ -45,7 +49,16 @@ beforeEach(async () => {
         const todo = atBegin?.name === name ? atBegin : null
         if (todo !== null) atBegin = null
         await todo?.act()
-        return work(tx)
+        return work({
+          execute: (text, params) => tx.execute(text, params),
+          async query<Row extends object>(text: string, params?: readonly unknown[]) {
+            const rows = await tx.query<Row>(text, params)
+            const last = afterFreezeRead?.name === name && params?.[0] === 'freeze' ? afterFreezeRead : null
+            if (last !== null) afterFreezeRead = null
+            await last?.act()
+            return rows
+          },
+        })
       }),
   }
   ctx = await createFleetContext(database, { edition: createCompleteEdition(), db })
@@ -165,6 +178,45 @@ describe('waves', () => {
     await approve(id)
     expect((await targetOf(id, ordered[3]!)).wave).toBe(0)
     expect((await record(id)).plan!.waves.map(({ instance_count }) => instance_count)).toEqual([1, 0])
+  })
+})
+
+describe('a freeze', () => {
+  /** Whether somebody waits for one of muster's advisory locks. */
+  const isSomebodyWaiting = async () =>
+    (
+      await database.pool.query(
+        `select from pg_locks where locktype = 'advisory' and not granted
+           and database = (select oid from pg_database where datname = current_database())`,
+      )
+    ).length > 0
+
+  it('that is set while a target is being started waits for that push: nothing starts once it is answered', async () => {
+    const admin = await signIn(ctx)
+    const id = await start({ limits: { silent: 4 }, waves: [{ count: 1 }, {}] })
+    let answered: ReturnType<typeof invoke> | undefined
+    let isAnswered = false
+    let cameFirst: boolean | undefined
+    afterFreezeRead = {
+      name: 'campaign.push',
+      async act() {
+        const until = new Date(ctx.clock.now().getTime() + 3_600_000).toISOString()
+        answered = invoke(ctx, 'PUT /api/freeze', { as: admin.token, body: { reason: 'Fair', until } })
+        void answered.then(() => {
+          isAnswered = true
+        })
+        await eventually('the freeze waits', async () => isAnswered || (await isSomebodyWaiting()))
+        cameFirst = isAnswered
+      },
+    }
+    await campaigns.work(new AbortController().signal)
+    expect((await answered!).status).toBe(200)
+    expect(cameFirst).toBe(false)
+    applyAll()
+    for (let n = 0; n < 4; n++) await work(300)
+    expect(runs().filter((hash) => hash === SECOND)).toHaveLength(1)
+    expect((await record(id)).counts).toMatchObject({ applied: 1, skipped: 3 })
+    await invoke(ctx, 'PUT /api/freeze', { as: admin.token, body: {} })
   })
 })
 
