@@ -1,5 +1,4 @@
 import { string, type } from 'superstruct'
-import { unifiedDiff } from '../../lib/changes/unified-diff.ts'
 import { findVersion } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigComparison } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
@@ -18,7 +17,7 @@ export default defineHttp({
   query: type({ with: string() }),
   body: noBody,
   replies: [{ status: 200, description: 'The difference of the two texts.', json: FleetConfigComparison }],
-  errors: ['fleet-config-not-found', 'fleet-config-version-not-found'],
+  errors: ['fleet-config-not-found', 'fleet-config-version-not-found', 'server-busy'],
   async handle({ params, query }, ctx) {
     const config = findFleetConfig(ctx, params.id)
     if (config === null) return problem('fleet-config-not-found')
@@ -29,7 +28,10 @@ export default defineHttp({
     const [to, from] = [await find(params.number), await find(query.with)]
     if (to === null || from === null) return problem('fleet-config-version-not-found')
     const labels = { before: `version ${from.number}`, after: `version ${to.number}` }
-    const { text, truncated } = unifiedDiff(from.body, to.body, labels, DIFF_MAX)
+    const asked = { before: from.body, after: to.body, labels, charactersMax: DIFF_MAX }
+    const found = await ctx.configs.lines(asked)
+    if (!found.ok || found.diff === null) return problem('server-busy')
+    const { text, truncated } = found.diff
     return json({ from: from.number, to: to.number, diff: text, truncated } satisfies FleetConfigComparison)
   },
 })

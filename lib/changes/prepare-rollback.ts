@@ -10,7 +10,6 @@ import type { RollbackConfig, RollbackPrepare } from '../wire/rollback.ts'
 import type { ValidationResult } from '../wire/validation.ts'
 import type { ApprovalParts } from './approval-parts.ts'
 import { refuseWorkload } from './rollback-target.ts'
-import { unifiedDiff } from './unified-diff.ts'
 
 const DIFF_MAX = 262_144
 const LABELLED_KNOWN_GOOD = /^known[-_ ]good$/i
@@ -61,6 +60,8 @@ export async function prepareRollback(
   const pinnedHash = pin?.hash ?? null
   const wanted = await describeConfig(parts, workload, newest, hash, pinnedHash, 'history')
   const current = await describeCurrent(parts, workload, pinnedHash)
+  const diff = await describeDiff(parts, current, wanted)
+  if (diff === null) return { ok: false, code: 'server-busy' }
   const found = await parts.configs.validate(wanted.content ?? '', {
     ...{ target, requestedVersion: '', validatedAt: parts.clock.now() },
     minimumVersion: parts.config.runtimeValidation.minVersion,
@@ -86,7 +87,7 @@ export async function prepareRollback(
       },
       current_config: current,
       target_config: wanted,
-      diff: describeDiff(current, wanted),
+      diff,
       validation,
       action: describeAction(validation),
       status_context: {
@@ -152,7 +153,12 @@ async function describeCurrent(
   return describeConfig(parts, workload, workload.active?.push ?? null, hash, pinnedHash, 'active_config')
 }
 
-function describeDiff(current: RollbackConfig, wanted: RollbackConfig): RollbackPrepare['diff'] {
+/** The difference of both configs; null while the config workers are busy. */
+async function describeDiff(
+  { configs }: Pick<ApprovalParts, 'configs'>,
+  current: RollbackConfig,
+  wanted: RollbackConfig,
+): Promise<RollbackPrepare['diff'] | null> {
   const base = {
     direction: 'current_to_target' as const,
     target_hash: wanted.hash,
@@ -173,7 +179,10 @@ function describeDiff(current: RollbackConfig, wanted: RollbackConfig): Rollback
     before: `Current ${current.hash.slice(0, 8)}`,
     after: `Rollback target ${wanted.hash.slice(0, 8)}`,
   }
-  const { text, truncated } = unifiedDiff(current.content, wanted.content, labels, DIFF_MAX)
+  const asked = { before: current.content, after: wanted.content, labels, charactersMax: DIFF_MAX }
+  const found = await configs.lines(asked)
+  if (!found.ok || found.diff === null) return null
+  const { text, truncated } = found.diff
   return {
     ...base,
     status: text === '' ? 'empty' : 'available',

@@ -11,12 +11,14 @@ import {
   type ValidationTarget,
 } from './check/validate.ts'
 import type { DiffInput, DiffTextInput } from './diff/context.ts'
+import type { UnifiedDiff } from './diff/unified-diff.ts'
 import type { EffectiveMatch } from './effective/match.ts'
 import type { NormalForm } from './effective/normal-form.ts'
 import {
   type ConfigJob,
   type ConfigJobResult,
   type ConfigJobResults,
+  type LinesRequest,
   type RenderRequest,
   runConfigJob,
 } from './jobs.ts'
@@ -52,6 +54,14 @@ export interface ConfigEngine {
   render(request: RenderRequest): Promise<Answered<{ rendering: Rendering }>>
   /** A config with a change made to it. */
   patch(text: string, patch: ConfigPatch): Promise<Answered<{ patching: Patching }>>
+  /** Two texts, compared line by line. The diff is null when that takes too long. */
+  lines(request: LinesRequest): Promise<Answered<{ diff: UnifiedDiff | null }>>
+  /** The key of a change (`changeKey`); null when the texts take too long to compare. */
+  changeKey(
+    before: string,
+    after: string,
+    values: Readonly<Record<string, string>>,
+  ): Promise<Answered<{ key: string | null }>>
   /**
    * The outlines of stored configs by hash; each is made once and kept. Hashes that `read` does not find, and texts
    * that could not be read in time, are left out.
@@ -87,6 +97,8 @@ const ROOM_OF: Readonly<Record<ConfigJob['kind'], keyof typeof CONFIG_ROOMS>> = 
   migrate: 'operators',
   patch: 'operators',
   render: 'operators',
+  'change-key': 'operators',
+  lines: 'operators',
   'diff-text': 'viewers',
   outline: 'viewers',
   'effective-match': 'viewers',
@@ -208,6 +220,16 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
     async patch(text, patch) {
       const found = await reader.run<'patch'>(3 * text.length, { kind: 'patch', text, patch })
       return found.ok ? { ok: true, patching: found.value } : found
+    },
+    async lines(request) {
+      const length = request.before.length + request.after.length
+      const found = await reader.read<'lines'>(length, { kind: 'lines', request })
+      return found.ok ? { ok: true, diff: found.value } : found
+    },
+    async changeKey(before, after, values) {
+      const length = before.length + after.length
+      const found = await reader.read<'change-key'>(length, { kind: 'change-key', before, after, values })
+      return found.ok ? { ok: true, key: found.value } : found
     },
     outlines: openOutlines(reader),
   }

@@ -3,8 +3,10 @@ import type { MigrationPreview } from '../wire/migration.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
 import type { FleetPeer } from './check/target.ts'
 import { type StaticValidation, type ValidationTarget, validateStatically } from './check/validate.ts'
+import { changeKey } from './diff/changed-lines.ts'
 import type { DiffInput, DiffTextInput } from './diff/context.ts'
 import { diffConfigs } from './diff/diff.ts'
+import { type UnifiedDiff, unifiedDiff } from './diff/unified-diff.ts'
 import { type EffectiveMatch, effectiveMatches } from './effective/match.ts'
 import { type NormalForm, normalForm } from './effective/normal-form.ts'
 import type { MigrationInput } from './migrate/preview.ts'
@@ -29,12 +31,23 @@ export type ConfigJob =
   | { kind: 'outline'; text: string }
   | { kind: 'render'; request: RenderRequest }
   | { kind: 'patch'; text: string; patch: ConfigPatch }
+  | { kind: 'lines'; request: LinesRequest }
+  | { kind: 'change-key'; before: string; after: string; values: VariableValues }
 
 /** A version's text and the values of one workload. */
 export interface RenderRequest {
   text: string
   variables: readonly DeclaredVariable[]
   values: VariableValues
+}
+
+/** Two texts to be compared line by line. */
+export interface LinesRequest {
+  before: string
+  after: string
+  labels: { before: string; after: string }
+  /** The diff is cut there. */
+  charactersMax: number
 }
 
 /** What each kind of job answers. */
@@ -50,6 +63,8 @@ export interface ConfigJobResults {
   outline: ConfigOutline
   render: Rendering
   patch: Patching
+  lines: UnifiedDiff
+  'change-key': string
 }
 
 /** What any job answers. */
@@ -70,6 +85,10 @@ function lengthOf(job: ConfigJob): number {
       return job.input.source.length
     case 'render':
       return job.request.text.length
+    case 'lines':
+      return job.request.before.length + job.request.after.length
+    case 'change-key':
+      return job.before.length + job.after.length
     default:
       return job.text.length
   }
@@ -105,8 +124,15 @@ export function runConfigJob(job: ConfigJob, readConfig: ReadConfig = parseConfi
       return renderVersion(job.request.text, job.request.variables, job.request.values)
     case 'patch':
       return patchConfig(job.text, job.patch)
+    case 'lines':
+      return compareLines(job.request)
+    case 'change-key':
+      return changeKey(job.before, job.after, job.values)
   }
 }
+
+const compareLines = ({ before, after, labels, charactersMax }: LinesRequest): UnifiedDiff =>
+  unifiedDiff(before, after, labels, charactersMax)
 
 const withPeers = ({ peersText, ...input }: DiffTextInput): DiffInput => ({
   ...input,

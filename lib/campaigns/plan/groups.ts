@@ -1,14 +1,10 @@
-import { unifiedDiff } from '../../changes/unified-diff.ts'
 import { configHash } from '../../model/config-hash.ts'
 import { listCampaignGroups, listGroupVariables } from '../../store/campaign-targets.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
-import { nextTurn } from '../../turns.ts'
 import type { CampaignGroup } from '../../wire/campaigns.ts'
-import { CampaignJudge, type Judgement } from '../judge/judge.ts'
+import { CampaignJudge, JudgeBusy, type Judgement } from '../judge/judge.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 
-/** Diffs are compared up to this length, in UTF-16 units. */
-const COMPARED_LENGTH_MAX = 1_000_000
 /** Diffs are shown up to this length, in UTF-16 units. */
 const SHOWN_LENGTH_MAX = 20_000
 /** Groups that are shown at most; the plan says how many there are (`group_count`). */
@@ -21,16 +17,19 @@ const LABELS = { before: 'base', after: 'result' }
 /** Finds out which workloads of a plan change in the same way. */
 export class ChangeGroups {
   readonly #judge: CampaignJudge
+  readonly #configs: CampaignParts['configs']
   /** Group keys by base hash and result hash. */
   readonly #keys = new Map<string, string>()
 
-  constructor(judge: CampaignJudge) {
+  constructor(judge: CampaignJudge, { configs }: Pick<CampaignParts, 'configs'>) {
     this.#judge = judge
+    this.#configs = configs
   }
 
   /**
    * The key of the group that a workload is in: a hash of the lines that its config loses and gains, wherever in the
-   * text they stand, with names of variables in place of their values. Null where there is no result.
+   * text they stand, with names of variables in place of their values; of configs that cannot be compared, of the two
+   * themselves. Null where there is no result. Throws `JudgeBusy`.
    */
   async keyOf({ baseHash, result }: Judgement): Promise<string | null> {
     if (result === null) return null
@@ -38,26 +37,17 @@ export class ChangeGroups {
     const known = this.#keys.get(pair)
     if (known !== undefined) return known
     const base = baseHash === null ? '' : await this.#judge.textOf(baseHash)
-    const changed =
-      base === null
-        ? pair
-        : withoutValues(
-            changedLines(unifiedDiff(base, result.text, LABELS, COMPARED_LENGTH_MAX).text),
-            result.values,
-          )
-    const key = configHash(changed).slice(0, 32)
+    const key = (base === null ? null : await this.#compare(base, result)) ?? configHash(pair).slice(0, 32)
     this.#keys.set(pair, key)
     return key
   }
-}
 
-/** The removed and added lines of a diff, without hunk headers and context. */
-const changedLines = (diff: string): string =>
-  diff
-    .split('\n')
-    .slice(2)
-    .filter((line) => line.startsWith('-') || line.startsWith('+'))
-    .join('\n')
+  async #compare(base: string, { text, values }: NonNullable<Judgement['result']>): Promise<string | null> {
+    const found = await this.#configs.changeKey(base, text, values)
+    if (!found.ok) throw new JudgeBusy()
+    return found.key
+  }
+}
 
 /**
  * The groups of a plan, each with the diff of one sample workload. The diff is empty when that workload is gone or gets
@@ -70,7 +60,7 @@ export async function showGroups(parts: CampaignParts, campaign: StoredCampaign)
   for (const group of await listCampaignGroups(parts.db, campaign.id, SHOWN_GROUPS_MAX)) {
     const workload = parts.fleet.workload(group.sampleId)
     const result = workload === null ? null : await judge.resultFor(workload)
-    const base = group.baseHash === null ? null : await judge.textOf(group.baseHash)
+    const base = group.baseHash === null ? '' : ((await judge.textOf(group.baseHash)) ?? '')
     shown.push({
       key: group.key,
       count: group.count,
@@ -78,22 +68,17 @@ export async function showGroups(parts: CampaignParts, campaign: StoredCampaign)
       production_count: group.productionCount,
       sample_workload_id: group.sampleId,
       sample_workload_name: group.sampleName,
-      diff: result?.ok ? unifiedDiff(base ?? '', result.text, LABELS, SHOWN_LENGTH_MAX).text : '',
+      diff: result?.ok ? await showDiff(parts, base, result.text) : '',
       variables: variables.get(group.key) ?? {},
     })
-    await nextTurn()
   }
   return shown
 }
 
-/** A diff with the names of variables where their values stand, so that workloads that differ by these alone are one group. */
-function withoutValues(diff: string, values: Readonly<Record<string, string>>): string {
-  // The longest first, since one value may be part of another. A single character is left as it is: it would be found
-  // everywhere in the text.
-  const known = Object.entries(values)
-    .filter(([, value]) => value.length > 1)
-    .sort(([, a], [, b]) => b.length - a.length)
-  return known.reduce((text, [name, value]) => text.replaceAll(value, () => `\${muster:${name}}`), diff)
+async function showDiff({ configs }: CampaignParts, before: string, after: string): Promise<string> {
+  const found = await configs.lines({ before, after, labels: LABELS, charactersMax: SHOWN_LENGTH_MAX })
+  if (!found.ok) throw new JudgeBusy()
+  return found.diff?.text ?? ''
 }
 
 /** The counted values by group and variable, in the order of the query: the rarest first. */

@@ -8,6 +8,7 @@ import { clusterOf, environmentOf } from '../../wire/labels.ts'
 import { CampaignJudge, JudgeBusy, type Judgement } from '../judge/judge.ts'
 import { type CampaignParts, hashPolicy } from '../judge/parts.ts'
 import { listMeant } from '../judge/scope.ts'
+import { sideBySide } from '../run/side-by-side.ts'
 import { ChangeGroups } from './groups.ts'
 import { hashPlan } from './plan-hash.ts'
 import { assignWaves, orderTargets, wavesFor } from './waves.ts'
@@ -27,6 +28,8 @@ interface Planned {
 }
 
 const TURN = 20
+/** Workloads that are judged at the same time: more than the config workers have threads for operators. */
+const SIDE_BY_SIDE = 4
 const BUSY_MS = 200
 const BUSY_TRIES = 50
 
@@ -72,18 +75,20 @@ export class CampaignPlanner {
     const judge = new CampaignJudge(this.#parts, campaign)
     const members = await listMeant(this.#parts, campaign.scope, judge.scopeOf)
     progress.total = members.length
-    const planned: Planned[] = []
-    const groups = new ChangeGroups(judge)
-    for (const { workload, meant } of members) {
-      const judgement =
-        meant === 'excluded' ? excluded(workload) : await this.#judgePatiently(judge, workload)
-      const groupKey = isPushed(judgement) ? await groups.keyOf(judgement) : null
-      planned.push({ workload, workloadId: workload.id, judgement: withoutText(judgement), groupKey })
+    const planned = members.map(
+      ({ workload }): Planned => ({
+        ...{ workload, workloadId: workload.id, judgement: excluded(workload), groupKey: null },
+      }),
+    )
+    const groups = new ChangeGroups(judge, this.#parts)
+    await sideBySide([...members.keys()], SIDE_BY_SIDE, async (at) => {
+      if (members[at]!.meant !== 'excluded')
+        Object.assign(planned[at]!, await this.#look(judge, groups, planned[at]!))
       if (++progress.done % TURN === 0) {
         await nextTurn()
         if (progress.done % (TURN * 25) === 0) this.#changed(campaign.id)
       }
-    }
+    })
     const hasProduction = planned.some(({ judgement }) => isPushed(judgement) && judgement.isProduction)
     const waves = wavesFor(campaign.rules.waves, hasProduction)
     const targets = toTargets(campaign, planned, waves)
@@ -103,16 +108,26 @@ export class CampaignPlanner {
   }
 
   /**
-   * Judge a workload, and try again while the config workers are busy. After about ten seconds the workload is refused
-   * as `unreadable`.
+   * Judge a workload and find its group, and try again while the config workers are busy. After about ten seconds the
+   * workload is refused as `unreadable`.
    */
-  async #judgePatiently(judge: CampaignJudge, workload: Workload): Promise<Judgement> {
+  async #look(
+    judge: CampaignJudge,
+    groups: ChangeGroups,
+    { workload }: Planned,
+  ): Promise<Pick<Planned, 'judgement' | 'groupKey'>> {
     for (let tries = 1; ; tries++) {
       try {
-        return await judge.judge(workload)
+        const judgement = await judge.judge(workload)
+        const groupKey = isPushed(judgement) ? await groups.keyOf(judgement) : null
+        return { judgement: withoutText(judgement), groupKey }
       } catch (error) {
         if (!(error instanceof JudgeBusy)) throw error
-        if (tries === BUSY_TRIES) return { ...excluded(workload), verdict: 'refused', reason: 'unreadable' }
+        if (tries === BUSY_TRIES)
+          return {
+            judgement: { ...excluded(workload), verdict: 'refused', reason: 'unreadable' },
+            groupKey: null,
+          }
         await new Promise((resolve) => setTimeout(resolve, BUSY_MS))
       }
     }

@@ -1,3 +1,9 @@
+/** A unified diff; `truncated` where it was cut. */
+export interface UnifiedDiff {
+  text: string
+  truncated: boolean
+}
+
 /** One line of an edit script. */
 interface Edit {
   kind: ' ' | '-' | '+'
@@ -17,7 +23,7 @@ export function unifiedDiff(
   after: string,
   labels: { before: string; after: string },
   charactersMax: number,
-): { text: string; truncated: boolean } {
+): UnifiedDiff {
   const edits = editLines(toLines(before), toLines(after))
   if (edits.every((edit) => edit.kind === ' ')) return { text: '', truncated: false }
   const text = [`--- ${labels.before}`, `+++ ${labels.after}`, ...toHunks(edits)].join('\n')

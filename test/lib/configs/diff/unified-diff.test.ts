@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { unifiedDiff } from '../../../lib/changes/unified-diff.ts'
+import { unifiedDiff } from '../../../../lib/configs/diff/unified-diff.ts'
 
 const diff = (before: string, after: string, max = 100_000) =>
   unifiedDiff(before, after, { before: 'a', after: 'b' }, max)
