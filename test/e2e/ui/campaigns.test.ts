@@ -100,7 +100,7 @@ describe('a campaign', () => {
     expect(countRunning(GATEWAY)).toBeGreaterThanOrEqual(3)
     // Those that need somebody come first.
     const rows = page.getByRole('region', { name: 'Workloads' }).locator('tbody tr')
-    await expect.poll(() => rows.first().textContent()).toMatch(/failed.*kafka/)
+    await expect.poll(() => rows.first().textContent()).toMatch(/failed.*not part of this collector/)
     await page.getByRole('link', { name: /^failed 1/ }).click()
     await expect.poll(() => rows.count()).toBe(1)
   })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { assignWaves, DEFAULT_WAVES, orderTargets, wavesFor } from '../../../../lib/campaigns/plan/waves.ts'
+import { assignWaves, orderTargets, wavesFor } from '../../../../lib/campaigns/plan/waves.ts'
+import { STANDARD_WAVES } from '../../../../lib/model/campaign-rules.ts'
 
 const targets = (count: number) => Array.from({ length: count }, (_, n) => ({ workloadId: `w${n}` }))
 const everyone = () => true
@@ -8,16 +9,16 @@ const countByWave = (waves: readonly number[]) =>
 
 describe('waves', () => {
   it('are one workload, a twentieth and the rest, where none are asked for', () => {
-    expect(countByWave(assignWaves(targets(100), DEFAULT_WAVES, everyone))).toEqual({ 0: 1, 1: 5, 2: 94 })
+    expect(countByWave(assignWaves(targets(100), STANDARD_WAVES, everyone))).toEqual({ 0: 1, 1: 5, 2: 94 })
   })
 
   it('begin with one workload where production changes, whatever was asked', () => {
     const asked = [{ count: 5, dwell_seconds: 0 }, { dwell_seconds: 0 }]
-    expect(wavesFor(asked, true)).toEqual([DEFAULT_WAVES[0], ...asked])
+    expect(wavesFor(asked, true)).toEqual([STANDARD_WAVES[0], ...asked])
     expect(wavesFor(asked, false)).toEqual(asked)
-    expect(wavesFor(DEFAULT_WAVES, true)).toEqual(DEFAULT_WAVES)
+    expect(wavesFor(STANDARD_WAVES, true)).toEqual(STANDARD_WAVES)
     // One wave of one workload is also the last, which takes the rest.
-    expect(wavesFor([{ count: 1 }], true)).toEqual([DEFAULT_WAVES[0], { count: 1 }])
+    expect(wavesFor([{ count: 1 }], true)).toEqual([STANDARD_WAVES[0], { count: 1 }])
   })
 
   it('round a percentage up, and take at least one', () => {
