@@ -169,6 +169,22 @@ function openOutlines(reader: ConfigReader): ConfigEngine['outlines'] {
   }
 }
 
+/** Comparing texts line by line. */
+function openComparing(reader: ConfigReader): Pick<ConfigEngine, 'lines' | 'changeKey'> {
+  return {
+    async lines(request) {
+      const length = request.before.length + request.after.length
+      const found = await reader.read<'lines'>(length, { kind: 'lines', request })
+      return found.ok ? { ok: true, diff: found.value } : found
+    },
+    async changeKey(before, after, values) {
+      const length = before.length + after.length
+      const found = await reader.read<'change-key'>(length, { kind: 'change-key', before, after, values })
+      return found.ok ? { ok: true, key: found.value } : found
+    },
+  }
+}
+
 /** An engine over worker threads. */
 export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): ConfigEngine {
   const reader = new ConfigReader(workers)
@@ -221,16 +237,7 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       const found = await reader.run<'patch'>(3 * text.length, { kind: 'patch', text, patch })
       return found.ok ? { ok: true, patching: found.value } : found
     },
-    async lines(request) {
-      const length = request.before.length + request.after.length
-      const found = await reader.read<'lines'>(length, { kind: 'lines', request })
-      return found.ok ? { ok: true, diff: found.value } : found
-    },
-    async changeKey(before, after, values) {
-      const length = before.length + after.length
-      const found = await reader.read<'change-key'>(length, { kind: 'change-key', before, after, values })
-      return found.ok ? { ok: true, key: found.value } : found
-    },
+    ...openComparing(reader),
     outlines: openOutlines(reader),
   }
 }

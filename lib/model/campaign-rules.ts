@@ -25,12 +25,12 @@ export const STANDARD_WAVES: readonly CampaignWave[] = [
 ]
 
 /** What the limits of a campaign count. */
-export const LIMITED = ['failed', 'unhealthy', 'silent'] as const
+export const LIMITED = ['failed', 'unhealthy', 'drifted', 'silent'] as const
 /** One of them. */
 export type Limited = (typeof LIMITED)[number]
 
 /**
- * How many workloads a limit allows where nobody said: of failed and unhealthy ones none in the first wave and then 3
+ * How many workloads a limit allows where nobody said: of failed, unhealthy and drifted ones none in the first wave and then 3
  * or 1 %, whichever is more; of silent ones 5 % in every wave.
  */
 export function standardLimit(

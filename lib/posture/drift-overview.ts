@@ -128,6 +128,8 @@ function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, 
   // drifted.
   const runsFailed = (collector.newestPush?.record.aftermath?.running_count ?? 0) > 0
   const others: [boolean, string][] = [
+    // Nothing was ever assigned to it, so it cannot differ from that: `in_sync`, for want of another word in the API.
+    [facts.expected === null && !facts.isUnsupported, 'unmanaged'],
     [runsFailed, 'runs_failed_config'],
     [collector.hasDriftAlert, 'config_drift_alert'],
     [facts.isOutdated, 'version_outdated'],

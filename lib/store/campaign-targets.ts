@@ -27,6 +27,7 @@ export interface StoredCampaignTarget {
   cause: string | null
   title: string | null
   wasDegraded: boolean
+  wasDrifted: boolean
   startedAt: Date | null
   endedAt: Date | null
 }
@@ -34,7 +35,7 @@ export interface StoredCampaignTarget {
 const COLUMNS = `campaign_id as "campaignId", workload_id as "workloadId", workload_name as "workloadName", position,
   wave, verdict, reason, base_hash as "baseHash", result_hash as "resultHash", group_key as "groupKey", variables,
   is_production as "isProduction", instance_count as "instanceCount", state, push_id as "pushId",
-  rollback_push_id as "rollbackPushId", cause, title, was_degraded as "wasDegraded", started_at as "startedAt",
+  rollback_push_id as "rollbackPushId", cause, title, was_degraded as "wasDegraded", was_drifted as "wasDrifted", started_at as "startedAt",
   ended_at as "endedAt"`
 
 const INSERT_CHUNK = 1_000
@@ -155,6 +156,7 @@ export interface StartedTarget {
   workloadId: string
   pushId: string
   wasDegraded: boolean
+  wasDrifted: boolean
 }
 
 /** Note, in the transaction of their pushes, that targets are started; false when one had been started before. */
@@ -166,8 +168,9 @@ export async function markTargetsStarted(
 ): Promise<boolean> {
   const touched = await tx.execute(
     `update campaign_targets t set state = 'started', push_id = s.push_id, was_degraded = s.was_degraded,
+       was_drifted = s.was_drifted,
        started_at = $2
-     from unnest($3::text[], $4::uuid[], $5::boolean[]) as s (workload_id, push_id, was_degraded)
+     from unnest($3::text[], $4::uuid[], $5::boolean[], $6::boolean[]) as s (workload_id, push_id, was_degraded, was_drifted)
      where t.campaign_id = $1 and t.workload_id = s.workload_id and t.state in ('waiting', 'offline')
        and t.push_id is null`,
     [
@@ -176,6 +179,7 @@ export async function markTargetsStarted(
       started.map(({ workloadId }) => workloadId),
       started.map(({ pushId }) => pushId),
       started.map(({ wasDegraded }) => wasDegraded),
+      started.map(({ wasDrifted }) => wasDrifted),
     ],
   )
   return touched === started.length

@@ -184,6 +184,10 @@ export const CampaignLimits = named(
   type({
     failed: optional(number()),
     unhealthy: optional(number()),
+    drifted: note(
+      'Applied it, and have run something else for half a minute, which they did not before.',
+      optional(number()),
+    ),
     silent: note('Skipped, or without an answer.', optional(number())),
   }),
 )

@@ -257,7 +257,14 @@ export const CAMPAIGN_TARGET_STATES = [
 ] as const
 
 /** What halts a campaign by itself. */
-export const CAMPAIGN_GATES = ['failed', 'unhealthy', 'silent', 'policy_changed', 'approver_gone'] as const
+export const CAMPAIGN_GATES = [
+  'failed',
+  'unhealthy',
+  'drifted',
+  'silent',
+  'policy_changed',
+  'approver_gone',
+] as const
 
 /** Why a workload is refused by a plan, or skipped when its turn comes. */
 export const CAMPAIGN_REASONS = [

@@ -4,6 +4,8 @@ import type { CampaignRun, InFlight } from '../../lib/campaigns/run/run.ts'
 export const emptyRun = (): CampaignRun => ({
   inFlight: new Map(),
   watched: new Set(),
+  steady: new Map(),
+  driftingSinceMs: new Map(),
   offline: new Set(),
   busy: new Map(),
   leftAlone: new Set(),
@@ -14,6 +16,6 @@ export const emptyRun = (): CampaignRun => ({
 
 /** An open push of a campaign, started at 0 ms. */
 export const inFlight = (more: Partial<InFlight> = {}): InFlight => ({
-  ...{ pushId: 'p1', startedMs: 0, instances: 1, isBack: false, wasDegraded: false },
+  ...{ pushId: 'p1', startedMs: 0, instances: 1, isBack: false, wasDegraded: false, wasDrifted: false },
   ...more,
 })

@@ -183,7 +183,7 @@ function toTargets(
     state:
       judgement.verdict === 'changes' ? 'waiting' : judgement.verdict === 'offline' ? 'offline' : 'left_out',
     ...{ pushId: null, rollbackPushId: null, cause: null, title: null },
-    ...{ wasDegraded: false, startedAt: null, endedAt: null },
+    ...{ wasDegraded: false, wasDrifted: false, startedAt: null, endedAt: null },
   }))
 }
 

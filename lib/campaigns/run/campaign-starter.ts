@@ -21,8 +21,8 @@ export function campaignStarter(
       const isCatchingUp =
         stands?.status === 'done' && started.every(({ target }) => target.state === 'offline')
       if (stands?.status !== 'running' && !isCatchingUp) return { ok: false, code: 'campaign-stopped' }
-      const rows = started.map(({ push: { workloadId, pushId }, wasDegraded }) => ({
-        ...{ workloadId, pushId, wasDegraded },
+      const rows = started.map(({ push: { workloadId, pushId }, wasDegraded, wasDrifted }) => ({
+        ...{ workloadId, pushId, wasDegraded, wasDrifted },
       }))
       if (!(await markTargetsStarted(tx, id, rows, clock.now())))
         return { ok: false, code: 'campaign-stopped' }

@@ -1,4 +1,5 @@
 import type { Workload } from '../../fleet/state/model.ts'
+import { countDrifted } from '../../fleet/views/drifted.ts'
 import { listCampaignTargets, listFailureCauses } from '../../store/campaign-targets.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignHalt, CampaignTargetState } from '../../wire/campaigns.ts'
@@ -11,11 +12,12 @@ const APPROVER_LOOK_MS = 5_000
 /** Workloads that a halt names at most. */
 const NAMED_MAX = 20
 
-/** The states of targets that a limit counts. For `unhealthy` the watched workloads are counted instead. */
+/** The states of targets that a limit counts. For `unhealthy` and `drifted` the watched workloads are counted instead. */
 const COUNTED: Readonly<Record<PassedLimit['gate'], readonly CampaignTargetState[]>> = {
   failed: ['failed'],
   silent: ['skipped', 'no_answer'],
   unhealthy: [],
+  drifted: [],
 }
 
 /** The halt of a campaign whose approval does not hold any more. */
@@ -79,6 +81,24 @@ export async function findUntriedHalt(
   return haltOfLimit(untried, wave, workloadIds, undefined)
 }
 
+/** How long a target has to drift before it counts: an instance that joins runs something else until it has its config. */
+const DRIFT_MS = 30_000
+
+/**
+ * The targets that have drifted for so long. One whose config somebody changed since is not held to what the campaign
+ * brought.
+ */
+function findDrifted({ clock, fleet }: CampaignParts, { steady, driftingSinceMs }: CampaignRun): string[] {
+  const nowMs = clock.monotonicMs()
+  for (const [id, hash] of steady) {
+    const workload = fleet.workload(id)
+    const isDrifting = workload !== null && workload.activeHash === hash && countDrifted(fleet, workload) > 0
+    if (!isDrifting) driftingSinceMs.delete(id)
+    else if (!driftingSinceMs.has(id)) driftingSinceMs.set(id, nowMs)
+  }
+  return [...driftingSinceMs].flatMap(([id, sinceMs]) => (nowMs - sinceMs >= DRIFT_MS ? id : []))
+}
+
 /** Why a campaign may not go on; null when it may. */
 export async function findHalt(
   parts: CampaignParts,
@@ -89,13 +109,15 @@ export async function findHalt(
   const lapsed = await findLapseHalt(parts, campaign, run)
   if (lapsed !== null) return lapsed
   const unhealthy = [...run.watched].filter((id) => isUnwell(parts.fleet.workload(id)))
+  const drifted = findDrifted(parts, run)
   const { id, rules, raised, wave, plan } = campaign
   const passed = findPassedLimit({
-    ...{ wave, counts, unhealthy: unhealthy.length, asked: rules.limits, raised },
+    ...{ wave, counts, unhealthy: unhealthy.length, drifted: drifted.length, asked: rules.limits, raised },
     targetCount: plan?.target_count ?? 0,
   })
   if (passed === null) return null
   if (passed.gate === 'unhealthy') return haltOfLimit(passed, wave, unhealthy, undefined)
+  if (passed.gate === 'drifted') return haltOfLimit(passed, wave, drifted, undefined)
   const filter = { states: COUNTED[passed.gate] }
   const named = await listCampaignTargets(parts.db, id, filter, { after: null, limit: NAMED_MAX })
   const [worst] = passed.gate === 'failed' ? await listFailureCauses(parts.db, id) : []

@@ -82,7 +82,7 @@ export function noteBack(
   switch (outcome.kind) {
     case 'started': {
       const flight = { pushId: outcome.pushId, startedMs: nowMs, instances: instancesOf(target) }
-      run.inFlight.set(workloadId, { ...flight, isBack: true, wasDegraded: false })
+      run.inFlight.set(workloadId, { ...flight, isBack: true, wasDegraded: false, wasDrifted: false })
       return null
     }
     case 'moved_on':

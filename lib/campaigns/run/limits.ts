@@ -13,6 +13,8 @@ export interface LimitFacts {
   counts: StateCounts
   /** Applied targets that were well when they were started and are not now. */
   unhealthy: number
+  /** Applied targets that did not drift when they were started and do now. */
+  drifted: number
   asked: CampaignLimits
   /** Limits that operators raised when they continued the campaign. */
   raised: CampaignLimits
@@ -36,10 +38,11 @@ export function limitOf(gate: Limited, { wave, targetCount, asked, raised }: Lim
 
 /** The first limit that is passed; null when none is. Targets that are away count nowhere. */
 export function findPassedLimit(facts: LimitFacts): PassedLimit | null {
-  const { counts, unhealthy } = facts
+  const { counts, unhealthy, drifted } = facts
   const values: Readonly<Record<Limited, number>> = {
     failed: counts.failed ?? 0,
     unhealthy,
+    drifted,
     silent: (counts.skipped ?? 0) + (counts.no_answer ?? 0),
   }
   for (const gate of LIMITED) {

@@ -13,6 +13,8 @@ export interface InFlight {
   isBack: boolean
   /** The workload was degraded when the push was started, so its health afterwards says nothing about the campaign. */
   wasDegraded: boolean
+  /** The workload drifted when the push was started, so its drift afterwards says nothing about the campaign. */
+  wasDrifted: boolean
 }
 
 /** What this process keeps in memory of a campaign at work. But for `busy`, all of it can be found again. */
@@ -21,6 +23,10 @@ export interface CampaignRun {
   inFlight: Map<string, InFlight>
   /** Workloads whose health counts: targets that applied the change and were well when they were started. */
   watched: Set<string>
+  /** Workloads whose drift counts, with what they should run: targets that applied it and did not drift before. */
+  steady: Map<string, string>
+  /** Since when workloads of these have drifted; monotonic. */
+  driftingSinceMs: Map<string, number>
   /** Targets that are away, in the campaign's order. */
   offline: Set<string>
   /** Workloads that are busy with something else: since when, and when they are looked at again; monotonic. */
@@ -63,12 +69,21 @@ export async function loadRun(
         const pushId = (isBack ? target.rollbackPushId : target.pushId)!
         // The age of the push, from its id: a target that is taken back was itself started long before.
         const ageMs = Math.max(0, clock.now().getTime() - timeOfUuidv7(pushId).getTime())
-        const { wasDegraded } = target
+        const { wasDegraded, wasDrifted } = target
         const instances = Math.max(1, target.instanceCount)
-        return [target.workloadId, { pushId, startedMs: nowMs - ageMs, instances, isBack, wasDegraded }]
+        return [
+          target.workloadId,
+          { pushId, startedMs: nowMs - ageMs, instances, isBack, wasDegraded, wasDrifted },
+        ]
       }),
     ),
     watched: new Set(applied.flatMap(({ workloadId, wasDegraded }) => (wasDegraded ? [] : workloadId))),
+    steady: new Map(
+      applied.flatMap(({ workloadId, resultHash, wasDrifted }) =>
+        wasDrifted || resultHash === null ? [] : [[workloadId, resultHash]],
+      ),
+    ),
+    driftingSinceMs: former?.driftingSinceMs ?? new Map(),
     offline: new Set(offline.map(({ workloadId }) => workloadId)),
     busy: former?.busy ?? new Map(),
     leftAlone: new Set(),

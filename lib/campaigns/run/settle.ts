@@ -43,8 +43,15 @@ export async function settle(
     { from: ['started'], ends: forward },
     { from: ['rolling_back'], ends: back },
   ])
-  for (const { workloadId, state } of forward)
-    if (state === 'applied' && !run.inFlight.get(workloadId)!.wasDegraded) run.watched.add(workloadId)
+  for (const { workloadId, state } of forward) if (state === 'applied') watch(parts, run, workloadId)
   for (const { workloadId } of [...forward, ...back]) run.inFlight.delete(workloadId)
   return true
+}
+
+/** Watch the health and the drift of a target that applied the change, where they were well at its start. */
+function watch({ fleet }: CampaignParts, run: CampaignRun, workloadId: string): void {
+  const { wasDegraded, wasDrifted } = run.inFlight.get(workloadId)!
+  if (!wasDegraded) run.watched.add(workloadId)
+  const hash = fleet.workload(workloadId)?.activeHash ?? null
+  if (!wasDrifted && hash !== null) run.steady.set(workloadId, hash)
 }

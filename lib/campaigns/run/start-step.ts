@@ -66,9 +66,10 @@ export function noteTurn(
   run.busy.delete(workloadId)
   switch (outcome.kind) {
     case 'started': {
-      const { pushId, wasDegraded } = outcome
+      const { pushId, wasDegraded, wasDrifted } = outcome
       const instances = instancesOf(target)
-      run.inFlight.set(workloadId, { pushId, startedMs: nowMs, instances, isBack: false, wasDegraded })
+      const before = { isBack: false, wasDegraded, wasDrifted }
+      run.inFlight.set(workloadId, { pushId, startedMs: nowMs, instances, ...before })
       run.offline.delete(workloadId)
       return null
     }

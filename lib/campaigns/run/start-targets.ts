@@ -3,6 +3,7 @@ import type { AuditActor } from '../../audit/event.ts'
 import type { PushGate } from '../../fleet/decide/push-gate.ts'
 import { hasOpenPush } from '../../fleet/pushes/ask-gate.ts'
 import type { Workload } from '../../fleet/state/model.ts'
+import { countDrifted } from '../../fleet/views/drifted.ts'
 import { isProduction } from '../../model/production.ts'
 import type { StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { DatabaseUnavailable } from '../../store/db.ts'
@@ -14,7 +15,7 @@ import type { CampaignParts } from '../judge/parts.ts'
 
 /** What came of a target's turn. */
 export type StartOutcome =
-  | { kind: 'started'; pushId: string; wasDegraded: boolean }
+  | { kind: 'started'; pushId: string; wasDegraded: boolean; wasDrifted: boolean }
   /** No instance that could take the config is connected. */
   | { kind: 'offline' }
   /**
@@ -39,6 +40,8 @@ export interface StartedPush<Target> {
   push: Push
   /** Whether the workload was degraded when the push was written. */
   wasDegraded: boolean
+  /** Whether an instance of it drifted then. */
+  wasDrifted: boolean
 }
 
 /** Who starts targets: a campaign, or a fleet config that applies a version by itself. */
@@ -70,8 +73,9 @@ interface Ready<Target extends StartTarget> {
   workload: Workload
   judgement: Judgement
   result: NonNullable<Judgement['result']>
-  /** Whether the workload was degraded when the push was written; false until then. */
+  /** Whether the workload was degraded, and drifted, when the push was written; false until then. */
   wasDegraded: boolean
+  wasDrifted: boolean
 }
 
 /** A workload with more instances than this is pushed to in stages. */
@@ -107,8 +111,10 @@ export async function startTargets<Target extends StartTarget>(
     if (pushed === null) alone.push(...together)
     else if (pushed.ok) {
       const pushIds = new Map(pushed.pushes.map(({ workloadId, pushId }) => [workloadId, pushId]))
-      for (const { target, wasDegraded } of together)
-        outcomes.set(target, { kind: 'started', pushId: pushIds.get(target.workloadId)!, wasDegraded })
+      for (const { target, wasDegraded, wasDrifted } of together) {
+        const pushId = pushIds.get(target.workloadId)!
+        outcomes.set(target, { kind: 'started', pushId, wasDegraded, wasDrifted })
+      }
     } else if (pushed.code === 'audit-unavailable' || pushed.code === 'campaign-stopped')
       for (const { target } of together) outcomes.set(target, { kind: 'refused' })
     else alone.push(...together)
@@ -172,7 +178,7 @@ async function lookAt<Target extends StartTarget>(
   if (reason !== null) return { kind: 'skipped', reason }
   return judgement.verdict === 'offline'
     ? { kind: 'offline' }
-    : { target, workload, judgement, result: judgement.result!, wasDegraded: false }
+    : { target, workload, judgement, result: judgement.result!, wasDegraded: false, wasDrifted: false }
 }
 
 /** Whether the assignment of a workload is being changed, or a push to it has not ended. */
@@ -243,7 +249,8 @@ async function pushOne<Target extends StartTarget>(
     { ...requestOf(starter, ready), actor: starter.actor, stages },
     (tx, push) => noteStarted(parts, tx, starter, judge, [ready], [push]),
   )
-  if (pushed.ok) return { kind: 'started', pushId: pushed.push.pushId, wasDegraded: ready.wasDegraded }
+  const { wasDegraded, wasDrifted } = ready
+  if (pushed.ok) return { kind: 'started', pushId: pushed.push.pushId, wasDegraded, wasDrifted }
   switch (pushed.code) {
     case 'workload-not-found':
       return { kind: 'skipped', reason: 'workload_gone' }
@@ -294,7 +301,9 @@ async function noteStarted<Target extends StartTarget>(
   const started = all.map((ready) => {
     const { id, status } = ready.workload
     ready.wasDegraded = status === 'degraded'
-    return { target: ready.target, push: pushOf.get(id)!, wasDegraded: ready.wasDegraded }
+    ready.wasDrifted = countDrifted(parts.fleet, ready.workload) > 0
+    const { target, wasDegraded, wasDrifted } = ready
+    return { target, push: pushOf.get(id)!, wasDegraded, wasDrifted }
   })
   return starter.note(tx, started)
 }

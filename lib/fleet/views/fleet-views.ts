@@ -7,11 +7,11 @@ import type { PushAftermath, RevisionRecord } from '../../wire/revisions.ts'
 import type { WorkloadTopology } from '../../wire/topology.ts'
 import type { WorkloadRecord } from '../../wire/workloads.ts'
 import { judgeAftermath } from '../decide/aftermath.ts'
-import { isDrifted } from '../decide/drift.ts'
 import type { Fleet } from '../fleet.ts'
 import type { FleetCounters } from '../state/counters.ts'
-import type { FollowedPush, Instance, RemoteConfigReport, Workload } from '../state/model.ts'
+import type { Instance, RemoteConfigReport, Workload } from '../state/model.ts'
 import { assignmentOf, followedOf } from '../state/state.ts'
+import { countDrifted } from './drifted.ts'
 import type { EffectiveMatches } from './effective-matches.ts'
 import { groupErrors, type TextAccess } from './errors.ts'
 import { type ClassifyError, toInstanceDetail, toLiveInstance, toRemoteConfigStatus } from './instance.ts'
@@ -123,7 +123,7 @@ export class FleetViews {
   #record(workload: Workload, texts: TextAccess): SettledRecord {
     const { clock, counters, recommendedVersion, retentionMs } = this.#parts
     const isOutdated = isVersionOutdated(workload.version, recommendedVersion.version)
-    const driftedCount = this.#countDrifted(workload)
+    const driftedCount = countDrifted(this.#parts.fleet, workload)
     const times = { nowMs: clock.monotonicMs(), now: clock.now() }
     return toWorkloadRecord(
       workload,
@@ -138,17 +138,6 @@ export class FleetViews {
       },
       texts,
     )
-  }
-
-  #countDrifted(workload: Workload): number {
-    if (workload.active === null && workload.rollout === null) return 0
-    const { fleet } = this.#parts
-    const isCompatible = (instance: Instance, assigned: FollowedPush) =>
-      fleet.isCompatible(instance, assigned)
-    let drifted = 0
-    for (const instance of workload.live.instances())
-      if (isDrifted(instance, assignmentOf(instance), isCompatible)) drifted++
-    return drifted
   }
 
   /** A push that the fleet holds in memory, with its failures. */
@@ -251,7 +240,7 @@ export class FleetViews {
       schema_version: 'workload-topology.v1',
       workload_id: workload.id,
       instances,
-      summary: summariseTopology(live, this.#countDrifted(workload)),
+      summary: summariseTopology(live, countDrifted(this.#parts.fleet, workload)),
     }
   }
 }

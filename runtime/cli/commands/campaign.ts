@@ -1,3 +1,4 @@
+import { LIMITED } from '../../../lib/model/campaign-rules.ts'
 import type { CampaignGroup, CampaignLimits, CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { readSeconds } from '../arguments.ts'
 import { printCampaign, printCampaigns, printGroups } from '../campaigns/print.ts'
@@ -10,7 +11,6 @@ import { type Api, openApi, ServiceRefusal, URL_OPTION } from '../server/api.ts'
 
 const WAIT_SECONDS_DEFAULT = 600
 const WAIT_SECONDS_MAX = 86_400
-const LIMITS = ['failed', 'unhealthy', 'silent'] as const
 
 /** `muster campaign`: one change of many workloads, from its plan to its end. */
 export const campaign: ClientCommandSpec = {
@@ -31,7 +31,7 @@ for its approval, and ends with 3 where it was rejected.`,
     { name: '--production', says: 'of request: yes, production is among them' },
     {
       ...{ name: '--raise', value: 'LIMIT=NUMBER', isRepeated: true },
-      says: `of continue: how many may be ${LIMITS.join(', ')}`,
+      says: `of continue: how many may be ${LIMITED.join(', ')}`,
     },
     { name: '--wait', says: 'wait until nothing goes on by itself' },
     { name: '--timeout', value: 'SECONDS', says: `wait so long at most (${WAIT_SECONDS_DEFAULT})` },
@@ -65,9 +65,9 @@ function readRaised(args: Arguments): CampaignLimits {
   const raised: CampaignLimits = {}
   for (const text of args.all('raise')) {
     const [name, number = ''] = text.split('=')
-    const limit = LIMITS.find((known) => known === name)
+    const limit = LIMITED.find((known) => known === name)
     if (limit === undefined || !/^\d{1,6}$/.test(number))
-      throw new WrongArguments(`--raise must be ${LIMITS.join('=N, ')}=N, found "${text}"`)
+      throw new WrongArguments(`--raise must be ${LIMITED.join('=N, ')}=N, found "${text}"`)
     raised[limit] = Number(number)
   }
   return raised

@@ -31,6 +31,13 @@ async function readWith<Item>(
   return { records, rows: records.map(row) }
 }
 
+/** What people call each workload, by id; one that is gone is called by its id. */
+async function readNames(api: Api): Promise<(id: string) => string> {
+  const all = await api.get<WorkloadRecord[]>('/api/workloads')
+  const names = new Map(all.map(({ id, display_name: name }) => [id, name]))
+  return (id) => names.get(id) || id
+}
+
 const KINDS: Readonly<Record<string, Kind>> = {
   workloads: {
     isOfWorkload: false,
@@ -61,19 +68,24 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   requests: {
     isOfWorkload: false,
-    head: ['ID', 'STATUS', 'WORKLOAD', 'CONFIG', 'BY', 'CREATED'],
-    read: (api) =>
-      readWith<ApprovalRecord>(api, '/api/approvals', (one) => [
-        ...[one.id, one.status, one.workload_id, shortHash(one.draft_hash), one.requester, one.created_at],
-      ]),
+    head: ['ID', 'STATUS', 'WORKLOAD', 'CONFIG', 'BY', 'CREATED', 'WORKLOAD ID'],
+    async read(api) {
+      const nameOf = await readNames(api)
+      return readWith<ApprovalRecord>(api, '/api/approvals', (one) => [
+        ...[one.id, one.status, nameOf(one.workload_id), shortHash(one.draft_hash), one.requester],
+        ...[one.created_at, one.workload_id],
+      ])
+    },
   },
   alerts: {
     isOfWorkload: false,
     head: ['SEVERITY', 'RULE', 'WORKLOAD', 'FIRED', 'MESSAGE'],
-    read: (api) =>
-      readWith<AlertRecord>(api, '/api/alerts', (one) => [
-        ...[one.severity, one.rule, one.workload_id, one.fired_at, one.message],
-      ]),
+    async read(api) {
+      const nameOf = await readNames(api)
+      return readWith<AlertRecord>(api, '/api/alerts', (one) => [
+        ...[one.severity, one.rule, nameOf(one.workload_id), one.fired_at, one.message],
+      ])
+    },
   },
 }
 const NAMES = Object.keys(KINDS)

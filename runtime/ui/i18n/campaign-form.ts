@@ -54,12 +54,15 @@ export const campaignFormTexts = defineTexts({
     limit: {
       failed: 'Failed, at most',
       unhealthy: 'Became unhealthy, at most',
+      drifted: 'Applied it and run something else since, at most',
       silent: 'Skipped or without an answer, at most',
     } satisfies Record<Limited, string> as Record<Limited, string>,
     limitHint: {
       failed: 'Empty: none in the first wave, then 3 or 1 %, whichever is more',
       unhealthy:
         'Those that were well when their turn came. Empty: none in the first wave, then 3 or 1 %, whichever is more',
+      drifted:
+        'For half a minute, and not before their turn. Empty: none in the first wave, then 3 or 1 %, whichever is more',
       silent: 'Empty: 5 %',
     } satisfies Record<Limited, string> as Record<Limited, string>,
     limitHere: (hint: string, count: number | null) =>
@@ -102,6 +105,7 @@ export const campaignFormTexts = defineTexts({
     rule: {
       failed: 'Failed',
       unhealthy: 'Became unhealthy',
+      drifted: 'Drifted',
       silent: 'Skipped or silent',
     } satisfies Record<Limited, string> as Record<Limited, string>,
     ruleInFlight: 'At one time',
@@ -159,12 +163,15 @@ export const campaignFormTexts = defineTexts({
     limit: {
       failed: 'Échoués, au plus',
       unhealthy: 'Devenus malades, au plus',
+      drifted: 'L’ont appliquée puis exécutent autre chose, au plus',
       silent: 'Sautés ou sans réponse, au plus',
     } as Record<Limited, string>,
     limitHint: {
       failed: 'Vide : aucun dans la première vague, puis 3 ou 1 %, le plus élevé des deux',
       unhealthy:
         'Ceux qui allaient bien à leur tour. Vide : aucun dans la première vague, puis 3 ou 1 %, le plus élevé des deux',
+      drifted:
+        'Depuis une demi-minute, et pas avant leur tour. Vide : aucun dans la première vague, puis 3 ou 1 %, le plus élevé des deux',
       silent: 'Vide : 5 %',
     } as Record<Limited, string>,
     limitHere: (hint: string, count: number | null) =>
@@ -207,6 +214,7 @@ export const campaignFormTexts = defineTexts({
     rule: {
       failed: 'Échoués',
       unhealthy: 'Devenus malades',
+      drifted: 'Ont dérivé',
       silent: 'Sautés ou muets',
     } as Record<Limited, string>,
     ruleInFlight: 'À la fois',

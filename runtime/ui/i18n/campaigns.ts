@@ -163,6 +163,8 @@ export const campaignTexts = defineTexts({
         `Halted in wave ${n(wave)}: ${workloadsEn(value)} failed, at most ${n(limit)} may.`,
       unhealthy: (value: number, limit: number, wave: number) =>
         `Halted in wave ${n(wave)}: ${workloadsEn(value)} became unhealthy, at most ${n(limit)} may.`,
+      drifted: (value: number, limit: number, wave: number) =>
+        `Halted in wave ${n(wave)}: ${workloadsEn(value)} applied it and run something else since, at most ${n(limit)} may.`,
       silent: (value: number, limit: number, wave: number) =>
         `Halted in wave ${n(wave)}: ${workloadsEn(value)} skipped or without an answer, at most ${n(limit)} may be.`,
       policy_changed: () => 'Halted: the policy is another one than that of the plan.',
@@ -364,6 +366,8 @@ export const campaignTexts = defineTexts({
         `Arrêtée à la vague ${n(wave)} : ${workloadsFr(value)} en échec, ${n(limit)} au plus sont admis.`,
       unhealthy: (value: number, limit: number, wave: number) =>
         `Arrêtée à la vague ${n(wave)} : ${workloadsFr(value)} en mauvaise santé, ${n(limit)} au plus sont admis.`,
+      drifted: (value: number, limit: number, wave: number) =>
+        `Arrêtée dans la vague ${n(wave)} : ${workloadsFr(value)} ${plural(value, 'l’a appliquée et exécute', 'l’ont appliquée et exécutent')} autre chose depuis, au plus ${n(limit)} ${plural(limit, 'le peut', 'le peuvent')}.`,
       silent: (value: number, limit: number, wave: number) =>
         `Arrêtée à la vague ${n(wave)} : ${workloadsFr(value)} sautés ou sans réponse, ${n(limit)} au plus sont admis.`,
       policy_changed: () => 'Arrêtée : la politique n’est plus celle du plan.',

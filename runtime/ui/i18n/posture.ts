@@ -65,6 +65,7 @@ export const postureTexts = defineTexts({
     drift: 'Drift',
     driftNone: 'Everybody runs what is assigned.',
     driftAll: 'In sync too',
+    unmanaged: 'not managed',
     counts: {
       total_collectors: 'collectors',
       drifted_collectors: 'drifted',
@@ -89,6 +90,7 @@ export const postureTexts = defineTexts({
       heterogeneous_effective_config: 'its instances run different configs',
       drifted: 'runs another config than assigned',
       runs_failed_config: 'runs a config that failed',
+      unmanaged: 'muster never pushed to it',
       pending_too_long: 'a push has waited over 15 minutes',
       config_drift_alert: 'an alert is open',
       version_outdated: 'its version is outdated',
@@ -166,6 +168,7 @@ export const postureTexts = defineTexts({
     drift: 'Écarts',
     driftNone: 'Tous exécutent ce qui est assigné.',
     driftAll: 'Conformes aussi',
+    unmanaged: 'non géré',
     counts: {
       total_collectors: 'collecteurs',
       drifted_collectors: 'en écart',
@@ -190,6 +193,7 @@ export const postureTexts = defineTexts({
       heterogeneous_effective_config: 'ses instances exécutent des configs différentes',
       drifted: 'exécute une autre config que l’assignée',
       runs_failed_config: 'exécute une config qui a échoué',
+      unmanaged: 'muster ne lui a jamais rien poussé',
       pending_too_long: 'une poussée attend depuis plus de 15 minutes',
       config_drift_alert: 'une alerte est ouverte',
       version_outdated: 'sa version est dépassée',

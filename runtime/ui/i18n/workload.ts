@@ -19,6 +19,7 @@ export const workloadTexts = defineTexts({
     propose: 'Propose a change',
     rollBack: 'Roll back',
     nothingToRollBack: 'No other config was ever applied here: there is nothing to go back to.',
+    leaving: 'Leave the fleet',
     archive: 'Archive',
     archiveAsk: 'It leaves the default list. It comes back by itself when one of its instances connects.',
     archiveOnly: 'Only a disconnected workload can be archived.',
@@ -225,6 +226,7 @@ export const workloadTexts = defineTexts({
     propose: 'Proposer une modification',
     rollBack: 'Revenir en arrière',
     nothingToRollBack: 'Aucune autre config n’a été appliquée ici : il n’y a rien à rétablir.',
+    leaving: 'Quitter le parc',
     archive: 'Archiver',
     archiveAsk:
       'Il quitte la liste par défaut. Il y revient de lui-même quand une de ses instances se connecte.',

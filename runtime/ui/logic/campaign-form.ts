@@ -87,7 +87,7 @@ export const emptyValues = (): CampaignValues => ({
   excludeLines: '',
   excludeNames: '',
   waves: STANDARD_WAVES.map(toWaveRow),
-  limits: { failed: '', unhealthy: '', silent: '' },
+  limits: { failed: '', unhealthy: '', drifted: '', silent: '' },
   maxInFlight: String(IN_FLIGHT.standard),
   catchUpDays: String(CATCH_UP_DAYS.standard),
   windows: [],

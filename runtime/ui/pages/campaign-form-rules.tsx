@@ -16,64 +16,70 @@ import type { CampaignForm } from '../state/use-campaign-form.ts'
 const withItem = <T,>(items: readonly T[], at: number, change: Partial<T>): T[] =>
   items.map((item, index) => (index === at ? { ...item, ...change } : item))
 
-function Wave({
-  of: wave,
-  at,
-  isLast,
-  form: { values, set, errorOf },
-}: {
+interface WaveProps {
   of: WaveRow
   at: number
   isLast: boolean
   form: CampaignForm
-}) {
+}
+
+/** How large a wave is, and how long it is watched; of the last one only the latter. */
+function WaveCells({ of: wave, at, isLast, form: { values, set, errorOf } }: WaveProps) {
   const words = say(campaignFormTexts)
-  const name = isLast ? words.lastWave(at + 1) : words.wave(at + 1)
   const field = `waves[${at}]`
   const change = (part: Partial<WaveRow>) => set({ waves: withItem(values.waves, at, part) })
   return (
+    <div class="cells">
+      {!isLast && wave.by !== 'all' && (
+        <TextField
+          label={words.size}
+          type="number"
+          value={wave.size}
+          onValue={(size) => change({ size })}
+          error={errorOf(`${field}.${wave.by}`)}
+        />
+      )}
+      {!isLast && (
+        <Select
+          label={words.byLabel}
+          value={wave.by}
+          onValue={(by) => change({ by })}
+          options={WAVE_SIZES.map((by) => [by, words.by[by]] as const)}
+        />
+      )}
+      <TextField
+        label={words.dwell}
+        type="number"
+        value={wave.dwell}
+        onValue={(dwell) => change({ dwell })}
+        error={errorOf(`${field}.dwell_seconds`)}
+      />
+    </div>
+  )
+}
+
+function Wave(props: WaveProps) {
+  const { of: wave, at, isLast, form } = props
+  const { values, set, errorOf } = form
+  const words = say(campaignFormTexts)
+  const name = isLast ? words.lastWave(at + 1) : words.wave(at + 1)
+  return (
     <fieldset class="stack tight" aria-label={name}>
       <legend class="legend">{name}</legend>
-      <div class="cells">
-        {!isLast && wave.by !== 'all' && (
-          <TextField
-            label={words.size}
-            type="number"
-            value={wave.size}
-            onValue={(size) => change({ size })}
-            error={errorOf(`${field}.${wave.by}`)}
-          />
-        )}
-        {!isLast && (
-          <Select
-            label={words.byLabel}
-            value={wave.by}
-            onValue={(by) => change({ by })}
-            options={WAVE_SIZES.map((by) => [by, words.by[by]] as const)}
-          />
-        )}
-        <TextField
-          label={words.dwell}
-          type="number"
-          value={wave.dwell}
-          onValue={(dwell) => change({ dwell })}
-          error={errorOf(`${field}.dwell_seconds`)}
-        />
-      </div>
+      <WaveCells {...props} />
       {!isLast && (
         <>
           <TextArea
             label={words.waveOnly}
             value={wave.lines}
-            onValue={(lines) => change({ lines })}
-            error={errorOf(`${field}.selector`)}
+            onValue={(lines) => set({ waves: withItem(values.waves, at, { lines }) })}
+            error={errorOf(`waves[${at}].selector`)}
             isMono
             rows={1}
           />
           <div class="actions">
             <Action
               kind="plain"
-              label={words.removeWave(at + 1)}
               onClick={() => set({ waves: values.waves.filter((_, index) => index !== at) })}
             >
               {words.removeWave(at + 1)}

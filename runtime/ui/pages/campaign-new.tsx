@@ -18,23 +18,17 @@ import { useResource } from '../state/use-resource.ts'
 import { ChangeField, WhatFields, WhoFields } from './campaign-form.tsx'
 import { LimitFields, PaceFields, WaveFields } from './campaign-form-rules.tsx'
 
-/** The form; `send` stores what is asked for, which is planned then. */
-function CampaignForm({
-  begin,
-  send,
-}: {
-  begin: CampaignValues
-  send: (request: CampaignCreateRequest) => Promise<Result<CampaignRecord>>
-}) {
-  const form = useCampaignForm(begin, describeFailure)
+type Send = (request: CampaignCreateRequest) => Promise<Result<CampaignRecord>>
+
+/** Sends what is asked for, plans it, and goes to its page; what is wrong is shown beside its field. */
+function useSaving(form: ReturnType<typeof useCampaignForm>, send: Send) {
   const isBusy = useSignal(false)
   const top = useRef<HTMLFormElement>(null)
-  const reason = unless('workload:push_config')
   /** Bring the first field with an error into view, once it is drawn. */
   const showError = () =>
     requestAnimationFrame(() => top.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus())
   const save = async () => {
-    if (reason !== null || isBusy.value) return
+    if (isBusy.value) return
     const request = form.read()
     if (request === null) {
       toast(say(campaignFormTexts).faults, 'bad')
@@ -51,6 +45,14 @@ function CampaignForm({
     if (!planned.ok) toastFailure(planned)
     navigate(`/campaigns/${stored.value.id}`)
   }
+  return { top, save }
+}
+
+/** The form; `send` stores what is asked for, which is planned then. */
+function CampaignForm({ begin, send }: { begin: CampaignValues; send: Send }) {
+  const form = useCampaignForm(begin, describeFailure)
+  const { top, save } = useSaving(form, send)
+  const reason = unless('workload:push_config')
   return (
     <form
       ref={top}
@@ -59,7 +61,7 @@ function CampaignForm({
       noValidate
       onSubmit={(event) => {
         event.preventDefault()
-        void save()
+        if (reason === null) void save()
       }}
     >
       <div class="stack">

@@ -30,6 +30,18 @@ const isDrift = (item: DriftItem): boolean =>
   !['in_sync', 'remote_config_unsupported'].includes(item.drift_status) ||
   item.drift_reasons?.includes('runs_failed_config') === true
 
+/** How a workload stands to what it should run. One that nothing was assigned to agrees with nothing. */
+function DriftMark({ of: { drift_status: status, drift_reasons: reasons } }: { of: DriftItem }) {
+  const words = say(postureTexts)
+  const isUnmanaged = status === 'in_sync' && reasons?.includes('unmanaged') === true
+  const [tone, shape] = isUnmanaged ? (['idle', 'ring'] as const) : LOOK[status]
+  return (
+    <Mark tone={tone} shape={shape}>
+      {isUnmanaged ? words.unmanaged : words.driftStatus[status]}
+    </Mark>
+  )
+}
+
 function columnsOf(): TableColumn<DriftItem>[] {
   const words = say(postureTexts)
   const { column } = words
@@ -47,11 +59,7 @@ function columnsOf(): TableColumn<DriftItem>[] {
     { title: column.environment, cell: (item) => item.env },
     {
       title: column.state,
-      cell: ({ drift_status: status }) => (
-        <Mark tone={LOOK[status][0]} shape={LOOK[status][1]}>
-          {words.driftStatus[status]}
-        </Mark>
-      ),
+      cell: (item) => <DriftMark of={item} />,
     },
     {
       title: column.wanted,

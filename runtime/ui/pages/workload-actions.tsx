@@ -57,11 +57,6 @@ export function WorkloadActions({
   history: readonly RevisionRecord[] | null
 }) {
   const words = say(workloadTexts)
-  const open = useSignal<'archive' | 'delete' | null>(null)
-  const show = (how: typeof open.value) => {
-    open.value = how
-  }
-  const isAway = workload.status === 'disconnected'
   return (
     <>
       {can('config_safety.guided_rollback') && workload.current_config_push && (
@@ -75,17 +70,36 @@ export function WorkloadActions({
           {words.rollBack}
         </ActionLink>
       )}
-      {isAway && !workload.archived_at && (
-        <Action reason={unless('workload:archive')} onClick={() => show('archive')}>
-          {words.archive}
-        </Action>
-      )}
-      {(isAway || may('workload:delete')) && (
-        <Action kind="danger" reason={unless('workload:delete')} onClick={() => show('delete')}>
-          {words.delete}
-        </Action>
-      )}
-      {open.value && <LeaveDialog workload={workload} how={open.value} onClose={() => show(null)} />}
     </>
+  )
+}
+
+/** Ways out of the fleet; they stand at the end of the overview, apart from what is done every day. */
+export function WorkloadLeaving({ workload }: { workload: WorkloadRecord }) {
+  const words = say(workloadTexts)
+  const open = useSignal<'archive' | 'delete' | null>(null)
+  const show = (how: typeof open.value) => {
+    open.value = how
+  }
+  const isAway = workload.status === 'disconnected'
+  const mayLeave = isAway || may('workload:delete')
+  if (!mayLeave) return null
+  return (
+    <section class="ground">
+      <h2>{words.leaving}</h2>
+      <div class="actions">
+        {isAway && !workload.archived_at && (
+          <Action reason={unless('workload:archive')} onClick={() => show('archive')}>
+            {words.archive}
+          </Action>
+        )}
+        {(isAway || may('workload:delete')) && (
+          <Action kind="danger" reason={unless('workload:delete')} onClick={() => show('delete')}>
+            {words.delete}
+          </Action>
+        )}
+      </div>
+      {open.value && <LeaveDialog workload={workload} how={open.value} onClose={() => show(null)} />}
+    </section>
   )
 }

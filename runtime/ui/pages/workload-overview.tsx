@@ -15,6 +15,7 @@ import { api } from '../state/endpoints.ts'
 import { may } from '../state/session.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
+import { WorkloadLeaving } from './workload-actions.tsx'
 
 const Pipelines = lazy<{ yaml: string; failing: ReadonlyMap<string, number> }>(
   async () => (await import('../parts/pipelines.tsx')).Pipelines,
@@ -180,6 +181,7 @@ export function OverviewTab(props: TabProps) {
             ]}
           />
         </section>
+        <WorkloadLeaving workload={workload} />
       </div>
     </div>
   )

@@ -394,6 +394,49 @@ describe('a target that applied', () => {
   })
 })
 
+describe('drift', () => {
+  const ELSE = 'ab'.repeat(32)
+
+  it('of a target that applied the change halts the campaign, once it has lasted for half a minute', async () => {
+    const id = await start({ waves: [{ count: 1, dwell_seconds: 3_600 }, {}] })
+    await work()
+    applyAll()
+    await work(300)
+    const canary = orderTargets(id, agents)[0]!
+    // It comes back by itself: that is no drift yet.
+    canary.apply(ELSE)
+    await work(10_000)
+    canary.apply(SECOND)
+    await work(25_000)
+    expect((await record(id)).status).toBe('running')
+    canary.apply(ELSE)
+    await work(10_000)
+    expect((await record(id)).status).toBe('running')
+    await work(31_000)
+    expect(await record(id)).toMatchObject({
+      ...{ status: 'halted', halt: { gate: 'drifted', value: 1, limit: 0, wave: 0 } },
+    })
+    expect((await record(id)).halt!.workload_ids).toEqual([canary.workloadId])
+  })
+
+  it('of a target that drifted before its start does not count, also after a restart', async () => {
+    const id = await approved({ waves: [{ count: 1, dwell_seconds: 3_600 }, {}] })
+    const canary = orderTargets(id, agents)[0]!
+    canary.apply(ELSE)
+    await ctx.advance(300)
+    expect((await call('POST', `/${id}/start`)).status).toBe(200)
+    await work()
+    canary.apply(SECOND)
+    await work(300)
+    expect((await record(id)).counts).toMatchObject({ applied: 1 })
+    canary.apply(ELSE)
+    for (let n = 0; n < 3; n++) await work(31_000)
+    startAgain()
+    for (let n = 0; n < 3; n++) await work(31_000)
+    expect((await record(id)).status).toBe('running')
+  })
+})
+
 describe('a campaign that nobody goes on with', () => {
   const DAYS_MS = 86_400_000
   const ends = (id: string) =>

@@ -46,7 +46,7 @@ describe('the form of a campaign', () => {
         { by: 'percentage', size: '12.5', lines: '', dwell: '90' },
         { by: 'all', size: '', lines: '', dwell: '30' },
       ],
-      limits: { failed: '0', unhealthy: '', silent: '7' },
+      limits: { failed: '0', unhealthy: '', drifted: '', silent: '7' },
       maxInFlight: '20',
       catchUpDays: '0.5',
       windows: [

@@ -3,7 +3,7 @@ import { haltOfLapse, haltOfLimit } from '../../../../lib/campaigns/run/find-hal
 import { findPassedLimit, type LimitFacts } from '../../../../lib/campaigns/run/limits.ts'
 
 const facts = (more: Partial<LimitFacts>): LimitFacts => ({
-  ...{ wave: 1, targetCount: 100, counts: {}, unhealthy: 0, asked: {}, raised: {} },
+  ...{ wave: 1, targetCount: 100, counts: {}, unhealthy: 0, drifted: 0, asked: {}, raised: {} },
   ...more,
 })
 const passed = (more: Partial<LimitFacts>) => findPassedLimit(facts(more))
@@ -24,6 +24,12 @@ describe('the limits', () => {
 
   it('hold those who got unwell to the limit of failures', () => {
     expect(passed({ wave: 0, unhealthy: 1 })).toEqual({ gate: 'unhealthy', value: 1, limit: 0 })
+  })
+
+  it('hold those who drifted to the limit of failures', () => {
+    expect(passed({ wave: 0, drifted: 1 })).toEqual({ gate: 'drifted', value: 1, limit: 0 })
+    expect(passed({ drifted: 3 })).toBeNull()
+    expect(passed({ drifted: 3, asked: { drifted: 2 } })).toMatchObject({ gate: 'drifted', limit: 2 })
   })
 
   it('are what was asked for, and what an operator raised when he continued', () => {

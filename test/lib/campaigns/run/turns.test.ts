@@ -13,10 +13,10 @@ describe('a target whose turn has come', () => {
   it('is in flight with its instances when it was started', () => {
     const run = emptyRun()
     run.offline.add('w')
-    const started = { kind: 'started', pushId: 'p', wasDegraded: true } as const
+    const started = { kind: 'started', pushId: 'p', wasDegraded: true, wasDrifted: true } as const
     expect(noteTurn(run, away, started, 5)).toBeNull()
     expect(run.inFlight.get('w')).toEqual(
-      inFlight({ pushId: 'p', startedMs: 5, instances: 3, wasDegraded: true }),
+      inFlight({ pushId: 'p', startedMs: 5, instances: 3, wasDegraded: true, wasDrifted: true }),
     )
     expect(run.offline.size).toBe(0)
   })

@@ -1,0 +1,98 @@
+import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
+import { campaignTexts } from '../i18n/campaigns.ts'
+import { say } from '../i18n/define.ts'
+import { formatNumber } from '../i18n/format.ts'
+import { toneOfTarget } from '../logic/campaigns.ts'
+import { Capped } from '../parts/capped.tsx'
+import { Loaded } from '../parts/failure.tsx'
+import { Sheet } from '../parts/page.tsx'
+import { Ago, Mark } from '../parts/state.tsx'
+import { api } from '../state/endpoints.ts'
+import { hrefWith, query } from '../state/router.ts'
+import { useResource } from '../state/use-resource.ts'
+
+/** Why a campaign stands so with a workload. */
+function whyOf({ title, reason, cause }: CampaignTarget): string {
+  const words = say(campaignTexts)
+  return title || (reason ? words.reason[reason] : '') || (cause ?? '').replaceAll('_', ' ')
+}
+
+function sinceOf({ started_at: startedAt, ended_at: endedAt }: CampaignTarget) {
+  const since = endedAt ?? startedAt
+  return since === undefined ? '' : <Ago at={since} />
+}
+
+function TargetRow({ of: target }: { of: CampaignTarget }) {
+  const words = say(campaignTexts)
+  return (
+    <tr>
+      <td class="text">
+        <a class="name" href={`/workloads/${target.workload_id}`}>
+          {target.workload_name}
+        </a>
+      </td>
+      <td>{target.wave === null ? '–' : formatNumber(target.wave + 1)}</td>
+      <td>{words.verdict[target.verdict]}</td>
+      <td>
+        <Mark tone={toneOfTarget(target.state)} shape="dot">
+          {words.state[target.state]}
+        </Mark>
+      </td>
+      <td class="text">{whyOf(target)}</td>
+      <td class="muted">{sinceOf(target)}</td>
+    </tr>
+  )
+}
+
+/** How many workloads are read at once; with more, those that stand best are left to the links by state. */
+const READ_MAX = 1_000
+
+function TargetTable({ of: all }: { of: readonly CampaignTarget[] }) {
+  const words = say(campaignTexts)
+  const { workload, wave, verdict, state, why, since } = words.column
+  return (
+    <>
+      <Sheet
+        isStacked
+        label={words.targets}
+        head={[workload, wave, verdict, state, why, since].map((title) => (
+          <th key={title} scope="col">
+            {title}
+          </th>
+        ))}
+      >
+        <Capped rows={all}>{(target) => <TargetRow key={target.workload_id} of={target} />}</Capped>
+      </Sheet>
+      {all.length >= READ_MAX && <p class="muted">{words.readMax(READ_MAX)}</p>}
+    </>
+  )
+}
+
+/** The workloads of a campaign, those that need somebody first. */
+export function Targets({ of }: { of: CampaignRecord }) {
+  const words = say(campaignTexts)
+  const state = query.value.get('state') ?? undefined
+  const targets = useResource(
+    of.plan === undefined ? null : `campaign-targets:${of.id}:${of.plan_hash}:${state}:${of.updated_at}`,
+    (abort) =>
+      api.campaignTargets(of.id, { order: 'worst', ...(state === undefined ? {} : { state }) }, abort),
+    (frame) => frame.type === 'campaign_update' && frame.campaign.id === of.id,
+  )
+  if (of.plan === undefined) return null
+  return (
+    <section class="stack" aria-label={words.targets}>
+      <h2>{words.targets}</h2>
+      <p class="actions">
+        <a class="link" href={hrefWith({ state: null })}>
+          {words.everyone}
+        </a>
+        {Object.entries(of.counts).map(([name, count]) => (
+          <a class="link" key={name} href={hrefWith({ state: name })}>
+            {`${words.state[name as keyof typeof words.state]} ${formatNumber(count)}`}
+          </a>
+        ))}
+      </p>
+      <Loaded of={targets}>{(all) => <TargetTable of={all} />}</Loaded>
+    </section>
+  )
+}
