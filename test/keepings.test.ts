@@ -378,6 +378,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/links/front-agents.ts FrontAgents.#beats': perAgent,
   'lib/links/front-agents.ts FrontAgents.#connections': perAgent,
   'lib/links/front-agents.ts FrontAgents.#dirty': perAgent,
+  'lib/links/front-agents.ts FrontAgents.#latePolls': {
+    bound: 'POLLS_MAX, then the oldest is forgotten; none of an earlier link',
+    reachedBy: [
+      'lib/links/front-agents.test.ts',
+      'is asked once for everything while nobody answers, and so many are remembered',
+    ],
+  },
   'lib/links/front-agents.ts FrontAgents.#polls': {
     bound: 'POLLS_MAX, each for a second',
     reachedBy: [
@@ -412,6 +419,10 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   },
   'lib/links/owner-links.ts LinkConnection.granted': perAgent,
   'lib/links/owner-links.ts OwnerLink.#connections': perSocket,
+  'lib/links/owner-links.ts OwnerLink.#polled': {
+    bound: 'the pollers that were offered a config within 10 s',
+    reachedBy: POLLERS,
+  },
   'lib/links/owner-links.ts OwnerLinks.#links': perSocket,
   'lib/links/reported-texts.ts ReportedTexts.#waiting': {
     bound: '32 MiB',

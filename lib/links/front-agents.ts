@@ -104,6 +104,8 @@ export class FrontAgents implements FleetPort {
   readonly #beats = new Set<Bound>()
   readonly #unconfirmed = new Map<number, Bound | null>()
   readonly #polls = new Map<number, { uid: string; settle(message: ServerMessage | null): void }>()
+  /** The uids of polls that were answered without the owner, by their numbers: its answer comes too late. */
+  readonly #latePolls = new Map<number, string>()
   /** Agents that poll and were asked for their full state while no owner answered. */
   readonly #askedPollers = new Set<string>()
   readonly #pollsMax: number
@@ -149,6 +151,7 @@ export class FrontAgents implements FleetPort {
     this.#link = link
     this.#skewMs = Number.POSITIVE_INFINITY
     this.#unconfirmed.clear()
+    this.#latePolls.clear()
     for (const bound of this.#all()) {
       Object.assign(bound, { isTold: false, isGranted: false, offered: null })
       this.#dirty.add(bound)
@@ -251,20 +254,35 @@ export class FrontAgents implements FleetPort {
   }
 
   #answered(n: number, message: LinkMessage | null): void {
+    const { configHash } = message ?? {}
     const poll = this.#polls.get(n)
     if (poll !== undefined) {
       void this.#resolve(message).then((said) => {
-        const { configHash } = message ?? {}
-        if (configHash !== undefined && said.remoteConfig === undefined)
-          this.#link?.send(['not-sent', 0, poll.uid, configHash])
+        const isLate = this.#polls.get(n) !== poll
+        if (configHash !== undefined && (isLate || said.remoteConfig === undefined))
+          this.#pollNotSent(poll.uid, configHash)
         poll.settle(said)
       })
       return
     }
+    const lateUid = this.#latePolls.get(n)
+    this.#latePolls.delete(n)
+    if (lateUid !== undefined && configHash !== undefined) this.#pollNotSent(lateUid, configHash)
     const bound = this.#unconfirmed.get(n)
     this.#unconfirmed.delete(n)
     if (bound == null || message === null) return
     this.#tell(bound, message, 0)
+  }
+
+  #pollNotSent(uid: string, configHash: string): void {
+    this.#counts.offersNotSent++
+    this.#link?.send(['not-sent', 0, uid, configHash])
+  }
+
+  /** The poll is answered without the owner. So many of those that were last are remembered. */
+  #noteLate(n: number, uid: string): void {
+    this.#latePolls.set(n, uid)
+    if (this.#latePolls.size > this.#pollsMax) this.#latePolls.delete(this.#latePolls.keys().next().value!)
   }
 
   /**
@@ -387,7 +405,10 @@ export class FrontAgents implements FleetPort {
     const n = ++this.#lastN
     const fields = splitReport(message!)
     const answer = new Promise<ServerMessage | null>((resolve) => {
-      const cancel = this.#parts.timers.after(POLL_MS, () => settle(this.#askOnce(report.uid)))
+      const cancel = this.#parts.timers.after(POLL_MS, () => {
+        this.#noteLate(n, report.uid)
+        settle(this.#askOnce(report.uid))
+      })
       const settle = (said: ServerMessage | null) => {
         cancel()
         this.#polls.delete(n)

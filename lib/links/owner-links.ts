@@ -47,6 +47,8 @@ export interface FrontSaid {
   replayed: number
 }
 
+/** What was sent over a link before it was cut for this long may not have arrived: silence shows after twice SILENT_MS. */
+const UNSURE_MS = 2 * SILENT_MS
 /** How often a front may be asked for the list of its agents. */
 const LIST_MS = 60_000
 
@@ -129,6 +131,8 @@ export class OwnerLink {
   readonly #writer: BatchWriter<OwnerEntry>
   /** By the front's own number of the connection. */
   readonly #connections = new Map<number, LinkConnection>()
+  /** The offers in answers to polls of the last UNSURE_MS: uid → the config's hash and when, the oldest first. */
+  readonly #polled = new Map<string, { hash: string; atMs: number }>()
   #heardMs: number
   #listedMs = Number.NEGATIVE_INFINITY
   #hasDiffered = false
@@ -192,6 +196,9 @@ export class OwnerLink {
     this.#writer.close()
     this.#links.forget(this)
     for (const connection of this.#connections.values()) this.#end(connection, true)
+    this.#forgetPolled()
+    for (const [uid, { hash }] of this.#polled) this.#pollNotSent(uid, hash)
+    this.#polled.clear()
   }
 
   #end(connection: LinkConnection, isOurDoing: boolean): void {
@@ -296,8 +303,32 @@ export class OwnerLink {
     const message = Buffer.from(text, 'base64')
     const intake = decodeBody(message)
     if (!intake.ok) return this.push(['answer', n, null])
-    const said = await this.#links.parts.exchange.answerPoll(intake.report, { source, digest, message })
-    this.push(['answer', n, toLinkMessage(said)])
+    const { exchange, clock } = this.#links.parts
+    const { uid } = intake.report
+    const said = toLinkMessage(await exchange.answerPoll(intake.report, { source, digest, message }))
+    this.push(['answer', n, said])
+    // Whatever the agent was offered before has arrived or was lost by now: it polls again.
+    this.#polled.delete(uid)
+    this.#forgetPolled()
+    if (said?.configHash === undefined) return
+    if (this.#isClosed) this.#pollNotSent(uid, said.configHash)
+    else this.#polled.set(uid, { hash: said.configHash, atMs: clock.monotonicMs() })
+  }
+
+  #forgetPolled(): void {
+    const sinceMs = this.#links.parts.clock.monotonicMs() - UNSURE_MS
+    for (const [uid, { atMs }] of this.#polled)
+      if (atMs < sinceMs) this.#polled.delete(uid)
+      else return
+  }
+
+  /** The front could not give this agent the offer with the answer to its poll, as far as is known. */
+  #pollNotSent(uid: string, hash: string): void {
+    const { fleet } = this.#links.parts
+    const instance = fleet.state.instances.get(uid)
+    // It polls elsewhere by now, or has said what it does with the config, so that it has it.
+    if (instance?.connection?.transport !== 'http' || instance.offer?.hasStatus !== false) return
+    fleet.offerNotSent(instance.connection, uid, hash)
   }
 
   #form(conn: number, uid: string, form: EffectiveForm): void {
