@@ -29,7 +29,7 @@ import { FrontAgents } from '../lib/links/front-agents.ts'
 import { OfferTexts } from '../lib/links/offer-texts.ts'
 import { ReportedTexts } from '../lib/links/reported-texts.ts'
 import type { Log } from '../lib/log.ts'
-import { permissionsOf } from '../lib/model/permissions.ts'
+import { grantsOf, scopesOf } from '../lib/model/scopes.ts'
 import { createOpampExchange } from '../lib/opamp/exchange.ts'
 import { openConfigTargets } from '../lib/posture/config-targets.ts'
 import { RecommendedVersion } from '../lib/posture/recommended-version.ts'
@@ -37,6 +37,7 @@ import { classifyAgentError } from '../lib/redact/agent-error.ts'
 import type { ReportJob, ReportJobResult } from '../lib/reports/jobs.ts'
 import { KeptPacks } from '../lib/reports/kept-packs.ts'
 import { ReportTurns } from '../lib/reports/turns.ts'
+import { type ChangeReach, isReachWithin } from '../lib/selectors/within-scope.ts'
 import type { Database } from '../lib/store/db.ts'
 import { listUserGroups } from '../lib/store/groups.ts'
 import type { PoolStatistics } from '../lib/store/pool.ts'
@@ -218,9 +219,8 @@ function openCampaigns(
     log,
     configTargets,
     fleetConfigs,
-    async mayApprove(userId: string) {
-      const groups = await listUserGroups(db, userId)
-      return permissionsOf(groups.map(({ role }) => role)).includes('config:approve')
+    async mayApprove(userId: string, reach: ChangeReach) {
+      return isReachWithin(scopesOf(grantsOf(await listUserGroups(db, userId)), 'config:approve'), reach)
     },
     reservationOf: (workload: Workload) => fleetConfigs.reservationOf(workload),
   }

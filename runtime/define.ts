@@ -2,6 +2,7 @@ import type { Struct } from 'superstruct'
 import { type } from 'superstruct'
 import type { Gate } from '../lib/model/gates.ts'
 import type { Permission } from '../lib/model/permissions.ts'
+import type { Grant } from '../lib/model/scopes.ts'
 import type { AnyStruct } from '../lib/wire/structs.ts'
 import type { Context, OpampContext } from './context.ts'
 import type { ProblemCode } from './problems.ts'
@@ -12,7 +13,10 @@ export interface Actor {
   userId: string
   email: string
   groups: readonly string[]
+  /** What is allowed in this call: on its workload where it is about one, else what is held everywhere. */
   permissions: ReadonlySet<Permission>
+  /** All rights, with the scopes that bind them. Only a function that reaches many workloads looks at them. */
+  grants: readonly Grant[]
   /** The session, or the API token, that the credential is of. */
   sessionId: string
   /** The name of the API token; null for somebody who is signed in. */
@@ -21,25 +25,43 @@ export interface Actor {
   credential: 'bearer' | 'cookie'
 }
 
+/**
+ * Which workloads an endpoint reaches, which decides where its permission must be held:
+ * - `nothing`: none, or what belongs to all of them: everywhere.
+ * - `workload`: the one that `:id` of its path names: on that one.
+ * - `anywhere`: it shows and changes nothing that a scope keeps from others: within any scope.
+ * - `filtered`: within any scope, and `handle` leaves out what lies outside.
+ * - `handler`: within any scope, and `handle` refuses what lies outside.
+ */
+export const REACHES = ['nothing', 'workload', 'anywhere', 'filtered', 'handler'] as const
+export type Reach = (typeof REACHES)[number]
+
 /** Who may call an endpoint. There is no default: public is said aloud, with its reason. */
 export type Access =
   | { kind: 'public'; reason: string }
   | {
       kind: 'signed-in'
       permission: Permission | null
+      /** Where the permission must be held. */
+      reach: Reach
       /** `session`: a person must be there, and an API token is not enough. */
       credential: 'any' | 'session'
     }
 
 /** Access for anybody, with the reason why no sign-in is asked for. */
 export const publicAccess = (reason: string): Access => ({ kind: 'public', reason })
+/** Access that asks for a permission, and says where; or for none. */
+interface AskForAccess {
+  (): Access
+  (permission: Permission | null, reach: Reach): Access
+}
 /** Access for whoever is signed in, or has an API token, and has the permission; null asks for none. */
-export const signedIn = (permission: Permission | null = null): Access => ({
-  ...{ kind: 'signed-in', permission, credential: 'any' },
+export const signedIn: AskForAccess = (permission: Permission | null = null, reach: Reach = 'nothing') => ({
+  ...{ kind: 'signed-in', permission, reach, credential: 'any' },
 })
 /** As `signedIn`, for what a person must do and no machine may: it takes a session, and no API token. */
-export const inPerson = (permission: Permission | null = null): Access => ({
-  ...{ kind: 'signed-in', permission, credential: 'session' },
+export const inPerson: AskForAccess = (permission: Permission | null = null, reach: Reach = 'nothing') => ({
+  ...{ kind: 'signed-in', permission, reach, credential: 'session' },
 })
 
 /** The methods that an endpoint can have; a GET answers HEAD as well. */

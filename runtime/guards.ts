@@ -1,9 +1,9 @@
 import { validate } from 'superstruct'
-import type { Permission } from '../lib/model/permissions.ts'
+import { rightsEverywhere, rightsOn, rightsSomewhere } from '../lib/model/scopes.ts'
 import { checkBody } from './body.ts'
 import type { Context } from './context.ts'
 import { readCredential } from './credentials.ts'
-import type { Actor, HttpDefinition, HttpFunction } from './define.ts'
+import type { Access, Actor, HttpDefinition, HttpFunction } from './define.ts'
 import { isOriginTrusted } from './origin.ts'
 import { problem, type Reply } from './reply.ts'
 
@@ -41,11 +41,11 @@ async function authenticate(
     if (!isOriginTrusted(call.header('origin'), call.header('host'), ctx.config.cookieOrigins))
       return { ok: false, reply: problem('origin-refused') }
   }
-  const { userId, email, groups, permissions, sessionId, apiToken } = found.user
-  const held = new Set<Permission>(permissions)
+  const { userId, email, groups, grants, sessionId, apiToken } = found.user
+  const permissions = rightsEverywhere(grants)
   return {
     ok: true,
-    actor: { userId, email, groups, permissions: held, sessionId, apiToken, credential: credential.source },
+    actor: { userId, email, groups, permissions, grants, sessionId, apiToken, credential: credential.source },
   }
 }
 
@@ -71,9 +71,30 @@ const NOBODY: Actor = {
   email: '',
   groups: [],
   permissions: new Set(),
+  grants: [],
   sessionId: '',
   apiToken: null,
   credential: 'bearer',
+}
+
+/**
+ * Who calls, with the rights that count here: on the workload of the path where the endpoint is about one, else what is
+ * held everywhere. Refused where the permission is not held, or not here.
+ */
+function permit(
+  actor: Actor,
+  { permission, credential, reach }: Access & { kind: 'signed-in' },
+  workloadId: string,
+  ctx: Context,
+): { ok: true; actor: Actor } | { ok: false; reply: Reply } {
+  if (credential === 'session' && actor.apiToken !== null)
+    return { ok: false, reply: problem('session-required') }
+  const labels = reach === 'workload' ? (ctx.fleet.workload(workloadId)?.trustedLabels ?? null) : null
+  const here = reach === 'workload' ? { ...actor, permissions: rightsOn(actor.grants, labels) } : actor
+  if (permission === null || here.permissions.has(permission)) return { ok: true, actor: here }
+  if (!rightsSomewhere(actor.grants).has(permission)) return { ok: false, reply: problem('forbidden') }
+  const isAnywhereEnough = reach !== 'nothing' && reach !== 'workload'
+  return isAnywhereEnough ? { ok: true, actor } : { ok: false, reply: problem('out-of-scope') }
 }
 
 /**
@@ -91,9 +112,9 @@ export async function callFunction(fn: HttpFunction, call: IncomingCall, ctx: Co
   if (definition.gate !== null && !ctx.edition.gates.has(definition.gate))
     return problem('feature-disabled', { feature: definition.gate })
   if (definition.access.kind === 'signed-in') {
-    const { credential, permission } = definition.access
-    if (credential === 'session' && actor.apiToken !== null) return problem('session-required')
-    if (permission !== null && !actor.permissions.has(permission)) return problem('forbidden')
+    const permitted = permit(actor, definition.access, lookable(call.params['id'] ?? ''), ctx)
+    if (!permitted.ok) return permitted.reply
+    actor = permitted.actor
   }
   const asked = Object.fromEntries(Object.entries(call.params).map(([name, text]) => [name, lookable(text)]))
   const [badParams, params] = validate(asked, definition.params, { coerce: true })

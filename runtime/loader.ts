@@ -1,6 +1,8 @@
 import { GATES } from '../lib/model/gates.ts'
 import { PERMISSIONS } from '../lib/model/permissions.ts'
+import { UNSCOPABLE } from '../lib/model/scopes.ts'
 import type {
+  Access,
   AnyFunction,
   HttpFunction,
   OpampPostFunction,
@@ -8,7 +10,7 @@ import type {
   ScheduleFunction,
   SocketFunction,
 } from './define.ts'
-import { METHODS } from './define.ts'
+import { METHODS, REACHES } from './define.ts'
 import { PROBLEMS } from './problems.ts'
 
 /** A function with its id: its path below `functions/`, without extension. */
@@ -46,6 +48,19 @@ function checkKeys(definition: Record<string, unknown>, kind: AnyFunction['kind'
   return problems
 }
 
+const OF_WORKLOAD = /^\/api\/workloads\/:id(\/|$)/
+
+/** What is wrong with where an endpoint asks for its permission: its path says whether it is about one workload. */
+function checkReach({ permission, reach }: Access & { kind: 'signed-in' }, path: string): string[] {
+  if (!REACHES.includes(reach)) return [`unknown reach "${reach}"`]
+  if (permission !== null && UNSCOPABLE.includes(permission) && reach !== 'nothing')
+    return [`"${permission}" is about no workload, and the reach is "${reach}"`]
+  const isUnscopable = permission !== null && UNSCOPABLE.includes(permission)
+  if (OF_WORKLOAD.test(path) !== (reach === 'workload') && !isUnscopable)
+    return [`reach "${reach}" does not fit the path "${path}"`]
+  return []
+}
+
 function checkHttp(definition: HttpFunction): string[] {
   const problems: string[] = []
   const { method, path } = splitRoute(String(definition.route))
@@ -58,6 +73,7 @@ function checkHttp(definition: HttpFunction): string[] {
     problems.push('public access needs its reason')
   if (access?.kind === 'signed-in' && access.permission !== null && !PERMISSIONS.includes(access.permission))
     problems.push(`unknown permission "${access.permission}"`)
+  if (access?.kind === 'signed-in') problems.push(...checkReach(access, path))
   if (definition.gate !== null && !GATES.includes(definition.gate))
     problems.push(`unknown gate "${definition.gate}"`)
   for (const code of definition.errors ?? [])

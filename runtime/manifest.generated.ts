@@ -90,6 +90,10 @@ import fleetConfigsVersions from '../functions/fleet-configs/versions.ts'
 import fleetConfigsWorkloads from '../functions/fleet-configs/workloads.ts'
 import freezeGet from '../functions/freeze/get.ts'
 import freezeSet from '../functions/freeze/set.ts'
+import groupsCreate from '../functions/groups/create.ts'
+import groupsList from '../functions/groups/list.ts'
+import groupsRemove from '../functions/groups/remove.ts'
+import groupsUpdate from '../functions/groups/update.ts'
 import holdsCreate from '../functions/holds/create.ts'
 import holdsRelease from '../functions/holds/release.ts'
 import janitorSweep from '../functions/janitor/sweep.ts'
@@ -286,6 +290,10 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'fleet-configs/workloads', definition: fleetConfigsWorkloads },
   { id: 'freeze/get', definition: freezeGet },
   { id: 'freeze/set', definition: freezeSet },
+  { id: 'groups/create', definition: groupsCreate },
+  { id: 'groups/list', definition: groupsList },
+  { id: 'groups/remove', definition: groupsRemove },
+  { id: 'groups/update', definition: groupsUpdate },
   { id: 'holds/create', definition: holdsCreate },
   { id: 'holds/release', definition: holdsRelease },
   { id: 'janitor/sweep', definition: janitorSweep },

@@ -1,6 +1,6 @@
 import { ErrorBody } from '../lib/wire/errors.ts'
 import type { AnyStruct } from '../lib/wire/structs.ts'
-import type { BodySpec, HttpFunction } from './define.ts'
+import type { BodySpec, HttpFunction, Reach } from './define.ts'
 import { type Loaded, splitRoute } from './loader.ts'
 import { PROBLEMS, type ProblemCode } from './problems.ts'
 import { bodySchema, type JsonSchema, namesIn, structSchema } from './struct-schema.ts'
@@ -63,6 +63,15 @@ function requestBodyOf(body: BodySpec<unknown>): object | null {
   }
 }
 
+/** Where the permission must be held, in words. */
+const HELD: Readonly<Record<Reach, string>> = {
+  nothing: 'held everywhere',
+  workload: 'held on the workload',
+  anywhere: 'held within any scope',
+  filtered: 'held within a scope; the rest is left out',
+  handler: 'held on everything that it reaches',
+}
+
 /** Every refusal and expected failure of an endpoint: the guards' own, and those that the function declares. */
 export function problemsOf(definition: HttpFunction): ProblemCode[] {
   const codes = new Set<ProblemCode>(definition.errors)
@@ -74,6 +83,7 @@ export function problemsOf(definition: HttpFunction): ProblemCode[] {
       .add('forbidden')
       .add('holder-inactive')
       .add('token-limited')
+    if (definition.access.permission !== null) codes.add('out-of-scope')
     if (definition.access.credential === 'session') codes.add('session-required')
     if (definition.gate !== null) codes.add('feature-disabled')
   }
@@ -122,7 +132,9 @@ function operationOf({ id, definition }: Loaded<HttpFunction>): Operation {
   const requestBody = requestBodyOf(definition.body as BodySpec<unknown>)
   const { access, gate } = definition
   const needs = [
-    access.kind === 'signed-in' && access.permission !== null ? `Permission \`${access.permission}\`.` : '',
+    access.kind === 'signed-in' && access.permission !== null
+      ? `Permission \`${access.permission}\`, ${HELD[access.reach]}.`
+      : '',
     access.kind === 'signed-in' && access.credential === 'session'
       ? 'Needs a session: API tokens are refused with `session_required`.'
       : '',

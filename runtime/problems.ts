@@ -114,12 +114,22 @@ export const PROBLEMS = {
   'fleet-config-version-not-found': { status: 404, error: 'version not found' },
   'fleet-configs-too-many': { status: 409, error: 'there are {max} fleet configs at most' },
   forbidden: { status: 403, code: null, error: 'forbidden' },
+  'group-in-use': { status: 409, error: '{count} users or service accounts are in this group' },
+  'group-name-invalid': {
+    status: 400,
+    error: 'a group is named with 1 to 63 of a-z, 0-9, dot, dash and underscore',
+  },
+  'group-not-found': { status: 404, error: 'group not found' },
+  'group-of-system': { status: 409, error: 'this group belongs to muster and stays as it is' },
   'group-reserved': { status: 400, error: 'groups that begin with git/ are for requests from Git' },
+  'group-role-unknown': { status: 400, error: 'unknown role "{role}": expected one of {known}' },
+  'group-taken': { status: 409, error: 'a group with this name already exists' },
   'group-unknown': { status: 400, error: 'unknown group "{group}"' },
   'groups-follow-claims': {
     status: 409,
     error: 'the groups of this user follow the identity provider',
   },
+  'groups-too-many': { status: 409, error: 'there are {max} groups already' },
   'holder-inactive': {
     status: 403,
     error: 'the holder of this token has not signed in for 14 days, or nobody owns the service account',
@@ -195,6 +205,7 @@ export const PROBLEMS = {
   'not-managed': { status: 404, error: 'Git does not keep the config of this workload' },
   'nothing-changes': { status: 409, error: 'the draft is the active config already' },
   'origin-refused': { status: 403, error: 'origin not allowed' },
+  'out-of-scope': { status: 403, error: 'this lies outside the scope of your groups' },
   'outcome-unknown': {
     status: 503,
     error: 'the process that decides gave no answer: the change may stand all the same',
@@ -259,6 +270,19 @@ export const PROBLEMS = {
   'rollout-no-way-back': { status: 409, error: 'there is nothing to roll back to' },
   'rollout-not-found': { status: 404, error: 'canary not found' },
   'rollout-not-halted': { status: 409, error: 'only a halted rollout can be continued' },
+  'scope-key-invalid': {
+    status: 400,
+    error: 'a scope looks at one trusted label: its key begins with {prefix}',
+  },
+  'scope-role-unfit': {
+    status: 400,
+    error:
+      'the role {role} has rights that are about no workload, or none: only {fit} can be bound to a scope',
+  },
+  'scope-values-invalid': {
+    status: 400,
+    error: 'a scope needs 1 to {max} values without blanks around them',
+  },
   'seed-admin': {
     status: 409,
     error:

@@ -95,7 +95,7 @@ describe('the rooms', () => {
 
   test('functions import lib, each other, and of runtime only what declares and answers', () => {
     const allowed =
-      /^(lib|functions)\/|^runtime\/(define|reply|json-stream|problems|context|pagination|audit-reply|credentials|origin)\.ts$/
+      /^(lib|functions)\/|^runtime\/(define|reply|json-stream|problems|context|pagination|audit-reply|credentials|origin|reach)\.ts$/
     expect(findImports('functions/', (target) => !allowed.test(target))).toEqual([])
   })
 

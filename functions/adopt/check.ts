@@ -11,7 +11,7 @@ import { json, problem } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'POST /api/adopt/check',
   summary: 'Compare a text with what a group of unmanaged workloads reports to run.',
-  access: signedIn('config:read_content'),
+  access: signedIn('config:read_content', 'nothing'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,

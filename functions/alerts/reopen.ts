@@ -13,7 +13,7 @@ import { alertParams, isAlertId } from './alert-id.ts'
 export default defineHttp({
   route: 'POST /api/alerts/:id/reopen',
   summary: 'Open an alert again that an operator has just resolved.',
-  access: signedIn('alert:resolve'),
+  access: signedIn('alert:resolve', 'nothing'),
   gate: null,
   params: alertParams,
   query: noQuery,

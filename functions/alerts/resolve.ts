@@ -24,7 +24,7 @@ const RESOLVED: AlertResolved = { status: 'resolved' }
 export default defineHttp({
   route: 'POST /api/alerts/:id/resolve',
   summary: 'Resolve an alert.',
-  access: signedIn('alert:resolve'),
+  access: signedIn('alert:resolve', 'nothing'),
   gate: null,
   params: alertParams,
   query: noQuery,

@@ -9,7 +9,7 @@ import { readPolicy, toPolicyRecord } from './policy-record.ts'
 export default defineHttp({
   route: 'PUT /api/approval-policy',
   summary: 'Change the approval policy; one that asks less waits for a second person or 24 hours.',
-  access: inPerson('settings:manage'),
+  access: inPerson('settings:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

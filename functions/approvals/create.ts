@@ -11,7 +11,7 @@ import { refuseApproval } from './approval-replies.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/approvals',
   summary: 'Request the approval of a config draft.',
-  access: signedIn('config:request'),
+  access: signedIn('config:request', 'workload'),
   gate: 'config_safety.approvals',
   params: workloadParams,
   query: noQuery,

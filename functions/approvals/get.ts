@@ -9,7 +9,7 @@ import { approvalParams } from './approval-replies.ts'
 export default defineHttp({
   route: 'GET /api/workloads/:id/config/approvals/:approval_id',
   summary: 'One config request.',
-  access: signedIn('config:request'),
+  access: signedIn('config:request', 'workload'),
   gate: 'config_safety.approvals',
   params: approvalParams,
   query: noQuery,

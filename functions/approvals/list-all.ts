@@ -17,7 +17,7 @@ import {
 export default defineHttp({
   route: 'GET /api/approvals',
   summary: 'List the config requests of all workloads, by status.',
-  access: signedIn('config:request'),
+  access: signedIn('config:request', 'nothing'),
   gate: 'config_safety.approvals',
   params: noParams,
   query: type({ ...pageQuery, status: optional(string()) }),

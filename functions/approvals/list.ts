@@ -19,7 +19,7 @@ import {
 export default defineHttp({
   route: 'GET /api/workloads/:id/config/approvals',
   summary: 'List the config requests of a workload.',
-  access: signedIn('config:request'),
+  access: signedIn('config:request', 'workload'),
   gate: 'config_safety.approvals',
   params: workloadParams,
   query: type({ ...pageQuery, status: optional(string()) }),

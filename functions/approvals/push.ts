@@ -42,7 +42,7 @@ function readStages(
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/approvals/:approval_id/push',
   summary: 'Push an approved config, or with break-glass one that is not approved.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'workload'),
   gate: 'config_safety.approvals',
   params: approvalParams,
   query: noQuery,

@@ -8,7 +8,7 @@ import { replyToStep, stepOf } from './approval-step.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/approvals/:approval_id/reject',
   summary: 'Reject a config request.',
-  access: inPerson('config:approve'),
+  access: inPerson('config:approve', 'workload'),
   gate: 'config_safety.approvals',
   params: approvalParams,
   query: noQuery,

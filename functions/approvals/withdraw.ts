@@ -8,7 +8,7 @@ import { replyToStep, stepOf } from './approval-step.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/approvals/:approval_id/withdraw',
   summary: 'Withdraw a config request.',
-  access: signedIn('config:request'),
+  access: signedIn('config:request', 'workload'),
   gate: 'config_safety.approvals',
   params: approvalParams,
   query: noQuery,

@@ -26,7 +26,7 @@ const CHUNK = 500
 export default defineHttp({
   route: 'GET /api/audit/events.csv',
   summary: 'The audit events as CSV.',
-  access: signedIn('audit:view'),
+  access: signedIn('audit:view', 'nothing'),
   gate: null,
   params: noParams,
   query: AuditQuery,

@@ -16,7 +16,7 @@ const OFFSET_MAX = 1_000_000_000
 export default defineHttp({
   route: 'GET /api/audit/events',
   summary: 'A page of audit events, newest first.',
-  access: signedIn('audit:view'),
+  access: signedIn('audit:view', 'nothing'),
   gate: null,
   params: noParams,
   query: type({ ...auditQuery, ...pageQuery, offset: optional(string()) }),

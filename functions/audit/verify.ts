@@ -19,7 +19,7 @@ const REASONS = {
 export default defineHttp({
   route: 'GET /api/audit/verify',
   summary: "Check the audit log's hash chain, and that it still holds a head seen before.",
-  access: signedIn('audit:view'),
+  access: signedIn('audit:view', 'nothing'),
   gate: null,
   params: noParams,
   query: type({ head: optional(string()) }),

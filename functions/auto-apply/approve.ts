@@ -9,7 +9,7 @@ import { replyToChoice } from './auto-apply-of.ts'
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/approve',
   summary: 'Approve that a version of a fleet config applies by itself.',
-  access: inPerson('config:approve'),
+  access: inPerson('config:approve', 'nothing'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,

@@ -9,7 +9,7 @@ import { replyToChoice } from './auto-apply-of.ts'
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/pause',
   summary: 'Pause what applies by itself of a fleet config.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'nothing'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,

@@ -11,7 +11,7 @@ import { readWantedAutoApply } from './auto-apply-of.ts'
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/plan',
   summary: 'Plan that a version of a fleet config applies by itself.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'nothing'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,

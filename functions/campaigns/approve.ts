@@ -7,7 +7,7 @@ import { campaignParams, replyToDecision } from './campaign-of.ts'
 export default defineHttp({
   route: 'POST /api/campaigns/:id/approve',
   summary: "Approve a campaign's plan.",
-  access: inPerson('config:approve'),
+  access: inPerson('config:approve', 'nothing'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,

@@ -9,7 +9,7 @@ import { campaignParams, replyToDecision } from './campaign-of.ts'
 export default defineHttp({
   route: 'POST /api/campaigns/:id/continue',
   summary: 'Continue a paused or halted campaign.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'nothing'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,

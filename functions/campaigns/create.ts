@@ -9,7 +9,7 @@ import { replyToDecision } from './campaign-of.ts'
 export default defineHttp({
   route: 'POST /api/campaigns',
   summary: 'Create a campaign.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'nothing'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,

@@ -9,7 +9,7 @@ import { campaignParams, replyToDecision } from './campaign-of.ts'
 export default defineHttp({
   route: 'PUT /api/campaigns/:id',
   summary: 'Change a campaign that is a draft, or planned; its plan is gone.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'nothing'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,

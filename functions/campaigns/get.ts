@@ -8,7 +8,7 @@ import { campaignParams, readerOf } from './campaign-of.ts'
 export default defineHttp({
   route: 'GET /api/campaigns/:id',
   summary: 'Read a campaign.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'nothing'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,

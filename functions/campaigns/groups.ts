@@ -11,7 +11,7 @@ import { campaignParams } from './campaign-of.ts'
 export default defineHttp({
   route: 'GET /api/campaigns/:id/groups',
   summary: "List the groups of equal changes in a campaign's plan.",
-  access: signedIn('config:read_content'),
+  access: signedIn('config:read_content', 'nothing'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,

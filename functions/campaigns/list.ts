@@ -9,7 +9,7 @@ import { readerOf } from './campaign-of.ts'
 export default defineHttp({
   route: 'GET /api/campaigns',
   summary: 'List the campaigns.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'nothing'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: type(pageQuery),

@@ -7,7 +7,7 @@ import { campaignParams, replyToDecision } from './campaign-of.ts'
 export default defineHttp({
   route: 'POST /api/campaigns/:id/reject',
   summary: 'Reject a campaign.',
-  access: inPerson('config:approve'),
+  access: inPerson('config:approve', 'nothing'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,

@@ -7,7 +7,7 @@ import { campaignParams, replyToDecision } from './campaign-of.ts'
 export default defineHttp({
   route: 'POST /api/campaigns/:id/roll-back',
   summary: 'Take a campaign back.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'nothing'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,

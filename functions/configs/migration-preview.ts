@@ -8,7 +8,7 @@ import { json, problem } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'POST /api/configs/migration-assistant/preview',
   summary: "Convert a vendor's agent config into a collector draft.",
-  access: signedIn('workload:validate_config'),
+  access: signedIn('workload:validate_config', 'anywhere'),
   gate: null,
   params: noParams,
   query: noQuery,

@@ -9,7 +9,7 @@ import { buildPlan } from './build-plan.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/plan/export',
   summary: 'Export the plan of a draft as JSON or Markdown.',
-  access: signedIn('workload:validate_config'),
+  access: signedIn('workload:validate_config', 'workload'),
   gate: 'config_safety.policy_preview',
   params: type({ id: string() }),
   query: type({ format: defaulted(string(), '') }),

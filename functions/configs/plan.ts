@@ -8,7 +8,7 @@ import { buildPlan } from './build-plan.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/plan',
   summary: 'Plan the push of a draft to a workload.',
-  access: signedIn('workload:validate_config'),
+  access: signedIn('workload:validate_config', 'workload'),
   gate: 'config_safety.policy_preview',
   params: type({ id: string() }),
   query: noQuery,

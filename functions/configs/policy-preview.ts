@@ -7,7 +7,7 @@ import { json, problem } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'POST /api/configs/policy/preview',
   summary: 'Evaluate the config policies for a draft.',
-  access: signedIn('workload:validate_config'),
+  access: signedIn('workload:validate_config', 'anywhere'),
   gate: 'config_safety.policy_preview',
   params: noParams,
   query: noQuery,

@@ -7,7 +7,7 @@ import { json, problem } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/validate',
   summary: 'Run all five checks on a config for a workload.',
-  access: signedIn('workload:validate_config'),
+  access: signedIn('workload:validate_config', 'workload'),
   gate: null,
   params: type({ id: string() }),
   query: type({ target_collector_version: defaulted(string(), '') }),

@@ -14,7 +14,7 @@ const CAMPAIGN_NAME_MAX = 128
 export default defineHttp({
   route: 'POST /api/fleet-configs/desired',
   summary: 'Propose what Git holds for a fleet config, where it differs, as a version and a campaign.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'nothing'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,

@@ -9,7 +9,7 @@ import { workloadParams } from '../workloads/workload-path.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/desired',
   summary: 'Request what Git holds for a workload, where it differs from what is active.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'workload'),
   gate: 'config_safety.approvals',
   params: workloadParams,
   query: noQuery,

@@ -9,7 +9,7 @@ import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-confi
 export default defineHttp({
   route: 'DELETE /api/fleet-configs/:id/desired',
   summary: 'Leave a fleet config to people again; its versions and what runs stay.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'nothing'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: type({ owner: defaulted(string(), '') }),

@@ -9,7 +9,7 @@ import { workloadParams } from '../workloads/workload-path.ts'
 export default defineHttp({
   route: 'DELETE /api/workloads/:id/config/desired',
   summary: 'Leave a workload to people again; what it runs stays.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'workload'),
   gate: 'config_safety.approvals',
   params: workloadParams,
   query: type({ owner: defaulted(string(), '') }),

@@ -12,7 +12,7 @@ import { readDraft } from './version-request.ts'
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/versions',
   summary: 'Add a version to a fleet config.',
-  access: signedIn('config:create'),
+  access: signedIn('config:create', 'nothing'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,

@@ -11,7 +11,7 @@ const DIFF_MAX = 200_000
 export default defineHttp({
   route: 'GET /api/fleet-configs/:id/versions/:number/compare',
   summary: 'Compare a version of a fleet config with another one.',
-  access: signedIn('config:read_content'),
+  access: signedIn('config:read_content', 'nothing'),
   gate: 'config_safety.campaigns',
   params: versionParams,
   query: type({ with: string() }),

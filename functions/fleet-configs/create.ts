@@ -13,7 +13,7 @@ import { FLEET_CONFIG_ERRORS, readFleetConfig } from './fleet-config-request.ts'
 export default defineHttp({
   route: 'POST /api/fleet-configs',
   summary: 'Create a fleet config.',
-  access: signedIn('config:create'),
+  access: signedIn('config:create', 'nothing'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,

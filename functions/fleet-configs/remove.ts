@@ -9,7 +9,7 @@ import { findFleetConfig, fleetConfigParams, refuseManaged } from './fleet-confi
 export default defineHttp({
   route: 'DELETE /api/fleet-configs/:id',
   summary: 'Remove a fleet config that no workload is under.',
-  access: signedIn('config:create'),
+  access: signedIn('config:create', 'nothing'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,

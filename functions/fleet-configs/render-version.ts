@@ -14,7 +14,7 @@ import { findFleetConfig, readNumber, versionParams } from './fleet-config-path.
 export default defineHttp({
   route: 'GET /api/fleet-configs/:id/versions/:number/render',
   summary: 'Show what a version would be for a workload.',
-  access: signedIn('config:read_content'),
+  access: signedIn('config:read_content', 'nothing'),
   gate: 'config_safety.campaigns',
   params: versionParams,
   query: type({ workload_id: string() }),

@@ -17,7 +17,7 @@ import { FLEET_CONFIG_ERRORS, readFleetConfig } from './fleet-config-request.ts'
 export default defineHttp({
   route: 'PUT /api/fleet-configs/:id',
   summary: 'Replace the name, description, selector and priority of a fleet config.',
-  access: signedIn('config:create'),
+  access: signedIn('config:create', 'nothing'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,

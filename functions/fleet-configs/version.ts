@@ -9,7 +9,7 @@ import { findFleetConfig, readNumber, versionParams } from './fleet-config-path.
 export default defineHttp({
   route: 'GET /api/fleet-configs/:id/versions/:number',
   summary: 'Read one version of a fleet config.',
-  access: signedIn('config:read_content'),
+  access: signedIn('config:read_content', 'nothing'),
   gate: 'config_safety.campaigns',
   params: versionParams,
   query: noQuery,

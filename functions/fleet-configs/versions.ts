@@ -11,7 +11,7 @@ import { findFleetConfig, fleetConfigParams } from './fleet-config-path.ts'
 export default defineHttp({
   route: 'GET /api/fleet-configs/:id/versions',
   summary: 'List the versions of a fleet config.',
-  access: signedIn('config:read_content'),
+  access: signedIn('config:read_content', 'nothing'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: type(pageQuery),

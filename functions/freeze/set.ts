@@ -17,7 +17,7 @@ const FREEZE_MAX_MS = 365 * 86_400_000
 export default defineHttp({
   route: 'PUT /api/freeze',
   summary: 'Freeze the configs of workloads until a time, or lift the freeze.',
-  access: signedIn('settings:manage'),
+  access: signedIn('settings:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

@@ -8,7 +8,7 @@ import { json, problem } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'POST /api/holds',
   summary: 'Let campaigns leave many workloads alone.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'nothing'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,

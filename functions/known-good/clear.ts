@@ -8,7 +8,7 @@ import { workloadParams } from '../workloads/workload-path.ts'
 export default defineHttp({
   route: 'DELETE /api/workloads/:id/known-good',
   summary: 'Unpin the known-good config.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'workload'),
   gate: 'config_safety.guided_rollback',
   params: workloadParams,
   query: noQuery,

@@ -9,7 +9,7 @@ import { findWorkload, workloadParams } from '../workloads/workload-path.ts'
 export default defineHttp({
   route: 'GET /api/workloads/:id/known-good',
   summary: 'The config that failed pushes go back to.',
-  access: signedIn(),
+  access: signedIn(null, 'workload'),
   gate: 'config_safety.guided_rollback',
   params: workloadParams,
   query: noQuery,

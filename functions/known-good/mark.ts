@@ -26,7 +26,7 @@ function refusePin(outcome: Exclude<PinOutcome, { ok: true }>): Reply {
 export default defineHttp({
   route: 'POST /api/workloads/:id/configs/:hash/known-good',
   summary: 'Pin a config as known good.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'workload'),
   gate: 'config_safety.guided_rollback',
   params: revisionParams,
   query: noQuery,

@@ -10,7 +10,7 @@ import { findRuleRecord } from './rule-record.ts'
 export default defineHttp({
   route: 'POST /api/label-rules',
   summary: 'Create a label rule.',
-  access: inPerson('settings:manage'),
+  access: inPerson('settings:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

@@ -8,7 +8,7 @@ import { findRuleRecord } from './rule-record.ts'
 export default defineHttp({
   route: 'GET /api/label-rules/:id',
   summary: 'Read a label rule with its list.',
-  access: signedIn('settings:manage'),
+  access: signedIn('settings:manage', 'nothing'),
   gate: null,
   params: type({ id: string() }),
   query: noQuery,

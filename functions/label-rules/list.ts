@@ -8,7 +8,7 @@ import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 export default defineHttp({
   route: 'GET /api/label-rules',
   summary: 'List the label rules, the one that counts most first.',
-  access: signedIn('settings:manage'),
+  access: signedIn('settings:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: type(pageQuery),

@@ -8,7 +8,7 @@ import { json, problem } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'POST /api/label-rules/preview',
   summary: 'Say which workloads would get what by a change of the label rules.',
-  access: signedIn('settings:manage'),
+  access: signedIn('settings:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

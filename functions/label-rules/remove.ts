@@ -8,7 +8,7 @@ import { noContent, problem } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'DELETE /api/label-rules/:id',
   summary: 'Remove a label rule with the labels that it gives.',
-  access: inPerson('settings:manage'),
+  access: inPerson('settings:manage', 'nothing'),
   gate: null,
   params: type({ id: string() }),
   query: type({ confirm_lowering: optional(string()) }),

@@ -11,7 +11,7 @@ import { findRuleRecord } from './rule-record.ts'
 export default defineHttp({
   route: 'PUT /api/label-rules/:id',
   summary: 'Replace a label rule.',
-  access: inPerson('settings:manage'),
+  access: inPerson('settings:manage', 'nothing'),
   gate: null,
   params: type({ id: string() }),
   query: noQuery,

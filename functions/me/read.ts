@@ -4,6 +4,7 @@ import { findPasswordHash } from '../../lib/store/users.ts'
 import { Me } from '../../lib/wire/identity.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
+import { toGroupRecord } from '../groups/group-record.ts'
 import { toPreferencesRecord } from './preferences-record.ts'
 
 /** The signed-in user, with groups, permissions and preferences. */
@@ -20,17 +21,17 @@ export default defineHttp({
   async handle({ actor }, ctx) {
     const groups = await listUserGroups(ctx.db, actor.userId)
     const preferences = await readPreferences(ctx.db, actor.userId)
+    const scoped = actor.grants.flatMap(({ scope, permissions }) =>
+      scope === null
+        ? []
+        : [{ scope: { key: scope.key, values: [...scope.values] }, permissions: [...permissions].sort() }],
+    )
     const me: Me = {
       id: actor.userId,
       email: actor.email,
-      groups: groups.map(({ id, name, role, isSystem, createdAt }) => ({
-        id,
-        name,
-        role,
-        is_system: isSystem,
-        created_at: createdAt.toISOString(),
-      })),
+      groups: groups.map(toGroupRecord),
       permissions: [...actor.permissions].sort(),
+      ...(scoped.length === 0 ? {} : { scoped }),
       ...((await findPasswordHash(ctx.db, actor.userId)) === null ? { has_password: false } : {}),
       preferences: toPreferencesRecord(actor.userId, preferences),
     }

@@ -9,7 +9,7 @@ import { PUSH_GROUP_ERRORS, readPushGroup, toPushGroup } from './push-group-reco
 export default defineHttp({
   route: 'POST /api/push-groups',
   summary: 'Create a push group.',
-  access: signedIn('settings:manage'),
+  access: signedIn('settings:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

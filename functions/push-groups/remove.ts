@@ -8,7 +8,7 @@ import { noContent, problem } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'DELETE /api/push-groups/:id',
   summary: 'Remove a push group.',
-  access: signedIn('settings:manage'),
+  access: signedIn('settings:manage', 'nothing'),
   gate: null,
   params: type({ id: string() }),
   query: noQuery,

@@ -10,7 +10,7 @@ import { PUSH_GROUP_ERRORS, readPushGroup, toPushGroup } from './push-group-reco
 export default defineHttp({
   route: 'PUT /api/push-groups/:id',
   summary: 'Replace a push group.',
-  access: signedIn('settings:manage'),
+  access: signedIn('settings:manage', 'nothing'),
   gate: null,
   params: type({ id: string() }),
   query: noQuery,

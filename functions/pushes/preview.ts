@@ -20,7 +20,7 @@ import { json, problem } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'POST /api/pushes/preview',
   summary: 'Preview whom a push group or a selector reaches.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'anywhere'),
   gate: 'config_safety.scoped_push',
   params: noParams,
   query: noQuery,

@@ -15,7 +15,7 @@ import {
 export default defineHttp({
   route: 'POST /api/reports/evidence-pack',
   summary: 'Make an evidence pack and answer it as JSON.',
-  access: signedIn('reports:export'),
+  access: signedIn('reports:export', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

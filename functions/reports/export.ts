@@ -36,7 +36,7 @@ const INPUTS_HASH_CHARACTERS = 12
 export default defineHttp({
   route: 'POST /api/reports/evidence-pack/export',
   summary: 'Make an evidence pack and answer it as Markdown, CSV or PDF.',
-  access: signedIn('reports:export'),
+  access: signedIn('reports:export', 'nothing'),
   gate: null,
   params: noParams,
   query: type({ format: optional(string()), report_hash: optional(string()) }),

@@ -9,7 +9,7 @@ import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 export default defineHttp({
   route: 'GET /api/reviews',
   summary: 'List what was done without an approval, until somebody else has looked at it.',
-  access: signedIn('config:request'),
+  access: signedIn('config:request', 'anywhere'),
   gate: 'config_safety.approvals',
   params: noParams,
   query: type({ ...pageQuery, status: defaulted(enums(['open', 'done']), 'open') }),

@@ -10,7 +10,7 @@ import { COMMENT_ERRORS } from '../approvals/approval-replies.ts'
 export default defineHttp({
   route: 'POST /api/reviews/:id',
   summary: 'Say that one has looked at what somebody else did without an approval.',
-  access: inPerson('config:approve'),
+  access: inPerson('config:approve', 'handler'),
   gate: 'config_safety.approvals',
   params: type({ id: string() }),
   query: noQuery,
@@ -19,6 +19,7 @@ export default defineHttp({
   errors: [
     ...COMMENT_ERRORS,
     'forbidden',
+    'out-of-scope',
     'review-done',
     'review-needs-another',
     'review-not-found',
@@ -27,6 +28,7 @@ export default defineHttp({
   async handle({ params, body, actor }, ctx) {
     const outcome = await reviewChange(ctx, {
       ...{ id: params.id, actor, comment: body.comment, accepted: body.accepted },
+      placeOf: (workloadId) => ctx.fleet.workload(workloadId)?.trustedLabels ?? null,
       mayManage: actor.permissions.has('settings:manage'),
     })
     if (outcome.ok) return json(toReviewRecord(outcome.review))

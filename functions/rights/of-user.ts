@@ -10,7 +10,7 @@ import { toRightsRecord } from './rights-record.ts'
 export default defineHttp({
   route: 'GET /api/users/:id/rights',
   summary: 'Say what a user or a service account may do, by which group, and what its tokens may.',
-  access: signedIn('users:manage'),
+  access: signedIn('users:manage', 'nothing'),
   gate: null,
   params: object({ id: TokenId }),
   query: noQuery,

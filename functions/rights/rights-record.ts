@@ -1,4 +1,5 @@
 import type { Rights } from '../../lib/identity/explain-rights.ts'
+import type { Scope } from '../../lib/model/scopes.ts'
 import type { RightsRecord } from '../../lib/wire/rights.ts'
 
 const underscored = <Text extends string>(text: Text) => text.replaceAll('-', '_') as Underscored<Text>
@@ -6,12 +7,18 @@ type Underscored<Text extends string> = Text extends `${infer First}-${infer Res
   ? `${First}_${Underscored<Rest>}`
   : Text
 
+const toScope = ({ key, values }: Scope) => ({ key, values: [...values] })
+
 /** What somebody may do, as the wire shows it. */
 export const toRightsRecord = ({ id, name, kind, groups, rights, tokens }: Rights): RightsRecord => ({
   ...{ id, name, kind },
-  groups: groups.map((group) => ({ name: group.name, role: group.role })),
-  rights: rights.map(({ permission, groups: givers, isWithheld }) => ({
+  groups: groups.map(({ name: group, role, scope }) => ({
+    ...{ name: group, role },
+    ...(scope === null ? {} : { scope: toScope(scope) }),
+  })),
+  rights: rights.map(({ permission, groups: givers, scopes, isWithheld }) => ({
     ...{ permission, groups: [...givers] },
+    ...(scopes === null ? {} : { scopes: scopes.map(toScope) }),
     ...(isWithheld ? { withheld: 'needs_person' as const } : {}),
   })),
   tokens: tokens.map(({ token, idle, rights: may, withheld }) => ({

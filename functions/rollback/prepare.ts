@@ -10,7 +10,7 @@ import { refuseRollback } from './rollback-replies.ts'
 export default defineHttp({
   route: 'GET /api/workloads/:id/rollback/prepare',
   summary: 'Look at a rollback before it is done.',
-  access: signedIn('config:read_content'),
+  access: signedIn('config:read_content', 'workload'),
   gate: 'config_safety.guided_rollback',
   params: workloadParams,
   query: type({ target_hash: optional(string()), target_selector: optional(string()) }),

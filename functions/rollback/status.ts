@@ -12,7 +12,7 @@ import { findWorkload, workloadParams } from '../workloads/workload-path.ts'
 export default defineHttp({
   route: 'GET /api/workloads/:id/rollback/status',
   summary: 'How a rollback stands.',
-  access: signedIn(),
+  access: signedIn(null, 'workload'),
   gate: 'config_safety.guided_rollback',
   params: workloadParams,
   query: type({ request_id: defaulted(string(), '') }),

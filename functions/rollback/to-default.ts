@@ -9,7 +9,7 @@ import { refuseRollback } from './rollback-replies.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/rollback',
   summary: 'Roll back to the known-good config, or to the previous one.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'workload'),
   gate: 'config_safety.guided_rollback',
   params: workloadParams,
   query: noQuery,

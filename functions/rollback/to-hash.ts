@@ -10,7 +10,7 @@ import { refuseRollback } from './rollback-replies.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/configs/:hash/rollback',
   summary: 'Roll back to an earlier config of the workload.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'workload'),
   gate: 'config_safety.guided_rollback',
   params: revisionParams,
   query: noQuery,

@@ -7,7 +7,7 @@ import { replyToOutcome, rolloutParams } from './rollout-of.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/canary/:canary_id/abort',
   summary: 'Abort a rollout.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'workload'),
   gate: 'config_safety.canary_rollout',
   params: rolloutParams,
   query: noQuery,

@@ -10,7 +10,7 @@ import { canaryBody } from './canary-request.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/canary/validate',
   summary: 'Check a config and a selection of instances for a canary.',
-  access: signedIn('workload:validate_config'),
+  access: signedIn('workload:validate_config', 'workload'),
   gate: 'config_safety.canary_rollout',
   params: workloadParams,
   query: noQuery,

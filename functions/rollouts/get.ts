@@ -8,7 +8,7 @@ import { readRollout, rolloutParams } from './rollout-of.ts'
 export default defineHttp({
   route: 'GET /api/workloads/:id/config/canary/:canary_id',
   summary: 'One staged rollout.',
-  access: signedIn(),
+  access: signedIn(null, 'workload'),
   gate: 'config_safety.canary_rollout',
   params: rolloutParams,
   query: noQuery,

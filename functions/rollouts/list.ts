@@ -13,7 +13,7 @@ const SHOWN_MAX = 50
 export default defineHttp({
   route: 'GET /api/workloads/:id/config/canary',
   summary: 'The newest staged rollouts of a workload.',
-  access: signedIn(),
+  access: signedIn(null, 'workload'),
   gate: 'config_safety.canary_rollout',
   params: workloadParams,
   query: noQuery,

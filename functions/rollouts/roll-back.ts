@@ -7,7 +7,7 @@ import { replyToOutcome, rolloutParams } from './rollout-of.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/canary/:canary_id/rollback',
   summary: 'Roll a rollout back.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'workload'),
   gate: 'config_safety.canary_rollout',
   params: rolloutParams,
   query: noQuery,

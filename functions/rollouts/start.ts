@@ -17,7 +17,7 @@ import { readRollout } from './rollout-of.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/canary',
   summary: 'Start a canary of an approved config.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'workload'),
   gate: 'config_safety.canary_rollout',
   params: workloadParams,
   query: noQuery,

@@ -7,7 +7,7 @@ import { refuseServiceAccount, toServiceAccountRecord } from './service-account-
 export default defineHttp({
   route: 'POST /api/service-accounts',
   summary: 'Create a service account.',
-  access: inPerson('users:manage'),
+  access: inPerson('users:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

@@ -9,7 +9,7 @@ import { toServiceAccountRecord } from './service-account-record.ts'
 export default defineHttp({
   route: 'GET /api/service-accounts',
   summary: 'List the service accounts.',
-  access: signedIn('users:manage'),
+  access: signedIn('users:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

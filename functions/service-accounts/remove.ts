@@ -8,7 +8,7 @@ import { refuseServiceAccount } from './service-account-record.ts'
 export default defineHttp({
   route: 'DELETE /api/service-accounts/:id',
   summary: 'Remove a service account and revoke all its tokens.',
-  access: inPerson('users:manage'),
+  access: inPerson('users:manage', 'nothing'),
   gate: null,
   params: object({ id: TokenId }),
   query: noQuery,

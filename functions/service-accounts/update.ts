@@ -9,7 +9,7 @@ import { refuseServiceAccount, toServiceAccountRecord } from './service-account-
 export default defineHttp({
   route: 'PATCH /api/service-accounts/:id',
   summary: "Change a service account's owner or groups.",
-  access: inPerson('users:manage'),
+  access: inPerson('users:manage', 'nothing'),
   gate: null,
   params: object({ id: TokenId }),
   query: noQuery,

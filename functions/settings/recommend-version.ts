@@ -15,7 +15,7 @@ const CHUNK = 200
 export default defineHttp({
   route: 'PUT /api/settings/recommended-version',
   summary: 'Store the version that the fleet is measured by.',
-  access: signedIn('settings:manage'),
+  access: signedIn('settings:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

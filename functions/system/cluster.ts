@@ -7,7 +7,7 @@ import { json } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'GET /api/system/cluster',
   summary: 'The processes of this fleet, and which of them decides.',
-  access: signedIn('settings:manage'),
+  access: signedIn('settings:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

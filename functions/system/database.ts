@@ -6,7 +6,7 @@ import { json, problem } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'GET /api/system/database',
   summary: "The connection pool's counters.",
-  access: signedIn('settings:manage'),
+  access: signedIn('settings:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

@@ -7,7 +7,7 @@ import { json } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'GET /api/system/info',
   summary: 'Versions, edition, start and listeners of this process.',
-  access: signedIn('settings:manage'),
+  access: signedIn('settings:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

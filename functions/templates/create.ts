@@ -16,7 +16,7 @@ const trimTags = (tags: readonly string[]): string[] => [
 export default defineHttp({
   route: 'POST /api/configs',
   summary: 'Store a config template.',
-  access: signedIn('config:create'),
+  access: signedIn('config:create', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

@@ -13,7 +13,7 @@ const HASH = /^[0-9a-f]{64}$/
 export default defineHttp({
   route: 'GET /api/configs/:id',
   summary: 'Read one config template, or by its hash a config that a workload should run.',
-  access: signedIn('config:read_content'),
+  access: signedIn('config:read_content', 'nothing'),
   gate: null,
   params: type({ id: string() }),
   query: noQuery,

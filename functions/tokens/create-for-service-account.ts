@@ -9,7 +9,7 @@ import { answerToken, readTokenRequest, TOKEN_ERRORS, TokenId } from './token-re
 export default defineHttp({
   route: 'POST /api/service-accounts/:id/tokens',
   summary: 'Create an API token for a service account; the answer is the only place where it is told.',
-  access: inPerson('users:manage'),
+  access: inPerson('users:manage', 'nothing'),
   gate: null,
   params: object({ id: TokenId }),
   query: noQuery,

@@ -11,7 +11,7 @@ import { TokenId, toTokenRecord } from './token-record.ts'
 export default defineHttp({
   route: 'GET /api/users/:id/tokens',
   summary: 'List the API tokens of a user or a service account.',
-  access: signedIn('users:manage'),
+  access: signedIn('users:manage', 'nothing'),
   gate: null,
   params: object({ id: TokenId }),
   query: noQuery,

@@ -6,7 +6,7 @@ import { answerRevocation, TokenId } from './token-record.ts'
 export default defineHttp({
   route: 'DELETE /api/users/:id/tokens/:token_id',
   summary: 'Revoke an API token of a user or a service account; its sockets close at once.',
-  access: inPerson('users:manage'),
+  access: inPerson('users:manage', 'nothing'),
   gate: null,
   params: object({ id: TokenId, token_id: TokenId }),
   query: noQuery,

@@ -8,7 +8,7 @@ import { UserId } from './user-record.ts'
 export default defineHttp({
   route: 'POST /api/link-requests/:id/accept',
   summary: 'Link a local user to somebody of the identity provider; its sessions end.',
-  access: inPerson('users:manage'),
+  access: inPerson('users:manage', 'nothing'),
   gate: null,
   params: object({ id: UserId }),
   query: noQuery,

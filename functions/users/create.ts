@@ -7,7 +7,7 @@ import { refuseUser, toUserRecord } from './user-record.ts'
 export default defineHttp({
   route: 'POST /api/users',
   summary: 'Create a user.',
-  access: inPerson('users:manage'),
+  access: inPerson('users:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

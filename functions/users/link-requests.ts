@@ -10,7 +10,7 @@ const SHOWN_MAX = 500
 export default defineHttp({
   route: 'GET /api/link-requests',
   summary: 'List the people of the identity provider who have the e-mail of a local user.',
-  access: signedIn('users:manage'),
+  access: signedIn('users:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

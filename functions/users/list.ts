@@ -9,7 +9,7 @@ import { toUserRecord } from './user-record.ts'
 export default defineHttp({
   route: 'GET /api/users',
   summary: 'List the users.',
-  access: signedIn('users:manage'),
+  access: signedIn('users:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: type(pageQuery),

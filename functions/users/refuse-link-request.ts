@@ -8,7 +8,7 @@ import { UserId } from './user-record.ts'
 export default defineHttp({
   route: 'DELETE /api/link-requests/:id',
   summary: 'Refuse to link a local user.',
-  access: inPerson('users:manage'),
+  access: inPerson('users:manage', 'nothing'),
   gate: null,
   params: object({ id: UserId }),
   query: noQuery,

@@ -7,7 +7,7 @@ import { refuseUser, UserId } from './user-record.ts'
 export default defineHttp({
   route: 'DELETE /api/users/:id',
   summary: 'Remove a user and end all its sessions.',
-  access: inPerson('users:manage'),
+  access: inPerson('users:manage', 'nothing'),
   gate: null,
   params: object({ id: UserId }),
   query: noQuery,

@@ -8,7 +8,7 @@ import { refuseUser, toUserRecord, UserId } from './user-record.ts'
 export default defineHttp({
   route: 'PATCH /api/users/:id',
   summary: "Change a user's groups or reset the password, which ends all sessions of the user.",
-  access: inPerson('users:manage'),
+  access: inPerson('users:manage', 'nothing'),
   gate: null,
   params: object({ id: UserId }),
   query: noQuery,

@@ -7,7 +7,7 @@ import { workloadParams } from './workload-path.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/archive',
   summary: 'Archive a disconnected workload.',
-  access: signedIn('workload:archive'),
+  access: signedIn('workload:archive', 'workload'),
   gate: null,
   params: workloadParams,
   query: noQuery,

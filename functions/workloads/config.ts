@@ -14,7 +14,7 @@ import { findWorkload, revisionParams } from './workload-path.ts'
 export default defineHttp({
   route: 'GET /api/workloads/:id/configs/:hash',
   summary: 'One config revision with its content.',
-  access: signedIn('config:read_content'),
+  access: signedIn('config:read_content', 'workload'),
   gate: null,
   params: revisionParams,
   query: noQuery,

@@ -23,7 +23,7 @@ const ROLLOUTS_MAX = 500
 export default defineHttp({
   route: 'GET /api/workloads/:id/configs',
   summary: 'The config revisions of a workload, newest first.',
-  access: signedIn(),
+  access: signedIn(null, 'workload'),
   gate: null,
   params: workloadParams,
   query: type(pageQuery),

@@ -56,7 +56,7 @@ function pageOf(all: readonly PushTarget[], after: CursorKey | null, limit: numb
 export default defineHttp({
   route: 'GET /api/workloads/:id/configs/:hash/convergence',
   summary: 'How far a push of this config got.',
-  access: signedIn(),
+  access: signedIn(null, 'workload'),
   gate: null,
   params: revisionParams,
   query: type({ ...pageQuery, push_id: optional(string()) }),

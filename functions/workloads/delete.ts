@@ -9,7 +9,7 @@ import { workloadParams } from './workload-path.ts'
 export default defineHttp({
   route: 'DELETE /api/workloads/:id',
   summary: 'Remove a workload for good.',
-  access: signedIn('workload:delete'),
+  access: signedIn('workload:delete', 'workload'),
   gate: null,
   params: workloadParams,
   query: noQuery,

@@ -6,7 +6,7 @@ import { workloadParams } from './workload-path.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config',
   summary: 'Always refused: configs are pushed through approvals.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'workload'),
   gate: null,
   params: workloadParams,
   query: noQuery,

@@ -11,7 +11,7 @@ import { findWorkload, workloadParams } from './workload-path.ts'
 export default defineHttp({
   route: 'GET /api/workloads/:id/events/stats',
   summary: 'Event counts of a workload over a window, with buckets for a sparkline.',
-  access: signedIn(),
+  access: signedIn(null, 'workload'),
   gate: null,
   params: workloadParams,
   query: type({ window: optional(string()) }),

@@ -23,7 +23,7 @@ function readEventLimit(text: string | undefined): number {
 export default defineHttp({
   route: 'GET /api/workloads/:id/events',
   summary: 'The lifecycle events of a workload, newest first.',
-  access: signedIn(),
+  access: signedIn(null, 'workload'),
   gate: null,
   params: workloadParams,
   query: type({ ...pageQuery, since: optional(string()) }),

@@ -8,7 +8,7 @@ import { findWorkload, workloadParams } from './workload-path.ts'
 export default defineHttp({
   route: 'GET /api/workloads/:id/fleet-config',
   summary: 'Say where a workload stands among fleet configs, holds and freezes.',
-  access: signedIn(),
+  access: signedIn(null, 'workload'),
   gate: null,
   params: workloadParams,
   query: noQuery,

@@ -8,7 +8,7 @@ import { findWorkload, workloadParams } from './workload-path.ts'
 export default defineHttp({
   route: 'GET /api/workloads/:id',
   summary: 'One workload.',
-  access: signedIn(),
+  access: signedIn(null, 'workload'),
   gate: null,
   params: workloadParams,
   query: noQuery,

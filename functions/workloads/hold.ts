@@ -10,7 +10,7 @@ import { workloadParams } from './workload-path.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/hold',
   summary: 'Let campaigns leave a workload alone.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'workload'),
   gate: 'config_safety.campaigns',
   params: workloadParams,
   query: noQuery,

@@ -10,7 +10,7 @@ import { findWorkload } from './workload-path.ts'
 export default defineHttp({
   route: 'GET /api/workloads/:id/instances/:uid',
   summary: 'One live instance in full.',
-  access: signedIn(),
+  access: signedIn(null, 'workload'),
   gate: null,
   params: type({ id: string(), uid: string() }),
   query: noQuery,

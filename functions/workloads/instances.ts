@@ -10,7 +10,7 @@ import { findWorkload, workloadParams } from './workload-path.ts'
 export default defineHttp({
   route: 'GET /api/workloads/:id/instances',
   summary: 'The live instances of a workload, by pod, connection time and uid.',
-  access: signedIn(),
+  access: signedIn(null, 'workload'),
   gate: null,
   params: workloadParams,
   query: noQuery,

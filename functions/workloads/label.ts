@@ -12,7 +12,7 @@ const INVALID = 'invalid JSON body'
 export default defineHttp({
   route: 'POST /api/workloads/:id/configs/:hash/label',
   summary: 'Set or clear the label of a config revision.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'workload'),
   gate: null,
   params: revisionParams,
   query: noQuery,

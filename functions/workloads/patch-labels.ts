@@ -23,7 +23,7 @@ const CHUNK = 200
 export default defineHttp({
   route: 'PATCH /api/workloads/labels',
   summary: 'Merge trusted labels into those of every workload that a selector means or that is named.',
-  access: inPerson('settings:manage'),
+  access: inPerson('settings:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

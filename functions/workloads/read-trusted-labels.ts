@@ -8,7 +8,7 @@ import { findWorkload, workloadParams } from './workload-path.ts'
 export default defineHttp({
   route: 'GET /api/workloads/:id/trusted-labels',
   summary: "Read a workload's trusted labels, and where they are from.",
-  access: signedIn(),
+  access: signedIn(null, 'workload'),
   gate: null,
   params: workloadParams,
   query: noQuery,

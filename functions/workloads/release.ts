@@ -8,7 +8,7 @@ import { workloadParams } from './workload-path.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/release',
   summary: 'End the hold of a workload.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'workload'),
   gate: 'config_safety.campaigns',
   params: workloadParams,
   query: noQuery,

@@ -7,7 +7,7 @@ import { findWorkload, workloadParams } from './workload-path.ts'
 export default defineHttp({
   route: 'GET /api/workloads/:id/config/reported',
   summary: 'The config that most live instances of a workload report to run, in normal form.',
-  access: signedIn('config:read_content'),
+  access: signedIn('config:read_content', 'workload'),
   gate: null,
   params: workloadParams,
   query: noQuery,

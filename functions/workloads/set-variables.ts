@@ -10,7 +10,7 @@ import { findWorkload, workloadParams } from './workload-path.ts'
 export default defineHttp({
   route: 'PUT /api/workloads/:id/variables',
   summary: "Replace a workload's own values of variables.",
-  access: signedIn('config:create'),
+  access: signedIn('config:create', 'workload'),
   gate: 'config_safety.campaigns',
   params: workloadParams,
   query: noQuery,

@@ -9,7 +9,7 @@ import { findWorkload, workloadParams } from './workload-path.ts'
 export default defineHttp({
   route: 'GET /api/workloads/:id/topology',
   summary: 'The live instances of a workload and a summary of them.',
-  access: signedIn(),
+  access: signedIn(null, 'workload'),
   gate: null,
   params: workloadParams,
   query: noQuery,

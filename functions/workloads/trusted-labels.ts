@@ -11,7 +11,7 @@ import { toTrustedLabels } from './trusted-labels-record.ts'
 export default defineHttp({
   route: 'PUT /api/workloads/:id/trusted-labels',
   summary: "Replace a workload's trusted labels.",
-  access: inPerson('settings:manage'),
+  access: inPerson('settings:manage', 'nothing'),
   gate: null,
   params: type({ id: string() }),
   query: noQuery,

@@ -8,7 +8,7 @@ import { findWorkload, workloadParams } from './workload-path.ts'
 export default defineHttp({
   route: 'GET /api/workloads/:id/variables',
   summary: "Read a workload's own values of variables.",
-  access: signedIn('config:read_content'),
+  access: signedIn('config:read_content', 'workload'),
   gate: 'config_safety.campaigns',
   params: workloadParams,
   query: noQuery,

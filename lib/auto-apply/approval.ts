@@ -21,7 +21,7 @@ export async function readAutoApplyStanding(
     ...(await listAutoApplyAuthors(tx, asked.id)),
     ...(await listAuthors(tx, asked.versionHash)),
   ]
-  const { requestedAt, approvals, reachesProduction } = asked
+  const { requestedAt, approvals, reachesProduction, selector } = asked
   const rule = ruleForMany(policy, reachesProduction)
-  return standingOf(tx, { rule, authors, requestedAt, approvals, alsoAsking }, now)
+  return standingOf(tx, { rule, authors, requestedAt, approvals, alsoAsking, reach: { selector } }, now)
 }

@@ -200,7 +200,7 @@ export async function continueAutoApply(
 ): Promise<AutoApplyOutcome> {
   return decide(parts, choice, 'auto_apply.continue', ['paused', 'held'], async (tx, before) => {
     if (before.status === 'held' && choice.comment.trim() === '') return refuse('comment-required')
-    const lapse = await findLapse(parts, before)
+    const lapse = await findLapse(parts, { ...before, reach: before })
     if (lapse !== null) return refuse('auto-apply-lapsed', { reason: lapse })
     const now = parts.clock.now()
     const counted = before.status === 'held' ? { countedSince: now } : {}

@@ -164,7 +164,7 @@ export class AutoApplyEngine {
   async #findLapse(autoApply: StoredAutoApply, run: AutoApplyRun): Promise<AutoApplyHold | null> {
     const nowMs = this.#parts.clock.monotonicMs()
     if (nowMs < run.nextLapseLookMs) return null
-    const lapse = await findLapse(this.#parts, autoApply)
+    const lapse = await findLapse(this.#parts, { ...autoApply, reach: autoApply })
     run.nextLapseLookMs = lapse === null ? nowMs + LAPSE_LOOK_MS : 0
     return lapse === null ? null : { gate: lapse, value: 1, limit: 0, workload_ids: [] }
   }

@@ -1,13 +1,16 @@
-import { readApprovalCase } from '../changes/approval-case.ts'
+import { type Covers, readApprovalCase } from '../changes/approval-case.ts'
 import { readApprovalPolicy } from '../changes/approval-policy.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from '../changes/judge-approvals.ts'
 import { labelsSince } from '../changes/reviews.ts'
 import { type ApprovalRule, ruleForMany } from '../model/approval-policy.ts'
+import { scopesOf } from '../model/scopes.ts'
+import { type ChangeReach, isReachWithin } from '../selectors/within-scope.ts'
 import { listAuthors, listCampaignAuthors } from '../store/approval-votes.ts'
 import type { StoredCampaign, StoredCampaignApproval } from '../store/campaigns.ts'
 import type { Db } from '../store/db.ts'
 import { findVersion } from '../store/fleet-configs.ts'
 import { keepsProduction } from '../store/reviews.ts'
+import { reachOfCampaign } from './judge/scope.ts'
 
 /** A campaign with everything that decides whether it is approved. */
 export interface CampaignStanding {
@@ -35,7 +38,8 @@ export async function readCampaignStanding(
   const rule = ruleForMany(policy, isProduction)
   const requestedAt = campaign.requestedAt ?? campaign.createdAt
   const { approvals } = campaign
-  return standingOf(tx, { rule, authors, requestedAt, approvals, alsoAsking }, now)
+  const reach = reachOfCampaign(campaign)
+  return standingOf(tx, { rule, authors, requestedAt, approvals, alsoAsking, reach }, now)
 }
 
 /**
@@ -50,6 +54,8 @@ export async function standingOf(
     requestedAt: Date
     approvals: readonly StoredCampaignApproval[]
     alsoAsking: readonly string[]
+    /** Approvers count only where their right covers all of it. */
+    reach: ChangeReach
   },
   now: Date,
 ): Promise<CampaignStanding> {
@@ -59,7 +65,8 @@ export async function standingOf(
     at: new Date(at),
     rule: rule ?? null,
   }))
-  const asked = await readApprovalCase(tx, { rule, authors, requestedAt, given, alsoAsking }, now)
+  const covers: Covers = (grants) => isReachWithin(scopesOf(grants, 'config:approve'), plan.reach)
+  const asked = await readApprovalCase(tx, { rule, authors, requestedAt, given, alsoAsking, covers }, now)
   return { asked, judgement: judgeApprovals(asked) }
 }
 

@@ -6,11 +6,12 @@ import {
   stricterRule,
 } from '../model/approval-policy.ts'
 import type { ProductionFacts } from '../model/production.ts'
+import { rightsOn } from '../model/scopes.ts'
 import { type ApprovalVote, listApprovalVotes, listAuthors } from '../store/approval-votes.ts'
 import type { Approval } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
 import { listKeptClasses } from '../store/reviews.ts'
-import { readApprovalCase } from './approval-case.ts'
+import { type Covers, readApprovalCase } from './approval-case.ts'
 import { readApprovalPolicy } from './approval-policy.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from './judge-approvals.ts'
 import { labelsSince } from './reviews.ts'
@@ -73,11 +74,13 @@ export async function readStandings(
   const kept = await listKeptClasses(tx, workloadIds, labelsSince(now))
   const standings: ApprovalStanding[] = []
   for (const approval of approvals) {
-    const ofRequest = classOfRequest(approval, labelsOf(approval))
+    const labels = labelsOf(approval)
+    const ofRequest = classOfRequest(approval, labels)
     const rule = ruleOfRequest(policy, ofRequest, kept.get(approval.workloadId))
     const given = votes.filter(({ approvalId }) => approvalId === approval.id)
     const authors = await listAuthors(tx, approval.draftHash)
-    const change = { rule, authors, requestedAt: approval.createdAt, given, alsoAsking }
+    const covers: Covers = (grants) => rightsOn(grants, labels.trustedLabels).has('config:approve')
+    const change = { rule, authors, requestedAt: approval.createdAt, given, alsoAsking, covers }
     const asked = await readApprovalCase(tx, change, now)
     standings.push({ asked, votes: given, judgement: judgeApprovals(asked) })
   }

@@ -5,10 +5,11 @@ import type { Hub } from '../hub/hub.ts'
 import { type Random, randomHex } from '../ids.ts'
 import { type ApprovalRule, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { type PlaceLabels, rightsOn } from '../model/scopes.ts'
 import type { Db } from '../store/db.ts'
 import { insertReview, lockReview, markReviewed, type NewReview, type Review } from '../store/reviews.ts'
 import type { ReviewRecord } from '../wire/reviews.ts'
-import { readApproverStandings } from './approval-case.ts'
+import { type Covers, readApproverStandings } from './approval-case.ts'
 import { type ApprovalActor, readComment, type TextRefusal } from './approval-parts.ts'
 import { discountOf } from './judge-approvals.ts'
 
@@ -48,7 +49,7 @@ export const labelsSince = (now: Date): Date => new Date(now.getTime() - LOWERIN
 /** What came of closing a review. */
 export type ReviewOutcome =
   | { ok: true; review: Review }
-  | Refusal<'forbidden' | 'review-done' | 'review-needs-another' | 'review-not-found'>
+  | Refusal<'forbidden' | 'out-of-scope' | 'review-done' | 'review-needs-another' | 'review-not-found'>
   | TextRefusal
   | AuditFailure
 
@@ -58,7 +59,15 @@ const SOMEBODY_ELSE: ApprovalRule = { approvals: 1, authorCounts: false, validHo
 /** Close a review: a second person, who could have approved what was done, says whether it was in order. */
 export async function reviewChange(
   parts: Parts & { db: AuditedDatabase },
-  said: { id: string; actor: ApprovalActor; mayManage: boolean; comment: string; accepted: boolean },
+  said: {
+    id: string
+    actor: ApprovalActor
+    mayManage: boolean
+    comment: string
+    accepted: boolean
+    /** The trusted labels of a workload now. */
+    placeOf: (workloadId: string) => PlaceLabels
+  },
 ): Promise<ReviewOutcome> {
   const { id, actor, accepted } = said
   const comment = readComment(said.comment, { isRequired: true })
@@ -69,7 +78,10 @@ export async function reviewChange(
     // A change of labels is reviewed by somebody who could have made it.
     if (locked.kind === 'labels' && !said.mayManage) return { ok: false, code: 'forbidden' }
     if (locked.reviewedAt !== null) return { ok: false, code: 'review-done' }
-    const refusal = await refuseReviewer(tx, locked, actor, parts.clock.now())
+    const refusal = await refuseReviewer(tx, locked, actor, {
+      now: parts.clock.now(),
+      place: said.placeOf(locked.workloadId),
+    })
     if (refusal !== null) return refusal
     const review = await markReviewed(tx, {
       ...{ id, by: actor.email, byId: actor.userId, at: parts.clock.now(), comment: comment.text, accepted },
@@ -94,9 +106,13 @@ async function refuseReviewer(
   tx: Db,
   { authorIds, doneAt }: Review,
   { userId }: ApprovalActor,
-  now: Date,
-): Promise<Refusal<'review-needs-another'> | null> {
-  const approvers = await readApproverStandings(tx, [userId], { authors: authorIds, requestedAt: doneAt })
+  { now, place }: { now: Date; place: PlaceLabels },
+): Promise<Refusal<'out-of-scope' | 'review-needs-another'> | null> {
+  // Only who may approve on this workload may look at what was done there.
+  const covers: Covers = (grants) => rightsOn(grants, place).has('config:approve')
+  const request = { authors: authorIds, requestedAt: doneAt, covers }
+  const approvers = await readApproverStandings(tx, [userId], request)
+  if (!approvers.get(userId)?.mayApprove) return refuse('out-of-scope')
   const asked = { rule: SOMEBODY_ELSE, authors: new Set(authorIds), approvers, isSoleApprover: false, now }
   const why = discountOf(asked, SOMEBODY_ELSE, { userId, at: now })
   return why === null ? null : refuse('review-needs-another', { reason: why.replaceAll('-', '_') })

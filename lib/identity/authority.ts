@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { type Permission, permissionsOf } from '../model/permissions.ts'
+import { type Grant, grantsOf } from '../model/scopes.ts'
 import { type Database, DatabaseUnavailable } from '../store/db.ts'
 import { findSession } from '../store/sessions.ts'
 import type { Tokens } from './sessions/tokens.ts'
@@ -9,7 +9,8 @@ export interface SignedInUser {
   userId: string
   email: string
   groups: readonly string[]
-  permissions: readonly Permission[]
+  /** What the user may do, and where. */
+  grants: readonly Grant[]
   /** Id of the session or of the API token that was presented. */
   sessionId: string
   expiresAt: Date
@@ -100,7 +101,7 @@ class SessionAuthority implements Authority {
           userId: row.userId,
           email: row.email,
           groups: row.groups,
-          permissions: permissionsOf(row.roles),
+          grants: grantsOf(row.roles),
           sessionId,
           expiresAt: row.expiresAt,
           apiToken: null,

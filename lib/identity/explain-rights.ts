@@ -1,4 +1,5 @@
-import { IN_PERSON, PERMISSIONS, type Permission, permissionsOf } from '../model/permissions.ts'
+import { IN_PERSON, PERMISSIONS, type Permission } from '../model/permissions.ts'
+import { grantsOf, rightsSomewhere, type Scope, scopesOf } from '../model/scopes.ts'
 import { type ApiToken, listApiTokens } from '../store/api-tokens.ts'
 import type { Db } from '../store/db.ts'
 import { type Group, listUserGroups } from '../store/groups.ts'
@@ -19,10 +20,16 @@ export interface Rights {
   kind: 'person' | 'service'
   groups: readonly Group[]
   /**
-   * Every right that exists, with the names of the groups that give it (empty where the holder does not have it).
+   * Every right that exists, with the names of the groups that give it (empty where the holder does not have it), and
+   * the scopes that it is bound to (null where it holds everywhere, or is not held).
    * `isWithheld`: the right has no effect for this holder, because only a person may use it.
    */
-  rights: readonly { permission: Permission; groups: readonly string[]; isWithheld: boolean }[]
+  rights: readonly {
+    permission: Permission
+    groups: readonly string[]
+    scopes: readonly Scope[] | null
+    isWithheld: boolean
+  }[]
   tokens: readonly TokenRights[]
 }
 
@@ -67,11 +74,13 @@ export async function explainRights(db: Db, id: string, now: Date): Promise<Righ
   const holder = await findHolder(db, id)
   if (holder === null) return null
   const groups = await listUserGroups(db, id)
-  const held = new Set<string>(permissionsOf(groups.map(({ role }) => role)))
+  const grants = grantsOf(groups)
+  const held = rightsSomewhere(grants)
   const { name, kind } = holder
   const rights = PERMISSIONS.map((permission) => ({
     permission,
-    groups: groups.flatMap((group) => (permissionsOf([group.role]).includes(permission) ? group.name : [])),
+    groups: groups.flatMap((group) => (rightsSomewhere(grantsOf([group])).has(permission) ? group.name : [])),
+    scopes: held.has(permission) ? scopesOf(grants, permission) : null,
     // Nobody can sign in as a service account, so rights for persons have no effect there.
     isWithheld: kind === 'service' && isForPersons(permission),
   }))

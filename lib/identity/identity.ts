@@ -10,6 +10,7 @@ import { deleteExpiredSessions, deleteSession } from '../store/sessions.ts'
 import { lockIdentity } from '../store/users.ts'
 import { type Authentication, openAuthority } from './authority.ts'
 import { type CommandLineLogins, openCommandLineLogins } from './command-line-logins.ts'
+import { type GroupAdministration, openGroupAdministration } from './group-administration.ts'
 import { type LoginOutcome, type LoginRequest, openLogin } from './login.ts'
 import { openLoginLimit } from './login-limit.ts'
 import { type LinkAdministration, openLinkAdministration } from './oidc/links.ts'
@@ -42,6 +43,7 @@ export interface Identity {
   oidc: Oidc | null
   links: LinkAdministration
   users: UserAdministration
+  groups: GroupAdministration
   apiTokens: TokenAdministration
   commandLineLogins: CommandLineLogins
   serviceAccounts: ServiceAccounts
@@ -128,6 +130,7 @@ export function openIdentity(parts: IdentityParts): Identity {
     oidc: parts.oidc === null ? null : openOidc({ ...parts, settings: parts.oidc, tokens, ends }),
     links: openLinkAdministration({ ...parts, ends }),
     users: openUserAdministration({ ...parts, ends, groupsFollowClaims: parts.oidc?.groupMap != null }),
+    groups: openGroupAdministration({ ...parts, ends }),
     apiTokens,
     commandLineLogins: openCommandLineLogins({ ...parts, limit: strangers, ends }),
     serviceAccounts: openServiceAccounts({ ...parts, ends }),

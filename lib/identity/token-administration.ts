@@ -2,8 +2,9 @@ import type { AuditedDatabase } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
-import { PERMISSIONS, type Permission, permissionsOf } from '../model/permissions.ts'
+import { PERMISSIONS, type Permission } from '../model/permissions.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { grantsOf, rightsSomewhere } from '../model/scopes.ts'
 import { type ApiToken, deleteApiToken, insertApiToken, listApiTokens } from '../store/api-tokens.ts'
 import { noteAccountChange } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
@@ -81,15 +82,15 @@ function refuseRequest(
   return unknown === undefined ? null : refuse('permission-unknown', { permission: unknown })
 }
 
-/** What a holder may do now; null when there is no such person and no such service account. */
+/** What a holder may do now, be it within a scope only; null when there is no such person and no such service account. */
 export async function readHolder(
   tx: Db,
   id: string,
 ): Promise<{ name: string; permissions: readonly Permission[] } | null> {
   const holder = (await findUser(tx, id)) ?? (await findServiceAccount(tx, id))
   if (!holder) return null
-  const roles = (await listUserGroups(tx, id)).map((group) => group.role)
-  return { name: 'email' in holder ? holder.email : holder.name, permissions: permissionsOf(roles) }
+  const permissions = rightsSomewhere(grantsOf(await listUserGroups(tx, id)))
+  return { name: 'email' in holder ? holder.email : holder.name, permissions: [...permissions] }
 }
 
 async function createToken(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
-import { type Permission, permissionsOf } from '../model/permissions.ts'
+import { cutGrants, grantsOf } from '../model/scopes.ts'
 import { type ApiTokenRow, findApiToken, noteApiTokenUse } from '../store/api-tokens.ts'
 import { type Database, DatabaseUnavailable } from '../store/db.ts'
 import type { Authentication, SignedInUser } from './authority.ts'
@@ -152,17 +152,17 @@ export function activeUntil(
   return new Date(Math.min(row.expiresAt.getTime(), row.lastLoginAt.getTime() + HOLDER_ACTIVE_MS))
 }
 
-/** What a token allows now: those of its rights that its holder has as well. */
+/** What a token allows now: those of its rights that its holder has as well, where the holder has them. */
 function judge(row: ApiTokenRow, now: Date): TokenAuthentication {
   if (row.expiresAt <= now) return { ok: false, code: 'unauthorized' }
   const until = activeUntil(row)
   if (until === null || until <= now) return { ok: false, code: 'holder-inactive' }
-  const held = new Set<string>(permissionsOf(row.roles))
+  const given = new Set<string>(row.permissions)
   const user: SignedInUser = {
     userId: row.userId,
     email: row.email,
     groups: row.groups,
-    permissions: row.permissions.filter((permission): permission is Permission => held.has(permission)),
+    grants: cutGrants(grantsOf(row.roles), (permission) => given.has(permission)),
     sessionId: row.id,
     expiresAt: until,
     apiToken: row.name,

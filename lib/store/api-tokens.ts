@@ -1,5 +1,7 @@
+import type { RoleGrant } from '../model/scopes.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
+import { GRANTS } from './groups.ts'
 
 /** A token as its holder sees it; the token itself is not kept. */
 export interface ApiToken {
@@ -24,7 +26,7 @@ export interface ApiTokenRow extends ApiToken {
   /** Of a service account: whether somebody answers for it. */
   hasOwner: boolean
   groups: string[]
-  roles: string[]
+  roles: RoleGrant[]
 }
 
 const TOKEN = {
@@ -55,7 +57,7 @@ export async function findApiToken(db: Db, hash: string, now: Date): Promise<Api
   const rows = await db.query<ApiTokenRow>(
     `select ${COLUMNS}, u.email, case u.kind when 'service' then 'service' else 'person' end as holder,
        u.last_login_at as "lastLoginAt", u.owner_id is not null as "hasOwner",
-       array_remove(array_agg(g.name order by g.name), null) as groups, array_remove(array_agg(g.role), null) as roles
+       array_remove(array_agg(g.name order by g.name), null) as groups, ${GRANTS} as roles
      from api_tokens t join users u on u.id = t.user_id
        left join user_groups m on m.user_id = u.id left join groups g on g.id = m.group_id
      where t.hash = $1 and t.expires_at > $2

@@ -1,6 +1,8 @@
 import type { ApprovalRule } from '../model/approval-policy.ts'
+import type { RoleGrant } from '../model/scopes.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
+import { GRANTS } from './groups.ts'
 
 /** One person's approval of a request. */
 export interface ApprovalVote {
@@ -97,7 +99,7 @@ async function listAuthorsOf(db: Db, table: 'campaigns' | 'auto_applies', id: st
 }
 
 /**
- * What decides whether accounts count as approvers of a request: their roles, whether an author changed the account or
+ * What decides whether accounts count as approvers of a request: their roles and where these hold, whether an author changed the account or
  * the reverse, and whether anybody changed it since the request. Missing are service accounts and those that are gone.
  */
 export async function listApproverStandings(
@@ -107,7 +109,7 @@ export async function listApproverStandings(
 ): Promise<
   {
     id: string
-    roles: string[]
+    roles: RoleGrant[]
     isShapedByAuthor: boolean
     hasShapedAuthor: boolean
     isShapedSinceRequest: boolean
@@ -115,7 +117,7 @@ export async function listApproverStandings(
 > {
   return db.query(
     `select u.id::text as id,
-       array(select g.role from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id) as roles,
+       (select ${GRANTS} from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id) as roles,
        exists (select 1 from account_changes c
          where c.user_id = u.id and c.by_id = any($2::text[]) and c.by_id <> u.id::text) as "isShapedByAuthor",
        exists (select 1 from account_changes c
@@ -144,7 +146,7 @@ export async function deleteOldAccountChanges(tx: Db, before: Date): Promise<voi
   )
 }
 
-/** How many people hold one of these roles, and whether two ever did at once. */
+/** How many people hold one of these roles, be it within a scope only, and whether two ever did at once. */
 export async function readApprovers(
   db: Db,
   roles: readonly string[],
@@ -158,7 +160,7 @@ export async function readApprovers(
   return rows[0]!
 }
 
-/** Remember for ever that two people hold one of these roles, where two do. */
+/** Remember for ever that two people hold one of these roles, where two do. Within a scope counts as well. */
 export async function noteApprovers(tx: Db, roles: readonly string[]): Promise<void> {
   await tx.execute(
     `update approver_history set had_two = true

@@ -1,4 +1,6 @@
+import type { RoleGrant } from '../model/scopes.ts'
 import type { Db } from './db.ts'
+import { GRANTS } from './groups.ts'
 
 /** A live session with the authority of its user as it is now. */
 export interface SessionRow {
@@ -7,7 +9,7 @@ export interface SessionRow {
   expiresAt: Date
   /** Sorted names. */
   groups: string[]
-  roles: string[]
+  roles: RoleGrant[]
 }
 
 /** Add a session of a user; one opened through an identity provider has its `issuer` and the session there. */
@@ -40,7 +42,7 @@ export async function insertSession(
 export async function findSession(db: Db, id: string, now: Date): Promise<SessionRow | undefined> {
   const rows = await db.query<SessionRow>(
     `SELECT s.user_id AS "userId", u.email, s.expires_at AS "expiresAt",
-       array_remove(array_agg(g.name ORDER BY g.name), NULL) AS groups, array_remove(array_agg(g.role), NULL) AS roles
+       array_remove(array_agg(g.name ORDER BY g.name), NULL) AS groups, ${GRANTS} AS roles
      FROM sessions s JOIN users u ON u.id = s.user_id
        LEFT JOIN user_groups m ON m.user_id = u.id LEFT JOIN groups g ON g.id = m.group_id
      WHERE s.id = $1 AND s.expires_at > $2

@@ -12,6 +12,7 @@ import {
   type,
 } from 'superstruct'
 import { ApprovalTally } from './approvals.ts'
+import { GroupScope } from './identity.ts'
 import { Selector } from './selectors.ts'
 import { anyOf, anything, dictionary, named, note, type Sent } from './structs.ts'
 import {
@@ -131,6 +132,10 @@ export const CampaignScope = named(
     exclude_names: note(
       'Names as the fleet shows them, of hosts, or of Kubernetes objects, with globs (`*`, `?`).',
       optional(array(string())),
+    ),
+    cut_to: note(
+      'Set by the server where whoever made it may push within scopes only: of those that are meant, the ones within any of these. What is sent here does not count.',
+      optional(array(GroupScope)),
     ),
   }),
 )

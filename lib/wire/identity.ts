@@ -50,18 +50,45 @@ export const AuthMethods = named(
 )
 export type AuthMethods = Infer<typeof AuthMethods>
 
-export const GroupRecord = named(
-  'GroupRecord',
-  '',
-  type({
-    id: string(),
-    name: string(),
-    role: string(),
-    is_system: boolean(),
-    created_at: string(),
-  }),
+export const GroupScope = named(
+  'GroupScope',
+  'The workloads whose trusted label has one of the values; one without the label is outside.',
+  type({ key: note('A trusted label, such as `muster/env`.', string()), values: array(string()) }),
 )
+export type GroupScope = Infer<typeof GroupScope>
+
+const groupFields = {
+  id: string(),
+  name: string(),
+  role: string(),
+  scope: note('Where the role holds; absent for everywhere.', optional(GroupScope)),
+  is_system: boolean(),
+  created_at: string(),
+}
+
+export const GroupRecord = named('GroupRecord', '', type(groupFields))
 export type GroupRecord = Infer<typeof GroupRecord>
+
+export const ManagedGroupRecord = named(
+  'ManagedGroupRecord',
+  'A group as an administrator sees it.',
+  type({ ...groupFields, member_count: note('Users and service accounts.', number()) }),
+)
+export type ManagedGroupRecord = Infer<typeof ManagedGroupRecord>
+
+export const GroupUpdateRequest = named(
+  'GroupUpdateRequest',
+  'Body of `PUT /api/groups/{id}`. Without a scope the role holds everywhere.',
+  type({ role: defaulted(string(), ''), scope: optional(GroupScope) }),
+)
+export type GroupUpdateRequest = Sent<typeof GroupUpdateRequest>
+
+export const GroupCreateRequest = named(
+  'GroupCreateRequest',
+  'Body of `POST /api/groups`. Without a scope the role holds everywhere.',
+  type({ name: defaulted(string(), ''), role: defaulted(string(), ''), scope: optional(GroupScope) }),
+)
+export type GroupCreateRequest = Sent<typeof GroupCreateRequest>
 
 export const Theme = named('Theme', '', enums(THEMES))
 export type Theme = Infer<typeof Theme>
@@ -95,7 +122,11 @@ export const Me = named(
     id: string(),
     email: string(),
     groups: array(GroupRecord),
-    permissions: note('Sorted permission strings.', array(string())),
+    permissions: note('What is allowed everywhere: sorted permission strings.', array(string())),
+    scoped: note(
+      'What is allowed within scopes only; absent where nothing is.',
+      optional(array(type({ scope: GroupScope, permissions: array(string()) }))),
+    ),
     has_password: note('False for whoever signs in elsewhere; absent otherwise.', optional(literal(false))),
     preferences: Preferences,
   }),

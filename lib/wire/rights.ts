@@ -1,4 +1,5 @@
 import { array, enums, type Infer, literal, optional, string, type } from 'superstruct'
+import { GroupScope } from './identity.ts'
 import { named, note } from './structs.ts'
 import { TOKEN_IDLES, WITHHELD_REASONS } from './values.ts'
 
@@ -20,18 +21,19 @@ export const TokenRightsRecord = named(
 
 export const RightsRecord = named(
   'Rights',
-  'What a person or a service account may do, on all workloads, and why.',
+  'What a person or a service account may do, where, and why.',
   type({
     id: string(),
     name: note('The e-mail of a person, the name of a service account.', string()),
     kind: enums(['person', 'service']),
-    groups: array(type({ name: string(), role: string() })),
+    groups: array(type({ name: string(), role: string(), scope: optional(GroupScope) })),
     rights: note(
       'Every right that there is.',
       array(
         type({
           permission: string(),
           groups: note('Those that give it; none where it is not held.', array(string())),
+          scopes: note('Where it holds, if not everywhere: within any of them.', optional(array(GroupScope))),
           withheld: note(
             'It takes a person who is signed in, so that no program can.',
             optional(literal('needs_person')),

@@ -2,7 +2,6 @@ import { systemWebhookNetwork } from '../../lib/alerts/webhook-client.ts'
 import type { Passwords } from '../../lib/identity/passwords.ts'
 import { openTokens } from '../../lib/identity/sessions/tokens.ts'
 import { uuidv7 } from '../../lib/ids.ts'
-import type { Role } from '../../lib/model/permissions.ts'
 import { DIRECT } from '../../lib/outbound/proxy.ts'
 import type { Database } from '../../lib/store/db.ts'
 import { findGroups, replaceUserGroups } from '../../lib/store/groups.ts'
@@ -225,7 +224,7 @@ export interface SignedIn {
 /** Make a user with these groups and a session, without Argon2id: nobody can log in as it with a password. */
 export async function signIn(
   ctx: Context,
-  user: { email?: string; groups?: readonly Role[] } = {},
+  user: { email?: string; groups?: readonly string[] } = {},
 ): Promise<SignedIn> {
   const now = ctx.clock.now()
   const userId = uuidv7(now, ctx.random)

@@ -1,6 +1,7 @@
 import type { Workload } from '../../fleet/state/model.ts'
 import { isGlob, matchesGlob } from '../../selectors/glob.ts'
 import { isSelected, toSelectable } from '../../selectors/selector.ts'
+import type { ChangeReach } from '../../selectors/within-scope.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import { inTurns } from '../../turns.ts'
 import type { CampaignParts } from './parts.ts'
@@ -10,6 +11,15 @@ import type { CampaignParts } from './parts.ts'
  * selected at all.
  */
 export type ScopeVerdict = 'selected' | 'excluded' | 'not'
+
+/**
+ * Which workloads a campaign can reach. One that names workloads, or means all of a fleet config, can reach any, unless
+ * it is cut to scopes.
+ */
+export const reachOfCampaign = ({ scope }: Pick<StoredCampaign, 'scope'>): ChangeReach => ({
+  ...(scope.workload_ids === undefined ? { selector: scope.selector } : {}),
+  cutTo: scope.cut_to,
+})
 
 /** Make a function that says whether a campaign's scope selects a workload. Its lists of ids become sets once. */
 export function openScope(

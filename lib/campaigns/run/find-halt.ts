@@ -4,6 +4,7 @@ import { listCampaignTargets, listFailureCauses } from '../../store/campaign-tar
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignHalt, CampaignTargetState } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
+import { reachOfCampaign } from '../judge/scope.ts'
 import { hasPolicyChanged, isApproverGone, type Lapse } from './lapse.ts'
 import { findPassedLimit, findUntried, type PassedLimit, type StateCounts, UNTRIED_STATES } from './limits.ts'
 import type { CampaignRun } from './run.ts'
@@ -50,7 +51,8 @@ export async function findLapseHalt(
 ): Promise<CampaignHalt | null> {
   if (hasPolicyChanged(parts, campaign)) return haltOfLapse('policy_changed', campaign.wave)
   if (parts.clock.monotonicMs() < run.nextApproverLookMs) return null
-  if (await isApproverGone(parts, campaign)) return haltOfLapse('approver_gone', campaign.wave)
+  if (await isApproverGone(parts, { approvals: campaign.approvals, reach: reachOfCampaign(campaign) }))
+    return haltOfLapse('approver_gone', campaign.wave)
   run.nextApproverLookMs = parts.clock.monotonicMs() + APPROVER_LOOK_MS
   return null
 }

@@ -1,12 +1,14 @@
+import type { ChangeReach } from '../../selectors/within-scope.ts'
 import { type CampaignParts, hashPolicy } from '../judge/parts.ts'
 
 /** Why an approval does not hold any more. */
 export type Lapse = 'policy_changed' | 'approver_gone'
 
-/** What an approval holds for: the config policy as it was, and who gave it. */
+/** What an approval holds for: the config policy as it was, who gave it, and what it reaches. */
 interface Approved {
   policyHash: string | null
   approvals: readonly { byId: string }[]
+  reach: ChangeReach
 }
 
 /** Whether the config policy is another one than that which was approved. */
@@ -15,12 +17,12 @@ export const hasPolicyChanged = (
   { policyHash }: Pick<Approved, 'policyHash'>,
 ): boolean => policyHash !== hashPolicy(config.policy)
 
-/** Whether one of the approvers may not approve now. */
+/** Whether one of the approvers may not approve all of it now. */
 export async function isApproverGone(
   { mayApprove }: Pick<CampaignParts, 'mayApprove'>,
-  { approvals }: Pick<Approved, 'approvals'>,
+  { approvals, reach }: Pick<Approved, 'approvals' | 'reach'>,
 ): Promise<boolean> {
-  for (const { byId } of approvals) if (!(await mayApprove(byId))) return true
+  for (const { byId } of approvals) if (!(await mayApprove(byId, reach))) return true
   return false
 }
 

@@ -31,7 +31,13 @@ async function setUp() {
       const { isGone, roles } = state
       await state.slow
       if (state.isAway) throw new DatabaseUnavailable('away')
-      const row = { userId, email: 'a@x', expiresAt, groups: roles, roles }
+      const row = {
+        userId,
+        email: 'a@x',
+        expiresAt,
+        groups: roles,
+        roles: roles.map((role) => ({ role, scope: null })),
+      }
       return isGone ? [] : [row]
     },
   } as unknown as Database
@@ -46,7 +52,10 @@ describe('authority', () => {
     expect(state.reads).toBe(1)
     state.roles = ['administrator']
     clock.advance(29_999)
-    expect(await ask()).toMatchObject({ ok: true, user: { permissions: [], groups: ['viewer'] } })
+    expect(await ask()).toMatchObject({
+      ok: true,
+      user: { grants: [{ permissions: [], scope: null }], groups: ['viewer'] },
+    })
     clock.advance(1)
     expect(await ask()).toMatchObject({ ok: true, user: { groups: ['administrator'] } })
     expect(state.reads).toBe(2)
