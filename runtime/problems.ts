@@ -110,6 +110,10 @@ export const PROBLEMS = {
     error: 'this fleet config is kept in Git by {owner}: change it there',
   },
   'fleet-config-not-found': { status: 404, error: 'fleet config not found' },
+  'fleet-config-outranks': {
+    status: 403,
+    error: 'the fleet config "{name}" outside of your scope has priority {priority}: yours must be lower',
+  },
   'fleet-config-taken': { status: 409, error: 'a fleet config with this name already exists' },
   'fleet-config-version-not-found': { status: 404, error: 'version not found' },
   'fleet-configs-too-many': { status: 409, error: 'there are {max} fleet configs at most' },

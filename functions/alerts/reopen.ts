@@ -4,7 +4,7 @@ import { AlertRecord } from '../../lib/wire/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { alertParams, isAlertId } from './alert-id.ts'
+import { alertParams, isAlertId, refuseAlert } from './alert-id.ts'
 
 /**
  * Open an alert again that an operator has resolved, within ten minutes and while its cause has not gone: later it
@@ -13,7 +13,7 @@ import { alertParams, isAlertId } from './alert-id.ts'
 export default defineHttp({
   route: 'POST /api/alerts/:id/reopen',
   summary: 'Open an alert again that an operator has just resolved.',
-  access: signedIn('alert:resolve', 'nothing'),
+  access: signedIn('alert:resolve', 'handler'),
   gate: null,
   params: alertParams,
   query: noQuery,
@@ -22,6 +22,8 @@ export default defineHttp({
   errors: ['alert-not-found', 'alert-not-reopenable', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
     if (!isAlertId(params.id)) return problem('alert-not-found')
+    const outside = await refuseAlert(ctx, actor, params.id)
+    if (outside !== null) return outside
     const now = ctx.clock.now()
     const outcome = await ctx.db.change('alert.reopen', actor, async (tx) => {
       const reopened = await reopenAlert(tx, params.id, new Date(now.getTime() - REOPEN_MS))

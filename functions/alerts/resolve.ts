@@ -4,7 +4,7 @@ import { AlertResolved, AlertResolveRequest } from '../../lib/wire/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { alertParams, isAlertId } from './alert-id.ts'
+import { alertParams, isAlertId, refuseAlert } from './alert-id.ts'
 
 /** Longest reason, in UTF-16 units: a note, not a document. */
 const REASON_LENGTH_MAX = 500
@@ -24,7 +24,7 @@ const RESOLVED: AlertResolved = { status: 'resolved' }
 export default defineHttp({
   route: 'POST /api/alerts/:id/resolve',
   summary: 'Resolve an alert.',
-  access: signedIn('alert:resolve', 'nothing'),
+  access: signedIn('alert:resolve', 'handler'),
   gate: null,
   params: alertParams,
   query: noQuery,
@@ -33,6 +33,8 @@ export default defineHttp({
   errors: ['reason-invalid', 'alert-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
     if (!isAlertId(params.id)) return problem('alert-not-found')
+    const outside = await refuseAlert(ctx, actor, params.id)
+    if (outside !== null) return outside
     const reason = readReason(body.reason)
     if (reason === null) return problem('reason-invalid', { max: REASON_LENGTH_MAX })
     const outcome = await ctx.db.change('alert.resolve', actor, async (tx) => {

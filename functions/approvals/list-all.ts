@@ -4,6 +4,7 @@ import { listApprovals } from '../../lib/store/approvals.ts'
 import { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
+import { holdsOn } from '../../runtime/reach.ts'
 import { withSurroundings } from './approval-of.ts'
 import {
   approvalKey,
@@ -17,7 +18,7 @@ import {
 export default defineHttp({
   route: 'GET /api/approvals',
   summary: 'List the config requests of all workloads, by status.',
-  access: signedIn('config:request', 'nothing'),
+  access: signedIn('config:request', 'filtered'),
   gate: 'config_safety.approvals',
   params: noParams,
   query: type({ ...pageQuery, status: optional(string()) }),
@@ -27,10 +28,14 @@ export default defineHttp({
   handle({ query, target, actor }, ctx) {
     const statuses = readStatuses(query.status)
     if (statuses === null) return unknownStatus()
+    // They hold drafts: those of workloads outside of the caller's scope are left out.
+    const workloadIds = actor.permissions.has('config:request')
+      ? null
+      : [...ctx.fleet.state.workloads.keys()].filter((id) => holdsOn(actor, 'config:request', ctx, id))
     return listReply(query, target, {
       ...approvalOrder,
       async fetch({ after, limit }) {
-        const filter = { workloadId: null, statuses }
+        const filter = { workloadIds, statuses }
         return withSurroundings(
           ctx,
           await listApprovals(ctx.db, filter, { after: readApprovalKey(after), limit }),

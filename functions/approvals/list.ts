@@ -30,7 +30,7 @@ export default defineHttp({
     if (ctx.fleet.workload(params.id) === null) return problem('workload-not-found')
     const statuses = readStatuses(query.status)
     if (statuses === null) return unknownStatus()
-    const filter = { workloadId: params.id, statuses }
+    const filter = { workloadIds: [params.id], statuses }
     return listReply(query, target, {
       ...approvalOrder,
       fetch: async ({ after, limit }) =>

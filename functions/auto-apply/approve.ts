@@ -1,15 +1,15 @@
 import { AUTO_APPLY_ERRORS, approveAutoApply } from '../../lib/auto-apply/decisions.ts'
 import { AutoApplyDecision, AutoApplyRecord } from '../../lib/wire/auto-apply.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
-import { problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+import { fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
 import { replyToChoice } from './auto-apply-of.ts'
+import { refuseAutoApply } from './auto-apply-scope.ts'
 
 /** Approve the request that a version applies by itself. With enough approvals it is in force at once. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/approve',
   summary: 'Approve that a version of a fleet config applies by itself.',
-  access: inPerson('config:approve', 'nothing'),
+  access: inPerson('config:approve', 'handler'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,
@@ -17,12 +17,14 @@ export default defineHttp({
   replies: [{ status: 200, description: 'What was approved.', json: AutoApplyRecord }],
   errors: [
     ...AUTO_APPLY_ERRORS,
+    'fleet-config-outranks',
     'approval-needs-another',
     'auto-apply-plan-changed',
     'auto-apply-rolled-back',
   ],
   async handle({ params, body, actor }, ctx) {
-    if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
+    const outside = await refuseAutoApply(ctx, params.id, actor, 'config:approve')
+    if (outside !== null) return outside
     const choice = { fleetConfigId: params.id, actor, comment: body.comment, planHash: body.plan_hash }
     return replyToChoice(ctx, actor, await approveAutoApply(ctx.autoApply.parts, choice))
   },

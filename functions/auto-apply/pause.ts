@@ -1,23 +1,24 @@
 import { AUTO_APPLY_ERRORS, pauseAutoApply } from '../../lib/auto-apply/decisions.ts'
 import { AutoApplyDecision, AutoApplyRecord } from '../../lib/wire/auto-apply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+import { fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
 import { replyToChoice } from './auto-apply-of.ts'
+import { refuseAutoApply } from './auto-apply-scope.ts'
 
 /** Pause the version that applies by itself, until somebody continues it. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/pause',
   summary: 'Pause what applies by itself of a fleet config.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'handler'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,
   body: jsonBody(AutoApplyDecision),
   replies: [{ status: 200, description: 'What is paused.', json: AutoApplyRecord }],
-  errors: [...AUTO_APPLY_ERRORS],
+  errors: [...AUTO_APPLY_ERRORS, 'fleet-config-outranks'],
   async handle({ params, body, actor }, ctx) {
-    if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
+    const outside = await refuseAutoApply(ctx, params.id, actor, 'workload:push_config')
+    if (outside !== null) return outside
     const choice = { fleetConfigId: params.id, actor, comment: body.comment }
     return replyToChoice(ctx, actor, await pauseAutoApply(ctx.autoApply.parts, choice))
   },

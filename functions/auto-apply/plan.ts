@@ -4,25 +4,28 @@ import { SELECTOR_ERRORS } from '../../lib/selectors/read-selector.ts'
 import { AutoApplyPlanRequest, PlannedAutoApply } from '../../lib/wire/auto-apply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+import { fleetConfigParams, refuseSelection, requireFleetConfig } from '../fleet-configs/fleet-config-path.ts'
 import { readWantedAutoApply } from './auto-apply-of.ts'
 
 /** Say which workloads a version would reach by itself. Nothing is changed by it. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/plan',
   summary: 'Plan that a version of a fleet config applies by itself.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'handler'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,
   body: jsonBody(AutoApplyPlanRequest, { bytesMax: 65_536 }),
   replies: [{ status: 200, description: 'The plan.', json: PlannedAutoApply }],
-  errors: [...AUTO_APPLY_PLAN_ERRORS, ...SELECTOR_ERRORS, 'priority-invalid'],
-  async handle({ params, body }, ctx) {
-    const config = findFleetConfig(ctx, params.id)
-    if (config === null) return problem('fleet-config-not-found')
+  errors: [...AUTO_APPLY_PLAN_ERRORS, ...SELECTOR_ERRORS, 'fleet-config-outranks', 'priority-invalid'],
+  async handle({ params, body, actor }, ctx) {
+    const found = requireFleetConfig(ctx, params.id, actor, 'workload:push_config')
+    if (!found.ok) return found.reply
+    const { config } = found
     const read = readWantedAutoApply(config, body)
     if (!read.ok) return problem(read.code, read.details)
+    const outside = refuseSelection(ctx, actor, 'workload:push_config', { id: config.id, ...read.wanted })
+    if (outside !== null) return outside
     const planned = await planAutoApply(ctx.autoApply.parts, config, read.wanted)
     if (!planned.ok) return problem(planned.code, planned.details)
     return json({ plan: planned.plan, plan_hash: planned.planHash })

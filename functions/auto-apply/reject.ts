@@ -1,23 +1,24 @@
 import { AUTO_APPLY_ERRORS, closeAutoApplyRequest } from '../../lib/auto-apply/decisions.ts'
 import { AutoApplyDecision, AutoApplyRecord } from '../../lib/wire/auto-apply.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
-import { problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+import { fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
 import { replyToChoice } from './auto-apply-of.ts'
+import { refuseAutoApply } from './auto-apply-scope.ts'
 
 /** Reject the request that a version applies by itself, and say why. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/reject',
   summary: 'Reject that a version of a fleet config applies by itself.',
-  access: inPerson('config:approve', 'nothing'),
+  access: inPerson('config:approve', 'handler'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,
   body: jsonBody(AutoApplyDecision),
   replies: [{ status: 200, description: 'What was rejected.', json: AutoApplyRecord }],
-  errors: [...AUTO_APPLY_ERRORS],
+  errors: [...AUTO_APPLY_ERRORS, 'fleet-config-outranks'],
   async handle({ params, body, actor }, ctx) {
-    if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
+    const outside = await refuseAutoApply(ctx, params.id, actor, 'config:approve')
+    if (outside !== null) return outside
     const choice = { fleetConfigId: params.id, actor, comment: body.comment, status: 'rejected' as const }
     return replyToChoice(ctx, actor, await closeAutoApplyRequest(ctx.autoApply.parts, choice))
   },

@@ -7,14 +7,14 @@ import { SELECTOR_ERRORS } from '../../lib/selectors/read-selector.ts'
 import { AutoApplyRecord, AutoApplyRequest } from '../../lib/wire/auto-apply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+import { fleetConfigParams, refuseSelection, requireFleetConfig } from '../fleet-configs/fleet-config-path.ts'
 import { readWantedAutoApply, replyToChoice } from './auto-apply-of.ts'
 
 /** Request that a version applies by itself, with the selector and the priority that the fleet config is to have. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply',
   summary: 'Ask that a version of a fleet config applies by itself.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'handler'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,
@@ -24,6 +24,7 @@ export default defineHttp({
     ...AUTO_APPLY_ERRORS,
     ...AUTO_APPLY_PLAN_ERRORS,
     ...SELECTOR_ERRORS,
+    'fleet-config-outranks',
     'auto-apply-needs-campaign',
     'auto-apply-plan-changed',
     'auto-apply-requested-already',
@@ -31,10 +32,13 @@ export default defineHttp({
     'production-confirmation-required',
   ],
   async handle({ params, body, actor }, ctx) {
-    const config = findFleetConfig(ctx, params.id)
-    if (config === null) return problem('fleet-config-not-found')
+    const found = requireFleetConfig(ctx, params.id, actor, 'workload:push_config')
+    if (!found.ok) return found.reply
+    const { config } = found
     const read = readWantedAutoApply(config, body)
     if (!read.ok) return problem(read.code, read.details)
+    const outside = refuseSelection(ctx, actor, 'workload:push_config', { id: config.id, ...read.wanted })
+    if (outside !== null) return outside
     const { comment, plan_hash: planHash, prod_confirmation: prodConfirmation } = body
     const asked = { ...read.wanted, planHash, prodConfirmation, actor, comment }
     return replyToChoice(ctx, actor, await requestAutoApply(ctx.autoApply.parts, config, asked), 201)

@@ -12,7 +12,7 @@ import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-confi
 export default defineHttp({
   route: 'GET /api/fleet-configs/:id/auto-apply/targets',
   summary: 'List what the version that applies by itself was pushed to.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'anywhere'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: type(pageQuery),

@@ -1,23 +1,24 @@
 import { AUTO_APPLY_ERRORS, closeAutoApplyRequest } from '../../lib/auto-apply/decisions.ts'
 import { AutoApplyDecision, AutoApplyRecord } from '../../lib/wire/auto-apply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+import { fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
 import { replyToChoice } from './auto-apply-of.ts'
+import { refuseAutoApply } from './auto-apply-scope.ts'
 
 /** Withdraw the request that a version applies by itself. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/withdraw',
   summary: 'Withdraw the request that a version of a fleet config applies by itself.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'handler'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,
   body: jsonBody(AutoApplyDecision),
   replies: [{ status: 200, description: 'What was withdrawn.', json: AutoApplyRecord }],
-  errors: [...AUTO_APPLY_ERRORS],
+  errors: [...AUTO_APPLY_ERRORS, 'fleet-config-outranks'],
   async handle({ params, body, actor }, ctx) {
-    if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
+    const outside = await refuseAutoApply(ctx, params.id, actor, 'workload:push_config')
+    if (outside !== null) return outside
     const choice = { fleetConfigId: params.id, actor, comment: body.comment, status: 'withdrawn' as const }
     return replyToChoice(ctx, actor, await closeAutoApplyRequest(ctx.autoApply.parts, choice))
   },

@@ -1,13 +1,13 @@
 import { approveCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
-import { campaignParams, replyToDecision } from './campaign-of.ts'
+import { campaignParams, refuseCampaign, replyToDecision } from './campaign-of.ts'
 
 /** Approve the plan with the hash that is sent; refused when the campaign has another plan by now. */
 export default defineHttp({
   route: 'POST /api/campaigns/:id/approve',
   summary: "Approve a campaign's plan.",
-  access: inPerson('config:approve', 'nothing'),
+  access: inPerson('config:approve', 'handler'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
@@ -15,6 +15,8 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS, 'approval-needs-another'],
   async handle({ params, body, actor }, ctx) {
+    const outside = await refuseCampaign(ctx, params.id, actor, 'config:approve')
+    if (outside !== null) return outside
     const outcome = await approveCampaign(ctx.campaigns.parts, {
       ...{ id: params.id, actor, comment: body.comment, planHash: body.plan_hash },
     })

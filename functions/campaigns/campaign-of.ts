@@ -1,18 +1,67 @@
 import { string, type } from 'superstruct'
 import type { CampaignReader } from '../../lib/campaigns/campaigns.ts'
 import type { CampaignOutcome } from '../../lib/campaigns/decisions.ts'
+import { reachOfCampaign } from '../../lib/campaigns/judge/scope.ts'
+import type { CampaignDraft } from '../../lib/campaigns/read-campaign.ts'
+import type { Permission } from '../../lib/model/permissions.ts'
+import { scopesOf } from '../../lib/model/scopes.ts'
+import { findCampaign, type StoredCampaign } from '../../lib/store/campaigns.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor } from '../../runtime/define.ts'
+import { coversReach, holdsOn, refuseReach } from '../../runtime/reach.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
 
 /** The path parameters of one campaign. */
 export const campaignParams = type({ id: string() })
 
-/** Somebody as a reader of campaigns: their texts are shown with `config:read_content` only. */
-export const readerOf = ({ userId, permissions }: Pick<Actor, 'userId' | 'permissions'>): CampaignReader => ({
-  ...{ userId, withTexts: permissions.has('config:read_content') },
+/** Somebody as a reader of a campaign. Its texts are shown to whoever may read those of all that it can reach. */
+export const readerOf = (actor: Actor, campaign: Pick<StoredCampaign, 'scope'>): CampaignReader => ({
+  userId: actor.userId,
+  withTexts: coversReach(actor, 'config:read_content', reachOfCampaign(campaign)),
 })
+
+/** The reply where a campaign can reach workloads on which the caller lacks a permission; null where it cannot. */
+export async function refuseCampaign(
+  ctx: Context,
+  id: string,
+  actor: Actor,
+  permission: Permission,
+  { isBack = false } = {},
+): Promise<Reply | null> {
+  if (actor.permissions.has(permission)) return null
+  const campaign = await findCampaign(ctx.db, id)
+  if (campaign === null) return null
+  // Former configs go back to all that were changed, also those that the selector does not select any more.
+  const { cutTo, ...selection } = reachOfCampaign(campaign)
+  return refuseReach(actor, permission, { cutTo, ...(isBack ? {} : selection) })
+}
+
+/** What is asked for, cut to where the caller may push. */
+export function cutToScopes(draft: CampaignDraft, { grants }: Actor): CampaignDraft {
+  const scopes = scopesOf(grants, 'workload:push_config')
+  if (scopes === null) return draft
+  const cut_to = scopes.map(({ key, values }) => ({ key, values: [...values] }))
+  return { ...draft, scope: { ...draft.scope, cut_to } }
+}
+
+/**
+ * The reply where somebody would carry a version of a fleet config that none of the workloads is under on which the
+ * caller may push: its text is nobody's there. Null where one is.
+ */
+export function refuseVersion(ctx: Context, actor: Actor, { change }: CampaignDraft): Reply | null {
+  if (change.kind !== 'version' || actor.permissions.has('workload:push_config')) return null
+  const id = change.fleet_config_id
+  const config = ctx.fleetConfigs.config(id)
+  // Whether there is such a fleet config is told in the plan, as for everybody.
+  if (config === null || coversReach(actor, 'workload:push_config', config)) return null
+  const isRunIn = [...ctx.fleet.state.workloads.values()].some(
+    (workload) =>
+      holdsOn(actor, 'workload:push_config', ctx, workload.id) &&
+      ctx.fleetConfigs.membershipOf(workload).configId === id,
+  )
+  return isRunIn ? null : problem('out-of-scope')
+}
 
 /** The reply to a decision: the campaign as it is now. Browsers are told as well. */
 export async function replyToDecision(
@@ -23,7 +72,7 @@ export async function replyToDecision(
 ): Promise<Reply> {
   if (outcome.ok) {
     ctx.campaigns.decided(outcome.campaign)
-    return json(await ctx.campaigns.record(outcome.campaign, readerOf(actor)), status)
+    return json(await ctx.campaigns.record(outcome.campaign, readerOf(actor, outcome.campaign)), status)
   }
   switch (outcome.code) {
     case 'audit-unavailable':

@@ -3,13 +3,13 @@ import { readLimits } from '../../lib/campaigns/read-campaign.ts'
 import { CampaignContinueRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { problem } from '../../runtime/reply.ts'
-import { campaignParams, replyToDecision } from './campaign-of.ts'
+import { campaignParams, refuseCampaign, replyToDecision } from './campaign-of.ts'
 
 /** Continue a paused or halted campaign; limits may be raised, with a comment. */
 export default defineHttp({
   route: 'POST /api/campaigns/:id/continue',
   summary: 'Continue a paused or halted campaign.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'handler'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
@@ -17,6 +17,8 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS, 'campaign-number-invalid'],
   async handle({ params, body, actor }, ctx) {
+    const outside = await refuseCampaign(ctx, params.id, actor, 'workload:push_config')
+    if (outside !== null) return outside
     const limits = readLimits(body.limits ?? {})
     if (!limits.ok) return problem(limits.code, limits.details)
     const decision = { id: params.id, actor, comment: body.comment, limits: limits.value }

@@ -3,13 +3,13 @@ import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign
 import { CampaignCreateRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { problem } from '../../runtime/reply.ts'
-import { replyToDecision } from './campaign-of.ts'
+import { cutToScopes, refuseVersion, replyToDecision } from './campaign-of.ts'
 
 /** Create a campaign, as a draft: a change that is to be carried to many workloads. */
 export default defineHttp({
   route: 'POST /api/campaigns',
   summary: 'Create a campaign.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'handler'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,
@@ -19,6 +19,13 @@ export default defineHttp({
   async handle({ body, actor }, ctx) {
     const read = readCampaign(body)
     if (!read.ok) return problem(read.code, read.details)
-    return replyToDecision(ctx, actor, await createCampaign(ctx.campaigns.parts, read.value, actor), 201)
+    const foreign = refuseVersion(ctx, actor, read.value)
+    if (foreign !== null) return foreign
+    return replyToDecision(
+      ctx,
+      actor,
+      await createCampaign(ctx.campaigns.parts, cutToScopes(read.value, actor), actor),
+      201,
+    )
   },
 })

@@ -3,13 +3,13 @@ import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign
 import { CampaignCreateRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { problem } from '../../runtime/reply.ts'
-import { campaignParams, replyToDecision } from './campaign-of.ts'
+import { campaignParams, cutToScopes, refuseCampaign, refuseVersion, replyToDecision } from './campaign-of.ts'
 
 /** Change what a campaign asks for, as long as nobody was asked to approve it. */
 export default defineHttp({
   route: 'PUT /api/campaigns/:id',
   summary: 'Change a campaign that is a draft, or planned; its plan is gone.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'handler'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
@@ -17,9 +17,18 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The draft.', json: CampaignRecord }],
   errors: [...CAMPAIGN_ERRORS, ...DECISION_ERRORS, 'body-too-large'],
   async handle({ params, body, actor }, ctx) {
+    const outside = await refuseCampaign(ctx, params.id, actor, 'workload:push_config')
+    if (outside !== null) return outside
     const read = readCampaign(body)
     if (!read.ok) return problem(read.code, read.details)
-    const outcome = await changeCampaign(ctx.campaigns.parts, params.id, read.value, actor)
+    const foreign = refuseVersion(ctx, actor, read.value)
+    if (foreign !== null) return foreign
+    const outcome = await changeCampaign(
+      ctx.campaigns.parts,
+      params.id,
+      cutToScopes(read.value, actor),
+      actor,
+    )
     return replyToDecision(ctx, actor, outcome)
   },
 })

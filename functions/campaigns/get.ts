@@ -8,7 +8,7 @@ import { campaignParams, readerOf } from './campaign-of.ts'
 export default defineHttp({
   route: 'GET /api/campaigns/:id',
   summary: 'Read a campaign.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'anywhere'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
@@ -18,6 +18,6 @@ export default defineHttp({
   async handle({ params, actor }, ctx) {
     const campaign = await findCampaign(ctx.db, params.id)
     if (campaign === null) return problem('campaign-not-found')
-    return json(await ctx.campaigns.record(campaign, readerOf(actor)))
+    return json(await ctx.campaigns.record(campaign, readerOf(actor, campaign)))
   },
 })

@@ -9,7 +9,7 @@ import { readerOf } from './campaign-of.ts'
 export default defineHttp({
   route: 'GET /api/campaigns',
   summary: 'List the campaigns.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'anywhere'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: type(pageQuery),
@@ -27,7 +27,7 @@ export default defineHttp({
         return Promise.all(
           rows.map(async (stored) => ({
             stored,
-            record: await ctx.campaigns.record(stored, readerOf(actor)),
+            record: await ctx.campaigns.record(stored, readerOf(actor, stored)),
           })),
         )
       },

@@ -2,13 +2,13 @@ import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { campaignParams, readerOf } from './campaign-of.ts'
+import { campaignParams, readerOf, refuseCampaign } from './campaign-of.ts'
 
 /** Begin to plan a campaign. Its record says how far the plan has come, and then what was found. */
 export default defineHttp({
   route: 'POST /api/campaigns/:id/plan',
   summary: 'Plan a campaign anew.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'handler'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
@@ -16,11 +16,13 @@ export default defineHttp({
   replies: [{ status: 202, description: 'The campaign, while it is being planned.', json: CampaignRecord }],
   errors: ['campaign-not-found', 'campaign-not-ready', 'campaign-being-planned'],
   async handle({ params, actor }, ctx) {
+    const outside = await refuseCampaign(ctx, params.id, actor, 'workload:push_config')
+    if (outside !== null) return outside
     const campaign = await findCampaign(ctx.db, params.id)
     if (campaign === null) return problem('campaign-not-found')
     const { status } = campaign
     if (status !== 'draft' && status !== 'planned') return problem('campaign-not-ready', { status })
     if (!ctx.campaigns.planner.begin(campaign).isBegun) return problem('campaign-being-planned')
-    return json(await ctx.campaigns.record(campaign, readerOf(actor)), 202)
+    return json(await ctx.campaigns.record(campaign, readerOf(actor, campaign)), 202)
   },
 })

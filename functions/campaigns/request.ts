@@ -1,13 +1,13 @@
 import { DECISION_ERRORS, requestCampaign } from '../../lib/campaigns/decisions.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { campaignParams, replyToDecision } from './campaign-of.ts'
+import { campaignParams, refuseCampaign, replyToDecision } from './campaign-of.ts'
 
 /** Ask for the plan of a campaign to be approved; from then on the campaign cannot be changed. */
 export default defineHttp({
   route: 'POST /api/campaigns/:id/request',
   summary: "Ask for a campaign's plan to be approved.",
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'handler'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
@@ -15,6 +15,8 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS, 'campaign-changes-nothing', 'production-confirmation-required'],
   async handle({ params, body, actor }, ctx) {
+    const outside = await refuseCampaign(ctx, params.id, actor, 'workload:push_config')
+    if (outside !== null) return outside
     const outcome = await requestCampaign(ctx.campaigns.parts, {
       ...{ id: params.id, actor, comment: body.comment, planHash: body.plan_hash },
       prodConfirmation: body.prod_confirmation,

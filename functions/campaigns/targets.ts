@@ -18,7 +18,7 @@ import { campaignParams } from './campaign-of.ts'
 export default defineHttp({
   route: 'GET /api/campaigns/:id/targets',
   summary: 'List the workloads of a campaign.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'anywhere'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: type({

@@ -1,13 +1,13 @@
 import { closeCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { campaignParams, replyToDecision } from './campaign-of.ts'
+import { campaignParams, refuseCampaign, replyToDecision } from './campaign-of.ts'
 
 /** Withdraw a campaign that was not started. */
 export default defineHttp({
   route: 'POST /api/campaigns/:id/withdraw',
   summary: 'Withdraw a campaign.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'handler'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
@@ -17,6 +17,8 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS],
   async handle({ params, body, actor }, ctx) {
+    const outside = await refuseCampaign(ctx, params.id, actor, 'workload:push_config')
+    if (outside !== null) return outside
     const decision = { id: params.id, actor, comment: body.comment, status: 'withdrawn' as const }
     return replyToDecision(ctx, actor, await closeCampaign(ctx.campaigns.parts, decision))
   },

@@ -1,20 +1,44 @@
 import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign.ts'
 import { applyDesiredFleet } from '../../lib/desired/apply-fleet.ts'
 import { VERSION_ERRORS } from '../../lib/fleet-configs/read-version.ts'
+import { rightsSomewhere } from '../../lib/model/scopes.ts'
 import { DesiredFleetRequest, DesiredFleetResult } from '../../lib/wire/desired.ts'
-import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
-import { json, problem } from '../../runtime/reply.ts'
-import { replyToDecision } from '../campaigns/campaign-of.ts'
-import { FLEET_CONFIG_ERRORS, readFleetConfig } from '../fleet-configs/fleet-config-request.ts'
+import type { Context } from '../../runtime/context.ts'
+import { type Actor, defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { refuseReach } from '../../runtime/reach.ts'
+import { json, problem, type Reply } from '../../runtime/reply.ts'
+import { cutToScopes, replyToDecision } from '../campaigns/campaign-of.ts'
+import { refuseSelection } from '../fleet-configs/fleet-config-path.ts'
+import {
+  FLEET_CONFIG_ERRORS,
+  type FleetConfigFields,
+  readFleetConfig,
+} from '../fleet-configs/fleet-config-request.ts'
 import { readDraft } from '../fleet-configs/version-request.ts'
 
 const CAMPAIGN_NAME_MAX = 128
+
+/** The reply where a fleet config, as it is or as Git holds it, reaches beyond where the caller has both rights. */
+function refuseDefinition(
+  ctx: Context,
+  actor: Actor,
+  { name, selector, priority }: FleetConfigFields,
+): Reply | null {
+  const known = ctx.fleetConfigs.configs.find((config) => config.name === name) ?? null
+  for (const permission of ['config:create', 'workload:push_config'] as const) {
+    const outside =
+      (known === null ? null : refuseReach(actor, permission, known)) ??
+      refuseSelection(ctx, actor, permission, { id: known?.id ?? null, selector, priority })
+    if (outside !== null) return outside
+  }
+  return null
+}
 
 /** Bring a fleet config in line with what Git holds: a version, and a campaign that waits to be planned and approved. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/desired',
   summary: 'Propose what Git holds for a fleet config, where it differs, as a version and a campaign.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'handler'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,
@@ -26,6 +50,7 @@ export default defineHttp({
     ...CAMPAIGN_ERRORS,
     'forbidden',
     'auto-apply-in-force',
+    'fleet-config-outranks',
     'owner-invalid',
     'managed-elsewhere',
     'fleet-configs-too-many',
@@ -38,9 +63,11 @@ export default defineHttp({
   ],
   async handle({ body, actor }, ctx) {
     // The version is a text that somebody wrote, and the campaign asks for it to be pushed: both rights are needed.
-    if (!actor.permissions.has('config:create')) return problem('forbidden')
+    if (!rightsSomewhere(actor.grants).has('config:create')) return problem('forbidden')
     const definition = readFleetConfig(body)
     if (!definition.ok) return problem(definition.code, definition.details)
+    const outside = refuseDefinition(ctx, actor, definition.fields)
+    if (outside !== null) return outside
     const { takeover, ...rules } = body.campaign ?? {}
     const ask = (fleetConfigId: string, number: number) =>
       readCampaign({
@@ -64,7 +91,7 @@ export default defineHttp({
         ...{ again: body.again, isDryRun: body.dry_run },
         draftCampaign: (id, number) => {
           const read = ask(id, number)
-          return read.ok ? read.value : tried.value
+          return cutToScopes(read.ok ? read.value : tried.value, actor)
         },
       },
     )

@@ -3,13 +3,13 @@ import { releaseDesiredFleet } from '../../lib/desired/apply-fleet.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+import { fleetConfigParams, requireFleetConfig } from '../fleet-configs/fleet-config-path.ts'
 
 /** Let a fleet config that is kept in Git be changed by hand again. Its versions and what runs stay. */
 export default defineHttp({
   route: 'DELETE /api/fleet-configs/:id/desired',
   summary: 'Leave a fleet config to people again; its versions and what runs stay.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'handler'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: type({ owner: defaulted(string(), '') }),
@@ -24,7 +24,8 @@ export default defineHttp({
     'audit-unavailable',
   ],
   async handle({ params, query, actor }, ctx) {
-    if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
+    const found = requireFleetConfig(ctx, params.id, actor, 'workload:push_config')
+    if (!found.ok) return found.reply
     const outcome = await releaseDesiredFleet(
       { ...ctx.campaigns.parts, fleetConfigs: ctx.fleetConfigs },
       { fleetConfigId: params.id, owner: query.owner, actor },

@@ -5,14 +5,14 @@ import { FleetConfigVersion, FleetConfigVersionRequest } from '../../lib/wire/fl
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { created, problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams, refuseManaged } from './fleet-config-path.ts'
+import { fleetConfigParams, refuseManaged, requireFleetConfig } from './fleet-config-path.ts'
 import { readDraft } from './version-request.ts'
 
 /** Add a version. It never changes, and nothing is pushed by it. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/versions',
   summary: 'Add a version to a fleet config.',
-  access: signedIn('config:create', 'nothing'),
+  access: signedIn('config:create', 'handler'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,
@@ -20,8 +20,9 @@ export default defineHttp({
   replies: [{ status: 201, description: 'The new version.', json: FleetConfigVersion }],
   errors: ['fleet-config-not-found', 'fleet-config-managed', ...VERSION_ERRORS, 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
-    const config = findFleetConfig(ctx, params.id)
-    if (config === null) return problem('fleet-config-not-found')
+    const found = requireFleetConfig(ctx, params.id, actor, 'config:create')
+    if (!found.ok) return found.reply
+    const { config } = found
     const managed = refuseManaged(ctx, config.id)
     if (managed !== null) return managed
     const draft = readDraft(body)

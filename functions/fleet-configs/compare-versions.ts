@@ -3,7 +3,7 @@ import { findVersion } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigComparison } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findFleetConfig, readNumber, versionParams } from './fleet-config-path.ts'
+import { readNumber, requireFleetConfig, versionParams } from './fleet-config-path.ts'
 
 const DIFF_MAX = 200_000
 
@@ -11,16 +11,17 @@ const DIFF_MAX = 200_000
 export default defineHttp({
   route: 'GET /api/fleet-configs/:id/versions/:number/compare',
   summary: 'Compare a version of a fleet config with another one.',
-  access: signedIn('config:read_content', 'nothing'),
+  access: signedIn('config:read_content', 'handler'),
   gate: 'config_safety.campaigns',
   params: versionParams,
   query: type({ with: string() }),
   body: noBody,
   replies: [{ status: 200, description: 'The difference of the two texts.', json: FleetConfigComparison }],
   errors: ['fleet-config-not-found', 'fleet-config-version-not-found', 'server-busy'],
-  async handle({ params, query }, ctx) {
-    const config = findFleetConfig(ctx, params.id)
-    if (config === null) return problem('fleet-config-not-found')
+  async handle({ params, query, actor }, ctx) {
+    const found = requireFleetConfig(ctx, params.id, actor, 'config:read_content')
+    if (!found.ok) return found.reply
+    const { config } = found
     const find = async (text: string) => {
       const number = readNumber(text)
       return number === null ? null : findVersion(ctx.db, config.id, number)

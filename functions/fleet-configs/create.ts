@@ -7,22 +7,31 @@ import { FleetConfigRecord, FleetConfigRequest } from '../../lib/wire/fleet-conf
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { created, problem } from '../../runtime/reply.ts'
+import { refuseSelection } from './fleet-config-path.ts'
 import { FLEET_CONFIG_ERRORS, readFleetConfig } from './fleet-config-request.ts'
 
 /** Create a fleet config. It has no version yet, and nothing is pushed by it. */
 export default defineHttp({
   route: 'POST /api/fleet-configs',
   summary: 'Create a fleet config.',
-  access: signedIn('config:create', 'nothing'),
+  access: signedIn('config:create', 'handler'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,
   body: jsonBody(FleetConfigRequest, { bytesMax: 65_536 }),
   replies: [{ status: 201, description: 'The new fleet config.', json: FleetConfigRecord }],
-  errors: [...FLEET_CONFIG_ERRORS, 'fleet-config-taken', 'fleet-configs-too-many', 'audit-unavailable'],
+  errors: [
+    ...FLEET_CONFIG_ERRORS,
+    'fleet-config-outranks',
+    'fleet-config-taken',
+    'fleet-configs-too-many',
+    'audit-unavailable',
+  ],
   async handle({ body, actor }, ctx) {
     const read = readFleetConfig(body)
     if (!read.ok) return problem(read.code, read.details)
+    const outside = refuseSelection(ctx, actor, 'config:create', { id: null, ...read.fields })
+    if (outside !== null) return outside
     if (ctx.fleetConfigs.configs.length >= FLEET_CONFIGS_MAX)
       return problem('fleet-configs-too-many', { max: FLEET_CONFIGS_MAX })
     const now = ctx.clock.now()

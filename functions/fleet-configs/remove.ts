@@ -3,13 +3,13 @@ import { deleteFleetConfig } from '../../lib/store/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams, refuseManaged } from './fleet-config-path.ts'
+import { findFleetConfig, fleetConfigParams, refuseManaged, requireFleetConfig } from './fleet-config-path.ts'
 
 /** Remove a fleet config that no workload is under, with its versions. */
 export default defineHttp({
   route: 'DELETE /api/fleet-configs/:id',
   summary: 'Remove a fleet config that no workload is under.',
-  access: signedIn('config:create', 'nothing'),
+  access: signedIn('config:create', 'handler'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,
@@ -17,8 +17,9 @@ export default defineHttp({
   replies: [{ status: 204, description: 'The fleet config is gone.' }],
   errors: ['fleet-config-not-found', 'fleet-config-managed', 'fleet-config-in-use', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
-    const config = findFleetConfig(ctx, params.id)
-    if (config === null) return problem('fleet-config-not-found')
+    const found = requireFleetConfig(ctx, params.id, actor, 'config:create')
+    if (!found.ok) return found.reply
+    const { config } = found
     const managed = refuseManaged(ctx, config.id)
     if (managed !== null) return managed
     await ctx.fleetConfigs.settle()

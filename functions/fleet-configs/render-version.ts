@@ -7,14 +7,15 @@ import { findVersion } from '../../lib/store/fleet-configs.ts'
 import { listWorkloadVariables } from '../../lib/store/workload-variables.ts'
 import { RenderedVersion } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
+import { holdsOn } from '../../runtime/reach.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findFleetConfig, readNumber, versionParams } from './fleet-config-path.ts'
+import { readNumber, requireFleetConfig, versionParams } from './fleet-config-path.ts'
 
 /** A version with the values of one workload in it; nothing is pushed by it. */
 export default defineHttp({
   route: 'GET /api/fleet-configs/:id/versions/:number/render',
   summary: 'Show what a version would be for a workload.',
-  access: signedIn('config:read_content', 'nothing'),
+  access: signedIn('config:read_content', 'handler'),
   gate: 'config_safety.campaigns',
   params: versionParams,
   query: type({ workload_id: string() }),
@@ -27,14 +28,16 @@ export default defineHttp({
     'version-not-rendered',
     'server-busy',
   ],
-  async handle({ params, query }, ctx) {
-    const config = findFleetConfig(ctx, params.id)
-    if (config === null) return problem('fleet-config-not-found')
+  async handle({ params, query, actor }, ctx) {
+    const found = requireFleetConfig(ctx, params.id, actor, 'config:read_content')
+    if (!found.ok) return found.reply
+    const { config } = found
     const number = readNumber(params.number)
     const version = number === null ? null : await findVersion(ctx.db, config.id, number)
     if (version === null) return problem('fleet-config-version-not-found')
     const workload = ctx.fleet.workload(query.workload_id)
     if (workload === null) return problem('workload-not-found')
+    if (!holdsOn(actor, 'config:read_content', ctx, workload.id)) return problem('out-of-scope')
     const own = (await listWorkloadVariables(ctx.db, [workload.id])).get(workload.id)?.values ?? {}
     const sources = { own, table: version.valueTable, workload: toSelectable(workload), withReported: true }
     const values = resolveValues(version.variables, sources)

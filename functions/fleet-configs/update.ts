@@ -6,8 +6,15 @@ import { lockFleetConfig, updateFleetConfig } from '../../lib/store/fleet-config
 import { FleetConfigRecord, FleetConfigRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { coversReach } from '../../runtime/reach.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams, refuseManaged } from './fleet-config-path.ts'
+import {
+  findFleetConfig,
+  fleetConfigParams,
+  refuseManaged,
+  refuseSelection,
+  requireFleetConfig,
+} from './fleet-config-path.ts'
 import { FLEET_CONFIG_ERRORS, readFleetConfig } from './fleet-config-request.ts'
 
 /**
@@ -17,7 +24,7 @@ import { FLEET_CONFIG_ERRORS, readFleetConfig } from './fleet-config-request.ts'
 export default defineHttp({
   route: 'PUT /api/fleet-configs/:id',
   summary: 'Replace the name, description, selector and priority of a fleet config.',
-  access: signedIn('config:create', 'nothing'),
+  access: signedIn('config:create', 'handler'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,
@@ -28,18 +35,25 @@ export default defineHttp({
     'auto-apply-in-force',
     'fleet-config-not-found',
     'fleet-config-managed',
+    'fleet-config-outranks',
     'fleet-config-taken',
     'audit-unavailable',
   ],
   async handle({ params, body, actor }, ctx) {
     const read = readFleetConfig(body)
     if (!read.ok) return problem(read.code, read.details)
-    const before = findFleetConfig(ctx, params.id)
-    if (before === null) return problem('fleet-config-not-found')
+    const known = requireFleetConfig(ctx, params.id, actor, 'config:create')
+    if (!known.ok) return known.reply
+    const before = known.config
+    const outside = refuseSelection(ctx, actor, 'config:create', { id: before.id, ...read.fields })
+    if (outside !== null) return outside
     const managed = refuseManaged(ctx, before.id)
     if (managed !== null) return managed
     const stored = await ctx.db.change('fleet-config.update', actor, async (tx) => {
       const stands = await lockFleetConfig(tx, before.id)
+      // Somebody else may have widened the selector in this moment: what is not one's own is not taken back.
+      if (stands !== null && !coversReach(actor, 'config:create', stands))
+        return { ok: false, code: 'out-of-scope' }
       const { selector, priority } = read.fields
       const isForOthers =
         stands !== null && (stands.priority !== priority || !isDeepStrictEqual(stands.selector, selector))

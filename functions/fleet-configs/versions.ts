@@ -4,23 +4,23 @@ import { listVersions } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigVersion } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
-import { problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from './fleet-config-path.ts'
+import { fleetConfigParams, requireFleetConfig } from './fleet-config-path.ts'
 
 /** The versions of a fleet config without their texts, the newest first. */
 export default defineHttp({
   route: 'GET /api/fleet-configs/:id/versions',
   summary: 'List the versions of a fleet config.',
-  access: signedIn('config:read_content', 'nothing'),
+  access: signedIn('config:read_content', 'handler'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: type(pageQuery),
   body: noBody,
   replies: [{ status: 200, description: 'The versions.', json: array(FleetConfigVersion) }],
   errors: ['fleet-config-not-found', ...PAGE_ERRORS],
-  async handle({ params, query, target }, ctx) {
-    const config = findFleetConfig(ctx, params.id)
-    if (config === null) return problem('fleet-config-not-found')
+  async handle({ params, query, target, actor }, ctx) {
+    const found = requireFleetConfig(ctx, params.id, actor, 'config:read_content')
+    if (!found.ok) return found.reply
+    const { config } = found
     return listReply(query, target, {
       order: 'fleet_config_versions.number',
       key: ['number'],

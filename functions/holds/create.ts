@@ -2,13 +2,14 @@ import { holdWorkloads, NAMED_WORKLOADS_MAX } from '../../lib/fleet-configs/hold
 import { HoldsChanged, HoldsRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { refuseWorkloads } from '../../runtime/reach.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
 /** Hold many workloads: campaigns leave each alone until somebody releases it. */
 export default defineHttp({
   route: 'POST /api/holds',
   summary: 'Let campaigns leave many workloads alone.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'handler'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,
@@ -19,6 +20,8 @@ export default defineHttp({
     const { workload_ids: ids, reason, until = null } = body
     if (ids.length === 0 || ids.length > NAMED_WORKLOADS_MAX)
       return problem('workload-ids-invalid', { max: NAMED_WORKLOADS_MAX })
+    const outside = refuseWorkloads(actor, 'workload:push_config', ctx, ids)
+    if (outside !== null) return outside
     const outcome = await holdWorkloads(ctx, { workloadIds: ids, reason, until, actor })
     if (outcome.ok) return json({ changed_count: outcome.changedCount } satisfies HoldsChanged)
     return outcome.code === 'audit-unavailable'

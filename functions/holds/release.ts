@@ -2,13 +2,14 @@ import { NAMED_WORKLOADS_MAX, releaseWorkloads } from '../../lib/fleet-configs/h
 import { HoldsChanged, HoldsReleaseRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { refuseWorkloads } from '../../runtime/reach.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
 /** Release many workloads, so that campaigns may change them again. Nothing is pushed by it. */
 export default defineHttp({
   route: 'POST /api/holds/release',
   summary: 'End the holds of many workloads.',
-  access: signedIn('workload:push_config', 'nothing'),
+  access: signedIn('workload:push_config', 'handler'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,
@@ -18,6 +19,8 @@ export default defineHttp({
   async handle({ body: { workload_ids: ids }, actor }, ctx) {
     if (ids.length === 0 || ids.length > NAMED_WORKLOADS_MAX)
       return problem('workload-ids-invalid', { max: NAMED_WORKLOADS_MAX })
+    const outside = refuseWorkloads(actor, 'workload:push_config', ctx, ids)
+    if (outside !== null) return outside
     const outcome = await releaseWorkloads(ctx, { workloadIds: ids, actor })
     return outcome.ok
       ? json({ changed_count: outcome.changedCount } satisfies HoldsChanged)

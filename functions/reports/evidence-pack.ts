@@ -4,6 +4,7 @@ import { defineHttp, noParams, noQuery, signedIn } from '../../runtime/define.ts
 import { bytes } from '../../runtime/reply.ts'
 import {
   auditProblem,
+  keeperOf,
   REPORT_ERRORS,
   readRequest,
   reportBody,
@@ -15,7 +16,7 @@ import {
 export default defineHttp({
   route: 'POST /api/reports/evidence-pack',
   summary: 'Make an evidence pack and answer it as JSON.',
-  access: signedIn('reports:export', 'nothing'),
+  access: signedIn('reports:export', 'handler'),
   gate: null,
   params: noParams,
   query: noQuery,
@@ -25,7 +26,7 @@ export default defineHttp({
   async handle({ body, actor }, ctx) {
     const read = readRequest(body)
     if (!read.ok) return read.reply
-    const produced = await producePack(await reportDeps(ctx), read.request, 'json')
+    const produced = await producePack(await reportDeps(ctx, actor), read.request, 'json')
     if (!produced.ok) return reportProblem(produced.code)
     const { frame } = produced.pack
     const recorded = await ctx.db.observe({
@@ -36,7 +37,7 @@ export default defineHttp({
       detail: `report_type=${read.request.report_type} workloads=${frame.scope.workload_count ?? 0}`,
     })
     if (!recorded.ok) return auditProblem(recorded)
-    ctx.keptReports.keep(actor.userId, produced.pack)
+    ctx.keptReports.keep(keeperOf(actor), produced.pack)
     return bytes(streamOf(packJson(produced.pack)), 'application/json')
   },
 })

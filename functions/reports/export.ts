@@ -5,6 +5,7 @@ import { defineHttp, noParams, signedIn } from '../../runtime/define.ts'
 import { bytes, problem } from '../../runtime/reply.ts'
 import {
   auditProblem,
+  keeperOf,
   REPORT_ERRORS,
   readRequest,
   reportBody,
@@ -36,7 +37,7 @@ const INPUTS_HASH_CHARACTERS = 12
 export default defineHttp({
   route: 'POST /api/reports/evidence-pack/export',
   summary: 'Make an evidence pack and answer it as Markdown, CSV or PDF.',
-  access: signedIn('reports:export', 'nothing'),
+  access: signedIn('reports:export', 'handler'),
   gate: null,
   params: noParams,
   query: type({ format: optional(string()), report_hash: optional(string()) }),
@@ -53,8 +54,8 @@ export default defineHttp({
     if (output === null) return problem('unsupported-export-format')
     const read = readRequest(body)
     if (!read.ok) return read.reply
-    const deps = await reportDeps(ctx)
-    const kept = query.report_hash ? ctx.keptReports.find(actor.userId, query.report_hash) : null
+    const deps = await reportDeps(ctx, actor)
+    const kept = query.report_hash ? ctx.keptReports.find(keeperOf(actor), query.report_hash) : null
     if (query.report_hash && kept === null) return problem('report-not-kept')
     const produced =
       kept === null ? await producePack(deps, read.request, output.format) : { ok: true as const, pack: kept }

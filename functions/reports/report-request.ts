@@ -1,10 +1,12 @@
 import type { AuditFailure } from '../../lib/audit/delivery.ts'
+import { scopesOf } from '../../lib/model/scopes.ts'
 import type { ReportDeps, ReportFault } from '../../lib/reports/produce.ts'
 import { parseReportRequest, type RequestOutcome } from '../../lib/reports/request.ts'
 import { ReportExportRequest } from '../../lib/wire/reports.ts'
 import type { Context } from '../../runtime/context.ts'
-import { textBody } from '../../runtime/define.ts'
+import { type Actor, textBody } from '../../runtime/define.ts'
 import type { ProblemCode } from '../../runtime/problems.ts'
+import { holdsOn } from '../../runtime/reach.ts'
 import { problem, type Reply } from '../../runtime/reply.ts'
 
 /**
@@ -41,13 +43,14 @@ export function readRequest(body: string): (RequestOutcome & { ok: true }) | { o
 }
 
 /** What reports are made with. What agents have reported so far is written first, for reports read the database. */
-export async function reportDeps(ctx: Context): Promise<ReportDeps> {
+export async function reportDeps(ctx: Context, actor: Actor): Promise<ReportDeps> {
   return {
     ...{ db: await ctx.db.upToDate(), clock: ctx.clock, log: ctx.log },
     workers: ctx.reportWorkers,
     turns: ctx.reportTurns,
     parts: ctx.edition.reports,
     minAgentVersion: ctx.recommendedVersion.version,
+    mayCover: (workloadId) => holdsOn(actor, 'reports:export', ctx, workloadId),
     canRun: (workloadId, used) => ctx.fleet.canRun(workloadId, used),
   }
 }
@@ -61,3 +64,7 @@ export function reportProblem(code: ReportFault): Reply {
 /** The 503 reply to a report whose audit record could not be written: nothing of the report is handed out. */
 export const auditProblem = (failure: AuditFailure): Reply =>
   problem('report-audit-unavailable', { side_effect_status: failure.sideEffect })
+
+/** For whom a previewed pack is kept: somebody whose rights have become others since has to make it anew. */
+export const keeperOf = ({ userId, grants }: Actor): string =>
+  JSON.stringify([userId, scopesOf(grants, 'reports:export')])

@@ -2,6 +2,7 @@ import { array, optional, string, type } from 'superstruct'
 import type { Workload } from '../../lib/fleet/state/model.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { compareByName } from '../../lib/model/name-order.ts'
+import { rightsOn } from '../../lib/model/scopes.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
 import { nextTurn } from '../../lib/turns.ts'
 import { WorkloadRecord } from '../../lib/wire/workloads.ts'
@@ -38,8 +39,11 @@ export default defineHttp({
         (withArchived || workload.archivedAt === null) &&
         (from === null || compareByName(workload, from) > 0),
     )
-    const texts = sightOf(actor.permissions)
-    const toBytes = (workload: Workload) => ctx.views.workloadBytes(workload, texts)
+    const everywhere = sightOf(actor.permissions)
+    const isEverywhere = actor.permissions.has('config:read_content')
+    const sightAt = ({ trustedLabels }: Workload) =>
+      isEverywhere ? everywhere : sightOf(rightsOn(actor.grants, trustedLabels))
+    const toBytes = (workload: Workload) => ctx.views.workloadBytes(workload, sightAt(workload))
     if (limit === null) return bytes(streamArray(rows, toBytes), 'application/json')
     const page = takeUpTo(limit, rows)
     const last = page.at(-1)

@@ -46,6 +46,8 @@ export interface ApprovalPush {
   breakGlassReason: string
   /** Null for a push to all instances at once. */
   stages: readonly StagePlan[] | null
+  /** Whether whoever pushes may do so on a workload with these trusted labels. */
+  mayPush(trustedLabels: Readonly<Record<string, string>>): boolean
 }
 
 /** What came of pushing a request. */
@@ -57,6 +59,7 @@ export type PushApprovalOutcome =
       | 'approval-needs-another'
       | 'approval-not-found'
       | 'break-glass-reason-required'
+      | 'out-of-scope'
       | 'production-double-confirmation-required'
       | 'remote-config-unsupported'
       | 'stage-empty'
@@ -126,6 +129,8 @@ const standingOf = (approval: Approval, labelled: Labelled): string =>
     isProductionNow(approval, labelled),
     classOfRequest(approval, labelled),
     environmentOf(labelled.trustedLabels, labelled.labels),
+    // Whose approvals count here depends on any of them.
+    JSON.stringify(Object.entries(labelled.trustedLabels).sort()),
   ].join('\n')
 
 const isProductionNow = ({ targetEnv, targetGroup }: Approval, { labels, trustedLabels }: Labelled) =>
@@ -226,6 +231,7 @@ async function commit(
       const workload = parts.fleet.workload(workloadId)
       if (workload !== null && standingOf(approval, workload) !== standingOf(approval, target))
         return { ok: false, code: 'moved-meanwhile' }
+      if (!push.mayPush(workload?.trustedLabels ?? target.trustedLabels)) return refuse('out-of-scope')
       const locked = await lockApproval(tx, approval.id)
       if (locked === null) return { ok: false, code: 'approval-not-found' }
       const refusal = refuseStatus(locked.status, breakGlass) ?? (await refuseShortfall(tx, locked))

@@ -35,6 +35,8 @@ export interface ReportDeps {
   /** The recommended version (`RecommendedVersion`), which versions are compared with; empty when there is none. */
   minAgentVersion: string
   canRun: CanRun
+  /** Whether whoever asks may have this workload in a report. */
+  mayCover(workloadId: string): boolean
 }
 
 /** A finished pack: its frame with the signatures, its sections as canonical bytes. */
@@ -45,6 +47,7 @@ export interface FinishedPack {
 
 /** Why a report was not made. */
 export type ReportFault =
+  | 'out-of-scope'
   | 'workload-not-found'
   | 'report-scope-empty'
   | 'report-build-failed'
@@ -92,11 +95,13 @@ function gather(
   request: NormalRequest,
 ): Promise<
   | { ok: true; material: GatheredMaterial; auditHead: AuditHead | null }
-  | { ok: false; code: 'workload-not-found' | 'report-scope-empty' }
+  | { ok: false; code: 'workload-not-found' | 'report-scope-empty' | 'out-of-scope' }
 > {
   return deps.db.snapshot('report', async (tx) => {
     const scope = await resolveReportScope(tx, request.scope)
     if (!scope.ok) return scope
+    // A report that silently left workloads out would be taken for one of all of them.
+    if (!scope.workloadIds.every((id) => deps.mayCover(id))) return { ok: false, code: 'out-of-scope' }
     const material = await gatherMaterial(tx, scope.workloadIds, request, deps)
     const head = await readAuditHead(tx)
     return { ok: true, material, auditHead: head.seq === 0 ? null : head }

@@ -278,15 +278,19 @@ export async function markPushed(
 /** Requests of these statuses, the last changed first. */
 export async function listApprovals(
   db: Db,
-  filter: { workloadId: string | null; statuses: readonly StoredApprovalStatus[] },
+  filter: {
+    /** The workloads whose requests are meant; null for all. */
+    workloadIds: readonly string[] | null
+    statuses: readonly StoredApprovalStatus[]
+  },
   page: { after: { updatedAt: Date; id: string } | null; limit: number },
 ): Promise<Approval[]> {
   return db.query<Approval>(
     `select ${COLUMNS} from approvals
-     where status = any($2::text[]) and ($1::text is null or workload_id = $1)
+     where status = any($2::text[]) and ($1::text[] is null or workload_id = any($1))
        and ($3::timestamptz is null or (updated_at, id) < ($3, $4))
      order by updated_at desc, id desc limit $5`,
-    [filter.workloadId, filter.statuses, page.after?.updatedAt ?? null, page.after?.id ?? null, page.limit],
+    [filter.workloadIds, filter.statuses, page.after?.updatedAt ?? null, page.after?.id ?? null, page.limit],
   )
 }
 

@@ -287,6 +287,10 @@ export const CampaignPlan = named(
     environments: array(string()),
     clusters: array(string()),
     group_count: number(),
+    outside_scope_count: note(
+      'Workloads that are meant and lie outside of what the campaign is cut to; absent where it is not cut.',
+      optional(number()),
+    ),
     waves: array(
       type({
         target_count: number(),

@@ -57,13 +57,54 @@ describe('where the permission of an endpoint must be held', () => {
   it('is said by the function itself for these only, each of which has a test of its own', () => {
     const idsOf = (wanted: string) => endpoints.flatMap(({ id, reach }) => (reach === wanted ? id : []))
     expect(idsOf('anywhere')).toEqual([
+      'auto-apply/targets',
+      'campaigns/get',
+      'campaigns/list',
+      'campaigns/targets',
       'configs/migration-preview',
       'configs/policy-preview',
       'pushes/preview',
       'reviews/list',
     ])
-    expect(idsOf('filtered')).toEqual([])
-    expect(idsOf('handler')).toEqual(['reviews/review'])
+    expect(idsOf('filtered')).toEqual(['approvals/list-all'])
+    expect(idsOf('handler')).toEqual([
+      'adopt/check',
+      'alerts/reopen',
+      'alerts/resolve',
+      ...['approve', 'continue', 'pause', 'plan', 'reject', 'request', 'turn-off', 'withdraw'].map(
+        (id) => `auto-apply/${id}`,
+      ),
+      ...[
+        'abort',
+        'approve',
+        'continue',
+        'create',
+        'edit',
+        'groups',
+        'pause',
+        'plan',
+        'reject',
+        'request',
+      ].map((id) => `campaigns/${id}`),
+      ...['roll-back', 'start', 'withdraw'].map((id) => `campaigns/${id}`),
+      'desired/apply-fleet',
+      'desired/release-fleet',
+      ...[
+        'add-version',
+        'compare-versions',
+        'create',
+        'remove',
+        'render-version',
+        'update',
+        'version',
+        'versions',
+      ].map((id) => `fleet-configs/${id}`),
+      'holds/create',
+      'holds/release',
+      'reports/evidence-pack',
+      'reports/export',
+      'reviews/review',
+    ])
   })
 })
 

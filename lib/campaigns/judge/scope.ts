@@ -1,5 +1,6 @@
 import type { Workload } from '../../fleet/state/model.ts'
 import { isGlob, matchesGlob } from '../../selectors/glob.ts'
+import { isInScope, type Scope } from '../../model/scopes.ts'
 import { isSelected, toSelectable } from '../../selectors/selector.ts'
 import type { ChangeReach } from '../../selectors/within-scope.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
@@ -7,10 +8,10 @@ import { inTurns } from '../../turns.ts'
 import type { CampaignParts } from './parts.ts'
 
 /**
- * What a campaign's scope says of a workload: `selected`; `excluded`, by its id, its name or the excluding selector; or `not`
- * selected at all.
+ * What a campaign's scope says of a workload: `selected`; `excluded`, by its id, its name or the excluding selector;
+ * `outside` of what its author may push to, though meant otherwise; or `not` selected at all.
  */
-export type ScopeVerdict = 'selected' | 'excluded' | 'not'
+export type ScopeVerdict = 'selected' | 'excluded' | 'outside' | 'not'
 
 /**
  * Which workloads a campaign can reach. One that names workloads, or means all of a fleet config, can reach any, unless
@@ -21,12 +22,18 @@ export const reachOfCampaign = ({ scope }: Pick<StoredCampaign, 'scope'>): Chang
   cutTo: scope.cut_to,
 })
 
+/** Whether a workload lies within one of the scopes that a campaign is cut to. */
+export const isInOneOf = (
+  cutTo: readonly Scope[],
+  { trustedLabels }: Pick<Workload, 'trustedLabels'>,
+): boolean => cutTo.some((scope) => isInScope(scope, trustedLabels))
+
 /** Make a function that says whether a campaign's scope selects a workload. Its lists of ids become sets once. */
 export function openScope(
   { fleetConfigs }: Pick<CampaignParts, 'fleetConfigs'>,
   { scope, change }: Pick<StoredCampaign, 'scope' | 'change'>,
 ): (workload: Workload) => ScopeVerdict {
-  const { selector, exclude_selector: excludeSelector } = scope
+  const { selector, exclude_selector: excludeSelector, cut_to: cutTo } = scope
   const named = new Set(scope.workload_ids ?? [])
   const left = new Set(scope.exclude_ids ?? [])
   const isNamed = openNames(scope.exclude_names ?? [])
@@ -46,7 +53,8 @@ export function openScope(
       left.has(workload.id) ||
       namesOf(workload).some(isNamed) ||
       (excludeSelector !== undefined && isSelected(selectable, excludeSelector))
-    return isExcluded ? 'excluded' : 'selected'
+    if (isExcluded) return 'excluded'
+    return cutTo === undefined || isInOneOf(cutTo, workload) ? 'selected' : 'outside'
   }
 }
 

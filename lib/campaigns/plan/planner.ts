@@ -73,7 +73,9 @@ export class CampaignPlanner {
   async #plan(campaign: StoredCampaign, progress: PlanProgress): Promise<void> {
     const { db, clock, config } = this.#parts
     const judge = new CampaignJudge(this.#parts, campaign)
-    const members = await listMeant(this.#parts, campaign.scope, judge.scopeOf)
+    const meant = await listMeant(this.#parts, campaign.scope, judge.scopeOf)
+    const members = meant.filter(({ meant }) => meant !== 'outside')
+    const outsideCount = meant.length - members.length
     progress.total = members.length
     const planned = members.map(
       ({ workload }): Planned => ({
@@ -100,7 +102,11 @@ export class CampaignPlanner {
       targets,
     })
     const now = clock.now()
-    const plan = summarise(waves, planned, targets, now)
+    const isCut = campaign.scope.cut_to !== undefined
+    const plan = {
+      ...summarise(waves, planned, targets, now),
+      ...(isCut ? { outside_scope_count: outsideCount } : {}),
+    }
     await db.transaction('campaign.plan', async (tx) => {
       const kept = { id: campaign.id, edition: campaign.edition, plan, planHash, policyHash, now }
       if ((await keepPlan(tx, kept)) !== null) await replaceCampaignTargets(tx, campaign.id, targets)

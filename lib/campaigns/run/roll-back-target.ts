@@ -4,6 +4,7 @@ import { markTargetRollingBack, type StoredCampaignTarget } from '../../store/ca
 import { type StoredCampaign, shareCampaign } from '../../store/campaigns.ts'
 import { findContent } from '../../store/config-contents.ts'
 import type { CampaignParts } from '../judge/parts.ts'
+import { isInOneOf } from '../judge/scope.ts'
 
 /** What came of taking one target back. */
 export type BackOutcome =
@@ -24,7 +25,7 @@ export async function rollBackTarget(
   const workload = parts.fleet.workload(target.workloadId)
   if (workload === null) return { kind: 'moved_on' }
   if (workload.isFrozen) return { kind: 'busy' }
-  if (!runsResult(workload, target)) return { kind: 'moved_on' }
+  if (!isStillMeant(campaign, workload) || !runsResult(workload, target)) return { kind: 'moved_on' }
   if (hasOpenPush(workload, target.pushId)) return { kind: 'busy' }
   const base = target.baseHash === null ? null : await findContent(parts.db, target.baseHash)
   if (base === null) return { kind: 'no_way_back' }
@@ -40,7 +41,8 @@ export async function rollBackTarget(
       },
     },
     async (tx, { pushId }) => {
-      if (!runsResult(workload, target)) return { ok: false, code: 'moved-on' }
+      if (!isStillMeant(campaign, workload) || !runsResult(workload, target))
+        return { ok: false, code: 'moved-on' }
       const stands = await shareCampaign(tx, campaign.id)
       const back = { campaignId: campaign.id, workloadId: workload.id, pushId }
       if (stands?.status !== 'rolling_back' || !(await markTargetRollingBack(tx, back)))
@@ -57,6 +59,10 @@ export async function rollBackTarget(
   if (pushed.code === 'gate-closed') return { kind: 'busy' }
   return { kind: pushed.code === 'moved-on' || pushed.code === 'workload-not-found' ? 'moved_on' : 'refused' }
 }
+
+/** A workload that left the scopes which a campaign is cut to is not the campaign's any more. */
+const isStillMeant = ({ scope }: StoredCampaign, workload: Workload): boolean =>
+  scope.cut_to === undefined || isInOneOf(scope.cut_to, workload)
 
 /**
  * Whether the config that the campaign brought is what the whole workload is to run, or what some instances run by a

@@ -74,6 +74,8 @@ export const problemTexts = defineTexts({
     fleet_config_in_use: '{count} workloads are under this fleet config: change whom it is about first.',
     fleet_config_managed: 'This fleet config is kept in Git by {owner}: change it there.',
     fleet_config_not_found: 'This fleet config does not exist, or no longer.',
+    fleet_config_outranks:
+      'The fleet config {name} outside of your scope has the priority {priority}: yours must be lower.',
     fleet_config_taken: 'There is a fleet config of this name already.',
     fleet_configs_too_many: 'There are {max} fleet configs at most.',
     fleet_config_version_not_found: 'This version does not exist.',
@@ -336,6 +338,8 @@ export const problemTexts = defineTexts({
       '{count} workloads relèvent de cette config de parc : changez d’abord qui elle concerne.',
     fleet_config_managed: 'Cette config de parc est tenue dans Git par {owner} : modifiez-la là-bas.',
     fleet_config_not_found: 'Cette config de parc n’existe pas, ou plus.',
+    fleet_config_outranks:
+      'La config de parc {name}, hors de votre périmètre, a la priorité {priority} : la vôtre doit être plus basse.',
     fleet_config_taken: 'Une config de parc porte déjà ce nom.',
     fleet_configs_too_many: 'Il y a au plus {max} configs de parc.',
     fleet_config_version_not_found: 'Cette version n’existe pas.',

@@ -58,6 +58,7 @@ it.each(['json', 'pdf'] as const)(
       },
       minAgentVersion: '',
       canRun: () => true,
+      mayCover: () => true,
     }
     const { value, heldMs, tookMs } = await measure(async () => {
       const produced = await producePack(deps, request, target)

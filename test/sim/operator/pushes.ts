@@ -76,6 +76,7 @@ export class PushingOperator {
       pushApproval(ctx, {
         ...{ workloadId, approvalId, actor: AUTHOR, comment: '', stages },
         ...{ prodDoubleConfirmed: false, breakGlass: false, breakGlassReason: '' },
+        mayPush: () => true,
       }),
     )
     // Without an answer the push may or may not stand: try again to find out.

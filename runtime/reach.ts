@@ -1,0 +1,33 @@
+import type { Permission } from '../lib/model/permissions.ts'
+import { rightsOn, scopesOf } from '../lib/model/scopes.ts'
+import { type ChangeReach, isReachWithin } from '../lib/selectors/within-scope.ts'
+import type { Context } from './context.ts'
+import type { Actor } from './define.ts'
+import { problem, type Reply } from './reply.ts'
+
+type Caller = Pick<Actor, 'grants'>
+
+/** Whether the caller has a permission on a workload as it is labelled now. */
+export const holdsOn = (
+  { grants }: Caller,
+  permission: Permission,
+  { fleet }: Pick<Context, 'fleet'>,
+  workloadId: string,
+): boolean => rightsOn(grants, fleet.workload(workloadId)?.trustedLabels ?? null).has(permission)
+
+/** The reply where one of these workloads lies outside of where the caller has a permission; null where none does. */
+export const refuseWorkloads = (
+  caller: Caller,
+  permission: Permission,
+  ctx: Pick<Context, 'fleet'>,
+  workloadIds: Iterable<string>,
+): Reply | null =>
+  [...workloadIds].every((id) => holdsOn(caller, permission, ctx, id)) ? null : problem('out-of-scope')
+
+/** Whether a change of many workloads stays, now and later, where the caller has a permission. */
+export const coversReach = ({ grants }: Caller, permission: Permission, reach: ChangeReach): boolean =>
+  isReachWithin(scopesOf(grants, permission), reach)
+
+/** The reply where a change of many workloads can reach beyond where the caller has a permission; null where it cannot. */
+export const refuseReach = (caller: Caller, permission: Permission, reach: ChangeReach): Reply | null =>
+  coversReach(caller, permission, reach) ? null : problem('out-of-scope')
