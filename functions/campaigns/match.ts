@@ -8,7 +8,7 @@ import { json, problem } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'POST /api/campaigns/match',
   summary: 'Count the workloads that a scope means.',
-  access: signedIn('workload:push_config'),
+  access: signedIn('workload:push_config', 'anywhere'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,

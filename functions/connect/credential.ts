@@ -10,7 +10,7 @@ import { json } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'POST /api/connect/credential',
   summary: 'The shared secret of the agents. The audit log says who asked for it.',
-  access: inPerson('settings:manage'),
+  access: inPerson('settings:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,

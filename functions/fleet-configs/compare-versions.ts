@@ -30,9 +30,9 @@ export default defineHttp({
     if (to === null || from === null) return problem('fleet-config-version-not-found')
     const labels = { before: `version ${from.number}`, after: `version ${to.number}` }
     const asked = { before: from.body, after: to.body, labels, charactersMax: DIFF_MAX }
-    const found = await ctx.configs.lines(asked)
-    if (!found.ok || found.diff === null) return problem('server-busy')
-    const { text, truncated } = found.diff
+    const compared = await ctx.configs.lines(asked)
+    if (!compared.ok || compared.diff === null) return problem('server-busy')
+    const { text, truncated } = compared.diff
     return json({ from: from.number, to: to.number, diff: text, truncated } satisfies FleetConfigComparison)
   },
 })

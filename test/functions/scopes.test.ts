@@ -60,6 +60,7 @@ describe('where the permission of an endpoint must be held', () => {
       'auto-apply/targets',
       'campaigns/get',
       'campaigns/list',
+      'campaigns/match',
       'campaigns/targets',
       'configs/migration-preview',
       'configs/policy-preview',

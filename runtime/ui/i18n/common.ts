@@ -42,6 +42,7 @@ export const commonTexts = defineTexts({
         ? 'The change took effect, but the audit log could not be written. Check the state before you repeat it.'
         : 'Nothing changed: the audit log could not be written. It is safe to try again.',
     needs: (permission: string) => `Your role does not allow this (${permission}).`,
+    outside: (scopes: string) => `Outside of your scope: you may do this only where ${scopes}.`,
     items: (n: number) => `${formatNumber(n)} ${plural(n, 'entry', 'entries')}`,
     newRows: (n: number) => `${formatNumber(n)} new`,
     sortBy: (column: string) => `Sort by ${column}`,
@@ -112,6 +113,7 @@ export const commonTexts = defineTexts({
         ? 'La modification a pris effet, mais le journal d’audit n’a pas pu être écrit. Vérifiez l’état avant de recommencer.'
         : 'Rien n’a changé : le journal d’audit n’a pas pu être écrit. Vous pouvez réessayer sans risque.',
     needs: (permission: string) => `Votre rôle ne le permet pas (${permission}).`,
+    outside: (scopes: string) => `Hors de votre périmètre : vous ne pouvez le faire que là où ${scopes}.`,
     items: (n: number) => `${formatNumber(n)} ${plural(n, 'entrée', 'entrées')}`,
     newRows: (n: number) => `${formatNumber(n)} ${plural(n, 'nouveau', 'nouveaux')}`,
     sortBy: (column: string) => `Trier par ${column}`,

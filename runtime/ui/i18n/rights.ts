@@ -40,7 +40,8 @@ export const rightsTexts = defineTexts({
   en: {
     open: 'Rights',
     title: (name: string) => `What ${name} may do`,
-    lead: 'On all workloads. Reading the fleet needs none of these.',
+    lead: 'On all workloads, where nothing else is said. Reading the fleet needs none of these.',
+    within: (scopes: string) => `only where ${scopes}`,
     column: { right: 'Right', why: 'By' },
     group: (names: string) => `group ${names}`,
     none: 'no',
@@ -59,7 +60,8 @@ export const rightsTexts = defineTexts({
   fr: {
     open: 'Droits',
     title: (name: string) => `Ce que ${name} peut faire`,
-    lead: 'Sur tous les workloads. Lire le parc n’en demande aucun.',
+    lead: 'Sur tous les workloads, sauf mention contraire. Lire le parc n’en demande aucun.',
+    within: (scopes: string) => `seulement là où ${scopes}`,
     column: { right: 'Droit', why: 'Par' },
     group: (names: string) => `groupe ${names}`,
     none: 'non',

@@ -3,6 +3,7 @@ import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatList, formatNumber } from '../i18n/format.ts'
 import { toBar } from '../logic/campaigns.ts'
+import { reachOf } from '../logic/scopes.ts'
 import { DiffText } from '../parts/diff-text.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Pairs } from '../parts/page.tsx'
@@ -41,6 +42,9 @@ export function PlanNumbers({ plan }: { plan: CampaignPlan }) {
           [numbers.instances, formatNumber(plan.instance_count)],
           [numbers.production, formatNumber(plan.production_count)],
           ...(away > 0 ? ([[numbers.away, formatNumber(away)]] as const) : []),
+          ...(plan.outside_scope_count === undefined
+            ? []
+            : ([[numbers.outside, formatNumber(plan.outside_scope_count)]] as const)),
           ...(plan.no_way_back_count > 0
             ? ([[numbers.noWayBack, <b class="warn">{formatNumber(plan.no_way_back_count)}</b>]] as const)
             : []),
@@ -81,7 +85,7 @@ export function Waves({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) 
 /** What changes: one diff for all workloads that change in the same way. */
 export function PlanGroups({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) {
   const words = say(campaignTexts)
-  const isShown = may('config:read_content')
+  const isShown = may('config:read_content', reachOf(of))
   const groups = useResource(isShown ? `campaign-groups:${of.id}:${of.plan_hash}` : null, (abort) =>
     api.campaignGroups(of.id, abort),
   )

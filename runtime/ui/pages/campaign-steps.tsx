@@ -3,6 +3,7 @@ import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { type CampaignStep, listSteps, needsComment } from '../logic/campaigns.ts'
+import { reachOf } from '../logic/scopes.ts'
 import { Action, bind, Checkbox, TextArea, unless } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/form.tsx'
 import { refuseOwn, Tally } from '../parts/tally.tsx'
@@ -55,8 +56,8 @@ function StepDialog({
 
 /** Why the reader may not take this step; for an approval also why hers would not count. */
 function refuseStep({ tally }: CampaignRecord, step: CampaignStep): string | null {
-  if (step !== 'approve' && step !== 'reject') return unless('workload:push_config')
-  return unless('config:approve') ?? (step === 'approve' ? refuseOwn(tally) : null)
+  if (step !== 'approve' && step !== 'reject') return unless('workload:push_config', reachOf(of))
+  return unless('config:approve', reachOf(of)) ?? (step === 'approve' ? refuseOwn(tally) : null)
 }
 
 /** What can be decided about a campaign now. */

@@ -5,6 +5,7 @@ import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, tick } from '../i18n/format.ts'
 import { CAMPAIGN_LOOK } from '../logic/campaigns.ts'
+import { reachOf } from '../logic/scopes.ts'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Pairs } from '../parts/page.tsx'
@@ -76,7 +77,7 @@ function CampaignHead({ of, reload }: { of: CampaignRecord; reload: () => void }
       {canPlan && (
         <Action
           kind={of.plan === undefined ? 'primary' : ''}
-          reason={unless('workload:push_config')}
+          reason={unless('workload:push_config', reachOf(of))}
           onClick={() => void plan()}
         >
           {of.plan === undefined ? words.plan : words.replan}
@@ -85,7 +86,7 @@ function CampaignHead({ of, reload }: { of: CampaignRecord; reload: () => void }
       {canPlan && (
         <ActionLink
           href={`/campaigns/${of.id}/edit`}
-          reason={unless('workload:push_config') ?? unless('config:read_content')}
+          reason={unless('workload:push_config', reachOf(of)) ?? unless('config:read_content')}
         >
           {say(campaignFormTexts).edit}
         </ActionLink>

@@ -173,7 +173,7 @@ function Steps({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
       {(STEPS[of.status] ?? []).map((step) => (
         <Action
           key={step}
-          reason={unless(permissionOf(step)) ?? (step === 'approve' ? refuseOwn(of.tally) : null)}
+          reason={unless(permissionOf(step), of) ?? (step === 'approve' ? refuseOwn(of.tally) : null)}
           onClick={() => {
             asking.value = step
           }}
@@ -250,7 +250,7 @@ function Choose({ of, number, reload }: { of: FleetConfigRecord; number: number;
   }
   return (
     <div class="actions">
-      <Action reason={unless('workload:push_config')} onClick={() => void plan()}>
+      <Action reason={unless('workload:push_config', of)} onClick={() => void plan()}>
         {words.plan(number)}
       </Action>
       {planned.value && (

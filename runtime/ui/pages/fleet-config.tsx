@@ -96,7 +96,7 @@ function Versions({ id, versions }: { id: string; versions: readonly FleetConfig
 
 function FleetConfig({ of }: { of: FleetConfigRecord }) {
   const words = say(fleetConfigTexts)
-  const isRead = may('config:read_content')
+  const isRead = may('config:read_content', of)
   const versions = useResource(
     isRead && of.newest_version > 0 ? `fleet-config-versions:${of.id}:${of.newest_version}` : null,
     (abort) => api.fleetConfigVersions(of.id, abort),
@@ -109,7 +109,7 @@ function FleetConfig({ of }: { of: FleetConfigRecord }) {
         <ActionLink href="/fleet-configs">← {words.title}</ActionLink>
         <ActionLink
           href={`/fleet-configs/${of.id}/new-version`}
-          reason={unless('config:create') ?? keptElsewhere(of)}
+          reason={unless('config:create', of) ?? keptElsewhere(of)}
         >
           {words.newVersion}
         </ActionLink>

@@ -64,7 +64,7 @@ function columnsOf(onLook: (review: ReviewRecord) => void): TableColumn<ReviewRe
       isTitleHidden: true,
       cell: (review) => {
         const permission = review.kind === 'labels' ? 'settings:manage' : 'config:approve'
-        const reason = unless(permission) ?? (isForMe(review) ? null : words.own)
+        const reason = unless(permission, review.workload_id) ?? (isForMe(review) ? null : words.own)
         return (
           <Action reason={reason} onClick={() => onLook(review)}>
             {words.look}

@@ -4,6 +4,7 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { rightsTexts } from '../i18n/rights.ts'
 import { settingsTexts } from '../i18n/settings.ts'
+import { describeScopes } from '../i18n/user-groups.ts'
 import { Action } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -18,12 +19,18 @@ const wordsOf = (permission: string): string =>
   say(rightsTexts).permission[permission as Permission] ?? permission
 
 /** Which group gives a right, or why it is not held. */
-function Why({ right: { groups, withheld } }: { right: Right }) {
+function Why({ right: { groups, scopes, withheld } }: { right: Right }) {
   const words = say(rightsTexts)
   if (groups.length === 0) return <span class="faint">{words.none}</span>
   const { role } = say(settingsTexts)
   const names = groups.map((name) => role[name] ?? name).join(', ')
-  return withheld ? <span class="warn">{words.needsPerson}</span> : <span>{words.group(names)}</span>
+  if (withheld) return <span class="warn">{words.needsPerson}</span>
+  return (
+    <span>
+      {words.group(names)}
+      {scopes !== undefined && <span class="sub">{words.within(describeScopes(scopes))}</span>}
+    </span>
+  )
 }
 
 function Tokens({ tokens }: { tokens: readonly TokenRights[] }) {

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
-import { permissionsOf, ROLES } from '../../../lib/model/permissions.ts'
-import type { ServiceAccountRecord, UserRecord } from '../../../lib/wire/identity.ts'
+import { permissionsOf } from '../../../lib/model/permissions.ts'
+import type { ManagedGroupRecord, ServiceAccountRecord, UserRecord } from '../../../lib/wire/identity.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { rightsTexts } from '../i18n/rights.ts'
@@ -16,14 +16,23 @@ import { me } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { RightsDialog } from './rights-dialog.tsx'
 
-const groupOptions = () => ROLES.map((id): [string, string] => [id, say(settingsTexts).role[id] ?? id])
+type Groups = readonly ManagedGroupRecord[]
+
+const groupOptions = (groups: Groups) =>
+  groups.map(({ name }): [string, string] => [name, say(settingsTexts).role[name] ?? name])
+
+/** What members of these groups may do, be it within a scope only. */
+const permissionsIn = (groups: Groups, names: readonly string[]) =>
+  permissionsOf(groups.flatMap(({ name, role }) => (names.includes(name) ? role : [])))
 
 function NewMachine({
   users,
+  groups,
   onClose,
   onDone,
 }: {
   users: readonly UserRecord[]
+  groups: Groups
   onClose: () => void
   onDone: () => void
 }) {
@@ -49,7 +58,7 @@ function NewMachine({
         {...bind(name)}
       />
       <Select label={words.owner} options={users.map(({ id, email }) => [id, email])} {...bind(owner)} />
-      <Select label={words.group} options={groupOptions()} {...bind(group)} />
+      <Select label={words.group} options={groupOptions(groups)} {...bind(group)} />
     </FormDialog>
   )
 }
@@ -58,10 +67,12 @@ function NewMachine({
 function MachineChoices({
   account,
   users,
+  groups: known,
   reload,
 }: {
   account: ServiceAccountRecord
   users: readonly UserRecord[]
+  groups: Groups
   reload: () => void
 }) {
   const words = say(tokenTexts)
@@ -88,7 +99,7 @@ function MachineChoices({
         label={words.group}
         value={groups.join(', ')}
         options={[
-          ...groupOptions(),
+          ...groupOptions(known),
           ...(isOneGroup ? [] : [[groups.join(', '), groups.join(', ')] as [string, string]]),
         ]}
         onValue={(group) => void change({ groups: [group] })}
@@ -100,10 +111,12 @@ function MachineChoices({
 /** The tokens of an account, and a new one. */
 function MachineTokens({
   account,
+  groups,
   isAsking,
   onAsked,
 }: {
   account: ServiceAccountRecord
+  groups: Groups
   isAsking: boolean
   onAsked: () => void
 }) {
@@ -122,7 +135,7 @@ function MachineTokens({
       </Loaded>
       {isAsking && (
         <NewToken
-          permissions={permissionsOf(account.groups)}
+          permissions={permissionsIn(groups, account.groups)}
           create={(request) => api.createTokenFor(account.id, request)}
           onClose={() => {
             onAsked()
@@ -137,10 +150,15 @@ function MachineTokens({
 interface MachineProps {
   account: ServiceAccountRecord
   users: readonly UserRecord[]
+  groups: Groups
   reload: () => void
 }
 
-function RemoveMachine({ account, reload, onClose }: Omit<MachineProps, 'users'> & { onClose: () => void }) {
+function RemoveMachine({
+  account,
+  reload,
+  onClose,
+}: Omit<MachineProps, 'users' | 'groups'> & { onClose: () => void }) {
   const { remove } = say(commonTexts)
   const act = async () => {
     const result = await api.deleteServiceAccount(account.id)
@@ -156,7 +174,7 @@ function RemoveMachine({ account, reload, onClose }: Omit<MachineProps, 'users'>
   )
 }
 
-function Machine({ account, users, reload }: MachineProps) {
+function Machine({ account, users, groups, reload }: MachineProps) {
   const words = say(tokenTexts)
   const open = useSignal<'token' | 'rights' | 'remove' | null>(null)
   const show = (what: typeof open.value) => {
@@ -179,8 +197,13 @@ function Machine({ account, users, reload }: MachineProps) {
           <div>{words.ownerless}</div>
         </div>
       )}
-      <MachineChoices account={account} users={users} reload={reload} />
-      <MachineTokens account={account} isAsking={open.value === 'token'} onAsked={() => show(null)} />
+      <MachineChoices account={account} users={users} groups={groups} reload={reload} />
+      <MachineTokens
+        account={account}
+        groups={groups}
+        isAsking={open.value === 'token'}
+        onAsked={() => show(null)}
+      />
       {open.value === 'rights' && (
         <RightsDialog id={account.id} name={account.name} onClose={() => show(null)} />
       )}
@@ -198,6 +221,7 @@ export function MachinesSection() {
   const users = useResource('users', (abort) => api.users(abort))
   const accounts = useResource('service-accounts', (abort) => api.serviceAccounts(abort))
   const people = users.data ?? []
+  const groups = useResource('groups', (abort) => api.groups(abort)).data ?? []
   const close = () => {
     isAsking.value = false
   }
@@ -220,7 +244,13 @@ export function MachinesSection() {
             <p class="empty">{words.noMachines}</p>
           ) : (
             list.map((account) => (
-              <Machine key={account.id} account={account} users={people} reload={accounts.reload} />
+              <Machine
+                key={account.id}
+                account={account}
+                users={people}
+                groups={groups}
+                reload={accounts.reload}
+              />
             ))
           )
         }
@@ -228,6 +258,7 @@ export function MachinesSection() {
       {isAsking.value && (
         <NewMachine
           users={people}
+          groups={groups}
           onClose={close}
           onDone={() => {
             close()

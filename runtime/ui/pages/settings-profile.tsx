@@ -4,6 +4,7 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { rightsTexts } from '../i18n/rights.ts'
 import { settingsTexts } from '../i18n/settings.ts'
+import { describeScopes } from '../i18n/user-groups.ts'
 import { Action, bind, Select, TextField } from '../parts/controls.tsx'
 import { describeFailure } from '../parts/failure.tsx'
 import { Form } from '../parts/form.tsx'
@@ -85,6 +86,23 @@ function OwnRights({ email }: { email: string }) {
   )
 }
 
+/** What one may do: everywhere, and within scopes. */
+function OwnPermissions() {
+  const { permissions = [], scoped } = me.value ?? {}
+  if (permissions.length === 0 && scoped === undefined) return <>{say(settingsTexts).nothing}</>
+  return (
+    <>
+      <span class="mono">{permissions.join(' ')}</span>
+      {scoped?.map((part) => (
+        <span class="sub" key={JSON.stringify(part.scope)}>
+          {say(rightsTexts).within(describeScopes([part.scope]))}:{' '}
+          <span class="mono">{part.permissions.join(' ')}</span>
+        </span>
+      ))}
+    </>
+  )
+}
+
 /** Who one is, how it looks, which language, and the password. */
 export function ProfileSection() {
   const words = say(settingsTexts)
@@ -104,14 +122,7 @@ export function ProfileSection() {
           of={[
             [words.email, user.email],
             [words.roles, user.groups.map(({ name }) => words.role[name] ?? name).join(', ') || '–'],
-            [
-              words.permissions,
-              user.permissions.length > 0 ? (
-                <span class="mono">{user.permissions.join(' ')}</span>
-              ) : (
-                words.nothing
-              ),
-            ],
+            [words.permissions, <OwnPermissions />],
           ]}
         />
         <OwnRights email={user.email} />

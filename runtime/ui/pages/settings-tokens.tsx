@@ -6,7 +6,7 @@ import { Action } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { NewToken, TokenTable } from '../parts/token-table.tsx'
 import { api } from '../state/endpoints.ts'
-import { me } from '../state/session.ts'
+import { heldSomewhere } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
 /** One's own tokens for programs. */
@@ -39,7 +39,7 @@ export function TokensSection() {
       </Loaded>
       {isAsking.value && (
         <NewToken
-          permissions={me.value?.permissions ?? []}
+          permissions={heldSomewhere()}
           create={api.createToken}
           onClose={() => {
             isAsking.value = false

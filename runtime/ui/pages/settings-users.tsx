@@ -16,7 +16,13 @@ import { me } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { RightsDialog } from './rights-dialog.tsx'
 
-const ROLES = ['viewer', 'editor', 'administrator']
+/** The groups that a user can be in, by name; those of the system are said in words. */
+function useGroupOptions(): [string, string][] {
+  const groups = useResource('groups', (abort) => api.groups(abort))
+  const names = groups.data?.map(({ name }) => name) ?? ['viewer', 'editor', 'administrator']
+  const words = say(settingsTexts).role
+  return names.map((name) => [name, words[name] ?? name])
+}
 
 function NewUser({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const words = say(settingsTexts)
@@ -50,7 +56,7 @@ function NewUser({ onClose, onDone }: { onClose: () => void; onDone: () => void 
         error={error.value}
         {...bind(password)}
       />
-      <Select label={words.roles} options={ROLES.map((id) => [id, words.role[id] ?? id])} {...bind(role)} />
+      <Select label={words.roles} options={useGroupOptions()} {...bind(role)} />
     </FormDialog>
   )
 }
@@ -159,7 +165,15 @@ function Links({ onLinked }: { onLinked: () => void }) {
 }
 
 /** The role of a user, to be changed. Several groups at once are kept as they are until another is chosen. */
-function RoleOf({ user, reload }: { user: UserRecord; reload: () => void }) {
+function RoleOf({
+  user,
+  options,
+  reload,
+}: {
+  user: UserRecord
+  options: readonly [string, string][]
+  reload: () => void
+}) {
   const words = say(settingsTexts)
   const groups = user.groups.join(', ')
   const several: [string, string][] = user.groups.length === 1 ? [] : [[groups, groups]]
@@ -174,13 +188,17 @@ function RoleOf({ user, reload }: { user: UserRecord; reload: () => void }) {
       isBare
       label={`${words.roles}: ${user.email}`}
       value={groups}
-      options={[...ROLES.map((id): [string, string] => [id, words.role[id] ?? id]), ...several]}
+      options={[...options, ...several]}
       onValue={(role) => void setRole(role)}
     />
   )
 }
 
-function columnsOf(onOpen: (open: Open) => void, reload: () => void): TableColumn<UserRecord>[] {
+function columnsOf(
+  onOpen: (open: Open) => void,
+  options: readonly [string, string][],
+  reload: () => void,
+): TableColumn<UserRecord>[] {
   const words = say(settingsTexts)
   const { column } = words
   return [
@@ -195,7 +213,7 @@ function columnsOf(onOpen: (open: Open) => void, reload: () => void): TableColum
         </>
       ),
     },
-    { title: column.groups, cell: (user) => <RoleOf user={user} reload={reload} /> },
+    { title: column.groups, cell: (user) => <RoleOf user={user} options={options} reload={reload} /> },
     {
       title: column.created,
       narrowTitle: column.created,
@@ -235,6 +253,7 @@ export function UsersSection() {
   const words = say(settingsTexts)
   const open = useSignal<Open>(null)
   const users = useResource('users', (abort) => api.users(abort))
+  const options = useGroupOptions()
   const onOpen = (next: Open) => {
     open.value = next
   }
@@ -255,7 +274,7 @@ export function UsersSection() {
         {(list) => (
           <Table
             label={words.sections.users}
-            columns={columnsOf(onOpen, users.reload)}
+            columns={columnsOf(onOpen, options, users.reload)}
             rows={list}
             keyOf={({ id }) => id}
           />

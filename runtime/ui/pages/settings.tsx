@@ -15,6 +15,10 @@ const SECTIONS = {
     needs: 'users:manage',
     section: lazy(async () => (await import('./settings-users.tsx')).UsersSection),
   },
+  'user-groups': {
+    needs: 'users:manage',
+    section: lazy(async () => (await import('./settings-user-groups.tsx')).UserGroupsSection),
+  },
   machines: {
     needs: 'users:manage',
     section: lazy(async () => (await import('./settings-machines.tsx')).MachinesSection),

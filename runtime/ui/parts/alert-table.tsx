@@ -100,12 +100,18 @@ function RowActions({ alert, act }: { alert: AlertRecord; act: AlertActions }) {
   return (
     <>
       {!alert.resolved_at && (
-        <Action reason={unless('alert:resolve')} onClick={() => act.resolve(alert)}>
+        <Action
+          reason={unless('alert:resolve', alert.workload_id || undefined)}
+          onClick={() => act.resolve(alert)}
+        >
           {words.resolve}
         </Action>
       )}
       {alert.reopen_until && Date.parse(alert.reopen_until) > tick.value && (
-        <Action reason={unless('alert:resolve')} onClick={() => act.reopen(alert.id)}>
+        <Action
+          reason={unless('alert:resolve', alert.workload_id || undefined)}
+          onClick={() => act.reopen(alert.id)}
+        >
           {words.reopen}
         </Action>
       )}

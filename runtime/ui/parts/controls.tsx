@@ -3,12 +3,21 @@ import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
-import { may } from '../state/session.ts'
+import { describeScopes } from '../i18n/user-groups.ts'
+import { type About, boundTo, may } from '../state/session.ts'
 import { toast } from './toast.tsx'
 
-/** Why the person who is signed in may not do something; null when she may. */
-export const unless = (permission: string): string | null =>
-  may(permission) ? null : say(commonTexts).needs(permission)
+/**
+ * Why the person who is signed in may not do something about what is named, or on the workload that the page is about;
+ * null when she may.
+ */
+export function unless(permission: string, about?: About): string | null {
+  if (may(permission, about)) return null
+  const scopes = boundTo(permission)
+  return scopes.length === 0
+    ? say(commonTexts).needs(permission)
+    : say(commonTexts).outside(describeScopes(scopes))
+}
 
 interface ActionProps {
   /** Why this cannot be done now; the button stays visible and says so. */

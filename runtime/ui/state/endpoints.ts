@@ -56,7 +56,10 @@ import type {
   ApiTokenRequest,
   CommandLineLoginConfirmed,
   CommandLineLoginRequest,
+  GroupCreateRequest,
+  GroupUpdateRequest,
   LinkRequestRecord,
+  ManagedGroupRecord,
   PasswordRequest,
   ServiceAccountCreateRequest,
   ServiceAccountRecord,
@@ -102,6 +105,7 @@ import type { ValidationResult } from '../../../lib/wire/validation.ts'
 import type { RecommendedVersion, VersionIntelligence } from '../../../lib/wire/version-intelligence.ts'
 import type { TrustedLabels, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { call, download, LONG_LIMIT_MS } from './api.ts'
+import { fetchedWorkload } from './fleet.ts'
 
 const e = encodeURIComponent
 const w = (id: string) => `/api/workloads/${e(id)}`
@@ -118,7 +122,11 @@ export type AutoApplyStep = 'approve' | 'reject' | 'withdraw' | 'pause' | 'conti
 export const api = {
   agentAddress: (signal?: Signal) => call<AgentAddress>('GET', '/api/connect', { signal }),
   agentCredential: () => call<AgentCredential>('POST', '/api/connect/credential'),
-  workload: (id: string, signal?: Signal) => call<WorkloadRecord>('GET', w(id), { signal }),
+  async workload(id: string, signal?: Signal) {
+    const result = await call<WorkloadRecord>('GET', w(id), { signal })
+    if (result.ok) fetchedWorkload.value = result.value
+    return result
+  },
   topology: (id: string, signal?: Signal) => call<WorkloadTopology>('GET', `${w(id)}/topology`, { signal }),
   instance: (id: string, uid: string, signal?: Signal) =>
     call<InstanceDetail>('GET', `${w(id)}/instances/${e(uid)}`, { signal }),
@@ -340,6 +348,12 @@ export const api = {
   previewPush: (request: PushPreviewRequest, signal?: Signal) =>
     call<PushPreview>('POST', '/api/pushes/preview', { signal, json: request }),
 
+  groups: (signal?: Signal) => call<ManagedGroupRecord[]>('GET', '/api/groups', { signal }),
+  createGroup: (request: GroupCreateRequest) =>
+    call<ManagedGroupRecord>('POST', '/api/groups', { json: request }),
+  updateGroup: (id: string, request: GroupUpdateRequest) =>
+    call<ManagedGroupRecord>('PUT', `/api/groups/${e(id)}`, { json: request }),
+  deleteGroup: (id: string) => call<void>('DELETE', `/api/groups/${e(id)}`),
   users: (signal?: Signal) => call<UserRecord[]>('GET', '/api/users', { signal }),
   createUser: (request: UserCreateRequest) => call<UserRecord>('POST', '/api/users', { json: request }),
   updateUser: (id: string, request: UserUpdateRequest) =>

@@ -8,6 +8,8 @@ import { onFrame, resyncCount } from './hub.ts'
 
 /** Every workload we know, archived ones included only when they were asked for. */
 export const workloads = new Map<string, WorkloadRecord>()
+/** The workload that a page fetched by itself last, which the list may not hold. */
+export const fetchedWorkload = signal<WorkloadRecord | null>(null)
 /** Counts up after each batch of changes to `workloads`. */
 export const fleetVersion = signal(0)
 /** Whether the list is being fetched. */

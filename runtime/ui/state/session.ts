@@ -1,10 +1,13 @@
 import { computed, signal } from '@preact/signals'
+import { type ChangeReach, isReachWithin } from '../../../lib/selectors/within-scope.ts'
 import type { CapabilityDocument } from '../../../lib/wire/capabilities.ts'
-import type { LoginResponse, Me, Preferences, Theme } from '../../../lib/wire/identity.ts'
+import type { GroupScope, LoginResponse, Me, Preferences, Theme } from '../../../lib/wire/identity.ts'
 import { language } from '../i18n/define.ts'
 import { readCapabilities } from '../logic/capabilities.ts'
+import { rightsAt, scopesOf } from '../logic/scopes.ts'
 import { call, onSessionEnded, type Result } from './api.ts'
-import { navigate } from './router.ts'
+import { fetchedWorkload, fleetVersion, workloads } from './fleet.ts'
+import { matchPath, navigate, path } from './router.ts'
 
 /** Who is signed in; undefined until the server said, null when nobody is. */
 export const me = signal<Me | null | undefined>(undefined)
@@ -19,9 +22,39 @@ const LANGUAGE_KEY = 'muster.language'
  */
 const SESSION_KEY = 'muster.session'
 
-const permissions = computed(() => new Set(me.value?.permissions ?? []))
-/** Whether whoever is signed in may do this. */
-export const may = (permission: string): boolean => permissions.value.has(permission)
+const labelsOf = (workloadId: string): Readonly<Record<string, string>> | undefined => {
+  // Read for its own sake: whoever asks is told when the workloads change.
+  fleetVersion.value
+  const fetched = fetchedWorkload.value
+  return fetched?.id === workloadId ? fetched.labels : workloads.get(workloadId)?.labels
+}
+
+/** The labels of the workload that the address names, as text; absent for whoever has no scopes. */
+const here = computed(() => {
+  if (me.value?.scoped === undefined) return undefined
+  const found = matchPath('/workloads/:id', path.value.split('/').slice(0, 3).join('/'))
+  const labels = found === null ? undefined : labelsOf(found['id'] ?? '')
+  return labels && JSON.stringify(labels)
+})
+const permissions = computed(() =>
+  rightsAt(me.value, here.value === undefined ? undefined : JSON.parse(here.value)),
+)
+/** What an action is about: a workload, by its id, or all that a change of many can reach. */
+export type About = string | ChangeReach
+
+/**
+ * Whether whoever is signed in may do this: about what is named, or on the workload that the page is about; where
+ * neither is known, anywhere.
+ */
+export const may = (permission: string, about?: About): boolean => {
+  if (about === undefined || me.value?.scoped === undefined) return permissions.value.has(permission)
+  if (typeof about === 'string') return rightsAt(me.value, labelsOf(about)).has(permission)
+  return me.value.permissions.includes(permission) || isReachWithin(boundTo(permission), about)
+}
+/** The scopes that a right of whoever is signed in is bound to; none where it is not held, or holds everywhere. */
+export const boundTo = (permission: string): GroupScope[] => scopesOf(me.value, permission)
+/** What whoever is signed in may do, be it within a scope only. */
+export const heldSomewhere = (): string[] => [...rightsAt(me.value, undefined)].sort()
 /** Whether this edition has the capability enabled. */
 export const can = (capability: string): boolean => enabled.value.has(capability)
 

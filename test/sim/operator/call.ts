@@ -18,6 +18,7 @@ export interface Called {
 const toActor = (person: typeof AUTHOR): Actor => ({
   ...person,
   ...{ groups: [], permissions: new Set(permissionsOf(ROLES)), sessionId: 's', apiToken: null },
+  grants: [{ permissions: permissionsOf(ROLES), scope: null }],
   credential: 'bearer',
 })
 
