@@ -34,6 +34,14 @@ it('the README changes the approval policy', async () => {
   expect(JSON.parse(printed)).toMatchObject({ production: { approvals: 2, valid_hours: 72 } })
 })
 
+it('the README makes a group with a role within a scope', async () => {
+  const SESSION = await running.token()
+  const printed = await runReadmeCommands('scope', { MUSTER_URL: running.url, SESSION })
+  expect(printed).toContain('"name":"staging-editors"')
+  const rows = await database.pool.query('select role, scope from groups where not is_system')
+  expect(rows).toEqual([{ role: 'editor', scope: { key: 'muster/env', values: ['dev', 'staging'] } }])
+})
+
 it('the README tells muster of an identity provider, and muster understands', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'readme-oidc-'))
   try {
