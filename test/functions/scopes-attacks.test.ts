@@ -421,6 +421,22 @@ describe('what else reaches many workloads', () => {
     expect((await call(sue, download, pack(ids(staging)))).status).toBe(409)
   })
 
+  it('shows where data goes for the workloads within the scope only', async () => {
+    const sendTo = async (agent: FakeAgent, host: string) => {
+      const exporters = `exporters: {otlp: {endpoint: "${host}:4317"}}`
+      const pipelines = 'service: {pipelines: {traces: {receivers: [otlp], exporters: [otlp]}}}'
+      await pushConfig(ctx.fleet, agent.workloadId, `receivers: {otlp: {}}\n${exporters}\n${pipelines}\n`)
+      agent.apply()
+      await ctx.advance(300)
+    }
+    await sendTo(staging[0]!, 'staging.example.com')
+    await sendTo(production, 'live.example.com')
+    const shown = async (as: SignedIn) => JSON.stringify((await call(as, 'GET /api/fleet/destinations')).json)
+    expect(await shown(admin)).toMatch(/live\.example\.com/)
+    expect(await shown(sue)).toMatch(/staging\.example\.com/)
+    expect(await shown(sue)).not.toMatch(/live\.example\.com/)
+  })
+
   it('reviews only what was done within the scope', async () => {
     const asks = await request(admin, production)
     const body = { break_glass: true, break_glass_reason: 'now', comment: 'now' }

@@ -67,7 +67,7 @@ describe('where the permission of an endpoint must be held', () => {
       'pushes/preview',
       'reviews/list',
     ])
-    expect(idsOf('filtered')).toEqual(['approvals/list-all'])
+    expect(idsOf('filtered')).toEqual(['approvals/list-all', 'overview/destinations'])
     expect(idsOf('handler')).toEqual([
       'adopt/check',
       'alerts/reopen',
