@@ -1,6 +1,6 @@
 import type { Workload } from '../../fleet/state/model.ts'
-import { isGlob, matchesGlob } from '../../selectors/glob.ts'
 import { isInScope, type Scope } from '../../model/scopes.ts'
+import { isGlob, matchesGlob } from '../../selectors/glob.ts'
 import { isSelected, toSelectable } from '../../selectors/selector.ts'
 import type { ChangeReach } from '../../selectors/within-scope.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
