@@ -55,9 +55,9 @@ function StepDialog({
 }
 
 /** Why the reader may not take this step; for an approval also why hers would not count. */
-function refuseStep({ tally }: CampaignRecord, step: CampaignStep): string | null {
+function refuseStep(of: CampaignRecord, step: CampaignStep): string | null {
   if (step !== 'approve' && step !== 'reject') return unless('workload:push_config', reachOf(of))
-  return unless('config:approve', reachOf(of)) ?? (step === 'approve' ? refuseOwn(tally) : null)
+  return unless('config:approve', reachOf(of)) ?? (step === 'approve' ? refuseOwn(of.tally) : null)
 }
 
 /** What can be decided about a campaign now. */
