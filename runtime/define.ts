@@ -199,6 +199,8 @@ export interface Socket {
   /** Counts up from 1 within its listener. */
   readonly id: number
   readonly remoteAddress: string
+  /** Whether this process cut it for want of memory, through no fault of its peer. */
+  readonly isCutForMemory: boolean
   /** 'sent', 'buffered' behind others, or 'dropped' because the peer reads too slowly. */
   send(data: Uint8Array | string): 'sent' | 'buffered' | 'dropped'
   /**

@@ -44,6 +44,7 @@ class UwsSocket implements Socket {
   lastMessageMs = performance.now()
   /** Whether it was ended here: what its peer has said and nobody has heard is not heard any more. */
   isEnded = false
+  isCutForMemory = false
 
   /** Sockets of the listener whose peers are behind. */
   readonly #behind: Set<UwsSocket>
@@ -91,6 +92,12 @@ class UwsSocket implements Socket {
   drop(): void {
     this.isEnded ||= this.#ws !== null
     this.#ws?.close()
+  }
+
+  /** Drop it because memory is short; for the route, this end says nothing about the peer. */
+  cutForMemory(): void {
+    this.isCutForMemory = true
+    this.drop()
   }
 
   /** The native object is invalid from here on. */

@@ -72,7 +72,7 @@ export function listen(
     }),
     cutQuiet(sinceMs) {
       const quiet = [...sockets.open].filter(({ lastMessageMs }) => lastMessageMs < sinceMs)
-      for (const socket of quiet) socket.drop()
+      for (const socket of quiet) socket.cutForMemory()
       cutForQuiet += quiet.length
       return quiet.length
     },

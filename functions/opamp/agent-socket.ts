@@ -44,8 +44,9 @@ export default defineSocket<State, OpampContext>({
   drain() {
     // The fleet offers again what was dropped when the agent next reports.
   },
-  close(_socket, state, ctx) {
-    if (state.connection !== null) ctx.opamp.connectionClosed(state.connection)
+  close(socket, state, ctx) {
+    if (state.connection === null) return
+    ctx.opamp.connectionClosed(state.connection, { isOurDoing: socket.isCutForMemory })
   },
 })
 

@@ -117,6 +117,8 @@ export class FrontAgents implements FleetPort {
    * the batch was under way.
    */
   #skewMs = Number.POSITIVE_INFINITY
+  /** The owner is to be sent the list of agents in the next turn of the event loop. */
+  #isBoundDue = false
   #isStopped = false
   readonly #counts = { absorbed: 0, forwarded: 0, replayed: 0, offersNotSent: 0 }
 
@@ -197,12 +199,13 @@ export class FrontAgents implements FleetPort {
     return { message: isNew ? { capabilities: OUR_CAPABILITIES } : {}, pendingOffer: null }
   }
 
-  connectionClosed(connection: AgentConnection): void {
+  connectionClosed(connection: AgentConnection, { isOurDoing = false } = {}): void {
     const held = this.#connections.get(connection.id)
     if (held === undefined) return
     for (const bound of held.agents.values()) this.#forget(bound)
     this.#connections.delete(connection.id)
-    this.#link?.send(['closed', connection.id])
+    if (isOurDoing) this.#sayBoundSoon()
+    else this.#link?.send(['closed', connection.id])
   }
 
   /** Take a batch from the owner. */
@@ -446,10 +449,24 @@ export class FrontAgents implements FleetPort {
     return { reportFullState: true }
   }
 
-  /** The owner does not have the same agents as this front: send it the list, and report every agent anew. */
-  #sayAll(): void {
+  /** Connections were ended by this process: by the list the owner ends them too, and counts no agent as lost. */
+  #sayBoundSoon(): void {
+    if (this.#isBoundDue) return
+    this.#isBoundDue = true
+    this.#parts.timers.after(0, () => {
+      this.#isBoundDue = false
+      this.#sayBound()
+    })
+  }
+
+  #sayBound(): void {
     const agents = [...this.#all()].map(({ connection, uid }) => `${connection.id}:${uid}`)
     this.#link?.send(['bound', agents.join(',')])
+  }
+
+  /** The owner does not have the same agents as this front: send it the list, and report every agent anew. */
+  #sayAll(): void {
+    this.#sayBound()
     for (const bound of this.#all()) this.#dirty.add(bound)
   }
 

@@ -16,7 +16,8 @@ export interface OpampExchange {
   answerBody(body: Uint8Array, source: string): Promise<Uint8Array>
   /** Answer a poll that is decoded already: its body came here, or to a front that passed it on. */
   answerPoll(report: AgentReport, poll: Poll): Promise<ServerMessage>
-  connectionClosed(connection: AgentConnection): void
+  /** A connection ended; see `FleetPort.connectionClosed`. */
+  connectionClosed: FleetPort['connectionClosed']
   /** True while another message of the largest size would not fit: new connections are turned away. */
   isOverloaded(): boolean
   /** The bytes of bodies that are being received, inflated or decoded. */
@@ -135,7 +136,7 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
     retryAfterMs: RETRY_AFTER_MS,
     isOverloaded: () => decoding.free() < messageBytesMax,
     counts: () => ({ ...counts, pollers: pollers.size() }),
-    connectionClosed: (connection) => fleet.connectionClosed(connection),
+    connectionClosed: (connection, options) => fleet.connectionClosed(connection, options),
     answerFrame(connection, frame) {
       counts.messages += 1
       if (frame.length > decoding.free()) {

@@ -39,6 +39,8 @@ export interface FleetServer {
   events(): Promise<StoredWorkloadEvent[]>
   /** How many bytes of agents' message bodies are held in memory now. */
   heldBytes(): number
+  /** Cut all agents as when memory is short. */
+  cutQuiet(): void
   stop(): Promise<void>
 }
 
@@ -128,6 +130,7 @@ export async function startFleetServer(
       )
     },
     heldBytes: () => 8 * messageBytesMax - ctx.opamp.decoding.free(),
+    cutQuiet: () => void listener.cutQuiet(Number.POSITIVE_INFINITY),
     async stop() {
       await fleet.stop()
       listener.destroy()

@@ -163,6 +163,18 @@ describe('a front', () => {
     expect(said.filter(([kind]) => kind === 'counts').at(-1)).toEqual(['counts', 0, 1, 1, 0])
   })
 
+  it('tells of connections that it has cut by the list of those that are left: their agents are not lost', () => {
+    const { agents, said, link, say, timers, connections } = openFront()
+    agents.linked(link)
+    for (const id of [1, 2, 3]) say(id, 1, DESCRIBED)
+    said.length = 0
+    for (const id of [1, 3]) agents.connectionClosed(connections.get(id)!, { isOurDoing: true })
+    timers.advance(0)
+    expect(said).toEqual([['bound', `2:${uidOf(2)}`]])
+    agents.connectionClosed(connections.get(2)!)
+    expect(said.at(-1)).toEqual(['closed', 2])
+  })
+
   it('sends an offer with its text, and says of one that is late, overtaken or unknown that it was not sent', async () => {
     const { agents, clock, said, link, say, take, told } = openFront({ aa: 'one', bb: 'two' })
     agents.linked(link)
