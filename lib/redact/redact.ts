@@ -87,8 +87,11 @@ const KNOWN_TOKEN =
 /** `xoxb-` and ten characters. */
 const KNOWN_TOKEN_LENGTH_MIN = 15
 const URL_LIKE = /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>`]+/gi
-/** The text before an `@`, from the last character that cannot be part of a name or password. */
-const BEFORE_AT = /(?<![^\s"'@/])[^\s"'@/]+@(?=[A-Za-z0-9[])/g
+/**
+ * The text before an `@`, from the last character that cannot be part of a name or password. What follows may be any
+ * host: one in letters of any script, or one that is filled in at start (`${env:HOST}`).
+ */
+const BEFORE_AT = /(?<![^\s"'@/])[^\s"'@/]+@(?=[^\s"'@/])/g
 /** Also `user:pass@tcp(host)`, as database drivers write it. */
 const NAME_AND_PASSWORD = /(?:^|[=,;(])[^=,;:()]+:./
 const INNER_NAME_AND_PASSWORD = /[=,;(][^=,;:()]+:./

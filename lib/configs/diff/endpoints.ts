@@ -56,13 +56,17 @@ export function diffEndpoints(
   })
 }
 
-/** The addresses that a component names, each as host and port; one that cannot be read (`${…}`) as it is written. */
+/**
+ * The addresses that a component names, each as host and port; one that cannot be read (`${…}`) as it is written. What
+ * stands below a secret key is none: a header called `server` says who sends, not where to.
+ */
 export function hostsOf(part: ComparedPart): string[] {
   const found = new Map<string, Found>()
   collect(part, part.settings, part.path, false, found)
-  return [...found.values()].map(({ text }) => {
+  return [...found.values()].flatMap(({ text, isSecret }) => {
+    if (isSecret) return []
     const address = readAddress(text, kindOf(part.id))
-    return address ? `${address.host}:${address.port}` : text
+    return address ? `${address.host}${address.port === '' ? '' : `:${address.port}`}` : text
   })
 }
 

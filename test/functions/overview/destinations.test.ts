@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { MASK } from '../../../lib/redact/redact.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
@@ -47,6 +48,23 @@ describe('GET /api/fleet/destinations', () => {
         workloads: [{ id: third, display_name: 'c' }],
       },
     ])
+  })
+
+  it('takes no header for an address, and shows no password before a host that is filled in at start', async () => {
+    const { workloadId } = fakeAgent(ctx.fleet, { service: 'a' })
+    await ctx.advance(300)
+    const settings =
+      "{endpoint: 'user:geheim@${env:HOST}:4317', logs_endpoint: x, headers: {server: geheim-a, url: geheim-b}}"
+    const hooks = `{endpoint: 'https://hooks.example.com/services/T0', headers: {endpoint: geheim-c}}`
+    const text = exporting(1, 'otlphttp', 'compression: none')
+      .replace('    compression: none', `    {}\n  zipkin: ${settings}\n  splunk_hec: ${hooks}`)
+      .replace('[debug, otlphttp]', '[debug, zipkin, splunk_hec]')
+    await pushConfig(ctx.fleet, workloadId, text)
+    const editor = await signIn(ctx, { groups: ['editor'] })
+    const answer = await invoke(ctx, 'GET /api/fleet/destinations', { as: editor.token })
+    expect(answer.text).not.toContain('geheim')
+    const told = (answer.json as ExportDestination[]).map(({ exporter, address }) => `${exporter} ${address}`)
+    expect(told.sort()).toEqual(['splunk_hec hooks.example.com', `zipkin ${MASK}@\${env:HOST}:4317`])
   })
 
   it('is for those who may read configs', async () => {

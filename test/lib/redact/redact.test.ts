@@ -15,6 +15,8 @@ describe('free text', () => {
     ['user information of a URL', 'dial postgres://app:hunter2@db:5432/x failed', 'hunter2'],
     ['a user that has an @ in its password', 'dial https://app:hun@ter2@db/x failed', 'ter2'],
     ['a secret query value', 'GET https://h/x?b=1&api-key=hunter2 -> 401', 'hunter2'],
+    ['credentials before a host that is filled in', 'connect app:hunter2@${env:HOST}:4317 failed', 'hunter2'],
+    ['credentials before a host in other letters', 'connect app:hunter2@örtlich.example:1 failed', 'hunter2'],
     ['credentials without a scheme', 'dsn app:hunter2@tcp(db:3306)/x is wrong', 'hunter2'],
     ['an assigned secret', "exporters: 'api_key: hunter2' is not valid", 'hunter2'],
     ['a quoted assigned secret', '{"client_secret": "hun ter2", "a": 1}', 'ter2'],
