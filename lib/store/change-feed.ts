@@ -1,9 +1,9 @@
-import type { ChangeKind, ChangeOutcome } from '../wire/change-feed.ts'
+import type { ChangeOutcome, FeedKind } from '../wire/change-feed.ts'
 import type { Db } from './db.ts'
 
 /** One change of the fleet, from the rows that the change itself keeps: nothing is stored for the feed. */
 export interface StoredChange {
-  kind: ChangeKind
+  kind: FeedKind
   /** Of the push, the request or the campaign. */
   id: string
   at: Date
@@ -41,7 +41,7 @@ export interface ChangeFilter {
   /** A part of the name of whoever did it, asked for it or approved it. */
   person: string | null
   outcome: ChangeOutcome | null
-  kind: ChangeKind | null
+  kind: FeedKind | null
   from: Date | null
   to: Date | null
 }

@@ -3,8 +3,8 @@ import { RevisionPhase, RevisionStatus, RolloutStatus } from './revisions.ts'
 import { named, note } from './structs.ts'
 import { APPROVAL_STATUSES, CAMPAIGN_STATUSES, CHANGE_KINDS, CHANGE_OUTCOMES } from './values.ts'
 
-export const ChangeKind = named('ChangeKind', '', enums(CHANGE_KINDS))
-export type ChangeKind = Infer<typeof ChangeKind>
+export const FeedKind = named('FeedKind', '', enums(CHANGE_KINDS))
+export type FeedKind = Infer<typeof FeedKind>
 
 export const ChangeOutcome = named(
   'ChangeOutcome',
@@ -17,7 +17,7 @@ export const ChangeRecord = named(
   'ChangeRecord',
   'One change of the fleet. A request that was pushed is told by its push.',
   type({
-    kind: ChangeKind,
+    kind: FeedKind,
     id: note('Of the push, the request or the campaign.', string()),
     at: note('When it was pushed, requested or started.', string()),
     ended_at: optional(string()),

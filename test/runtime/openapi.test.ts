@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import Ajv from 'ajv/dist/2020.js'
 import { boolean, defaulted, enums, integer, nullable, optional, string, type } from 'superstruct'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -31,6 +33,14 @@ describe('the OpenAPI document', () => {
     expect(new Set(ids).size).toBe(ids.length)
     const wanted = functions.http.filter(({ definition }) => !definition.route.startsWith('ANY '))
     expect(ids.sort()).toEqual(wanted.map(({ id }) => id.replaceAll('/', '.')).sort())
+  })
+
+  it('gives no two things one name, for the first of them would be described in place of the other', () => {
+    const WIRE = fileURLToPath(new URL('../../lib/wire/', import.meta.url))
+    const files = readdirSync(WIRE).map((file) => readFileSync(WIRE + file, 'utf8'))
+    const names = files.flatMap((text) => [...text.matchAll(/\bnamed\(\s*'(\w+)'/g)].map((match) => match[1]))
+    expect(names.length).toBeGreaterThan(100)
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([])
   })
 
   it('describes the body of a report request, which its function reads itself', () => {

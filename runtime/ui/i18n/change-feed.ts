@@ -1,4 +1,4 @@
-import type { ChangeKind, ChangeOutcome, ChangeRecord } from '../../../lib/wire/change-feed.ts'
+import type { ChangeOutcome, ChangeRecord, FeedKind } from '../../../lib/wire/change-feed.ts'
 import { defineTexts, say } from './define.ts'
 import { formatNumber, shortHash } from './format.ts'
 
@@ -30,7 +30,7 @@ export const changeFeedTexts = defineTexts({
       auto_rollback: 'Automatic rollback',
       request: 'Request',
       campaign: 'Campaign',
-    } satisfies Record<ChangeKind, string> as Record<ChangeKind, string>,
+    } satisfies Record<FeedKind, string> as Record<FeedKind, string>,
     outcomes: {
       open: 'not over yet',
       succeeded: 'succeeded',
