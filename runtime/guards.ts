@@ -97,25 +97,31 @@ function permit(
   return isAnywhereEnough ? { ok: true, actor } : { ok: false, reply: problem('out-of-scope') }
 }
 
+/** Who calls, where the definition lets them: by credential, gate and permission, each as it is now. */
+async function admit(
+  definition: HttpDefinition,
+  call: IncomingCall,
+  ctx: Context,
+): Promise<{ ok: true; actor: Actor } | { ok: false; reply: Reply }> {
+  const { access, gate } = definition
+  const found =
+    access.kind === 'signed-in' ? await authenticate(call, ctx) : { ok: true as const, actor: NOBODY }
+  if (!found.ok) return found
+  if (gate !== null && !ctx.edition.gates.has(gate))
+    return { ok: false, reply: problem('feature-disabled', { feature: gate }) }
+  return access.kind === 'signed-in'
+    ? permit(found.actor, access, lookable(call.params['id'] ?? ''), ctx)
+    : found
+}
+
 /**
  * Run one HTTP function behind its guards: credential, gate, permission, then parameters and body. The
  * function's metadata alone decides; handlers check nothing of this themselves.
  */
 export async function callFunction(fn: HttpFunction, call: IncomingCall, ctx: Context): Promise<Reply> {
   const definition = fn as unknown as HttpDefinition
-  let actor = NOBODY
-  if (definition.access.kind === 'signed-in') {
-    const outcome = await authenticate(call, ctx)
-    if (!outcome.ok) return outcome.reply
-    actor = outcome.actor
-  }
-  if (definition.gate !== null && !ctx.edition.gates.has(definition.gate))
-    return problem('feature-disabled', { feature: definition.gate })
-  if (definition.access.kind === 'signed-in') {
-    const permitted = permit(actor, definition.access, lookable(call.params['id'] ?? ''), ctx)
-    if (!permitted.ok) return permitted.reply
-    actor = permitted.actor
-  }
+  let admitted = await admit(definition, call, ctx)
+  if (!admitted.ok) return admitted.reply
   const asked = Object.fromEntries(Object.entries(call.params).map(([name, text]) => [name, lookable(text)]))
   const [badParams, params] = validate(asked, definition.params, { coerce: true })
   if (badParams !== undefined) return problem('not-found')
@@ -126,6 +132,9 @@ export async function callFunction(fn: HttpFunction, call: IncomingCall, ctx: Co
     const read = await call.body()
     if (read === 'aborted') return problem(call.isOverBudget() ? 'server-busy' : 'request-aborted')
     bytes = read
+    // A body can take minutes to arrive: whoever lost session, right or workload meanwhile is not let in any more.
+    admitted = await admit(definition, call, ctx)
+    if (!admitted.ok) return admitted.reply
   }
   const body = checkBody(definition.body, bytes)
   if (!body.ok) return body.reply
@@ -134,7 +143,7 @@ export async function callFunction(fn: HttpFunction, call: IncomingCall, ctx: Co
       params,
       query: query.query,
       body: body.body,
-      actor,
+      actor: admitted.actor,
       remoteAddress: call.remoteAddress,
       isSecure: call.isSecure,
       header: call.header,

@@ -65,6 +65,25 @@ describe('a request', () => {
     expect(staging[0]!.offered().at(-1)).toBe(configHash(SECOND))
   })
 
+  it('is decided by nobody who lost the scope, or the session, while the body was on its way', async () => {
+    const { id } = await request(sue, staging[0]!)
+    const approve = (whileSending: () => Promise<unknown>) =>
+      invoke(ctx, `POST ${approvals(staging[0]!)}/${id}/approve`, {
+        ...{ as: tom.token, body: { comment: 'fine' }, whileSending },
+      })
+    const values = { values: { endpoint: 'evil.example.com' } }
+    const variables = `PUT /api/workloads/${staging[0]!.workloadId}/variables`
+    const leave = () => placeIn(ctx, admin, staging[0]!.workloadId, 'live')
+    expect(await invoke(ctx, variables, { as: sue.token, body: values, whileSending: leave })).toMatchObject(
+      OUTSIDE,
+    )
+    await placeIn(ctx, admin, staging[0]!.workloadId, 'staging')
+    expect(await approve(leave)).toMatchObject(OUTSIDE)
+    await placeIn(ctx, admin, staging[0]!.workloadId, 'staging')
+    const fired = () => call(admin, `DELETE /api/users/${tom.userId}`)
+    expect(await approve(fired)).toMatchObject({ status: 401 })
+  })
+
   it('does not take the approval of somebody whose scope it left before the push', async () => {
     const { id } = await request(sue, staging[0]!)
     const path = `POST ${approvals(staging[0]!)}/${id}`

@@ -141,6 +141,8 @@ export interface Call {
   headers?: Record<string, string>
   remoteAddress?: string
   isSecure?: boolean
+  /** What happens between the head of the request and the end of its body. */
+  whileSending?: () => Promise<unknown>
 }
 
 const functions = loadFunctions(FUNCTIONS)
@@ -182,7 +184,10 @@ export async function invoke(ctx: Context, request: string, call: Call = {}): Pr
       isSecure: call.isSecure ?? false,
       header: (name) => headers[name] ?? '',
       isOverBudget: () => false,
-      body: async () => (body.length > limit ? 'too-large' : body),
+      body: async () => {
+        await call.whileSending?.()
+        return body.length > limit ? 'too-large' : body
+      },
     },
     ctx,
   )
