@@ -41,6 +41,8 @@ export const overviewTexts = defineTexts({
     changed: (count: string, isOne: boolean) =>
       `${count} ${isOne ? 'change' : 'changes'} in the last 24 hours`,
     noneBad: 'none of them failed.',
+    noneBadOf: (read: number) => `none of the newest ${n(read)} failed.`,
+    unread: 'Whether somebody changed a config could not be read.',
     bad: (count: number) => `${n(count)} of them failed or ${plural(count, 'stands', 'stand')} still.`,
   },
   fr: {
@@ -79,6 +81,8 @@ export const overviewTexts = defineTexts({
     changed: (count: string, isOne: boolean) =>
       `${count} ${isOne ? 'changement' : 'changements'} ces dernières 24 heures`,
     noneBad: 'aucun échec.',
+    noneBadOf: (read: number) => `aucun échec parmi les ${n(read)} plus récents.`,
+    unread: 'Impossible de lire si quelqu’un a changé une config.',
     bad: (count: number) => `${n(count)} en échec ou à l’arrêt.`,
   },
 })
@@ -92,9 +96,11 @@ export function describeFleet(of: FleetVerdict): { state: string; cause: string 
     unwell === 0 ? words.well(of.shares.all) : words.unwell(unwell, of.shares.all),
     ...(of.alertCount > 0 ? [words.open(of.alertCount)] : []),
   ].join(' ')
+  if (of.changeCount === null) return { state, cause: words.unread }
   if (of.changeCount === 0) return { state, cause: isWell ? words.quiet : words.elsewhere }
   const count = `${n(of.changeCount)}${of.hasMoreChanges ? '+' : ''}`
   const changed = words.changed(count, of.changeCount === 1 && !of.hasMoreChanges)
-  const bad = of.badChangeCount > 0 ? words.bad(of.badChangeCount) : words.noneBad
+  const noneBad = of.hasMoreChanges ? words.noneBadOf(of.changeCount) : words.noneBad
+  const bad = of.badChangeCount > 0 ? words.bad(of.badChangeCount) : noneBad
   return { state, cause: `${changed}, ${bad}` }
 }

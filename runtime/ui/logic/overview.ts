@@ -65,21 +65,36 @@ export function toHealthBars({ since, bucket_seconds: seconds, window, buckets }
 export interface FleetVerdict {
   shares: HealthShares
   alertCount: number
-  /** Changes that touched instances, and those among them that failed or stand still. */
-  changeCount: number
+  /** Changes that touched instances, and those among them that failed or stand still; null: nobody could read them. */
+  changeCount: number | null
   badChangeCount: number
   /** There are more changes than were read. */
   hasMoreChanges: boolean
 }
 
-/** A request alone changes nothing. */
+/** Campaigns that have not started, or ended before they did. */
+const UNSTARTED: ReadonlySet<ChangeRecord['campaign_status']> = new Set([
+  'draft',
+  'planned',
+  'requested',
+  'approved',
+  'rejected',
+  'withdrawn',
+  'expired',
+])
+
+/** A request alone changes nothing, nor does a campaign before its start. */
 export function judgeFleet(
   shares: HealthShares,
   alertCount: number,
-  changes: readonly ChangeRecord[],
+  changes: readonly ChangeRecord[] | null,
   hasMoreChanges: boolean,
 ): FleetVerdict {
-  const made = changes.filter(({ kind }) => kind !== 'request')
+  if (changes === null)
+    return { shares, alertCount, changeCount: null, badChangeCount: 0, hasMoreChanges: false }
+  const made = changes.filter(
+    ({ kind, campaign_status: status }) => kind !== 'request' && !UNSTARTED.has(status),
+  )
   const bad = made.filter(({ outcome }) => outcome === 'failed' || outcome === 'halted')
   return { shares, alertCount, changeCount: made.length, badChangeCount: bad.length, hasMoreChanges }
 }

@@ -23,7 +23,7 @@ import { causeHref, nameOfSubject } from '../parts/alert-table.tsx'
 import { ChangeList } from '../parts/change-list.tsx'
 import type { ChartProps } from '../parts/chart.tsx'
 import { Select } from '../parts/controls.tsx'
-import { Loaded, Waiting } from '../parts/failure.tsx'
+import { FailureNotice, Loaded, Waiting } from '../parts/failure.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
@@ -132,6 +132,8 @@ function Health({ shares }: { shares: HealthShares }) {
 function Alerts({ alerts }: { alerts: readonly AlertRecord[] }) {
   const words = say(overviewTexts)
   const { rules } = say(alertTexts)
+  // Alerts may come before the names of their workloads.
+  void fleetVersion.value
   return (
     <section class="ground" aria-label={words.alerts}>
       <h2>{words.alerts}</h2>
@@ -284,7 +286,9 @@ function Verdict({
   if (!fleetLoaded.value || alerts.data === null || (day.isLoading && day.rows.length === 0))
     return <Waiting />
   if (shares.all === 0) return null
-  const verdict = judgeFleet(shares, alerts.data.length, day.rows, day.hasOlder)
+  // A feed that did not come is not one that is empty.
+  const changes = day.failure && day.rows.length === 0 ? null : day.rows
+  const verdict = judgeFleet(shares, alerts.data.length, changes, day.hasOlder)
   const { state, cause } = describeFleet(verdict)
   return (
     <div class={`say t-${toneOf(verdict)}`} role="status">
@@ -319,7 +323,8 @@ export function OverviewPage() {
       </div>
       <section class="ground" aria-label={words.changes}>
         <h2>{words.changes}</h2>
-        {day.rows.length === 0 && !day.isLoading && <p class="muted">{words.noChanges}</p>}
+        {day.failure && <FailureNotice failure={day.failure} retry={day.reload} />}
+        {day.rows.length === 0 && !day.isLoading && !day.failure && <p class="muted">{words.noChanges}</p>}
         <ChangeList isPart changes={day.rows.slice(0, CHANGES_SHOWN)} />
         <p class="touched">
           <a class="link" href="/changes">

@@ -106,7 +106,8 @@ function optionsOf(
   return {
     width: element.clientWidth,
     height: HEIGHT,
-    padding: [10, 14, 0, 0],
+    // The last hour stands under the very edge and is half as wide as this.
+    padding: [10, 22, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,

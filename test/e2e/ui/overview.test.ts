@@ -61,6 +61,46 @@ test('answers whether it is us: how the fleet is, since when, and what somebody 
   await context.close()
 })
 
+test('says that it does not know what was changed, and names alerts that come before their workloads', async () => {
+  const { page, context } = await visit(browser, service.url)
+  await signIn(page)
+  let isBroken = true
+  await page.route('**/api/changes*', (route) =>
+    isBroken ? route.fulfill({ status: 500, json: { error: 'broken' } }) : route.continue(),
+  )
+  let areShown = false
+  let letCome = () => {}
+  const mayCome = new Promise<void>((resolve) => {
+    letCome = resolve
+  })
+  await page.route('**/api/workloads?*', async (route) => {
+    await mayCome
+    await route.continue()
+  })
+  const id = await workloadId(service, 'mailer')
+  await page.route('**/api/alerts*', async (route) => {
+    // Asked for again it does not come, so that nothing but the fleet brings the name.
+    if (areShown) return
+    const alert = { id: 'one', rule: 'workload_unhealthy', workload_id: id, message: 'unwell' }
+    await route.fulfill({ json: [{ ...alert, fired_at: new Date().toISOString() }] })
+  })
+  await page.goto('/overview')
+  const alerts = page.getByRole('region', { name: 'Open alerts' })
+  await alerts.getByRole('link', { name: id.slice(0, 8) }).waitFor()
+  areShown = true
+  letCome()
+  await expect.poll(() => alerts.getByRole('link').first().textContent()).toBe('mailer')
+
+  await page.getByText('Whether somebody changed a config could not be read.').waitFor()
+  await expect.poll(() => page.getByText('No config was changed', { exact: false }).count()).toBe(0)
+  const changes = page.getByRole('region', { name: 'Changed in the last 24 hours' })
+  await expect.poll(() => changes.getByText('Nothing was changed.').count()).toBe(0)
+  isBroken = false
+  await changes.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText(/changes in the last 24 hours/).waitFor()
+  await context.close()
+})
+
 test('the chart of the fleet’s health leads to what was changed, in French and for a viewer too', async () => {
   const who = { email: 'vera@example.com', password: 'long enough to pass' }
   await service.api.post('/api/users', { ...who, groups: ['viewer'] }, 201)

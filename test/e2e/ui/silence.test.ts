@@ -25,7 +25,7 @@ describe('a service that does not answer', () => {
   test('is not called live: the mark says since when, and a page that does not come offers another try', async () => {
     // Load the code of the page before, so that only the request for its data hangs.
     await menu('Alerts').click()
-    await page.getByText('Nothing is wrong.').waitFor()
+    await page.getByText('No alert is open.').waitFor()
     await menu('Fleet').click()
     freeze()
     await page.getByText(/^stale since \d\d:\d\d$/).waitFor({ timeout: 30_000 })
@@ -34,7 +34,7 @@ describe('a service that does not answer', () => {
     await page.getByText('The server did not answer within 15 s.').waitFor({ timeout: 30_000 })
     thaw()
     await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByText('Nothing is wrong.').waitFor()
+    await page.getByText('No alert is open.').waitFor()
     await page.getByText('live', { exact: true }).waitFor({ timeout: 30_000 })
   })
 

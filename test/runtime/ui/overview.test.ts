@@ -60,8 +60,29 @@ describe('is it us?', () => {
       'All 2 workloads are connected and healthy.',
       '3 changes in the last 24 hours, 2 of them failed or stand still.',
     ])
+  })
+
+  test('of changes that nobody read it says nothing: neither that none failed, nor that there are none', () => {
     expect(judge(well, 0, [change('push', 'succeeded')], true)[2]).toBe(
-      '1+ changes in the last 24 hours, none of them failed.',
+      '1+ changes in the last 24 hours, none of the newest 1 failed.',
+    )
+    expect(judge(sick, 1, null, false)).toEqual([
+      'bad',
+      '2 of 3 workloads are degraded or disconnected. 1 alert is open.',
+      'Whether somebody changed a config could not be read.',
+    ])
+  })
+
+  test('a campaign that has not started changed nothing', () => {
+    const of = (status: ChangeRecord['campaign_status']) => ({
+      ...change('campaign', 'open'),
+      campaign_status: status,
+    })
+    expect(judge(sick, 0, [of('draft'), of('requested'), of('withdrawn')], false)[2]).toBe(
+      'No config was changed in the last 24 hours: the cause is likely elsewhere.',
+    )
+    expect(judge(well, 0, [of('draft'), of('running')], false)[2]).toBe(
+      '1 change in the last 24 hours, none of them failed.',
     )
   })
 })
