@@ -37,7 +37,8 @@ export type FrontEntry =
  * - answer: the answer to what has this number; null where there is nothing to tell the agent
  * - tell: a message to an agent that did not ask
  * - drop: cut a connection
- * - grant, withdraw: from now on the front may, or may no longer, answer the bare beats of this agent itself
+ * - grant: from now on the front may answer the bare beats of this agent itself
+ * - withdraw: the agent speaks on another connection by now: forget it here until it speaks here again
  * - list: send a `bound` entry, and report every agent again
  */
 export type OwnerEntry =

@@ -245,7 +245,10 @@ export class FrontAgents implements FleetPort {
       case 'grant':
       case 'withdraw': {
         const bound = this.#connections.get(entry[1])?.agents.get(entry[2])
-        if (bound !== undefined) bound.isGranted = entry[0] === 'grant'
+        if (bound === undefined) break
+        if (entry[0] === 'grant') bound.isGranted = true
+        // Its socket here may stay open, for other agents on it: no later owner is to be told of it as one of here.
+        else this.#forget(bound)
         break
       }
       case 'list':

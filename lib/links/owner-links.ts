@@ -279,12 +279,14 @@ export class OwnerLink {
   }
 
   /**
-   * The agent speaks on this connection now. If it was on another link before, that front must pass its beats on again.
+   * The agent speaks on this connection now. A front that had it on another one is to forget it there: were it told of
+   * as an agent of that front to the next owner, it would be in two places.
    */
   #withdraw(uid: string, connection: LinkConnection): void {
     const before = this.#links.parts.fleet.state.instances.get(uid)?.connection
     if (!(before instanceof LinkConnection) || before === connection) return
-    if (before.granted.delete(uid)) before.link.push(['withdraw', before.conn, uid])
+    before.granted.delete(uid)
+    before.link.push(['withdraw', before.conn, uid])
   }
 
   /**

@@ -138,6 +138,21 @@ describe('a front', () => {
     expect(agents.counts.absorbed).toBe(3)
   })
 
+  it('forgets an agent that speaks elsewhere by now, though the socket stays open, and tells no new owner of it', () => {
+    const { agents, said, link, say, take } = openFront()
+    agents.linked(link)
+    say(1, 1, DESCRIBED)
+    take(['answer', reports(said).at(-1)![1], {}], ['withdraw', 1, uidOf(1)])
+    expect(agents.counts.agents).toBe(0)
+    agents.unlinked(link)
+    said.length = 0
+    agents.linked(link)
+    expect(reports(said)).toEqual([])
+    // It is back, and may have missed something: the owner is to judge.
+    say(1, 2)
+    expect(reports(said)[0]).toMatchObject({ 2: 1, 3: false })
+  })
+
   it('says how many agents there are and which of them beat, once nothing waits', () => {
     const { agents, said, link, say, take, timers } = openFront()
     agents.linked(link)
