@@ -299,6 +299,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     const service = this.service()
     if (service === null) return
     this.trace(`${service.name} is suspended`)
+    this.promises.delays.standsStill(service.name)
     service.client.pausedUntilMs = this.time.nowMs + forMs
     this.time.after(Math.min(20_000, forMs / 2), () => this.database.cutClient(service.client))
     this.time.after(Math.min(15_000, forMs / 2), () => {
@@ -308,6 +309,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     this.time.after(forMs, () => {
       if (service.isDead) return
       this.trace(`${service.name} goes on`)
+      this.promises.delays.wentOn(service.name)
       service.isReady = true
     })
   }

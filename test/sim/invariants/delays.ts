@@ -20,6 +20,8 @@ export class DelayPromises {
   readonly #report: Report
   /** Since when a workload has had no live instance, by process and workload; null while it has one. */
   readonly #emptied = new Map<string, Emptied | null>()
+  /** The processes that stand still. */
+  readonly #standing = new Set<string>()
   /** When a process first told of a push, by push id, in ms of virtual time. */
   readonly #assignedAtMs = new Map<string, number>()
 
@@ -36,6 +38,7 @@ export class DelayPromises {
 
   /** A process told how a workload is now: it must not call it disconnected before the grace is over. */
   workloadTold(process: string, workload: Workload, nowMs: number): void {
+    if (this.#standing.has(process)) return
     const key = `${process}/${workload.id}`
     if (workload.live.count > 0) {
       this.#emptied.set(key, null)
@@ -53,6 +56,20 @@ export class DelayPromises {
       this.#report(
         `workload ${workload.id} was called disconnected ${Math.round(waitedMs)} ms after the last left`,
       )
+  }
+
+  /**
+   * A process stands still until `wentOn`. It may have noticed before that a workload's last instance left, and tells it
+   * only when it goes on, so when that grace began is not known here.
+   */
+  standsStill(process: string): void {
+    this.#standing.add(process)
+    for (const key of this.#emptied.keys()) if (key.startsWith(`${process}/`)) this.#emptied.delete(key)
+  }
+
+  /** A process that stood still goes on, and has told what it had to tell of that time. */
+  wentOn(process: string): void {
+    this.#standing.delete(process)
   }
 
   /** A process told of a push: instances can drift from it only since the first time. */
