@@ -189,11 +189,13 @@ export class OfferEngine {
       noteOfferDropped(instance)
       return
     }
+    // A front that could not send the last frame may not be able to send this one: the target stays as it ended.
+    const mayNotLeave = connection.tell !== undefined && offer.wasDropped
     noteOfferSent(instance, connection.id, {
       nowMs: this.#parts.deps.clock.monotonicMs(),
       isRepeat: cause === 'poll-repeated',
     })
-    this.#noteOnTarget(instance, followed)
+    this.#noteOnTarget(instance, followed, !mayNotLeave)
     this.sentCounts.set(cause, (this.sentCounts.get(cause) ?? 0) + 1)
     this.#parts.deps.notices.offerSent(instance, offer, cause)
   }
@@ -208,10 +210,12 @@ export class OfferEngine {
     return this.#polls.carry(instance, connection, message) ? 'sent' : 'waits'
   }
 
-  #noteOnTarget(instance: Instance, followed: FollowedPush): void {
+  /** A frame went out. `opensAgain`: an answer to it is waited for, also where the target had ended. */
+  #noteOnTarget(instance: Instance, followed: FollowedPush, opensAgain: boolean): void {
     const now = this.#parts.deps.clock.now()
     const target = followed.targets.get(instance.uid)
-    const isBack = target !== undefined && ['straggler', 'gone', 'applied'].includes(target.state)
+    const isBack =
+      opensAgain && target !== undefined && ['straggler', 'gone', 'applied'].includes(target.state)
     if (isBack && moveTarget(followed, target, 'offered', now))
       this.#parts.writer.target({ pushId: followed.push.pushId, target })
     if (followed.push.sentAt === null) followed.push.sentAt = now
