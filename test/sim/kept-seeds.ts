@@ -28,7 +28,6 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
   [1388, 'a poller that the question what it is never reached, asked no more'],
   [1009, 'an offer that a second agent under the same uid had taken, never made to the first'],
   [1397, 'nothing of the fleet: a poller under a new uid was taken for one whose rhythm is known'],
-  [1459, 'what an agent runs that has not said what it is, not counted in its workload'],
   [1714, 'nothing of the fleet: an agent that came back to a shared socket from another one had reconnected'],
   [1760, 'a janitor that went on removing after another process had taken over'],
   [4351, 'an offer whose commit was in doubt and that was due no more, stored and not held'],
@@ -48,4 +47,19 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
   [4129, 'a fault of which no record was kept'],
   [4207, 'a fault of which no record was kept'],
   [4694, 'a fault of which no record was kept'],
+]
+
+/** As `KEPT_SEEDS`, of worlds that run campaigns as well. */
+export const KEPT_CAMPAIGN_SEEDS: readonly (readonly [number, string])[] = [
+  [63_049, 'workloads that came back, started beyond the most that may be changed at one time'],
+  [64_086, 'a target that could not be taken back, without a cause'],
+]
+
+/**
+ * Seeds that fail, with the fault that is not mended yet. A test says so once they do not fail any more: then they
+ * belong to those above.
+ */
+export const OPEN_SEEDS: readonly (readonly [number, string])[] = [
+  // It once found that what an agent ran was not counted while it had not said what it is.
+  [1459, 'two agents under one uid that both poll, one of which a config makes crash, never told apart'],
 ]

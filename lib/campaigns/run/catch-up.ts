@@ -2,7 +2,7 @@ import type { Workload } from '../../fleet/state/model.ts'
 import { listCampaignTargets } from '../../store/campaign-targets.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
-import { BATCH } from './choose.ts'
+import { chooseNext, roomIn } from './choose.ts'
 import type { CampaignRun } from './run.ts'
 import { startThese } from './start-step.ts'
 import { isInWindow } from './windows.ts'
@@ -19,7 +19,7 @@ const isBack = (workload: Workload | null): boolean =>
   workload === null || (workload.status !== 'disconnected' && workload.live.count > 0)
 
 /**
- * Start targets that were away and are back, up to `BATCH` of them. Once the campaign waits for them no longer, those
+ * Start targets that were away and are back, as far as there is room, up to `BATCH` of them. Once the campaign waits for them no longer, those
  * that are left end as `expired`. Answers whether anything changed.
  */
 export async function catchUp(
@@ -36,14 +36,16 @@ export async function catchUp(
     return true
   }
   if (!isInWindow(campaign.rules.windows, clock.now())) return false
+  const room = roomIn(run, campaign.rules.maxInFlight)
+  if (room <= 0) return false
   const back = new Set([...run.offline].filter((id) => isBack(fleet.workload(id))))
   if (back.size === 0) return false
   const page = { after: null, limit: run.offline.size }
   const rows = await listCampaignTargets(db, campaign.id, { states: ['offline'] }, page)
   // The turn of later waves has not come yet.
   const hasTurn = (wave: number | null) => campaign.status === 'done' || wave! <= campaign.wave
-  const chosen = rows.filter(({ workloadId, wave }) => back.has(workloadId) && hasTurn(wave))
-  return startThese(parts, campaign, run, chosen.slice(0, BATCH))
+  const due = rows.filter(({ workloadId, wave }) => back.has(workloadId) && hasTurn(wave))
+  return startThese(parts, campaign, run, chooseNext(due, run, { room, nowMs: clock.monotonicMs() }))
 }
 
 /** Whether a campaign still waits for targets that are away: for `catchUpSeconds` after its start. */

@@ -5,6 +5,9 @@ import { endOfPush, type PushEnd } from './outcome.ts'
 import type { CampaignRun, InFlight } from './run.ts'
 import { writeEnds } from './write.ts'
 
+/** Why a target could not be taken back where its push got no answer. */
+const UNANSWERED = { cause: 'no_answer', title: 'No answer to the config that it had before' } as const
+
 /** A started target that has not ended after this time ends as `no_answer`. */
 const TARGET_ENDS_MS = 10 * 60_000
 
@@ -22,7 +25,7 @@ export function endOfFlight(
   if (end === null || !isBack) return end
   if (end.state === 'applied') return { state: 'rolled_back' }
   if (end.state === 'overtaken') return { state: 'moved_on' }
-  return { ...end, state: 'rollback_failed' }
+  return { ...(end.state === 'no_answer' ? UNANSWERED : end), state: 'rollback_failed' }
 }
 
 /** Note how started pushes ended; answers whether any has. */

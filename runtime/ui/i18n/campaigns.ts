@@ -155,6 +155,13 @@ export const campaignTexts = defineTexts({
       withdrawn: 'Withdrawn.',
       expired: 'Nobody went on with it in time.',
     },
+    doneBut: (applied: number, all: number) =>
+      `Done, but not everywhere: ${n(applied)} of ${workloadsEn(all)} run it.`,
+    missing: {
+      failed: (count: number) => `${workloadsEn(count)} failed.`,
+      no_answer: (count: number) => `${workloadsEn(count)} did not answer.`,
+      skipped: (count: number) => `${workloadsEn(count)} ${plural(count, 'was', 'were')} skipped.`,
+    },
     running: (wave: number, waves: number, applied: number, all: number) =>
       `Wave ${n(wave)} of ${n(waves)}: ${n(applied)} of ${workloadsEn(all)} run it.`,
     watching: (wave: number, left: string) => `Wave ${n(wave)} is done and watched for ${left} more.`,
@@ -358,6 +365,13 @@ export const campaignTexts = defineTexts({
       rejected: 'Rejetée.',
       withdrawn: 'Retirée.',
       expired: 'Personne ne l’a poursuivie à temps.',
+    },
+    doneBut: (applied: number, all: number) =>
+      `Terminée, mais pas partout : ${n(applied)} sur ${workloadsFr(all)} l’exécutent.`,
+    missing: {
+      failed: (count: number) => `${workloadsFr(count)} en échec.`,
+      no_answer: (count: number) => `${workloadsFr(count)} sans réponse.`,
+      skipped: (count: number) => `${workloadsFr(count)} ${plural(count, 'ignoré', 'ignorés')}.`,
     },
     running: (wave: number, waves: number, applied: number, all: number) =>
       `Vague ${n(wave)} sur ${n(waves)} : ${n(applied)} sur ${workloadsFr(all)} l’exécutent.`,

@@ -35,11 +35,10 @@ export const listSteps = ({ status }: Pick<CampaignRecord, 'status'>): CampaignS
 /** Whether a decision needs a comment. */
 export const needsComment = (step: CampaignStep): boolean => step === 'approve' || step === 'reject'
 
+type CampaignLook = readonly [Tone, 'ring' | 'half' | 'tick' | 'cross' | 'triangle' | 'clock' | 'dot']
+
 /** How each status of a campaign looks: its tone and its shape. */
-export const CAMPAIGN_LOOK: Record<
-  CampaignStatus,
-  readonly [Tone, 'ring' | 'half' | 'tick' | 'cross' | 'triangle' | 'clock' | 'dot']
-> = {
+export const CAMPAIGN_LOOK: Record<CampaignStatus, CampaignLook> = {
   draft: ['idle', 'ring'],
   planned: ['idle', 'dot'],
   requested: ['busy', 'clock'],
@@ -72,6 +71,19 @@ const TONES: Partial<Record<CampaignTargetState, Tone>> = {
 
 /** The tone of how a campaign stands with a workload. */
 export const toneOfTarget = (state: CampaignTargetState): Tone => TONES[state] ?? 'idle'
+
+/** How a campaign looks now: one that is done is only well where every workload runs it. */
+export const lookOf = ({ status, counts }: Pick<CampaignRecord, 'status' | 'counts'>): CampaignLook =>
+  status === 'done' && countMissing(counts).length > 0 ? ['warn', 'triangle'] : CAMPAIGN_LOOK[status]
+
+/** How many workloads of a campaign that has ended do not run it though they should, by why; none that is zero. */
+export const countMissing = (
+  counts: Readonly<Record<string, number>>,
+): (readonly ['failed' | 'no_answer' | 'skipped', number])[] =>
+  (['failed', 'no_answer', 'skipped'] as const).flatMap((state) => {
+    const count = counts[state] ?? 0
+    return count > 0 ? [[state, count] as const] : []
+  })
 
 /** The parts of a bar: what is done, what failed, what is under way. */
 export function toBar(

@@ -1,10 +1,11 @@
 import { useEffect } from 'preact/hooks'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { campaignFormTexts } from '../i18n/campaign-form.ts'
+import { describeCampaign } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
-import { formatDuration, tick } from '../i18n/format.ts'
-import { CAMPAIGN_LOOK } from '../logic/campaigns.ts'
+import { tick } from '../i18n/format.ts'
+import { lookOf } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -21,27 +22,6 @@ import { Targets } from './campaign-targets.tsx'
 import { CampaignMark } from './campaigns.tsx'
 
 const POLL_MS = 1_000
-
-/** What a campaign does now, in one sentence, and what comes next. */
-function toSentences(of: CampaignRecord): string[] {
-  const words = say(campaignTexts)
-  const away = of.counts['offline'] ?? 0
-  const more = away > 0 && ['running', 'done', 'paused'].includes(of.status) ? [words.away(away)] : []
-  if (of.planning !== undefined) return [words.planning(of.planning.done, of.planning.total)]
-  if (of.status === 'halted' && of.halt !== undefined) {
-    const { gate, value, limit, wave, title } = of.halt
-    const cause = title ? [words.haltCause(title)] : []
-    return [words.halt[gate](value, limit, wave + 1), ...cause, words.haltNext]
-  }
-  if (of.status !== 'running')
-    return [words.sentence[of.status as keyof typeof words.sentence] ?? '', ...more]
-  if (of.wave_ends_at !== undefined) {
-    const left = Math.max(0, Date.parse(of.wave_ends_at) - tick.value)
-    return [words.watching(of.wave + 1, formatDuration(left)), ...more]
-  }
-  const total = of.plan?.target_count ?? 0
-  return [words.running(of.wave + 1, of.plan?.waves.length ?? 1, of.counts['applied'] ?? 0, total), ...more]
-}
 
 function People({ of }: { of: CampaignRecord }) {
   const words = say(campaignTexts)
@@ -104,8 +84,8 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
     const timer = setInterval(reload, POLL_MS)
     return () => clearInterval(timer)
   }, [isBusy, reload])
-  const [tone] = CAMPAIGN_LOOK[of.status]
-  const [what, ...next] = toSentences(of)
+  const [tone] = lookOf(of)
+  const [what, ...next] = describeCampaign(of, tick.value)
   return (
     <>
       <CampaignHead of={of} reload={reload} />

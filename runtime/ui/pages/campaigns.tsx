@@ -3,7 +3,7 @@ import { adoptTexts } from '../i18n/adopt.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
-import { CAMPAIGN_LOOK, toBar } from '../logic/campaigns.ts'
+import { lookOf, toBar } from '../logic/campaigns.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -16,8 +16,8 @@ import { can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
 /** The state of a campaign: its shape, its colour and its word. */
-export function CampaignMark({ of }: { of: Pick<CampaignRecord, 'status'> }) {
-  const [tone, shape] = CAMPAIGN_LOOK[of.status]
+export function CampaignMark({ of }: { of: Pick<CampaignRecord, 'status' | 'counts'> }) {
+  const [tone, shape] = lookOf(of)
   return (
     <Mark tone={tone} shape={shape}>
       {say(campaignTexts).status[of.status]}

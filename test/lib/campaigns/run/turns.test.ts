@@ -59,7 +59,8 @@ describe('a started target', () => {
     const back = inFlight({ isBack: true })
     expect(endOfFlight(back, { state: 'applied' }, 0)).toEqual({ state: 'rolled_back' })
     expect(endOfFlight(back, { state: 'overtaken' }, 0)).toEqual({ state: 'moved_on' })
-    expect(endOfFlight(back, null, 11 * MINUTES_MS)).toEqual({ state: 'rollback_failed' })
+    const unanswered = { cause: 'no_answer', title: 'No answer to the config that it had before' }
+    expect(endOfFlight(back, null, 11 * MINUTES_MS)).toEqual({ state: 'rollback_failed', ...unanswered })
     const failed = { state: 'failed', cause: 'port_in_use', title: 'Port in use' } as const
     expect(endOfFlight(back, failed, 0)).toEqual({ ...failed, state: 'rollback_failed' })
   })
