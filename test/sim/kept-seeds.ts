@@ -56,10 +56,11 @@ export const KEPT_CAMPAIGN_SEEDS: readonly (readonly [number, string])[] = [
 ]
 
 /**
- * Seeds that fail, with the fault that is not mended yet. A test says so once they do not fail any more: then they
- * belong to those above.
+ * Seeds that fail, with the fault that is not mended yet; they are passed over where new seeds are run. A test says so
+ * once they do not fail any more: then they belong to those above.
  */
 export const OPEN_SEEDS: readonly (readonly [number, string])[] = [
   // It once found that what an agent ran was not counted while it had not said what it is.
   [1459, 'two agents under one uid that both poll, one of which a config makes crash, never told apart'],
+  [1613, 'components that an agent announced by their hash, not known when all is quiet'],
 ]
