@@ -236,7 +236,7 @@ export class Receiver {
       message.reportFullState = true
       instance.hasAskedFullState = true
     }
-    if (this.#components.ask(instance)) message.reportAvailableComponents = true
+    if (this.#components.ask(instance, isRetransmission)) message.reportAvailableComponents = true
     return message
   }
 }

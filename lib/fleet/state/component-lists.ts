@@ -56,9 +56,11 @@ export class ComponentLists {
 
   /**
    * Should the answer to this instance ask for its list? Once for each connection and hash, and for a poller up to
-   * `HTTP_ASKS_MAX` times, as an answer may be lost. The wait begins with the first request.
+   * `HTTP_ASKS_MAX` times, as an answer may be lost. The answer to a message that was sent again asks again and does not
+   * count: many may have come while this process stood still, and only one of their answers is heard. The wait begins
+   * with the first request.
    */
-  ask(instance: Instance): boolean {
+  ask(instance: Instance, isRetransmission: boolean): boolean {
     if (!isListMissing(instance)) {
       this.#settle(instance)
       return false
@@ -74,8 +76,10 @@ export class ComponentLists {
     }
     if (awaitsComponents(instance)) this.#state.awaitingComponents.add(instance)
     const isAsked = instance.askedComponentsHash === hash
+    const isPoller = instance.connection?.transport === 'http'
+    if (isAsked && isPoller && isRetransmission) return true
     // A poller may never have got the answer that asked it.
-    const most = instance.connection?.transport === 'http' ? HTTP_ASKS_MAX : 1
+    const most = isPoller ? HTTP_ASKS_MAX : 1
     if (isAsked && instance.componentAsks >= most) return false
     instance.componentAsks = isAsked ? instance.componentAsks + 1 : 1
     instance.askedComponentsHash = hash

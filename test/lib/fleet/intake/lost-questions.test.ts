@@ -63,6 +63,13 @@ describe('a poller whose answer was lost', () => {
     expect(asked).toEqual([COMPONENTS, COMPONENTS, COMPONENTS, 0, 0, 0])
   })
 
+  it('is asked for its components in the answer to each repeat of a poll as well, and no less often for that', async () => {
+    for (let i = 0; i < 5; i++) expect(await poll(0, described)).toBe(COMPONENTS)
+    const asked = []
+    for (let i = 1; i < 5; i++) asked.push(await poll(i))
+    expect(asked).toEqual([COMPONENTS, COMPONENTS, 0, 0])
+  })
+
   it('is asked a few times at once only, and what it runs is settled after a minute all the same', async () => {
     let asked = 0
     for (let i = 0; i < 40; i++) asked += await poll(i)
