@@ -16,6 +16,7 @@ const RULES: Readonly<Record<string, string>> = {
   'campaigns/continue': 'goes on with what was approved',
   'campaigns/create': 'writes a draft of a campaign',
   'campaigns/edit': 'changes a draft that nobody was asked to approve',
+  'campaigns/match': 'changes nothing',
   'campaigns/pause': 'stops what was approved',
   'campaigns/plan': 'changes nothing that runs',
   'campaigns/request': 'asks for an approval',
