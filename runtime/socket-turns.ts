@@ -1,5 +1,5 @@
 /** How long the sockets of one listener are worked for before the event loop goes round. */
-const TURN_MS = 5
+const TURN_MS = 12
 /** What may wait; one message that is larger waits alone. That is room for a short message of each of 50,000 agents. */
 export const WAITING_BYTES_MAX = 16 * 1_048_576
 /** About what a waiting piece of work takes besides the bytes of its message. */
