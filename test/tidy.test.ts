@@ -104,6 +104,13 @@ describe('the rooms', () => {
     expect(hits.filter((hit) => !hit.startsWith('runtime/manifest.generated.ts '))).toEqual([])
   })
 
+  test('functions hold endpoints, and helpers whose names start with an underscore', () => {
+    const misnamed = inRoom('functions/').filter(
+      ({ path, text }) => /\/_[^/]*$/.test(path) === /^export default /m.test(text),
+    )
+    expect(misnamed.map(({ path }) => path)).toEqual([])
+  })
+
   test('no two rooms of lib depend on each other, by value or by type', () => {
     const imports = new Map<string, Map<string, string>>()
     for (const file of inRoom('lib/')) {
@@ -436,7 +443,9 @@ describe('what is written', () => {
   })
 
   test('file names are kebab-case', () => {
-    const names = files.map(({ path }) => path).filter((path) => /\.(ts|tsx|mjs|sql)$/.test(path))
+    const names = files
+      .map(({ path }) => path.replace(/^(functions\/.*\/)_/, '$1'))
+      .filter((path) => /\.(ts|tsx|mjs|sql)$/.test(path))
     expect(names.filter((path) => !/^([a-z0-9.-]+\/)*[a-z0-9-]+(\.[a-z0-9-]+)*\.\w+$/.test(path))).toEqual([])
   })
 

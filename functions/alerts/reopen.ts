@@ -4,7 +4,7 @@ import { AlertRecord } from '../../lib/wire/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { alertParams, isAlertId, refuseAlert } from './alert-id.ts'
+import { alertParams, isAlertId, refuseAlert } from './_alert-id.ts'
 
 /**
  * Open an alert again that an operator has resolved, within ten minutes and while its cause has not gone: later it

@@ -4,7 +4,7 @@ import { AlertResolved, AlertResolveRequest } from '../../lib/wire/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { alertParams, isAlertId, refuseAlert } from './alert-id.ts'
+import { alertParams, isAlertId, refuseAlert } from './_alert-id.ts'
 
 /** Longest reason, in UTF-16 units: a note, not a document. */
 const REASON_LENGTH_MAX = 500

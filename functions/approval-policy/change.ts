@@ -3,7 +3,7 @@ import { ApprovalPolicyRecord, ApprovalPolicyRequest } from '../../lib/wire/appr
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { readPolicy, toPolicyRecord } from './policy-record.ts'
+import { readPolicy, toPolicyRecord } from './_policy-record.ts'
 
 /** Ask for a policy. One that asks less waits for a second person, or a day. */
 export default defineHttp({

@@ -2,7 +2,7 @@ import { readApprovalPolicy } from '../../lib/changes/approval-policy.ts'
 import { ApprovalPolicyRecord } from '../../lib/wire/approval-policy.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
-import { toPolicyRecord } from './policy-record.ts'
+import { toPolicyRecord } from './_policy-record.ts'
 
 /** The approval policy in force, and one that waits. Whoever requests an approval has to know it. */
 export default defineHttp({

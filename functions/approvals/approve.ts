@@ -1,8 +1,8 @@
 import { approveApproval } from '../../lib/changes/approve-approval.ts'
 import { ApprovalApproveRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
-import { approvalParams, COMMENT_ERRORS } from './approval-replies.ts'
-import { replyToStep, stepOf } from './approval-step.ts'
+import { approvalParams, COMMENT_ERRORS } from './_approval-replies.ts'
+import { replyToStep, stepOf } from './_approval-step.ts'
 
 /** Approve a pending request. */
 export default defineHttp({

@@ -3,9 +3,9 @@ import { isGitGroup } from '../../lib/model/git-group.ts'
 import { ApprovalCreateRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { created, problem } from '../../runtime/reply.ts'
-import { workloadParams } from '../workloads/workload-path.ts'
-import { readApproval } from './approval-of.ts'
-import { refuseApproval } from './approval-replies.ts'
+import { workloadParams } from '../workloads/_workload-path.ts'
+import { readApproval } from './_approval-of.ts'
+import { refuseApproval } from './_approval-replies.ts'
 
 /** Ask for a draft to be run on a workload. */
 export default defineHttp({

@@ -2,8 +2,8 @@ import { findApproval } from '../../lib/store/approvals.ts'
 import { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { readApproval } from './approval-of.ts'
-import { approvalParams } from './approval-replies.ts'
+import { readApproval } from './_approval-of.ts'
+import { approvalParams } from './_approval-replies.ts'
 
 /** One request, whatever became of it, with everything that was said. */
 export default defineHttp({

@@ -5,14 +5,14 @@ import { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { holdsOn } from '../../runtime/reach.ts'
-import { withSurroundings } from './approval-of.ts'
+import { withSurroundings } from './_approval-of.ts'
 import {
   approvalKey,
   approvalOrder,
   readApprovalKey,
   readStatuses,
   unknownStatus,
-} from './approval-replies.ts'
+} from './_approval-replies.ts'
 
 /** The requests of all workloads, the last changed first. */
 export default defineHttp({

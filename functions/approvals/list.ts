@@ -5,15 +5,15 @@ import { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
-import { workloadParams } from '../workloads/workload-path.ts'
-import { withSurroundings } from './approval-of.ts'
+import { workloadParams } from '../workloads/_workload-path.ts'
+import { withSurroundings } from './_approval-of.ts'
 import {
   approvalKey,
   approvalOrder,
   readApprovalKey,
   readStatuses,
   unknownStatus,
-} from './approval-replies.ts'
+} from './_approval-replies.ts'
 
 /** The requests of a workload, the last changed first. They hold drafts: only for those who may request configs. */
 export default defineHttp({

@@ -8,8 +8,8 @@ import type { RolloutStageRequest } from '../../lib/wire/rollouts.ts'
 import { ROLLOUT_GATES } from '../../lib/wire/values.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { accepted, problem } from '../../runtime/reply.ts'
-import { readApproval } from './approval-of.ts'
-import { approvalParams, PUSH_ERRORS, refuseApproval } from './approval-replies.ts'
+import { readApproval } from './_approval-of.ts'
+import { approvalParams, PUSH_ERRORS, refuseApproval } from './_approval-replies.ts'
 
 const STAGES_GATE = 'config_safety.canary_rollout'
 

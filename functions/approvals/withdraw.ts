@@ -1,8 +1,8 @@
 import { endApproval } from '../../lib/changes/close-approval.ts'
 import { ApprovalCommentRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { approvalParams, COMMENT_ERRORS } from './approval-replies.ts'
-import { replyToStep, stepOf } from './approval-step.ts'
+import { approvalParams, COMMENT_ERRORS } from './_approval-replies.ts'
+import { replyToStep, stepOf } from './_approval-step.ts'
 
 /** Take back a request that was not pushed. */
 export default defineHttp({

@@ -3,7 +3,7 @@ import { type AuditFilter, type AuditRecord, listAuditRecords } from '../../lib/
 import type { Db } from '../../lib/store/db.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { bytes, problem } from '../../runtime/reply.ts'
-import { AuditQuery, FILTER_ERRORS, readFilter } from './audit-query.ts'
+import { AuditQuery, FILTER_ERRORS, readFilter } from './_audit-query.ts'
 
 const COLUMNS = [
   'id',

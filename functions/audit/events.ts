@@ -5,7 +5,7 @@ import { AuditPage } from '../../lib/wire/audit.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { nextLink, PAGE_ERRORS, pageQuery, readLimit } from '../../runtime/pagination.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { auditQuery, FILTER_ERRORS, readFilter, toAuditEventRecord } from './audit-query.ts'
+import { auditQuery, FILTER_ERRORS, readFilter, toAuditEventRecord } from './_audit-query.ts'
 
 const ORDER = 'audit.seq'
 const LIMIT_DEFAULT = 50

@@ -1,9 +1,9 @@
 import { AUTO_APPLY_ERRORS, approveAutoApply } from '../../lib/auto-apply/decisions.ts'
 import { AutoApplyDecision, AutoApplyRecord } from '../../lib/wire/auto-apply.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
-import { fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
-import { replyToChoice } from './auto-apply-of.ts'
-import { refuseAutoApply } from './auto-apply-scope.ts'
+import { fleetConfigParams } from '../fleet-configs/_fleet-config-path.ts'
+import { replyToChoice } from './_auto-apply-of.ts'
+import { refuseAutoApply } from './_auto-apply-scope.ts'
 
 /** Approve the request that a version applies by itself. With enough approvals it is in force at once. */
 export default defineHttp({

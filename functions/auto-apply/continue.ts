@@ -1,9 +1,9 @@
 import { AUTO_APPLY_ERRORS, continueAutoApply } from '../../lib/auto-apply/decisions.ts'
 import { AutoApplyDecision, AutoApplyRecord } from '../../lib/wire/auto-apply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
-import { replyToChoice } from './auto-apply-of.ts'
-import { refuseAutoApply } from './auto-apply-scope.ts'
+import { fleetConfigParams } from '../fleet-configs/_fleet-config-path.ts'
+import { replyToChoice } from './_auto-apply-of.ts'
+import { refuseAutoApply } from './_auto-apply-scope.ts'
 
 /** Continue a version that applies by itself, after a pause or after it stopped by itself. */
 export default defineHttp({

@@ -1,7 +1,7 @@
 import { AutoApplyState } from '../../lib/wire/auto-apply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+import { findFleetConfig, fleetConfigParams } from '../fleet-configs/_fleet-config-path.ts'
 
 /** Which version of a fleet config applies by itself, and which one is requested to. */
 export default defineHttp({

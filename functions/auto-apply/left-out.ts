@@ -4,7 +4,7 @@ import { AUTO_APPLY_REASONS } from '../../lib/wire/values.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+import { findFleetConfig, fleetConfigParams } from '../fleet-configs/_fleet-config-path.ts'
 
 /** The workloads under a fleet config that its version does not reach by itself, by their ids. */
 export default defineHttp({

@@ -4,8 +4,12 @@ import { SELECTOR_ERRORS } from '../../lib/selectors/read-selector.ts'
 import { AutoApplyPlanRequest, PlannedAutoApply } from '../../lib/wire/auto-apply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { fleetConfigParams, refuseSelection, requireFleetConfig } from '../fleet-configs/fleet-config-path.ts'
-import { readWantedAutoApply } from './auto-apply-of.ts'
+import {
+  fleetConfigParams,
+  refuseSelection,
+  requireFleetConfig,
+} from '../fleet-configs/_fleet-config-path.ts'
+import { readWantedAutoApply } from './_auto-apply-of.ts'
 
 /** Say which workloads a version would reach by itself. Nothing is changed by it. */
 export default defineHttp({

@@ -7,8 +7,12 @@ import { SELECTOR_ERRORS } from '../../lib/selectors/read-selector.ts'
 import { AutoApplyRecord, AutoApplyRequest } from '../../lib/wire/auto-apply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { problem } from '../../runtime/reply.ts'
-import { fleetConfigParams, refuseSelection, requireFleetConfig } from '../fleet-configs/fleet-config-path.ts'
-import { readWantedAutoApply, replyToChoice } from './auto-apply-of.ts'
+import {
+  fleetConfigParams,
+  refuseSelection,
+  requireFleetConfig,
+} from '../fleet-configs/_fleet-config-path.ts'
+import { readWantedAutoApply, replyToChoice } from './_auto-apply-of.ts'
 
 /** Request that a version applies by itself, with the selector and the priority that the fleet config is to have. */
 export default defineHttp({

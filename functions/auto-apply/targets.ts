@@ -6,7 +6,7 @@ import { AutoApplyTarget } from '../../lib/wire/auto-apply.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from '../fleet-configs/fleet-config-path.ts'
+import { findFleetConfig, fleetConfigParams } from '../fleet-configs/_fleet-config-path.ts'
 
 /** The pushes of the version in force that applies by itself, the newest first. */
 export default defineHttp({

@@ -1,7 +1,7 @@
 import { abortCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { campaignParams, refuseCampaign, replyToDecision } from './campaign-of.ts'
+import { campaignParams, refuseCampaign, replyToDecision } from './_campaign-of.ts'
 
 /** Abort a campaign; workloads that were changed keep their new config. */
 export default defineHttp({

@@ -1,7 +1,7 @@
 import { approveCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
-import { campaignParams, refuseCampaign, replyToDecision } from './campaign-of.ts'
+import { campaignParams, refuseCampaign, replyToDecision } from './_campaign-of.ts'
 
 /** Approve the plan with the hash that is sent; refused when the campaign has another plan by now. */
 export default defineHttp({

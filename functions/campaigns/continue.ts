@@ -3,7 +3,7 @@ import { readLimits } from '../../lib/campaigns/read-campaign.ts'
 import { CampaignContinueRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { problem } from '../../runtime/reply.ts'
-import { campaignParams, refuseCampaign, replyToDecision } from './campaign-of.ts'
+import { campaignParams, refuseCampaign, replyToDecision } from './_campaign-of.ts'
 
 /** Continue a paused or halted campaign; limits may be raised, with a comment. */
 export default defineHttp({

@@ -3,7 +3,7 @@ import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign
 import { CampaignCreateRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { problem } from '../../runtime/reply.ts'
-import { cutToScopes, refuseVersion, replyToDecision } from './campaign-of.ts'
+import { cutToScopes, refuseVersion, replyToDecision } from './_campaign-of.ts'
 
 /** Create a campaign, as a draft: a change that is to be carried to many workloads. */
 export default defineHttp({

@@ -3,7 +3,13 @@ import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign
 import { CampaignCreateRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { problem } from '../../runtime/reply.ts'
-import { campaignParams, cutToScopes, refuseCampaign, refuseVersion, replyToDecision } from './campaign-of.ts'
+import {
+  campaignParams,
+  cutToScopes,
+  refuseCampaign,
+  refuseVersion,
+  replyToDecision,
+} from './_campaign-of.ts'
 
 /** Change what a campaign asks for, as long as nobody was asked to approve it. */
 export default defineHttp({

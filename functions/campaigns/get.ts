@@ -2,7 +2,7 @@ import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { campaignParams, readerOf } from './campaign-of.ts'
+import { campaignParams, readerOf } from './_campaign-of.ts'
 
 /** One campaign: what it asks for, its plan, and how far it has come. */
 export default defineHttp({

@@ -6,7 +6,7 @@ import { CampaignGroup } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { holdsOn } from '../../runtime/reach.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { campaignParams, refuseCampaign } from './campaign-of.ts'
+import { campaignParams, refuseCampaign } from './_campaign-of.ts'
 
 /** The workloads of a plan by how their configs change, with one diff for each way. */
 export default defineHttp({

@@ -3,7 +3,7 @@ import { listCampaigns } from '../../lib/store/campaigns.ts'
 import { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
-import { readerOf } from './campaign-of.ts'
+import { readerOf } from './_campaign-of.ts'
 
 /** All campaigns, the newest first. */
 export default defineHttp({

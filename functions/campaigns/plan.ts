@@ -2,7 +2,7 @@ import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { campaignParams, readerOf, refuseCampaign } from './campaign-of.ts'
+import { campaignParams, readerOf, refuseCampaign } from './_campaign-of.ts'
 
 /** Begin to plan a campaign. Its record says how far the plan has come, and then what was found. */
 export default defineHttp({

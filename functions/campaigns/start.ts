@@ -1,7 +1,7 @@
 import { DECISION_ERRORS, startCampaign } from '../../lib/campaigns/decisions.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { campaignParams, refuseCampaign, replyToDecision } from './campaign-of.ts'
+import { campaignParams, refuseCampaign, replyToDecision } from './_campaign-of.ts'
 
 /** Begin to carry an approved campaign to its workloads. */
 export default defineHttp({

@@ -12,7 +12,7 @@ import { CAMPAIGN_TARGET_STATES, CAMPAIGN_VERDICTS } from '../../lib/wire/values
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
-import { campaignParams } from './campaign-of.ts'
+import { campaignParams } from './_campaign-of.ts'
 
 /** What a campaign does with each workload, in the order of the campaign, or with those first that need somebody. */
 export default defineHttp({

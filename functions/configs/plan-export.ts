@@ -3,7 +3,7 @@ import { planMarkdown } from '../../lib/configs/plan.ts'
 import { ConfigPlan } from '../../lib/wire/plan.ts'
 import { defineHttp, signedIn, textBody } from '../../runtime/define.ts'
 import { bytes, json, problem } from '../../runtime/reply.ts'
-import { buildPlan } from './build-plan.ts'
+import { buildPlan } from './_build-plan.ts'
 
 /** The plan of a draft as a file. */
 export default defineHttp({

@@ -2,7 +2,7 @@ import { string, type } from 'superstruct'
 import { ConfigPlan } from '../../lib/wire/plan.ts'
 import { defineHttp, noQuery, signedIn, textBody } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { buildPlan } from './build-plan.ts'
+import { buildPlan } from './_build-plan.ts'
 
 /** Say what a push of a draft would do. An empty draft has a plan as well, which says that it cannot be pushed. */
 export default defineHttp({

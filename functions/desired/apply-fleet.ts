@@ -7,14 +7,14 @@ import type { Context } from '../../runtime/context.ts'
 import { type Actor, defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { refuseReach } from '../../runtime/reach.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
-import { cutToScopes, replyToDecision } from '../campaigns/campaign-of.ts'
-import { refuseSelection } from '../fleet-configs/fleet-config-path.ts'
+import { cutToScopes, replyToDecision } from '../campaigns/_campaign-of.ts'
+import { refuseSelection } from '../fleet-configs/_fleet-config-path.ts'
 import {
   FLEET_CONFIG_ERRORS,
   type FleetConfigFields,
   readFleetConfig,
-} from '../fleet-configs/fleet-config-request.ts'
-import { readDraft } from '../fleet-configs/version-request.ts'
+} from '../fleet-configs/_fleet-config-request.ts'
+import { readDraft } from '../fleet-configs/_version-request.ts'
 
 const CAMPAIGN_NAME_MAX = 128
 

@@ -2,8 +2,8 @@ import { applyDesired } from '../../lib/desired/apply.ts'
 import { DesiredRequest, DesiredResult } from '../../lib/wire/desired.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { refuseApproval } from '../approvals/approval-replies.ts'
-import { workloadParams } from '../workloads/workload-path.ts'
+import { refuseApproval } from '../approvals/_approval-replies.ts'
+import { workloadParams } from '../workloads/_workload-path.ts'
 
 /** Bring a workload in line with what Git holds for it, by a request where something differs. */
 export default defineHttp({

@@ -3,7 +3,7 @@ import { listManagedConfigs } from '../../lib/store/managed-configs.ts'
 import { ManagedConfigRecord } from '../../lib/wire/desired.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
-import { toManagedRecord } from './managed-record.ts'
+import { toManagedRecord } from './_managed-record.ts'
 
 /** The workloads whose configs are kept in Git, all, one owner's, or one of them. */
 export default defineHttp({

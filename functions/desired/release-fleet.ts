@@ -3,7 +3,7 @@ import { releaseDesiredFleet } from '../../lib/desired/apply-fleet.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
-import { fleetConfigParams, requireFleetConfig } from '../fleet-configs/fleet-config-path.ts'
+import { fleetConfigParams, requireFleetConfig } from '../fleet-configs/_fleet-config-path.ts'
 
 /** Let a fleet config that is kept in Git be changed by hand again. Its versions and what runs stay. */
 export default defineHttp({

@@ -3,7 +3,7 @@ import { releaseDesired } from '../../lib/desired/apply.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
-import { workloadParams } from '../workloads/workload-path.ts'
+import { workloadParams } from '../workloads/_workload-path.ts'
 
 /** Let a workload that is kept in Git be changed by hand again. What it runs stays. */
 export default defineHttp({

@@ -5,8 +5,8 @@ import { FleetConfigVersion, FleetConfigVersionRequest } from '../../lib/wire/fl
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { created, problem } from '../../runtime/reply.ts'
-import { fleetConfigParams, refuseManaged, requireFleetConfig } from './fleet-config-path.ts'
-import { readDraft } from './version-request.ts'
+import { fleetConfigParams, refuseManaged, requireFleetConfig } from './_fleet-config-path.ts'
+import { readDraft } from './_version-request.ts'
 
 /** Add a version. It never changes, and nothing is pushed by it. */
 export default defineHttp({

@@ -3,7 +3,7 @@ import { findVersion } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigComparison } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { readNumber, requireFleetConfig, versionParams } from './fleet-config-path.ts'
+import { readNumber, requireFleetConfig, versionParams } from './_fleet-config-path.ts'
 
 const DIFF_MAX = 200_000
 

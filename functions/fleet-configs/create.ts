@@ -7,8 +7,8 @@ import { FleetConfigRecord, FleetConfigRequest } from '../../lib/wire/fleet-conf
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { created, problem } from '../../runtime/reply.ts'
-import { refuseSelection } from './fleet-config-path.ts'
-import { FLEET_CONFIG_ERRORS, readFleetConfig } from './fleet-config-request.ts'
+import { refuseSelection } from './_fleet-config-path.ts'
+import { FLEET_CONFIG_ERRORS, readFleetConfig } from './_fleet-config-request.ts'
 
 /** Create a fleet config. It has no version yet, and nothing is pushed by it. */
 export default defineHttp({

@@ -3,7 +3,7 @@ import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
 import { FleetConfigRecord } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from './fleet-config-path.ts'
+import { findFleetConfig, fleetConfigParams } from './_fleet-config-path.ts'
 
 /** One fleet config. */
 export default defineHttp({

@@ -3,7 +3,12 @@ import { deleteFleetConfig } from '../../lib/store/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams, refuseManaged, requireFleetConfig } from './fleet-config-path.ts'
+import {
+  findFleetConfig,
+  fleetConfigParams,
+  refuseManaged,
+  requireFleetConfig,
+} from './_fleet-config-path.ts'
 
 /** Remove a fleet config that no workload is under, with its versions. */
 export default defineHttp({

@@ -14,8 +14,8 @@ import {
   refuseManaged,
   refuseSelection,
   requireFleetConfig,
-} from './fleet-config-path.ts'
-import { FLEET_CONFIG_ERRORS, readFleetConfig } from './fleet-config-request.ts'
+} from './_fleet-config-path.ts'
+import { FLEET_CONFIG_ERRORS, readFleetConfig } from './_fleet-config-request.ts'
 
 /**
  * Replace the name, description, selector and priority of a fleet config. Its versions stay, and nothing is pushed by

@@ -4,7 +4,7 @@ import { listVersions } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigVersion } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
-import { fleetConfigParams, requireFleetConfig } from './fleet-config-path.ts'
+import { fleetConfigParams, requireFleetConfig } from './_fleet-config-path.ts'
 
 /** The versions of a fleet config without their texts, the newest first. */
 export default defineHttp({

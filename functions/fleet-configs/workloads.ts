@@ -6,7 +6,7 @@ import { FleetConfigWorkload } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
-import { findFleetConfig, fleetConfigParams } from './fleet-config-path.ts'
+import { findFleetConfig, fleetConfigParams } from './_fleet-config-path.ts'
 
 /** Versions, the newest, by whose hashes the version that a workload runs is found. */
 const VERSIONS_MAX = 1_000

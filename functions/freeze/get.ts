@@ -1,7 +1,7 @@
 import { FreezeRecord } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
-import { toFreezeRecord } from './freeze-record.ts'
+import { toFreezeRecord } from './_freeze-record.ts'
 
 /** The freeze that is in force. */
 export default defineHttp({

@@ -6,7 +6,7 @@ import { FreezeRecord, FreezeRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { toFreezeRecord } from './freeze-record.ts'
+import { toFreezeRecord } from './_freeze-record.ts'
 
 const REASON_LENGTH_MAX = 1_024
 const FREEZE_MAX_MS = 365 * 86_400_000

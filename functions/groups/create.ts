@@ -2,7 +2,7 @@ import { GIFT_ERRORS } from '../../lib/identity/group-administration.ts'
 import { GroupCreateRequest, ManagedGroupRecord } from '../../lib/wire/identity.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
 import { created } from '../../runtime/reply.ts'
-import { refuseGroup, toManagedGroupRecord } from './group-record.ts'
+import { refuseGroup, toManagedGroupRecord } from './_group-record.ts'
 
 /** Add a group: a role, everywhere or within a scope. */
 export default defineHttp({

@@ -3,7 +3,7 @@ import { countGroupMembers, listGroups } from '../../lib/store/groups.ts'
 import { ManagedGroupRecord } from '../../lib/wire/identity.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
-import { toManagedGroupRecord } from './group-record.ts'
+import { toManagedGroupRecord } from './_group-record.ts'
 
 /** All groups of users, those of the system first. */
 export default defineHttp({

@@ -1,6 +1,6 @@
 import { defineHttp, inPerson, noBody, noQuery } from '../../runtime/define.ts'
 import { noContent } from '../../runtime/reply.ts'
-import { groupParams, refuseGroup } from './group-record.ts'
+import { groupParams, refuseGroup } from './_group-record.ts'
 
 /** Remove a group that has nobody in it. */
 export default defineHttp({

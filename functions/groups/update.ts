@@ -2,7 +2,7 @@ import { GIFT_ERRORS } from '../../lib/identity/group-administration.ts'
 import { GroupUpdateRequest, ManagedGroupRecord } from '../../lib/wire/identity.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
-import { groupParams, refuseGroup, toManagedGroupRecord } from './group-record.ts'
+import { groupParams, refuseGroup, toManagedGroupRecord } from './_group-record.ts'
 
 /** Change what a group gives to its members; its name stays. */
 export default defineHttp({

@@ -2,7 +2,7 @@ import { clearPin } from '../../lib/changes/known-good.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
-import { workloadParams } from '../workloads/workload-path.ts'
+import { workloadParams } from '../workloads/_workload-path.ts'
 
 /** Unpin the known-good config; also when none is pinned. */
 export default defineHttp({

@@ -3,7 +3,7 @@ import { findKnownGood } from '../../lib/store/known-good.ts'
 import { KnownGoodRecord } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findWorkload, workloadParams } from '../workloads/workload-path.ts'
+import { findWorkload, workloadParams } from '../workloads/_workload-path.ts'
 
 /** The pinned config of a workload. */
 export default defineHttp({

@@ -3,7 +3,7 @@ import { KnownGoodMarked, KnownGoodRequest } from '../../lib/wire/rollback.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
-import { revisionParams } from '../workloads/workload-path.ts'
+import { revisionParams } from '../workloads/_workload-path.ts'
 
 const REASON_MAX = 256
 

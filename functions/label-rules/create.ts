@@ -4,7 +4,7 @@ import { LabelRuleRecord, LabelRuleRequest } from '../../lib/wire/label-rules.ts
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
 import { created, problem } from '../../runtime/reply.ts'
-import { findRuleRecord } from './rule-record.ts'
+import { findRuleRecord } from './_rule-record.ts'
 
 /** Create a rule that gives trusted labels to all workloads of some identity, those that are to come as well. */
 export default defineHttp({

@@ -2,7 +2,7 @@ import { string, type } from 'superstruct'
 import { LabelRuleRecord } from '../../lib/wire/label-rules.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findRuleRecord } from './rule-record.ts'
+import { findRuleRecord } from './_rule-record.ts'
 
 /** One label rule, with its list where it has one. */
 export default defineHttp({

@@ -5,7 +5,7 @@ import { LabelRuleRecord, LabelRuleRequest } from '../../lib/wire/label-rules.ts
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findRuleRecord } from './rule-record.ts'
+import { findRuleRecord } from './_rule-record.ts'
 
 /** Replace a label rule. Labels that it gives no longer are taken away. */
 export default defineHttp({

@@ -1,5 +1,5 @@
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
-import { redirectToWorkloads } from './redirect-to-workloads.ts'
+import { redirectToWorkloads } from './_redirect-to-workloads.ts'
 
 /** The former name of the workloads, for clients that still use it. */
 export default defineHttp({

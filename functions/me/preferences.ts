@@ -3,7 +3,7 @@ import { Preferences, PreferencesRequest } from '../../lib/wire/identity.ts'
 import { LANGUAGES, THEMES } from '../../lib/wire/values.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { toPreferencesRecord } from './preferences-record.ts'
+import { toPreferencesRecord } from './_preferences-record.ts'
 
 /** Store theme and language of the signed-in user; both are always sent. */
 export default defineHttp({

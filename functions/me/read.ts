@@ -4,8 +4,8 @@ import { findPasswordHash } from '../../lib/store/users.ts'
 import { Me } from '../../lib/wire/identity.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
-import { toGroupRecord } from '../groups/group-record.ts'
-import { toPreferencesRecord } from './preferences-record.ts'
+import { toGroupRecord } from '../groups/_group-record.ts'
+import { toPreferencesRecord } from './_preferences-record.ts'
 
 /** The signed-in user, with groups, permissions and preferences. */
 export default defineHttp({

@@ -1,7 +1,7 @@
 import { readCookie, sessionCookie } from '../../runtime/credentials.ts'
 import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
 import { problem } from '../../runtime/reply.ts'
-import { FLOW_COOKIE, flowCookie, goTo, goToRefusal } from './oidc-cookies.ts'
+import { FLOW_COOKIE, flowCookie, goTo, goToRefusal } from './_oidc-cookies.ts'
 
 /** The browser comes back from the identity provider. */
 export default defineHttp({

@@ -1,7 +1,7 @@
 import { defaulted, string, type } from 'superstruct'
 import { defineHttp, noBody, noParams, publicAccess } from '../../runtime/define.ts'
 import { problem } from '../../runtime/reply.ts'
-import { flowCookie, goTo, goToRefusal, refusalCookie } from './oidc-cookies.ts'
+import { flowCookie, goTo, goToRefusal, refusalCookie } from './_oidc-cookies.ts'
 
 /** A path of this service. Anything else could send whoever has signed in to the site of somebody else. */
 const PAGE = /^\/(?![/\\])[^\p{Cc}\\]{0,511}$/u

@@ -3,7 +3,7 @@ import { SIGN_IN_REFUSALS } from '../../lib/wire/values.ts'
 import { readCookie } from '../../runtime/credentials.ts'
 import { defineHttp, noBody, noParams, noQuery, publicAccess } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { REFUSAL_COOKIE } from './oidc-cookies.ts'
+import { REFUSAL_COOKIE } from './_oidc-cookies.ts'
 
 /**
  * Why this browser came back without a session. A cookie holds the reason, since anybody could write one into an

@@ -1,9 +1,9 @@
 import type { OpampContext } from '../../runtime/context.ts'
 import { defineOpampPost } from '../../runtime/define.ts'
 import { bytes, type Reply, text } from '../../runtime/reply.ts'
-import { isFromBrowser, NO_BROWSERS } from './browser-origin.ts'
-import { asksForGzip, deflate, inflate } from './content-coding.ts'
-import { CHALLENGE, holdsSharedSecret } from './shared-secret.ts'
+import { isFromBrowser, NO_BROWSERS } from './_browser-origin.ts'
+import { asksForGzip, deflate, inflate } from './_content-coding.ts'
+import { CHALLENGE, holdsSharedSecret } from './_shared-secret.ts'
 
 const CONTENT_TYPE = 'application/x-protobuf'
 

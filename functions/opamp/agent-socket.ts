@@ -1,8 +1,8 @@
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
 import type { OpampContext } from '../../runtime/context.ts'
 import { defineSocket, type Socket } from '../../runtime/define.ts'
-import { isFromBrowser, NO_BROWSERS } from './browser-origin.ts'
-import { CHALLENGE, holdsSharedSecret } from './shared-secret.ts'
+import { isFromBrowser, NO_BROWSERS } from './_browser-origin.ts'
+import { CHALLENGE, holdsSharedSecret } from './_shared-secret.ts'
 
 /** What is kept of one socket. Agents are known by their uids, never by the socket. */
 interface State {

@@ -3,7 +3,7 @@ import { PushGroup, PushGroupRequest } from '../../lib/wire/pushes.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { created, problem } from '../../runtime/reply.ts'
-import { PUSH_GROUP_ERRORS, readPushGroup, toPushGroup } from './push-group-record.ts'
+import { PUSH_GROUP_ERRORS, readPushGroup, toPushGroup } from './_push-group-record.ts'
 
 /** Add a push group. */
 export default defineHttp({

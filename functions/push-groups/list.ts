@@ -3,7 +3,7 @@ import { listPushGroups } from '../../lib/store/push-groups.ts'
 import { PushGroup } from '../../lib/wire/pushes.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
-import { toPushGroup } from './push-group-record.ts'
+import { toPushGroup } from './_push-group-record.ts'
 
 /** The groups that pushes can be scoped to, in the order in which they were made. */
 export default defineHttp({

@@ -4,7 +4,7 @@ import { PushGroup, PushGroupRequest } from '../../lib/wire/pushes.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { PUSH_GROUP_ERRORS, readPushGroup, toPushGroup } from './push-group-record.ts'
+import { PUSH_GROUP_ERRORS, readPushGroup, toPushGroup } from './_push-group-record.ts'
 
 /** Replace a push group; its id stays, whatever the body says. */
 export default defineHttp({

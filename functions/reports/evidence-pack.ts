@@ -10,7 +10,7 @@ import {
   reportBody,
   reportDeps,
   reportProblem,
-} from './report-request.ts'
+} from './_report-request.ts'
 
 /** Make an evidence pack and answer it as JSON, the form that hashes and signatures are checked against. */
 export default defineHttp({

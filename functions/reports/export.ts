@@ -11,7 +11,7 @@ import {
   reportBody,
   reportDeps,
   reportProblem,
-} from './report-request.ts'
+} from './_report-request.ts'
 
 interface Output {
   format: ReportFormat

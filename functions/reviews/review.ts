@@ -4,7 +4,7 @@ import { ReviewRecord, ReviewRequest } from '../../lib/wire/reviews.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { COMMENT_ERRORS } from '../approvals/approval-replies.ts'
+import { COMMENT_ERRORS } from '../approvals/_approval-replies.ts'
 
 /** Look at what somebody else did without an approval, and say whether it was in order. */
 export default defineHttp({

@@ -2,7 +2,7 @@ import { explainRights } from '../../lib/identity/explain-rights.ts'
 import { RightsRecord } from '../../lib/wire/rights.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { toRightsRecord } from './rights-record.ts'
+import { toRightsRecord } from './_rights-record.ts'
 
 /** What the signed-in user may do, and by which group; the same where the request comes with a token of the user. */
 export default defineHttp({

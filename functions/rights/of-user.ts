@@ -3,8 +3,8 @@ import { explainRights } from '../../lib/identity/explain-rights.ts'
 import { RightsRecord } from '../../lib/wire/rights.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { TokenId } from '../tokens/token-record.ts'
-import { toRightsRecord } from './rights-record.ts'
+import { TokenId } from '../tokens/_token-record.ts'
+import { toRightsRecord } from './_rights-record.ts'
 
 /** What a person or a service account may do, and why; for whoever administers them. */
 export default defineHttp({

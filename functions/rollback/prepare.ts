@@ -3,8 +3,8 @@ import { type PreparedRollback, prepareRollback } from '../../lib/changes/prepar
 import { RollbackPrepare } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { workloadParams } from '../workloads/workload-path.ts'
-import { refuseRollback } from './rollback-replies.ts'
+import { workloadParams } from '../workloads/_workload-path.ts'
+import { refuseRollback } from './_rollback-replies.ts'
 
 /** What a rollback would change, and whether it can be done. It holds YAML. */
 export default defineHttp({

@@ -6,7 +6,7 @@ import { findPush } from '../../lib/store/pushes.ts'
 import { RollbackStatus } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findWorkload, workloadParams } from '../workloads/workload-path.ts'
+import { findWorkload, workloadParams } from '../workloads/_workload-path.ts'
 
 /** The status of a rollback. It holds no YAML and no text of an agent. */
 export default defineHttp({

@@ -2,8 +2,8 @@ import { rollBackToDefault } from '../../lib/changes/perform-rollback.ts'
 import { DefaultRollbackAccepted } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { accepted } from '../../runtime/reply.ts'
-import { workloadParams } from '../workloads/workload-path.ts'
-import { refuseRollback } from './rollback-replies.ts'
+import { workloadParams } from '../workloads/_workload-path.ts'
+import { refuseRollback } from './_rollback-replies.ts'
 
 /** Go back to the pinned known-good config, or else to what was applied before. */
 export default defineHttp({

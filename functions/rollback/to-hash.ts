@@ -3,8 +3,8 @@ import { ROLLBACK_TIMEOUT_SECONDS } from '../../lib/changes/prepare-rollback.ts'
 import { RollbackAccepted } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { accepted } from '../../runtime/reply.ts'
-import { revisionParams } from '../workloads/workload-path.ts'
-import { refuseRollback } from './rollback-replies.ts'
+import { revisionParams } from '../workloads/_workload-path.ts'
+import { refuseRollback } from './_rollback-replies.ts'
 
 /** Push a config of the history again. A push that is pending does not hold it back. */
 export default defineHttp({

@@ -1,7 +1,7 @@
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { RolloutRecord } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { replyToOutcome, rolloutParams } from './rollout-of.ts'
+import { replyToOutcome, rolloutParams } from './_rollout-of.ts'
 
 /** Close a rollout as it is: its members keep its config until the next push. */
 export default defineHttp({

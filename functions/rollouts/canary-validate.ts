@@ -2,9 +2,9 @@ import { judgeCanary } from '../../lib/changes/canary.ts'
 import { CanaryValidation } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
-import { workloadParams } from '../workloads/workload-path.ts'
-import { refuseToJudge, toCanaryValidation } from './canary-replies.ts'
-import { canaryBody } from './canary-request.ts'
+import { workloadParams } from '../workloads/_workload-path.ts'
+import { refuseToJudge, toCanaryValidation } from './_canary-replies.ts'
+import { canaryBody } from './_canary-request.ts'
 
 /** Say which instances a canary would reach, in which stages, and what is in its way. Nothing is stored. */
 export default defineHttp({

@@ -2,7 +2,7 @@ import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { RolloutRecord } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { readRollout, rolloutParams } from './rollout-of.ts'
+import { readRollout, rolloutParams } from './_rollout-of.ts'
 
 /** One staged rollout: its stages, its members, and why it halted. Reading changes nothing. */
 export default defineHttp({

@@ -4,8 +4,8 @@ import { listRollouts } from '../../lib/store/rollouts.ts'
 import { RolloutRecord } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { workloadParams } from '../workloads/workload-path.ts'
-import { readRollout } from './rollout-of.ts'
+import { workloadParams } from '../workloads/_workload-path.ts'
+import { readRollout } from './_rollout-of.ts'
 
 const SHOWN_MAX = 50
 

@@ -8,11 +8,11 @@ import { findRolloutOfPush } from '../../lib/store/rollouts.ts'
 import { RolloutRecord } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noQuery, signedIn } from '../../runtime/define.ts'
 import { accepted, problem } from '../../runtime/reply.ts'
-import { PUSH_ERRORS, refuseApproval } from '../approvals/approval-replies.ts'
-import { workloadParams } from '../workloads/workload-path.ts'
-import { CANARY_ERRORS, refuseCanary, refuseToJudge } from './canary-replies.ts'
-import { canaryBody } from './canary-request.ts'
-import { readRollout } from './rollout-of.ts'
+import { PUSH_ERRORS, refuseApproval } from '../approvals/_approval-replies.ts'
+import { workloadParams } from '../workloads/_workload-path.ts'
+import { CANARY_ERRORS, refuseCanary, refuseToJudge } from './_canary-replies.ts'
+import { canaryBody } from './_canary-request.ts'
+import { readRollout } from './_rollout-of.ts'
 
 /** Push the approved request with exactly this text to the chosen instances, and to the others once promoted. */
 export default defineHttp({

@@ -1,7 +1,7 @@
 import { ServiceAccountCreateRequest, ServiceAccountRecord } from '../../lib/wire/identity.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
 import { created } from '../../runtime/reply.ts'
-import { refuseServiceAccount, toServiceAccountRecord } from './service-account-record.ts'
+import { refuseServiceAccount, toServiceAccountRecord } from './_service-account-record.ts'
 
 /** Add an account for machines, with a person who answers for it. */
 export default defineHttp({

@@ -3,7 +3,7 @@ import { listServiceAccounts } from '../../lib/store/service-accounts.ts'
 import { ServiceAccountRecord } from '../../lib/wire/identity.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
-import { toServiceAccountRecord } from './service-account-record.ts'
+import { toServiceAccountRecord } from './_service-account-record.ts'
 
 /** All service accounts, by name. */
 export default defineHttp({

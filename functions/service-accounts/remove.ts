@@ -1,8 +1,8 @@
 import { object } from 'superstruct'
 import { defineHttp, inPerson, noBody, noQuery } from '../../runtime/define.ts'
 import { noContent } from '../../runtime/reply.ts'
-import { TokenId } from '../tokens/token-record.ts'
-import { refuseServiceAccount } from './service-account-record.ts'
+import { TokenId } from '../tokens/_token-record.ts'
+import { refuseServiceAccount } from './_service-account-record.ts'
 
 /** Remove an account for machines; what it did stays in the history under its name. */
 export default defineHttp({

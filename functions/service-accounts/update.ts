@@ -2,8 +2,8 @@ import { object } from 'superstruct'
 import { ServiceAccountRecord, ServiceAccountUpdateRequest } from '../../lib/wire/identity.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
-import { TokenId } from '../tokens/token-record.ts'
-import { refuseServiceAccount, toServiceAccountRecord } from './service-account-record.ts'
+import { TokenId } from '../tokens/_token-record.ts'
+import { refuseServiceAccount, toServiceAccountRecord } from './_service-account-record.ts'
 
 /** Change the person who answers for a service account, its groups, or both. */
 export default defineHttp({

@@ -5,7 +5,7 @@ import { RecommendedVersion, RecommendedVersionRequest } from '../../lib/wire/ve
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { toRecommendedVersion } from './recommended-version-record.ts'
+import { toRecommendedVersion } from './_recommended-version-record.ts'
 
 const VERSION_LENGTH_MAX = 64
 /** Workloads shown anew before others get their turn. */

@@ -1,7 +1,7 @@
 import { RecommendedVersion } from '../../lib/wire/version-intelligence.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
-import { toRecommendedVersion } from './recommended-version-record.ts'
+import { toRecommendedVersion } from './_recommended-version-record.ts'
 
 /** The version that the fleet is measured by. */
 export default defineHttp({

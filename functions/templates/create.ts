@@ -6,7 +6,7 @@ import { TemplateCreateRequest, TemplateRecord } from '../../lib/wire/templates.
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { created, problem } from '../../runtime/reply.ts'
-import { toTemplateRecord } from './template-record.ts'
+import { toTemplateRecord } from './_template-record.ts'
 
 const trimTags = (tags: readonly string[]): string[] => [
   ...new Set(tags.map((tag) => tag.trim()).filter((tag) => tag !== '')),

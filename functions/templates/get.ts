@@ -5,7 +5,7 @@ import { findTemplate } from '../../lib/store/templates.ts'
 import { TemplateRecord } from '../../lib/wire/templates.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { toActiveConfigRecord, toTemplateRecord } from './template-record.ts'
+import { toActiveConfigRecord, toTemplateRecord } from './_template-record.ts'
 
 const HASH = /^[0-9a-f]{64}$/
 

@@ -6,7 +6,7 @@ import { isTemplateId, listTemplates, type TemplateFilter } from '../../lib/stor
 import { TemplateRecord } from '../../lib/wire/templates.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
-import { toTemplateRecord } from './template-record.ts'
+import { toTemplateRecord } from './_template-record.ts'
 
 /** The time in the key of a built-in template, which stands behind everything that was ever stored. */
 const BUILT_IN_TIME = -1

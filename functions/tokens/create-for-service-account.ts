@@ -3,7 +3,7 @@ import { findServiceAccount } from '../../lib/store/service-accounts.ts'
 import { ApiTokenCreated, ApiTokenRequest } from '../../lib/wire/identity.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { problem } from '../../runtime/reply.ts'
-import { answerToken, readTokenRequest, TOKEN_ERRORS, TokenId } from './token-record.ts'
+import { answerToken, readTokenRequest, TOKEN_ERRORS, TokenId } from './_token-record.ts'
 
 /** Make a token of a service account. */
 export default defineHttp({

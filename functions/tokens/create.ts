@@ -1,6 +1,6 @@
 import { ApiTokenCreated, ApiTokenRequest } from '../../lib/wire/identity.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
-import { answerToken, readTokenRequest, TOKEN_ERRORS } from './token-record.ts'
+import { answerToken, readTokenRequest, TOKEN_ERRORS } from './_token-record.ts'
 
 /** Make an API token that acts in the name of the signed-in user. */
 export default defineHttp({

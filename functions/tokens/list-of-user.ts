@@ -5,7 +5,7 @@ import { findUser } from '../../lib/store/users.ts'
 import { ApiTokenRecord } from '../../lib/wire/identity.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { TokenId, toTokenRecord } from './token-record.ts'
+import { TokenId, toTokenRecord } from './_token-record.ts'
 
 /** The tokens of a person or a service account, for whoever administers them. */
 export default defineHttp({

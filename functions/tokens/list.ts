@@ -3,7 +3,7 @@ import { listApiTokens } from '../../lib/store/api-tokens.ts'
 import { ApiTokenRecord } from '../../lib/wire/identity.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
-import { toTokenRecord } from './token-record.ts'
+import { toTokenRecord } from './_token-record.ts'
 
 /** The API tokens of the signed-in user, the oldest first; one that expired is listed for another 30 days. */
 export default defineHttp({

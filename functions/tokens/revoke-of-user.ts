@@ -1,6 +1,6 @@
 import { object } from 'superstruct'
 import { defineHttp, inPerson, noBody, noQuery } from '../../runtime/define.ts'
-import { answerRevocation, TokenId } from './token-record.ts'
+import { answerRevocation, TokenId } from './_token-record.ts'
 
 /** Take away a token of a person or a service account. */
 export default defineHttp({

@@ -1,6 +1,6 @@
 import { object } from 'superstruct'
 import { defineHttp, inPerson, noBody, noQuery } from '../../runtime/define.ts'
-import { answerRevocation, TokenId } from './token-record.ts'
+import { answerRevocation, TokenId } from './_token-record.ts'
 
 /** Revoke an API token of the signed-in user. A token gives itself up with `POST /api/auth/logout`. */
 export default defineHttp({

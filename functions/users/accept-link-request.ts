@@ -2,7 +2,7 @@ import { object } from 'superstruct'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, noBody, noQuery } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
-import { UserId } from './user-record.ts'
+import { UserId } from './_user-record.ts'
 
 /** Link a local user to somebody of the identity provider; its sessions end. */
 export default defineHttp({

@@ -1,7 +1,7 @@
 import { UserCreateRequest, UserRecord } from '../../lib/wire/identity.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
 import { created } from '../../runtime/reply.ts'
-import { refuseUser, toUserRecord } from './user-record.ts'
+import { refuseUser, toUserRecord } from './_user-record.ts'
 
 /** Add a user with a password and groups. */
 export default defineHttp({

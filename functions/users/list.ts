@@ -3,7 +3,7 @@ import { listUsers, userKey } from '../../lib/store/users.ts'
 import { UserRecord } from '../../lib/wire/identity.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
-import { toUserRecord } from './user-record.ts'
+import { toUserRecord } from './_user-record.ts'
 
 /** All users, the oldest first. */
 export default defineHttp({

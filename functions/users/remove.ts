@@ -1,7 +1,7 @@
 import { object } from 'superstruct'
 import { defineHttp, inPerson, noBody, noQuery } from '../../runtime/define.ts'
 import { noContent } from '../../runtime/reply.ts'
-import { refuseUser, UserId } from './user-record.ts'
+import { refuseUser, UserId } from './_user-record.ts'
 
 /** Remove a user; what the user did stays in the history under the e-mail. */
 export default defineHttp({

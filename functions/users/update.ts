@@ -2,7 +2,7 @@ import { object } from 'superstruct'
 import { UserRecord, UserUpdateRequest } from '../../lib/wire/identity.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
-import { refuseUser, toUserRecord, UserId } from './user-record.ts'
+import { refuseUser, toUserRecord, UserId } from './_user-record.ts'
 
 /** Replace a user's groups, reset the password, or both. */
 export default defineHttp({

@@ -1,7 +1,7 @@
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
-import { workloadParams } from './workload-path.ts'
+import { workloadParams } from './_workload-path.ts'
 
 /** Take a disconnected workload out of the default inventory; archiving it again changes nothing. */
 export default defineHttp({

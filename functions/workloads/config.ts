@@ -7,8 +7,8 @@ import { findRolloutOfPush } from '../../lib/store/rollouts.ts'
 import { RevisionRecord } from '../../lib/wire/revisions.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { currentStateOf, targetsOf } from './push-targets-of.ts'
-import { findWorkload, revisionParams } from './workload-path.ts'
+import { currentStateOf, targetsOf } from './_push-targets-of.ts'
+import { findWorkload, revisionParams } from './_workload-path.ts'
 
 /** The newest push of a hash, with its content and its first instances. */
 export default defineHttp({

@@ -14,7 +14,7 @@ import { RevisionRecord } from '../../lib/wire/revisions.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { problem } from '../../runtime/reply.ts'
-import { findWorkload, workloadParams } from './workload-path.ts'
+import { findWorkload, workloadParams } from './_workload-path.ts'
 
 /** Rollouts that the history links to; older ones are left out. */
 const ROLLOUTS_MAX = 500

@@ -11,8 +11,8 @@ import type { Context } from '../../runtime/context.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { nextLink, PAGE_ERRORS, pageQuery, readLimit } from '../../runtime/pagination.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { currentStateOf, targetsOf } from './push-targets-of.ts'
-import { findWorkload, revisionParams } from './workload-path.ts'
+import { currentStateOf, targetsOf } from './_push-targets-of.ts'
+import { findWorkload, revisionParams } from './_workload-path.ts'
 
 const ORDER = 'push_targets.failed_first'
 /**

@@ -1,7 +1,7 @@
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
-import { workloadParams } from './workload-path.ts'
+import { workloadParams } from './_workload-path.ts'
 
 /**
  * Remove a workload with its history. Live instances are asked for their full state, and register as a new workload.

@@ -1,6 +1,6 @@
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { problem } from '../../runtime/reply.ts'
-import { workloadParams } from './workload-path.ts'
+import { workloadParams } from './_workload-path.ts'
 
 /** The way past the approvals, which is closed for everyone. */
 export default defineHttp({

@@ -5,7 +5,7 @@ import { EventStats } from '../../lib/wire/events.ts'
 import { EVENT_STATS_WINDOWS } from '../../lib/wire/values.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findWorkload, workloadParams } from './workload-path.ts'
+import { findWorkload, workloadParams } from './_workload-path.ts'
 
 /** How often instances came, went and changed their version, in total and in buckets. */
 export default defineHttp({

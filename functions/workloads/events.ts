@@ -7,7 +7,7 @@ import { WorkloadEventRecord } from '../../lib/wire/events.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { nextLink, pageQuery } from '../../runtime/pagination.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findWorkload, workloadParams } from './workload-path.ts'
+import { findWorkload, workloadParams } from './_workload-path.ts'
 
 const ORDER = 'workload_events.occurred_at'
 const LIMIT_DEFAULT = 100

@@ -2,7 +2,7 @@ import { toHoldRecord } from '../../lib/fleet-configs/records.ts'
 import { FleetStanding } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findWorkload, workloadParams } from './workload-path.ts'
+import { findWorkload, workloadParams } from './_workload-path.ts'
 
 /** Under which fleet config a workload is, whether it is held, and whether a push to it needs the glass broken. */
 export default defineHttp({

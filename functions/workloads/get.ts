@@ -2,7 +2,7 @@ import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { WorkloadRecord } from '../../lib/wire/workloads.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findWorkload, workloadParams } from './workload-path.ts'
+import { findWorkload, workloadParams } from './_workload-path.ts'
 
 /** One workload, archived ones included. */
 export default defineHttp({

@@ -4,7 +4,7 @@ import { HoldRecord, HoldRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { workloadParams } from './workload-path.ts'
+import { workloadParams } from './_workload-path.ts'
 
 /** Hold a workload: campaigns leave it alone until somebody releases it. */
 export default defineHttp({

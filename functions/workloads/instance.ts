@@ -4,7 +4,7 @@ import { findReportedConfig } from '../../lib/store/reported-configs.ts'
 import { InstanceDetail } from '../../lib/wire/instances.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findWorkload } from './workload-path.ts'
+import { findWorkload } from './_workload-path.ts'
 
 /** One live instance with its health tree; what it runs only for those who may read configs. */
 export default defineHttp({

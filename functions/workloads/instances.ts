@@ -4,7 +4,7 @@ import { LiveInstance } from '../../lib/wire/instances.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { streamArray } from '../../runtime/json-stream.ts'
 import { jsonText, problem } from '../../runtime/reply.ts'
-import { findWorkload, workloadParams } from './workload-path.ts'
+import { findWorkload, workloadParams } from './_workload-path.ts'
 
 /** The live instances of a workload; none right after a start, until the agents are back. */
 export default defineHttp({

@@ -3,7 +3,7 @@ import { LabelRequest, RevisionLabel } from '../../lib/wire/revisions.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findWorkload, revisionParams } from './workload-path.ts'
+import { findWorkload, revisionParams } from './_workload-path.ts'
 
 const LABEL_MAX = 128
 const INVALID = 'invalid JSON body'

@@ -1,8 +1,8 @@
 import { TrustedLabels } from '../../lib/wire/workloads.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { toTrustedLabels } from './trusted-labels-record.ts'
-import { findWorkload, workloadParams } from './workload-path.ts'
+import { toTrustedLabels } from './_trusted-labels-record.ts'
+import { findWorkload, workloadParams } from './_workload-path.ts'
 
 /** The trusted labels of a workload: what operators set, and what rules give. */
 export default defineHttp({

@@ -2,7 +2,7 @@ import { releaseWorkload } from '../../lib/fleet-configs/holds.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
-import { workloadParams } from './workload-path.ts'
+import { workloadParams } from './_workload-path.ts'
 
 /** Release a workload, so that campaigns may change it again. Nothing is pushed by it. */
 export default defineHttp({

@@ -1,7 +1,7 @@
 import { ReportedConfigRecord } from '../../lib/wire/instances.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findWorkload, workloadParams } from './workload-path.ts'
+import { findWorkload, workloadParams } from './_workload-path.ts'
 
 /** The config that a workload reports to run; the first config from muster is compared with it. */
 export default defineHttp({

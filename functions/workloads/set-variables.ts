@@ -4,7 +4,7 @@ import { WorkloadVariables, WorkloadVariablesRequest } from '../../lib/wire/flee
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findWorkload, workloadParams } from './workload-path.ts'
+import { findWorkload, workloadParams } from './_workload-path.ts'
 
 /** Replace a workload's own values of variables. Nothing is pushed by it. */
 export default defineHttp({

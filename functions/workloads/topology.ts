@@ -3,7 +3,7 @@ import { WorkloadTopology } from '../../lib/wire/topology.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { streamObject } from '../../runtime/json-stream.ts'
 import { jsonText, problem } from '../../runtime/reply.ts'
-import { findWorkload, workloadParams } from './workload-path.ts'
+import { findWorkload, workloadParams } from './_workload-path.ts'
 
 /** The instances of a workload, with what they have in common and where they differ. */
 export default defineHttp({

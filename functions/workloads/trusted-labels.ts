@@ -5,7 +5,7 @@ import { TrustedLabels, TrustedLabelsRequest } from '../../lib/wire/workloads.ts
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { toTrustedLabels } from './trusted-labels-record.ts'
+import { toTrustedLabels } from './_trusted-labels-record.ts'
 
 /** Replace the labels that operators set on a workload, which push groups and policy trust. */
 export default defineHttp({

@@ -2,7 +2,7 @@ import { listWorkloadVariables } from '../../lib/store/workload-variables.ts'
 import { WorkloadVariables } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { findWorkload, workloadParams } from './workload-path.ts'
+import { findWorkload, workloadParams } from './_workload-path.ts'
 
 /** The values of variables that belong to one workload. */
 export default defineHttp({

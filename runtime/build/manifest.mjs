@@ -1,10 +1,10 @@
 // Writes `runtime/manifest.generated.ts`: a static import of every function, so that development, tests and
 // the bundle load the same list. `--check` writes nothing and fails when it is stale.
 //
-// A file under `functions/` without a default export is a helper of its area. One that declares a function
-// but does not export it by default is refused: it would be left out in silence.
+// A file under `functions/` whose name starts with an underscore is a helper of its area; every other one exports a
+// function by default. Neither may be taken for the other: it would be left out in silence.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join, relative, sep } from 'node:path'
+import { basename, join, relative, sep } from 'node:path'
 import { ROOT } from './bundle.mjs'
 
 const target = join(ROOT, 'runtime', 'manifest.generated.ts')
@@ -26,12 +26,16 @@ function listFunctionFiles(folder) {
 function isFunction(path) {
   const text = readFileSync(path, 'utf8')
   const hasDefault = /^export default /m.test(text)
-  const hasDefinition = /\bdefine(Http|Socket|Schedule|OpampPost)\s*[(<]/.test(text)
-  if (hasDefinition && !hasDefault) {
-    console.error(`${relative(ROOT, path)} declares a function but does not export it by default`)
+  const isHelper = basename(path).startsWith('_')
+  const refuse = (why) => {
+    console.error(`${relative(ROOT, path)} ${why}`)
     process.exit(1)
   }
-  return hasDefault
+  if (isHelper && (hasDefault || /\bdefine(Http|Socket|Schedule|OpampPost)\s*[(<]/.test(text)))
+    refuse('declares a function, and its name starts with an underscore as that of a helper')
+  if (!isHelper && !hasDefault)
+    refuse('exports no function by default; the name of a helper starts with an underscore')
+  return !isHelper
 }
 
 const ids = listFunctionFiles(join(ROOT, 'functions'))

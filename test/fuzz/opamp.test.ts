@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test, vi } from 'vitest'
-import { inflate } from '../../functions/opamp/content-coding.ts'
+import { inflate } from '../../functions/opamp/_content-coding.ts'
 import { createByteBudget } from '../../lib/byte-budget.ts'
 import { silentLog } from '../../lib/log.ts'
 import { decodeBody, decodeFrame } from '../../lib/opamp/codec.ts'

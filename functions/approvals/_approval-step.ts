@@ -2,8 +2,8 @@ import type { ApprovalActor } from '../../lib/changes/approval-parts.ts'
 import type { Approval } from '../../lib/store/approvals.ts'
 import type { Context } from '../../runtime/context.ts'
 import { json, type Reply } from '../../runtime/reply.ts'
-import { readApproval } from './approval-of.ts'
-import { type RefusedApproval, refuseApproval } from './approval-replies.ts'
+import { readApproval } from './_approval-of.ts'
+import { type RefusedApproval, refuseApproval } from './_approval-replies.ts'
 
 /** A step of a request as it comes in: which request, what is said about it, and by whom. */
 export const stepOf = (request: {

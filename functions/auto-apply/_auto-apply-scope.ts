@@ -3,7 +3,7 @@ import { listOpenAutoApplies } from '../../lib/store/auto-apply.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor } from '../../runtime/define.ts'
 import type { Reply } from '../../runtime/reply.ts'
-import { refuseSelection, requireFleetConfig } from '../fleet-configs/fleet-config-path.ts'
+import { refuseSelection, requireFleetConfig } from '../fleet-configs/_fleet-config-path.ts'
 
 /**
  * The reply to a decision about what applies by itself where the fleet config, or what is asked for or in force of it,

@@ -9,7 +9,7 @@ import type { StoredApprovalStatus } from '../../lib/store/approvals.ts'
 import { APPROVAL_STATUSES } from '../../lib/wire/values.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { problem, type Reply } from '../../runtime/reply.ts'
-import type { ShownApproval } from './approval-of.ts'
+import type { ShownApproval } from './_approval-of.ts'
 
 /** The path parameters of one request. */
 export const approvalParams = type({ id: string(), approval_id: string() })

@@ -10,7 +10,7 @@ import type { RolloutRecord } from '../../lib/wire/rollouts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Context } from '../../runtime/context.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
-import { currentStateOf, targetsOf } from '../workloads/push-targets-of.ts'
+import { currentStateOf, targetsOf } from '../workloads/_push-targets-of.ts'
 
 /** The path parameters of one rollout. */
 export const rolloutParams = type({ id: string(), canary_id: string() })

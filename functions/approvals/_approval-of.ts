@@ -5,7 +5,7 @@ import { type Approval, listApprovalComments } from '../../lib/store/approvals.t
 import { listPushesById, listRollbacksOf } from '../../lib/store/pushes.ts'
 import type { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import type { Context } from '../../runtime/context.ts'
-import { currentStateOf } from '../workloads/push-targets-of.ts'
+import { currentStateOf } from '../workloads/_push-targets-of.ts'
 
 /** A request with what its record shows beside it. */
 export interface ShownApproval {

@@ -9,7 +9,7 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor } from '../../runtime/define.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
-import { isPriority } from '../fleet-configs/fleet-config-request.ts'
+import { isPriority } from '../fleet-configs/_fleet-config-request.ts'
 
 /** The reply to a decision: what it was about, as it is now. Browsers are told as well. */
 export async function replyToChoice(
