@@ -339,8 +339,8 @@ function openFleet(
  * fleet asks again later.
  */
 const readingWith = (configs: ConfigEngine): NonNullable<Ground['readConfigs']> => ({
-  async normalise(text) {
-    const read = await configs.normalForm(text)
+  async normalise(text, own) {
+    const read = await configs.normalForm(text, own)
     return read.ok ? read.form : 'busy'
   },
   async compare(asked, reported) {

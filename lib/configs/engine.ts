@@ -1,3 +1,4 @@
+import type { OwnAttributes } from '../model/own-attributes.ts'
 import type { ConfigDiff } from '../wire/diff.ts'
 import type { MigrationPreview } from '../wire/migration.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
@@ -45,7 +46,7 @@ export interface ConfigEngine {
   /** The same as JSON. */
   diffText(input: DiffTextInput): Promise<Answered<{ text: string }>>
   /** The form is null when the text is no config, or could not be read in time. */
-  normalForm(text: string): Promise<Answered<{ form: NormalForm | null }>>
+  normalForm(text: string, own?: OwnAttributes): Promise<Answered<{ form: NormalForm | null }>>
   /** The verdict is unknown when one of the texts could not be read in time. */
   effectiveMatch(asked: string, reported: string): Promise<Answered<{ match: EffectiveMatch }>>
   /** A vendor's config as a draft, with the draft's own validation. */
@@ -214,8 +215,8 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       const found = await reader.run<'diff-text'>(length, { kind: 'diff-text', input })
       return found.ok ? { ok: true, text: found.value } : found
     },
-    async normalForm(text) {
-      const found = await reader.read<'normal-form'>(text.length, { kind: 'normal-form', text })
+    async normalForm(text, own = {}) {
+      const found = await reader.read<'normal-form'>(text.length, { kind: 'normal-form', text, own })
       return found.ok ? { ok: true, form: found.value } : found
     },
     async effectiveMatch(asked, reported) {

@@ -1,3 +1,4 @@
+import type { OwnAttributes } from '../model/own-attributes.ts'
 import type { ConfigDiff } from '../wire/diff.ts'
 import type { MigrationPreview } from '../wire/migration.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
@@ -25,7 +26,7 @@ export type ConfigJob =
   | { kind: 'policy'; request: PolicyRequest }
   | { kind: 'diff'; input: DiffInput }
   | { kind: 'diff-text'; input: DiffTextInput }
-  | { kind: 'normal-form'; text: string }
+  | { kind: 'normal-form'; text: string; own: OwnAttributes }
   | { kind: 'effective-match'; asked: string; reported: string }
   | { kind: 'migrate'; input: MigrationInput; validatedAt: Date }
   | { kind: 'outline'; text: string }
@@ -113,7 +114,7 @@ export function runConfigJob(job: ConfigJob, readConfig: ReadConfig = parseConfi
     case 'diff-text':
       return JSON.stringify(diffConfigs(withPeers(job.input), readConfig))
     case 'normal-form':
-      return normalForm(job.text)
+      return normalForm(job.text, job.own)
     case 'effective-match':
       return effectiveMatches(read(job.asked), read(job.reported))
     case 'migrate':

@@ -54,6 +54,8 @@ interface Bound {
   /** Whether its bare beats are answered here (`grant`). */
   isGranted: boolean
   readonly report: KeptReport
+  /** What it said last that it is; null before it did. */
+  attributes: ReadonlyMap<string, string> | null
   // Its effective config, as `EffectiveConfigs` keeps it.
   rawEffectiveHash: string
   reportedConfigHash: string
@@ -188,6 +190,7 @@ export class FrontAgents implements FleetPort {
     if (!isNew && (isStart || (!isNext && !isAgain))) bound.isCaughtUp = false
     const fields = splitReport(about.message!)
     bound.report.take(fields)
+    if (report.attributes !== null) bound.attributes = report.attributes
     bound.uidOnWire = report.uidOnWire.length === 16 ? bound.uidOnWire : report.uidOnWire
     const passedOn = withoutConfig(fields, REPORT_BYTES_MAX)
     // A disconnect is reported even beyond the limit, because the agent is forgotten here right afterwards.
@@ -346,7 +349,7 @@ export class FrontAgents implements FleetPort {
     const bound: Bound = {
       ...{ uid: report.uid, connection, uidOnWire: report.uidOnWire.slice(), report: new KeptReport() },
       sequenceNum: report.sequenceNum,
-      ...{ isCaughtUp: false, isTold: false, isGranted: false, offered: null },
+      ...{ isCaughtUp: false, isTold: false, isGranted: false, offered: null, attributes: null },
       ...{ rawEffectiveHash: '', reportedConfigHash: '', runsPipelines: false, runsProfiles: false },
     }
     held.agents.set(report.uid, bound)
@@ -439,6 +442,7 @@ export class FrontAgents implements FleetPort {
     const reader: Bound = {
       ...{ uid: report.uid, connection, uidOnWire: report.uidOnWire, report: new KeptReport() },
       ...{ sequenceNum: 0, isCaughtUp: false, isTold: true, isGranted: false, offered: null },
+      attributes: report.attributes,
       ...{ rawEffectiveHash: '', reportedConfigHash: '', runsPipelines: false, runsProfiles: false },
     }
     this.#effective.take(reader, report.effectiveConfig!)

@@ -7,7 +7,7 @@ import type { Ground } from '../../runtime/compose.ts'
  * Reads configs of agents in this thread and at once, so that no step of a test ends while a worker thread still reads.
  */
 export const READ_HERE: NonNullable<Ground['readConfigs']> = {
-  normalise: async (text) => normalForm(text),
+  normalise: async (text, own) => normalForm(text, own),
   async compare(asked, reported) {
     const [left, right] = [parseConfig(asked), parseConfig(reported)]
     const match = effectiveMatches(left.ok ? left.document : null, right.ok ? right.document : null)

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml'
 import { configHash } from '../../model/config-hash.ts'
+import { namesAgent, type OwnAttributes } from '../../model/own-attributes.ts'
 import { componentType } from '../check/components.ts'
 import { parseConfig } from '../yaml/parse.ts'
 import { type ConfigObject, type ConfigValue, emptyObject, isObject, sortedKeys } from '../yaml/value.ts'
@@ -16,13 +17,6 @@ export interface NormalForm {
   runsProfiles: boolean
 }
 
-/**
- * Attributes of the telemetry resource that say which agent it is, its build and where it runs. A supervisor copies
- * the agent's whole description there, so that two hosts with one config differ in nothing else.
- */
-const AGENT_ATTRIBUTE =
-  /^(?:service\.(?:instance\.id|name|namespace|version)|(?:cloud|container|host|k8s|os|process)\..+)$/
-
 /** Settings of an `opamp` extension that the supervisor fills in for one instance or one run. */
 const SUPERVISOR_SETTINGS = ['agent_description', 'instance_uid', 'ppid'] as const
 
@@ -31,14 +25,14 @@ const LOCAL_ADDRESS = /^(?:[a-z]+:\/\/)?(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])
 /**
  * The normal form of a config that an agent reports; null when it cannot be read or is empty, which is no
  * report. Left out: uid, parent process, description and local server address of an `opamp` extension, and
- * what the telemetry resource says of the agent itself.
+ * what the telemetry resource says of the agent itself: which agent it is, and what the agent reports to be (`own`).
  */
-export function normalForm(reported: string): NormalForm | null {
+export function normalForm(reported: string, own: OwnAttributes = {}): NormalForm | null {
   const parsed = parseConfig(reported)
   if (!parsed.ok) return null
   const root = sortDeep(parsed.document.root) as ConfigObject
   dropSupervisorSettings(root)
-  dropAgentAttributes(root)
+  dropAgentAttributes(root, own)
   const text = stringify(root, { aliasDuplicateObjects: false, lineWidth: 0, version: '1.1' })
   const service = root['service']
   const pipelines = isObject(service) && isObject(service['pipelines']) ? service['pipelines'] : null
@@ -71,16 +65,19 @@ function dropSupervisorSettings(root: ConfigObject): void {
   }
 }
 
-function dropAgentAttributes(root: ConfigObject): void {
+function dropAgentAttributes(root: ConfigObject, own: OwnAttributes): void {
   const service = root['service']
   const telemetry = isObject(service) ? service['telemetry'] : undefined
   const resource = isObject(telemetry) ? telemetry['resource'] : undefined
   if (!isObject(resource)) return
-  for (const key of Object.keys(resource)) if (AGENT_ATTRIBUTE.test(key)) delete resource[key]
+  const isOfAgent = (key: string, value: ConfigValue | undefined) =>
+    namesAgent(key) || (Object.hasOwn(own, key) && own[key] === String(value))
+  for (const key of Object.keys(resource)) if (isOfAgent(key, resource[key])) delete resource[key]
   // Newer collectors write the resource as a list of name and value.
   const { attributes } = resource
   if (!Array.isArray(attributes)) return
   resource['attributes'] = attributes.filter(
-    (entry) => !(isObject(entry) && typeof entry['name'] === 'string' && AGENT_ATTRIBUTE.test(entry['name'])),
+    (entry) =>
+      !(isObject(entry) && typeof entry['name'] === 'string' && isOfAgent(entry['name'], entry['value'])),
   )
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type OwnAttributes, ownAttributesIn } from '../../model/own-attributes.ts'
 import type { ReportedEffectiveConfig } from '../../opamp/report.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
 import type { FleetDeps, NormalForm } from '../state/deps.ts'
@@ -22,6 +23,7 @@ const ASKED_AT_ONCE = 50
 /** The fields of an agent that this module reads and writes. */
 export type RunsConfig = Pick<
   Instance,
+  | 'attributes'
   | 'uid'
   | 'uidOnWire'
   | 'connection'
@@ -46,6 +48,7 @@ export interface EffectiveForm extends Omit<NormalForm, 'text'> {
 interface Text<Agent> {
   rawHash: string
   text: string
+  own: OwnAttributes
   instances: Set<Agent>
 }
 
@@ -93,7 +96,8 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     const raw = names.map((name) => Buffer.from(reported.files.get(name)!.body).toString('utf8')).join('\n')
     if (raw.trim() === '') return
     const text = blotOut(raw, instance.uid)
-    const rawHash = createHash('sha256').update(text).digest('hex')
+    const own = ownAttributesIn(text, instance.attributes)
+    const rawHash = createHash('sha256').update(text).update(JSON.stringify(own)).digest('hex')
     this.#owed.delete(instance)
     if (rawHash === instance.rawEffectiveHash) return
     instance.rawEffectiveHash = rawHash
@@ -104,7 +108,7 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     }
     const waiting = this.#underWay.get(rawHash)
     if (waiting !== undefined) waiting.instances.add(instance)
-    else if (this.#hasRoomFor(text)) this.#enqueue({ rawHash, text, instances: new Set([instance]) })
+    else if (this.#hasRoomFor(text)) this.#enqueue({ rawHash, text, own, instances: new Set([instance]) })
     else this.#askLater(instance)
   }
 
@@ -177,7 +181,7 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
       const entry = this.#queue.shift()
       if (entry === undefined) return
       this.#reading++
-      this.#parts.deps.normalise(entry.text).then(
+      this.#parts.deps.normalise(entry.text, entry.own).then(
         (form) => this.#finish(entry, form),
         () => this.#finish(entry, null),
       )

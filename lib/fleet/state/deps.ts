@@ -3,6 +3,7 @@ import type { Clock } from '../../clock.ts'
 import type { Random } from '../../ids.ts'
 import type { Log } from '../../log.ts'
 import type { UsedComponent } from '../../model/components.ts'
+import type { OwnAttributes } from '../../model/own-attributes.ts'
 import type { Alert } from '../../store/alerts.ts'
 import type { AgentError, Push } from '../../store/pushes.ts'
 import type { StoredWorkloadEvent } from '../../store/workload-events.ts'
@@ -59,8 +60,11 @@ export interface FleetDeps {
     used: readonly UsedComponent[],
     available: ReadonlyMap<string, readonly string[]> | null,
   ): boolean
-  /** Read a text off the event loop: null when it is no config, `busy` when there is no room to read it now. */
-  normalise(text: string): Promise<NormalForm | null | 'busy'>
+  /**
+   * Read a text, of agents with these attributes, off the event loop: null when it is no config, `busy` when there is no
+   * room to read it now.
+   */
+  normalise(text: string, own: OwnAttributes): Promise<NormalForm | null | 'busy'>
   /** The labels that the label rules give to a workload with this fingerprint. */
   ruleLabels(fingerprintKeys: Readonly<Record<string, string>>): Readonly<Record<string, string>>
   /** The grace: how long an instance, or a workload with no live one, may be away before it counts as gone. */

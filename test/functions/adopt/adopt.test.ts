@@ -51,3 +51,23 @@ it('groups what nothing was pushed to by what it reports, and says whether a tex
   await pushConfig(ctx.fleet, agents[0]!.workloadId!, configYaml(3))
   expect((await list()).map(({ workload_count: count }) => count)).toEqual([2, 1, 1])
 })
+
+it('keeps hosts with one config in one group, whatever attributes their operator gave each of them', async () => {
+  const as = (await signIn(ctx)).token
+  const yaml = configYaml(7)
+  for (const [host, rack] of [
+    ['r1', 'a-17'],
+    ['r2', 'b-04'],
+    ['r3', '12'],
+  ] as const) {
+    const agent = fakeAgent(ctx.fleet, { host, service: 'racked', attributes: { rack } })
+    await ctx.advance(300)
+    // A supervisor writes the agent's description into the telemetry resource.
+    const resource = `  telemetry:\n    resource:\n      host.name: ${host}\n      rack: ${rack}\n`
+    agent.effective(yaml.replace('service:\n', `service:\n${resource}`))
+  }
+  await ctx.advance(2_000)
+  const groups = (await invoke(ctx, 'GET /api/adopt', { as })).json as AdoptGroup[]
+  const racked = groups.filter(({ workloads }) => workloads.some((one) => one.display_name === 'racked'))
+  expect(racked.map(({ workload_count: count }) => count)).toEqual([3])
+})

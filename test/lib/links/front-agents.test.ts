@@ -15,7 +15,10 @@ import { fakeClock } from '../../support/fakes.ts'
 import { manualTimers } from '../../support/manual-timers.ts'
 import { agentFrame, keyValues, type PlainMessage, uidBytes } from '../../support/opamp-messages.ts'
 
-function openFront(texts: Record<string, string> = {}) {
+function openFront(
+  texts: Record<string, string> = {},
+  normalise: ConstructorParameters<typeof FrontAgents>[0]['normalise'] = async () => null,
+) {
   const clock = fakeClock()
   const timers = manualTimers(clock)
   const agents = new FrontAgents({
@@ -25,7 +28,7 @@ function openFront(texts: Record<string, string> = {}) {
       find: async (hash: string) => (hash in texts ? Buffer.from(texts[hash]!) : null),
     } as never,
     reported: { reportedConfig: () => true, hasRoomForConfigs: true } as never,
-    normalise: async () => null,
+    normalise,
     pollsMax: 50,
   })
   const said: FrontEntry[] = []
@@ -101,6 +104,20 @@ describe('a front', () => {
     // A sequence number is missing: the report is passed on for the owner to judge.
     say(1, 12)
     expect(reports(said)[0]![3]).toBe(false)
+  })
+
+  it("reads an agent's config by what the agent said of itself, also in an earlier message", () => {
+    const read: object[] = []
+    const { agents, link, say } = openFront({}, async (_text, own) => {
+      read.push(own)
+      return null
+    })
+    agents.linked(link)
+    const nonIdentifyingAttributes = keyValues({ rack: 'a-17', team: 'unnamed', 'host.name': 'h' })
+    say(1, 1, { agentDescription: { nonIdentifyingAttributes } })
+    const body = Buffer.from('service: {telemetry: {resource: {host.name: h, rack: a-17}}}')
+    say(1, 2, { effectiveConfig: { configMap: { configMap: { '': { body } } } } })
+    expect(read).toEqual([{ rack: 'a-17' }])
   })
 
   it('says of an agent that describes itself again under its first number that its process may be another', () => {

@@ -6,6 +6,7 @@ import { FrontAgents } from '../../../lib/links/front-agents.ts'
 import { OfferTexts } from '../../../lib/links/offer-texts.ts'
 import { ReportedTexts } from '../../../lib/links/reported-texts.ts'
 import { silentLog } from '../../../lib/log.ts'
+import type { OwnAttributes } from '../../../lib/model/own-attributes.ts'
 import { createOpampExchange } from '../../../lib/opamp/exchange.ts'
 import type { AgentConnection } from '../../../lib/opamp/fleet-port.ts'
 import type { AgentReport } from '../../../lib/opamp/report.ts'
@@ -56,7 +57,7 @@ export class SimFront implements AgentsService {
       ...{ clock, timers },
       texts: new OfferTexts(db),
       reported: new ReportedTexts({ db, clock, timers, log: silentLog }),
-      normalise: (text) => this.#normalise(text),
+      normalise: (text, own) => this.#normalise(text, own),
     })
     this.fleet = this.#asFleet()
     this.ctx = {
@@ -105,10 +106,10 @@ export class SimFront implements AgentsService {
     this.#owner = owner
   }
 
-  async #normalise(text: string) {
+  async #normalise(text: string, own: OwnAttributes) {
     const { time, dice, configs, busyChance } = this.#parts
     await new Promise<void>((resolve) => void time.after(dice.between(1, 200), resolve, this.client))
-    const read = await configs.normalForm(text)
+    const read = await configs.normalForm(text, own)
     return read.ok && !dice.chance(busyChance()) ? read.form : 'busy'
   }
 }

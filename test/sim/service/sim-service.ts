@@ -7,6 +7,7 @@ import { AGENT_LIMITS } from '../../../lib/fleet/state/agent-limits.ts'
 import type { FleetDeps } from '../../../lib/fleet/state/deps.ts'
 import type { Timers } from '../../../lib/fleet/state/timers.ts'
 import type { Log } from '../../../lib/log.ts'
+import type { OwnAttributes } from '../../../lib/model/own-attributes.ts'
 import { DatabaseUnavailable } from '../../../lib/store/db.ts'
 import { fenced } from '../../../lib/store/fenced.ts'
 import { openProcessLock, type ProcessLock } from '../../../lib/store/process-lock.ts'
@@ -130,7 +131,7 @@ export class SimService {
       workerUrl: () => NO_THREADS,
       threads: { password: 0, report: 0 },
       readConfigs: {
-        normalise: (text) => this.#normalise(text),
+        normalise: (text, own) => this.#normalise(text, own),
         async compare(asked, reported) {
           const compared = await configs.effectiveMatch(asked, reported)
           return compared.ok ? { matches: compared.match.verdict, paths: compared.match.paths } : null
@@ -246,10 +247,10 @@ export class SimService {
     await this.lock.release()
   }
 
-  async #normalise(text: string): ReturnType<FleetDeps['normalise']> {
+  async #normalise(text: string, own: OwnAttributes): ReturnType<FleetDeps['normalise']> {
     const { time, dice, configs, busyChance } = this.#sim
     await new Promise<void>((resolve) => void time.after(dice.between(1, 200), resolve, this.client))
-    const read = await configs.normalForm(text)
+    const read = await configs.normalForm(text, own)
     return read.ok && !dice.chance(busyChance()) ? read.form : 'busy'
   }
 

@@ -38,7 +38,7 @@ beforeEach(async () => {
         ? Promise.reject(new DatabaseUnavailable('as the test wants it'))
         : database.pool.transaction(name, work),
   }
-  ctx = await createFleetContext(database, { db, normalise: (text) => normalise(text) })
+  ctx = await createFleetContext(database, { db, normalise: (text, own) => normalise(text, own) })
 })
 afterEach(async () => {
   isAway = false

@@ -1,0 +1,21 @@
+/**
+ * Attributes that say which agent it is, its build and where it runs. A supervisor copies the agent's whole description
+ * to the telemetry resource of its config, so that two hosts with one config differ in nothing else.
+ */
+const AGENT_ATTRIBUTE =
+  /^(?:service\.(?:instance\.id|name|namespace|version)|(?:cloud|container|host|k8s|os|process)\..+)$/
+
+/** Whether an attribute says which agent it is, its build or where it runs. */
+export const namesAgent = (key: string): boolean => AGENT_ATTRIBUTE.test(key)
+
+/** Attributes that an agent reports of itself, beyond those that say which agent it is. */
+export type OwnAttributes = Readonly<Record<string, string>>
+
+/**
+ * Those of an agent's attributes that whoever runs it gave it, such as a team or a rack, and that its config names: a
+ * supervisor copies them to the telemetry resource as well.
+ */
+export function ownAttributesIn(text: string, attributes: ReadonlyMap<string, string> | null): OwnAttributes {
+  const own = [...(attributes ?? [])].filter(([key]) => !namesAgent(key) && text.includes(key))
+  return Object.fromEntries(own.sort(([one], [other]) => (one < other ? -1 : 1)))
+}
