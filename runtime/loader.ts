@@ -53,12 +53,10 @@ const OF_WORKLOAD = /^\/api\/workloads\/:id(\/|$)/
 /** What is wrong with where an endpoint asks for its permission: its path says whether it is about one workload. */
 function checkReach({ permission, reach }: Access & { kind: 'signed-in' }, path: string): string[] {
   if (!REACHES.includes(reach)) return [`unknown reach "${reach}"`]
-  if (permission !== null && UNSCOPABLE.includes(permission) && reach !== 'nothing')
-    return [`"${permission}" is about no workload, and the reach is "${reach}"`]
-  const isUnscopable = permission !== null && UNSCOPABLE.includes(permission)
-  if (OF_WORKLOAD.test(path) !== (reach === 'workload') && !isUnscopable)
-    return [`reach "${reach}" does not fit the path "${path}"`]
-  return []
+  if (permission !== null && UNSCOPABLE.includes(permission))
+    return reach === 'nothing' ? [] : [`"${permission}" is about no workload, and the reach is "${reach}"`]
+  const isFitting = OF_WORKLOAD.test(path) === (reach === 'workload')
+  return isFitting ? [] : [`reach "${reach}" does not fit the path "${path}"`]
 }
 
 function checkHttp(definition: HttpFunction): string[] {

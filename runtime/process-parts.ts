@@ -35,7 +35,9 @@ export function warnOfOpenDoor({ opampSharedSecret }: Config, log: Log): void {
     log.warn({}, 'OPAMP_SHARED_SECRET is empty: any client may connect as an agent')
 }
 
-/** Say in the log that drafts are not tried in a collector, where that was asked for and this system cannot confine one. */
+/**
+ * Say in the log that drafts are not tried in a collector, where that was asked for and this system cannot confine one.
+ */
 export async function warnOfMissingWalls({ runtimeValidation }: Config, log: Log): Promise<void> {
   if (runtimeValidation.isEnabled && !(await hasWalls()))
     log.warn({}, 'no collector will try drafts: this system does not let muster put one behind walls')

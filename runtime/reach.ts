@@ -1,5 +1,5 @@
 import type { Permission } from '../lib/model/permissions.ts'
-import { rightsOn, scopesOf } from '../lib/model/scopes.ts'
+import { isHeldOn, scopesOf } from '../lib/model/scopes.ts'
 import { type ChangeReach, isReachWithin } from '../lib/selectors/within-scope.ts'
 import type { Context } from './context.ts'
 import type { Actor } from './define.ts'
@@ -13,7 +13,7 @@ export const holdsOn = (
   permission: Permission,
   { fleet }: Pick<Context, 'fleet'>,
   workloadId: string,
-): boolean => rightsOn(grants, fleet.workload(workloadId)?.trustedLabels ?? null).has(permission)
+): boolean => isHeldOn(grants, permission, fleet.workload(workloadId)?.trustedLabels ?? null)
 
 /** The reply where one of these workloads lies outside of where the caller has a permission; null where none does. */
 export const refuseWorkloads = (
@@ -28,6 +28,8 @@ export const refuseWorkloads = (
 export const coversReach = ({ grants }: Caller, permission: Permission, reach: ChangeReach): boolean =>
   isReachWithin(scopesOf(grants, permission), reach)
 
-/** The reply where a change of many workloads can reach beyond where the caller has a permission; null where it cannot. */
+/**
+ * The reply where a change of many workloads can reach beyond where the caller has a permission; null where it cannot.
+ */
 export const refuseReach = (caller: Caller, permission: Permission, reach: ChangeReach): Reply | null =>
   coversReach(caller, permission, reach) ? null : problem('out-of-scope')

@@ -150,7 +150,9 @@ async function streamBody(
   }
 }
 
-/** The request as handlers see it: what belongs to the library's own object is copied, which is gone after this turn. */
+/**
+ * The request as handlers see it: what belongs to the library's own object is copied, which is gone after this turn.
+ */
 function readRequest(
   request: HttpRequest,
   response: HttpResponse,

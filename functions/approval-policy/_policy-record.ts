@@ -1,3 +1,4 @@
+import { hasSoleApprover } from '../../lib/changes/approval-case.ts'
 import type { PolicyState } from '../../lib/changes/approval-policy.ts'
 import {
   type ApprovalPolicy,
@@ -5,9 +6,7 @@ import {
   LOWERING_WAIT_MS,
   VALID_HOURS_MAX,
 } from '../../lib/model/approval-policy.ts'
-import { rolesWith } from '../../lib/model/permissions.ts'
 import { type Refusal, refuse } from '../../lib/model/refusal.ts'
-import { readApprovers } from '../../lib/store/approval-votes.ts'
 import type {
   ApprovalPolicyRecord,
   ApprovalPolicyRequest,
@@ -30,14 +29,13 @@ export async function toPolicyRecord(
   ctx: Context,
   { policy, pending }: PolicyState,
 ): Promise<ApprovalPolicyRecord> {
-  const { count, hadTwo } = await readApprovers(ctx.db, rolesWith('config:approve'))
   const waiting = pending && {
     ...{ ...toClasses(pending.policy), by: pending.by, asked_at: pending.at.toISOString() },
     effective_at: new Date(pending.at.getTime() + LOWERING_WAIT_MS).toISOString(),
   }
   return {
     ...toClasses(policy),
-    sole_approver: count < 2 && !hadTwo,
+    sole_approver: await hasSoleApprover(ctx.db),
     ...(waiting === null ? {} : { pending: waiting }),
   }
 }

@@ -1,7 +1,7 @@
 import { pushApproval } from '../../lib/changes/push-approval.ts'
 import { refuseStages, type StageRefusal } from '../../lib/fleet/decide/rollout.ts'
 import { type Refusal, refuse } from '../../lib/model/refusal.ts'
-import { rightsOn } from '../../lib/model/scopes.ts'
+import { isHeldOn } from '../../lib/model/scopes.ts'
 import type { StagePlan } from '../../lib/store/rollouts.ts'
 import { ApprovalPushRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import type { RolloutStageRequest } from '../../lib/wire/rollouts.ts'
@@ -84,10 +84,9 @@ export default defineHttp({
       breakGlass: body.break_glass,
       breakGlassReason: body.break_glass_reason,
       stages: stages === null ? null : stages.stages,
-      mayPush(labels) {
-        const held = rightsOn(actor.grants, labels)
-        return held.has('workload:push_config') && (!body.break_glass || held.has('config:break_glass'))
-      },
+      mayPush: (labels) =>
+        isHeldOn(actor.grants, 'workload:push_config', labels) &&
+        (!body.break_glass || isHeldOn(actor.grants, 'config:break_glass', labels)),
     })
     return outcome.ok
       ? accepted(await readApproval(ctx, outcome.approval, actor.userId))

@@ -34,7 +34,9 @@ function refuseDefinition(
   return null
 }
 
-/** Bring a fleet config in line with what Git holds: a version, and a campaign that waits to be planned and approved. */
+/**
+ * Bring a fleet config in line with what Git holds: a version, and a campaign that waits to be planned and approved.
+ */
 export default defineHttp({
   route: 'POST /api/fleet-configs/desired',
   summary: 'Propose what Git holds for a fleet config, where it differs, as a version and a campaign.',

@@ -2,7 +2,7 @@ import { judgeCanary } from '../../lib/changes/canary.ts'
 import { pushApproval } from '../../lib/changes/push-approval.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { configHash } from '../../lib/model/config-hash.ts'
-import { rightsOn } from '../../lib/model/scopes.ts'
+import { isHeldOn } from '../../lib/model/scopes.ts'
 import { findNewestApprovalOfDraft } from '../../lib/store/approvals.ts'
 import { findRolloutOfPush } from '../../lib/store/rollouts.ts'
 import { RolloutRecord } from '../../lib/wire/rollouts.ts'
@@ -54,7 +54,7 @@ export default defineHttp({
     const outcome = await pushApproval(ctx, {
       ...{ workloadId: params.id, approvalId: approval.id, actor, comment, stages: verdict.stages },
       ...{ prodDoubleConfirmed: body.prod_double_confirmed, breakGlass: false, breakGlassReason: '' },
-      mayPush: (labels) => rightsOn(actor.grants, labels).has('workload:push_config'),
+      mayPush: (labels) => isHeldOn(actor.grants, 'workload:push_config', labels),
     })
     if (!outcome.ok) return refuseApproval(outcome)
     const rollout = await findRolloutOfPush(ctx.db, outcome.approval.pushId ?? '')

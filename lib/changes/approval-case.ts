@@ -1,47 +1,66 @@
 import type { ApprovalRule } from '../model/approval-policy.ts'
 import { rolesWith } from '../model/permissions.ts'
 import { type Grant, grantsOf } from '../model/scopes.ts'
-import { listApproverStandings, readApprovers } from '../store/approval-votes.ts'
+import { type AskedApprovers, listApproverStandings, readApprovers } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import type { ApprovalCase, GivenApproval } from './judge-approvals.ts'
 
 /** Whether whoever has these rights may approve a change, where it is to be made. */
 export type Covers = (grants: readonly Grant[]) => boolean
 
-/** How these users stand as approvers of what `authors` asked for at `requestedAt`, by id. */
+/**
+ * How users stand as approvers of what `authors` asked for at `requestedAt`, by id; for each request, in their order.
+ */
 export async function readApproverStandings(
   db: Db,
-  userIds: readonly string[],
-  request: { authors: readonly string[]; requestedAt: Date; covers: Covers },
-): Promise<ApprovalCase['approvers']> {
-  const standings = await listApproverStandings(db, userIds, request)
-  return new Map(
-    standings.map(({ id, roles, ...shaped }) => [
-      id,
-      { ...shaped, mayApprove: request.covers(grantsOf(roles)) },
-    ]),
-  )
+  requests: readonly (AskedApprovers & { covers: Covers })[],
+): Promise<ApprovalCase['approvers'][]> {
+  const asked = requests.map(({ userIds, authors, requestedAt }) => ({ userIds, authors, requestedAt }))
+  const lists = await listApproverStandings(db, asked)
+  return lists.map((standings, at) => {
+    const { covers } = requests[at]!
+    return new Map(
+      standings.map(({ id, roles, ...shaped }) => [id, { ...shaped, mayApprove: covers(grantsOf(roles)) }]),
+    )
+  })
 }
 
-/**
- * Read everything that decides whether a change is approved by a rule, at `now`. `alsoAsking` are users who have not
- * approved and want to.
- */
-export async function readApprovalCase(
+/** Whether at most one person may approve, and there never were two: the approval of an author counts then. */
+export async function hasSoleApprover(db: Db): Promise<boolean> {
+  const { count, hadTwo } = await readApprovers(db, rolesWith('config:approve'))
+  return count < 2 && !hadTwo
+}
+
+/** A change whose approvals are to be judged. */
+export interface ApprovedChange {
+  rule: ApprovalRule
+  authors: readonly string[]
+  requestedAt: Date
+  given: readonly GivenApproval[]
+  /** Users who have not approved and want to. */
+  alsoAsking: readonly string[]
+  covers: Covers
+}
+
+/** Read everything that decides whether each of these changes is approved by its rule, at `now`; in their order. */
+export async function readApprovalCases(
   tx: Db,
-  change: {
-    rule: ApprovalRule
-    authors: readonly string[]
-    requestedAt: Date
-    given: readonly GivenApproval[]
-    alsoAsking: readonly string[]
-    covers: Covers
-  },
+  changes: readonly ApprovedChange[],
   now: Date,
-): Promise<ApprovalCase> {
-  const { rule, authors, requestedAt, given, covers } = change
-  const ids = [...given.map(({ userId }) => userId), ...change.alsoAsking]
-  const approvers = await readApproverStandings(tx, ids, { authors, requestedAt, covers })
-  const { count, hadTwo } = await readApprovers(tx, rolesWith('config:approve'))
-  return { rule, given, authors: new Set(authors), approvers, isSoleApprover: count < 2 && !hadTwo, now }
+): Promise<ApprovalCase[]> {
+  const requests = changes.map(({ given, alsoAsking, ...request }) => ({
+    userIds: [...given.map(({ userId }) => userId), ...alsoAsking],
+    ...request,
+  }))
+  const approvers = await readApproverStandings(tx, requests)
+  const isSoleApprover = await hasSoleApprover(tx)
+  return changes.map(({ rule, given, authors }, at) => ({
+    ...{ rule, given, authors: new Set(authors), approvers: approvers[at]!, isSoleApprover, now },
+  }))
+}
+
+/** Read the same of one change. */
+export async function readApprovalCase(tx: Db, change: ApprovedChange, now: Date): Promise<ApprovalCase> {
+  const [asked] = await readApprovalCases(tx, [change], now)
+  return asked!
 }

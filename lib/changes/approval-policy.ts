@@ -100,8 +100,8 @@ export function changeApprovalPolicy(
  * since.
  */
 async function isShaped(tx: Db, actor: AuditActor, pending: PendingPolicy): Promise<boolean> {
-  const request = { authors: [pending.byId], requestedAt: pending.at }
-  const [standing] = await listApproverStandings(tx, [actor.userId], request)
+  const request = { userIds: [actor.userId], authors: [pending.byId], requestedAt: pending.at }
+  const standing = (await listApproverStandings(tx, [request]))[0]?.[0]
   if (standing === undefined) return true
   return standing.isShapedByAuthor || standing.hasShapedAuthor || standing.isShapedSinceRequest
 }

@@ -6,12 +6,12 @@ import {
   stricterRule,
 } from '../model/approval-policy.ts'
 import type { ProductionFacts } from '../model/production.ts'
-import { rightsOn } from '../model/scopes.ts'
-import { type ApprovalVote, listApprovalVotes, listAuthors } from '../store/approval-votes.ts'
+import { type Grant, isHeldOn } from '../model/scopes.ts'
+import { type ApprovalVote, listApprovalVotes, listAuthorsOfTexts } from '../store/approval-votes.ts'
 import type { Approval } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
 import { listKeptClasses } from '../store/reviews.ts'
-import { type Covers, readApprovalCase } from './approval-case.ts'
+import { readApprovalCases } from './approval-case.ts'
 import { readApprovalPolicy } from './approval-policy.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from './judge-approvals.ts'
 import { labelsSince } from './reviews.ts'
@@ -72,19 +72,22 @@ export async function readStandings(
   const votes = await listApprovalVotes(tx, ids)
   const workloadIds = [...new Set(approvals.map(({ workloadId }) => workloadId))]
   const kept = await listKeptClasses(tx, workloadIds, labelsSince(now))
-  const standings: ApprovalStanding[] = []
-  for (const approval of approvals) {
+  const authors = await listAuthorsOfTexts(tx, [...new Set(approvals.map(({ draftHash }) => draftHash))])
+  const changes = approvals.map((approval) => {
     const labels = labelsOf(approval)
-    const ofRequest = classOfRequest(approval, labels)
-    const rule = ruleOfRequest(policy, ofRequest, kept.get(approval.workloadId))
-    const given = votes.filter(({ approvalId }) => approvalId === approval.id)
-    const authors = await listAuthors(tx, approval.draftHash)
-    const covers: Covers = (grants) => rightsOn(grants, labels.trustedLabels).has('config:approve')
-    const change = { rule, authors, requestedAt: approval.createdAt, given, alsoAsking, covers }
-    const asked = await readApprovalCase(tx, change, now)
-    standings.push({ asked, votes: given, judgement: judgeApprovals(asked) })
-  }
-  return standings
+    return {
+      rule: ruleOfRequest(policy, classOfRequest(approval, labels), kept.get(approval.workloadId)),
+      authors: authors.get(approval.draftHash) ?? [],
+      requestedAt: approval.createdAt,
+      given: votes.filter(({ approvalId }) => approvalId === approval.id),
+      alsoAsking,
+      covers: (grants: readonly Grant[]) => isHeldOn(grants, 'config:approve', labels.trustedLabels),
+    }
+  })
+  const cases = await readApprovalCases(tx, changes, now)
+  return cases.map((asked, at) => ({
+    ...{ asked, votes: changes[at]!.given, judgement: judgeApprovals(asked) },
+  }))
 }
 
 /** What requests are judged by beside what is stored of them. */

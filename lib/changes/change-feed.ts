@@ -5,11 +5,13 @@ import type { ChangeRecord } from '../wire/change-feed.ts'
 function standingOf({ kind, status, phase, rolloutId, rolloutStatus }: StoredChange): Partial<ChangeRecord> {
   if (kind === 'request') return { request_status: status as NonNullable<ChangeRecord['request_status']> }
   if (kind === 'campaign') return { campaign_status: status as NonNullable<ChangeRecord['campaign_status']> }
-  const push = { status: status as NonNullable<ChangeRecord['status']> }
-  if (rolloutId === null) return { ...push, phase: phase as NonNullable<ChangeRecord['phase']> }
+  const push = {
+    status: status as NonNullable<ChangeRecord['status']>,
+    phase: phase as NonNullable<ChangeRecord['phase']>,
+  }
+  if (rolloutId === null) return push
   return {
     ...push,
-    phase: phase as NonNullable<ChangeRecord['phase']>,
     rollout_id: rolloutId,
     rollout_status: rolloutStatus as NonNullable<ChangeRecord['rollout_status']>,
   }

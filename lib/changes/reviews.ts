@@ -5,7 +5,7 @@ import type { Hub } from '../hub/hub.ts'
 import { type Random, randomHex } from '../ids.ts'
 import { type ApprovalRule, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
-import { type PlaceLabels, rightsOn } from '../model/scopes.ts'
+import { isHeldOn, type PlaceLabels } from '../model/scopes.ts'
 import type { Db } from '../store/db.ts'
 import { insertReview, lockReview, markReviewed, type NewReview, type Review } from '../store/reviews.ts'
 import type { ReviewRecord } from '../wire/reviews.ts'
@@ -109,9 +109,10 @@ async function refuseReviewer(
   { now, place }: { now: Date; place: PlaceLabels },
 ): Promise<Refusal<'out-of-scope' | 'review-needs-another'> | null> {
   // Only who may approve on this workload may look at what was done there.
-  const covers: Covers = (grants) => rightsOn(grants, place).has('config:approve')
-  const request = { authors: authorIds, requestedAt: doneAt, covers }
-  const approvers = await readApproverStandings(tx, [userId], request)
+  const covers: Covers = (grants) => isHeldOn(grants, 'config:approve', place)
+  const request = { userIds: [userId], authors: authorIds, requestedAt: doneAt, covers }
+  const [standings] = await readApproverStandings(tx, [request])
+  const approvers = standings!
   if (!approvers.get(userId)?.mayApprove) return refuse('out-of-scope')
   const asked = { rule: SOMEBODY_ELSE, authors: new Set(authorIds), approvers, isSoleApprover: false, now }
   const why = discountOf(asked, SOMEBODY_ELSE, { userId, at: now })

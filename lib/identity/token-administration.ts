@@ -82,7 +82,9 @@ function refuseRequest(
   return unknown === undefined ? null : refuse('permission-unknown', { permission: unknown })
 }
 
-/** What a holder may do now, be it within a scope only; null when there is no such person and no such service account. */
+/**
+ * What a holder may do now, be it within a scope only; null when there is no such person and no such service account.
+ */
 export async function readHolder(
   tx: Db,
   id: string,

@@ -47,7 +47,9 @@ export interface FrontSaid {
   replayed: number
 }
 
-/** What was sent over a link before it was cut for this long may not have arrived: silence shows after twice SILENT_MS. */
+/**
+ * What was sent over a link before it was cut for this long may not have arrived: silence shows after twice SILENT_MS.
+ */
 const UNSURE_MS = 2 * SILENT_MS
 /** How often a front may be asked for the list of its agents. */
 const LIST_MS = 60_000

@@ -67,8 +67,8 @@ const isLooser = (from: ApprovalRule, to: ApprovalRule): boolean =>
   (from.validHours !== null && (to.validHours === null || to.validHours > from.validHours))
 
 /**
- * Whether labels that take a workload from one class to another lower the bar: it leaves production, whatever the policy
- * asks of it, or the policy asks less of its new class.
+ * Whether labels that take a workload from one class to another lower the bar: it leaves production, whatever the
+ * policy asks of it, or the policy asks less of its new class.
  */
 export const lowersClass = (policy: ApprovalPolicy, from: ApprovalClass, to: ApprovalClass): boolean =>
   (from === 'production' && to !== 'production') || isLooser(policy[from], policy[to])

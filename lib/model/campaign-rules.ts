@@ -30,8 +30,8 @@ export const LIMITED = ['failed', 'unhealthy', 'drifted', 'silent'] as const
 export type Limited = (typeof LIMITED)[number]
 
 /**
- * How many workloads a limit allows where nobody said: of failed, unhealthy and drifted ones none in the first wave and then 3
- * or 1 %, whichever is more; of silent ones 5 % in every wave.
+ * How many workloads a limit allows where nobody said: of failed, unhealthy and drifted ones none in the first wave and
+ * then 3 or 1 %, whichever is more; of silent ones 5 % in every wave.
  */
 export function standardLimit(
   of: Limited,

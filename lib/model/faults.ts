@@ -1,6 +1,6 @@
 /**
- * What can be wrong with something that was sent and that has one code of refusal for many faults, each with its English
- * sentence. `{max}` stands for the field of that name. The console has both languages for each
+ * What can be wrong with something that was sent and that has one code of refusal for many faults, each with its
+ * English sentence. `{max}` stands for the field of that name. The console has both languages for each
  * (`runtime/ui/i18n/faults.ts`).
  */
 export const FAULTS = {

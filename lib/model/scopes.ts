@@ -1,7 +1,9 @@
 import { TRUSTED_PREFIX } from '../wire/labels.ts'
 import { type Permission, permissionsOf, ROLES, type Role } from './permissions.ts'
 
-/** The workloads whose trusted label `key` (with its prefix) has one of these values. One without the label is outside. */
+/**
+ * The workloads whose trusted label `key` (with its prefix) has one of these values. One without the label is outside.
+ */
 export interface Scope {
   readonly key: string
   readonly values: readonly string[]
@@ -57,6 +59,13 @@ const collect = (grants: readonly Grant[], isMeant: (grant: Grant) => boolean): 
 /** What somebody may do about a workload with these trusted labels. */
 export const rightsOn = (grants: readonly Grant[], labels: PlaceLabels): Set<Permission> =>
   collect(grants, ({ scope }) => scope === null || isInScope(scope, labels))
+
+/** Whether somebody has a right on a workload with these trusted labels. */
+export const isHeldOn = (grants: readonly Grant[], permission: Permission, labels: PlaceLabels): boolean =>
+  grants.some(
+    ({ permissions, scope }) =>
+      permissions.includes(permission) && (scope === null || isInScope(scope, labels)),
+  )
 
 /** What somebody may do everywhere. */
 export const rightsEverywhere = (grants: readonly Grant[]): Set<Permission> =>

@@ -3,7 +3,8 @@ const TIME =
 
 /**
  * A time that somebody sent, cut to milliseconds; null when it is none. It is RFC 3339 with its zone, and the seconds
- * may be missing. Whatever else `Date` would read means another time on another server, or is a day that does not exist.
+ * may be missing. Whatever else `Date` would read means another time on another server, or is a day that does not
+ * exist.
  */
 export function readTime(text: string): Date | null {
   const match = TIME.exec(text)

@@ -46,25 +46,28 @@ export async function listDestinations(
   const outlines = await parts.configs.outlines([...members.keys()], (hashes) =>
     readConfigs(parts.db, hashes),
   )
-  const found = new Map<string, { exporter: string; address: string; signals: Set<string>; of: Workload[] }>()
+  const found = new Map<
+    string,
+    { exporter: string; address: string; signals: Set<string>; of: Set<Workload> }
+  >()
   for (const [hash, { destinations }] of outlines)
     for (const { address, exporterType, signals } of destinations) {
       const key = `${exporterType} ${address}`
-      const one = found.get(key) ?? { exporter: exporterType, address, signals: new Set(), of: [] }
+      const one = found.get(key) ?? { exporter: exporterType, address, signals: new Set(), of: new Set() }
       for (const signal of signals) one.signals.add(signal)
-      one.of.push(...(members.get(hash) ?? []))
+      for (const workload of members.get(hash) ?? []) one.of.add(workload)
       found.set(key, one)
     }
   return [...found.entries()]
-    .sort(([a, one], [b, other]) => other.of.length - one.of.length || (a < b ? -1 : 1))
+    .sort(([a, one], [b, other]) => other.of.size - one.of.size || (a < b ? -1 : 1))
     .slice(0, DESTINATIONS_MAX)
     .map(([, { exporter, address, signals, of }]) => ({
       ...(address === '' ? {} : { address }),
       exporter,
       signals: [...signals].sort(),
-      workload_count: of.length,
-      instance_count: of.reduce((count, { live }) => count + live.count, 0),
-      workloads: of
+      workload_count: of.size,
+      instance_count: [...of].reduce((count, { live }) => count + live.count, 0),
+      workloads: [...of]
         .sort((a, b) => compareText(a.displayName, b.displayName) || compareText(a.id, b.id))
         .slice(0, NAMED_MAX)
         .map(({ id, displayName }) => ({ id, display_name: displayName })),

@@ -48,29 +48,36 @@ export const authorsOf = (userId: string): string =>
   `array(select ${userId}::text union select owner_id::text from users where id::text = ${userId} and owner_id is not null)`
 
 /**
- * The ids of everybody who requested this text or wrote it as a version, of those who answered for the service accounts
- * among them, then or now, and of the users whom the commits name that brought it. A commit may name anybody; but all
- * that a wrong name does is to make one author more.
+ * The ids of everybody who requested one of these texts or wrote it as a version, of those who answered for the service
+ * accounts among them, then or now, and of the users whom the commits name that brought it; by the text's hash. A
+ * commit may name anybody; but all that a wrong name does is to make one author more.
  */
-export async function listAuthors(db: Db, draftHash: string): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
+export async function listAuthorsOfTexts(db: Db, hashes: readonly string[]): Promise<Map<string, string[]>> {
+  const rows = await db.query<{ hash: string; ids: string[] }>(
     `with written as (
-       select requester_id as id from approvals where draft_hash = $1
-       union select author_id from fleet_config_versions where hash = $1)
-     select id from written union select unnest(author_ids) from approvals where draft_hash = $1
-     union select u.owner_id::text from users u join written w on w.id = u.id::text where u.owner_id is not null
-     union select u.id::text from (
-         select commit_author as name from managed_configs where config_hash = $1
-         union select commit_author from fleet_config_versions where hash = $1
-         union select m.commit_author from managed_fleet_configs m
-           join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version
-         where v.hash = $1) c
-       join users u on lower(u.email) = lower(coalesce(substring(c.name from '<([^<>]+)>'), c.name))
-     where c.name <> ''`,
-    [draftHash],
+       select draft_hash as hash, requester_id as id from approvals where draft_hash = any($1::text[])
+       union select hash, author_id from fleet_config_versions where hash = any($1::text[])),
+     authors as (
+       select hash, id from written
+       union select draft_hash, unnest(author_ids) from approvals where draft_hash = any($1::text[])
+       union select w.hash, u.owner_id::text from users u join written w on w.id = u.id::text where u.owner_id is not null
+       union select c.hash, u.id::text from (
+           select config_hash as hash, commit_author as name from managed_configs where config_hash = any($1::text[])
+           union select hash, commit_author from fleet_config_versions where hash = any($1::text[])
+           union select v.hash, m.commit_author from managed_fleet_configs m
+             join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version
+           where v.hash = any($1::text[])) c
+         join users u on lower(u.email) = lower(coalesce(substring(c.name from '<([^<>]+)>'), c.name))
+       where c.name <> '')
+     select hash, array_agg(id) as ids from authors group by hash`,
+    [hashes],
   )
-  return rows.map((row) => row.id)
+  return new Map(rows.map(({ hash, ids }) => [hash, ids]))
 }
+
+/** The same of one text. */
+export const listAuthors = async (db: Db, hash: string): Promise<string[]> =>
+  (await listAuthorsOfTexts(db, [hash])).get(hash) ?? []
 
 /** Remember that somebody wrote, changed or requested a campaign. Its row must be locked, or new. */
 export async function noteCampaignAuthor(tx: Db, campaignId: string, userId: string): Promise<void> {
@@ -80,11 +87,17 @@ export async function noteCampaignAuthor(tx: Db, campaignId: string, userId: str
   )
 }
 
-/** Everybody who wrote, changed or requested a campaign, and who answered or answers for the service accounts among them. */
+/**
+ * Everybody who wrote, changed or requested a campaign, and who answered or answers for the service accounts among
+ * them.
+ */
 export const listCampaignAuthors = (db: Db, id: string): Promise<string[]> =>
   listAuthorsOf(db, 'campaigns', id)
 
-/** Everybody who asked that a version applies by itself, and who answered or answers for the service accounts among them. */
+/**
+ * Everybody who asked that a version applies by itself, and who answered or answers for the service accounts among
+ * them.
+ */
 export const listAutoApplyAuthors = (db: Db, id: string): Promise<string[]> =>
   listAuthorsOf(db, 'auto_applies', id)
 
@@ -98,35 +111,53 @@ async function listAuthorsOf(db: Db, table: 'campaigns' | 'auto_applies', id: st
   return rows.map((row) => row.id)
 }
 
+/** A request, and the accounts that approved it or want to. */
+export interface AskedApprovers {
+  userIds: readonly string[]
+  authors: readonly string[]
+  requestedAt: Date
+}
+
+/** What decides whether an account counts as an approver of a request. */
+export interface StoredApproverStanding {
+  id: string
+  /** Its roles, and where these hold. */
+  roles: RoleGrant[]
+  /** An author changed this account. */
+  isShapedByAuthor: boolean
+  /** This account changed that of an author. */
+  hasShapedAuthor: boolean
+  /** Anybody changed this account since the request. */
+  isShapedSinceRequest: boolean
+}
+
 /**
- * What decides whether accounts count as approvers of a request: their roles and where these hold, whether an author changed the account or
- * the reverse, and whether anybody changed it since the request. Missing are service accounts and those that are gone.
+ * How accounts stand as approvers of requests: a list for each request, in their order. Missing are service accounts
+ * and those that are gone.
  */
 export async function listApproverStandings(
   db: Db,
-  userIds: readonly string[],
-  request: { authors: readonly string[]; requestedAt: Date },
-): Promise<
-  {
-    id: string
-    roles: RoleGrant[]
-    isShapedByAuthor: boolean
-    hasShapedAuthor: boolean
-    isShapedSinceRequest: boolean
-  }[]
-> {
-  return db.query(
-    `select u.id::text as id,
+  requests: readonly AskedApprovers[],
+): Promise<StoredApproverStanding[][]> {
+  const asked = requests.map((request, at) => ({ at, ...request }))
+  const rows = await db.query<StoredApproverStanding & { at: number }>(
+    `select r.at, u.id::text as id,
        (select ${GRANTS} from user_groups m join groups g on g.id = m.group_id where m.user_id = u.id) as roles,
        exists (select 1 from account_changes c
-         where c.user_id = u.id and c.by_id = any($2::text[]) and c.by_id <> u.id::text) as "isShapedByAuthor",
+         where c.user_id = u.id and c.by_id = any(r.authors) and c.by_id <> u.id::text) as "isShapedByAuthor",
        exists (select 1 from account_changes c
-         where c.by_id = u.id::text and c.user_id::text = any($2::text[]) and c.user_id <> u.id) as "hasShapedAuthor",
+         where c.by_id = u.id::text and c.user_id::text = any(r.authors) and c.user_id <> u.id) as "hasShapedAuthor",
        exists (select 1 from account_changes c
-         where c.user_id = u.id and c.changed_at > $3) as "isShapedSinceRequest"
-     from users u where u.id::text = any($1::text[]) and u.kind <> 'service'`,
-    [userIds, request.authors, request.requestedAt],
+         where c.user_id = u.id and c.changed_at > r."requestedAt") as "isShapedSinceRequest"
+     from json_to_recordset($1::json)
+         as r (at int, "userIds" text[], authors text[], "requestedAt" timestamptz)
+       cross join lateral (select distinct unnest(r."userIds") as id) one
+       join users u on u.id::text = one.id and u.kind <> 'service'`,
+    [JSON.stringify(asked)],
   )
+  const lists: StoredApproverStanding[][] = requests.map(() => [])
+  for (const { at, ...standing } of rows) lists[at]!.push(standing)
+  return lists
 }
 
 /** Remember that somebody made an account, set its password, linked or regrouped it, or made a token of it. */

@@ -25,7 +25,9 @@ export async function insertAuditRecord(tx: Db, record: AuditRecord): Promise<vo
   )
 }
 
-/** Filters, exact but for `person` and `workload`; an absent one lets everything through. `from` and `to` are inclusive. */
+/**
+ * Filters, exact but for `person` and `workload`; an absent one lets everything through. `from` and `to` are inclusive.
+ */
 export interface AuditFilter {
   /** User id or e-mail, whichever fits. */
   user?: string

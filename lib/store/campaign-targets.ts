@@ -35,8 +35,8 @@ export interface StoredCampaignTarget {
 const COLUMNS = `campaign_id as "campaignId", workload_id as "workloadId", workload_name as "workloadName", position,
   wave, verdict, reason, base_hash as "baseHash", result_hash as "resultHash", group_key as "groupKey", variables,
   is_production as "isProduction", instance_count as "instanceCount", state, push_id as "pushId",
-  rollback_push_id as "rollbackPushId", cause, title, was_degraded as "wasDegraded", was_drifted as "wasDrifted", started_at as "startedAt",
-  ended_at as "endedAt"`
+  rollback_push_id as "rollbackPushId", cause, title, was_degraded as "wasDegraded", was_drifted as "wasDrifted",
+  started_at as "startedAt", ended_at as "endedAt"`
 
 const INSERT_CHUNK = 1_000
 

@@ -25,8 +25,8 @@ export async function storeContent(tx: Db, content: ConfigContent, now: Date): P
 }
 
 /**
- * Remove the texts from before `before` that no push, workload or known-good names any more, `limit` at most; returns how
- * many. One that is being pushed at this moment is held by its reference, and the statement fails.
+ * Remove the texts from before `before` that no push, workload or known-good names any more, `limit` at most; returns
+ * how many. One that is being pushed at this moment is held by its reference, and the statement fails.
  */
 export async function removeUnusedContents(tx: Db, before: Date, limit: number): Promise<number> {
   return tx.execute(

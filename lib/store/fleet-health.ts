@@ -21,7 +21,9 @@ export async function trimHealth(tx: Db, before: Date): Promise<number> {
   return tx.execute(`delete from fleet_health where at < $1`, [before])
 }
 
-/** The worst count of each bucket since a moment, so that a short outage is not averaged away; empty ones are left out. */
+/**
+ * The worst count of each bucket since a moment, so that a short outage is not averaged away; empty ones are left out.
+ */
 export async function listWorstHealth(
   db: Db,
   since: Date,

@@ -12,7 +12,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 
-/** What is taken of each package, besides its copyright: the libraries themselves, without tables, tools and manuals. */
+/**
+ * What is taken of each package, besides its copyright: the libraries themselves, without tables, tools and manuals.
+ */
 const PACKAGES = {
   'base-files': ['etc/os-release', 'etc/debian_version', 'usr/lib/os-release'],
   libc6: ['lib', 'lib64', 'usr/lib64', 'etc/ld.so.conf.d', 'usr/lib'],

@@ -6,8 +6,8 @@ import { eventually } from '../support/eventually.ts'
 import { COMMITS, expectNoneOf, KillableFleet } from './support/killable-fleet.ts'
 import { runnableConfig } from './support/supervised-agents.ts'
 
-// When the process is killed while a version applies by itself, nobody outside of what was approved is pushed to, nobody
-// is pushed to twice, and every push comes to its end after the restart.
+// When the process is killed while a version applies by itself, nobody outside of what was approved is pushed to,
+// nobody is pushed to twice, and every push comes to its end after the restart.
 
 /** The host to which a campaign brings each version first. */
 const FIRST = 'vm-1'
@@ -137,7 +137,9 @@ async function inForce(): Promise<string> {
   return id
 }
 
-/** Wait until the newest version reached these hosts by this auto-apply, and all of these pushes have ended in `state`. */
+/**
+ * Wait until the newest version reached these hosts by this auto-apply, and all of these pushes have ended in `state`.
+ */
 const untilReached = (id: string, hosts: readonly string[], state: string) =>
   eventually(
     `${hosts.join(', ')} ended as ${state}`,

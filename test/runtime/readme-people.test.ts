@@ -42,32 +42,20 @@ it('the README makes a group with a role within a scope', async () => {
   expect(rows).toEqual([{ role: 'editor', scope: { key: 'muster/env', values: ['dev', 'staging'] } }])
 })
 
-it('the README tells muster of an identity provider, and muster understands', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'readme-oidc-'))
-  try {
-    await writeFile(join(folder, 'oidc-secret'), 'a secret\n')
-    const said = await runReadmeCommands(
-      'oidc',
-      { MUSTER, JWT_SECRET: 'x'.repeat(40), DB_DSN: database.dsn },
-      folder,
-    )
-    expect(said).toBe('The configuration is usable and the database answers.\n')
-  } finally {
-    await rm(folder, { recursive: true })
-  }
-})
-
-it('the README tells muster of a proxy and of an authority, and muster understands', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'readme-proxy-'))
-  try {
-    await writeFile(join(folder, 'company-ca.pem'), selfSignedCertificate(['proxy.example.com']).cert)
-    const said = await runReadmeCommands(
-      'proxy',
-      { MUSTER, JWT_SECRET: 'x'.repeat(40), DB_DSN: database.dsn },
-      folder,
-    )
-    expect(said).toBe('The configuration is usable and the database answers.\n')
-  } finally {
-    await rm(folder, { recursive: true })
-  }
-})
+it.each([
+  ['oidc', 'an identity provider', 'oidc-secret', 'a secret\n'],
+  ['proxy', 'a proxy and an authority', 'company-ca.pem', selfSignedCertificate(['proxy.example.com']).cert],
+] as const)(
+  'the README (%s) tells muster of %s, and muster understands',
+  async (snippet, _of, file, content) => {
+    const folder = await mkdtemp(join(tmpdir(), `readme-${snippet}-`))
+    try {
+      await writeFile(join(folder, file), content)
+      const environment = { MUSTER, JWT_SECRET: 'x'.repeat(40), DB_DSN: database.dsn }
+      const said = await runReadmeCommands(snippet, environment, folder)
+      expect(said).toBe('The configuration is usable and the database answers.\n')
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  },
+)

@@ -52,7 +52,8 @@ export class ChangeGroups {
 
 /**
  * The groups of a plan, each with the diff of one sample workload. The diff is empty when that workload is gone or gets
- * no result now, or where the reader may not see its texts (`isSeen`) by now; a base that is not kept any more counts as an empty text. Throws `JudgeBusy`.
+ * no result now, or where the reader may not see its texts (`isSeen`) by now; a base that is not kept any more counts
+ * as an empty text. Throws `JudgeBusy`.
  */
 export async function showGroups(
   parts: CampaignParts,

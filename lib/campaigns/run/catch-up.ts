@@ -19,8 +19,8 @@ const isBack = (workload: Workload | null): boolean =>
   workload === null || (workload.status !== 'disconnected' && workload.live.count > 0)
 
 /**
- * Start targets that were away and are back, as far as there is room, up to `BATCH` of them. Once the campaign waits for them no longer, those
- * that are left end as `expired`. Answers whether anything changed.
+ * Start targets that were away and are back, as far as there is room, up to `BATCH` of them. Once the campaign waits
+ * for them no longer, those that are left end as `expired`. Answers whether anything changed.
  */
 export async function catchUp(
   parts: CampaignParts,

@@ -13,7 +13,9 @@ const APPROVER_LOOK_MS = 5_000
 /** Workloads that a halt names at most. */
 const NAMED_MAX = 20
 
-/** The states of targets that a limit counts. For `unhealthy` and `drifted` the watched workloads are counted instead. */
+/**
+ * The states of targets that a limit counts. For `unhealthy` and `drifted` the watched workloads are counted instead.
+ */
 const COUNTED: Readonly<Record<PassedLimit['gate'], readonly CampaignTargetState[]>> = {
   failed: ['failed'],
   silent: ['skipped', 'no_answer'],
@@ -83,7 +85,9 @@ export async function findUntriedHalt(
   return haltOfLimit(untried, wave, workloadIds, undefined)
 }
 
-/** How long a target has to drift before it counts: an instance that joins runs something else until it has its config. */
+/**
+ * How long a target has to drift before it counts: an instance that joins runs something else until it has its config.
+ */
 const DRIFT_MS = 30_000
 
 /**

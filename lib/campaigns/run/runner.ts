@@ -64,7 +64,9 @@ export class CampaignRunner {
     }
   }
 
-  /** When campaigns are looked at next, unless something changes: after a while where all are done or there are none. */
+  /**
+   * When campaigns are looked at next, unless something changes: after a while where all are done or there are none.
+   */
   #nextLook(campaigns: readonly StoredCampaign[]): number {
     if (campaigns.some(({ status }) => status !== 'done')) return 0
     return this.#parts.clock.monotonicMs() + (campaigns.length > 0 ? DONE_LOOK_MS : QUIET_LOOK_MS)

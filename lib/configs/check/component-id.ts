@@ -3,7 +3,9 @@ const TYPE = /^[a-zA-Z][0-9a-zA-Z_]{0,62}$/
 const NAME_FORBIDDEN = /[\p{Z}\p{C}\p{S}]/u
 const NAME_LENGTH_MAX = 1_024
 
-/** Why a text is no `type` or `type/name` id; null when it is one. Rules of the collector (component/identifiable.go). */
+/**
+ * Why a text is no `type` or `type/name` id; null when it is one. Rules of the collector (component/identifiable.go).
+ */
 export function idProblem(id: string): string | null {
   return checkParts(id, (type) => (TYPE.test(type) ? null : 'its type has invalid characters'))
 }

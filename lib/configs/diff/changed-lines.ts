@@ -6,8 +6,8 @@ const COMPARED_LENGTH_MAX = 1_000_000
 const LABELS = { before: '', after: '' }
 
 /**
- * A key of how a text changes: equal for two changes that take and give the same lines, wherever in the text they stand,
- * with names of variables in place of their values.
+ * A key of how a text changes: equal for two changes that take and give the same lines, wherever in the text they
+ * stand, with names of variables in place of their values.
  */
 export function changeKey(before: string, after: string, values: Readonly<Record<string, string>>): string {
   const lines = changedLines(unifiedDiff(before, after, LABELS, COMPARED_LENGTH_MAX).text)
@@ -22,7 +22,10 @@ const changedLines = (diff: string): string =>
     .filter((line) => line.startsWith('-') || line.startsWith('+'))
     .join('\n')
 
-/** A diff with the names of variables where their values stand, so that workloads that differ by these alone are one group. */
+/**
+ * A diff with the names of variables where their values stand, so that workloads that differ by these alone are one
+ * group.
+ */
 function withoutValues(diff: string, values: Readonly<Record<string, string>>): string {
   // The longest first, since one value may be part of another. A single character is left as it is: it would be found
   // everywhere in the text.

@@ -99,7 +99,9 @@ function refuse(reason: string, lines?: LineCounter, offset?: number): ParseResu
   return { ok: false, problem: { code: 'yaml_parse', message, line, column: col } }
 }
 
-/** The values of some nodes, where they can be read; `readScalar` says what a scalar stands for, where it knows better. */
+/**
+ * The values of some nodes, where they can be read; `readScalar` says what a scalar stands for, where it knows better.
+ */
 export function readValues(contents: ParsedNode | null, readScalar: ReadScalar | null = null): Converted {
   return new Converter(readScalar).run(contents)
 }

@@ -19,7 +19,9 @@ export function writeFlow(value: ConfigValue): string {
   return `{${entries.join(', ')}}`
 }
 
-/** What fits behind a colon or a dash, outside of brackets; null for a list or a mapping that needs lines of its own. */
+/**
+ * What fits behind a colon or a dash, outside of brackets; null for a list or a mapping that needs lines of its own.
+ */
 export function writeInline(value: ConfigValue): string | null {
   if (Array.isArray(value)) return value.length === 0 ? '[]' : null
   if (isObject(value)) return Object.keys(value).length === 0 ? '{}' : null

@@ -84,7 +84,8 @@ export class PushEngine {
         if (!hasCapableInstance(workload)) return { ok: false, code: 'workload-not-connected' }
         try {
           const outcome = await act.commit(async (tx) => {
-            // The commit has first written what agents reported: a push that they had just applied is stored as applied.
+            // The commit has first written what agents reported: a push that they had just applied is stored as
+            // applied.
             freezeOffers(workload)
             const [row] = await this.#lock(tx, [workload])
             const closed = await this.#ask(tx, [{ workload, request }])

@@ -56,9 +56,9 @@ export class ComponentLists {
 
   /**
    * Should the answer to this instance ask for its list? Once for each connection and hash, and for a poller up to
-   * `HTTP_ASKS_MAX` times, as an answer may be lost. The answer to a message that was sent again asks again and does not
-   * count: many may have come while this process stood still, and only one of their answers is heard. The wait begins
-   * with the first request.
+   * `HTTP_ASKS_MAX` times, as an answer may be lost. The answer to a message that was sent again asks again and does
+   * not count: many may have come while this process stood still, and only one of their answers is heard. The wait
+   * begins with the first request.
    */
   ask(instance: Instance, isRetransmission: boolean): boolean {
     if (!isListMissing(instance)) {

@@ -61,8 +61,8 @@ export interface FleetDeps {
     available: ReadonlyMap<string, readonly string[]> | null,
   ): boolean
   /**
-   * Read a text, of agents with these attributes, off the event loop: null when it is no config, `busy` when there is no
-   * room to read it now.
+   * Read a text, of agents with these attributes, off the event loop: null when it is no config, `busy` when there is
+   * no room to read it now.
    */
   normalise(text: string, own: OwnAttributes): Promise<NormalForm | null | 'busy'>
   /** The labels that the label rules give to a workload with this fingerprint. */

@@ -3,7 +3,9 @@ import type { Api } from '../server/api.ts'
 
 const POLL_MS = 1_000
 
-/** Read a campaign each second while it goes on; resolves with the last that was read, after `seconds` at the latest. */
+/**
+ * Read a campaign each second while it goes on; resolves with the last that was read, after `seconds` at the latest.
+ */
 export async function waitWhile(
   api: Api,
   first: CampaignRecord,

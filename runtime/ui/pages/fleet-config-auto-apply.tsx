@@ -293,7 +293,9 @@ function State({
   )
 }
 
-/** Whether a version of a fleet config applies by itself: who allowed it, what it pushed, and who is left out and why. */
+/**
+ * Whether a version of a fleet config applies by itself: who allowed it, what it pushed, and who is left out and why.
+ */
 export function AutoApplySection({ of, number }: { of: FleetConfigRecord; number: number }) {
   const words = say(autoApplyTexts)
   const state = useResource(

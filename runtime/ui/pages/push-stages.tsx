@@ -9,7 +9,10 @@ import { bind, Checkbox, TextField } from '../parts/controls.tsx'
 /** The longest dwell of a stage in seconds: a week. */
 const DWELL_SECONDS_MAX = 604_800
 
-/** The stages of a push as its form holds them; `wanted` is what is asked for, null when nothing is or something is wrong. */
+/**
+ * The stages of a push as its form holds them; `wanted` is what is asked for, null when nothing is or something is
+ * wrong.
+ */
 export function useStages() {
   const isOn = useSignal(false)
   const shares = useSignal('10, 50')

@@ -145,13 +145,19 @@ export class KillableFleet {
     return body.id
   }
 
-  /** Let the commit of the next transaction of this name go through, and cut the connection before the service sees the answer. */
+  /**
+   * Let the commit of the next transaction of this name go through, and cut the connection before the service sees the
+   * answer.
+   */
   loseAnswer(name: string): void {
     this.#proxy.judge = ({ text, transaction }) =>
       text === 'COMMIT' && transaction === name ? 'cut-after' : 'pass'
   }
 
-  /** Kill at the commit of the next transaction of this name: before the database sees it, or before the service sees the answer. */
+  /**
+   * Kill at the commit of the next transaction of this name: before the database sees it, or before the service sees
+   * the answer.
+   */
   killAtCommit(name: string, verdict: 'kill-before' | 'kill-after'): void {
     this.#kills.hasKilled = false
     this.#proxy.judge = ({ text, transaction }) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { AutoApplyState } from '../../../lib/wire/auto-apply.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
@@ -89,6 +89,33 @@ describe('how far a change is approved, and whether the own approval would count
     await scene.call(`POST ${base}/${id}/approve`, { comment: 'fine' }, second)
     for (const tally of [one, first(`GET ${base}`), first('GET /api/approvals')])
       expect(await tallies(tally)).toEqual(AFTER_ONE)
+  })
+
+  it('of each of several requests by its own author, with as many questions to the database as of one', async () => {
+    await askForTwo()
+    const ask = async (name: string, as: SignedIn, seed: number) => {
+      const path = `/api/workloads/${scene.agent(name).workloadId}/config/approvals`
+      const asked = await scene.call(`POST ${path}`, { draft_yaml: configYaml(seed), comment: name }, as)
+      expect(asked.status, JSON.stringify(asked.json)).toBe(201)
+    }
+    const query = vi.spyOn(database.pool, 'query')
+    const list = async (as: SignedIn) => {
+      query.mockClear()
+      const records = await read<ApprovalRecord[]>('GET /api/approvals', as)
+      const owns = ['vm-1', 'vm-2', 'vm-3'].flatMap(
+        (name) =>
+          records.find(({ workload_id }) => workload_id === scene.agent(name).workloadId)?.tally?.own ?? [],
+      )
+      return { owns, questions: query.mock.calls.length }
+    }
+    await ask('vm-1', author, 3)
+    const { owns, questions } = await list(author)
+    expect(owns).toEqual(['author'])
+    expect(questions).toBeGreaterThan(3)
+    await ask('vm-2', second, 4)
+    await ask('vm-3', third, 5)
+    expect(await list(author)).toEqual({ owns: ['author', 'counts', 'counts'], questions })
+    expect(await list(second)).toEqual({ owns: ['counts', 'author', 'counts'], questions })
   })
 
   it('of a version that is to apply by itself', async () => {

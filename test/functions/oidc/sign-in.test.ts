@@ -130,7 +130,7 @@ describe('somebody of the provider', () => {
   it('approves nothing that was asked for before the provider made the account, or regrouped it', () =>
     withMuster(MAPPED, async () => {
       const shaped = async (id: string, requestedAt: Date) =>
-        (await listApproverStandings(database.pool, [id], { authors: [], requestedAt }))[0]
+        (await listApproverStandings(database.pool, [{ userIds: [id], authors: [], requestedAt }]))[0]![0]
           ?.isShapedSinceRequest
       const idOf = async () => (await me((await signIn()).token)).id
       const before = new Date(Date.now() - 1_000)

@@ -67,6 +67,24 @@ describe('GET /api/fleet/destinations', () => {
     expect(told.sort()).toEqual(['splunk_hec hooks.example.com', `zipkin ${MASK}@\${env:HOST}:4317`])
   })
 
+  it('counts a workload once that has several exporters of one kind to one place', async () => {
+    const { workloadId } = fakeAgent(ctx.fleet, { service: 'a' })
+    await ctx.advance(300)
+    const settings = 'endpoint: https://otel.example.com:4318'
+    const text = exporting(1, 'otlphttp/a', settings)
+      .replace('  debug:', `  otlphttp/b:\n    ${settings}\n  debug:`)
+      .replace('[debug, otlphttp/a]', '[debug, otlphttp/a, otlphttp/b]')
+    await pushConfig(ctx.fleet, workloadId, text)
+    const editor = await signIn(ctx, { groups: ['editor'] })
+    const [told, ...others] = (await invoke(ctx, 'GET /api/fleet/destinations', { as: editor.token }))
+      .json as ExportDestination[]
+    expect(others).toEqual([])
+    expect(told).toMatchObject({
+      ...{ workload_count: 1, instance_count: 1 },
+      workloads: [{ id: workloadId, display_name: 'a' }],
+    })
+  })
+
   it('is for those who may read configs', async () => {
     const viewer = await signIn(ctx, { groups: ['viewer'] })
     expect((await invoke(ctx, 'GET /api/fleet/destinations', { as: viewer.token })).status).toBe(403)

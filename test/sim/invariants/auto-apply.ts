@@ -25,7 +25,9 @@ interface Brought {
   is_pushed: boolean
 }
 
-/** A workload that came this long ago has been brought to the version, and so has everybody else since it is in force. */
+/**
+ * A workload that came this long ago has been brought to the version, and so has everybody else since it is in force.
+ */
 const BOUND_MS = 45_000
 
 /**
@@ -112,7 +114,9 @@ function isOlder({ activeHash }: Workload, history: readonly Brought[], { number
   )
 }
 
-/** The fleet config that a workload is under: of those that select it the highest, on a tie the one that it was under. */
+/**
+ * The fleet config that a workload is under: of those that select it the highest, on a tie the one that it was under.
+ */
 async function configOf(workload: Workload, watcher: Connection): Promise<string | null> {
   const rows = await watcher.query<{ id: string; selector: Selector; priority: number; was: boolean }>(
     `select f.id, f.selector, f.priority, m.workload_id is not null as was from fleet_configs f

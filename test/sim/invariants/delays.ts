@@ -59,8 +59,8 @@ export class DelayPromises {
   }
 
   /**
-   * A process stands still until `wentOn`. It may have noticed before that a workload's last instance left, and tells it
-   * only when it goes on, so when that grace began is not known here.
+   * A process stands still until `wentOn`. It may have noticed before that a workload's last instance left, and tells
+   * it only when it goes on, so when that grace began is not known here.
    */
   standsStill(process: string): void {
     this.#standing.add(process)

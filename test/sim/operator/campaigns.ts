@@ -108,7 +108,9 @@ export class CampaignOperator {
     }
   }
 
-  /** Take each open campaign a step further. `isAtRest` lets those that go on alone, and brings the others to an end. */
+  /**
+   * Take each open campaign a step further. `isAtRest` lets those that go on alone, and brings the others to an end.
+   */
   async step(isAtRest: boolean): Promise<void> {
     const { dice } = this.#world
     const rows = await this.#world.look<Row>(
