@@ -2,34 +2,26 @@ import { quantile } from '../histogram.ts'
 import { cpuSeconds, memoryKib, pause, watchCpu } from '../machine.ts'
 import type { Figure, MeasureResult } from '../results.ts'
 import { type Bench, connectFleet, connectFloor, type FleetSession } from '../session.ts'
+import { measureThroughput } from './beats.ts'
 
 const BEAT_MS = 30_000
-const FLOOD_SECONDS = 5
 const FLOOR_STORMS = 5
 
 /** The figures of the bare server (the floor) under the same load. */
 export interface FloorFigures {
   stormSeconds: number
-  beatsPerSecond: number
   kibPerAgent: number
   replyP99: number
-  loadPercent: number
-  /** CPU of the bare server: milliseconds for one agent of the storm, microseconds for one beat. */
+  /** CPU of the bare server for one agent of the storm. */
   stormCpuMs: number
-  beatCpuUs: number
 }
 
-/** Measure the floor: connect storm, memory, and as many beats as it answers. */
+/** Measure the floor: connect storm, memory, and how soon it answers a beat. */
 export async function measureFloor(bench: Bench): Promise<FloorFigures> {
   const { agents } = bench
   const { floor, load, seconds, idleKib } = await connectFloor(agents, Math.min(50, agents))
   const stormCpuMs = ((await cpuSeconds(floor.pid)) * 1000) / agents
   const kibPerAgent = ((await memoryKib(floor.pid)) - idleKib) / agents
-  await load.resetStats()
-  const flood = await watchCpu({ floor: floor.pid, load: load.pid }, () =>
-    load.flood({ seconds: FLOOD_SECONDS }),
-  )
-  await pause(500)
   await load.resetStats()
   await load.beats({ intervalMs: BEAT_MS })
   await pause(5_000)
@@ -39,12 +31,9 @@ export async function measureFloor(bench: Bench): Promise<FloorFigures> {
   await floor.end()
   return {
     stormSeconds: quantile([seconds, ...(await moreStorms(agents))], 0.5),
-    beatsPerSecond: flood.value.perSecond,
     kibPerAgent,
     replyP99: replies.p99,
-    loadPercent: flood.percent['load']!,
     stormCpuMs,
-    beatCpuUs: cpuUs(flood.percent['floor']!, flood.value.perSecond),
   }
 }
 
@@ -62,9 +51,6 @@ async function moreStorms(agents: number): Promise<number[]> {
   }
   return storms
 }
-
-/** Microseconds of CPU for one message, from percent of a core and messages a second. */
-const cpuUs = (percent: number, perSecond: number) => (percent * 10_000) / perSecond
 
 const round = (value: number, digits = 2) => Math.round(value * 10 ** digits) / 10 ** digits
 
@@ -113,7 +99,7 @@ export async function measureFleet(
   try {
     if (wanted.has('2')) results.push(await measureMemory(bench, session, floor))
     if (wanted.has('3')) results.push(await measureSteadyState(bench, session, floor))
-    if (wanted.has('4')) results.push(await measureThroughput(bench, session, floor))
+    if (wanted.has('4')) results.push(await measureThroughput(session))
   } finally {
     await session.end()
   }
@@ -163,37 +149,6 @@ async function measureSteadyState(
       { name: 'statements a second', value: round(statements / seconds), unit: '', atMost: 1 },
       { name: 'beats a second', value: round(replies.count / seconds, 0), unit: '' },
     ],
-  }
-}
-
-async function measureThroughput(
-  _bench: Bench,
-  session: FleetSession,
-  floor: FloorFigures,
-): Promise<MeasureResult> {
-  const { load, agents } = session
-  await pause(500)
-  await load.resetStats()
-  const { value, percent } = await watchCpu(session.pids(), () => load.flood({ seconds: FLOOD_SECONDS }))
-  return {
-    ...{ id: '4', title: 'beat throughput', agents, busy: percent },
-    figures: [
-      { name: 'beats a second', value: value.perSecond, unit: '' },
-      { name: 'floor', value: floor.beatsPerSecond, unit: '' },
-      {
-        name: 'of the floor',
-        value: round(value.perSecond / floor.beatsPerSecond),
-        unit: '',
-        atLeast: 0.8,
-      },
-      {
-        name: 'CPU a beat',
-        value: round(cpuUs(percent['service']!, value.perSecond), 1),
-        unit: `us (floor ${round(floor.beatCpuUs, 1)})`,
-      },
-      { name: 'CPU of the load while the floor ran', value: floor.loadPercent, unit: '%' },
-    ],
-    note: 'where the load uses a whole core it is the limit, and the ratio flatters',
   }
 }
 
