@@ -2,12 +2,28 @@
 const TURN_MS = 12
 /** What may wait; one message that is larger waits alone. That is room for a short message of each of 50,000 agents. */
 export const WAITING_BYTES_MAX = 16 * 1_048_576
-/** About what a waiting piece of work takes besides the bytes of its message. */
-const WORK_BYTES = 256
+/** About what a waiting word takes besides the bytes of its message. */
+const WORD_BYTES = 256
+/** Messages up to this length are copied into shared memory. Who keeps a part of one keeps a slab, or copies. */
+const SHORT_BYTES = 128
+const SLAB_BYTES = 8_192
+const NO_BYTES = new Uint8Array(0)
 
-interface Work {
-  bytes: number
-  run(): void
+/** What hears one socket. */
+export interface Ear {
+  message(data: Uint8Array, isBinary: boolean): void
+  tooLarge(): void
+  closed(): void
+}
+
+/** What a socket said: something in text, in bytes, or too large to be read; or that it closed. */
+type Word = 'text' | 'binary' | 'too-large' | 'closed'
+
+/** A word that waits, with a copy of its message. */
+interface Waiting {
+  readonly ear: Ear
+  readonly word: Word
+  readonly data: Uint8Array
 }
 
 /**
@@ -20,13 +36,15 @@ interface Work {
  */
 export class SocketTurns {
   /** What is being worked off, from `#next` on; what is put down meanwhile waits behind it, in `#behind`. */
-  #front: (Work | undefined)[] = []
+  #front: (Waiting | undefined)[] = []
   #next = 0
-  #behind: Work[] = []
+  #behind: Waiting[] = []
   #bytes = 0
   /** Until when what comes is heard at once, while a turn is under way. */
   #untilMs = 0
   #isTurn = false
+  #slab = new Uint8Array(SLAB_BYTES)
+  #used = 0
   #isHearing = false
 
   /** What waits, in bytes. */
@@ -34,21 +52,23 @@ export class SocketTurns {
     return this.#bytes
   }
 
-  /** Take something that comes once of each socket: that it closed. */
-  take(run: () => void): void {
-    if (this.#mayHear()) this.#hear(run)
-    else this.#put(WORK_BYTES, run)
+  /** Take that a socket closed, which comes once of each. */
+  takeEnd(ear: Ear): void {
+    if (this.#mayHear(performance.now())) this.#hear(ear, 'closed', NO_BYTES)
+    else this.#put(ear, 'closed', NO_BYTES)
   }
 
   /**
-   * Take a message of so many bytes. The library cannot be told to read a WebSocket no further, so where there is no
-   * room, the oldest is heard at once: while that goes on nothing is read, and the peers wait.
+   * Take a message, whose bytes are the library's. It cannot be told to read a WebSocket no further, so where there is
+   * no room, the oldest is heard at once: while that goes on nothing is read, and the peers wait.
    */
-  takeMessage(bytes: number, run: () => void): void {
-    const needed = WORK_BYTES + bytes
-    this.#hearWhile(() => this.#bytes + needed > WAITING_BYTES_MAX)
-    if (this.#mayHear()) this.#hear(run)
-    else this.#put(needed, run)
+  takeMessage(ear: Ear, word: Exclude<Word, 'closed'>, message: Uint8Array, nowMs: number): void {
+    const needed = WORD_BYTES + message.length
+    if (this.#bytes + needed > WAITING_BYTES_MAX)
+      this.#hearWhile(() => this.#bytes + needed > WAITING_BYTES_MAX)
+    const data = this.#copy(message)
+    if (this.#mayHear(nowMs)) this.#hear(ear, word, data)
+    else this.#put(ear, word, data)
   }
 
   /** Let all that waits be heard at once. */
@@ -57,8 +77,7 @@ export class SocketTurns {
   }
 
   /** Whether nothing waits, nothing is being heard, and the turn has time left. */
-  #mayHear(): boolean {
-    const nowMs = performance.now()
+  #mayHear(nowMs: number): boolean {
     if (!this.#isTurn) {
       this.#isTurn = true
       this.#untilMs = nowMs + TURN_MS
@@ -75,34 +94,56 @@ export class SocketTurns {
     if (this.#isTurn) setImmediate(() => this.#endTurn())
   }
 
-  #put(bytes: number, run: () => void): void {
-    this.#behind.push({ bytes, run })
-    this.#bytes += bytes
+  /**
+   * The bytes for whoever hears them to keep: the buffer that the library hands over is emptied on return, and decoded
+   * fields alias it. Short messages, which are most, are copied side by side into memory that is not used twice: to
+   * allocate for each would cost more than ten times as much.
+   */
+  #copy(message: Uint8Array): Uint8Array {
+    if (message.length > SHORT_BYTES) return message.slice()
+    if (this.#used + message.length > SLAB_BYTES) {
+      this.#slab = new Uint8Array(SLAB_BYTES)
+      this.#used = 0
+    }
+    const from = this.#used
+    this.#used += message.length
+    this.#slab.set(message, from)
+    return this.#slab.subarray(from, this.#used)
+  }
+
+  #put(ear: Ear, word: Word, data: Uint8Array): void {
+    this.#behind.push({ ear, word, data })
+    this.#bytes += WORD_BYTES + data.length
   }
 
   /** Let what waits be heard while `mayGoOn`; not while something is being heard, which may be what closes a socket. */
   #hearWhile(mayGoOn: () => boolean): void {
-    while (!this.#isHearing && this.#bytes > 0 && mayGoOn()) this.#hear(this.#takeOldest())
+    while (!this.#isHearing && this.#bytes > 0 && mayGoOn()) {
+      const { ear, word, data } = this.#takeOldest()
+      this.#hear(ear, word, data)
+    }
   }
 
-  #hear(run: () => void): void {
+  #hear(ear: Ear, word: Word, data: Uint8Array): void {
     this.#isHearing = true
     try {
-      run()
+      if (word === 'closed') ear.closed()
+      else if (word === 'too-large') ear.tooLarge()
+      else ear.message(data, word === 'binary')
     } finally {
       this.#isHearing = false
     }
   }
 
-  #takeOldest(): () => void {
+  #takeOldest(): Waiting {
     if (this.#next === this.#front.length) {
       this.#front = this.#behind
       this.#behind = []
       this.#next = 0
     }
-    const { bytes, run } = this.#front[this.#next]!
+    const oldest = this.#front[this.#next]!
     this.#front[this.#next++] = undefined
-    this.#bytes -= bytes
-    return run
+    this.#bytes -= WORD_BYTES + oldest.data.length
+    return oldest
   }
 }

@@ -1,6 +1,6 @@
 import type { Handshake, HandshakeVerdict, Socket } from './define.ts'
 import type { SocketRoute } from './listener.ts'
-import type { SocketTurns } from './socket-turns.ts'
+import type { Ear, SocketTurns } from './socket-turns.ts'
 import type { Anchor } from './uws-anchor.ts'
 import { copyHeaders, formatAddress, writeReply } from './uws-http.ts'
 import type {
@@ -12,17 +12,11 @@ import type {
   WebSocketBehavior,
 } from './uws-library.ts'
 
+const NO_BYTES = new Uint8Array(0)
+
 /** What the library keeps with a socket; it copies the fields, so what changes is behind one of them. */
 interface SocketData {
   entry: SocketEntry
-}
-
-interface SocketEntry {
-  state: unknown
-  handle: UwsSocket | null
-  /** Whether the route's `open` is due or has run; before that the route hears of nothing. */
-  isOpen: boolean
-  peerAddress: string
 }
 
 /** The sockets of one listener. */
@@ -111,6 +105,35 @@ class UwsSocket implements Socket {
   }
 }
 
+/** A socket with its route, which it tells what the socket says. */
+class SocketEntry implements Ear {
+  readonly #route: SocketRoute
+  readonly state: unknown
+  readonly peerAddress: string
+  handle: UwsSocket | null = null
+  /** Whether the route's `open` is due or has run; before that the route hears of nothing. */
+  isOpen = false
+
+  constructor(route: SocketRoute, state: unknown, peerAddress: string) {
+    this.#route = route
+    this.state = state
+    this.peerAddress = peerAddress
+  }
+
+  message(data: Uint8Array, isBinary: boolean): void {
+    const { handle } = this
+    if (handle !== null && !handle.isEnded) this.#route.message(handle, this.state, data, isBinary)
+  }
+
+  tooLarge(): void {
+    this.handle?.close(1009, 'message too large')
+  }
+
+  closed(): void {
+    if (this.handle !== null) this.#route.close(this.handle, this.state)
+  }
+}
+
 /** Judge a handshake and open its socket, or refuse it. */
 function upgrade(
   route: SocketRoute,
@@ -138,12 +161,7 @@ function upgrade(
     if (!verdict.accept) return refuse(verdict.status, verdict.body, verdict.headers)
     const full = route.refuseForRoom(verdict.state)
     if (full !== null) return refuse(full.status, full.body, full.headers)
-    const entry: SocketEntry = {
-      state: verdict.state,
-      handle: null,
-      isOpen: false,
-      peerAddress: handshake.remoteAddress,
-    }
+    const entry = new SocketEntry(route, verdict.state, handshake.remoteAddress)
     anchor.accept(response, () => {
       // No extension is ever answered: an incomplete deflate answer locks some clients out for good.
       response.upgrade({ entry }, key, protocol, '', context)
@@ -195,27 +213,25 @@ function socketEvents(
       open.add(entry.handle)
     },
     message(ws, message, isBinary) {
-      const { handle, state, isOpen } = ws.getUserData().entry
+      const { entry } = ws.getUserData()
+      const { handle, isOpen } = entry
       if (handle === null || !isOpen) return
-      handle.lastMessageMs = performance.now()
-      if (message.byteLength > route.messageBytesMax)
-        return turns.takeMessage(0, () => handle.close(1009, 'message too large'))
-      // The buffer is emptied on return and decoded fields alias it, so the copy is the function's own.
-      const data = new Uint8Array(message.slice(0))
-      turns.takeMessage(data.length, () => {
-        if (!handle.isEnded) route.message(handle, state, data, isBinary)
-      })
+      const nowMs = performance.now()
+      handle.lastMessageMs = nowMs
+      if (message.byteLength > route.messageBytesMax) turns.takeMessage(entry, 'too-large', NO_BYTES, nowMs)
+      else turns.takeMessage(entry, isBinary ? 'binary' : 'text', new Uint8Array(message), nowMs)
     },
     drain(ws) {
       const { handle, state, isOpen } = ws.getUserData().entry
       if (handle !== null && isOpen) route.drain(handle, state)
     },
     close(ws) {
-      const { handle, state, isOpen } = ws.getUserData().entry
+      const { entry } = ws.getUserData()
+      const { handle, isOpen } = entry
       if (handle === null) return
       open.delete(handle)
       handle.markClosed()
-      if (isOpen) turns.take(() => route.close(handle, state))
+      if (isOpen) turns.takeEnd(entry)
     },
   }
 }

@@ -93,6 +93,20 @@ describe('what sockets say', () => {
     expect(heard).toEqual([...numbers(5_000), 'closed'])
   })
 
+  it('stays as it was for whoever keeps it, whether it was heard at once or waited', async () => {
+    const kept: Uint8Array[] = []
+    serve({ message: (_socket, _state, data) => void kept.push(data) })
+    // Short ones, which are copied side by side, and among them long ones.
+    const said = numbers(3_000).map((number) => number.padEnd(Number(number) % 7 === 0 ? 1_000 : 20, '.'))
+    const client = await openClient()
+    // The first is heard at once; what comes with it waits.
+    for (const some of [said.slice(0, 1_500), said.slice(1_500)]) {
+      sendTogether(client, some)
+      await eventually('all is heard', () => kept.length === said.indexOf(some.at(-1)!) + 1)
+    }
+    expect(kept.map(textOf)).toEqual(said)
+  })
+
   it('lets timers and other connections have their turn when it takes long', async () => {
     const heard: string[] = []
     serve({

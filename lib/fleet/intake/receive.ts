@@ -143,7 +143,12 @@ export class Receiver {
 
   #meet(report: AgentReport): Instance {
     const nowMs = this.#parts.deps.clock.monotonicMs()
-    const instance = createInstance(report.uid, report.uidOnWire, this.#parts.deps.clock.now(), nowMs)
+    const instance = createInstance(
+      report.uid,
+      Uint8Array.from(report.uidOnWire),
+      this.#parts.deps.clock.now(),
+      nowMs,
+    )
     this.#parts.state.instances.set(report.uid, instance)
     instance.rhythm = this.#parts.state.takeRhythm(report.uid)
     const home = this.#parts.state.workloads.get(this.#parts.state.homes.get(report.uid) ?? '')
@@ -189,9 +194,9 @@ export class Receiver {
     if (instance.connection?.transport === 'http') instance.rhythm = notePoll(instance.rhythm, nowMs)
     instance.lastMessageAt = now
     instance.lastMessageMs = nowMs
-    // The uid's bytes are a view into the frame: replacing equal ones would keep each agent's last frame in memory.
+    // A copy: the uid's bytes are a view into the frame, which may lie beside hundreds of others.
     if (report.uidOnWire.length !== 16 || instance.uidOnWire.length !== 16)
-      instance.uidOnWire = report.uidOnWire
+      instance.uidOnWire = Uint8Array.from(report.uidOnWire)
     const hasNewCapabilities = report.hasCapabilities && report.capabilities !== instance.capabilities
     if (report.hasCapabilities) {
       instance.capabilities = report.capabilities
