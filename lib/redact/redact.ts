@@ -92,7 +92,9 @@ const URL_LIKE = /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>`]+/gi
  * host: one in letters of any script, or one that is filled in at start (`${env:HOST}`).
  */
 const BEFORE_AT = /(?<![^\s"'@/])[^\s"'@/]+@(?=[^\s"'@/])/g
-/** Also `user:pass@tcp(host)`, as database drivers write it. */
+/** `user:pa/ss@tcp(host)`, as database drivers write it: a word with a colon up to the last such `@` in it. */
+const BEFORE_DRIVER = /(?<![^\s"'])[^\s"':]+:[^\s"']*@(?=(?:tcp|udp|unix)6?\()/g
+/** `user:pass@`, also behind the name of a setting. */
 const NAME_AND_PASSWORD = /(?:^|[=,;(])[^=,;:()]+:./
 const INNER_NAME_AND_PASSWORD = /[=,;(][^=,;:()]+:./
 const E_MAIL = /(?<![A-Za-z0-9._%+'-])[A-Za-z0-9._%+'-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+/g
@@ -181,7 +183,8 @@ function redactTokens(text: string): string {
 
 /** Take secrets out of URLs, and credentials that stand before a host. */
 function redactAddresses(text: string): string {
-  const clean = text.includes('://') ? text.replace(URL_LIKE, (url) => redactUrl(url)) : text
+  let clean = text.includes('://') ? text.replace(URL_LIKE, (url) => redactUrl(url)) : text
+  if (clean.includes('@')) clean = clean.replace(BEFORE_DRIVER, `${MASK}@`)
   return clean.includes('@') ? clean.replace(BEFORE_AT, redactBeforeAt) : clean
 }
 
@@ -201,8 +204,7 @@ function redactBeforeAt(stretch: string, offset: number, text: string): string {
  */
 export function redactUrl(url: string): string {
   const authority = url.indexOf('://') + 3
-  const end = indexOfAny(url, '/?#', authority)
-  const at = url.lastIndexOf('@', end - 1)
+  const at = credentialsEnd(url, authority)
   const clean = at >= authority ? url.slice(0, authority) + url.slice(at + 1) : url
   const [withoutFragment] = clean.split('#', 1)
   const question = withoutFragment!.indexOf('?')
@@ -217,6 +219,26 @@ export function redactUrl(url: string): string {
         : pair
     })
   return `${withoutFragment!.slice(0, question)}?${query.sort().join('&')}`
+}
+
+/** What stands for a host or a port and is filled in at start. */
+const FILLED_IN = /\$\{[^${}]{0,80}\}/g
+
+/**
+ * Where the `@` behind the user information of a URL stands; before `authority` where there is none. A password may
+ * hold the marks that end a host: where a name and a colon stand before such a mark and what follows the colon is no
+ * port, they belong to the credentials, up to the last `@`. Behind digits that is true of the path alone, where an `@`
+ * does not begin a part of it: a password is not shown in favour of such an address.
+ */
+function credentialsEnd(url: string, authority: number): number {
+  const end = indexOfAny(url, '/?#', authority)
+  const at = url.lastIndexOf('@', end - 1)
+  const host = url.slice(Math.max(authority, at + 1), end).replace(FILLED_IN, '0')
+  const colon = host.startsWith('[') ? -1 : host.indexOf(':')
+  if (colon <= 0 || end === url.length) return at
+  if (!/^\d{0,5}$/.test(host.slice(colon + 1))) return Math.max(at, url.lastIndexOf('@'))
+  const inPath = url.lastIndexOf('@', indexOfAny(url, '?#', end) - 1)
+  return inPath > end && url[inPath - 1] !== '/' ? inPath : at
 }
 
 function indexOfAny(text: string, characters: string, from: number): number {

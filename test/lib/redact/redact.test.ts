@@ -14,6 +14,12 @@ describe('free text', () => {
     ['basic credentials', 'sent basic dXNlcjpwYXNz to backend', 'dXNlcjpwYXNz'],
     ['user information of a URL', 'dial postgres://app:hunter2@db:5432/x failed', 'hunter2'],
     ['a user that has an @ in its password', 'dial https://app:hun@ter2@db/x failed', 'ter2'],
+    ['a password with a slash', 'dial https://user:pa/hunter2@db:4317/x failed', 'hunter2'],
+    ['what stands before the slash of a password', 'dial https://user:hunter2/x@db:4317/x failed', 'hunter2'],
+    ['a password with a slash behind digits', 'dial https://user:12/hunter2@db:4317/x failed', 'hunter2'],
+    ['a password with other marks of a URL', 'dial https://user:pa?s#hunter2@db/x failed', 'hunter2'],
+    ['a password with a slash behind an @', 'dial https://us@er:pa/hunter2@db/x failed', 'hunter2'],
+    ['a password with a slash without a scheme', 'dsn app:pa/hunter2@tcp(db:3306)/x is wrong', 'hunter2'],
     ['a secret query value', 'GET https://h/x?b=1&api-key=hunter2 -> 401', 'hunter2'],
     ['credentials before a host that is filled in', 'connect app:hunter2@${env:HOST}:4317 failed', 'hunter2'],
     ['credentials before a host in other letters', 'connect app:hunter2@örtlich.example:1 failed', 'hunter2'],
@@ -45,6 +51,15 @@ describe('free text', () => {
     expect(redactText(text)).toBe(text)
     const bind = 'listen tcp 0.0.0.0:4317: bind: address already in use'
     expect(redactText(bind)).toBe(bind)
+    for (const url of [
+      'get https://db:4318/v1/traces?who=a@b failed',
+      'get https://db:4318/@scope/name failed',
+      'get https://${env:HOST}:4318/v1 failed',
+      'get https://db:${env:PORT}/v1/@me failed',
+      'get https://[::1]:4318/a@b failed',
+      'get https://db/who/a@b failed',
+    ])
+      expect(redactText(url)).toBe(url)
   })
 
   it('is done with a hostile text of 1 MB at once', () => {
