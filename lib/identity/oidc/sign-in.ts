@@ -18,13 +18,14 @@ import { deleteUserSessions, insertSession } from '../../store/sessions.ts'
 import { findCredentials, lockIdentity } from '../../store/users.ts'
 import type { SessionEnds } from '../sessions/session-ends.ts'
 import type { Tokens } from '../sessions/tokens.ts'
+import { idsOf } from '../user-groups.ts'
 import { type ExternalIdentity, mapGroups } from './claims.ts'
 import type { OidcSettings } from './settings.ts'
 
 /** How the sign-in of a person of the provider ended. */
 export type SignInOutcome =
   | { ok: true; token: string; expiresAt: Date }
-  /** `no-group`: the map has none of the groups that the provider sent. */
+  /** `no-group`: by the map, none of the groups that the provider sent gives one that muster has. */
   | { ok: false; code: 'no-group'; groups: readonly string[] }
   | { ok: false; code: 'link-requested' }
   /** The user was made or removed twice while the person signed in; the person may begin again. */
@@ -66,18 +67,21 @@ export async function signInExternally(
 ): Promise<SignInOutcome> {
   const { groupMap } = parts.settings
   const groups = groupMap === null ? null : mapGroups(identity.groups, groupMap)
-  if (groups !== null && groups.length === 0) return refuse(parts, issuer, identity)
+  // The map may name groups that somebody has removed: these give nothing.
+  if (groups !== null && (await findGroups(parts.db, groups)).length === 0)
+    return refuse(parts, issuer, identity)
   const person = await readPerson(parts, issuer, identity)
   const clash =
     person.isNew && identity.email !== null
       ? await findCredentials(parts.db, toEmailKey(identity.email))
       : undefined
   if (clash) return askForLink(parts, person, clash.id)
-  const opened = await openSession(parts, person, groups)
-  if (opened.ok || opened.code !== 'changed') return opened
+  let opened = await openSession(parts, person, groups)
   // Meanwhile the same person signed in for the first time in another browser, or the user was removed.
-  const again = await openSession(parts, await readPerson(parts, issuer, identity), groups)
-  return again.ok || again.code !== 'changed' ? again : { ok: false, code: 'sign-in-lost' }
+  if (!opened.ok && opened.code === 'changed')
+    opened = await openSession(parts, await readPerson(parts, issuer, identity), groups)
+  if (opened.ok || opened.code === 'audit-unavailable') return opened
+  return opened.code === 'no-group' ? refuse(parts, issuer, identity) : { ok: false, code: 'sign-in-lost' }
 }
 
 async function readPerson(
@@ -92,9 +96,12 @@ async function readPerson(
   return { issuer, identity, userId, isNew: known === undefined, email, now }
 }
 
-type Opened = { ok: true; token: string; expiresAt: Date } | { ok: false; code: 'changed' }
+type Opened = { ok: true; token: string; expiresAt: Date } | { ok: false; code: 'changed' | 'no-group' }
 
-/** `changed`: the user was made, removed or replaced since `person` was read. */
+/**
+ * `changed`: the user was made, removed or replaced since `person` was read. `no-group`: the groups of muster that were
+ * found for the claims are gone.
+ */
 async function openSession(
   { db, random, tokens, ends, settings }: Parts,
   person: Person,
@@ -108,10 +115,12 @@ async function openSession(
       await lockIdentity(tx)
       const known = await findExternalUser(tx, issuer, identity.subject)
       if (person.isNew ? known !== undefined : known?.id !== userId) return { ok: false, code: 'changed' }
+      const found = groups === null ? null : await findGroups(tx, groups)
+      if (found?.length === 0) return { ok: false, code: 'no-group' }
       const { subject, displayName } = identity
       if (person.isNew)
         await insertExternalUser(tx, { id: userId, email: displayName, issuer, subject, createdAt: now })
-      const isRegrouped = groups !== null && (await followClaims(tx, userId, groups))
+      const isRegrouped = found !== null && (await followClaims(tx, userId, idsOf(found)))
       // The provider made or regrouped this account, as an administrator could: its issuer counts as an author of what
       // the account requests.
       if (person.isNew || isRegrouped) await noteAccountChange(tx, userId, issuer, now)
@@ -134,10 +143,8 @@ async function openSession(
 }
 
 /** Set the groups of a user to those of the claims; whether they differ from those before. */
-async function followClaims(tx: Db, userId: string, names: readonly string[]): Promise<boolean> {
-  const idsOf = (groups: readonly { id: string }[]) => groups.map((group) => group.id)
+async function followClaims(tx: Db, userId: string, after: readonly string[]): Promise<boolean> {
   const before = new Set(idsOf(await listUserGroups(tx, userId)))
-  const after = idsOf(await findGroups(tx, names))
   await replaceUserGroups(tx, userId, after)
   return after.length !== before.size || after.some((id) => !before.has(id))
 }

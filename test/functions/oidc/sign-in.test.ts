@@ -176,6 +176,26 @@ describe('somebody of the provider', () => {
       })
     }))
 
+  it('has no entry by a group of muster that is gone', () =>
+    withMuster({ groupMap: new Map([['shop', ['shop-editors']]]) }, async () => {
+      const as = await muster.token()
+      const body = { name: 'shop-editors', role: 'editor', scope: null }
+      const { id } = (await muster.call('POST', '/api/groups', { as, body })).json as { id: string }
+      await provider.tell({ claims: { ...ADA, groups: ['shop', 'cooks'] } })
+      const first = await signIn()
+      expect(await me(first.token)).toMatchObject({ groups: [{ name: 'shop-editors' }] })
+      const { id: ada } = await me(first.token)
+      await muster.call('DELETE', `/api/users/${ada}`, { as })
+      expect((await muster.call('DELETE', `/api/groups/${id}`, { as })).status).toBe(204)
+      const { landed, token, refusal } = await signIn()
+      expect([landed, token]).toEqual(['/login?sso=refused', undefined])
+      expect(await refusal()).toEqual({ reason: 'no_group', groups: ['shop', 'cooks'] })
+      expect(await database.pool.query("select 1 from users where kind <> 'local'")).toEqual([])
+      // It is back: so is she.
+      await muster.call('POST', '/api/groups', { as, body })
+      expect(await me((await signIn()).token)).toMatchObject({ groups: [{ name: 'shop-editors' }] })
+    }))
+
   it('is refused where the provider left groups out because there are too many', () =>
     withMuster(MAPPED, async () => {
       for (const overage of [{ _claim_names: { groups: 'src1' } }, { hasgroups: true }]) {

@@ -1,8 +1,11 @@
 import { afterAll, expect, it } from 'vitest'
 import type { AuditedDatabase } from '../../../../lib/audit/database.ts'
+import type { ExternalIdentity } from '../../../../lib/identity/oidc/claims.ts'
+import type { OidcSettings } from '../../../../lib/identity/oidc/settings.ts'
 import { signInExternally } from '../../../../lib/identity/oidc/sign-in.ts'
 import { openTokens } from '../../../../lib/identity/sessions/tokens.ts'
 import { insertExternalUser } from '../../../../lib/store/external-users.ts'
+import { insertGroup } from '../../../../lib/store/groups.ts'
 import { createTestContext, TEST_CONFIG } from '../../../support/invoke.ts'
 import { settingsFor } from '../../../support/oidc/provider.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
@@ -22,7 +25,13 @@ const makeAda = () =>
 const removeAda = () => database.pool.execute(`delete from users where subject = 'ada'`)
 
 /** Sign Ada in; before the n-th transaction that opens her session somebody does the n-th of these. */
-function signIn(...meanwhile: (() => Promise<unknown>)[]) {
+const signIn = (...meanwhile: (() => Promise<unknown>)[]) => signInAs(ADA, null, meanwhile)
+
+function signInAs(
+  person: ExternalIdentity,
+  groupMap: OidcSettings['groupMap'],
+  meanwhile: (() => Promise<unknown>)[] = [],
+) {
   const change: AuditedDatabase['change'] = async (name, ...rest) => {
     await meanwhile.shift()?.()
     return ctx.db.change(name, ...rest)
@@ -36,9 +45,9 @@ function signIn(...meanwhile: (() => Promise<unknown>)[]) {
   const parts = {
     ...{ db, clock: ctx.clock, random: ctx.random, ends: { announce: () => {} } },
     tokens: openTokens(TEST_CONFIG.jwtSecret, ctx.clock),
-    settings: settingsFor(ISSUER, 'http://muster.example', { groupMap: null }),
+    settings: settingsFor(ISSUER, 'http://muster.example', { groupMap }),
   }
-  return signInExternally(parts, ISSUER, ADA)
+  return signInExternally(parts, ISSUER, person)
 }
 
 it('is the same person when another browser signed her in for the first time meanwhile', async () => {
@@ -50,4 +59,17 @@ it('is the same person when another browser signed her in for the first time mea
 it('is lost, with a code that its page knows, where the user comes and goes meanwhile', async () => {
   expect(await signIn(makeAda, removeAda)).toEqual({ ok: false, code: 'sign-in-lost' })
   expect(await database.pool.query('select from sessions')).toHaveLength(0)
+})
+
+it('is refused where the only group that she would have had goes meanwhile', async () => {
+  const id = '00000000-0000-7000-8000-0000000000a5'
+  const group = { id, name: 'shop', role: 'editor', scope: null, isSystem: false, createdAt: new Date(0) }
+  await insertGroup(database.pool, group)
+  const map = new Map([['shop', ['shop']]])
+  const grouped = { ...ADA, groups: ['shop', 'cooks'] }
+  const remove = () => database.pool.execute('delete from groups where id = $1', [id])
+  expect(await signInAs(grouped, map, [remove])).toEqual({
+    ...{ ok: false, code: 'no-group', groups: ['shop', 'cooks'] },
+  })
+  expect(await database.pool.query(`select from users where subject = 'ada'`)).toHaveLength(0)
 })
