@@ -1,4 +1,4 @@
-import { hasSoleApprover } from '../../lib/changes/approval-case.ts'
+import { readWhoMayApprove } from '../../lib/changes/approval-case.ts'
 import type { PolicyState } from '../../lib/changes/approval-policy.ts'
 import {
   type ApprovalPolicy,
@@ -7,6 +7,8 @@ import {
   VALID_HOURS_MAX,
 } from '../../lib/model/approval-policy.ts'
 import { type Refusal, refuse } from '../../lib/model/refusal.ts'
+import { scopesOf } from '../../lib/model/scopes.ts'
+import { isSoleApprover, scopesWithTwo } from '../../lib/model/sole-approver.ts'
 import type {
   ApprovalPolicyRecord,
   ApprovalPolicyRequest,
@@ -29,13 +31,17 @@ export async function toPolicyRecord(
   ctx: Context,
   { policy, pending }: PolicyState,
 ): Promise<ApprovalPolicyRecord> {
+  const approvers = await readWhoMayApprove(ctx.db)
+  const isSole = isSoleApprover(approvers, (grants) => scopesOf(grants, 'config:approve') === null)
+  const ended = isSole ? scopesWithTwo(approvers) : []
   const waiting = pending && {
     ...{ ...toClasses(pending.policy), by: pending.by, asked_at: pending.at.toISOString() },
     effective_at: new Date(pending.at.getTime() + LOWERING_WAIT_MS).toISOString(),
   }
   return {
     ...toClasses(policy),
-    sole_approver: await hasSoleApprover(ctx.db),
+    sole_approver: isSole,
+    ...(ended.length === 0 ? {} : { two_approvers_within: ended }),
     ...(waiting === null ? {} : { pending: waiting }),
   }
 }

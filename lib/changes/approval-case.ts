@@ -1,6 +1,7 @@
 import type { ApprovalRule } from '../model/approval-policy.ts'
 import { rolesWith } from '../model/permissions.ts'
 import { type Grant, grantsOf } from '../model/scopes.ts'
+import { type Approvers, isSoleApprover } from '../model/sole-approver.ts'
 import { type AskedApprovers, listApproverStandings, readApprovers } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import type { ApprovalCase, GivenApproval } from './judge-approvals.ts'
@@ -25,11 +26,9 @@ export async function readApproverStandings(
   })
 }
 
-/** Whether at most one person may approve, and there never were two: the approval of an author counts then. */
-export async function hasSoleApprover(db: Db): Promise<boolean> {
-  const { count, hadTwo } = await readApprovers(db, rolesWith('config:approve'))
-  return count < 2 && !hadTwo
-}
+/** Who may approve now, and where two ever could. */
+export const readWhoMayApprove = (db: Db): Promise<Approvers> =>
+  readApprovers(db, rolesWith('config:approve'))
 
 /** A change whose approvals are to be judged. */
 export interface ApprovedChange {
@@ -53,9 +52,10 @@ export async function readApprovalCases(
     ...request,
   }))
   const approvers = await readApproverStandings(tx, requests)
-  const isSoleApprover = await hasSoleApprover(tx)
-  return changes.map(({ rule, given, authors }, at) => ({
-    ...{ rule, given, authors: new Set(authors), approvers: approvers[at]!, isSoleApprover, now },
+  const whoMay = await readWhoMayApprove(tx)
+  return changes.map(({ rule, given, authors, covers }, at) => ({
+    ...{ rule, given, authors: new Set(authors), approvers: approvers[at]!, now },
+    isSoleApprover: isSoleApprover(whoMay, covers),
   }))
 }
 

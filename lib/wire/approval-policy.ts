@@ -1,4 +1,5 @@
-import { boolean, type Infer, number, optional, string, type } from 'superstruct'
+import { array, boolean, type Infer, number, optional, string, type } from 'superstruct'
+import { GroupScope } from './identity.ts'
 import { named, note } from './structs.ts'
 
 export const ApprovalRuleRecord = named(
@@ -39,7 +40,14 @@ export const ApprovalPolicyRecord = named(
   '`GET /api/approval-policy`.',
   type({
     ...CLASSES,
-    sole_approver: note('Whether one person only may approve, so that the author counts.', boolean()),
+    sole_approver: note(
+      'Whether one person only may approve everywhere, so that the author counts.',
+      boolean(),
+    ),
+    two_approvers_within: note(
+      'Where somebody else may approve, or could once, so that the author does not count there.',
+      optional(array(GroupScope)),
+    ),
     pending: optional(PendingApprovalPolicy),
   }),
 )
