@@ -13,12 +13,11 @@ import {
   noteExternalLogin,
   upsertLinkRequest,
 } from '../../store/external-users.ts'
-import { findGroups, listUserGroups, replaceUserGroups } from '../../store/groups.ts'
+import { findGroups, type Group, listUserGroups, replaceUserGroups } from '../../store/groups.ts'
 import { deleteUserSessions, insertSession } from '../../store/sessions.ts'
 import { findCredentials, lockIdentity } from '../../store/users.ts'
 import type { SessionEnds } from '../sessions/session-ends.ts'
 import type { Tokens } from '../sessions/tokens.ts'
-import { idsOf } from '../user-groups.ts'
 import { type ExternalIdentity, mapGroups } from './claims.ts'
 import type { OidcSettings } from './settings.ts'
 
@@ -120,7 +119,7 @@ async function openSession(
       const { subject, displayName } = identity
       if (person.isNew)
         await insertExternalUser(tx, { id: userId, email: displayName, issuer, subject, createdAt: now })
-      const isRegrouped = found !== null && (await followClaims(tx, userId, idsOf(found)))
+      const isRegrouped = found !== null && (await followClaims(tx, userId, found))
       // The provider made or regrouped this account, as an administrator could: its issuer counts as an author of what
       // the account requests.
       if (person.isNew || isRegrouped) await noteAccountChange(tx, userId, issuer, now)
@@ -143,7 +142,9 @@ async function openSession(
 }
 
 /** Set the groups of a user to those of the claims; whether they differ from those before. */
-async function followClaims(tx: Db, userId: string, after: readonly string[]): Promise<boolean> {
+async function followClaims(tx: Db, userId: string, found: readonly Group[]): Promise<boolean> {
+  const idsOf = (groups: readonly Group[]) => groups.map((group) => group.id)
+  const after = idsOf(found)
   const before = new Set(idsOf(await listUserGroups(tx, userId)))
   await replaceUserGroups(tx, userId, after)
   return after.length !== before.size || after.some((id) => !before.has(id))
