@@ -1,3 +1,4 @@
+import { type StillMay, stillHolds } from '../lib/identity/still-may.ts'
 import type { Permission } from '../lib/model/permissions.ts'
 import { isHeldOn, scopesOf } from '../lib/model/scopes.ts'
 import { type ChangeReach, isReachWithin } from '../lib/selectors/within-scope.ts'
@@ -23,6 +24,13 @@ export const refuseWorkloads = (
   workloadIds: Iterable<string>,
 ): Reply | null =>
   [...workloadIds].every((id) => holdsOn(caller, permission, ctx, id)) ? null : problem('out-of-scope')
+
+/** Asks again, in the transaction of a change, whether the caller holds these permissions on its workloads. */
+export const askAgain = (
+  caller: Pick<Actor, 'grants' | 'userId'>,
+  { fleet }: Pick<Context, 'fleet'>,
+  ...permissions: readonly Permission[]
+): StillMay => stillHolds(caller, permissions, (id) => fleet.workload(id)?.trustedLabels ?? null)
 
 /** Whether a change of many workloads stays, now and later, where the caller has a permission. */
 export const coversReach = ({ grants }: Caller, permission: Permission, reach: ChangeReach): boolean =>

@@ -1,12 +1,12 @@
 import { pushApproval } from '../../lib/changes/push-approval.ts'
 import { refuseStages, type StageRefusal } from '../../lib/fleet/decide/rollout.ts'
 import { type Refusal, refuse } from '../../lib/model/refusal.ts'
-import { isHeldOn } from '../../lib/model/scopes.ts'
 import type { StagePlan } from '../../lib/store/rollouts.ts'
 import { ApprovalPushRequest, ApprovalRecord } from '../../lib/wire/approvals.ts'
 import type { RolloutStageRequest } from '../../lib/wire/rollouts.ts'
 import { ROLLOUT_GATES } from '../../lib/wire/values.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { askAgain } from '../../runtime/reach.ts'
 import { accepted, problem } from '../../runtime/reply.ts'
 import { readApproval } from './_approval-of.ts'
 import { approvalParams, PUSH_ERRORS, refuseApproval } from './_approval-replies.ts'
@@ -84,9 +84,9 @@ export default defineHttp({
       breakGlass: body.break_glass,
       breakGlassReason: body.break_glass_reason,
       stages: stages === null ? null : stages.stages,
-      mayPush: (labels) =>
-        isHeldOn(actor.grants, 'workload:push_config', labels) &&
-        (!body.break_glass || isHeldOn(actor.grants, 'config:break_glass', labels)),
+      stillMay: body.break_glass
+        ? askAgain(actor, ctx, 'workload:push_config', 'config:break_glass')
+        : askAgain(actor, ctx, 'workload:push_config'),
     })
     return outcome.ok
       ? accepted(await readApproval(ctx, outcome.approval, actor.userId))

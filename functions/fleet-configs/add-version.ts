@@ -1,6 +1,7 @@
 import { readVersion, VERSION_ERRORS } from '../../lib/fleet-configs/read-version.ts'
 import { toVersionRecord } from '../../lib/fleet-configs/records.ts'
-import { insertVersion } from '../../lib/store/fleet-configs.ts'
+import { stillCovers } from '../../lib/identity/still-may.ts'
+import { insertVersion, lockFleetConfig } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigVersion, FleetConfigVersionRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
@@ -18,7 +19,13 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(FleetConfigVersionRequest),
   replies: [{ status: 201, description: 'The new version.', json: FleetConfigVersion }],
-  errors: ['fleet-config-not-found', 'fleet-config-managed', ...VERSION_ERRORS, 'audit-unavailable'],
+  errors: [
+    'out-of-scope',
+    'fleet-config-not-found',
+    'fleet-config-managed',
+    ...VERSION_ERRORS,
+    'audit-unavailable',
+  ],
   async handle({ params, body, actor }, ctx) {
     const found = requireFleetConfig(ctx, params.id, actor, 'config:create')
     if (!found.ok) return found.reply
@@ -31,6 +38,9 @@ export default defineHttp({
     const by = { author: actor.email, authorId: actor.userId, createdAt: ctx.clock.now() }
     const version = { fleetConfigId: config.id, hash: read.hash, ...draft, ...by }
     const stored = await ctx.db.change('fleet-config.version', actor, async (tx) => {
+      const stands = await lockFleetConfig(tx, config.id)
+      if (stands === null) return { ok: false, code: 'fleet-config-not-found' }
+      if (!(await stillCovers(tx, actor, 'config:create', stands))) return { ok: false, code: 'out-of-scope' }
       const number = await insertVersion(tx, version)
       if (number === null) return { ok: false, code: 'fleet-config-not-found' }
       await tx.record({

@@ -1,5 +1,6 @@
+import { stillCovers } from '../../lib/identity/still-may.ts'
 import { endAutoApplies } from '../../lib/store/auto-apply.ts'
-import { deleteFleetConfig } from '../../lib/store/fleet-configs.ts'
+import { deleteFleetConfig, lockFleetConfig } from '../../lib/store/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
@@ -20,7 +21,13 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 204, description: 'The fleet config is gone.' }],
-  errors: ['fleet-config-not-found', 'fleet-config-managed', 'fleet-config-in-use', 'audit-unavailable'],
+  errors: [
+    'out-of-scope',
+    'fleet-config-not-found',
+    'fleet-config-managed',
+    'fleet-config-in-use',
+    'audit-unavailable',
+  ],
   async handle({ params, actor }, ctx) {
     const found = requireFleetConfig(ctx, params.id, actor, 'config:create')
     if (!found.ok) return found.reply
@@ -31,6 +38,9 @@ export default defineHttp({
     const count = (await ctx.fleetConfigs.counts()).get(config.id)?.under ?? 0
     if (count > 0) return problem('fleet-config-in-use', { count })
     const removed = await ctx.db.change('fleet-config.delete', actor, async (tx) => {
+      const stands = await lockFleetConfig(tx, config.id)
+      if (stands !== null && !(await stillCovers(tx, actor, 'config:create', stands)))
+        return { ok: false, code: 'out-of-scope' }
       if (!(await deleteFleetConfig(tx, config.id))) return { ok: false, code: 'fleet-config-in-use' }
       await endAutoApplies(tx, {
         ...{ fleetConfigId: config.id, number: null, cause: 'config_removed' },
@@ -47,6 +57,7 @@ export default defineHttp({
     if (!removed.ok && removed.code === 'audit-unavailable') return auditUnavailable(removed)
     await ctx.fleetConfigs.load()
     if (removed.ok) return noContent()
+    if (removed.code === 'out-of-scope') return problem(removed.code)
     return findFleetConfig(ctx, params.id) === null
       ? problem('fleet-config-not-found')
       : problem('fleet-config-in-use', { count: 1 })

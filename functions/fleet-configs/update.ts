@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import { NO_COUNTS } from '../../lib/fleet-configs/counts.ts'
 import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
+import { stillCovers } from '../../lib/identity/still-may.ts'
 import { listOpenAutoApplies } from '../../lib/store/auto-apply.ts'
 import { lockFleetConfig, updateFleetConfig } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigRecord, FleetConfigRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { coversReach } from '../../runtime/reach.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import {
   findFleetConfig,
@@ -52,7 +52,7 @@ export default defineHttp({
     const stored = await ctx.db.change('fleet-config.update', actor, async (tx) => {
       const stands = await lockFleetConfig(tx, before.id)
       // Somebody else may have widened the selector in this moment: what is not one's own is not taken back.
-      if (stands !== null && !coversReach(actor, 'config:create', stands))
+      if (stands !== null && !(await stillCovers(tx, actor, 'config:create', stands)))
         return { ok: false, code: 'out-of-scope' }
       const { selector, priority } = read.fields
       const isForOthers =

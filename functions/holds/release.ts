@@ -2,7 +2,7 @@ import { NAMED_WORKLOADS_MAX, releaseWorkloads } from '../../lib/fleet-configs/h
 import { HoldsChanged, HoldsReleaseRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
-import { refuseWorkloads } from '../../runtime/reach.ts'
+import { askAgain, refuseWorkloads } from '../../runtime/reach.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
 /** Release many workloads, so that campaigns may change them again. Nothing is pushed by it. */
@@ -15,15 +15,15 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(HoldsReleaseRequest, { bytesMax: 65_536 }),
   replies: [{ status: 200, description: 'How many were held.', json: HoldsChanged }],
-  errors: ['workload-ids-invalid', 'audit-unavailable'],
+  errors: ['out-of-scope', 'workload-ids-invalid', 'audit-unavailable'],
   async handle({ body: { workload_ids: ids }, actor }, ctx) {
     if (ids.length === 0 || ids.length > NAMED_WORKLOADS_MAX)
       return problem('workload-ids-invalid', { max: NAMED_WORKLOADS_MAX })
     const outside = refuseWorkloads(actor, 'workload:push_config', ctx, ids)
     if (outside !== null) return outside
-    const outcome = await releaseWorkloads(ctx, { workloadIds: ids, actor })
-    return outcome.ok
-      ? json({ changed_count: outcome.changedCount } satisfies HoldsChanged)
-      : auditUnavailable(outcome)
+    const stillMay = askAgain(actor, ctx, 'workload:push_config')
+    const outcome = await releaseWorkloads(ctx, { workloadIds: ids, actor, stillMay })
+    if (outcome.ok) return json({ changed_count: outcome.changedCount } satisfies HoldsChanged)
+    return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
   },
 })

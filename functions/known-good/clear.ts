@@ -1,6 +1,7 @@
 import { clearPin } from '../../lib/changes/known-good.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { askAgain } from '../../runtime/reach.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/_workload-path.ts'
 
@@ -14,9 +15,10 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 204, description: 'Nothing is pinned.' }],
-  errors: ['workload-not-found', 'workload-archived', 'audit-unavailable'],
+  errors: ['out-of-scope', 'workload-not-found', 'workload-archived', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
-    const outcome = await clearPin(ctx, { workloadId: params.id, actor })
+    const stillMay = askAgain(actor, ctx, 'workload:push_config')
+    const outcome = await clearPin(ctx, { workloadId: params.id, actor, stillMay })
     if (outcome.ok) return noContent()
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
   },

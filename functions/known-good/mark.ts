@@ -2,6 +2,7 @@ import { markKnownGood, type PinOutcome, toKnownGoodRecord } from '../../lib/cha
 import { KnownGoodMarked, KnownGoodRequest } from '../../lib/wire/rollback.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { askAgain } from '../../runtime/reach.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
 import { revisionParams } from '../workloads/_workload-path.ts'
 
@@ -40,6 +41,7 @@ export default defineHttp({
     { status: 201, description: 'Pinned for the first time.', json: KnownGoodMarked },
   ],
   errors: [
+    'out-of-scope',
     'replace-reason-too-long',
     'workload-not-found',
     'revision-not-found',
@@ -58,6 +60,7 @@ export default defineHttp({
       return problem('replace-reason-too-long', { max: REASON_MAX })
     const outcome = await markKnownGood(ctx, {
       ...{ workloadId: params.id, hash: params.hash, actor, replaceReason },
+      stillMay: askAgain(actor, ctx, 'workload:push_config'),
       ifCurrent: body.if_current_known_good,
       isForced: body.force,
     })

@@ -1,6 +1,7 @@
 import { rollBackToDefault } from '../../lib/changes/perform-rollback.ts'
 import { DefaultRollbackAccepted } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { askAgain } from '../../runtime/reach.ts'
 import { accepted } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/_workload-path.ts'
 import { refuseRollback } from './_rollback-replies.ts'
@@ -16,6 +17,7 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 202, description: 'The rollback is under way.', json: DefaultRollbackAccepted }],
   errors: [
+    'out-of-scope',
     'workload-not-found',
     'no-rollback-target',
     'workload-archived',
@@ -29,7 +31,8 @@ export default defineHttp({
     'audit-unavailable',
   ],
   async handle({ params, actor }, ctx) {
-    const outcome = await rollBackToDefault(ctx, { workloadId: params.id, actor })
+    const stillMay = askAgain(actor, ctx, 'workload:push_config')
+    const outcome = await rollBackToDefault(ctx, { workloadId: params.id, actor, stillMay })
     if (!outcome.ok) return refuseRollback(outcome)
     const body: DefaultRollbackAccepted = {
       status: 'rollback initiated',

@@ -2,6 +2,7 @@ import { rollBackToHash } from '../../lib/changes/perform-rollback.ts'
 import { ROLLBACK_TIMEOUT_SECONDS } from '../../lib/changes/prepare-rollback.ts'
 import { RollbackAccepted } from '../../lib/wire/rollback.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { askAgain } from '../../runtime/reach.ts'
 import { accepted } from '../../runtime/reply.ts'
 import { revisionParams } from '../workloads/_workload-path.ts'
 import { refuseRollback } from './_rollback-replies.ts'
@@ -17,6 +18,7 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 202, description: 'The rollback is under way.', json: RollbackAccepted }],
   errors: [
+    'out-of-scope',
     'workload-not-found',
     'target-not-found',
     'target-not-applied',
@@ -33,7 +35,8 @@ export default defineHttp({
     'audit-unavailable',
   ],
   async handle({ params, actor }, ctx) {
-    const outcome = await rollBackToHash(ctx, { workloadId: params.id, hash: params.hash, actor })
+    const stillMay = askAgain(actor, ctx, 'workload:push_config')
+    const outcome = await rollBackToHash(ctx, { workloadId: params.id, hash: params.hash, actor, stillMay })
     if (!outcome.ok) return refuseRollback(outcome)
     const { push, requestId, policyFindings } = outcome
     const body: RollbackAccepted = {

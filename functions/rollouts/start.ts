@@ -2,11 +2,11 @@ import { judgeCanary } from '../../lib/changes/canary.ts'
 import { pushApproval } from '../../lib/changes/push-approval.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { configHash } from '../../lib/model/config-hash.ts'
-import { isHeldOn } from '../../lib/model/scopes.ts'
 import { findNewestApprovalOfDraft } from '../../lib/store/approvals.ts'
 import { findRolloutOfPush } from '../../lib/store/rollouts.ts'
 import { RolloutRecord } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noQuery, signedIn } from '../../runtime/define.ts'
+import { askAgain } from '../../runtime/reach.ts'
 import { accepted, problem } from '../../runtime/reply.ts'
 import { PUSH_ERRORS, refuseApproval } from '../approvals/_approval-replies.ts'
 import { workloadParams } from '../workloads/_workload-path.ts'
@@ -54,7 +54,7 @@ export default defineHttp({
     const outcome = await pushApproval(ctx, {
       ...{ workloadId: params.id, approvalId: approval.id, actor, comment, stages: verdict.stages },
       ...{ prodDoubleConfirmed: body.prod_double_confirmed, breakGlass: false, breakGlassReason: '' },
-      mayPush: (labels) => isHeldOn(actor.grants, 'workload:push_config', labels),
+      stillMay: askAgain(actor, ctx, 'workload:push_config'),
     })
     if (!outcome.ok) return refuseApproval(outcome)
     const rollout = await findRolloutOfPush(ctx.db, outcome.approval.pushId ?? '')

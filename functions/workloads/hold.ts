@@ -3,6 +3,7 @@ import { toHoldRecord } from '../../lib/fleet-configs/records.ts'
 import { HoldRecord, HoldRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { askAgain } from '../../runtime/reach.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { workloadParams } from './_workload-path.ts'
 
@@ -16,9 +17,10 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(HoldRequest, { bytesMax: 65_536 }),
   replies: [{ status: 200, description: 'The hold.', json: HoldRecord }],
-  errors: ['reason-invalid', 'until-invalid', 'workload-not-found', 'audit-unavailable'],
+  errors: ['out-of-scope', 'reason-invalid', 'until-invalid', 'workload-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
-    const wanted = { workloadId: params.id, reason: body.reason, until: body.until ?? null, actor }
+    const stillMay = askAgain(actor, ctx, 'workload:push_config')
+    const wanted = { workloadId: params.id, reason: body.reason, until: body.until ?? null, actor, stillMay }
     const outcome = await holdWorkload(ctx, wanted)
     if (outcome.ok) return json(toHoldRecord(outcome.hold, ctx.clock.now()))
     return outcome.code === 'audit-unavailable'

@@ -1,6 +1,7 @@
 import { releaseWorkload } from '../../lib/fleet-configs/holds.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { askAgain } from '../../runtime/reach.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
 import { workloadParams } from './_workload-path.ts'
 
@@ -14,10 +15,13 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 204, description: 'Nothing holds the workload.' }],
-  errors: ['workload-not-found', 'audit-unavailable'],
+  errors: ['out-of-scope', 'workload-not-found', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
-    const outcome = await releaseWorkload(ctx, { workloadId: params.id, actor })
+    const stillMay = askAgain(actor, ctx, 'workload:push_config')
+    const outcome = await releaseWorkload(ctx, { workloadId: params.id, actor, stillMay })
     if (outcome.ok) return noContent()
-    return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem('workload-not-found')
+    return outcome.code === 'audit-unavailable'
+      ? auditUnavailable(outcome)
+      : problem(outcome.code, outcome.details)
   },
 })

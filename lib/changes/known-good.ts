@@ -1,4 +1,5 @@
 import type { AuditFailure } from '../audit/delivery.ts'
+import type { StillMay } from '../identity/still-may.ts'
 import { findContent } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
 import { clearKnownGood, findKnownGood, type KnownGood, setKnownGood } from '../store/known-good.ts'
@@ -13,6 +14,7 @@ export interface PinRequest {
   workloadId: string
   hash: string
   actor: ApprovalActor
+  stillMay: StillMay
   replaceReason: string
   /** The hash of the pin that the caller saw; '' for none; null when the caller does not say. */
   ifCurrent: string | null
@@ -25,6 +27,7 @@ export type PinOutcome =
   | {
       ok: false
       code:
+        | 'out-of-scope'
         | 'workload-not-found'
         | 'revision-not-found'
         | 'workload-archived'
@@ -103,6 +106,7 @@ function pin(parts: ApprovalParts, request: PinRequest): Promise<PinOutcome> {
   return parts.fleet.pinKnownGood<PinOutcome>(workloadId, hash, actor, async (tx) => {
     const row = await lockWorkload(tx, workloadId)
     if (row === null) return { ok: false, code: 'workload-not-found' }
+    if (!(await request.stillMay(tx, [workloadId]))) return { ok: false, code: 'out-of-scope' }
     if (row.archivedAt !== null) return { ok: false, code: 'workload-archived' }
     const fit = await judgePin(tx, workloadId, hash)
     if (!fit.ok) return fit
@@ -148,13 +152,13 @@ function pin(parts: ApprovalParts, request: PinRequest): Promise<PinOutcome> {
 /** What came of removing a pin. */
 export type UnpinOutcome =
   | { ok: true }
-  | { ok: false; code: 'workload-not-found' | 'workload-archived' }
+  | { ok: false; code: 'out-of-scope' | 'workload-not-found' | 'workload-archived' }
   | AuditFailure
 
 /** Remove the pin of a workload; succeeds also where there is none. */
 export async function clearPin(
   parts: ApprovalParts,
-  request: { workloadId: string; actor: ApprovalActor },
+  request: { workloadId: string; actor: ApprovalActor; stillMay: StillMay },
 ): Promise<UnpinOutcome> {
   const { workloadId, actor } = request
   const workload = parts.fleet.workload(workloadId)
@@ -162,6 +166,7 @@ export async function clearPin(
   if (workload.archivedAt !== null) return { ok: false, code: 'workload-archived' }
   return parts.fleet.pinKnownGood<UnpinOutcome>(workloadId, null, actor, async (tx) => {
     if ((await lockWorkload(tx, workloadId)) === null) return { ok: false, code: 'workload-not-found' }
+    if (!(await request.stillMay(tx, [workloadId]))) return { ok: false, code: 'out-of-scope' }
     const former = await findKnownGood(tx, workloadId)
     await clearKnownGood(tx, workloadId)
     await tx.record({

@@ -1,5 +1,6 @@
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { ConfigTarget } from '../configs/check/target.ts'
+import type { StillMay } from '../identity/still-may.ts'
 import { type ConfigContent, findContent } from '../store/config-contents.ts'
 import { findNewestPushOfHash, type Push, wasEverApplied, wasEverApproved } from '../store/pushes.ts'
 import type { PolicyFinding } from '../wire/policy.ts'
@@ -22,12 +23,19 @@ export interface RollbackDone {
   policyFindings: readonly PolicyFinding[]
 }
 
+/** A rollback as it comes in. */
+interface Asked {
+  workloadId: string
+  actor: ApprovalActor
+  stillMay: StillMay
+}
+
 /** What came of asking for a rollback. */
 export type RollbackOutcome =
   | RollbackDone
   | { ok: false; code: 'workload-not-found' | 'target-not-found' | 'target-content-unavailable' }
   | { ok: false; code: 'target-not-applied'; targetStatus: string }
-  | { ok: false; code: 'no-rollback-target' | 'target-not-approved' }
+  | { ok: false; code: 'no-rollback-target' | 'out-of-scope' | 'target-not-approved' }
   | WorkloadRefusal
   | GateRefusal
   | DraftRefusal
@@ -39,7 +47,7 @@ export type RollbackOutcome =
  */
 export async function rollBackToHash(
   parts: ApprovalParts,
-  request: { workloadId: string; hash: string; actor: ApprovalActor },
+  request: Asked & { hash: string },
 ): Promise<RollbackOutcome> {
   const target = await parts.configTargets.find(request.workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }
@@ -52,14 +60,11 @@ export async function rollBackToHash(
     return { ok: false, code: 'target-not-approved' }
   const content = await findContent(db, request.hash)
   if (content === null) return { ok: false, code: 'target-content-unavailable' }
-  return perform(parts, target, content, 'hash', request.actor)
+  return perform(parts, target, content, 'hash', request)
 }
 
 /** Go back to the pinned known-good config, or to what was applied before. */
-export async function rollBackToDefault(
-  parts: ApprovalParts,
-  request: { workloadId: string; actor: ApprovalActor },
-): Promise<RollbackOutcome> {
+export async function rollBackToDefault(parts: ApprovalParts, request: Asked): Promise<RollbackOutcome> {
   const target = await parts.configTargets.find(request.workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }
   const refused = refuseWorkload(parts, target)
@@ -67,7 +72,7 @@ export async function rollBackToDefault(
   const found = await parts.fleet.findRollbackTarget(request.workloadId)
   if (found === null) return { ok: false, code: 'no-rollback-target' }
   const content = { hash: found.target.hash, body: found.body, components: found.used }
-  return perform(parts, target, content, found.target.kind, request.actor)
+  return perform(parts, target, content, found.target.kind, request)
 }
 
 async function perform(
@@ -75,7 +80,7 @@ async function perform(
   target: ConfigTarget,
   content: ConfigContent,
   targetKind: TargetKind,
-  actor: ApprovalActor,
+  { actor, stillMay }: Asked,
 ): Promise<RollbackOutcome> {
   const refused = refuseWorkload(parts, target)
   if (refused !== null) return refused
@@ -83,12 +88,13 @@ async function perform(
   if (!checked.ok) return checked
   const { workloadId } = target
   let requestId = ''
-  const outcome = await parts.fleet.push<never>(
+  const outcome = await parts.fleet.push<{ ok: false; code: 'out-of-scope' }>(
     {
       ...{ workloadId, hash: content.hash, body: content.body, used: checked.required },
       ...{ path: 'rollback', actor, approvalId: null, rollbackTargetKind: targetKind },
     },
     async (tx, push) => {
+      if (!(await stillMay(tx, [workloadId]))) return { ok: false, code: 'out-of-scope' }
       requestId = encodeRequestId({
         ...{ workloadId, targetHash: content.hash, pushId: push.pushId, startedAt: push.submittedAt },
       })

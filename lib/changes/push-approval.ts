@@ -5,6 +5,7 @@ import type { ConfigTarget } from '../configs/check/target.ts'
 import { policyForWorkload } from '../configs/policy/policy.ts'
 import { askGate } from '../fleet/pushes/ask-gate.ts'
 import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
+import type { StillMay } from '../identity/still-may.ts'
 import { gitOwnerOf } from '../model/git-group.ts'
 import { isProduction } from '../model/production.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
@@ -46,8 +47,7 @@ export interface ApprovalPush {
   breakGlassReason: string
   /** Null for a push to all instances at once. */
   stages: readonly StagePlan[] | null
-  /** Whether whoever pushes may do so on a workload with these trusted labels. */
-  mayPush(trustedLabels: Readonly<Record<string, string>>): boolean
+  stillMay: StillMay
 }
 
 /** What came of pushing a request. */
@@ -231,7 +231,7 @@ async function commit(
       const workload = parts.fleet.workload(workloadId)
       if (workload !== null && standingOf(approval, workload) !== standingOf(approval, target))
         return { ok: false, code: 'moved-meanwhile' }
-      if (!push.mayPush(workload?.trustedLabels ?? target.trustedLabels)) return refuse('out-of-scope')
+      if (!(await push.stillMay(tx, [workloadId]))) return refuse('out-of-scope')
       const locked = await lockApproval(tx, approval.id)
       if (locked === null) return { ok: false, code: 'approval-not-found' }
       const refusal = refuseStatus(locked.status, breakGlass) ?? (await refuseShortfall(tx, locked))

@@ -2,6 +2,7 @@ import type { ActTransaction, AuditedDatabase } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { AuditActor } from '../audit/event.ts'
 import type { Clock } from '../clock.ts'
+import type { StillMay } from '../identity/still-may.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { isStorable } from '../model/storable.ts'
 import { readTime } from '../model/times.ts'
@@ -24,7 +25,9 @@ const HOLD_MAX_MS = 365 * DAY_MS
 export const HOLD_REASON_LENGTH_MAX = 1_024
 
 /** Why a hold is not stored or ended. */
-export type HoldRefusal = Refusal<'reason-invalid' | 'until-invalid' | 'workload-not-found'> | AuditFailure
+export type HoldRefusal =
+  | Refusal<'out-of-scope' | 'reason-invalid' | 'until-invalid' | 'workload-not-found'>
+  | AuditFailure
 
 /** A time that somebody gave for the end of something; null when it is none, is over, or too far away. */
 export function readUntil(text: string, now: Date, mostMs: number): Date | null {
@@ -39,11 +42,12 @@ interface AskedHold {
   reason: string
   until: string | null
   actor: AuditActor
+  stillMay: StillMay
 }
 
 function readHold(
   { clock }: Pick<HoldParts, 'clock'>,
-  { reason: sent, until, actor }: AskedHold,
+  { reason: sent, until, actor }: Omit<AskedHold, 'stillMay'>,
 ): { ok: true; hold: Omit<StoredHold, 'workloadId'> } | Refusal<'reason-invalid' | 'until-invalid'> {
   const reason = sent.trim()
   if (reason === '' || reason.length > HOLD_REASON_LENGTH_MAX || !isStorable(reason))
@@ -76,14 +80,15 @@ export async function holdWorkload(
   parts: HoldParts,
   wanted: AskedHold & { workloadId: string },
 ): Promise<HoldOutcome> {
-  const { workloadId, actor } = wanted
+  const { workloadId, actor, stillMay } = wanted
   const read = readHold(parts, wanted)
   if (!read.ok) return read
   if (parts.fleet.workload(workloadId) === null) return refuse('workload-not-found')
   const hold = { ...read.hold, workloadId }
-  const stored = await parts.db.change<HoldOutcome>('workload.hold', actor, async (tx) =>
-    (await writeHold(tx, hold)) ? { ok: true, hold } : refuse('workload-not-found'),
-  )
+  const stored = await parts.db.change<HoldOutcome>('workload.hold', actor, async (tx) => {
+    if (!(await stillMay(tx, [workloadId]))) return refuse('out-of-scope')
+    return (await writeHold(tx, hold)) ? { ok: true, hold } : refuse('workload-not-found')
+  })
   if (stored.ok) await parts.fleetConfigs.load()
   return stored
 }
@@ -94,13 +99,18 @@ export async function holdWorkload(
  */
 export async function releaseWorkload(
   parts: HoldParts,
-  { workloadId, actor }: { workloadId: string; actor: AuditActor },
+  { workloadId, actor, stillMay }: { workloadId: string; actor: AuditActor; stillMay: StillMay },
 ): Promise<{ ok: true } | HoldRefusal> {
   if (parts.fleet.workload(workloadId) === null) return refuse('workload-not-found')
-  const released = await parts.db.change<{ ok: true }>('workload.release', actor, async (tx) => {
-    await writeRelease(tx, workloadId)
-    return { ok: true }
-  })
+  const released = await parts.db.change<{ ok: true } | Refusal<'out-of-scope'>>(
+    'workload.release',
+    actor,
+    async (tx) => {
+      if (!(await stillMay(tx, [workloadId]))) return refuse('out-of-scope')
+      await writeRelease(tx, workloadId)
+      return { ok: true }
+    },
+  )
   if (released.ok) await parts.fleetConfigs.load()
   return released
 }
@@ -110,7 +120,14 @@ export const NAMED_WORKLOADS_MAX = 500
 /** Holds in one transaction: it has the lock of the audit trail until it is over. */
 const TOGETHER = 50
 
-type CountedOutcome = { ok: true; changedCount: number } | AuditFailure
+type CountedOutcome = { ok: true; changedCount: number } | Refusal<'out-of-scope'> | AuditFailure
+
+/** Workloads that somebody names. */
+interface NamedWorkloads {
+  workloadIds: readonly string[]
+  actor: AuditActor
+  stillMay: StillMay
+}
 
 /** Hold many workloads, as `holdWorkload` does each; those that are not there are passed over. */
 export async function holdWorkloads(
@@ -125,31 +142,38 @@ export async function holdWorkloads(
 }
 
 /** Release many workloads; those that nobody holds are passed over. */
-export const releaseWorkloads = (
-  parts: HoldParts,
-  wanted: { workloadIds: readonly string[]; actor: AuditActor },
-): Promise<CountedOutcome> => changeTogether(parts, 'workload.release', wanted, writeRelease)
+export const releaseWorkloads = (parts: HoldParts, wanted: NamedWorkloads): Promise<CountedOutcome> =>
+  changeTogether(parts, 'workload.release', wanted, writeRelease)
 
 async function changeTogether(
   parts: HoldParts,
   name: string,
-  { workloadIds, actor }: { workloadIds: readonly string[]; actor: AuditActor },
+  { workloadIds, actor, stillMay }: NamedWorkloads,
   change: (tx: ActTransaction, workloadId: string) => Promise<boolean>,
 ): Promise<CountedOutcome> {
   // In the order in which everybody locks workloads.
   const ids = [...new Set(workloadIds)].filter((id) => parts.fleet.workload(id) !== null).sort()
   let changedCount = 0
-  let failure: AuditFailure | null = null
+  let failure: Refusal<'out-of-scope'> | AuditFailure | null = null
   for (let at = 0; at < ids.length && failure === null; at += TOGETHER) {
     const some = ids.slice(at, at + TOGETHER)
-    const stored = await parts.db.change<{ ok: true; count: number }>(name, actor, async (tx) => {
-      let count = 0
-      for (const id of some) if (await change(tx, id)) count++
-      return { ok: true, count }
-    })
+    const stored = await parts.db.change<{ ok: true; count: number } | Refusal<'out-of-scope'>>(
+      name,
+      actor,
+      async (tx) => {
+        if (!(await stillMay(tx, some))) return refuse('out-of-scope')
+        let count = 0
+        for (const id of some) if (await change(tx, id)) count++
+        return { ok: true, count }
+      },
+    )
     if (stored.ok) changedCount += stored.count
     // Earlier transactions stand, whatever became of this one.
-    else failure = changedCount > 0 ? { ...stored, sideEffect: 'applied' } : stored
+    else
+      failure =
+        stored.code === 'audit-unavailable' && changedCount > 0
+          ? { ...stored, sideEffect: 'applied' }
+          : stored
   }
   await parts.fleetConfigs.load()
   return failure ?? { ok: true, changedCount }

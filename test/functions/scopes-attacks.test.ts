@@ -468,3 +468,107 @@ describe('what else reaches many workloads', () => {
     expect(await call(sue, `POST /api/reviews/${review!.id}`, look)).toMatchObject(OUTSIDE)
   })
 })
+
+describe('what was let in', () => {
+  /** The service, where `work` is done once between the guards of a call and the transaction of its change. */
+  function withMeanwhile(work: () => Promise<unknown>): FleetTestContext {
+    let isDone = false
+    const around = <T extends object>(target: T, names: readonly PropertyKey[]): T =>
+      new Proxy(target, {
+        get(inner, name) {
+          const value: unknown = Reflect.get(inner, name)
+          if (typeof value !== 'function') return value
+          return async (...args: unknown[]) => {
+            if (names.includes(name) && !isDone) {
+              isDone = true
+              await work()
+            }
+            return value.apply(inner, args)
+          }
+        },
+      })
+    const fleet = new Proxy(ctx.fleet, {
+      get(inner, name) {
+        const value: unknown = Reflect.get(inner, name)
+        if (name === 'push' || name === 'pinKnownGood')
+          return Reflect.get(around(inner, ['push', 'pinKnownGood']), name)
+        return typeof value === 'function' ? value.bind(inner) : value
+      },
+    })
+    return { ...ctx, db: around(ctx.db, ['change']), fleet }
+  }
+  const callWith = async (work: () => Promise<unknown>, route: string, body?: object) =>
+    invoke(withMeanwhile(work), route, { as: sue.token, body })
+
+  it('by hand is refused where the workload left the scope, or the caller the group, before it is done', async () => {
+    const [agent] = staging
+    const id = agent!.workloadId
+    for (const text of [SECOND, configYaml(3)]) {
+      const body = { draft_yaml: text, target_group: 'single', comment: 'please' }
+      const path = `POST ${approvals(agent!)}`
+      const made = (await call(sue, path, body)).json as ApprovalRecord
+      expect(await call(tom, `${path}/${made.id}/approve`, { comment: 'fine' })).toMatchObject({
+        status: 200,
+      })
+      expect(await call(sue, `${path}/${made.id}/push`, {})).toMatchObject({ status: 202 })
+      agent!.apply()
+      await ctx.advance(1_000)
+    }
+    const waiting = await call(sue, `POST ${approvals(agent!)}`, { draft_yaml: configYaml(4), comment: 'x' })
+    const { id: approval } = waiting.json as ApprovalRecord
+    await call(tom, `POST ${approvals(agent!)}/${approval}/approve`, { comment: 'fine' })
+    const named = { workload_ids: staging.map(({ workloadId }) => workloadId), reason: 'mine' }
+    const path = `/api/workloads/${id}`
+    const deeds: [string, object?][] = [
+      [`POST ${path}/hold`, { reason: 'mine' }],
+      [`POST ${path}/release`],
+      ['POST /api/holds', named],
+      ['POST /api/holds/release', named],
+      [`POST ${path}/configs/${configHash(SECOND)}/known-good`],
+      [`DELETE ${path}/known-good`],
+      [`POST ${path}/configs/${configHash(SECOND)}/rollback`],
+      [`POST ${path}/rollback`],
+      [`POST ${path}/config/approvals/${approval}/push`, {}],
+    ]
+    const ways: [() => Promise<unknown>, () => Promise<unknown>][] = [
+      [() => placeIn(ctx, admin, id, 'live'), () => placeIn(ctx, admin, id, 'staging')],
+      [
+        () => call(admin, `PATCH /api/users/${sue.userId}`, { groups: ['viewer'] }),
+        () => call(admin, `PATCH /api/users/${sue.userId}`, { groups: ['staging-editors'] }),
+      ],
+    ]
+    const offered = agent!.offered().length
+    for (const [route, body] of deeds)
+      for (const [work, undo] of ways) {
+        expect(await callWith(work, route, body), route).toMatchObject(OUTSIDE)
+        await undo()
+      }
+    expect(agent!.offered()).toHaveLength(offered)
+    expect(await database.pool.query('select from workload_holds')).toEqual([])
+    // Each of them is done where nothing changes meanwhile.
+    for (const [route, body] of deeds)
+      expect((await callWith(async () => {}, route, body)).status, route).toBeLessThan(300)
+  })
+
+  it('of a fleet config is refused where it was widened, or the caller left the group, before it is done', async () => {
+    // Nothing is under it, so that it could be removed.
+    for (const { workloadId } of staging) await placeIn(ctx, admin, workloadId, 'live')
+    const { id } = await makeFleetConfig(sue, IN_STAGING, 0, 'Own')
+    const path = `/api/fleet-configs/${id}`
+    const put = (selector: object) => call(admin, `PUT ${path}`, { name: 'Own', selector, priority: 0 })
+    const regroup = (group: string) => call(admin, `PATCH /api/users/${sue.userId}`, { groups: [group] })
+    const deeds: [string, object?][] = [
+      [`POST ${path}/versions`, { content: SECOND }],
+      [`PUT ${path}`, { name: 'Mine', selector: IN_STAGING, priority: 0 }],
+      [`DELETE ${path}`],
+    ]
+    for (const [route, body] of deeds) {
+      expect(await callWith(() => put(EVERYWHERE), route, body), route).toMatchObject(OUTSIDE)
+      await put(IN_STAGING)
+      expect(await callWith(() => regroup('viewer'), route, body), route).toMatchObject(OUTSIDE)
+      await regroup('staging-editors')
+    }
+    expect((await call(admin, `GET ${path}`)).json).toMatchObject({ name: 'Own', newest_version: 0 })
+    for (const [route, body] of deeds) expect((await call(sue, route, body)).status, route).toBeLessThan(300)
+  })
+})

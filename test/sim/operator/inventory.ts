@@ -54,13 +54,14 @@ export class InventoryOperator {
     await ask(this.#world, `pin ${hash.slice(0, 6)}`, ({ ctx }) =>
       markKnownGood(ctx, {
         ...{ workloadId, hash, actor: AUTHOR, replaceReason: '', ifCurrent: null, isForced: true },
+        stillMay: async () => true,
       }),
     )
   }
 
   async unpin(workloadId: string): Promise<void> {
     await ask(this.#world, `unpin ${workloadId.slice(0, 4)}`, ({ ctx }) =>
-      clearPin(ctx, { workloadId, actor: AUTHOR }),
+      clearPin(ctx, { workloadId, actor: AUTHOR, stillMay: async () => true }),
     )
   }
 

@@ -76,7 +76,7 @@ export class PushingOperator {
       pushApproval(ctx, {
         ...{ workloadId, approvalId, actor: AUTHOR, comment: '', stages },
         ...{ prodDoubleConfirmed: false, breakGlass: false, breakGlassReason: '' },
-        mayPush: () => true,
+        stillMay: async () => true,
       }),
     )
     // Without an answer the push may or may not stand: try again to find out.
@@ -102,10 +102,9 @@ export class PushingOperator {
   /** Roll back to the config with this hash, or with null to the one that the service chooses. */
   async rollBack(workloadId: string, hash: string | null): Promise<void> {
     const name = hash === null ? 'the default' : hash.slice(0, 6)
+    const asked = { workloadId, actor: AUTHOR, stillMay: async () => true }
     await ask(this.#world, `roll ${workloadId.slice(0, 4)} back to ${name}`, ({ ctx }) =>
-      hash === null
-        ? rollBackToDefault(ctx, { workloadId, actor: AUTHOR })
-        : rollBackToHash(ctx, { workloadId, hash, actor: AUTHOR }),
+      hash === null ? rollBackToDefault(ctx, asked) : rollBackToHash(ctx, { ...asked, hash }),
     )
   }
 
