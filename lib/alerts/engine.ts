@@ -109,7 +109,7 @@ export class AlertEngine {
     const { fleet, settings } = this.#parts
     this.#times ??= new AssignmentTimes(fleet.state.startedAtMs)
     const actions: AlertAction[] = []
-    const failed: { facts: FailedFacts; stored: readonly CurrentAlert[] }[] = []
+    const troubled: { facts: WorkloadFacts; stored: readonly CurrentAlert[] }[] = []
     let judged = 0
     for (const workload of [...fleet.state.workloads.values()]) {
       judged += 1 + Math.min(workload.live.count, CHUNK)
@@ -127,20 +127,17 @@ export class AlertEngine {
       const counts = await this.#count(workload, this.#times, nowMs)
       if (counts === null) continue
       const facts = toWorkloadFacts(workload, counts)
-      if (hasFailedPush(facts)) failed.push({ facts, stored })
+      if (pushesInTrouble(facts).length > 0) troubled.push({ facts, stored })
       else actions.push(...decideAlerts(facts, stored, settings))
     }
-    // A failed push of a campaign fires no alert of its workload: the campaign shows it, and `campaign_halted` fires
-    // when it halts.
+    // A push of a campaign that failed or halted fires no alert of its workload: `campaign_failures` tells of it, and
+    // `campaign_halted` while the campaign is halted.
     const ofCampaigns = await listPushesOfCampaigns(
       this.#parts.db,
-      failed.map(({ facts }) => facts.push.pushId),
+      troubled.flatMap(({ facts }) => pushesInTrouble(facts)),
     )
-    for (const { facts, stored } of failed) {
-      const isTold = ofCampaigns.has(facts.push.pushId)
-      const alone = isTold ? { ...facts, push: { kind: 'settled' as const } } : facts
-      actions.push(...decideAlerts(alone, stored, settings))
-    }
+    for (const { facts, stored } of troubled)
+      actions.push(...decideAlerts(withoutPushes(facts, ofCampaigns), stored, settings))
     await this.#times.endLook(nowMs)
     return actions
   }
@@ -218,9 +215,18 @@ export class AlertEngine {
   }
 }
 
-type FailedFacts = WorkloadFacts & { push: Extract<WorkloadFacts['push'], { kind: 'failed' }> }
+/** The pushes of a workload that failed, or whose rollout halted. */
+const pushesInTrouble = ({ push, halted }: WorkloadFacts): string[] => [
+  ...(push.kind === 'failed' ? [push.pushId] : []),
+  ...(halted === null ? [] : [halted.pushId]),
+]
 
-const hasFailedPush = (facts: WorkloadFacts): facts is FailedFacts => facts.push.kind === 'failed'
+/** The facts as if these pushes had not gone wrong. */
+const withoutPushes = (facts: WorkloadFacts, pushIds: ReadonlySet<string>): WorkloadFacts => ({
+  ...facts,
+  ...(facts.push.kind === 'failed' && pushIds.has(facts.push.pushId) ? { push: { kind: 'settled' } } : {}),
+  ...(facts.halted !== null && pushIds.has(facts.halted.pushId) ? { halted: null } : {}),
+})
 
 function groupByWorkload(alerts: readonly CurrentAlert[]): Map<string, CurrentAlert[]> {
   const groups = new Map<string, CurrentAlert[]>()

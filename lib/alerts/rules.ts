@@ -1,5 +1,6 @@
 import { type ReportedConfig, standingOf } from '../fleet/decide/standing.ts'
 import { UNHEALTHY_SHARE } from '../fleet/decide/status.ts'
+import { sayStop } from '../model/stops.ts'
 import { isComparable, isVersionOutdated } from '../model/versions.ts'
 import type { AlertDetails, CurrentAlert } from '../store/alerts.ts'
 import type { AlertRule, AlertSeverity, WorkloadAlertRule } from '../wire/alerts.ts'
@@ -11,9 +12,11 @@ export const ALERT_SEVERITY: Record<AlertRule, AlertSeverity> = {
   workload_down: 'critical',
   workload_unhealthy: 'critical',
   push_failed: 'warning',
+  rollout_halted: 'warning',
   config_drift: 'warning',
   version_outdated: 'warning',
   campaign_halted: 'warning',
+  campaign_failures: 'warning',
   auto_apply_held: 'warning',
   config_conflict: 'warning',
 }
@@ -113,6 +116,18 @@ export type PushFacts =
       counts: { failed: number; target: number } | null
     }
 
+/** A rollout in stages that stopped by itself and waits for an operator. */
+export interface HaltedRollout {
+  rolloutId: string
+  pushId: string
+  hash: string
+  gate: string
+  value: number
+  limit: number
+  /** The stage in which it stopped, from 0. */
+  stage: number
+}
+
 /** Everything the rules look at in one workload that is not archived. */
 export interface WorkloadFacts {
   workloadId: string
@@ -122,6 +137,8 @@ export interface WorkloadFacts {
   /** The live instances only. */
   instances: InstanceCounts
   push: PushFacts
+  /** Null while no rollout waits. */
+  halted: HaltedRollout | null
 }
 
 /** The settings of the alert rules. */
@@ -229,6 +246,19 @@ function judgePush(facts: WorkloadFacts): Cause {
   }
 }
 
+function judgeRollout(facts: WorkloadFacts): Cause {
+  if (facts.halted === null) return ABSENT
+  const { rolloutId, hash, gate, value, limit, stage } = facts.halted
+  const where = `config ${hash.slice(0, SHORT_HASH)} halted in stage ${stage + 1}`
+  return {
+    kind: 'present',
+    message: `${nameOf(facts)}: the rollout of ${where}: ${sayStop({ gate, value, limit })}`,
+    // One that was let go on and stops in a later stage fires anew.
+    subject: `${rolloutId}/${stage}`,
+    details: { rollout_id: rolloutId, config_hash: hash, gate, value, limit, stage: stage + 1 },
+  }
+}
+
 function judgeVersion(facts: WorkloadFacts, settings: RuleSettings): Cause {
   const { minAgentVersion } = settings
   if (!isVersionOutdated(facts.version, minAgentVersion)) return ABSENT
@@ -245,6 +275,7 @@ export function judgeWorkload(
     workload_down: judgeDown(facts, settings),
     workload_unhealthy: judgeUnhealthy(facts),
     push_failed: judgePush(facts),
+    rollout_halted: judgeRollout(facts),
     config_drift: judgeDrift(facts),
     version_outdated: judgeVersion(facts, settings),
   }

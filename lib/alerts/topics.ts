@@ -1,5 +1,5 @@
 import { sayStop } from '../model/stops.ts'
-import { listHaltedCampaigns, listHeldAutoApplies } from '../store/alert-topics.ts'
+import { listCampaignsWithFailures, listHaltedCampaigns, listHeldAutoApplies } from '../store/alert-topics.ts'
 import type { AlertDetails, CurrentTopicAlert } from '../store/alerts.ts'
 import type { Db } from '../store/db.ts'
 import type { TopicAlertRule } from '../wire/alerts.ts'
@@ -32,8 +32,8 @@ const NAMED_MAX = 5
 const cut = (name: string): string => [...name].slice(0, NAME_LENGTH_MAX).join('')
 
 /**
- * The causes that are present now: halted campaigns, versions that stopped applying by themselves, conflicts of fleet
- * configs.
+ * The causes that are present now: halted campaigns, campaigns of which failures are left, versions that stopped applying
+ * by themselves, conflicts of fleet configs.
  */
 export async function findTopicCauses(db: Db, conflicts: readonly ConfigConflict[]): Promise<TopicCause[]> {
   const halted = (await listHaltedCampaigns(db)).map(({ id, name, haltedAt, halt }): TopicCause => {
@@ -44,6 +44,13 @@ export async function findTopicCauses(db: Db, conflicts: readonly ConfigConflict
       details: { campaign_id: id, name: cut(name), gate, value, limit, title },
     }
   })
+  const failing = (await listCampaignsWithFailures(db)).map(
+    ({ id, name, count, title }): TopicCause => ({
+      ...{ rule: 'campaign_failures', topic: `campaign:${id}`, subject: '' },
+      message: `Campaign "${cut(name)}" failed on ${count} ${count === 1 ? 'workload' : 'workloads'}${title && ` (${title})`}`,
+      details: { campaign_id: id, name: cut(name), failed: count, title },
+    }),
+  )
   const held = (await listHeldAutoApplies(db)).map(
     ({ id, fleetConfigId, name, number, heldAt, hold }): TopicCause => {
       const { gate, value, limit, title = '' } = hold
@@ -55,7 +62,7 @@ export async function findTopicCauses(db: Db, conflicts: readonly ConfigConflict
       }
     },
   )
-  return [...halted, ...held, ...conflicts.map(toConflict)]
+  return [...halted, ...failing, ...held, ...conflicts.map(toConflict)]
 }
 
 function toConflict({ id, name, rivals, count }: ConfigConflict): TopicCause {

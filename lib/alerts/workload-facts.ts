@@ -8,6 +8,7 @@ import { AGENT_CAPABILITIES } from '../opamp/report.ts'
 import { inTurns } from '../turns.ts'
 import {
   countInstance,
+  type HaltedRollout,
   type InstanceCounts,
   type InstanceFacts,
   type PushFacts,
@@ -125,8 +126,16 @@ export function countLive(
   countInstance(counts, facts, nowMs)
 }
 
+function toHaltedRollout({ rollout }: Workload): HaltedRollout | null {
+  if (rollout === null || rollout.stored.status !== 'halted' || rollout.stored.halt === null) return null
+  const { gate, value, limit, stage } = rollout.stored.halt
+  const { pushId, hash } = rollout.followed.push
+  return { rolloutId: rollout.stored.id, pushId, hash, gate, value, limit, stage }
+}
+
 /** What the alert rules look at in a workload of the fleet, with its live instances as they were counted. */
 export function toWorkloadFacts(workload: Workload, instances: InstanceCounts): WorkloadFacts {
   const { id: workloadId, displayName, status, version } = workload
-  return { workloadId, displayName, status, version, instances, push: toPushFacts(workload) }
+  const push = toPushFacts(workload)
+  return { workloadId, displayName, status, version, instances, push, halted: toHaltedRollout(workload) }
 }

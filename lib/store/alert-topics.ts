@@ -11,6 +11,27 @@ export async function listHaltedCampaigns(
   )
 }
 
+/**
+ * The campaigns that are not halted and of which failures are left: workloads that are still in the fleet and have applied
+ * nothing since, other than what took the failure back by itself. Of a campaign that is taken back only those count that
+ * could not be.
+ */
+export async function listCampaignsWithFailures(
+  db: Db,
+): Promise<{ id: string; name: string; count: number; title: string }[]> {
+  return db.query(
+    `select c.id, c.name, count(*)::int as count, coalesce(mode() within group (order by t.title), '') as title
+     from campaign_targets t join campaigns c on c.id = t.campaign_id
+       join workloads w on w.id = t.workload_id and w.archived_at is null
+       join pushes f on f.push_id = coalesce(t.rollback_push_id, t.push_id)
+     where t.state in ('failed', 'rollback_failed') and c.status <> 'halted'
+       and (t.state = 'rollback_failed' or c.status not in ('rolling_back', 'rolled_back'))
+       and not exists (select from pushes p where p.workload_id = t.workload_id and p.seq >= f.seq
+         and p.status = 'applied' and p.kind <> 'auto-rollback')
+     group by c.id order by c.id`,
+  )
+}
+
 /** The versions that applied by themselves until muster stopped them. */
 export async function listHeldAutoApplies(
   db: Db,

@@ -6,12 +6,18 @@ export const WORKLOAD_ALERT_RULES = [
   'workload_down',
   'workload_unhealthy',
   'push_failed',
+  'rollout_halted',
   'config_drift',
   'version_outdated',
 ] as const
 
 /** Alerts of a campaign or a fleet config. */
-export const TOPIC_ALERT_RULES = ['campaign_halted', 'auto_apply_held', 'config_conflict'] as const
+export const TOPIC_ALERT_RULES = [
+  'campaign_halted',
+  'campaign_failures',
+  'auto_apply_held',
+  'config_conflict',
+] as const
 
 /** All alert rules. */
 export const ALERT_RULES = [...WORKLOAD_ALERT_RULES, ...TOPIC_ALERT_RULES] as const

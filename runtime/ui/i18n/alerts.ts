@@ -25,9 +25,11 @@ export const alertTexts = defineTexts({
       workload_down: 'Workload down',
       workload_unhealthy: 'Workload unhealthy',
       push_failed: 'Push failed',
+      rollout_halted: 'Rollout halted',
       config_drift: 'Config drift',
       version_outdated: 'Version outdated',
       campaign_halted: 'Campaign halted',
+      campaign_failures: 'Campaign with failures',
       auto_apply_held: 'Stopped applying by itself',
       config_conflict: 'Fleet configs in conflict',
     },
@@ -51,6 +53,10 @@ export const alertTexts = defineTexts({
       `${formatNumber(count)} of ${formatNumber(total)} live ${plural(total, 'instance', 'instances')} unhealthy for a minute or longer.`,
     pushFailed: (hash: string) => `Config ${hash} failed.`,
     campaignHalted: 'It stopped by itself and waits for somebody: continue it, abort it, or take it back.',
+    rolloutHalted: (stage: number) =>
+      `It stopped by itself in stage ${formatNumber(stage)} and waits for somebody: continue it, or take it back.`,
+    campaignFailures:
+      'It failed on some of its workloads. Look at which, and bring them a config that works: then this ends by itself.',
     conflict: (others: string, count: number) =>
       `${others} ${plural(count, 'selects a workload', 'select workloads')} of it with the same priority: ${formatNumber(count)} ${plural(count, 'stays', 'stay')} here. Change a priority or a selector.`,
   },
@@ -72,9 +78,11 @@ export const alertTexts = defineTexts({
       workload_down: 'Collecteur absent',
       workload_unhealthy: 'Collecteur en défaut',
       push_failed: 'Poussée échouée',
+      rollout_halted: 'Déploiement arrêté',
       config_drift: 'Écart de config',
       version_outdated: 'Version dépassée',
       campaign_halted: 'Campagne arrêtée',
+      campaign_failures: 'Campagne avec échecs',
       auto_apply_held: 'Application automatique arrêtée',
       config_conflict: 'Configs de parc en conflit',
     },
@@ -97,6 +105,10 @@ export const alertTexts = defineTexts({
     pushFailed: (hash: string) => `La config ${hash} a échoué.`,
     campaignHalted:
       'Elle s’est arrêtée d’elle-même et attend quelqu’un : la continuer, l’abandonner ou la reprendre.',
+    rolloutHalted: (stage: number) =>
+      `Il s’est arrêté de lui-même à l’étape ${formatNumber(stage)} et attend quelqu’un : le continuer ou le reprendre.`,
+    campaignFailures:
+      'Elle a échoué sur certains de ses collecteurs. Voyez lesquels et donnez-leur une config qui fonctionne : l’alerte se résout alors d’elle-même.',
     conflict: (others: string, count: number) =>
       `${others} ${plural(count, 'choisit un de ses workloads', 'choisissent de ses workloads')} avec la même priorité : ${formatNumber(count)} ${plural(count, 'reste', 'restent')} ici. Changez une priorité ou un sélecteur.`,
     sentence: {
@@ -125,6 +137,11 @@ export function describeAlert({ rule, message, details }: AlertRecord): string {
     const title = String(details['title'] ?? '')
     return title === '' ? words.campaignHalted : `${title}. ${words.campaignHalted}`
   }
+  if (rule === 'campaign_failures' && details) {
+    const title = String(details['title'] ?? '')
+    return title === '' ? words.campaignFailures : `${title}. ${words.campaignFailures}`
+  }
+  if (rule === 'rollout_halted' && details) return words.rolloutHalted(Number(details['stage']))
   if (rule === 'auto_apply_held' && details) {
     const { hold, cause } = say(autoApplyTexts)
     const why = hold[String(details['gate']) as keyof typeof hold]

@@ -36,6 +36,8 @@ export function causeHref(alert: AlertRecord): string {
   if (alert.rule === 'workload_unhealthy') return `${base}/health`
   if (alert.rule === 'push_failed' && alert.details)
     return `${base}/pushes/${alert.details['config_hash']}?push=${alert.details['push_id']}`
+  if (alert.rule === 'rollout_halted' && alert.details)
+    return `${base}/rollouts/${alert.details['rollout_id']}`
   if (alert.rule === 'config_drift') return `${base}/instances`
   if (alert.rule === 'version_outdated' && can('config_safety.version_intelligence')) return '/versions'
   return alert.rule === 'workload_down' ? `${base}/activity` : base

@@ -252,6 +252,12 @@ describe('a staged rollout of a first config that fails', () => {
       .poll(() => steer('Roll back').getAttribute('title'))
       .toMatch(/no earlier config to go back to/)
     await expect.poll(() => steer('Abort').getAttribute('aria-disabled')).toBe(null)
+    // Within half a minute it is an alert that leads back here.
+    await page.goto('/alerts')
+    const alert = page.getByRole('row').filter({ hasText: 'first-held' })
+    await alert.getByText(/It stopped by itself in stage 1 and waits/).waitFor({ timeout: 40_000 })
+    await alert.getByRole('link', { name: 'Rollout halted' }).click()
+    await page.getByText(/Halted in stage 1/).waitFor()
   })
 })
 

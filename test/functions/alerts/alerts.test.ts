@@ -5,6 +5,7 @@ import { configHash } from '../../../lib/model/config-hash.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -13,6 +14,10 @@ import { configYaml, pushConfig } from '../../support/push-config.ts'
 const database = await useTestDatabase()
 const never = new AbortController().signal
 const DAY_MS = 86_400_000
+const SICK = {
+  ...{ healthy: false, lastError: 'disk full', status: '', startTimeMs: 1, statusTimeMs: 1 },
+  children: new Map(),
+}
 
 let ctx: FleetTestContext
 let viewer: string
@@ -56,6 +61,45 @@ const attributesOf = (agent: FakeAgent, service: string, version: string) =>
     ['service.version', version],
     ['os.description', 'otelcol'],
   ])
+
+describe('a rollout in stages that halts', () => {
+  it('is an alert that leads to it, in the list and in a frame, until somebody lets it go on', async () => {
+    await ctx.close()
+    ctx = await createFleetContext(database, { edition: createCompleteEdition() })
+    const as = (await signIn(ctx, { groups: ['editor'] })).token
+    const agents = ['a', 'b', 'c'].map((pod) => fakeAgent(ctx.fleet, { host: 'vm', pod: `pod-${pod}` }))
+    await ctx.advance(1_000)
+    const { workloadId } = agents[0]!
+    await pushConfig(ctx.fleet, workloadId, configYaml(1))
+    for (const agent of agents) agent.apply()
+    await ctx.advance(1_000)
+    const stages = [
+      { count: 1, dwellMs: 60_000, gates: ['health'] as const },
+      { percentage: 100, dwellMs: 0, gates: ['no_failure'] as const },
+    ]
+    await pushConfig(ctx.fleet, workloadId, configYaml(2), () => {}, stages)
+    await ctx.advance(300)
+    const first = agents.find((agent) => agent.offered().at(-1) === configHash(configYaml(2)))!
+    first.apply()
+    await ctx.advance(2_000)
+    first.say({ health: SICK })
+    await ctx.advance(65_000)
+    await runEngine()
+    const rolloutId = ctx.fleet.workload(workloadId)!.rollout!.stored.id
+    const [alert] = await list()
+    expect(alert).toMatchObject({
+      ...{ rule: 'rollout_halted', workload_id: workloadId, severity: 'warning' },
+      details: { rollout_id: rolloutId, gate: 'health', value: 1, limit: 0, stage: 1 },
+    })
+    expect(alertFrames().at(-1)).toMatchObject({ rule: 'rollout_halted', workload_id: workloadId })
+    await runEngine()
+    expect(await list()).toHaveLength(1)
+    const path = `POST /api/workloads/${workloadId}/config/canary/${rolloutId}/promote`
+    expect((await invoke(ctx, path, { as })).status).toBe(202)
+    await runEngine()
+    expect(await list()).toEqual([])
+  })
+})
 
 describe('GET /api/alerts', () => {
   it('lists those of one workload, page by page', async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import { writeMetrics } from '../../../runtime/metrics.ts'
 import { campaignMetrics } from '../../../runtime/metrics-campaigns.ts'
-import { AutoApplyScene } from '../../support/auto-apply-scene.ts'
+import { AutoApplyScene, hashOn } from '../../support/auto-apply-scene.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
 const database = await useTestDatabase()
@@ -44,8 +44,9 @@ describe('a campaign that halts', () => {
     expect(scene.ctx.counters.openAlertsInAll()).toBe(1)
     await scene.call(`POST /api/campaigns/${id}/continue`, { comment: 'one may', limits: { failed: 5 } })
     await look()
-    expect(await rules()).toEqual([])
-    expect(scene.ctx.counters.openAlertsInAll()).toBe(0)
+    // The failure is left, and is not the campaign's halt any more.
+    expect(await rules()).toEqual(['campaign_failures'])
+    expect(scene.ctx.counters.openAlertsInAll()).toBe(1)
   })
 
   it('is quiet after an operator resolved it, until it halts anew', async () => {
@@ -62,6 +63,20 @@ describe('a campaign that halts', () => {
     expect(await rules()).toEqual(['campaign_halted'])
   })
 
+  it('is told by its halt alone while it is halted, also where it halts after it had failures', async () => {
+    const id = await haltedCampaign()
+    await scene.call(`POST /api/campaigns/${id}/continue`, { comment: 'one may', limits: { failed: 1 } })
+    await look()
+    expect(await rules()).toEqual(['campaign_failures'])
+    await scene.work(300)
+    for (const host of scene.agents.keys())
+      if (scene.runs(host) === hashOn(2, host)) scene.agent(host).fail('no such processor')
+    for (let n = 0; n < 3; n++) await scene.work(1_000)
+    expect((await scene.readCampaign(id)).status).toBe('halted')
+    await look()
+    expect(await rules()).toEqual(['campaign_halted'])
+  })
+
   it('keeps the failure of a push by hand an alert of its own', async () => {
     await haltedCampaign()
     const rows = await database.pool.query<{ count: number }>(
@@ -70,6 +85,58 @@ describe('a campaign that halts', () => {
     expect(rows).toHaveLength(1)
     await look()
     expect((await rules()).sort()).toEqual(['campaign_halted', 'push_failed'])
+  })
+})
+
+describe('a campaign that has failed on some workloads and has not halted', () => {
+  /** Carry version 2 to all, of which one fails; returns the campaign's id and that host. */
+  async function withOneFailure(): Promise<{ id: string; host: string }> {
+    await scene.carry(1)
+    await scene.write(2)
+    const id = await scene.campaign(2)
+    await scene.work(300)
+    scene.agent('vm-2').fail('no such processor')
+    await scene.applyAll(['vm-1', 'vm-3'])
+    await scene.ctx.advance(1_000)
+    scene.agent('vm-2').apply()
+    for (let n = 0; n < 3; n++) await scene.work(1_000)
+    expect(await scene.readCampaign(id)).toMatchObject({ status: 'done', counts: { applied: 2, failed: 1 } })
+    return { id, host: 'vm-2' }
+  }
+
+  it('is one alert that names it, until what failed has applied another config', async () => {
+    const { id } = await withOneFailure()
+    await look()
+    expect(await alerts()).toMatchObject([
+      {
+        ...{ rule: 'campaign_failures', workload_id: '', severity: 'warning' },
+        details: { campaign_id: id, name: 'To 2', failed: 1, title: expect.stringMatching(/./) },
+      },
+    ])
+    const [{ message } = { message: '' }] = await alerts()
+    expect(message).toMatch(/^Campaign "To 2" failed on 1 workload \(/)
+    await look()
+    expect(await rules()).toEqual(['campaign_failures'])
+    await scene.write(3)
+    await scene.carry(3)
+    await look()
+    expect(await rules()).toEqual([])
+  })
+
+  it('is no alert any more once it is taken back, or what failed has left the inventory', async () => {
+    const { id, host } = await withOneFailure()
+    await look()
+    expect(await rules()).toEqual(['campaign_failures'])
+    const { workloadId } = scene.agent(host)
+    await database.pool.execute('update workloads set archived_at = now() where id = $1', [workloadId])
+    await look()
+    expect(await rules()).toEqual([])
+    await database.pool.execute('update workloads set archived_at = null where id = $1', [workloadId])
+    await look()
+    expect(await rules()).toEqual(['campaign_failures'])
+    expect((await scene.call(`POST /api/campaigns/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    await look()
+    expect(await rules()).toEqual([])
   })
 })
 

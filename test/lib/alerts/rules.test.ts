@@ -46,6 +46,7 @@ const workload = (overrides: Partial<WorkloadFacts> = {}): WorkloadFacts => ({
   version: '0.120.0',
   instances: [],
   push: { kind: 'settled' },
+  halted: null,
   ...overrides,
 })
 
@@ -122,6 +123,28 @@ describe('workload_unhealthy', () => {
     expect(healths(0, silent, {}).kind).toBe('unknown')
     expect(healths(0, silent, {}, {}).kind).toBe('absent')
     expect(healths(0).kind).toBe('unknown')
+  })
+})
+
+describe('rollout_halted', () => {
+  const halted = { rolloutId: 'r1', pushId: 'p1', hash: HASH, gate: 'health', value: 2, limit: 0, stage: 1 }
+  const judge = (of: WorkloadFacts['halted']) =>
+    judgeWorkload(workload({ halted: of }), off, 0).rollout_halted
+
+  it('is there while a rollout waits for an operator, and fires anew where it stops in a later stage', () => {
+    expect(judge(null).kind).toBe('absent')
+    expect(judge(halted)).toEqual({
+      kind: 'present',
+      message: `Workload w1 (checkout): the rollout of config ${HASH.slice(0, 12)} halted in stage 2: health is 2, allowed is 0`,
+      subject: 'r1/1',
+      details: { rollout_id: 'r1', config_hash: HASH, gate: 'health', value: 2, limit: 0, stage: 2 },
+    })
+    const current = { ...stored('rollout_halted', 'open'), subject: 'r1/0' }
+    expect(decideAlerts(workload({ halted }), [current], off, 0)).toMatchObject([
+      { kind: 'resolve', alertId: current.id },
+      { kind: 'fire', rule: 'rollout_halted', subject: 'r1/1' },
+    ])
+    expect(decideAlerts(workload(), [current], off, 0)).toMatchObject([{ kind: 'resolve' }])
   })
 })
 

@@ -18,6 +18,7 @@ const NO_CAUSES: Readonly<Record<string, boolean>> = {
   workload_unhealthy: false,
   config_drift: false,
   push_failed: false,
+  rollout_halted: false,
   version_outdated: false,
 }
 
@@ -63,11 +64,21 @@ async function listFailuresOfCampaigns(watcher: Connection): Promise<Set<string>
   return new Set(rows.map(({ id }) => id))
 }
 
-/** At rest each halted campaign and each version that stopped by itself has its alert, and no other has one. */
+/**
+ * At rest each halted campaign, each that has left failures and each version that stopped by itself has its alert, and no
+ * other has one.
+ */
 export async function checkTopicAlerts(watcher: Connection, report: Report): Promise<void> {
   const rows = await watcher.query<{ topic: string; rule: string; has_cause: boolean }>(
     `with cause as (
        select 'campaign:' || id as topic, 'campaign_halted' as rule from campaigns where status = 'halted'
+       union select 'campaign:' || t.campaign_id, 'campaign_failures' from campaign_targets t
+         join campaigns c on c.id = t.campaign_id join workloads w on w.id = t.workload_id
+         where w.archived_at is null and c.status <> 'halted' and (t.state = 'rollback_failed'
+             or (t.state = 'failed' and c.status not in ('rolling_back', 'rolled_back')))
+           and (select seq from pushes p where p.push_id = coalesce(t.rollback_push_id, t.push_id)) > coalesce((
+             select max(seq) from pushes p where p.workload_id = t.workload_id and p.status = 'applied'
+               and p.kind <> 'auto-rollback'), -1)
        union select 'fleet_config:' || fleet_config_id, 'auto_apply_held' from auto_applies where status = 'held'),
      alert as (
        select topic, rule, resolved_at is null as is_open from alerts
@@ -92,6 +103,8 @@ function causesOf(
   return {
     workload_down: workload.status === 'disconnected',
     version_outdated: isBelow(workload.version, minAgentVersion),
+    rollout_halted:
+      workload.rollout?.stored.status === 'halted' && !ofCampaigns.has(workload.rollout.followed.push.pushId),
     ...(live.size === 0
       ? {}
       : { config_drift: hasDrift(service, workload), workload_unhealthy: ill.length >= live.size / 2 }),
