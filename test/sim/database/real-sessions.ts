@@ -15,6 +15,8 @@ interface Call {
   deliver: (() => void) | null
   /** Backend pids of the sessions that hold the locks it waits for; it cannot go on before one of them does. */
   blockers: readonly number[]
+  /** It waited for a lock at some time. How soon it is answered after the lock is free depends on real time. */
+  hasWaited: boolean
 }
 
 const LOOK_AFTER_MS = 3
@@ -92,7 +94,7 @@ export class RealSessions {
   /** Run work on a real session. The promise resolves while `settle` runs. */
   run<T>(session: RealSession, work: (connection: Connection) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const call: Call = { order: this.#order++, session, deliver: null, blockers: [] }
+      const call: Call = { order: this.#order++, session, deliver: null, blockers: [], hasWaited: false }
       this.#calls.add(call)
       work(session.connection).then(
         (value) => this.#answer(call, () => resolve(value)),
@@ -139,7 +141,7 @@ export class RealSessions {
    */
   async settle(): Promise<void> {
     for (;;) {
-      await new Promise((resolve) => setImmediate(resolve))
+      await allTurns()
       if (this.#calls.size === 0 && this.#underWay === 0) return
       const open = [...this.#calls].filter((call) => call.deliver === null && !waitsForLock(call))
       if (open.length > 0 || this.#underWay > 0) {
@@ -148,7 +150,7 @@ export class RealSessions {
       }
       const answered = [...this.#calls].filter((call) => call.deliver !== null)
       if (answered.length === 0) return
-      const next = answered.reduce((a, b) => (a.order < b.order ? a : b))
+      const next = answered.reduce((a, b) => (isEarlier(a, b) ? a : b))
       this.#calls.delete(next)
       // The locks of the answered session may be free now: look again at the statements that waited for them.
       for (const call of this.#calls) if (call.blockers.includes(next.session.pid)) call.blockers = []
@@ -175,11 +177,23 @@ export class RealSessions {
     const blockers = new Map(rows.map(({ pid, by }) => [pid, by]))
     for (const call of open)
       if (call.deliver === null && isWaiting(call.session.pid, blockers))
-        call.blockers = blockers.get(call.session.pid)!
+        Object.assign(call, { blockers: blockers.get(call.session.pid)!, hasWaited: true })
   }
 }
 
+/** Resolves when nothing waits for a turn of the event loop any more, as work that goes in turns does. */
+async function allTurns(): Promise<void> {
+  do await new Promise((resolve) => setImmediate(resolve))
+  while (process.getActiveResourcesInfo().includes('Immediate'))
+}
+
 const waitsForLock = ({ blockers }: Call) => blockers.length > 0
+
+/**
+ * Which of two answers is given first: those that waited for a lock come last, since what freed the lock for them came
+ * before, whether or not its own answer arrived before theirs.
+ */
+const isEarlier = (a: Call, b: Call) => (a.hasWaited === b.hasWaited ? a.order < b.order : b.hasWaited)
 
 /** Whether this session waits for another one, and not in a circle that PostgreSQL is about to break. */
 function isWaiting(pid: number, blockers: ReadonlyMap<number, readonly number[]>): boolean {
