@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
 /** The unit of CPU times in /proc: ticks a second. It is the same on every Linux that Node runs on. */
@@ -36,4 +37,35 @@ export async function watchCpu<T>(
     names.map((name, n) => [name, Math.round(((after[n]! - before[n]!) / seconds) * 100)]),
   )
   return { value, seconds, percent }
+}
+
+/** Says how much this process's main thread worked without letting a timer through. */
+export interface WorkWatch {
+  /** The most time of the processor between two ticks of a 10 ms timer since the last call, in ms. */
+  takeLongestMs(): number
+}
+
+/**
+ * Watch the work of the main thread. While other programs use the processor, a timer also waits for them; the time that
+ * the thread itself was on the processor does not grow by that.
+ */
+export function watchWork(): WorkWatch {
+  // The first number of the main thread's schedstat: nanoseconds on the processor.
+  const workedMs = () => Number(readFileSync('/proc/self/schedstat', 'latin1').split(' ', 1)[0]) / 1e6
+  let longestMs = 0
+  let lastMs = workedMs()
+  const look = () => {
+    const nowMs = workedMs()
+    longestMs = Math.max(longestMs, nowMs - lastMs)
+    lastMs = nowMs
+  }
+  setInterval(look, 10).unref()
+  return {
+    takeLongestMs() {
+      look()
+      const taken = longestMs
+      longestMs = 0
+      return taken
+    },
+  }
 }

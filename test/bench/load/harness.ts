@@ -8,10 +8,10 @@ import { openPool } from '../../../lib/store/pool.ts'
 import { inTurns, nextTurn } from '../../../lib/turns.ts'
 import { ROOT } from '../../../runtime/build/bundle.mjs'
 import { readConfig } from '../../../runtime/config.ts'
-import { type LoopWatch, watchLoop } from '../../../runtime/loop-watch.ts'
+import { watchLoop } from '../../../runtime/loop-watch.ts'
 import { type RunningService, startService } from '../../../runtime/service.ts'
 import { pushConfig } from '../../support/push-config.ts'
-import { pause } from '../machine.ts'
+import { pause, watchWork } from '../machine.ts'
 import { benchYaml } from './bench-yaml.ts'
 import { seedOldRows } from './old-rows.ts'
 
@@ -32,12 +32,19 @@ const CAPABILITIES =
   AGENT_CAPABILITIES.reportsRemoteConfig |
   AGENT_CAPABILITIES.reportsHealth
 
+/** How long the event loop was held, and how long of that the thread was on the processor. */
+export interface Holds {
+  heldMs: number
+  workedMs: number
+}
+
 /**
  * Runs the service together with agents that need no sockets, since a machine has too few sockets for so many agents.
  */
 export class Harness {
   readonly #options: HarnessOptions
-  readonly #loop: LoopWatch = watchLoop(systemClock)
+  readonly #loop = watchLoop(systemClock)
+  readonly #work = watchWork()
   #service: RunningService | null = null
   /** The answers of agents that were offered a config and have not reported on it yet. */
   #offered: (() => void)[] = []
@@ -84,13 +91,17 @@ export class Harness {
   }
 
   /** Connect agents of one workload; resolves when their rows are stored. */
-  async connect({ agents }: { agents: number }): Promise<{ heldMs: number }> {
+  async connect({ agents }: { agents: number }): Promise<Holds> {
     const { fleet } = this.#running()
-    this.#loop.takeLongestMs()
+    this.#takeHolds()
     for await (const numbers of inTurns(Array.from({ length: agents }).keys(), SPEAK_CHUNK))
       for (const n of numbers) this.#connectOne(n)
     await fleet.writer.flush()
-    return { heldMs: this.#loop.takeLongestMs() }
+    return this.#takeHolds()
+  }
+
+  #takeHolds(): Holds {
+    return { heldMs: this.#loop.takeLongestMs(), workedMs: this.#work.takeLongestMs() }
   }
 
   #connectOne(n: number): void {
@@ -162,14 +173,14 @@ export class Harness {
     mark,
   }: {
     mark: number
-  }): Promise<{ callMs: number; seconds: number; heldMs: number; applied: number }> {
+  }): Promise<{ callMs: number; seconds: number; applied: number } & Holds> {
     const { fleet } = this.#running()
     const [workload] = fleet.state.workloads.values()
     if (workload === undefined) throw new Error('there is no workload')
     const yaml = benchYaml(mark)
     this.#hash = yaml.hash
     await pause(1_500)
-    this.#loop.takeLongestMs()
+    this.#takeHolds()
     const startedAt = performance.now()
     const push = await pushConfig(fleet, workload.id, yaml.text)
     const callMs = performance.now() - startedAt
@@ -181,17 +192,17 @@ export class Harness {
     return {
       callMs,
       seconds: (performance.now() - startedAt) / 1_000,
-      heldMs: this.#loop.takeLongestMs(),
+      ...this.#takeHolds(),
       applied: push.counts.applied,
     }
   }
 
   /** One round of the janitor, as the schedule runs it. */
-  async sweep(): Promise<{ seconds: number; heldMs: number; done: number }> {
+  async sweep(): Promise<{ seconds: number; done: number } & Holds> {
     const { db, clock, fleet, config } = this.#running()
     const { retentionDays, archiveDays, eventRetentionDays, alertRetentionDays } = config
     await pause(1_500)
-    this.#loop.takeLongestMs()
+    this.#takeHolds()
     const startedAt = performance.now()
     const result = await sweep(
       {
@@ -202,7 +213,7 @@ export class Harness {
     )
     return {
       seconds: (performance.now() - startedAt) / 1_000,
-      heldMs: this.#loop.takeLongestMs(),
+      ...this.#takeHolds(),
       done: Object.values(result).reduce((sum, count) => sum + count, 0),
     }
   }

@@ -8,6 +8,8 @@ import type { Bench } from '../session.ts'
 /** The instances of the one workload; this machine has too few sockets for so many. */
 const INSTANCES = 100_000
 const HELD_MS_MAX = 50
+/** Of a hold, what is not waiting for other programs; up to 10 ms of work before it counts with it. */
+const WORKED = 'of its thread on the processor, longest'
 
 async function withHarness<T>(
   { database }: Bench,
@@ -34,7 +36,7 @@ async function withHarness<T>(
 export const measureFanOut100k = (bench: Bench): Promise<MeasureResult> =>
   withHarness(bench, 'fanout_100k', async (harness) => {
     await harness.start({ oldRows: false })
-    const { heldMs: connectHeldMs } = await harness.connect({ agents: INSTANCES })
+    const connected = await harness.connect({ agents: INSTANCES })
     // The first push compiles code and prepares statements; only the second is measured.
     await harness.push({ mark: 1 })
     const { value, percent } = await watchCpu({ harness: harness.pid }, () => harness.push({ mark: 2 }))
@@ -42,10 +44,12 @@ export const measureFanOut100k = (bench: Bench): Promise<MeasureResult> =>
       ...{ id: 'fan-out-100k', title: 'push to 100,000 instances, without sockets', agents: INSTANCES },
       figures: [
         { name: 'loop held, longest', value: value.heldMs, unit: 'ms', atMost: HELD_MS_MAX },
+        { name: WORKED, value: value.workedMs, unit: 'ms' },
         { name: 'push to every APPLIED stored', value: value.seconds, unit: 's' },
         { name: 'push call', value: value.callMs, unit: 'ms' },
         { name: 'applied', value: value.applied, unit: '', atLeast: INSTANCES },
-        { name: 'loop held while they connected', value: connectHeldMs, unit: 'ms' },
+        { name: 'loop held while they connected', value: connected.heldMs, unit: 'ms' },
+        { name: 'of its thread on the processor', value: connected.workedMs, unit: 'ms' },
       ],
       busy: percent,
       note: 'the agents live in the same process and answer a few in each turn',
@@ -61,6 +65,7 @@ export const measureJanitor = (bench: Bench): Promise<MeasureResult> =>
       ...{ id: 'janitor', title: 'janitor over the tables of a big old fleet', agents: 0 },
       figures: [
         { name: 'loop held, longest', value: value.heldMs, unit: 'ms', atMost: HELD_MS_MAX },
+        { name: WORKED, value: value.workedMs, unit: 'ms' },
         { name: 'one round', value: value.seconds, unit: 's' },
         { name: 'workloads, events, alerts and configs removed', value: value.done, unit: '' },
       ],
