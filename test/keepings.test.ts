@@ -223,8 +223,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'lets so many events wait for the database, the oldest is lost and counted',
     ],
   },
-  'lib/fleet/state/waiting-rows.ts WaitingRows.#targets': perPush,
-  'lib/fleet/state/waiting-rows.ts WaitingRows.#forgotten': perPush,
+  'lib/fleet/state/waiting-rows.ts ByTarget.#byPush': perPush,
   'lib/fleet/state/waiting-rows.ts WaitingRows.pushes': perWorkload,
   'lib/fleet/state/waiting-rows.ts WaitingRows.#quarantines': perPush,
   'lib/fleet/state/waiting-rows.ts WaitingRows.#configs': {

@@ -73,20 +73,27 @@ function toTarget({ pushId, cause, title, parameters, errorText, ...target }: Ro
   return { pushId, target: { ...target, error: toAgentError({ cause, title, parameters, text: errorText }) } }
 }
 
-/** Targets as one text for `json_to_recordset`: PostgreSQL parses `json` faster than `jsonb`. */
-const toRecords = (targets: readonly TargetOfPush[]): string =>
-  JSON.stringify(
-    targets.map(({ pushId, target: { error, ...target } }) =>
-      TARGET.recordOf({
-        ...target,
-        pushId,
-        cause: error?.cause,
-        title: error?.title,
-        parameters: error?.parameters,
-        errorText: error?.text,
-      }),
-    ),
-  )
+/** Targets as a list for each column. */
+const toLists = (targets: readonly TargetOfPush[]): string[] =>
+  TARGET.listsOf(targets, {
+    pushId: ({ pushId }) => pushId,
+    instanceUid: ({ target }) => target.instanceUid,
+    podName: ({ target }) => target.podName,
+    isTarget: ({ target }) => target.isTarget,
+    isJoiner: ({ target }) => target.isJoiner,
+    state: ({ target }) => target.state,
+    generation: ({ target }) => target.generation,
+    offeredAt: ({ target }) => target.offeredAt,
+    applyingAt: ({ target }) => target.applyingAt,
+    endedAt: ({ target }) => target.endedAt,
+    cause: ({ target }) => target.error?.cause ?? null,
+    title: ({ target }) => target.error?.title ?? null,
+    parameters: ({ target }) => target.error?.parameters ?? null,
+    errorText: ({ target }) => target.error?.text ?? null,
+    hadFailedBefore: ({ target }) => target.hadFailedBefore,
+    losses: ({ target }) => target.losses,
+    updatedAt: ({ target }) => target.updatedAt,
+  })
 
 /** Rows added by one statement. An operator waits for them, and one statement is enough for most pushes. */
 const INSERT_CHUNK = 10_000
@@ -145,14 +152,14 @@ export async function insertOffers(tx: Db, targets: readonly TargetOfPush[]): Pr
     `with assigned as (
        select p.push_id from pushes p
        join workloads w on w.id = p.workload_id and p.push_id in (w.active_push_id, w.rollout_push_id)
-       where p.push_id = any($2::uuid[]) order by w.id for share of w)
+       where p.push_id = any($1::uuid[]) order by w.id for share of w)
      insert into push_targets (${TARGET.names})
      select ${TARGET.namesOf('r')}
-     from json_to_recordset($1::json) as r (${TARGET.typed}) join assigned a on a.push_id = r.push_id
+     from ${TARGET.unnested('r')} join assigned a on a.push_id = r.push_id
      order by r.push_id, r.instance_uid
      on conflict (push_id, instance_uid) do update set updated_at = excluded.updated_at
      returning push_id, instance_uid`,
-    [toRecords(targets), [...new Set(targets.map(({ pushId }) => pushId))]],
+    toLists(targets),
   )
   return new Set(rows.map((row) => `${row.push_id}/${row.instance_uid}`))
 }
@@ -187,13 +194,13 @@ async function updateSomeTargets(tx: Db, targets: readonly TargetOfPush[]): Prom
   await tx.execute(
     `insert into push_targets (${TARGET.names})
      select ${TARGET.namesOf('r')}
-     from json_to_recordset($1::json) as r (${TARGET.typed}) join pushes p on p.push_id = r.push_id
+     from ${TARGET.unnested('r')} join pushes p on p.push_id = r.push_id
      order by r.push_id, r.instance_uid
      for key share of p
      on conflict (push_id, instance_uid) do update set
        ${CHANGING}
      where push_targets.state <> 'superseded' or excluded.state in ('applied', 'failed')`,
-    [toRecords(targets)],
+    toLists(targets),
   )
 }
 

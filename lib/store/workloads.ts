@@ -109,12 +109,12 @@ export async function lockWorkload(tx: Db, id: string): Promise<StoredWorkload |
 export async function upsertReportedWorkloads(tx: Db, workloads: readonly StoredWorkload[]): Promise<void> {
   await tx.execute(
     `insert into workloads (${REPORT.names}, trusted_labels, generation, push_seq)
-     select ${REPORT.namesOf('r')}, '{}', 0, 0 from jsonb_to_recordset($1::jsonb) as r (${REPORT.typed})
+     select ${REPORT.namesOf('r')}, '{}', 0, 0 from ${REPORT.unnested('r')}
      order by id
      on conflict (id) do update set ${CHANGING},
        -- Only a workload that lives again leaves the archive; archiving has a statement of its own.
        archived_at = case when excluded.status = 'disconnected' then workloads.archived_at end`,
-    [JSON.stringify(workloads.map(REPORT.recordOf))],
+    REPORT.listsOfRows(workloads),
   )
 }
 

@@ -35,9 +35,49 @@ const EMPTY: Batch = {
   configs: [],
 }
 
-const keyOfTarget = (pushId: string, instanceUid: string) => `${pushId}/${instanceUid}`
 const keyOfQuarantine = ({ workloadId, hash, instanceUid }: Quarantine) =>
   `${workloadId}/${hash}/${instanceUid}`
+
+/** Rows of targets by push and uid. There may be 100,000 of one push: a text for each as its key would be garbage. */
+class ByTarget<T> {
+  readonly #byPush = new Map<string, Map<string, T>>()
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  has(pushId: string, uid: string): boolean {
+    return this.#byPush.get(pushId)?.has(uid) === true
+  }
+
+  set(pushId: string, uid: string, row: T): void {
+    const ofPush = this.#byPush.get(pushId) ?? new Map<string, T>()
+    if (ofPush.size === 0) this.#byPush.set(pushId, ofPush)
+    if (!ofPush.has(uid)) this.#size++
+    ofPush.set(uid, row)
+  }
+
+  delete(pushId: string, uid: string): void {
+    const ofPush = this.#byPush.get(pushId)
+    if (ofPush?.delete(uid) !== true) return
+    this.#size--
+    if (ofPush.size === 0) this.#byPush.delete(pushId)
+  }
+
+  of(pushId: string): T[] {
+    return [...(this.#byPush.get(pushId)?.values() ?? [])]
+  }
+
+  /** All rows, which are taken out. */
+  takeAll(): T[] {
+    const all: T[] = []
+    for (const ofPush of this.#byPush.values()) for (const row of ofPush.values()) all.push(row)
+    this.#byPush.clear()
+    this.#size = 0
+    return all
+  }
+}
 
 /** What waits to be written. All but events and texts is one entry for each row: the fleet's size bounds it. */
 export class WaitingRows {
@@ -45,8 +85,8 @@ export class WaitingRows {
   readonly seen = new Set<Workload>()
   readonly homes = new Map<string, AgentHome>()
   #events: WorkloadEvent[] = []
-  readonly #targets = new Map<string, TargetOfPush>()
-  readonly #forgotten = new Map<string, ForgottenTarget>()
+  readonly #targets = new ByTarget<TargetOfPush>()
+  readonly #forgotten = new ByTarget<ForgottenTarget>()
   readonly pushes = new Set<FollowedPush>()
   readonly #quarantines = new Map<string, Quarantine>()
   readonly #configs = new Map<string, ReportedConfig>()
@@ -77,21 +117,20 @@ export class WaitingRows {
   }
 
   addTarget(entry: TargetOfPush): void {
-    const key = keyOfTarget(entry.pushId, entry.target.instanceUid)
-    this.#forgotten.delete(key)
-    this.#targets.set(key, entry)
+    const { pushId, target } = entry
+    this.#forgotten.delete(pushId, target.instanceUid)
+    this.#targets.set(pushId, target.instanceUid, entry)
   }
 
   /** The row of a target is to be removed. */
   addForgotten(gone: ForgottenTarget): void {
-    const key = keyOfTarget(gone.pushId, gone.instanceUid)
-    this.#targets.delete(key)
-    this.#forgotten.set(key, gone)
+    this.#targets.delete(gone.pushId, gone.instanceUid)
+    this.#forgotten.set(gone.pushId, gone.instanceUid, gone)
   }
 
   /** The waiting rows of one push's targets. */
   targetsOf(pushId: string): TargetOfPush[] {
-    return [...this.#targets.values()].filter((entry) => entry.pushId === pushId)
+    return this.#targets.of(pushId)
   }
 
   addQuarantine(quarantine: Quarantine): void {
@@ -137,8 +176,8 @@ export class WaitingRows {
       seen: withSeen ? [...this.seen].filter((workload) => !this.workloads.has(workload)) : [],
       homes: [...this.homes.values()],
       events: this.#events,
-      targets: [...this.#targets.values()],
-      forgotten: [...this.#forgotten.values()],
+      targets: this.#targets.takeAll(),
+      forgotten: this.#forgotten.takeAll(),
       pushes: [...this.pushes],
       quarantines: [...this.#quarantines.values()],
       configs: [...this.#configs.values()],
@@ -148,8 +187,6 @@ export class WaitingRows {
     if (withSeen) this.seen.clear()
     this.homes.clear()
     this.#events = []
-    this.#targets.clear()
-    this.#forgotten.clear()
     this.pushes.clear()
     this.#quarantines.clear()
     this.#configs.clear()
@@ -171,14 +208,15 @@ export class WaitingRows {
       this.lostEvents += overflow
     }
     for (const entry of batch.targets) {
-      const key = keyOfTarget(entry.pushId, entry.target.instanceUid)
+      const { pushId, target } = entry
       // The joiner may have been forgotten since, and may have come back as a target of its own.
-      if (!this.#targets.has(key) && !this.#forgotten.has(key)) this.#targets.set(key, entry)
+      if (!this.#targets.has(pushId, target.instanceUid) && !this.#forgotten.has(pushId, target.instanceUid))
+        this.#targets.set(pushId, target.instanceUid, entry)
     }
     for (const gone of batch.forgotten) {
-      const key = keyOfTarget(gone.pushId, gone.instanceUid)
       // The joiner may have come back since.
-      if (!this.#targets.has(key)) this.#forgotten.set(key, gone)
+      if (!this.#targets.has(gone.pushId, gone.instanceUid))
+        this.#forgotten.set(gone.pushId, gone.instanceUid, gone)
     }
     for (const followed of batch.pushes) this.pushes.add(followed)
     for (const quarantine of batch.quarantines) this.addQuarantine(quarantine)

@@ -29,6 +29,38 @@ it('stores the targets of a push as they were decided', async () => {
   expect(stored).toHaveLength(2)
 })
 
+it('stores what agents say letter by letter', async () => {
+  const stored = await listTargets(database.pool, [pushId])
+  const texts = [
+    '',
+    'NULL',
+    '{}',
+    'a,b',
+    '"',
+    '\\',
+    '\\"{,}\\\\',
+    'one\ntwo\t',
+    "it's $1 é 日本 😀",
+    ' blank ',
+  ]
+  for (const text of texts) {
+    const said = stored.map(({ target }, n) => ({
+      pushId,
+      target: {
+        ...target,
+        podName: text,
+        state: 'failed' as const,
+        losses: n,
+        endedAt: new Date(1_700_000_000_001 + n),
+        // Of one target only: the other has none.
+        error: n === 0 ? { cause: text, title: text, parameters: { [text]: text, port: 4317 }, text } : null,
+      },
+    }))
+    await updateTargets(database.pool, said)
+    expect(await listTargets(database.pool, [pushId])).toEqual(said)
+  }
+})
+
 it('deletes the targets with their workload', async () => {
   await database.pool.execute('delete from workloads')
   expect(await listTargets(database.pool, [pushId])).toEqual([])
