@@ -94,7 +94,8 @@ function permit(
   if (permission === null || here.permissions.has(permission)) return { ok: true, actor: here }
   if (!rightsSomewhere(actor.grants).has(permission)) return { ok: false, reply: problem('forbidden') }
   const isAnywhereEnough = reach !== 'nothing' && reach !== 'workload'
-  return isAnywhereEnough ? { ok: true, actor } : { ok: false, reply: problem('out-of-scope') }
+  if (isAnywhereEnough) return { ok: true, actor }
+  return { ok: false, reply: problem(reach === 'nothing' ? 'out-of-scope-of-all' : 'out-of-scope') }
 }
 
 /** Who calls, where the definition lets them: by credential, gate and permission, each as it is now. */

@@ -210,6 +210,12 @@ export const PROBLEMS = {
   'nothing-changes': { status: 409, error: 'the draft is the active config already' },
   'origin-refused': { status: 403, error: 'origin not allowed' },
   'out-of-scope': { status: 403, error: 'this lies outside the scope of your groups' },
+  'out-of-scope-of-all': {
+    status: 403,
+    code: 'out_of_scope',
+    error:
+      'this belongs to the whole fleet: it needs the right everywhere, and your groups give it within a scope',
+  },
   'outcome-unknown': {
     status: 503,
     error: 'the process that decides gave no answer: the change may stand all the same',

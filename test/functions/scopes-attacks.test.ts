@@ -3,6 +3,7 @@ import { configHash } from '../../lib/model/config-hash.ts'
 import type { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import type { CampaignGroup, CampaignRecord, CampaignTarget } from '../../lib/wire/campaigns.ts'
 import type { FleetConfigRecord } from '../../lib/wire/fleet-configs.ts'
+import type { TemplateRecord } from '../../lib/wire/templates.ts'
 import { createCompleteEdition } from '../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext } from '../support/fleet.ts'
 import { invoke, makeApiToken, type SignedIn, signIn } from '../support/invoke.ts'
@@ -404,6 +405,38 @@ describe('a fleet config', () => {
     expect((await readCampaign(sue, campaign_id)).scope.cut_to).toHaveLength(1)
     await makeFleetConfig(admin, EVERYWHERE, 0, 'Baseline')
     expect(await apply('Baseline', IN_STAGING)).toMatchObject(OUTSIDE)
+  })
+})
+
+describe('a template', () => {
+  const made = (as: SignedIn) =>
+    call(as, 'POST /api/configs', { name: 'Base', content: SECOND, kind: 'saved' })
+
+  it('is listed and read within a scope, and made by nobody there, who is told why', async () => {
+    const { id } = (await made(admin)).json as TemplateRecord
+    const listed = (await call(sue, 'GET /api/configs')).json as TemplateRecord[]
+    expect(listed.map((one) => one.id)).toContain(id)
+    expect(await call(sue, `GET /api/configs/${id}`)).toMatchObject({
+      status: 200,
+      json: { content: SECOND },
+    })
+    const builtIn = listed.find(({ built_in }) => built_in)!
+    expect(await call(sue, `GET /api/configs/${builtIn.id}`)).toMatchObject({ status: 200 })
+    expect(await made(sue)).toMatchObject({
+      ...{ status: 403, json: { code: 'out_of_scope', error: expect.stringContaining('whole fleet') } },
+    })
+  })
+
+  it('is no way to what a workload outside runs, by the hash of its config', async () => {
+    const read = (as: SignedIn, text: string) => call(as, `GET /api/configs/${configHash(text)}`)
+    expect(await read(sue, FIRST)).toMatchObject({ status: 200 })
+    await pushConfig(ctx.fleet, production.workloadId, SECOND)
+    await ctx.advance(300)
+    expect(await read(admin, SECOND)).toMatchObject({ status: 200 })
+    // As if there were none: the answer tells no guess from another.
+    expect(await read(sue, SECOND)).toMatchObject({ status: 404 })
+    await placeIn(ctx, admin, production.workloadId, 'dev')
+    expect(await read(sue, SECOND)).toMatchObject({ status: 200 })
   })
 })
 

@@ -105,6 +105,7 @@ describe('where the permission of an endpoint must be held', () => {
       'reports/evidence-pack',
       'reports/export',
       'reviews/review',
+      'templates/get',
     ])
   })
 })

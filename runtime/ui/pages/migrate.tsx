@@ -7,7 +7,16 @@ import { say } from '../i18n/define.ts'
 import { libraryTexts } from '../i18n/library.ts'
 import { describeUnmapped } from '../i18n/library-words.ts'
 import { CodeView } from '../parts/code.tsx'
-import { Action, ActionLink, bind, Select, TextArea, TextField, unless } from '../parts/controls.tsx'
+import {
+  Action,
+  ActionLink,
+  bind,
+  Select,
+  TextArea,
+  TextField,
+  unless,
+  unlessEverywhere,
+} from '../parts/controls.tsx'
 import { Form } from '../parts/form.tsx'
 import { Head } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
@@ -67,7 +76,7 @@ function ResultDraft({ preview }: { preview: MigrationPreview }) {
             {words.confidence[confidence]}
           </Mark>
           <span class="grow" />
-          <Action reason={unless('config:create')} onClick={() => void keepTemplate(preview)}>
+          <Action reason={unlessEverywhere('config:create')} onClick={() => void keepTemplate(preview)}>
             {words.keep}
           </Action>
         </div>

@@ -2,7 +2,7 @@ import { type Signal, useSignal } from '@preact/signals'
 import { say } from '../i18n/define.ts'
 import { libraryTexts } from '../i18n/library.ts'
 import { CodeEditor } from '../parts/code.tsx'
-import { ActionLink, bind, TextField, unless } from '../parts/controls.tsx'
+import { ActionLink, bind, TextField, unlessEverywhere } from '../parts/controls.tsx'
 import { Form } from '../parts/form.tsx'
 import { Head } from '../parts/page.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
@@ -18,7 +18,7 @@ export function NewTemplatePage() {
   const stack = useSignal('')
   const tags = useSignal('')
   const reason =
-    unless('config:create') ??
+    unlessEverywhere('config:create') ??
     (name.value.trim() === '' || content.value.trim() === '' ? words.needsBoth : null)
   const save = async () => {
     const result = await api.createTemplate({

@@ -3,7 +3,7 @@ import type { TemplateRecord } from '../../../lib/wire/templates.ts'
 import { say } from '../i18n/define.ts'
 import { libraryTexts } from '../i18n/library.ts'
 import { nameOf } from '../logic/workloads.ts'
-import { ActionLink, unless } from '../parts/controls.tsx'
+import { ActionLink, unless, unlessEverywhere } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
@@ -86,7 +86,7 @@ export function TemplatesPage() {
         <ActionLink href="/templates/migrate" reason={unless('workload:validate_config')}>
           {words.migrate}
         </ActionLink>
-        <ActionLink href="/templates/new" kind="primary" reason={unless('config:create')}>
+        <ActionLink href="/templates/new" kind="primary" reason={unlessEverywhere('config:create')}>
           {words.create}
         </ActionLink>
       </Head>

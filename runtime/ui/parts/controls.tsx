@@ -4,7 +4,7 @@ import { useId } from 'preact/hooks'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { describeScopes } from '../i18n/user-groups.ts'
-import { type About, boundTo, may } from '../state/session.ts'
+import { type About, boundTo, may, me } from '../state/session.ts'
 import { toast } from './toast.tsx'
 
 /**
@@ -17,6 +17,15 @@ export function unless(permission: string, about?: About): string | null {
   return scopes.length === 0
     ? say(commonTexts).needs(permission)
     : say(commonTexts).outside(describeScopes(scopes))
+}
+
+/** The same of what belongs to the whole fleet, as templates do: a right within a scope is not enough. */
+export function unlessEverywhere(permission: string): string | null {
+  if (me.value?.permissions.includes(permission)) return null
+  const scopes = boundTo(permission)
+  return scopes.length === 0
+    ? say(commonTexts).needs(permission)
+    : say(commonTexts).ofAll(describeScopes(scopes))
 }
 
 interface ActionProps {
