@@ -1,4 +1,5 @@
 import type { OidcSettings } from '../lib/identity/oidc/settings.ts'
+import { OPAMP_PATH } from '../lib/opamp/agent-address.ts'
 import { type ProxySettings, readProxySettings } from '../lib/outbound/proxy.ts'
 import { isLoopback, parseListenAddress } from './listen-address.ts'
 import { readSignIn } from './oidc-config.ts'
@@ -28,6 +29,8 @@ export interface Config {
   seedAdmin: { email: string; password: string } | null
   /** Where browsers find muster, without a slash at the end; empty where that is not known. */
   publicUrl: string
+  /** Where agents find muster, by WebSocket; empty where it is not said. */
+  agentUrl: string
   /** Sign-in with an identity provider; null where there is none. */
   oidc: OidcSettings | null
   /** The only e-mail that may log in with a password; null where every local user may. */
@@ -239,6 +242,17 @@ function checkListenAddresses(reader: Reader): string | null {
   return null
 }
 
+/** The address for agents as somebody sets it: where a proxy in front has another host or port than muster itself. */
+function readAgentUrl(text: string): string | null {
+  if (text === '') return ''
+  if (!URL.canParse(text)) return null
+  const { protocol, host, pathname, username, password, search, hash } = new URL(text)
+  const scheme = { 'wss:': 'wss', 'https:': 'wss', 'ws:': 'ws', 'http:': 'ws' }[protocol]
+  const isPlain = username === '' && password === '' && search === '' && hash === ''
+  const isPath = ['', '/', OPAMP_PATH, `${OPAMP_PATH}/`].includes(pathname)
+  return scheme !== undefined && host !== '' && isPlain && isPath ? `${scheme}://${host}${OPAMP_PATH}` : null
+}
+
 type FatalSettings = Pick<
   Config,
   | 'jwtSecret'
@@ -246,6 +260,7 @@ type FatalSettings = Pick<
   | 'seedAdmin'
   | 'outboundProxies'
   | 'publicUrl'
+  | 'agentUrl'
   | 'oidc'
   | 'onlyPasswordLogin'
   | 'opampSharedSecret'
@@ -275,6 +290,12 @@ function readFatalSettings(
   if (!sharedSecret.ok) return sharedSecret
   const addressFault = checkListenAddresses(reader)
   if (addressFault !== null) return { ok: false, error: addressFault }
+  const agentUrl = readAgentUrl(reader.text('MUSTER_OPAMP_PUBLIC_URL').trim())
+  if (agentUrl === null)
+    return {
+      ok: false,
+      error: 'MUSTER_OPAMP_PUBLIC_URL must be wss://host or https://host, with /v1/opamp or no path',
+    }
   const cluster = readCluster(reader)
   if (!cluster.ok) return cluster
   return {
@@ -285,6 +306,7 @@ function readFatalSettings(
       seedAdmin: seed.admin,
       outboundProxies: outbound.settings,
       publicUrl: signIn.publicUrl,
+      agentUrl,
       oidc: signIn.oidc,
       onlyPasswordLogin: signIn.onlyPasswordLogin,
       opampSharedSecret: sharedSecret.secret,

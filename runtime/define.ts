@@ -2,7 +2,7 @@ import type { Struct } from 'superstruct'
 import { type } from 'superstruct'
 import type { Gate } from '../lib/model/gates.ts'
 import type { Permission } from '../lib/model/permissions.ts'
-import type { Grant } from '../lib/model/scopes.ts'
+import type { Grant, Scope } from '../lib/model/scopes.ts'
 import type { AnyStruct } from '../lib/wire/structs.ts'
 import type { Context, OpampContext } from './context.ts'
 import type { ProblemCode } from './problems.ts'
@@ -30,7 +30,8 @@ export interface Actor {
  * - `nothing`: none, or what belongs to all of them: everywhere.
  * - `workload`: the one that `:id` of its path names: on that one.
  * - `anywhere`: it shows and changes nothing that a scope keeps from others: within any scope.
- * - `filtered`: within any scope, and `handle` leaves out what lies outside.
+ * - `filtered`: within any scope, and `handle` leaves out what lies outside, and says how much: `sight` of the request,
+ *   which derives from the permission, says of each workload whether it lies within.
  * - `handler`: within any scope, and `handle` refuses what lies outside.
  */
 export const REACHES = ['nothing', 'workload', 'anywhere', 'filtered', 'handler'] as const
@@ -131,6 +132,14 @@ export const textBody = (options: {
   mediaType?: string
 }): BodySpec<string> => ({ kind: 'text', ...options })
 
+/** Which workloads an endpoint shows to whoever calls: those on which the permission of the endpoint is held. */
+export interface Sight {
+  /** The scopes that it ends at; null where it does not end. */
+  scopes: readonly Scope[] | null
+  /** Whether a workload lies within; one that is gone lies within no scope. */
+  sees(workloadId: string): boolean
+}
+
 /** The checked input of one call. */
 export interface HttpRequest<Params, Query, Body> {
   params: Params
@@ -138,6 +147,8 @@ export interface HttpRequest<Params, Query, Body> {
   body: Body
   /** Whoever is signed in. Public endpoints must not read it. */
   actor: Actor
+  /** What the caller is shown. Only `filtered` endpoints end it at a scope. */
+  sight: Sight
   /** The peer's address, after trusted proxies. */
   remoteAddress: string
   /** True when the peer, or a trusted proxy in front, speaks TLS. */

@@ -5,6 +5,7 @@ import type { Context } from './context.ts'
 import { readCredential } from './credentials.ts'
 import type { Access, Actor, HttpDefinition, HttpFunction } from './define.ts'
 import { isOriginTrusted } from './origin.ts'
+import { sightOf } from './reach.ts'
 import { problem, type Reply } from './reply.ts'
 
 /** One call as the guards see it: nothing is checked yet. */
@@ -145,6 +146,7 @@ export async function callFunction(fn: HttpFunction, call: IncomingCall, ctx: Co
       query: query.query,
       body: body.body,
       actor: admitted.actor,
+      sight: sightOf(definition.access, admitted.actor, ctx),
       remoteAddress: call.remoteAddress,
       isSecure: call.isSecure,
       header: call.header,

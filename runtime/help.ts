@@ -46,6 +46,8 @@ Environment (durations are whole numbers above 0):
   SEED_ADMIN_EMAIL, SEED_ADMIN_PASSWORD
                                     first administrator, made while there are no users
   MUSTER_PUBLIC_URL                 where browsers find muster, such as https://muster.example.com (none)
+  MUSTER_OPAMP_PUBLIC_URL           where agents find muster, such as wss://opamp.example.com, where a
+                                    proxy has another host or port than OPAMP_ADDR (none)
   OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET
                                     sign-in with this OpenID Connect provider; needs MUSTER_PUBLIC_URL,
                                     the redirect URI is its /api/auth/oidc/callback (none)

@@ -14,16 +14,33 @@ export interface ListSpec<Item> {
   order: string
   /** The types of the cursor's key, the id last. */
   key: readonly ('string' | 'number')[]
-  /** The rows after a key, in the list's order. */
-  fetch(page: Page): Promise<readonly Item[]>
+  /**
+   * The rows after a key, in the list's order: fewer than `limit` at the end only, unless it says up to where it has
+   * looked.
+   */
+  fetch(page: Page): Promise<readonly Item[] | Looked<Item>>
+  /** Leaves out what the caller is not shown; a page says how many (`OUTSIDE_HEADER`). Absent where all is shown. */
+  isSeen?: ((item: Item) => boolean) | null
   keyOf(item: Item): CursorKey
   toWire(item: Item): unknown
 }
+
+/** Rows that were found in a stretch that was looked through. */
+export interface Looked<Item> {
+  items: readonly Item[]
+  /** The key of the last row that was looked at; null where that was the end of the list. */
+  lookedTo: CursorKey | null
+}
+
+/** Says of a page how many rows up to its end lie outside of the caller's scope. */
+export const OUTSIDE_HEADER = 'Muster-Outside-Scope'
 
 /** The most that one page holds; a higher `limit` is cut to it. */
 export const PAGE_MAX = 1_000
 /** Rows in one statement of a streamed whole list. */
 const CHUNK = 500
+/** How often a page is looked for further where what was found is not shown; then the next page goes on from there. */
+const LOOKS_MAX = 10
 
 /**
  * Answer a list: an array. With `limit` one page of it, the next named by `Link: <…>; rel="next"`; without, the
@@ -38,16 +55,53 @@ export async function listReply<Item>(
   if (query.cursor !== undefined && after === null) return problem('invalid-cursor')
   if (query.limit === undefined) {
     // The first rows come before the status line, so that a failure is still a status of its own.
-    const first = await list.fetch({ after, limit: CHUNK })
+    const first = await look(list, after, CHUNK)
     return jsonText(streamArray(list, first))
   }
   const limit = readLimit(query.limit)
   if (limit === null) return problem('invalid-limit')
-  const rows = await list.fetch({ after, limit: limit + 1 })
-  const page = rows.slice(0, limit)
-  const headers =
-    rows.length > limit ? nextLink(target, encodeCursor(list.order, list.keyOf(page.at(-1)!))) : {}
+  const { page, leftOut, next } = await findPage(list, after, limit)
+  const headers = {
+    ...(next === null ? {} : nextLink(target, encodeCursor(list.order, next))),
+    ...(list.isSeen ? { [OUTSIDE_HEADER]: String(leftOut) } : {}),
+  }
   return json(page.map(list.toWire), 200, headers)
+}
+
+/** The next rows, and up to where they were looked for. */
+async function look<Item>(
+  list: ListSpec<Item>,
+  after: CursorKey | null,
+  limit: number,
+): Promise<Looked<Item>> {
+  const found = await list.fetch({ after, limit })
+  if ('items' in found) return found
+  return { items: found, lookedTo: found.length < limit ? null : list.keyOf(found.at(-1)!) }
+}
+
+/** One page of what is shown, how many rows before its end are not, and the key after which the next one begins. */
+async function findPage<Item>(
+  list: ListSpec<Item>,
+  after: CursorKey | null,
+  limit: number,
+): Promise<{ page: Item[]; leftOut: number; next: CursorKey | null }> {
+  const page: Item[] = []
+  let [leftOut, leftOutBefore, from] = [0, 0, after]
+  const looks = list.isSeen ? LOOKS_MAX : 1
+  for (let looked = 0; looked < looks; looked++) {
+    const { items, lookedTo } = await look(list, from, limit + 1)
+    for (const item of items) {
+      if (list.isSeen && !list.isSeen(item)) leftOut++
+      else if (page.length === limit) return { page, leftOut: leftOutBefore, next: list.keyOf(page.at(-1)!) }
+      else {
+        page.push(item)
+        leftOutBefore = leftOut
+      }
+    }
+    from = lookedTo
+    if (from === null) break
+  }
+  return { page, leftOut, next: from }
 }
 
 /** A `limit` as sent, cut to `max`; null when it is no whole number from 1. */
@@ -63,13 +117,17 @@ export function nextLink(target: { path: string; query: string }, cursor: string
   return { Link: `<${target.path}?${query}>; rel="next"` }
 }
 
-async function* streamArray<Item>(list: ListSpec<Item>, first: readonly Item[]): AsyncIterable<string> {
-  let rows = first
+async function* streamArray<Item>(list: ListSpec<Item>, first: Looked<Item>): AsyncIterable<string> {
+  let found = first
   let separator = '['
-  while (rows.length > 0) {
-    yield separator + rows.map((row) => JSON.stringify(list.toWire(row))).join(',')
-    separator = ','
-    rows = rows.length < CHUNK ? [] : await list.fetch({ after: list.keyOf(rows.at(-1)!), limit: CHUNK })
+  for (;;) {
+    const rows = list.isSeen ? found.items.filter(list.isSeen) : found.items
+    if (rows.length > 0) {
+      yield separator + rows.map((row) => JSON.stringify(list.toWire(row))).join(',')
+      separator = ','
+    }
+    if (found.lookedTo === null) break
+    found = await look(list, found.lookedTo, CHUNK)
   }
   yield separator === '[' ? '[]\n' : ']\n'
 }

@@ -22,7 +22,7 @@ export const PROBLEMS = {
   'approval-expired': { status: 409, error: 'an approval is too old for the approval policy: approve again' },
   'approval-needs-another': {
     status: 409,
-    error: 'the approval policy asks for somebody else: {reason}',
+    error: 'the approval policy asks for somebody else: {reason}. {hint}',
   },
   'approval-not-found': { status: 404, error: 'approval request not found' },
   'approval-not-pending': { status: 409, error: 'approval request is not pending' },

@@ -3,7 +3,7 @@ import type { Permission } from '../lib/model/permissions.ts'
 import { isHeldOn, scopesOf } from '../lib/model/scopes.ts'
 import { type ChangeReach, isReachWithin } from '../lib/selectors/within-scope.ts'
 import type { Context } from './context.ts'
-import type { Actor } from './define.ts'
+import type { Access, Actor, Sight } from './define.ts'
 import { problem, type Reply } from './reply.ts'
 
 type Caller = Pick<Actor, 'grants'>
@@ -15,6 +15,24 @@ export const holdsOn = (
   { fleet }: Pick<Context, 'fleet'>,
   workloadId: string,
 ): boolean => isHeldOn(grants, permission, fleet.workload(workloadId)?.trustedLabels ?? null)
+
+const EVERYTHING: Sight = { scopes: null, sees: () => true }
+
+/** What an endpoint shows to a caller: all, or, where its reach says so, the workloads on which its permission is held. */
+export function sightOf(access: Access, actor: Caller, ctx: Pick<Context, 'fleet'>): Sight {
+  if (access.kind === 'public' || access.reach !== 'filtered' || access.permission === null) return EVERYTHING
+  const { permission } = access
+  const scopes = scopesOf(actor.grants, permission)
+  return scopes === null ? EVERYTHING : { scopes, sees: (id) => holdsOn(actor, permission, ctx, id) }
+}
+
+/** Which rows of a list about workloads a sight shows; null where it shows all. */
+export const seesWorkloads = ({ scopes, sees }: Sight): ((row: { workloadId: string }) => boolean) | null =>
+  scopes === null ? null : ({ workloadId }) => sees(workloadId)
+
+/** The ids of all workloads within a sight; null where it does not end. */
+export const seenIds = ({ scopes, sees }: Sight, { fleet }: Pick<Context, 'fleet'>): string[] | null =>
+  scopes === null ? null : [...fleet.state.workloads.keys()].filter(sees)
 
 /** The reply where one of these workloads lies outside of where the caller has a permission; null where none does. */
 export const refuseWorkloads = (

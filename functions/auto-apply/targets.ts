@@ -5,6 +5,7 @@ import { listAutoApplyTargets } from '../../lib/store/auto-apply-targets.ts'
 import { AutoApplyTarget } from '../../lib/wire/auto-apply.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
+import { seesWorkloads } from '../../runtime/reach.ts'
 import { problem } from '../../runtime/reply.ts'
 import { findFleetConfig, fleetConfigParams } from '../fleet-configs/_fleet-config-path.ts'
 
@@ -12,14 +13,14 @@ import { findFleetConfig, fleetConfigParams } from '../fleet-configs/_fleet-conf
 export default defineHttp({
   route: 'GET /api/fleet-configs/:id/auto-apply/targets',
   summary: 'List what the version that applies by itself was pushed to.',
-  access: signedIn('workload:push_config', 'anywhere'),
+  access: signedIn('workload:push_config', 'filtered'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: type(pageQuery),
   body: noBody,
   replies: [{ status: 200, description: 'The pushes.', json: array(AutoApplyTarget) }],
   errors: ['fleet-config-not-found', ...PAGE_ERRORS],
-  async handle({ params, query, target }, ctx) {
+  async handle({ params, query, target, sight }, ctx) {
     if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
     const open = await listOpenAutoApplies(ctx.db, params.id)
     const inForce = open.find(({ status }) => status !== 'requested')
@@ -32,6 +33,7 @@ export default defineHttp({
           after === null ? null : { startedAt: new Date(Number(after[0])), workloadId: String(after[1]) }
         return listAutoApplyTargets(ctx.db, inForce.id, { after: position, limit })
       },
+      isSeen: seesWorkloads(sight),
       keyOf: ({ startedAt, workloadId }) => [startedAt.getTime(), workloadId],
       toWire: toAutoApplyTarget,
     })

@@ -5,21 +5,49 @@ import { reachOfCampaign } from '../../lib/campaigns/judge/scope.ts'
 import type { CampaignDraft } from '../../lib/campaigns/read-campaign.ts'
 import type { Permission } from '../../lib/model/permissions.ts'
 import { scopesOf } from '../../lib/model/scopes.ts'
+import { mayReach } from '../../lib/selectors/within-scope.ts'
 import { findCampaign, type StoredCampaign } from '../../lib/store/campaigns.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Context } from '../../runtime/context.ts'
-import type { Actor } from '../../runtime/define.ts'
-import { coversReach, holdsOn, refuseReach } from '../../runtime/reach.ts'
+import type { Actor, Sight } from '../../runtime/define.ts'
+import { coversReach, refuseReach } from '../../runtime/reach.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
+import { sightOfConfig } from '../fleet-configs/_fleet-config-path.ts'
 
 /** The path parameters of one campaign. */
 export const campaignParams = type({ id: string() })
 
-/** Somebody as a reader of a campaign. Its texts are shown to whoever may read those of all that it can reach. */
-export const readerOf = (actor: Actor, campaign: Pick<StoredCampaign, 'scope'>): CampaignReader => ({
+/**
+ * Somebody as a reader of a campaign. Its texts are shown to whoever may read those of all that it can reach, and the
+ * workloads that it names to those who see them.
+ */
+export const readerOf = (
+  actor: Actor,
+  campaign: Pick<StoredCampaign, 'scope'>,
+  sight: Sight | null = null,
+): CampaignReader => ({
   userId: actor.userId,
   withTexts: coversReach(actor, 'config:read_content', reachOfCampaign(campaign)),
+  sees: sight === null || sight.scopes === null ? null : sight.sees,
 })
+
+/** Whether a campaign has to do with the scopes that a sight ends at: it means a workload there, or could. */
+export function seesCampaign(
+  { fleetConfigs }: Context,
+  { scopes, sees }: Sight,
+  campaign: Pick<StoredCampaign, 'scope' | 'change'>,
+): boolean {
+  if (scopes === null) return true
+  const { scope, change } = campaign
+  const reach = reachOfCampaign(campaign)
+  if (scope.workload_ids !== undefined && !scope.workload_ids.some(sees)) return false
+  const isOfConfig = scope.workload_ids === undefined && scope.selector === undefined
+  const selector =
+    isOfConfig && change.kind === 'version'
+      ? fleetConfigs.config(change.fleet_config_id)?.selector
+      : reach.selector
+  return mayReach(scopes, { ...reach, selector })
+}
 
 /** The reply where a campaign can reach workloads on which the caller lacks a permission; null where it cannot. */
 export async function refuseCampaign(
@@ -49,18 +77,18 @@ export function cutToScopes(draft: CampaignDraft, { grants }: Actor): CampaignDr
  * The reply where somebody would carry a version of a fleet config that none of the workloads is under on which the
  * caller may push: its text is nobody's there. Null where one is.
  */
-export function refuseVersion(ctx: Context, actor: Actor, { change }: CampaignDraft): Reply | null {
+export async function refuseVersion(
+  ctx: Context,
+  actor: Actor,
+  { change }: CampaignDraft,
+): Promise<Reply | null> {
   if (change.kind !== 'version' || actor.permissions.has('workload:push_config')) return null
   const id = change.fleet_config_id
   const config = ctx.fleetConfigs.config(id)
   // Whether there is such a fleet config is told in the plan, as for everybody.
-  if (config === null || coversReach(actor, 'workload:push_config', config)) return null
-  const isRunIn = [...ctx.fleet.state.workloads.values()].some(
-    (workload) =>
-      holdsOn(actor, 'workload:push_config', ctx, workload.id) &&
-      ctx.fleetConfigs.membershipOf(workload).configId === id,
-  )
-  return isRunIn ? null : problem('out-of-scope')
+  if (config === null) return null
+  const { sight } = await sightOfConfig(ctx, config, actor, 'workload:push_config')
+  return sight === 'none' ? problem('out-of-scope') : null
 }
 
 /** The reply to a decision: the campaign as it is now. Browsers are told as well. */

@@ -19,7 +19,7 @@ export default defineHttp({
   async handle({ body, actor }, ctx) {
     const read = readCampaign(body)
     if (!read.ok) return problem(read.code, read.details)
-    const foreign = refuseVersion(ctx, actor, read.value)
+    const foreign = await refuseVersion(ctx, actor, read.value)
     if (foreign !== null) return foreign
     return replyToDecision(
       ctx,

@@ -27,7 +27,7 @@ export default defineHttp({
     if (outside !== null) return outside
     const read = readCampaign(body)
     if (!read.ok) return problem(read.code, read.details)
-    const foreign = refuseVersion(ctx, actor, read.value)
+    const foreign = await refuseVersion(ctx, actor, read.value)
     if (foreign !== null) return foreign
     const outcome = await changeCampaign(
       ctx.campaigns.parts,

@@ -4,34 +4,33 @@ import { showGroups } from '../../lib/campaigns/plan/groups.ts'
 import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignGroup } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { holdsOn } from '../../runtime/reach.ts'
+import { seenIds } from '../../runtime/reach.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { campaignParams, refuseCampaign } from './_campaign-of.ts'
+import { campaignParams, seesCampaign } from './_campaign-of.ts'
 
 /** The workloads of a plan by how their configs change, with one diff for each way. */
 export default defineHttp({
   route: 'GET /api/campaigns/:id/groups',
   summary: "List the groups of equal changes in a campaign's plan.",
-  access: signedIn('config:read_content', 'handler'),
+  access: signedIn('config:read_content', 'filtered'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
   body: noBody,
   replies: [
-    { status: 200, description: 'The largest groups first; 100 at most.', json: array(CampaignGroup) },
+    {
+      status: 200,
+      description: 'The largest groups first, of the workloads within the scope of the caller; 100 at most.',
+      json: array(CampaignGroup),
+    },
   ],
-  errors: ['campaign-not-found', 'server-busy'],
-  async handle({ params, actor }, ctx) {
-    const outside = await refuseCampaign(ctx, params.id, actor, 'config:read_content')
-    if (outside !== null) return outside
+  errors: ['campaign-not-found', 'out-of-scope', 'server-busy'],
+  async handle({ params, sight }, ctx) {
     const campaign = await findCampaign(ctx.db, params.id)
     if (campaign === null) return problem('campaign-not-found')
+    if (!seesCampaign(ctx, sight, campaign)) return problem('out-of-scope')
     try {
-      return json(
-        await showGroups(ctx.campaigns.parts, campaign, (workload) =>
-          holdsOn(actor, 'config:read_content', ctx, workload.id),
-        ),
-      )
+      return json(await showGroups(ctx.campaigns.parts, campaign, seenIds(sight, ctx)))
     } catch (error) {
       if (error instanceof JudgeBusy) return problem('server-busy')
       throw error

@@ -8,17 +8,20 @@ import { json, problem } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'POST /api/campaigns/match',
   summary: 'Count the workloads that a scope means.',
-  access: signedIn('workload:push_config', 'anywhere'),
+  access: signedIn('workload:push_config', 'filtered'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,
   body: jsonBody(CampaignMatchRequest, { bytesMax: 4_194_304 }),
   replies: [{ status: 200, description: 'Whom it means.', json: CampaignMatch }],
   errors: [...CAMPAIGN_ERRORS, 'body-too-large'],
-  async handle({ body }, ctx) {
+  async handle({ body, sight }, ctx) {
     const fleetConfigId = body.fleet_config_id || null
     const read = readScope(body.scope as CampaignScope, fleetConfigId !== null)
     if (!read.ok) return problem(read.code, read.details)
-    return json(await matchScope(ctx.campaigns.parts, read.value, fleetConfigId))
+    // As the campaign will be, that whoever asks makes of it.
+    const cut = sight.scopes?.map(({ key, values }) => ({ key, values: [...values] }))
+    const scope = cut === undefined ? read.value : { ...read.value, cut_to: cut }
+    return json(await matchScope(ctx.campaigns.parts, scope, fleetConfigId))
   },
 })

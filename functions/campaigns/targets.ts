@@ -11,14 +11,15 @@ import { CampaignTarget } from '../../lib/wire/campaigns.ts'
 import { CAMPAIGN_TARGET_STATES, CAMPAIGN_VERDICTS } from '../../lib/wire/values.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
+import { seesWorkloads } from '../../runtime/reach.ts'
 import { problem } from '../../runtime/reply.ts'
-import { campaignParams } from './_campaign-of.ts'
+import { campaignParams, seesCampaign } from './_campaign-of.ts'
 
 /** What a campaign does with each workload, in the order of the campaign, or with those first that need somebody. */
 export default defineHttp({
   route: 'GET /api/campaigns/:id/targets',
   summary: 'List the workloads of a campaign.',
-  access: signedIn('workload:push_config', 'anywhere'),
+  access: signedIn('workload:push_config', 'filtered'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: type({
@@ -30,9 +31,12 @@ export default defineHttp({
   }),
   body: noBody,
   replies: [{ status: 200, description: 'The targets.', json: array(CampaignTarget) }],
-  errors: ['campaign-not-found', ...PAGE_ERRORS],
-  async handle({ params, query, target }, ctx) {
-    if ((await findCampaign(ctx.db, params.id)) === null) return problem('campaign-not-found')
+  errors: ['campaign-not-found', 'out-of-scope', ...PAGE_ERRORS],
+  async handle({ params, query, target, sight }, ctx) {
+    const campaign = await findCampaign(ctx.db, params.id)
+    if (campaign === null) return problem('campaign-not-found')
+    if (!seesCampaign(ctx, sight, campaign)) return problem('out-of-scope')
+    const isSeen = seesWorkloads(sight)
     const filter = {
       ...(query.state === undefined ? {} : { states: [query.state] }),
       ...(query.verdict === undefined ? {} : { verdicts: [query.verdict] }),
@@ -46,6 +50,7 @@ export default defineHttp({
           const position = after === null ? null : { rank: Number(after[0]), position: Number(after[1]) }
           return listTargetsWorstFirst(ctx.db, params.id, filter, WORST_FIRST, { after: position, limit })
         },
+        isSeen,
         keyOf: ({ rank, position }) => [rank, position],
         toWire: toTargetRecord,
       })
@@ -57,6 +62,7 @@ export default defineHttp({
           after: after === null ? null : Number(after[0]),
           limit,
         }),
+      isSeen,
       keyOf: ({ position }) => [position],
       toWire: toTargetRecord,
     })

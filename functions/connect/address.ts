@@ -15,9 +15,10 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The address.', json: AgentAddress }],
   errors: [],
   async handle(request, ctx) {
-    const { publicUrl, opampAddress, opampSharedSecret } = ctx.config
+    const { agentUrl, publicUrl, opampAddress, opampSharedSecret } = ctx.config
     const address: AgentAddress = {
       ...agentAddress({
+        agentUrl,
         publicUrl,
         opampAddress,
         requestHost: request.header('host'),

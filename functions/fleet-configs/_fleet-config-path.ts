@@ -1,12 +1,14 @@
 import { string, type } from 'superstruct'
+import type { Workload } from '../../lib/fleet/state/model.ts'
 import { findOutranked } from '../../lib/fleet-configs/outranked.ts'
 import type { Permission } from '../../lib/model/permissions.ts'
-import { scopesOf } from '../../lib/model/scopes.ts'
-import type { StoredFleetConfig } from '../../lib/store/fleet-configs.ts'
+import { scopesOf, type TextSight, textSight } from '../../lib/model/scopes.ts'
+import { toSelectable, valuesOf } from '../../lib/selectors/selector.ts'
+import type { StoredFleetConfig, StoredVersionSummary } from '../../lib/store/fleet-configs.ts'
 import type { Selector } from '../../lib/wire/selectors.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor } from '../../runtime/define.ts'
-import { refuseReach } from '../../runtime/reach.ts'
+import { coversReach, holdsOn, refuseReach } from '../../runtime/reach.ts'
 import { problem, type Reply } from '../../runtime/reply.ts'
 
 /** The path parameters of everything about one fleet config. */
@@ -30,6 +32,57 @@ export function requireFleetConfig(
   if (config === null) return { ok: false, reply: problem('fleet-config-not-found') }
   const outside = refuseReach(actor, permission, config)
   return outside === null ? { ok: true, config } : { ok: false, reply: outside }
+}
+
+/** What may be read of the versions of a fleet config: all, or what is about workloads on which the caller may read. */
+interface ReadableConfig {
+  config: StoredFleetConfig
+  /** A version without what is about workloads outside. */
+  cut<V extends StoredVersionSummary>(version: V): V
+}
+
+/** The workloads under a fleet config on which the caller has a permission. */
+const ownUnder = async (
+  ctx: Context,
+  id: string,
+  actor: Actor,
+  permission: Permission,
+): Promise<Workload[]> =>
+  (await ctx.fleetConfigs.under(id)).filter((workload) => holdsOn(actor, permission, ctx, workload.id))
+
+/** How much of the texts of a fleet config the caller has to do with, by a permission on configs. */
+export async function sightOfConfig(
+  ctx: Context,
+  config: StoredFleetConfig,
+  actor: Actor,
+  permission: Permission,
+): Promise<{ sight: TextSight; own: readonly Workload[] }> {
+  if (coversReach(actor, permission, config)) return { sight: textSight(true, false), own: [] }
+  const own = await ownUnder(ctx, config.id, actor, permission)
+  return { sight: textSight(false, own.length > 0), own }
+}
+
+/** A fleet config whose texts the caller may read (`TextSight`), or the reply that refuses it. */
+export async function requireTexts(
+  ctx: Context,
+  id: string,
+  actor: Actor,
+): Promise<({ ok: true } & ReadableConfig) | { ok: false; reply: Reply }> {
+  const config = findFleetConfig(ctx, id)
+  if (config === null) return { ok: false, reply: problem('fleet-config-not-found') }
+  const { sight, own } = await sightOfConfig(ctx, config, actor, 'config:read_content')
+  if (sight === 'none') return { ok: false, reply: problem('out-of-scope') }
+  return { ok: true, config, cut: (version) => (sight === 'whole' ? version : keepRows(version, own)) }
+}
+
+/** A version with the rows of its table that are of these workloads. */
+function keepRows<V extends StoredVersionSummary>(version: V, workloads: readonly Workload[]): V {
+  const { valueTable } = version
+  if (valueTable === null) return version
+  const { label, rows } = valueTable
+  const values = new Set(workloads.flatMap((workload) => valuesOf(toSelectable(workload), label)))
+  const kept = Object.entries(rows).filter(([value]) => values.has(value))
+  return { ...version, valueTable: { label, rows: Object.fromEntries(kept) } }
 }
 
 /**

@@ -3,7 +3,7 @@ import { findVersion } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigComparison } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { readNumber, requireFleetConfig, versionParams } from './_fleet-config-path.ts'
+import { readNumber, requireTexts, versionParams } from './_fleet-config-path.ts'
 
 const DIFF_MAX = 200_000
 
@@ -19,7 +19,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The difference of the two texts.', json: FleetConfigComparison }],
   errors: ['fleet-config-not-found', 'fleet-config-version-not-found', 'server-busy'],
   async handle({ params, query, actor }, ctx) {
-    const found = requireFleetConfig(ctx, params.id, actor, 'config:read_content')
+    const found = await requireTexts(ctx, params.id, actor)
     if (!found.ok) return found.reply
     const { config } = found
     const find = async (text: string) => {

@@ -9,7 +9,7 @@ import { RenderedVersion } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { holdsOn } from '../../runtime/reach.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { readNumber, requireFleetConfig, versionParams } from './_fleet-config-path.ts'
+import { readNumber, requireTexts, versionParams } from './_fleet-config-path.ts'
 
 /** A version with the values of one workload in it; nothing is pushed by it. */
 export default defineHttp({
@@ -29,7 +29,7 @@ export default defineHttp({
     'server-busy',
   ],
   async handle({ params, query, actor }, ctx) {
-    const found = requireFleetConfig(ctx, params.id, actor, 'config:read_content')
+    const found = await requireTexts(ctx, params.id, actor)
     if (!found.ok) return found.reply
     const { config } = found
     const number = readNumber(params.number)

@@ -3,7 +3,7 @@ import { findVersion } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigVersion } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { readNumber, requireFleetConfig, versionParams } from './_fleet-config-path.ts'
+import { readNumber, requireTexts, versionParams } from './_fleet-config-path.ts'
 
 /** One version with its text. */
 export default defineHttp({
@@ -17,11 +17,13 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The version.', json: FleetConfigVersion }],
   errors: ['fleet-config-not-found', 'fleet-config-version-not-found'],
   async handle({ params, actor }, ctx) {
-    const found = requireFleetConfig(ctx, params.id, actor, 'config:read_content')
+    const found = await requireTexts(ctx, params.id, actor)
     if (!found.ok) return found.reply
     const { config } = found
     const number = readNumber(params.number)
     const version = number === null ? null : await findVersion(ctx.db, config.id, number)
-    return version === null ? problem('fleet-config-version-not-found') : json(toVersionRecord(version))
+    return version === null
+      ? problem('fleet-config-version-not-found')
+      : json(toVersionRecord(found.cut(version)))
   },
 })

@@ -4,7 +4,7 @@ import { listVersions } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigVersion } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
-import { fleetConfigParams, requireFleetConfig } from './_fleet-config-path.ts'
+import { fleetConfigParams, requireTexts } from './_fleet-config-path.ts'
 
 /** The versions of a fleet config without their texts, the newest first. */
 export default defineHttp({
@@ -18,7 +18,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The versions.', json: array(FleetConfigVersion) }],
   errors: ['fleet-config-not-found', ...PAGE_ERRORS],
   async handle({ params, query, target, actor }, ctx) {
-    const found = requireFleetConfig(ctx, params.id, actor, 'config:read_content')
+    const found = await requireTexts(ctx, params.id, actor)
     if (!found.ok) return found.reply
     const { config } = found
     return listReply(query, target, {
@@ -26,7 +26,7 @@ export default defineHttp({
       key: ['number'],
       fetch: (page) => listVersions(ctx.db, config.id, page),
       keyOf: ({ number }) => [number],
-      toWire: toVersionRecord,
+      toWire: (version) => toVersionRecord(found.cut(version)),
     })
   },
 })

@@ -20,7 +20,7 @@ import { json, problem } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'POST /api/pushes/preview',
   summary: 'Preview whom a push group or a selector reaches.',
-  access: signedIn('workload:push_config', 'anywhere'),
+  access: signedIn('workload:push_config', 'filtered'),
   gate: 'config_safety.scoped_push',
   params: noParams,
   query: noQuery,
@@ -33,7 +33,7 @@ export default defineHttp({
     'config-not-found',
     'server-busy',
   ],
-  async handle({ body }, ctx) {
+  async handle({ body, sight }, ctx) {
     const groupId = body.group_id.trim()
     if (groupId === '' && body.selector === undefined) return problem('push-scope-required')
     // A group wins over a selector that is sent as well.
@@ -51,6 +51,7 @@ export default defineHttp({
     const preview = previewPush(workloads, {
       groupId: group?.id ?? null,
       selector: group?.selector ?? tidySelector(body.selector ?? {}),
+      sees: sight.sees,
       faultOf: checked === null ? () => null : (workload) => faultOf(workload, checked.found),
     })
     return json(preview)

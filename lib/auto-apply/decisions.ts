@@ -2,7 +2,7 @@ import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import { findLapse } from '../campaigns/run/lapse.ts'
 import { type ApprovalActor, refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
-import { whyNotCounted } from '../changes/judge-approvals.ts'
+import { refuseDiscounted, whyNotCounted } from '../changes/judge-approvals.ts'
 import { randomHex } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
@@ -123,7 +123,7 @@ export async function approveAutoApply(
     const standing = await readAutoApplyStanding(tx, before, at, [actor.userId])
     const { asked } = standing
     const why = whyNotCounted(standing, actor.userId)
-    if (why !== null) return refuse('approval-needs-another', { reason: why.replaceAll('-', '_') })
+    if (why !== null) return refuseDiscounted(why)
     const approval = {
       ...{ by: actor.email, byId: actor.userId, at: at.toISOString(), comment, rule: asked.rule },
     }

@@ -13,6 +13,8 @@ import { CampaignRunner } from './run/runner.ts'
 export interface CampaignReader {
   userId: string
   withTexts: boolean
+  /** Whether a workload that the campaign names is shown; null for all. */
+  sees: ((workloadId: string) => boolean) | null
 }
 
 /** The campaigns of this process: the planner that makes their plans, and the runner that carries them out. */
@@ -51,13 +53,13 @@ export class Campaigns {
    * A campaign as the wire shows it. A plan may have ended since its row was read: where none is being made, the row is
    * read again, so that nobody is told of a draft that is planned by no one.
    */
-  async record(read: StoredCampaign, { userId, withTexts }: CampaignReader): Promise<CampaignRecord> {
+  async record(read: StoredCampaign, { userId, withTexts, sees }: CampaignReader): Promise<CampaignRecord> {
     const planning = this.planner.progress(read.id)
     const mayBeStale = planning === null && (read.status === 'draft' || read.status === 'planned')
     const campaign = (mayBeStale ? await findCampaign(this.parts.db, read.id) : null) ?? read
     const counts = await countRun(this.parts, campaign.id)
     const tally = await this.#tally(campaign, userId)
-    return toCampaignRecord(campaign, { planning, counts, tally, withTexts })
+    return toCampaignRecord(campaign, { planning, counts, tally, withTexts, sees })
   }
 
   /** How far a campaign is approved that waits to be approved or started; null for any other. */

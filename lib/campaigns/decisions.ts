@@ -1,7 +1,7 @@
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { ApprovalActor } from '../changes/approval-parts.ts'
 import { refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
-import { shortfallOf, whyNotCounted } from '../changes/judge-approvals.ts'
+import { refuseDiscounted, shortfallOf, shortOf, whyNotCounted } from '../changes/judge-approvals.ts'
 import { toCampaignNews } from '../changes/news.ts'
 import { randomHex } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
@@ -153,7 +153,7 @@ export async function approveCampaign(
     const standing = await readCampaignStanding(tx, before, at, [actor.userId])
     const { asked, judgement } = standing
     const why = whyNotCounted(standing, actor.userId)
-    if (why !== null) return refuse('approval-needs-another', { reason: why.replaceAll('-', '_') })
+    if (why !== null) return refuseDiscounted(why)
     if (before.status === 'approved' && judgement.isEnough)
       return { ok: false, code: 'campaign-not-ready', status: before.status }
     const approval = {
@@ -183,8 +183,8 @@ export async function startCampaign(parts: CampaignParts, decision: Decision): P
   return decide(parts, decision, 'campaign.start', ['approved'], async (tx, before) => {
     const now = parts.clock.now()
     const { judgement } = await readCampaignStanding(tx, before, now)
-    const { isEnough, counted, needed } = judgement
-    if (!isEnough) return refuse(shortfallOf(judgement), { reason: `${counted.length}_of_${needed}` })
+    const { isEnough } = judgement
+    if (!isEnough) return refuse(shortfallOf(judgement), shortOf(judgement))
     const move: CampaignMove = {
       status: 'running',
       startedBy: actor.email,

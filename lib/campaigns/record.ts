@@ -1,7 +1,7 @@
 import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import type { ApprovalTally } from '../wire/approvals.ts'
-import type { CampaignChange, CampaignRecord, CampaignTarget } from '../wire/campaigns.ts'
+import type { CampaignChange, CampaignRecord, CampaignScope, CampaignTarget } from '../wire/campaigns.ts'
 import type { PlanProgress } from './plan/planner.ts'
 import type { StateCounts } from './run/limits.ts'
 
@@ -13,12 +13,14 @@ export interface CampaignFacts {
   tally: ApprovalTally | null
   /** Whether the reader may see config texts. */
   withTexts: boolean
+  /** Whether a workload that it names is shown; null for all. */
+  sees: ((workloadId: string) => boolean) | null
 }
 
 /** A campaign as the wire shows it. */
 export function toCampaignRecord(
   campaign: StoredCampaign,
-  { planning, counts, tally, withTexts }: CampaignFacts,
+  { planning, counts, tally, withTexts, sees }: CampaignFacts,
 ): CampaignRecord {
   const { rules, plan, waveEndedAt, change } = campaign
   const dwellMs = (plan?.waves[campaign.wave]?.dwell_seconds ?? 0) * 1_000
@@ -28,7 +30,7 @@ export function toCampaignRecord(
     description: campaign.description,
     status: campaign.status,
     change: withTexts ? change : withoutTexts(change),
-    scope: campaign.scope,
+    ...(sees === null ? { scope: campaign.scope } : seenOf(campaign.scope, sees)),
     waves: [...rules.waves],
     limits: { ...rules.limits, ...campaign.raised },
     max_in_flight: rules.maxInFlight,
@@ -58,6 +60,21 @@ export function toCampaignRecord(
     ...present('ended_at', campaign.endedAt),
     created_at: campaign.createdAt.toISOString(),
     updated_at: campaign.updatedAt.toISOString(),
+  }
+}
+
+/** A scope without the ids of workloads that are not shown, and how many these are of those that it names. */
+function seenOf(scope: CampaignScope, sees: (workloadId: string) => boolean) {
+  const { workload_ids: ids, exclude_ids: left } = scope
+  const seen = ids?.filter(sees)
+  const outside = (ids?.length ?? 0) - (seen?.length ?? 0)
+  return {
+    scope: {
+      ...scope,
+      ...(seen === undefined ? {} : { workload_ids: seen }),
+      ...(left === undefined ? {} : { exclude_ids: left.filter(sees) }),
+    },
+    ...(outside === 0 ? {} : { outside_scope_count: outside }),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { AuditFailure } from '../audit/delivery.ts'
-import { type Refusal, refuse } from '../model/refusal.ts'
+import type { Refusal } from '../model/refusal.ts'
 import { upsertApprovalVote } from '../store/approval-votes.ts'
 import { type Approval, findApproval, lockApproval, markApproved, touchApproval } from '../store/approvals.ts'
 import {
@@ -13,7 +13,7 @@ import {
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
 import { type ApprovalStanding, readStanding } from './approval-standing.ts'
-import { whyNotCounted } from './judge-approvals.ts'
+import { refuseDiscounted, whyNotCounted } from './judge-approvals.ts'
 import { refuseManaged } from './managed.ts'
 import { tellOfRequest } from './news.ts'
 
@@ -80,5 +80,5 @@ function refuseApprover(
   { userId }: ApprovalActor,
 ): Refusal<'approval-needs-another'> | null {
   const why = whyNotCounted(standing, userId)
-  return why === null ? null : refuse('approval-needs-another', { reason: why.replaceAll('-', '_') })
+  return why === null ? null : refuseDiscounted(why)
 }

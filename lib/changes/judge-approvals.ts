@@ -1,4 +1,5 @@
 import { type ApprovalRule, stricterRule } from '../model/approval-policy.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
 import type { ApprovalTally } from '../wire/approvals.ts'
 
 /** An approval as it was given. */
@@ -96,6 +97,23 @@ export function judgeApprovals(asked: ApprovalCase): ApprovalJudgement {
   return { isEnough: counted.length >= rule.approvals, needed: rule.approvals, counted, discounted, rule }
 }
 
+/** What to do where an approval does not count, in English; `runtime/ui/i18n/discounts.ts` says the same to people. */
+const REMEDIES: Record<Discount | 'approved-already', string> = {
+  'approved-already': 'Somebody else has to approve it as well.',
+  author: 'Whoever asked for it does not count as a second person.',
+  'no-right': 'The right to approve has to hold on all that the change reaches.',
+  'shaped-an-author':
+    'The account of whoever asked was made or changed by this one, so both may be one person: let somebody approve whose account neither of them made, sign in with an identity provider, or ask less in the approval policy.',
+  'shaped-by-author':
+    'This account was made or changed by whoever asked, so both may be one person: let somebody approve whose account neither of them made, sign in with an identity provider, or ask less in the approval policy.',
+  'shaped-since-request': 'This account was made or changed after the request: ask for the change again.',
+  expired: 'Approve it again.',
+}
+
+/** The refusal of an approval that would not count, with why, and what to do about it. */
+export const refuseDiscounted = (why: Discount | 'approved-already'): Refusal<'approval-needs-another'> =>
+  refuse('approval-needs-another', { reason: why.replaceAll('-', '_'), hint: REMEDIES[why] })
+
 /** A change with what its approvals come to. */
 export interface JudgedApprovals {
   asked: ApprovalCase
@@ -122,6 +140,11 @@ export function tallyOf(judged: JudgedApprovals, userId: string): ApprovalTally 
     own: whyNotCounted(judged, userId)?.replaceAll('-', '_') ?? 'counts',
   }
 }
+
+/** How many approvals count of how many, and what to do. */
+export const shortOf = ({ counted, needed }: ApprovalJudgement) => ({
+  ...{ reason: `${counted.length}_of_${needed}`, hint: 'Somebody else has to approve it.' },
+})
 
 /**
  * The code of a change that is not approved: `approval-expired` where it would be but for approvals that are too old.

@@ -32,7 +32,7 @@ import { toApprovalFrame } from './approval-record.ts'
 import { classOfRequest, readStanding } from './approval-standing.ts'
 import { type GateRefusal, refuseGate } from './gate-refusal.ts'
 import { holdAfter } from './hold-after.ts'
-import { shortfallOf } from './judge-approvals.ts'
+import { shortfallOf, shortOf } from './judge-approvals.ts'
 import { tellOfRequest } from './news.ts'
 import { noteUnreviewed } from './reviews.ts'
 
@@ -215,9 +215,7 @@ async function commit(
   const refuseShortfall = async (tx: Db, locked: Approval): Promise<PushRefusal | null> => {
     if (breakGlass) return null
     const { judgement } = await readStanding(tx, { ...locked, prodTarget }, target, parts.clock.now())
-    const { isEnough, counted, needed } = judgement
-    const reason = `${counted.length}_of_${needed}`
-    return isEnough ? null : refuse(shortfallOf(judgement), { reason })
+    return judgement.isEnough ? null : refuse(shortfallOf(judgement), shortOf(judgement))
   }
   let pushed: Approval | null = null
   const outcome = await parts.fleet.push<PushRefusal | Moved>(

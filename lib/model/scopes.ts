@@ -53,6 +53,22 @@ export function isInScope({ key, values }: Scope, labels: PlaceLabels): boolean 
   return value !== '' && values.includes(value)
 }
 
+/**
+ * How much of a text that is written for many workloads somebody may read:
+ * - `whole`: all of it, where a right on configs holds on everything that it can reach.
+ * - `own`: where it is in use on a workload on which the right holds. Whoever may read what a workload runs may read the
+ *   text that this comes from, and what it is with that workload's values. What is about other workloads, such as
+ *   their rows in a table of values, is not shown.
+ * - `none`: anywhere else.
+ *
+ * To change the text, or whom it is for, takes the whole.
+ */
+export type TextSight = 'whole' | 'own' | 'none'
+
+/** The sight of a text by whether the right holds on all that it reaches, and on a workload that it is in use on. */
+export const textSight = (holdsOnAll: boolean, holdsOnOne: boolean): TextSight =>
+  holdsOnAll ? 'whole' : holdsOnOne ? 'own' : 'none'
+
 const collect = (grants: readonly Grant[], isMeant: (grant: Grant) => boolean): Set<Permission> =>
   new Set(grants.filter(isMeant).flatMap(({ permissions }) => permissions))
 

@@ -18,6 +18,8 @@ export interface PreviewedWorkload extends SelectableWorkload {
 export interface PreviewRequest<W extends PreviewedWorkload> {
   groupId: string | null
   selector: Selector
+  /** Whether whoever asks is shown a workload; the others are counted only. */
+  sees(workloadId: string): boolean
   faultOf(workload: W): string | null
 }
 
@@ -39,8 +41,10 @@ export function previewPush<W extends PreviewedWorkload>(
   request: PreviewRequest<W>,
 ): PushPreview {
   const breakdown = { remote_config_capable: 0, read_only: 0, incompatible: 0, offline: 0 }
-  const targets = workloads
-    .filter((workload) => isSelected(workload, request.selector))
+  const selected = workloads.filter((workload) => isSelected(workload, request.selector))
+  const seen = selected.filter(({ id }) => request.sees(id))
+  const outside = selected.length - seen.length
+  const targets = seen
     .sort((a, b) => byBytes(a.displayName, b.displayName) || byBytes(a.id, b.id))
     .map((workload) => {
       const verdict = judge(workload, request)
@@ -61,6 +65,7 @@ export function previewPush<W extends PreviewedWorkload>(
     selector_source: request.groupId === null ? 'collector_labels' : 'trusted_labels',
     selector: request.selector,
     targeted_count: targets.length,
+    ...(outside === 0 ? {} : { outside_scope_count: outside }),
     breakdown,
     targets,
   }

@@ -57,3 +57,15 @@ export function mayOverlap(one: Selector, other: Selector): boolean {
     return here !== null && there !== null && !here.some((value) => there.includes(value))
   })
 }
+
+/** Whether a change could reach a workload within one of these scopes; true where that cannot be told. */
+export function mayReach(scopes: readonly Scope[], { selector, cutTo }: ChangeReach): boolean {
+  const asSelector = ({ key, values }: Scope): Selector => ({
+    match_expressions: [{ key, operator: 'In', values: [...values] }],
+  })
+  return scopes.some((scope) => {
+    const within = asSelector(scope)
+    if (cutTo !== undefined && !cutTo.some((cut) => mayOverlap(asSelector(cut), within))) return false
+    return selector === undefined || mayOverlap(selector, within)
+  })
+}

@@ -286,10 +286,11 @@ export interface StoredCampaignGroup {
   baseHash: string | null
 }
 
-/** The groups of a plan, the smallest last. */
+/** The groups of a plan, the smallest last; of these workloads only, where some are named. */
 export async function listCampaignGroups(
   db: Db,
   campaignId: string,
+  within: readonly string[] | null,
   limit: number,
 ): Promise<StoredCampaignGroup[]> {
   return db.query<StoredCampaignGroup>(
@@ -299,15 +300,20 @@ export async function listCampaignGroups(
        (array_agg(workload_name order by position))[1] as "sampleName",
        (array_agg(base_hash order by position))[1] as "baseHash"
      from campaign_targets where campaign_id = $1 and wave is not null and group_key is not null
+       and ($3::text[] is null or workload_id = any($3))
      group by group_key order by 2 desc, 1 limit $2`,
-    [campaignId, limit],
+    [campaignId, limit, within],
   )
 }
 
-/** How many targets of each group have each value of a variable, the rarest first, `most` values of each. */
+/**
+ * How many targets of each group have each value of a variable, the rarest first, `most` values of each; of these
+ * workloads only, where some are named.
+ */
 export async function listGroupVariables(
   db: Db,
   campaignId: string,
+  within: readonly string[] | null,
   most: number,
 ): Promise<{ key: string; name: string; value: string; count: number }[]> {
   return db.query(
@@ -315,8 +321,9 @@ export async function listGroupVariables(
        select t.group_key as key, v.key as name, v.value, count(*)::int as count,
          row_number() over (partition by t.group_key, v.key order by count(*), v.value) as place
        from campaign_targets t, jsonb_each_text(t.variables) v
-       where t.campaign_id = $1 and t.wave is not null group by 1, 2, 3) counted
+       where t.campaign_id = $1 and t.wave is not null and ($3::text[] is null or t.workload_id = any($3))
+       group by 1, 2, 3) counted
      where place <= $2 order by key, name, place`,
-    [campaignId, most],
+    [campaignId, most, within],
   )
 }

@@ -160,6 +160,10 @@ export const CampaignMatch = named(
   type({
     selected_count: number(),
     excluded_count: note('Meant, and left out by name, id or selector.', number()),
+    outside_scope_count: note(
+      'Meant otherwise, and outside of the scope of whoever asks; absent where that does not end.',
+      optional(number()),
+    ),
     production_count: note('Of the selected ones.', number()),
     disconnected_count: note('Of the selected ones.', number()),
     names: note('The first of the selected ones by name, at most 10; hosts by theirs.', array(string())),
@@ -335,6 +339,10 @@ export const CampaignRecord = named(
     status: CampaignStatus,
     change: CampaignChange,
     scope: CampaignScope,
+    outside_scope_count: note(
+      'How many of the workloads that it names lie outside of the scope of whoever reads this; absent for none.',
+      optional(number()),
+    ),
     waves: array(CampaignWave),
     limits: CampaignLimits,
     max_in_flight: number(),

@@ -6,12 +6,12 @@ export const AgentAddress = named(
   '`GET /api/connect`: where collectors connect to, as this service knows it.',
   type({
     url: note(
-      'By WebSocket. The port is that of `OPAMP_ADDR`: where a proxy stands in front, it may be another.',
+      'By WebSocket. Without `MUSTER_OPAMP_PUBLIC_URL` the port is that of `OPAMP_ADDR`: where a proxy stands in front, it may be another.',
       string(),
     ),
     host_from: note(
-      'Whether `MUSTER_PUBLIC_URL` names the host, or the address that this request came to.',
-      enums(['public_url', 'request']),
+      'Whether `MUSTER_OPAMP_PUBLIC_URL` says it all, `MUSTER_PUBLIC_URL` names the host, or the address that this request came to.',
+      enums(['agent_url', 'public_url', 'request']),
     ),
     needs_secret: note('Whether agents have to show a credential.', boolean()),
   }),

@@ -66,6 +66,10 @@ export const PushPreview = named(
     selector_source: enums(['trusted_labels', 'collector_labels']),
     selector: Selector,
     targeted_count: number(),
+    outside_scope_count: note(
+      'Selected, and outside of the scope of whoever asks; absent for none.',
+      optional(number()),
+    ),
     breakdown: recordOf(['remote_config_capable', 'read_only', 'incompatible', 'offline'], number()),
     targets: array(
       type({

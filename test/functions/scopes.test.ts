@@ -56,18 +56,15 @@ describe('where the permission of an endpoint must be held', () => {
 
   it('is said by the function itself for these only, each of which has a test of its own', () => {
     const idsOf = (wanted: string) => endpoints.flatMap(({ id, reach }) => (reach === wanted ? id : []))
-    expect(idsOf('anywhere')).toEqual([
+    expect(idsOf('anywhere')).toEqual(['configs/migration-preview', 'configs/policy-preview'])
+    expect(idsOf('filtered')).toEqual([
+      'approvals/list-all',
       'auto-apply/targets',
-      'campaigns/get',
-      'campaigns/list',
-      'campaigns/match',
-      'campaigns/targets',
-      'configs/migration-preview',
-      'configs/policy-preview',
+      ...['get', 'groups', 'list', 'match', 'targets'].map((id) => `campaigns/${id}`),
+      'overview/destinations',
       'pushes/preview',
       'reviews/list',
     ])
-    expect(idsOf('filtered')).toEqual(['approvals/list-all', 'overview/destinations'])
     expect(idsOf('handler')).toEqual([
       'adopt/check',
       'alerts/reopen',
@@ -75,18 +72,9 @@ describe('where the permission of an endpoint must be held', () => {
       ...['approve', 'continue', 'pause', 'plan', 'reject', 'request', 'turn-off', 'withdraw'].map(
         (id) => `auto-apply/${id}`,
       ),
-      ...[
-        'abort',
-        'approve',
-        'continue',
-        'create',
-        'edit',
-        'groups',
-        'pause',
-        'plan',
-        'reject',
-        'request',
-      ].map((id) => `campaigns/${id}`),
+      ...['abort', 'approve', 'continue', 'create', 'edit', 'pause', 'plan', 'reject', 'request'].map(
+        (id) => `campaigns/${id}`,
+      ),
       ...['roll-back', 'start', 'withdraw'].map((id) => `campaigns/${id}`),
       'desired/apply-fleet',
       'desired/release-fleet',

@@ -40,6 +40,7 @@ export const TEST_CONFIG: Config = {
   cookieOrigins: [],
   seedAdmin: null,
   publicUrl: '',
+  agentUrl: '',
   oidc: null,
   onlyPasswordLogin: null,
   webhookUrl: '',

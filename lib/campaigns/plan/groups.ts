@@ -1,4 +1,3 @@
-import type { Workload } from '../../fleet/state/model.ts'
 import { configHash } from '../../model/config-hash.ts'
 import { listCampaignGroups, listGroupVariables } from '../../store/campaign-targets.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
@@ -51,21 +50,21 @@ export class ChangeGroups {
 }
 
 /**
- * The groups of a plan, each with the diff of one sample workload. The diff is empty when that workload is gone or gets
- * no result now, or where the reader may not see its texts (`isSeen`) by now; a base that is not kept any more counts
- * as an empty text. Throws `JudgeBusy`.
+ * The groups of a plan, each with the diff of one sample workload; of these workloads only, where `within` names some.
+ * The diff is empty when the sample is gone or gets no result now; a base that is not kept any more counts as an empty
+ * text. Throws `JudgeBusy`.
  */
 export async function showGroups(
   parts: CampaignParts,
   campaign: StoredCampaign,
-  isSeen: (workload: Workload) => boolean,
+  within: readonly string[] | null,
 ): Promise<CampaignGroup[]> {
   const judge = new CampaignJudge(parts, campaign)
   const shown: CampaignGroup[] = []
-  const variables = sortValues(await listGroupVariables(parts.db, campaign.id, SHOWN_VALUES_MAX))
-  for (const group of await listCampaignGroups(parts.db, campaign.id, SHOWN_GROUPS_MAX)) {
+  const variables = sortValues(await listGroupVariables(parts.db, campaign.id, within, SHOWN_VALUES_MAX))
+  for (const group of await listCampaignGroups(parts.db, campaign.id, within, SHOWN_GROUPS_MAX)) {
     const workload = parts.fleet.workload(group.sampleId)
-    const result = workload === null || !isSeen(workload) ? null : await judge.resultFor(workload)
+    const result = workload === null ? null : await judge.resultFor(workload)
     const base = group.baseHash === null ? '' : ((await judge.textOf(group.baseHash)) ?? '')
     shown.push({
       key: group.key,

@@ -25,7 +25,10 @@ export async function matchScope(
   )
   return {
     selected_count: selected.length,
-    excluded_count: meant.length - selected.length,
+    excluded_count: meant.filter(({ meant }) => meant === 'excluded').length,
+    ...(scope.cut_to === undefined
+      ? {}
+      : { outside_scope_count: meant.filter(({ meant }) => meant === 'outside').length }),
     production_count: selected.filter(({ labels, trustedLabels }) =>
       isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels }),
     ).length,

@@ -21,8 +21,9 @@ export const connectTexts = defineTexts({
     file: 'The file',
     address: 'Address of this service for collectors',
     addressFrom: {
+      agent_url: 'As MUSTER_OPAMP_PUBLIC_URL says.',
       public_url:
-        'The host of MUSTER_PUBLIC_URL, the port of OPAMP_ADDR. Change it where a proxy stands in front.',
+        'The host of MUSTER_PUBLIC_URL, the port of OPAMP_ADDR. Where a proxy stands in front, set MUSTER_OPAMP_PUBLIC_URL.',
       request:
         'The host of this page, the port of OPAMP_ADDR. Change it where collectors reach it by another way.',
     },
@@ -55,8 +56,9 @@ export const connectTexts = defineTexts({
     file: 'Le fichier',
     address: 'Adresse de ce service pour les collecteurs',
     addressFrom: {
+      agent_url: 'Comme le dit MUSTER_OPAMP_PUBLIC_URL.',
       public_url:
-        'L’hôte de MUSTER_PUBLIC_URL, le port de OPAMP_ADDR. À changer si un mandataire est devant.',
+        'L’hôte de MUSTER_PUBLIC_URL, le port de OPAMP_ADDR. Si un mandataire est devant, réglez MUSTER_OPAMP_PUBLIC_URL.',
       request:
         'L’hôte de cette page, le port de OPAMP_ADDR. À changer si les collecteurs passent par un autre chemin.',
     },

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../../../runtime/config.ts'
 import { createTestContext, invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
@@ -27,6 +28,31 @@ describe('GET /api/connect', () => {
     })
     expect(answer.text).not.toContain(SECRET)
   })
+
+  it('names the address that a proxy has for agents, whatever the listener’s is', async () => {
+    const { token } = await signIn(ctx, { groups: ['viewer'] })
+    const read = readConfig({
+      ...{ JWT_SECRET: 'x'.repeat(40), DB_DSN: 'postgres://db', OPAMP_ADDR: ':4999' },
+      ...{ MUSTER_PUBLIC_URL: 'https://muster.example.com' },
+      MUSTER_OPAMP_PUBLIC_URL: 'https://opamp.example.com/',
+    })
+    if (!read.ok) throw new Error(read.error)
+    const { agentUrl, publicUrl, opampAddress } = read.config
+    const proxied = withSettings({ agentUrl, publicUrl, opampAddress })
+    expect((await invoke(proxied, 'GET /api/connect', { as: token })).json).toMatchObject({
+      ...{ url: 'wss://opamp.example.com/v1/opamp', host_from: 'agent_url' },
+    })
+  })
+
+  it.each(['opamp.example.com', 'ftp://x', 'wss://u:p@x', 'wss://x/other', 'wss://x/?a=b'])(
+    'is not started with %s for it',
+    (url) => {
+      const base = { JWT_SECRET: 'x'.repeat(40), DB_DSN: 'postgres://db' }
+      expect(readConfig({ ...base, MUSTER_OPAMP_PUBLIC_URL: url })).toMatchObject({
+        ...{ ok: false, error: expect.stringMatching(/^MUSTER_OPAMP_PUBLIC_URL must be/) },
+      })
+    },
+  )
 
   it('takes the host that was asked for where no public address is set', async () => {
     const { token } = await signIn(ctx)

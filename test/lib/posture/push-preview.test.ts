@@ -29,6 +29,7 @@ describe('previewPush', () => {
       {
         groupId: 'edge',
         selector: {},
+        sees: () => true,
         faultOf: (one) => (one.availableComponents === null ? 'it lacks something' : null),
       },
     )

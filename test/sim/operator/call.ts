@@ -45,6 +45,7 @@ export function callAs(
         isSecure: false,
         header: () => '',
         target: { path, query: '' },
+        sight: { scopes: null, sees: () => true },
       }
       const reply = await definition.handle({ ...asked, ...incoming }, ctx)
       const text = typeof reply.body === 'string' ? reply.body : ''
