@@ -13,6 +13,10 @@ export function refuseRollback(outcome: Exclude<RollbackOutcome | PrepareOutcome
       return refuseInvalid(outcome)
     case 'target-not-applied':
       return problem(outcome.code, { retryable: false, details: { target_status: outcome.targetStatus } })
+    case 'comment-required':
+    case 'text-not-storable':
+    case 'text-too-long':
+      return problem(outcome.code, { ...outcome.details, retryable: false })
     default: {
       const retryable = outcome.code === 'server-busy' || outcome.code === 'workload-not-connected'
       return problem(outcome.code, { retryable })

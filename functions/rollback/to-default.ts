@@ -1,6 +1,6 @@
 import { rollBackToDefault } from '../../lib/changes/perform-rollback.ts'
-import { DefaultRollbackAccepted } from '../../lib/wire/rollback.ts'
-import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { DefaultRollbackAccepted, RollbackRequest } from '../../lib/wire/rollback.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { askAgain } from '../../runtime/reach.ts'
 import { accepted } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/_workload-path.ts'
@@ -14,7 +14,7 @@ export default defineHttp({
   gate: 'config_safety.guided_rollback',
   params: workloadParams,
   query: noQuery,
-  body: noBody,
+  body: jsonBody(RollbackRequest, { bytesMax: 16_384, whenAbsent: { comment: '' } }),
   replies: [{ status: 202, description: 'The rollback is under way.', json: DefaultRollbackAccepted }],
   errors: [
     'out-of-scope',
@@ -28,19 +28,21 @@ export default defineHttp({
     'target-yaml-invalid',
     'validation-failed',
     'server-busy',
+    'text-not-storable',
+    'text-too-long',
     'audit-unavailable',
   ],
-  async handle({ params, actor }, ctx) {
+  async handle({ params, body: { comment }, actor }, ctx) {
     const stillMay = askAgain(actor, ctx, 'workload:push_config')
-    const outcome = await rollBackToDefault(ctx, { workloadId: params.id, actor, stillMay })
+    const outcome = await rollBackToDefault(ctx, { workloadId: params.id, comment, actor, stillMay })
     if (!outcome.ok) return refuseRollback(outcome)
-    const body: DefaultRollbackAccepted = {
+    const reply: DefaultRollbackAccepted = {
       status: 'rollback initiated',
       config_hash: outcome.push.hash,
       push_id: outcome.push.pushId,
       target_kind: outcome.targetKind === 'last_known_good' ? 'last_known_good' : 'previous',
       policy_findings: [...outcome.policyFindings],
     }
-    return accepted(body)
+    return accepted(reply)
   },
 })

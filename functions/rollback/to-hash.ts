@@ -1,7 +1,7 @@
 import { rollBackToHash } from '../../lib/changes/perform-rollback.ts'
 import { ROLLBACK_TIMEOUT_SECONDS } from '../../lib/changes/prepare-rollback.ts'
-import { RollbackAccepted } from '../../lib/wire/rollback.ts'
-import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { RollbackAccepted, RollbackRequest } from '../../lib/wire/rollback.ts'
+import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { askAgain } from '../../runtime/reach.ts'
 import { accepted } from '../../runtime/reply.ts'
 import { revisionParams } from '../workloads/_workload-path.ts'
@@ -15,7 +15,7 @@ export default defineHttp({
   gate: 'config_safety.guided_rollback',
   params: revisionParams,
   query: noQuery,
-  body: noBody,
+  body: jsonBody(RollbackRequest, { bytesMax: 16_384, whenAbsent: { comment: '' } }),
   replies: [{ status: 202, description: 'The rollback is under way.', json: RollbackAccepted }],
   errors: [
     'out-of-scope',
@@ -32,14 +32,22 @@ export default defineHttp({
     'target-yaml-invalid',
     'validation-failed',
     'server-busy',
+    'text-not-storable',
+    'text-too-long',
     'audit-unavailable',
   ],
-  async handle({ params, actor }, ctx) {
+  async handle({ params, body: { comment }, actor }, ctx) {
     const stillMay = askAgain(actor, ctx, 'workload:push_config')
-    const outcome = await rollBackToHash(ctx, { workloadId: params.id, hash: params.hash, actor, stillMay })
+    const outcome = await rollBackToHash(ctx, {
+      workloadId: params.id,
+      hash: params.hash,
+      comment,
+      actor,
+      stillMay,
+    })
     if (!outcome.ok) return refuseRollback(outcome)
     const { push, requestId, policyFindings } = outcome
-    const body: RollbackAccepted = {
+    const reply: RollbackAccepted = {
       schema_version: 'guided-rollback-action.v1',
       request_id: requestId,
       status: 'accepted',
@@ -60,6 +68,6 @@ export default defineHttp({
       audit: { event: 'config.rollback', emitted: true },
       policy_findings: [...policyFindings],
     }
-    return accepted(body)
+    return accepted(reply)
   },
 })

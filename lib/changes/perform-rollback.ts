@@ -1,10 +1,17 @@
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { ConfigTarget } from '../configs/check/target.ts'
 import type { StillMay } from '../identity/still-may.ts'
+import { refuse } from '../model/refusal.ts'
 import { type ConfigContent, findContent } from '../store/config-contents.ts'
 import { findNewestPushOfHash, type Push, wasEverApplied, wasEverApproved } from '../store/pushes.ts'
 import type { PolicyFinding } from '../wire/policy.ts'
-import type { ApprovalActor, ApprovalParts, DraftRefusal } from './approval-parts.ts'
+import {
+  type ApprovalActor,
+  type ApprovalParts,
+  type DraftRefusal,
+  readComment,
+  type TextRefusal,
+} from './approval-parts.ts'
 import { type GateRefusal, refuseGate } from './gate-refusal.ts'
 import { holdAfter } from './hold-after.ts'
 import { encodeRequestId } from './request-id.ts'
@@ -26,6 +33,8 @@ export interface RollbackDone {
 /** A rollback as it comes in. */
 interface Asked {
   workloadId: string
+  /** Why; empty where nobody said. */
+  comment: string
   actor: ApprovalActor
   stillMay: StillMay
 }
@@ -39,7 +48,11 @@ export type RollbackOutcome =
   | WorkloadRefusal
   | GateRefusal
   | DraftRefusal
+  | TextRefusal
   | AuditFailure
+
+/** Longest comment, in UTF-16 units: with everything else it fits into the detail of one record of the audit log. */
+const COMMENT_LENGTH_MAX = 1_000
 
 /**
  * Push an earlier config of a workload again, one that was applied and approved there before. A push that is pending is
@@ -75,13 +88,21 @@ export async function rollBackToDefault(parts: ApprovalParts, request: Asked): P
   return perform(parts, target, content, found.target.kind, request)
 }
 
+function readRollbackComment(given: string): ReturnType<typeof readComment> {
+  const said = readComment(given, { isRequired: false })
+  if (!said.ok || said.text.length <= COMMENT_LENGTH_MAX) return said
+  return refuse('text-too-long', { field: 'comment', max: COMMENT_LENGTH_MAX, found: said.text.length })
+}
+
 async function perform(
   parts: ApprovalParts,
   target: ConfigTarget,
   content: ConfigContent,
   targetKind: TargetKind,
-  { actor, stillMay }: Asked,
+  { comment, actor, stillMay }: Asked,
 ): Promise<RollbackOutcome> {
+  const said = readRollbackComment(comment)
+  if (!said.ok) return said
   const refused = refuseWorkload(parts, target)
   if (refused !== null) return refused
   const checked = await checkRollback(parts, target, content.body)
@@ -101,7 +122,7 @@ async function perform(
       await noteUnreviewed(parts, tx, actor, {
         ...{ kind: 'rollback', workloadId, configHash: content.hash, pushId: push.pushId },
       })
-      await holdAfter(parts, tx, { workloadId, actor, reason: 'rolled back on its own' })
+      await holdAfter(parts, tx, { workloadId, actor, reason: said.text || 'rolled back on its own' })
       await tx.record({
         ...{ action: 'config.rollback', resource: 'workload', resourceId: workloadId },
         configHash: content.hash,
@@ -111,6 +132,7 @@ async function perform(
           push_id: push.pushId,
           current_hash: target.activeConfigHash ?? '',
           target_hash: content.hash,
+          ...(said.text === '' ? {} : { comment: said.text }),
           policy_rules: [...new Set(checked.findings.map((finding) => finding.rule_id))],
         }),
       })

@@ -117,6 +117,7 @@ export const RevisionRecord = named(
     timed_out_waiting_for_opamp_status: boolean(),
     opamp_status_timeout_at: optional(string()),
     timeout_message: optional(string()),
+    is_rollback: note('It goes back to an earlier config, whoever or whatever did it.', boolean()),
     rollback_of_push_id: note(
       'The push that this rollback takes back, by an operator or by itself.',
       optional(string()),

@@ -16,6 +16,15 @@ import { ErrorBody, ValidationErrorWire } from './errors.ts'
 import { PolicyFinding } from './policy.ts'
 import { anything, dictionary, named, note, type Sent } from './structs.ts'
 
+export const RollbackRequest = named(
+  'RollbackRequest',
+  'Body of both POST rollbacks; it may be absent.',
+  type({
+    comment: note('Why, at most 1,000 characters; the audit log keeps it.', defaulted(string(), '')),
+  }),
+)
+export type RollbackRequest = Sent<typeof RollbackRequest>
+
 export const RollbackAccepted = named(
   'RollbackAccepted',
   '202 of `POST /api/workloads/{id}/configs/{hash}/rollback`.',

@@ -94,6 +94,7 @@ export function toRevision(push: Push, around: RevisionSurroundings, texts: Text
     timed_out_waiting_for_opamp_status: timedOut > 0,
     opamp_status_timeout_at: new Date(push.submittedAt.getTime() + STATUS_TIMEOUT_MS).toISOString(),
     ...(timedOut > 0 ? { timeout_message: TIMEOUT_TEXT } : {}),
+    is_rollback: push.kind !== 'approval',
     ...(push.rollbackOfPushId === null ? {} : { rollback_of_push_id: push.rollbackOfPushId }),
     ...(push.failedHash === null ? {} : { failed_config_hash: push.failedHash }),
     ...(push.approvalId === null ? {} : { approval_id: push.approvalId }),

@@ -54,6 +54,7 @@ export const auditTexts = defineTexts({
     field: {
       blocked_rules: 'règles qui bloquent',
       changed: 'changé',
+      comment: 'commentaire',
       current_hash: 'config d’avant',
       current_known_good: 'épinglée jusque-là',
       decision: 'décision',

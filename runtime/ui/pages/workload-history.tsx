@@ -259,7 +259,9 @@ export function HistoryTab({ workload, history }: TabProps) {
               <LabelDialog row={open.value.row} onClose={close} onDone={done} />
             )}
             {open.value?.kind === 'pin' && <PinDialog row={open.value.row} onClose={close} onDone={done} />}
-            {open.value?.kind === 'rollback' && <RollbackDialog row={open.value.row} onClose={close} />}
+            {open.value?.kind === 'rollback' && (
+              <RollbackDialog workload={workload} row={open.value.row} onClose={close} />
+            )}
           </>
         )
       }

@@ -182,6 +182,7 @@ export function TextArea({
   error,
   isMono = false,
   rows = 3,
+  maxLength,
 }: {
   label: string
   value: string
@@ -190,6 +191,7 @@ export function TextArea({
   error?: string | null
   isMono?: boolean
   rows?: number
+  maxLength?: number
 }) {
   return (
     <Field label={label} hint={hint} error={error}>
@@ -198,6 +200,7 @@ export function TextArea({
           {...attributes}
           class={`area ${isMono ? 'mono' : ''}`}
           rows={rows}
+          maxLength={maxLength}
           spellcheck={!isMono}
           value={value}
           onInput={(event) => onValue(event.currentTarget.value)}

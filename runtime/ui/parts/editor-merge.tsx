@@ -16,7 +16,8 @@ export function Merge({ before, after, label }: CompareProps) {
   // Made anew when the language changes, which the editor's own words are in.
   useEffect(() => {
     const parent = host.current!
-    const extensions = baseExtensions(label, false)
+    // Half a page is narrow for an address: a long line goes on below, and none is cut.
+    const extensions = [baseExtensions(label, false), EditorView.lineWrapping]
     if (narrow) {
       const view = new EditorView({
         parent,

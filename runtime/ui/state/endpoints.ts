@@ -96,6 +96,7 @@ import type {
   KnownGoodRequest,
   RollbackAccepted,
   RollbackPrepare,
+  RollbackRequest,
 } from '../../../lib/wire/rollback.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { Cluster, DatabaseCounters, SystemInfo } from '../../../lib/wire/system.ts'
@@ -201,8 +202,8 @@ export const api = {
   push: (id: string, approval: string, request: ApprovalPushRequest) =>
     call<ApprovalRecord>('POST', `${w(id)}/config/approvals/${e(approval)}/push`, { json: request }),
 
-  rollbackTo: (id: string, hash: string) =>
-    call<RollbackAccepted>('POST', `${w(id)}/configs/${e(hash)}/rollback`),
+  rollbackTo: (id: string, hash: string, request: RollbackRequest) =>
+    call<RollbackAccepted>('POST', `${w(id)}/configs/${e(hash)}/rollback`, { json: request }),
   rollback: (id: string) => call<DefaultRollbackAccepted>('POST', `${w(id)}/rollback`),
   prepareRollback: (id: string, hash: string, signal?: Signal) =>
     call<RollbackPrepare>('GET', `${w(id)}/rollback/prepare`, { signal, query: { target_hash: hash } }),

@@ -1,8 +1,10 @@
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import { eventually } from '../../support/eventually.ts'
+import { findBarriers, SHOTS } from './support/browser.ts'
 import { connect } from './support/fleet.ts'
-import { GATEWAY, pushAndSettle, workloadId } from './support/scene.ts'
+import { GATEWAY, GATEWAY_FASTER, pushAndSettle, workloadId } from './support/scene.ts'
 import { connectManaged, page, seen, service, useStage } from './support/stage.ts'
 
 // What was done by mistake can be taken back.
@@ -30,6 +32,20 @@ test('an alert is resolved with a reason, which is shown, and opened again', asy
   await dialog.getByLabel(/^Why/).fill('we know, fixed on Monday')
   await dialog.getByRole('button', { name: 'Resolve' }).click()
   await page.getByRole('button', { name: 'Undo' }).waitFor()
+  // The mark that closes the message stands beside its text, however narrow the page is.
+  for (const width of [390, 1440]) {
+    await page.setViewportSize({ width, height: 900 })
+    await expect
+      .poll(() =>
+        page.locator('.toasts .notice').evaluate((notice) => {
+          const [text, close] = [notice.firstElementChild!, notice.lastElementChild!].map((one) =>
+            one.getBoundingClientRect(),
+          )
+          return close!.left >= text!.right && close!.top < text!.bottom && close!.right <= innerWidth
+        }),
+      )
+      .toBe(true)
+  }
   await expect.poll(() => row.count()).toBe(0)
   await page.getByRole('button', { name: 'Resolved too' }).click()
   await row.getByText('“we know, fixed on Monday”').waitFor()
@@ -65,4 +81,51 @@ test('a draft that was started over is kept for ten minutes, also through a relo
   await back.waitFor()
   await page.clock.fastForward(601_000)
   await back.waitFor({ state: 'detached' })
+})
+
+test('a rollback says what goes back, for whom and from which to which, and keeps why', async () => {
+  const name = 'ledger'
+  const ledger = await connectManaged(name, { pods: 3 })
+  const far = `https://${'a-rather-long-name.'.repeat(8)}example.com:4318`
+  await pushAndSettle(service, ledger, GATEWAY_FASTER.replace('https://telemetry.example.com:4318', far))
+  const [newest, first] = (await service.api.get(`/api/workloads/${ledger}/configs`)) as {
+    config_hash: string
+  }[]
+  await page.goto(`/workloads/${ledger}/history`)
+  const row = page.getByRole('row').filter({ hasText: first!.config_hash.slice(0, 7) })
+  await row.getByRole('button', { name: 'Roll back to this' }).click()
+  const dialog = page.getByRole('dialog', { name: `Roll ledger back to ${first!.config_hash.slice(0, 7)}` })
+  await dialog.getByText(/^To ledger.*: 3 instances, all at once\./).waitFor()
+  const sides = dialog.locator('dl').first()
+  await expect
+    .poll(() => sides.textContent())
+    .toMatch(new RegExp(`From\\s*${newest!.config_hash.slice(0, 7)}.*pushed by admin@example.com`))
+  await expect
+    .poll(() => sides.textContent())
+    .toMatch(new RegExp(`Back to\\s*${first!.config_hash.slice(0, 7)}`))
+  await dialog.getByText(/changes processors\.batch\.timeout/).waitFor()
+  await dialog.locator('.cm-merge-b').waitFor()
+  expect(await findBarriers(page)).toEqual([])
+  // Side by side there is half a page for a line: none is cut.
+  const isCut = () =>
+    dialog
+      .locator('.cm-scroller')
+      .evaluateAll((panes) => panes.some((pane) => pane.scrollWidth > pane.clientWidth))
+  await expect.poll(isCut).toBe(false)
+  for (const [width, theme] of [
+    [1440, 'light'],
+    [1280, 'dark'],
+    [390, 'light'],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme: theme })
+    await page.screenshot({ path: join(SHOTS, `rollback-${width}-${theme}.png`) })
+  }
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await dialog.getByLabel(/^Why/).fill('the batches were too large')
+  await dialog.getByRole('button', { name: 'Roll back now' }).click()
+  await page.getByRole('heading', { name: `Back to ${first!.config_hash.slice(0, 7)}` }).waitFor()
+  await page.goto('/audit?q=rollback')
+  await page.getByText('the batches were too large').first().waitFor()
+  expect(seen.complaints).toEqual([])
 })

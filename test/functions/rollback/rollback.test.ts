@@ -110,6 +110,45 @@ describe('rolling back to a hash', () => {
     expect(told.find(({ seq }) => seq === 3)?.rollback_of_push_id).toBe(revisions[2]!.push_id)
   })
 
+  it('says of itself that it is a rollback, also where it takes back nothing that failed', async () => {
+    await run(1)
+    await run(2)
+    await rollBack(FIRST)
+    const revisions = (await call('GET /configs')).json as RevisionRecord[]
+    expect(revisions.map((revision) => revision.is_rollback)).toEqual([true, false, false])
+  })
+
+  it('keeps in the audit log why it was done', async () => {
+    await run(1)
+    await run(2)
+    const comment = '  the batches were too large  '
+    expect((await call(`POST /configs/${FIRST}/rollback`, { body: { comment } })).status).toBe(202)
+    expect(await audited()).toEqual([
+      'config.rollback',
+      expect.objectContaining({ comment: 'the batches were too large', target_hash: FIRST }),
+    ])
+    agent.apply()
+    await ctx.advance(300)
+    expect((await call('POST /rollback', { body: { comment: 'and back again' } })).status).toBe(202)
+    expect((await audited())[1]).toMatchObject({ comment: 'and back again', target_hash: SECOND })
+  })
+
+  it.each([
+    ['x'.repeat(1_001), 'text_too_long'],
+    ['null \u0000 character', 'text_not_storable'],
+  ])('pushes nothing with a comment that it cannot keep', async (comment, code) => {
+    await run(1)
+    await run(2)
+    const before = agent.offered().length
+    for (const path of [`/configs/${FIRST}/rollback`, '/rollback'])
+      expect(await call(`POST ${path}`, { body: { comment } })).toMatchObject({
+        status: 400,
+        json: { code, retryable: false },
+      })
+    await ctx.advance(300)
+    expect(agent.offered()).toHaveLength(before)
+  })
+
   it('is not held back by a push that is pending, which it supersedes', async () => {
     await run(1)
     const pending = await pushConfig(ctx.fleet, agent.workloadId, configYaml(2))

@@ -102,7 +102,7 @@ export class PushingOperator {
   /** Roll back to the config with this hash, or with null to the one that the service chooses. */
   async rollBack(workloadId: string, hash: string | null): Promise<void> {
     const name = hash === null ? 'the default' : hash.slice(0, 6)
-    const asked = { workloadId, actor: AUTHOR, stillMay: async () => true }
+    const asked = { workloadId, comment: '', actor: AUTHOR, stillMay: async () => true }
     await ask(this.#world, `roll ${workloadId.slice(0, 4)} back to ${name}`, ({ ctx }) =>
       hash === null ? rollBackToDefault(ctx, asked) : rollBackToHash(ctx, { ...asked, hash }),
     )
