@@ -7,6 +7,10 @@ import { CATEGORIES, type ConfigValue, isObject, sortedKeys } from '../yaml/valu
 import { type ComparedConfig, type ComparedPart, maxRisk, partRef } from './model.ts'
 
 const ENDPOINT_KEYS = new Set(['endpoint', 'url', 'server', 'address', 'listen_address'])
+/** Keys below which exporters name several addresses, as a list or with commas: Kafka, Elasticsearch, load balancing. */
+const LIST_KEYS = new Set(['brokers', 'endpoints', 'hostnames', 'addresses', 'servers', 'urls'])
+/** What the load-balancing exporter asks for the addresses that it sends to. */
+const RESOLVER_PATH = /\.resolver\.(?:dns\.hostname|k8s\.service)$/
 
 interface Found {
   part: ComparedPart
@@ -63,12 +67,24 @@ export function diffEndpoints(
 export function hostsOf(part: ComparedPart): string[] {
   const found = new Map<string, Found>()
   collect(part, part.settings, part.path, false, found)
-  return [...found.values()].flatMap(({ text, isSecret }) => {
+  const hosts = [...found.values()].flatMap(({ text, isSecret }) => {
     if (isSecret) return []
-    const address = readAddress(text, kindOf(part.id))
-    return address ? `${address.host}${address.port === '' ? '' : `:${address.port}`}` : text
+    return listAddresses(text).map((one) => {
+      const address = readAddress(one, kindOf(part.id))
+      return address ? `${address.host}${address.port === '' ? '' : `:${address.port}`}` : one
+    })
   })
+  return [...new Set(hosts)]
 }
+
+/** The addresses of a text that may name several with commas between them; one that is filled in at start is left whole. */
+const listAddresses = (text: string): string[] =>
+  text.includes('${')
+    ? [text]
+    : text
+        .split(',')
+        .map((one) => one.trim())
+        .filter((one) => one !== '')
 
 function endpointsOf({ parts }: ComparedConfig): Map<string, Found> {
   const found = new Map<string, Found>()
@@ -98,11 +114,26 @@ function collect(
     const entry = value[key]!
     const at = `${path}.${key}`
     const isHidden = isSecret || isSecretKey(key)
-    const isScalar = (typeof entry === 'string' && entry.trim() !== '') || typeof entry === 'number'
-    if (isScalar && ENDPOINT_KEYS.has(key.toLowerCase())) {
-      into.set(at, { part, path: at, text: String(entry).trim(), isSecret: isHidden })
-    } else collect(part, entry, at, isHidden, into)
+    for (const [path, text] of listNamed(part, key, entry, at))
+      into.set(path, { part, path, text, isSecret: isHidden })
+    collect(part, entry, at, isHidden, into)
   }
+}
+
+const isText = (value: ConfigValue): value is string | number =>
+  (typeof value === 'string' && value.trim() !== '') || typeof value === 'number'
+
+/** The addresses that one setting names, each with its path; none where it is no address. */
+function listNamed(part: ComparedPart, key: string, value: ConfigValue, path: string): [string, string][] {
+  const name = key.toLowerCase()
+  const isOfExporter = part.category === 'exporters'
+  const isList = isOfExporter && LIST_KEYS.has(name)
+  if (isList && Array.isArray(value))
+    return value.flatMap((entry, at) =>
+      isText(entry) ? [[`${path}[${at}]`, String(entry).trim()] as [string, string]] : [],
+    )
+  const isOne = ENDPOINT_KEYS.has(name) || isList || (isOfExporter && RESOLVER_PATH.test(path))
+  return isOne && isText(value) ? [[path, String(value).trim()]] : []
 }
 
 function kindOf(id: string): string {

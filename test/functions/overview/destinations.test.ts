@@ -85,6 +85,43 @@ describe('GET /api/fleet/destinations', () => {
     })
   })
 
+  it('tells every address of an exporter that names them in a list', async () => {
+    const { workloadId } = fakeAgent(ctx.fleet, { service: 'a' })
+    await ctx.advance(300)
+    const exporters = [
+      "kafka: {brokers: ['k1.example.com:9092', 'k2.example.com:9092'], headers: {servers: geheim-a}}",
+      "kafka/one: {brokers: 'k1.example.com:9092'}",
+      "kafka/late: {brokers: ['${env:BROKER}']}",
+      "elasticsearch: {endpoints: ['https://elastic:geheim@es.example.com:9200', 'https://es2.example.com']}",
+      "clickhouse: {endpoint: 'tcp://c1.example.com:9000,c2.example.com:9000'}",
+      "loadbalancing: {resolver: {static: {hostnames: ['lb1:4317', lb2]}}}",
+      'loadbalancing/dns: {resolver: {dns: {hostname: gateways.example.com}}}',
+      'datadog: {hostname: who-sends}',
+    ]
+    const ids = exporters.map((text) => text.split(':')[0])
+    const text = exporting(1, 'otlphttp', 'compression: none')
+      .replace('  otlphttp:\n    compression: none', exporters.map((one) => `  ${one}`).join('\n'))
+      .replace('[debug, otlphttp]', `[debug, ${ids.join(', ')}]`)
+    await pushConfig(ctx.fleet, workloadId, text)
+    const editor = await signIn(ctx, { groups: ['editor'] })
+    const answer = await invoke(ctx, 'GET /api/fleet/destinations', { as: editor.token })
+    expect(answer.text).not.toContain('geheim')
+    const told = (answer.json as ExportDestination[]).map(({ exporter, address }) => `${exporter} ${address}`)
+    expect(told.sort()).toEqual([
+      'clickhouse c1.example.com:9000',
+      'clickhouse c2.example.com:9000',
+      'datadog undefined',
+      'elasticsearch es.example.com:9200',
+      'elasticsearch es2.example.com',
+      'kafka ${env:BROKER}',
+      'kafka k1.example.com:9092',
+      'kafka k2.example.com:9092',
+      'loadbalancing gateways.example.com',
+      'loadbalancing lb1:4317',
+      'loadbalancing lb2',
+    ])
+  })
+
   it('is for those who may read configs', async () => {
     const viewer = await signIn(ctx, { groups: ['viewer'] })
     expect((await invoke(ctx, 'GET /api/fleet/destinations', { as: viewer.token })).status).toBe(403)
