@@ -34,13 +34,17 @@ export const overviewTexts = defineTexts({
         ? 'The one workload is connected and healthy.'
         : `All ${n(all)} workloads are connected and healthy.`,
     unwell: (bad: number, all: number) =>
-      `${n(bad)} of ${n(all)} ${plural(all, 'workload', 'workloads')} ${bad === 1 ? 'is' : 'are'} degraded or disconnected.`,
+      `Something is wrong with ${n(bad)} of ${n(all)} ${plural(all, 'workload', 'workloads')}.`,
+    over: (count: number) =>
+      `${n(count)} ${plural(count, 'alert closes', 'alerts close')} shortly: what caused ${plural(count, 'it', 'them')} is over.`,
+    isOver: 'its cause is gone',
     open: (count: number) => `${n(count)} ${plural(count, 'alert is', 'alerts are')} open.`,
     quiet: 'No config was changed in the last 24 hours.',
     elsewhere: 'No config was changed in the last 24 hours: the cause is likely elsewhere.',
     changed: (count: string, isOne: boolean) =>
       `${count} ${isOne ? 'change' : 'changes'} in the last 24 hours`,
     noneBad: 'none of them failed.',
+    undecided: (count: number) => `${n(count)} ${plural(count, 'has', 'have')} not ended yet.`,
     noneBadOf: (read: number) => `none of the newest ${n(read)} failed.`,
     unread: 'Whether somebody changed a config could not be read.',
     bad: (count: number) => `${n(count)} of them failed or ${plural(count, 'stands', 'stand')} still.`,
@@ -74,13 +78,17 @@ export const overviewTexts = defineTexts({
         ? 'Le seul collecteur est connecté et sain.'
         : `Les ${n(all)} collecteurs sont connectés et sains.`,
     unwell: (bad: number, all: number) =>
-      `${n(bad)} ${plural(bad, 'collecteur', 'collecteurs')} sur ${n(all)} ${plural(bad, 'est dégradé ou déconnecté', 'sont dégradés ou déconnectés')}.`,
+      `Quelque chose ne va pas sur ${n(bad)} ${plural(bad, 'collecteur', 'collecteurs')} sur ${n(all)}.`,
+    over: (count: number) =>
+      `${n(count)} ${plural(count, 'alerte se ferme', 'alertes se ferment')} sous peu : la cause a disparu.`,
+    isOver: 'sa cause a disparu',
     open: (count: number) => `${n(count)} ${plural(count, 'alerte ouverte', 'alertes ouvertes')}.`,
     quiet: 'Aucune config n’a changé ces dernières 24 heures.',
     elsewhere: 'Aucune config n’a changé ces dernières 24 heures : la cause est sans doute ailleurs.',
     changed: (count: string, isOne: boolean) =>
       `${count} ${isOne ? 'changement' : 'changements'} ces dernières 24 heures`,
     noneBad: 'aucun échec.',
+    undecided: (count: number) => `${n(count)} en suspens.`,
     noneBadOf: (read: number) => `aucun échec parmi les ${n(read)} plus récents.`,
     unread: 'Impossible de lire si quelqu’un a changé une config.',
     bad: (count: number) => `${n(count)} en échec ou à l’arrêt.`,
@@ -90,17 +98,19 @@ export const overviewTexts = defineTexts({
 /** Is it us? What is wrong with the fleet, and whether somebody changed something, in a few sentences. */
 export function describeFleet(of: FleetVerdict): { state: string; cause: string } {
   const words = say(overviewTexts)
-  const unwell = of.shares.degraded + of.shares.disconnected
-  const isWell = unwell === 0 && of.alertCount === 0
+  const { shares, troubledCount, alertCount, overCount, tone } = of.now
   const state = [
-    unwell === 0 ? words.well(of.shares.all) : words.unwell(unwell, of.shares.all),
-    ...(of.alertCount > 0 ? [words.open(of.alertCount)] : []),
+    troubledCount === 0 ? words.well(shares.all) : words.unwell(troubledCount, shares.all),
+    ...(alertCount > 0 ? [words.open(alertCount)] : []),
+    ...(overCount > 0 ? [words.over(overCount)] : []),
   ].join(' ')
   if (of.changeCount === null) return { state, cause: words.unread }
-  if (of.changeCount === 0) return { state, cause: isWell ? words.quiet : words.elsewhere }
+  if (of.changeCount === 0) return { state, cause: tone === 'ok' ? words.quiet : words.elsewhere }
   const count = `${n(of.changeCount)}${of.hasMoreChanges ? '+' : ''}`
   const changed = words.changed(count, of.changeCount === 1 && !of.hasMoreChanges)
   const noneBad = of.hasMoreChanges ? words.noneBadOf(of.changeCount) : words.noneBad
   const bad = of.badChangeCount > 0 ? words.bad(of.badChangeCount) : noneBad
-  return { state, cause: `${changed}, ${bad}` }
+  // Of one that has not ended nobody knows yet whether it failed.
+  const ended = of.openCount > 0 ? `${bad.replace(/\.$/, '')}; ${words.undecided(of.openCount)}` : bad
+  return { state, cause: `${changed}, ${ended}` }
 }

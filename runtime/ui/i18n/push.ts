@@ -39,6 +39,10 @@ export const pushTexts = defineTexts({
     isRollback: (hash: string) => `This is a rollback: it answers the failure of ${hash}.`,
     superseded: 'Another push of this workload took its place.',
     noStatus: 'No instance could answer. Those that return decide.',
+    nobody: (total: number) =>
+      total === 1
+        ? 'The one instance has not answered. An answer that comes later still counts.'
+        : `None of ${n(total)} instances has answered. Answers that come later still count.`,
     allDone: (time: string) => `Every instance applied it within ${time}.`,
     someFailed: (failed: number, total: number) =>
       `${n(failed)} of ${n(total)} ${plural(total, 'instance', 'instances')} could not apply it.`,
@@ -85,6 +89,10 @@ export const pushTexts = defineTexts({
     isRollback: (hash: string) => `C’est un retour : il répond à l’échec de ${hash}.`,
     superseded: 'Une autre poussée de ce collecteur a pris sa place.',
     noStatus: 'Aucune instance n’a pu répondre. Celles qui reviennent décideront.',
+    nobody: (total: number) =>
+      total === 1
+        ? 'La seule instance n’a pas répondu. Une réponse tardive compte encore.'
+        : `Aucune des ${n(total)} instances n’a répondu. Les réponses tardives comptent encore.`,
     allDone: (time: string) => `Toutes les instances l’ont appliquée en ${time}.`,
     someFailed: (failed: number, total: number) =>
       `${n(failed)} ${plural(failed, 'instance', 'instances')} sur ${n(total)} ${plural(failed, 'n’a', 'n’ont')} pas pu l’appliquer.`,

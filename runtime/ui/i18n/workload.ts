@@ -94,6 +94,12 @@ export const workloadTexts = defineTexts({
         `A staged rollout is under way: ${n(applied)} ${plural(applied, 'instance has', 'instances have')} the new config.`,
         '',
       ],
+      silent: (total: number): [string, string] => [
+        total === 1
+          ? 'Its instance has not answered the last push.'
+          : `None of its ${n(total)} instances has answered the last push.`,
+        'What they run is not known until they do; an answer that comes later still counts.',
+      ],
       applying: (done: number, total: number): [string, string] => [
         `A config is being applied: ${n(done)} of ${n(total)} done.`,
         '',
@@ -302,6 +308,12 @@ export const workloadTexts = defineTexts({
       rollout: (applied: number): [string, string] => [
         `Un déploiement par étapes est en cours : ${n(applied)} ${plural(applied, 'instance a', 'instances ont')} la nouvelle config.`,
         '',
+      ],
+      silent: (total: number): [string, string] => [
+        total === 1
+          ? 'Son instance n’a pas répondu à la dernière poussée.'
+          : `Aucune de ses ${n(total)} instances n’a répondu à la dernière poussée.`,
+        'On ne sait pas ce qu’elles exécutent tant qu’elles se taisent ; une réponse tardive compte encore.',
       ],
       applying: (done: number, total: number): [string, string] => [
         `Une config est en cours d’application : ${n(done)} sur ${n(total)}.`,

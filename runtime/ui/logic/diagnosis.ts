@@ -3,7 +3,7 @@ import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { instanceName } from './instances.ts'
-import { isOpen } from './pushes.ts'
+import { isOpen, isSilent } from './pushes.ts'
 import { readOnlyReason } from './workloads.ts'
 
 /** What is wrong with a workload, most urgent first; the text and the way out follow from it. */
@@ -17,6 +17,7 @@ export type Diagnosis =
   | { kind: 'rollout_halted'; rollout: RolloutRecord }
   | { kind: 'rollout'; push: RevisionRecord }
   | { kind: 'unhealthy'; count: number; total: number; first: string }
+  | { kind: 'silent'; push: RevisionRecord }
   | { kind: 'applying'; push: RevisionRecord }
   | { kind: 'drifted'; count: number; total: number }
   | { kind: 'degraded' }
@@ -39,6 +40,7 @@ const TONES: Record<Diagnosis['kind'], Tone> = {
   rollout_halted: 'bad',
   rollout: 'busy',
   unhealthy: 'warn',
+  silent: 'warn',
   applying: 'busy',
   drifted: 'warn',
   degraded: 'warn',
@@ -52,6 +54,9 @@ const TONES: Record<Diagnosis['kind'], Tone> = {
 /** How loudly a diagnosis is shown. */
 export const toneOf = (diagnosis: Diagnosis): Tone => TONES[diagnosis.kind]
 
+/** Pushes that are under way: unhealthy instances are more urgent. */
+const RUNNING: ReadonlySet<Diagnosis['kind']> = new Set(['applying', 'rollout', 'silent'])
+
 function diagnosePush(workload: WorkloadRecord, history: readonly RevisionRecord[]): Diagnosis | null {
   const push = workload.current_config_push ?? history[0]
   if (push === undefined) return null
@@ -63,6 +68,7 @@ function diagnosePush(workload: WorkloadRecord, history: readonly RevisionRecord
   if (push.failed_count > 0) return { kind: 'some_failed', push }
   if (!isOpen(push)) return null
   if (push.rollout_id) return { kind: 'rollout', push }
+  if (isSilent(push)) return { kind: 'silent', push }
   if (push.applied_count < push.target_count) return { kind: 'applying', push }
   return null
 }
@@ -80,7 +86,7 @@ export function diagnose(
   const reason = readOnlyReason(workload)
   const fromPush = reason === null ? diagnosePush(workload, history) : null
   if (rollout?.status === 'halted' && fromPush?.kind === 'rollout') return { kind: 'rollout_halted', rollout }
-  if (fromPush !== null && fromPush.kind !== 'applying' && fromPush.kind !== 'rollout') return fromPush
+  if (fromPush !== null && !RUNNING.has(fromPush.kind)) return fromPush
   const total = topology?.summary.connected_count ?? workload.connected_instance_count
   const unhealthy = topology?.instances.filter((instance) => !instance.healthy) ?? []
   if (unhealthy[0] !== undefined) {

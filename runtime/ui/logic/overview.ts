@@ -1,8 +1,9 @@
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { Tone } from './diagnosis.ts'
-import { compareVersions } from './workloads.ts'
+import { compareVersions, toneOfTrouble, troubleNow } from './workloads.ts'
 
 /** How many workloads are how; archived ones do not count. */
 export interface HealthShares {
@@ -61,13 +62,55 @@ export function toHealthBars({ since, bucket_seconds: seconds, window, buckets }
   }
 }
 
+/** What is wrong with the fleet now. */
+export interface WrongNow {
+  shares: HealthShares
+  /** Workloads that have a trouble now, as the fleet's list shows it. */
+  troubledCount: number
+  /** Open alerts whose cause is there still. */
+  alertCount: number
+  /** Open alerts about a workload that has no trouble any more: the service closes them at its next look. */
+  overCount: number
+  tone: 'ok' | 'warn' | 'bad'
+}
+
+/** Whether the cause of an open alert has gone while the alert is still open. */
+export function isOver(alert: AlertRecord, workloads: ReadonlyMap<string, WorkloadRecord>): boolean {
+  const workload = workloads.get(alert.workload_id)
+  if (workload === undefined) return false
+  return alert.rule === 'version_outdated' ? !workload.version_outdated : troubleNow(workload) === null
+}
+
+/** What is wrong now: the troubles of the workloads, and the alerts whose cause is there still. */
+export function judgeNow(
+  workloads: ReadonlyMap<string, WorkloadRecord>,
+  alerts: readonly AlertRecord[],
+): WrongNow {
+  const troubles = [...workloads.values()].map(troubleNow).filter((trouble) => trouble !== null)
+  const standing = alerts.filter((alert) => !isOver(alert, workloads))
+  const isBad =
+    troubles.some((trouble) => toneOfTrouble(trouble) === 'bad') ||
+    standing.some(({ severity }) => severity === 'critical')
+  const isWrong = troubles.length > 0 || standing.length > 0
+  return {
+    shares: countShares(workloads.values()),
+    troubledCount: troubles.length,
+    alertCount: standing.length,
+    overCount: alerts.length - standing.length,
+    tone: isBad ? 'bad' : isWrong ? 'warn' : 'ok',
+  }
+}
+
 /** What the one sentence about the fleet is made of. */
 export interface FleetVerdict {
-  shares: HealthShares
-  alertCount: number
+  now: WrongNow
   /** Changes that touched instances, and those among them that failed or stand still; null: nobody could read them. */
   changeCount: number | null
   badChangeCount: number
+  /** Changes among them that wait for somebody's decision. */
+  haltedCount: number
+  /** Changes among them of which nobody knows the end yet, as while nobody answers. */
+  openCount: number
   /** There are more changes than were read. */
   hasMoreChanges: boolean
 }
@@ -85,22 +128,23 @@ const UNSTARTED: ReadonlySet<ChangeRecord['campaign_status']> = new Set([
 
 /** A request alone changes nothing, nor does a campaign before its start. */
 export function judgeFleet(
-  shares: HealthShares,
-  alertCount: number,
+  now: WrongNow,
   changes: readonly ChangeRecord[] | null,
   hasMoreChanges: boolean,
 ): FleetVerdict {
   if (changes === null)
-    return { shares, alertCount, changeCount: null, badChangeCount: 0, hasMoreChanges: false }
+    return { now, changeCount: null, badChangeCount: 0, haltedCount: 0, openCount: 0, hasMoreChanges: false }
   const made = changes.filter(
     ({ kind, campaign_status: status }) => kind !== 'request' && !UNSTARTED.has(status),
   )
-  const bad = made.filter(({ outcome }) => outcome === 'failed' || outcome === 'halted')
-  return { shares, alertCount, changeCount: made.length, badChangeCount: bad.length, hasMoreChanges }
+  const count = (wanted: ChangeRecord['outcome']) => made.filter(({ outcome }) => outcome === wanted).length
+  const halted = count('halted')
+  return {
+    ...{ now, changeCount: made.length, hasMoreChanges },
+    ...{ badChangeCount: count('failed') + halted, haltedCount: halted, openCount: count('open') },
+  }
 }
 
-/** How bad it is. */
-export function toneOf({ shares, alertCount, badChangeCount }: FleetVerdict): Tone {
-  if (alertCount > 0 || shares.disconnected > 0) return 'bad'
-  return shares.degraded > 0 || badChangeCount > 0 ? 'warn' : 'ok'
-}
+/** How bad it is now. A change that failed and was made good since is told, but it is over. */
+export const toneOf = ({ now, haltedCount }: FleetVerdict): Tone =>
+  now.tone === 'ok' && haltedCount > 0 ? 'warn' : now.tone

@@ -4,9 +4,23 @@ import type { PushAftermath, RevisionRecord } from '../../../lib/wire/revisions.
 export const isOpen = ({ status, phase }: Pick<RevisionRecord, 'status' | 'phase'>): boolean =>
   status === 'pending' && phase !== 'superseded' && phase !== 'aborted'
 
-/** How far a push got, in one word; `halted` for a push in stages that goes on only when somebody decides. */
-export const stateOf = (push: Pick<RevisionRecord, 'status' | 'phase' | 'rollout_status'>): string =>
-  isOpen(push) && push.rollout_status === 'halted' ? 'halted' : push.phase
+/** Whether nobody has answered an open push in the time that it has for that. */
+export const isSilent = (
+  push: Pick<RevisionRecord, 'status' | 'phase'> &
+    Partial<Pick<RevisionRecord, 'target_count' | 'no_status_count'>>,
+): boolean =>
+  isOpen(push) && (push.target_count ?? 0) > 0 && (push.no_status_count ?? 0) >= (push.target_count ?? 0)
+
+/**
+ * How far a push got, in one word; `halted` for a push in stages that goes on only when somebody decides, `no_status`
+ * for one that nobody has answered.
+ */
+export const stateOf = (
+  push: Pick<RevisionRecord, 'status' | 'phase' | 'rollout_status'> & Parameters<typeof isSilent>[0],
+): string => {
+  if (isOpen(push) && push.rollout_status === 'halted') return 'halted'
+  return isSilent(push) ? 'no_status' : push.phase
+}
 
 /** Ends of a failed push after which only another push helps. */
 export const NEEDS_A_PUSH: ReadonlySet<PushAftermath['kind']> = new Set(['nowhere_to_go', 'rollback_failed'])

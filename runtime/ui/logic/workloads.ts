@@ -4,7 +4,7 @@ import {
   trustedAmong,
 } from '../../../lib/wire/labels.ts'
 import { WORKLOAD_TROUBLES } from '../../../lib/wire/values.ts'
-import type { ReadOnlyReason, WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import type { ReadOnlyReason, WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { isOpen } from './pushes.ts'
 
 /** A workload's environment, from its trusted or its reported labels; empty when unknown. */
@@ -108,6 +108,21 @@ const TROUBLE_RANK = new Map<string, number>(WORKLOAD_TROUBLES.map((kind, at) =>
 /** The rank of a workload's trouble: the worst has the lowest, no trouble the highest. */
 export const troubleRank = ({ trouble }: WorkloadRecord): number =>
   trouble ? (TROUBLE_RANK.get(trouble.kind) ?? TROUBLE_RANK.size) : TROUBLE_RANK.size + 1
+
+const QUIET_TROUBLES: ReadonlySet<WorkloadTrouble['kind']> = new Set([
+  'drifted',
+  'degraded',
+  'leaving',
+  'outdated',
+])
+
+/** How loudly a trouble is shown. */
+export const toneOfTrouble = ({ kind }: WorkloadTrouble): 'bad' | 'warn' =>
+  QUIET_TROUBLES.has(kind) ? 'warn' : 'bad'
+
+/** The trouble that a workload has now; null where it has none. An old version alone is work to do, and no trouble. */
+export const troubleNow = ({ archived_at: archivedAt, trouble }: WorkloadRecord): WorkloadTrouble | null =>
+  archivedAt || !trouble || trouble.kind === 'outdated' ? null : trouble
 
 /** Where the trouble of a workload is to be seen. */
 export function troubleHref({ id, trouble }: WorkloadRecord): string {

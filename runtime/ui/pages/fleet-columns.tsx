@@ -12,17 +12,16 @@ import {
   readOnlyReason,
   statusOf,
   tellingLabels,
+  toneOfTrouble,
   troubleHref,
 } from '../logic/workloads.ts'
 import type { Column } from '../parts/big-table.tsx'
 import { Ago, SeenAgo, StatusMark, Track } from '../parts/state.tsx'
 
-const QUIET: ReadonlySet<WorkloadTrouble['kind']> = new Set(['drifted', 'degraded', 'leaving', 'outdated'])
-
 /** What is wrong, and since when. */
 function Why({ of }: { of: WorkloadTrouble }) {
   return (
-    <span class={QUIET.has(of.kind) ? 'warn' : 'bad'}>
+    <span class={toneOfTrouble(of)}>
       {describeTrouble(of)}
       {of.since && (
         <span class="muted">

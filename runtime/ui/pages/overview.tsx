@@ -15,7 +15,9 @@ import {
   countShares,
   countVersions,
   type HealthShares,
+  isOver,
   judgeFleet,
+  judgeNow,
   toHealthBars,
   toneOf,
 } from '../logic/overview.ts'
@@ -101,7 +103,7 @@ function OverTime({ health }: { health: FleetHealth }) {
   )
 }
 
-function Health({ shares }: { shares: HealthShares }) {
+function Health({ shares }: { shares: HealthShares | null }) {
   const words = say(overviewTexts)
   const { windows } = say(historyTexts)
   const wanted = query.value.get('window')
@@ -123,7 +125,7 @@ function Health({ shares }: { shares: HealthShares }) {
           />
         </div>
       </div>
-      <Shares of={shares} />
+      {shares && <Shares of={shares} />}
       <Loaded of={health}>{(data) => <OverTime health={data} />}</Loaded>
     </section>
   )
@@ -146,6 +148,7 @@ function Alerts({ alerts }: { alerts: readonly AlertRecord[] }) {
                 {nameOfSubject(alert)}
               </a>{' '}
               · {rules[alert.rule] ?? alert.rule} · <Ago at={alert.fired_at} />
+              {isOver(alert, workloads) && <span class="muted"> · {words.isOver}</span>}
               <div class="muted small">{describeAlert(alert)}</div>
             </div>
           </li>
@@ -273,22 +276,17 @@ function useDay() {
   })
 }
 
-function Verdict({
-  shares,
-  alerts,
-  day,
-}: {
-  shares: HealthShares
-  alerts: Resource<AlertRecord[]>
-  day: ReturnType<typeof useDay>
-}) {
+function Verdict({ alerts, day }: { alerts: Resource<AlertRecord[]>; day: ReturnType<typeof useDay> }) {
+  const version = fleetVersion.value
+  // `workloads` is no signal; `fleetVersion` counts its changes.
+  const now = useMemo(() => judgeNow(workloads, alerts.data ?? []), [version, alerts.data])
   // Half of the answer would be a wrong one.
   if (!fleetLoaded.value || alerts.data === null || (day.isLoading && day.rows.length === 0))
     return <Waiting />
-  if (shares.all === 0) return null
+  if (now.shares.all === 0) return null
   // A feed that did not come is not one that is empty.
   const changes = day.failure && day.rows.length === 0 ? null : day.rows
-  const verdict = judgeFleet(shares, alerts.data.length, changes, day.hasOlder)
+  const verdict = judgeFleet(now, changes, day.hasOlder)
   const { state, cause } = describeFleet(verdict)
   return (
     <div class={`say t-${toneOf(verdict)}`} role="status">
@@ -306,6 +304,8 @@ export function OverviewPage() {
   const version = fleetVersion.value
   // `workloads` is no signal; `fleetVersion` counts its changes.
   const shares = useMemo(() => countShares(workloads.values()), [version])
+  // Counts of a part of the fleet would be wrong ones.
+  const isWhole = fleetLoaded.value
   const alerts = useResource(
     'overview-alerts',
     (abort) => api.alerts(false, abort),
@@ -315,11 +315,11 @@ export function OverviewPage() {
   return (
     <div class="stack">
       <Head title={words.title} />
-      <Verdict shares={shares} alerts={alerts} day={day} />
-      <Health shares={shares} />
+      <Verdict alerts={alerts} day={day} />
+      <Health shares={isWhole ? shares : null} />
       <div class="two even">
         <Loaded of={alerts}>{(data) => <Alerts alerts={data} />}</Loaded>
-        <Versions />
+        {isWhole && <Versions />}
       </div>
       <section class="ground" aria-label={words.changes}>
         <h2>{words.changes}</h2>

@@ -11,7 +11,7 @@ import { pushTexts } from '../i18n/push.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import type { Tone } from '../logic/diagnosis.ts'
-import { isOpen, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
+import { isOpen, isSilent, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Causes } from '../parts/causes.tsx'
@@ -64,6 +64,7 @@ function sentenceOf(of: Convergence): { tone: Tone; text: string } {
     return { tone: 'idle', text: `${aborted} ${abortedMore}` }
   }
   if (of.failed_count > 0) return { tone: 'bad', text: words.someFailed(of.failed_count, of.target_count) }
+  if (isSilent(of)) return { tone: 'warn', text: words.nobody(of.target_count) }
   if (of.phase === 'no_status') return { tone: 'warn', text: words.noStatus }
   if (of.status === 'applied' && of.times_ms.p100 !== null)
     return { tone: 'ok', text: words.allDone(formatDuration(of.times_ms.p100)) }
@@ -282,7 +283,7 @@ function titleOf(hash: string, push: RevisionRecord | null, asked: ApprovalRecor
   const words = say(pushTexts)
   const said = asked?.request_comment.split('\n')[0]?.trim()
   if (said) return said
-  return push?.failed_config_hash ? words.backTo(shortHash(hash)) : words.title(shortHash(hash))
+  return push?.is_rollback ? words.backTo(shortHash(hash)) : words.title(shortHash(hash))
 }
 
 function Title({

@@ -79,6 +79,8 @@ function toSentence(
         complaint === null ? '' : complaint.last_error || describeError(complaint),
         workload.trouble?.since ? formatAgo(workload.trouble.since) : '',
       )
+    case 'silent':
+      return words.silent(diagnosis.push.target_count)
     case 'applying':
       return words.applying(diagnosis.push.applied_count, diagnosis.push.target_count)
     case 'drifted':
@@ -109,6 +111,7 @@ function toAction(diagnosis: Diagnosis, id: string): { href: string; text: strin
         : { href: `${base}/history`, text: see.history }
     case 'push_failed':
     case 'some_failed':
+    case 'silent':
     case 'applying':
       return { href: pushHref(diagnosis.push.config_hash, diagnosis.push.push_id), text: see.push }
     case 'rollout_halted':

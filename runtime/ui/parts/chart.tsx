@@ -6,6 +6,7 @@ import { language, say } from '../i18n/define.ts'
 import { formatClock, formatDay, formatNumber } from '../i18n/format.ts'
 import { bucketAt, rangeOfBars, stackBars } from '../logic/bars.ts'
 import { moveStretch, type Stretch } from '../logic/moments.ts'
+import { navigate } from '../state/router.ts'
 
 /** What a chart shows. */
 export interface ChartProps {
@@ -170,7 +171,7 @@ function usePlot(props: ChartProps, chosen: Stretch | null, onStretch: (stretch:
   return { host, pointed: pointed.value }
 }
 
-/** What each colour means, and what is under the pointer. */
+/** What each colour means, and the counts under the pointer, or else where the keys are. */
 function Legend({ times, bucketSeconds, series, at }: ChartProps & { at: number | null }) {
   return (
     <div class="chart-legend">
@@ -198,7 +199,7 @@ function Chosen(props: ChartProps & { stretch: Stretch | null }) {
     <div class="actions">
       <span role="status">
         {nameStretch(times, bucketSeconds, stretch)}
-        {props.isSum !== false &&
+        {(props.isSum !== false || stretch.first === stretch.last) &&
           series.map(({ name, values }) => ` · ${formatNumber(sum(values))} ${name}`).join('')}
       </span>
       <a class="btn" href={hrefOf(times[stretch.first]!, times[stretch.last]! + bucketSeconds)}>
@@ -229,6 +230,10 @@ export function Chart(props: ChartProps) {
       event.preventDefault()
       choose(moveStretch(stretch, step, event.shiftKey, times.length))
     } else if (event.key === 'Escape') chosen.value = null
+    else if (event.key === 'Enter' && stretch !== null && hrefOf !== undefined) {
+      event.preventDefault()
+      navigate(hrefOf(times[stretch.first]!, times[stretch.last]! + props.bucketSeconds))
+    }
   }
   const isChoosable = hrefOf !== undefined
   return (
@@ -241,7 +246,10 @@ export function Chart(props: ChartProps) {
       >
         <div class="chart" ref={host} role="img" aria-label={label} />
       </section>
-      <Legend {...props} at={pointed !== null && pointed < times.length ? pointed : null} />
+      <Legend
+        {...props}
+        at={pointed !== null && pointed < times.length ? pointed : (stretch?.last ?? null)}
+      />
       <Chosen {...props} stretch={stretch} />
     </div>
   )

@@ -7,6 +7,8 @@ import { browser, connectAgent, connectManaged, service, useStage } from './supp
 
 useStage({ pages: 'none', withinMs: 120_000 })
 
+const WELL = { ...FAILING_EXPORTER, healthy: true, status: 'StatusOK', lastError: '', componentHealthMap: {} }
+
 test('answers whether it is us: how the fleet is, since when, and what somebody changed', async () => {
   const well = connectAgent('mailer', 'mailer-1')
   connectAgent('otel-node', 'otel-node-1', {
@@ -22,8 +24,14 @@ test('answers whether it is us: how the fleet is, since when, and what somebody 
 
   // Nobody changed anything, so that the cause is not here.
   well.say({ health: FAILING_EXPORTER })
-  await page.getByText('1 of 2 workloads is degraded or disconnected.').waitFor()
+  await page.getByText('Something is wrong with 1 of 2 workloads.').waitFor()
   await page.getByText('the cause is likely elsewhere', { exact: false }).waitFor()
+  // The cure shows at once, and what nobody changed does not colour the page.
+  well.say({ health: WELL })
+  await page.getByText('All 2 workloads are connected and healthy.').waitFor()
+  await page.locator('main .say.t-ok').waitFor()
+  well.say({ health: FAILING_EXPORTER })
+  await page.locator('main .say.t-bad').waitFor()
   // Now somebody did, and it failed.
   const gateway = await connectManaged('otel-gateway', { capabilities: SECRETIVE })
   await pushAndSettle(service, gateway, GATEWAY_KAFKA)
@@ -76,6 +84,13 @@ test('says that it does not know what was changed, and names alerts that come be
   await page.route('**/api/workloads?*', async (route) => {
     await mayCome
     await route.continue()
+  })
+  // A frame about the workload names it as well: none comes before the fleet.
+  await page.routeWebSocket('**/ws', (socket) => {
+    const server = socket.connectToServer()
+    server.onMessage((message) => {
+      if (areShown || !String(message).includes('"workload_update"')) socket.send(message)
+    })
   })
   const id = await workloadId(service, 'mailer')
   await page.route('**/api/alerts*', async (route) => {
@@ -133,7 +148,11 @@ test('the chart of the fleet’s health leads to what was changed, in French and
   await expect.poll(() => page.getByText('Qui exporte où').count()).toBe(0)
   await chart.focus()
   await page.keyboard.press('ArrowLeft')
-  await page.getByRole('link', { name: 'Ce qui a changé alors' }).click()
+  // What the keys are on is said in numbers, as it is under the pointer; and Enter goes there.
+  await page.getByRole('status').filter({ hasText: '2 connectés · 1 dégradés · 0 déconnectés' }).waitFor()
+  await expect.poll(() => page.locator('.chart-legend').textContent()).toMatch(/connectés 2dégradés 1/)
+  await page.getByRole('link', { name: 'Ce qui a changé alors' }).waitFor()
+  await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: 'Changements', level: 1 }).waitFor()
   await page
     .getByText(/Retour automatique de/)

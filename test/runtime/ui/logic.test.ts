@@ -18,6 +18,7 @@ import {
 } from '../../../runtime/ui/logic/instances.ts'
 import { readLabelLines } from '../../../runtime/ui/logic/label-lines.ts'
 import { joinPage } from '../../../runtime/ui/logic/pages.ts'
+import { stateOf } from '../../../runtime/ui/logic/pushes.ts'
 import { listStageShares } from '../../../runtime/ui/logic/rollouts.ts'
 import { matchesSearch, parseSearch } from '../../../runtime/ui/logic/search.ts'
 import { listStageSizes, readShares, toStageRequests } from '../../../runtime/ui/logic/stages.ts'
@@ -92,6 +93,29 @@ describe('what is said about a workload', () => {
     [{}, 'nothing_assigned'],
   ] as const)('the most urgent of %j is %s', (change, kind) => {
     expect(diagnose(workload(change), null, []).kind).toBe(kind)
+  })
+})
+
+describe('a push that nobody has answered', () => {
+  const push = {
+    ...{
+      status: 'pending',
+      phase: 'sent',
+      target_count: 3,
+      applied_count: 0,
+      failed_count: 0,
+      no_status_count: 3,
+    },
+  } as RevisionRecord
+  test('is not said to be under way, and is called by one word everywhere', () => {
+    const of = (change: Partial<RevisionRecord>) => {
+      const row = workload({ current_config_push: { ...push, ...change }, active_config_hash: 'ab' })
+      return [diagnose(row, null, []).kind, stateOf({ ...push, ...change })]
+    }
+    expect(of({})).toEqual(['silent', 'no_status'])
+    expect(of({ no_status_count: 2 })).toEqual(['applying', 'sent'])
+    expect(of({ status: 'applied', phase: 'applied' })).toEqual(['fine', 'applied'])
+    expect(of({ phase: 'superseded' })).toEqual(['fine', 'superseded'])
   })
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeFleet } from '../../../runtime/ui/i18n/overview.ts'
@@ -6,6 +7,7 @@ import {
   countShares,
   countVersions,
   judgeFleet,
+  judgeNow,
   toHealthBars,
   toneOf,
 } from '../../../runtime/ui/logic/overview.ts'
@@ -24,17 +26,69 @@ const change = (kind: ChangeRecord['kind'], outcome: ChangeRecord['outcome']): C
 })
 const ARCHIVED = { archived_at: '2026-07-01T08:00:00.000Z' }
 
+const UNHEALTHY = { kind: 'unhealthy', count: 1, total: 1 } as const
+const fleetOf = (...workloads: WorkloadRecord[]) =>
+  new Map(workloads.map((one, at) => [`w${at}`, { ...one, id: `w${at}` }]))
+const alert = (workloadId: string, more: Partial<AlertRecord> = {}) =>
+  ({
+    id: workloadId,
+    workload_id: workloadId,
+    rule: 'workload_unhealthy',
+    severity: 'critical',
+    ...more,
+  }) as AlertRecord
+
 describe('is it us?', () => {
-  const well = countShares([workload('connected'), workload('connected')])
-  const sick = countShares([workload('connected'), workload('degraded'), workload('disconnected')])
+  const WELL = fleetOf(workload('connected'), workload('connected'))
+  const SICK = fleetOf(
+    workload('connected'),
+    workload('degraded', { trouble: UNHEALTHY }),
+    workload('disconnected', { trouble: { kind: 'disconnected' } }),
+  )
+  const well = judgeNow(WELL, [])
+  const sick = judgeNow(SICK, [alert('w1')])
   const judge = (...of: Parameters<typeof judgeFleet>) => {
     const verdict = judgeFleet(...of)
     const { state, cause } = describeFleet(verdict)
     return [toneOf(verdict), state, cause]
   }
 
+  test('is red only while something is wrong: not for an alert whose cause has gone', () => {
+    const cured = judgeNow(WELL, [alert('w0'), alert('w1', { rule: 'push_failed', severity: 'warning' })])
+    expect(judge(cured, [], false)).toEqual([
+      'ok',
+      'All 2 workloads are connected and healthy. 2 alerts close shortly: what caused them is over.',
+      'No config was changed in the last 24 hours.',
+    ])
+    expect(judge(cured, [change('push', 'failed'), change('push', 'succeeded')], false)).toEqual([
+      'ok',
+      expect.stringContaining('All 2 workloads are connected and healthy.'),
+      '2 changes in the last 24 hours, 1 of them failed or stands still.',
+    ])
+  })
+
+  test('is as red as the worst that stands: an old version is work to do, a halted campaign a warning', () => {
+    const outdated = fleetOf(
+      workload('connected', { version_outdated: true, trouble: { kind: 'outdated' } }),
+      workload('connected'),
+    )
+    expect(judgeNow(outdated, [])).toMatchObject({ tone: 'ok', troubledCount: 0 })
+    expect(
+      judgeNow(outdated, [alert('w0', { rule: 'version_outdated', severity: 'warning' })]),
+    ).toMatchObject({ tone: 'warn', alertCount: 1, overCount: 0 })
+    expect(judgeNow(WELL, [alert('', { rule: 'campaign_halted', severity: 'warning' })])).toMatchObject({
+      ...{ tone: 'warn', alertCount: 1, overCount: 0 },
+    })
+    const back = fleetOf(workload('connected', { trouble: { kind: 'rolled_back' } }))
+    expect(judgeNow(back, [])).toMatchObject({ tone: 'bad', troubledCount: 1 })
+    const drifted = fleetOf(workload('connected', { trouble: { kind: 'drifted', count: 1, total: 2 } }))
+    expect(judgeNow(drifted, [])).toMatchObject({ tone: 'warn', troubledCount: 1 })
+    // What it is about is not known here: it may well be wrong still.
+    expect(judgeNow(WELL, [alert('elsewhere')])).toMatchObject({ tone: 'bad', alertCount: 1 })
+  })
+
   test('nothing is wrong, and nothing was done', () => {
-    expect(judge(well, 0, [], false)).toEqual([
+    expect(judge(well, [], false)).toEqual([
       'ok',
       'All 2 workloads are connected and healthy.',
       'No config was changed in the last 24 hours.',
@@ -42,9 +96,9 @@ describe('is it us?', () => {
   })
 
   test('something is wrong, and nobody did anything: a request alone is nothing', () => {
-    expect(judge(sick, 1, [change('request', 'open')], false)).toEqual([
+    expect(judge(sick, [change('request', 'open')], false)).toEqual([
       'bad',
-      '2 of 3 workloads are degraded or disconnected. 1 alert is open.',
+      'Something is wrong with 2 of 3 workloads. 1 alert is open.',
       'No config was changed in the last 24 hours: the cause is likely elsewhere.',
     ])
   })
@@ -55,7 +109,7 @@ describe('is it us?', () => {
       change('rollout', 'halted'),
       change('auto_rollback', 'succeeded'),
     ]
-    expect(judge(well, 0, changes, false)).toEqual([
+    expect(judge(well, changes, false)).toEqual([
       'warn',
       'All 2 workloads are connected and healthy.',
       '3 changes in the last 24 hours, 2 of them failed or stand still.',
@@ -63,12 +117,12 @@ describe('is it us?', () => {
   })
 
   test('of changes that nobody read it says nothing: neither that none failed, nor that there are none', () => {
-    expect(judge(well, 0, [change('push', 'succeeded')], true)[2]).toBe(
+    expect(judge(well, [change('push', 'succeeded')], true)[2]).toBe(
       '1+ changes in the last 24 hours, none of the newest 1 failed.',
     )
-    expect(judge(sick, 1, null, false)).toEqual([
+    expect(judge(sick, null, false)).toEqual([
       'bad',
-      '2 of 3 workloads are degraded or disconnected. 1 alert is open.',
+      'Something is wrong with 2 of 3 workloads. 1 alert is open.',
       'Whether somebody changed a config could not be read.',
     ])
   })
@@ -78,11 +132,11 @@ describe('is it us?', () => {
       ...change('campaign', 'open'),
       campaign_status: status,
     })
-    expect(judge(sick, 0, [of('draft'), of('requested'), of('withdrawn')], false)[2]).toBe(
+    expect(judge(sick, [of('draft'), of('requested'), of('withdrawn')], false)[2]).toBe(
       'No config was changed in the last 24 hours: the cause is likely elsewhere.',
     )
-    expect(judge(well, 0, [of('draft'), of('running')], false)[2]).toBe(
-      '1 change in the last 24 hours, none of them failed.',
+    expect(judge(well, [of('draft'), of('running')], false)[2]).toBe(
+      '1 change in the last 24 hours, none of them failed; 1 has not ended yet.',
     )
   })
 })
