@@ -88,6 +88,9 @@ import fleetConfigsUpdate from '../functions/fleet-configs/update.ts'
 import fleetConfigsVersion from '../functions/fleet-configs/version.ts'
 import fleetConfigsVersions from '../functions/fleet-configs/versions.ts'
 import fleetConfigsWorkloads from '../functions/fleet-configs/workloads.ts'
+import fleetViewsList from '../functions/fleet-views/list.ts'
+import fleetViewsRemove from '../functions/fleet-views/remove.ts'
+import fleetViewsSave from '../functions/fleet-views/save.ts'
 import freezeGet from '../functions/freeze/get.ts'
 import freezeSet from '../functions/freeze/set.ts'
 import groupsCreate from '../functions/groups/create.ts'
@@ -288,6 +291,9 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'fleet-configs/version', definition: fleetConfigsVersion },
   { id: 'fleet-configs/versions', definition: fleetConfigsVersions },
   { id: 'fleet-configs/workloads', definition: fleetConfigsWorkloads },
+  { id: 'fleet-views/list', definition: fleetViewsList },
+  { id: 'fleet-views/remove', definition: fleetViewsRemove },
+  { id: 'fleet-views/save', definition: fleetViewsSave },
   { id: 'freeze/get', definition: freezeGet },
   { id: 'freeze/set', definition: freezeSet },
   { id: 'groups/create', definition: groupsCreate },

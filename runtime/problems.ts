@@ -384,6 +384,12 @@ export const PROBLEMS = {
   'version-not-rendered': { status: 409, error: '{reason}' },
   'version-text-invalid': { status: 400, error: '{reason}' },
   'version-variables-invalid': { status: 400, error: '{reason}' },
+  'view-invalid': {
+    status: 400,
+    error: 'name must be 1 to {name_max} characters on one line, query at most {query_max}',
+  },
+  'view-not-found': { status: 404, error: 'view not found' },
+  'views-full': { status: 409, error: 'you have {max} views; remove one first' },
   'workload-archived': { status: 409, error: 'workload is archived' },
   'workload-frozen': { status: 409, error: 'the config of this workload is frozen: {reason}' },
   'workload-ids-invalid': { status: 400, error: 'workload_ids must name 1 to {max} workloads' },

@@ -18,3 +18,15 @@ export function bucketAt(starts: readonly number[], seconds: number, moment: num
   const index = Math.floor((moment - (starts[0] ?? 0)) / seconds)
   return index >= 0 && index < starts.length ? index : null
 }
+
+/** The stretches of a series that hold counts; null, where nothing was counted, ends one. */
+export function toStretches(values: readonly (number | null)[]): { first: number; values: number[] }[] {
+  const stretches: { first: number; values: number[] }[] = []
+  values.forEach((value, at) => {
+    if (value === null) return
+    const last = stretches.at(-1)
+    if (last && last.first + last.values.length === at) last.values.push(value)
+    else stretches.push({ first: at, values: [value] })
+  })
+  return stretches
+}

@@ -46,14 +46,29 @@ export function countVersions(workloads: Iterable<WorkloadRecord>): VersionCount
   )
 }
 
+/** The states of workloads that are counted over time. */
+export type CountedState = 'connected' | 'degraded' | 'disconnected'
+
+/** The window as one line for each state, null where nothing was counted; null where nothing was counted at all. */
+export function toHealthLines(health: FleetHealth): Record<CountedState, (number | null)[]> | null {
+  const { times } = toHealthBars(health)
+  if (times.length === 0) return null
+  const known = new Map(health.buckets.map((bucket) => [Date.parse(bucket.start) / 1000, bucket]))
+  const lineOf = (state: CountedState) => times.map((time) => known.get(time)?.[state] ?? null)
+  return {
+    connected: lineOf('connected'),
+    degraded: lineOf('degraded'),
+    disconnected: lineOf('disconnected'),
+  }
+}
+
 /** The window as bars, with a gap of zeros where nothing was counted; empty where nothing was counted at all. */
 export function toHealthBars({ since, bucket_seconds: seconds, window, buckets }: FleetHealth) {
   const first = Date.parse(since) / 1000
   const count = { '1h': 3_600, '6h': 21_600, '24h': 86_400, '7d': 604_800 }[window] / seconds
   const known = new Map(buckets.map((bucket) => [Date.parse(bucket.start) / 1000, bucket]))
   const times = known.size === 0 ? [] : Array.from({ length: count }, (_, at) => first + at * seconds)
-  const valuesOf = (key: 'connected' | 'degraded' | 'disconnected') =>
-    times.map((time) => known.get(time)?.[key] ?? 0)
+  const valuesOf = (key: CountedState) => times.map((time) => known.get(time)?.[key] ?? 0)
   return {
     times,
     connected: valuesOf('connected'),

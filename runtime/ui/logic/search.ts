@@ -9,10 +9,18 @@ export interface SearchTerm {
   isNegated: boolean
 }
 
+/** The words of a search as they were typed. Quotes keep blanks together. */
+export const splitSearch = (text: string): string[] => text.match(/-?(?:[^\s"]*"[^"]*"?|[^\s"]+)/g) ?? []
+
+/** A search without one of its words. */
+export const withoutWord = (text: string, at: number): string =>
+  splitSearch(text)
+    .filter((_, index) => index !== at)
+    .join(' ')
+
 /** Read `env:prod "two words" -status:connected`. Quotes keep blanks together. */
 export function parseSearch(text: string): SearchTerm[] {
-  const words = text.match(/-?(?:[^\s"]*"[^"]*"?|[^\s"]+)/g) ?? []
-  return words.flatMap((word) => {
+  return splitSearch(text).flatMap((word) => {
     const isNegated = word.length > 1 && word.startsWith('-')
     const bare = isNegated ? word.slice(1) : word
     const match = /^([\w./-]+):(.+)$/s.exec(bare)
@@ -68,3 +76,62 @@ function matchesTerm(workload: WorkloadRecord, { key, value }: SearchTerm): bool
 /** Whether a workload has everything that was searched for. */
 export const matchesSearch = (workload: WorkloadRecord, terms: readonly SearchTerm[]): boolean =>
   terms.every((term) => matchesTerm(workload, term) !== term.isNegated)
+
+/** How a search could go on. */
+export interface Suggestion {
+  /** The whole search with it. */
+  text: string
+  /** What it adds, as it would be typed. */
+  word: string
+  /** How many workloads have the value; null for a key. */
+  count: number | null
+}
+
+const SUGGESTIONS_MAX = 8
+/** The fields that are offered, the likeliest first; the others are found by who knows them. */
+const OFFERED_KEYS = ['status', 'env', 'cluster', 'namespace', 'version', 'type', 'config', 'name']
+
+/** The keys that somebody can search by: the fields, and the labels that the workloads have. */
+function listKeys(workloads: Iterable<WorkloadRecord>): string[] {
+  const labels = new Set<string>()
+  for (const { labels: own = {} } of workloads)
+    for (const key of Object.keys(own))
+      labels.add((key.startsWith(TRUSTED_PREFIX) ? key.slice(TRUSTED_PREFIX.length) : key).toLowerCase())
+  return [...new Set([...OFFERED_KEYS, ...[...labels].sort()])]
+}
+
+/** The values that the workloads have for a key, with how many have each; that of most comes first. */
+function countValues(workloads: Iterable<WorkloadRecord>, key: string): [value: string, count: number][] {
+  const counts = new Map<string, number>()
+  for (const workload of workloads) {
+    if (workload.archived_at) continue
+    const values = key === 'config' ? [configStateOf(workload)] : valuesOf(workload, key)
+    for (const value of new Set(values)) if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1)
+  }
+  return [...counts].sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
+}
+
+/** How the last word of a search could go on: with a key, or behind a key with a value that the fleet has. */
+export function suggestSearch(workloads: readonly WorkloadRecord[], text: string): Suggestion[] {
+  const last = /-?[^\s"]*(?:"[^"]*)?$/.exec(text)?.[0] ?? ''
+  const head = text.slice(0, text.length - last.length)
+  const sign = last.startsWith('-') ? '-' : ''
+  const [key = '', ...rest] = last.slice(sign.length).split(':')
+  const suggest = (word: string, count: number | null) => ({
+    text: head + sign + word,
+    word: sign + word,
+    count,
+  })
+  if (rest.length === 0)
+    return listKeys(workloads)
+      .filter((one) => one.startsWith(key.toLowerCase()))
+      .slice(0, SUGGESTIONS_MAX)
+      .map((one) => suggest(`${one}:`, null))
+  const part = rest.join(':').replaceAll('"', '').toLowerCase()
+  return countValues(workloads, key.toLowerCase())
+    .filter(
+      ([value]) => value.toLowerCase().includes(part) && value.toLowerCase() !== part && !value.includes('"'),
+    )
+    .slice(0, SUGGESTIONS_MAX)
+    .map(([value, count]) => suggest(`${key}:${/\s/.test(value) ? `"${value}"` : value}`, count))
+}

@@ -1,10 +1,16 @@
-import { useMemo } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
-import { formatNumber } from '../i18n/format.ts'
+import { formatNumber, tick } from '../i18n/format.ts'
+import { type CountedState, toHealthLines } from '../logic/overview.ts'
 import { FLEET_FILTERS, type FleetFilter } from '../logic/workloads.ts'
+import { Sparkline } from '../parts/sparkline.tsx'
+import { api } from '../state/endpoints.ts'
 import { fleetVersion, workloads } from '../state/fleet.ts'
 import { hrefWith } from '../state/router.ts'
+import { useResource } from '../state/use-resource.ts'
+
+const COUNT_EVERY_MS = 300_000
 
 const TONES: Partial<Record<FleetFilter, string>> = {
   degraded: 'warn',
@@ -45,6 +51,24 @@ function Pulse({ all, by }: ReturnType<typeof count>) {
   )
 }
 
+/** The counters whose numbers are counted over time as well, and the colours of their lines. */
+const COLORS = { connected: '--ok', degraded: '--warn', disconnected: '--bad' } as const
+
+const isCounted = (id: FleetFilter): id is CountedState => id in COLORS
+
+/** How many workloads were how in the last day. */
+function useLines(): ReturnType<typeof toHealthLines> {
+  // The fleet is counted every five minutes, and nothing tells browsers when.
+  const health = useResource(`lines:${Math.floor(tick.value / COUNT_EVERY_MS)}`, (abort) =>
+    api.fleetHealth('24h', abort),
+  )
+  // What was drawn stays while it is asked for again.
+  const last = useRef<ReturnType<typeof toHealthLines>>(null)
+  const lines = useMemo(() => (health.data === null ? null : toHealthLines(health.data)), [health.data])
+  if (health.data !== null) last.current = lines
+  return last.current
+}
+
 /** What is wrong, in numbers; each number leads to its workloads. */
 export function FleetCounters({ current }: { current: FleetFilter | null }) {
   const words = say(fleetTexts)
@@ -53,6 +77,7 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
   const counted = useMemo(count, [version])
   const { all, by } = counted
   const isAll = current === null
+  const lines = useLines()
   return (
     <nav aria-label={words.counters}>
       <Pulse {...counted} />
@@ -68,6 +93,10 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
             <a href={hrefWith({ show: id })} aria-current={current === id ? 'true' : undefined}>
               <strong>{formatNumber(by[id])}</strong>
               <span>{words[id]}</span>
+              {isCounted(id) && (
+                // Its room is there from the start, so that nothing moves when it comes.
+                <Sparkline values={lines?.[id] ?? []} color={COLORS[id]} title={words.lastDay} />
+              )}
             </a>
           </li>
         ))}

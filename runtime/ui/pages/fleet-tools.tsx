@@ -10,6 +10,8 @@ import { setQuery } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import { isNarrow } from '../state/viewport.ts'
 import { DEFAULT_COLUMNS, listColumns } from './fleet-columns.tsx'
+import { FleetSearch } from './fleet-search.tsx'
+import { FleetViews } from './fleet-views.tsx'
 
 /** Where this browser keeps the columns somebody chose. */
 export const COLUMNS_KEY = 'muster.columns'
@@ -107,14 +109,8 @@ export function FleetTools({
     groups.push([view.group, words.groupLabel(view.group.replace(/^label:/, ''))])
   return (
     <div class="tools">
-      <input
-        class="input grow"
-        type="search"
-        aria-label={words.search}
-        placeholder={words.searchHint}
-        value={view.search}
-        onInput={(event) => setQuery({ q: event.currentTarget.value })}
-      />
+      <FleetSearch text={view.search} />
+      <FleetViews />
       <Select
         isBare
         label={words.groupBy}

@@ -28,6 +28,7 @@ import { isNarrow, pageWidth } from '../state/viewport.ts'
 import { DEFAULT_COLUMNS, fitColumns, listColumns, narrowColumn } from './fleet-columns.tsx'
 import { FleetCounters } from './fleet-counters.tsx'
 import { FleetEmpty } from './fleet-empty.tsx'
+import { FleetChips } from './fleet-search.tsx'
 import { COLUMNS_KEY, FleetTools } from './fleet-tools.tsx'
 
 /** The height in pixels of a row with the line below it; the styles have the same numbers. */
@@ -256,6 +257,7 @@ export function FleetPage() {
         <>
           <FleetCounters current={view.filter} />
           <FleetTools view={view} chosenColumns={chosen} shown={rows.rows.length} />
+          <FleetChips view={view} />
           <FleetRows view={view} chosen={chosen} of={rows} />
         </>
       )}

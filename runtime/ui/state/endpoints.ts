@@ -50,6 +50,7 @@ import type {
   RenderedVersion,
 } from '../../../lib/wire/fleet-configs.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
+import type { FleetView, FleetViewRequest } from '../../../lib/wire/fleet-views.ts'
 import type {
   ApiTokenCreated,
   ApiTokenRecord,
@@ -201,6 +202,10 @@ export const api = {
     call<ApprovalRecord>('POST', `${w(id)}/config/approvals/${e(approval)}/${answer}`, { json: { comment } }),
   push: (id: string, approval: string, request: ApprovalPushRequest) =>
     call<ApprovalRecord>('POST', `${w(id)}/config/approvals/${e(approval)}/push`, { json: request }),
+
+  views: (signal?: Signal) => call<FleetView[]>('GET', '/api/me/views', { signal }),
+  saveView: (request: FleetViewRequest) => call<FleetView>('POST', '/api/me/views', { json: request }),
+  removeView: (id: string) => call<void>('DELETE', `/api/me/views/${e(id)}`),
 
   rollbackTo: (id: string, hash: string, request: RollbackRequest) =>
     call<RollbackAccepted>('POST', `${w(id)}/configs/${e(hash)}/rollback`, { json: request }),

@@ -3,12 +3,14 @@ import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeFleet } from '../../../runtime/ui/i18n/overview.ts'
+import { toStretches } from '../../../runtime/ui/logic/bars.ts'
 import {
   countShares,
   countVersions,
   judgeFleet,
   judgeNow,
   toHealthBars,
+  toHealthLines,
   toneOf,
 } from '../../../runtime/ui/logic/overview.ts'
 
@@ -156,6 +158,23 @@ describe('the numbers of the overview', () => {
       { version: '0.149.0', count: 1, isOutdated: false },
       { version: '0.131.0', count: 2, isOutdated: true },
       { version: '', count: 1, isOutdated: false },
+    ])
+  })
+
+  test('are lines with gaps in small, and no line where nothing was ever counted', () => {
+    const start = (at: number) => new Date(Date.UTC(2026, 6, 1, 8, 5 * at)).toISOString()
+    const health = { window: '1h', bucket_seconds: 300, since: start(0) } as const
+    expect(toHealthLines({ ...health, buckets: [] })).toBe(null)
+    const counts = { connected: 3, degraded: 0, disconnected: 1 }
+    const lines = toHealthLines({
+      ...health,
+      buckets: [0, 1, 4].map((at) => ({ start: start(at), ...counts })),
+    })
+    expect(lines?.degraded.slice(0, 6)).toEqual([0, 0, null, null, 0, null])
+    expect(lines?.disconnected).toHaveLength(12)
+    expect(toStretches(lines?.connected ?? [])).toEqual([
+      { first: 0, values: [3, 3] },
+      { first: 4, values: [3] },
     ])
   })
 

@@ -391,7 +391,7 @@ export async function openScene(service: Service): Promise<Scene> {
       name: 'columns',
       path: '/',
       act: async (page) => {
-        const chooser = page.locator('main summary')
+        const chooser = page.locator('main summary', { hasText: /Columns|Colonnes/ })
         if (await chooser.isVisible()) await chooser.click()
       },
     },

@@ -1,0 +1,21 @@
+import { array } from 'superstruct'
+import { listFleetViews } from '../../lib/store/fleet-views.ts'
+import { FleetView } from '../../lib/wire/fleet-views.ts'
+import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json } from '../../runtime/reply.ts'
+
+/** The views of the fleet that the signed-in user saved, by name. */
+export default defineHttp({
+  route: 'GET /api/me/views',
+  summary: 'List the views of the fleet that the signed-in user saved.',
+  access: signedIn(),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: noBody,
+  replies: [{ status: 200, description: 'The views, 20 at most.', json: array(FleetView) }],
+  errors: [],
+  async handle({ actor }, ctx) {
+    return json((await listFleetViews(ctx.db, actor.userId)) satisfies FleetView[])
+  },
+})

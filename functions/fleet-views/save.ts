@@ -1,0 +1,39 @@
+import { uuidv7 } from '../../lib/ids.ts'
+import { isStorableLine } from '../../lib/model/storable.ts'
+import { FLEET_VIEWS_MAX, saveFleetView } from '../../lib/store/fleet-views.ts'
+import { FleetView, FleetViewRequest } from '../../lib/wire/fleet-views.ts'
+import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { json, problem } from '../../runtime/reply.ts'
+
+const NAME_LENGTH_MAX = 60
+const QUERY_LENGTH_MAX = 1_000
+
+/** Save a view of the fleet for the signed-in user, over one of the same name. */
+export default defineHttp({
+  route: 'POST /api/me/views',
+  summary: 'Save a view of the fleet for the signed-in user.',
+  access: signedIn(),
+  gate: null,
+  params: noParams,
+  query: noQuery,
+  body: jsonBody(FleetViewRequest, { bytesMax: 16_384 }),
+  replies: [{ status: 200, description: 'The view as stored.', json: FleetView }],
+  errors: ['view-invalid', 'views-full', 'unauthorized'],
+  async handle({ body, actor }, ctx) {
+    const name = body.name.trim()
+    const { query } = body
+    const isNamed = name !== '' && name.length <= NAME_LENGTH_MAX && isStorableLine(name)
+    if (!isNamed || query.length > QUERY_LENGTH_MAX || !isStorableLine(query))
+      return problem('view-invalid', { name_max: NAME_LENGTH_MAX, query_max: QUERY_LENGTH_MAX })
+    const now = ctx.clock.now()
+    const id = uuidv7(now, ctx.random)
+    const saved = await ctx.db.transaction('fleet-view.save', (tx) =>
+      saveFleetView(tx, actor.userId, { id, name, query }, now),
+    )
+    // Sessions are cached, so one can outlive its user for a short time.
+    if (saved === null) return problem('unauthorized')
+    return saved === 'full'
+      ? problem('views-full', { max: FLEET_VIEWS_MAX })
+      : json(saved satisfies FleetView)
+  },
+})
