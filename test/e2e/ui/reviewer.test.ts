@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest'
+import { pasteInto } from './support/browser.ts'
+import { workloadId } from './support/scene.ts'
+import { connectAgent, page, seen, service, useStage } from './support/stage.ts'
+
+// What a reviewer reads is what the change does: no more, no less, and nothing about others.
+const RUNS = `receivers:
+  otlp:
+    protocols:
+      grpc:
+        endpoint: 0.0.0.0:4317
+processors:
+  batch:
+    timeout: 5s
+exporters:
+  debug: {}
+service:
+  pipelines:
+    traces:
+      receivers: [otlp]
+      processors: [batch]
+      exporters: [debug]
+`
+const WITH_DESTINATION = RUNS.replace('5s', '2s')
+  .replace('  debug: {}', '  debug: {}\n  otlphttp/eu:\n    endpoint: https://new.example.com:4318')
+  .replace('[debug]', '[debug, otlphttp/eu]')
+
+let id = ''
+
+useStage({
+  pages: 'each',
+  async prepare() {
+    connectAgent('checkout', 'checkout-1', { initialConfig: RUNS })
+    // In the same cluster and namespace: a push to the other does not reach it.
+    connectAgent('stranger', 'stranger-1', { initialConfig: RUNS })
+    id = await workloadId(service, 'checkout')
+    await workloadId(service, 'stranger')
+  },
+})
+
+const what = () => page.getByRole('region', { name: 'What it does' })
+
+test('a first takeover is compared with what runs, says so, and a new destination is a high risk', async () => {
+  const request = { draft_yaml: WITH_DESTINATION, comment: 'Take it over, and send to the EU' }
+  const approval = await service.api.post(`/api/workloads/${id}/config/approvals`, request, 201)
+  await page.goto(`/workloads/${id}/changes/${approval.id}`)
+  await what().getByText('Nothing was ever pushed to this workload.', { exact: false }).waitFor()
+  await what().getByText('compared with what its instances report to run', { exact: false }).waitFor()
+  await what().getByText('high risk', { exact: true }).waitFor()
+  await what()
+    .getByText(/exporters\.otlphttp\/eu|otlphttp\/eu/)
+    .first()
+    .waitFor()
+  // The old value and the new one.
+  await what()
+    .getByText(/processors\.batch\.timeout: 5s → 2s/)
+    .waitFor()
+  await expect.poll(() => what().textContent()).not.toContain('stranger')
+  // It is not compared with nothing: what runs stands on the left.
+  await expect
+    .poll(() => page.locator('.cm-merge-a .cm-changedLine').allTextContents())
+    .toContain('    timeout: 5s')
+  expect(seen.complaints).toEqual([])
+})
+
+test('of a text that cannot be read nobody says that it has no risk', async () => {
+  await page.goto(`/workloads/${id}/change`)
+  await pasteInto(page, page.getByRole('textbox', { name: 'Draft' }), `${WITH_DESTINATION}  broken: [`)
+  await what().getByText('risk not known', { exact: true }).waitFor()
+  await expect
+    .poll(() =>
+      what()
+        .getByText(/no risk seen|low risk/)
+        .count(),
+    )
+    .toBe(0)
+})
+
+test('an address without a port that is a number, and a field that nobody filled in, do not pass', async () => {
+  await page.goto(`/workloads/${id}/change`)
+  const draft = page.getByRole('textbox', { name: 'Draft' })
+  const checks = page.getByRole('region', { name: 'Checks' })
+  await draft.waitFor()
+  await pasteInto(
+    page,
+    draft,
+    WITH_DESTINATION.replace('https://new.example.com:4318', 'https://host:example'),
+  )
+  await checks.getByText('the port of the address is not a number', { exact: false }).waitFor()
+  await expect
+    .poll(() => page.getByRole('button', { name: 'Request approval' }).getAttribute('aria-disabled'))
+    .toBe('true')
+  await pasteInto(page, draft, WITH_DESTINATION.replace('https://new.example.com:4318', '${TEMPO_ENDPOINT}'))
+  await expect.poll(() => checks.getByText('the port of the address', { exact: false }).count()).toBe(0)
+  await checks.getByText('exporters.otlphttp/eu.endpoint').waitFor()
+  await page.getByLabel('TEMPO_ENDPOINT').waitFor()
+})
