@@ -72,6 +72,7 @@ function SavedViews({ views }: { views: Resource<FleetView[]> }) {
                 <a
                   href={query === '' ? '/' : `/?${query}`}
                   aria-current={query === present ? 'true' : undefined}
+                  onClick={(event) => event.currentTarget.closest('details')?.removeAttribute('open')}
                 >
                   {name}
                 </a>

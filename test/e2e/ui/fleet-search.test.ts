@@ -94,6 +94,8 @@ test('a view is saved for whoever saves it, found again after a reload, and remo
   expect(await findBarriers(page)).toEqual([])
   await page.setViewportSize({ width: 1440, height: 900 })
   await view.click()
+  // The menu gives way to what the view shows.
+  await view.waitFor({ state: 'hidden' })
   await expect.poll(() => rows().count()).toBe(2)
   await expect.poll(() => new URL(page.url()).search).toBe('?q=env:production&sort=name')
   await page.screenshot({ path: join(SHOTS, 'fleet-chips-1440.png') })
