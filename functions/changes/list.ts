@@ -6,6 +6,7 @@ import { ChangeRecord } from '../../lib/wire/change-feed.ts'
 import { CHANGE_KINDS, CHANGE_OUTCOMES } from '../../lib/wire/values.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
+import { holdsOn } from '../../runtime/reach.ts'
 import { problem } from '../../runtime/reply.ts'
 
 const text = optional(string())
@@ -59,17 +60,21 @@ export default defineHttp({
       withCampaigns: ctx.edition.gates.has('config_safety.campaigns'),
       withPlans: actor.permissions.has('workload:push_config'),
     }
-    const sees = { comments: actor.permissions.has('config:request') }
+    const commentsOn = (workloadId: string | null) =>
+      actor.permissions.has('config:request') ||
+      (workloadId !== null && holdsOn(actor, 'config:request', ctx, workloadId))
     const db = await ctx.db.upToDate()
     return listReply<StoredChange>(query, target, {
       order: 'changes.at',
       key: ['number', 'string'],
-      fetch: ({ after, limit }) => {
+      fetch: async ({ after, limit }) => {
         const key = after === null ? null : { at: new Date(Number(after[0])), id: String(after[1]) }
-        return listChanges(db, filter, sight, { after: key, limit })
+        const { changes, bound } = await listChanges(db, filter, sight, { after: key, limit })
+        const last = changes.length < limit ? bound : changes.at(-1)!
+        return { items: changes, lookedTo: last === null ? null : [last.at.getTime(), last.id] }
       },
       keyOf: ({ at, id }) => [at.getTime(), id],
-      toWire: (change) => toChangeRecord(change, sees),
+      toWire: (change) => toChangeRecord(change, { comments: commentsOn(change.workloadId) }),
     })
   },
 })

@@ -119,18 +119,68 @@ const newestOf = (source: string): string => `(select * from (${source}) s
     and ($3::text is null or outcome = $3) and ($4::text is null or kind = $4)
     and ($5::timestamptz is null or at >= $5) and ($6::timestamptz is null or at <= $6)
     and ($7::timestamptz is null or (at <= $7 and (at < $7 or id collate "C" < $8)))
+    and ($12::timestamptz is null or (at >= $12 and (at > $12 or id collate "C" >= $13)))
   order by at desc, id collate "C" desc limit $9)`
 
-/** The changes that fit and that the reader may know of, newest first, after a key. */
+/** A place in the feed: what comes after it is older. */
+export interface ChangeKey {
+  at: Date
+  id: string
+}
+
+/** Rows of one source that are looked through at most for those that fit. */
+const LOOK_MAX = 5_000
+
+/** The row of one source behind as many as are looked through. */
+const boundOf = (
+  table: string,
+  at: string,
+  id: string,
+): string => `(select ${at} as at, ${id} as id from ${table}
+  where ($1::text is null or workload_id = $1) and ($2::timestamptz is null or ${at} >= $2)
+    and ($3::timestamptz is null or ${at} <= $3)
+    and ($4::timestamptz is null or (${at} <= $4 and (${at} < $4 or ${id} collate "C" < $5)))
+  order by ${at} desc, ${id} collate "C" desc offset $6 limit 1)`
+
+/**
+ * Up to where a page of the feed is looked for; null for its end. A filter that nothing fits would read every push that
+ * there ever was.
+ */
+async function findBound(db: Db, filter: ChangeFilter, after: ChangeKey | null): Promise<ChangeKey | null> {
+  const { workload, person, outcome, kind, from, to } = filter
+  if (workload === null && person === null && outcome === null && kind === null) return null
+  const sources = [
+    boundOf('pushes', 'submitted_at', 'push_id::text'),
+    boundOf('approvals', 'created_at', 'id'),
+  ]
+  const [bound] = await db.query<ChangeKey>(
+    `select at, id from (${sources.join(' union all ')}) bounds order by at desc, id collate "C" desc limit 1`,
+    [await findWorkloadId(db, workload), from, to, after?.at ?? null, after?.id ?? null, LOOK_MAX],
+  )
+  return bound ?? null
+}
+
+/** The id of the workload whose id a filter is; null where it is a part of a name, or none. */
+async function findWorkloadId(db: Db, workload: string | null): Promise<string | null> {
+  if (workload === null) return null
+  const rows = await db.query<{ id: string }>('select id from workloads where id = $1', [workload])
+  return rows[0]?.id ?? null
+}
+
+/**
+ * The changes that fit and that the reader may know of, newest first, after a key. Where there are fewer than `limit`,
+ * `bound` says up to where they were looked for; null for the end.
+ */
 export async function listChanges(
   db: Db,
   filter: ChangeFilter,
   sight: ChangeSight,
-  page: { after: { at: Date; id: string } | null; limit: number },
-): Promise<StoredChange[]> {
+  page: { after: ChangeKey | null; limit: number },
+): Promise<{ changes: StoredChange[]; bound: ChangeKey | null }> {
   const sources = [PUSHES, ...(sight.withRequests ? [REQUESTS] : []), CAMPAIGNS]
   const hidesCampaigns = !sight.withCampaigns
-  return db.query<StoredChange>(
+  const bound = await findBound(db, filter, page.after)
+  const changes = await db.query<StoredChange>(
     `select * from (${sources.map(newestOf).join(' union all ')}) changes
      where not ($11 and kind = 'campaign')
      order by at desc, id collate "C" desc limit $9`,
@@ -146,6 +196,9 @@ export async function listChanges(
       page.limit,
       sight.withPlans,
       hidesCampaigns,
+      bound?.at ?? null,
+      bound?.id ?? null,
     ],
   )
+  return { changes, bound }
 }

@@ -192,3 +192,36 @@ describe('a list that a right is needed for', () => {
     expect((await paged(admin, '/api/reviews')).rows.length).toBe(rows.length + Number(outside))
   })
 })
+
+describe('what is told at once', () => {
+  it('is what everybody may see of the fleet, and nothing that a right is needed for', async () => {
+    const told: string[] = []
+    const client = {
+      send(frames: readonly Uint8Array[]) {
+        told.push(...frames.map((frame) => Buffer.from(frame).toString()))
+        return frames.length
+      },
+      close() {},
+      drop() {},
+    }
+    const expiresAt = new Date(ctx.clock.now().getTime() + 3_600_000)
+    ctx.hub.add(client, { sessionId: shop!.sessionId, expiresAt })
+    const path = `POST /api/workloads/${agents.bank.workloadId}/config/approvals`
+    const body = { draft_yaml: configYaml(30), target_group: 'told', comment: 'a quiet reason' }
+    const { id } = (await call(admin, path, body)).json as { id: string }
+    const glass = { break_glass: true, break_glass_reason: 'a loud reason', comment: 'a third reason' }
+    expect((await call(admin, `${path}/${id}/push`, glass)).status).toBe(202)
+    agents.bank.apply()
+    const change = { kind: 'text', yaml: configYaml(31) }
+    const draft = { name: 'A plan', change, scope: { workload_ids: [agents.bank.workloadId] }, waves: [{}] }
+    const campaign = (await call(admin, 'POST /api/campaigns', draft)).json as CampaignRecord
+    await planned(admin, campaign.id)
+    await ctx.advance(3_000)
+    ctx.hub.flush()
+    ctx.hub.remove(client)
+    const all = told.join('\n')
+    for (const type of ['approval_update', 'push_update', 'review_update', 'campaign_update'])
+      expect(all).toContain(`"${type}"`)
+    expect(all).not.toMatch(/a quiet reason|a loud reason|a third reason|A plan|receivers|127\.0\.0\.1/)
+  })
+})

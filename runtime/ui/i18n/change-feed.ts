@@ -20,6 +20,7 @@ export const changeFeedTexts = defineTexts({
     any: 'All',
     clear: 'Show all changes',
     none: 'No change was made yet.',
+    noneYet: 'Nothing of this among the newest changes. Older ones are further back.',
     noneFits:
       'No change fits. It may be something else: look at the alerts, and at what the collectors report.',
     around: (from: string, to: string) => `From ${from} until ${to}.`,
@@ -66,6 +67,7 @@ export const changeFeedTexts = defineTexts({
     any: 'Tous',
     clear: 'Montrer tous les changements',
     none: 'Aucun changement n’a encore été fait.',
+    noneYet: 'Rien de tel parmi les changements les plus récents. Les plus anciens sont plus loin.',
     noneFits:
       'Aucun changement ne correspond. La cause est peut-être ailleurs : voyez les alertes, et ce que disent les collecteurs.',
     around: (from: string, to: string) => `De ${from} à ${to}.`,

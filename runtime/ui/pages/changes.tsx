@@ -90,7 +90,7 @@ export function ChangesPage() {
       {feed.rows.length === 0 && feed.isLoading && <Waiting />}
       {feed.rows.length === 0 && !feed.isLoading && !feed.failure && (
         <p class="empty" role="status">
-          {isFiltered ? words.noneFits : words.none}
+          {feed.hasOlder ? words.noneYet : isFiltered ? words.noneFits : words.none}
         </p>
       )}
       {feed.hasOlder && (

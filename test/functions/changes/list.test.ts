@@ -5,6 +5,7 @@ import { createFleetContext, type FleetTestContext, fakeAgent } from '../../supp
 import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
+import { connectIn, makeScopedGroup, member } from '../../support/scopes.ts'
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext
@@ -157,5 +158,46 @@ describe('GET /api/changes', () => {
       address = /<\/api\/changes(\?[^>]+)>; rel="next"/.exec(answer.headers['Link'] ?? '')?.[1] ?? null
     }
     expect(found).toEqual(all)
+  })
+
+  it('looks through a stretch for what hardly anything fits, and says where to go on', async () => {
+    const agent = fakeAgent(ctx.fleet, { service: 'gateway' })
+    await ctx.advance(300)
+    await pushByRequest(agent.workloadId, 1, 'the oldest of all')
+    agent.apply()
+    await ctx.advance(1_000)
+    await database.pool.execute(
+      `insert into pushes select (jsonb_populate_record(p, jsonb_build_object('push_id', gen_random_uuid(),
+         'seq', p.seq + n, 'approval_id', null, 'pushed_by', 'robot', 'submitted_at', p.submitted_at + n * interval '1 second'))).*
+       from pushes p, generate_series(1, 11000) n where p.workload_id = $1`,
+      [agent.workloadId],
+    )
+    let address: string | null = `?person=${encodeURIComponent(editor.email)}&limit=50`
+    const pages: number[] = []
+    for (let page = 0; address !== null && page < 10; page++) {
+      const answer = await invoke(ctx, `GET /api/changes${address}`, { as: editor.token })
+      pages.push((answer.json as ChangeRecord[]).length)
+      address = /<\/api\/changes(\?[^>]+)>; rel="next"/.exec(answer.headers['Link'] ?? '')?.[1] ?? null
+    }
+    expect(pages).toEqual([0, 0, 1])
+    // The whole list goes on by itself, and nothing is looked for in steps where every row fits.
+    expect(await changes(`?person=${encodeURIComponent(editor.email)}`)).toHaveLength(1)
+    expect(await changes('?limit=50')).toHaveLength(50)
+    expect(await changes(`?workload=${agent.workloadId}&limit=50`)).toHaveLength(50)
+  })
+
+  it('shows comments where they may be read, and what was done to everybody', async () => {
+    const admin = await signIn(ctx)
+    await database.pool.execute('delete from groups where not is_system')
+    await makeScopedGroup(ctx, admin)
+    const sue = await member(ctx, 'staging-editors')
+    const own = await connectIn(ctx, admin, 'staging', { service: 'shop' })
+    const other = await connectIn(ctx, admin, 'live', { service: 'bank' })
+    await pushByRequest(own.workloadId, 1, 'why the shop')
+    await pushByRequest(other.workloadId, 2, 'why the bank')
+    const seen = await changes('', sue)
+    expect(seen.map(({ workload_name }) => workload_name).sort()).toEqual(['bank', 'shop'])
+    expect(JSON.stringify(seen)).toContain('why the shop')
+    expect(JSON.stringify(seen)).not.toContain('why the bank')
   })
 })
