@@ -4,6 +4,8 @@ import type { AuditActor } from '../audit/event.ts'
 import type { UsedComponent } from '../model/components.ts'
 import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
 import type { AgentReport } from '../opamp/report.ts'
+import type { PushTarget } from '../store/push-targets.ts'
+import { inTurns } from '../turns.ts'
 import { ConfigReports } from './intake/config-reports.ts'
 import { EffectiveConfigs, type EffectiveForm } from './intake/effective-configs.ts'
 import { Presence } from './intake/presence.ts'
@@ -28,6 +30,7 @@ import { beginOffer } from './state/begin-offer.ts'
 import { ComponentLists } from './state/component-lists.ts'
 import type { FleetDeps } from './state/deps.ts'
 import { TouchedWorkloads } from './state/derive.ts'
+import { CHUNK, inChunks } from './state/in-chunks.ts'
 import { loadFleet } from './state/load-fleet.ts'
 import type { FollowedPush, Instance, Rollout, Workload } from './state/model.ts'
 import { noteOfferNotSent } from './state/offer-state.ts'
@@ -172,28 +175,46 @@ export class Fleet implements FleetPort {
     await loadFleet(this.#deps.db, this.state)
     // The rules may have changed since their labels were stored with the workloads.
     await this.#settings.relabel()
-    this.#presence.startGraces()
+    await this.#presence.startGraces()
     // A crash may have prevented the rollback of a push with failed targets: such a push fails now.
-    this.#forEachPush((followed) => this.#progress.reconsider(followed))
+    for await (const some of inTurns(this.#followed(), CHUNK))
+      for (const followed of some) this.#progress.reconsider(followed)
     this.#deps.timers.after(this.#deps.graceMs, () => this.#endStartGrace(0))
     this.#keepTime()
   }
 
-  /** Treat agents that did not come back within their grace as gone: pushes forget them, and they come back as new. */
+  /**
+   * Treat agents that did not come back within their grace as gone, some in each turn of the event loop: pushes forget
+   * them, and they come back as new.
+   */
   #endStartGrace(round: number): void {
     if (this.#isStopped) return
-    const { graceMs } = this.#deps
+    const { timers, graceMs } = this.#deps
     const passedMs = Math.max(TICK_MS, graceMs) * 2 ** round
-    for (const uid of this.state.knownAtStart)
+    const forget = (uid: string) => {
       if (this.state.startGraceMs(uid, graceMs) <= passedMs) this.state.knownAtStart.delete(uid)
-    this.#forEachPush((followed) => this.#reports.releaseAbsent(followed))
-    if (this.state.knownAtStart.size > 0)
-      this.#deps.timers.after(passedMs, () => this.#endStartGrace(round + 1))
+    }
+    const again = () => {
+      if (this.state.knownAtStart.size > 0) timers.after(passedMs, () => this.#endStartGrace(round + 1))
+    }
+    const release = ({ followed, target }: { followed: FollowedPush; target: PushTarget | null }) => {
+      if (!this.#isStopped) this.#reports.releaseAbsent(followed, target)
+    }
+    inChunks(timers, this.state.knownAtStart, forget, () =>
+      inChunks(timers, this.#followedTargets(), release, again),
+    )
   }
 
-  #forEachPush(work: (followed: FollowedPush) => void): void {
-    for (const workload of this.state.workloads.values())
-      for (const followed of followedPushes(workload)) work(followed)
+  *#followed(): Generator<FollowedPush> {
+    for (const workload of this.state.workloads.values()) yield* followedPushes(workload)
+  }
+
+  /** Every target of the pushes that are followed, and behind those of each push null. */
+  *#followedTargets(): Generator<{ followed: FollowedPush; target: PushTarget | null }> {
+    for (const followed of this.#followed()) {
+      for (const target of followed.targets.values()) yield { followed, target }
+      yield { followed, target: null }
+    }
   }
 
   #keepTime(): void {

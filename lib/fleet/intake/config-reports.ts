@@ -10,7 +10,7 @@ import { isLostOut, isOpen, LOST_OUT, moveTarget, noteLoss, removeJoiner } from 
 import type { FollowedPush, Instance } from '../state/model.ts'
 import { endOffer, noteOfferAnswered, settleEarlierOffers } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
-import { assignmentOf, quarantineInstance } from '../state/state.ts'
+import { assignmentOf, followedPushes, quarantineInstance } from '../state/state.ts'
 
 /** Turns what instances say of their remote config into the states of the targets of a push. */
 export class ConfigReports {
@@ -179,13 +179,17 @@ export class ConfigReports {
     this.#releaseJoiner(followed, target)
   }
 
-  /** A grace after this process started is over: drop the joiners that have not come back within their own. */
-  releaseAbsent(followed: FollowedPush): void {
+  /**
+   * A grace after this process started is over: drop a joiner that has not come back within its own. Called for each
+   * target of a push, and at last with null: then the push is judged again.
+   */
+  releaseAbsent(followed: FollowedPush, target: PushTarget | null): void {
     const { deps, state } = this.#parts
-    const nowMs = deps.clock.monotonicMs()
-    for (const target of [...followed.targets.values()])
-      if (!state.isRecent(target.instanceUid, nowMs, deps.graceMs)) this.#releaseJoiner(followed, target)
-    this.#parts.tell({ kind: 'target-moved', followed })
+    const workload = state.workloads.get(followed.push.workloadId)
+    if (workload === undefined || !followedPushes(workload).includes(followed)) return
+    if (target === null) this.#parts.tell({ kind: 'target-moved', followed })
+    else if (!state.isRecent(target.instanceUid, deps.clock.monotonicMs(), deps.graceMs))
+      this.#releaseJoiner(followed, target)
   }
 
   /**

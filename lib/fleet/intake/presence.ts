@@ -1,10 +1,12 @@
 import type { AgentConnection } from '../../opamp/fleet-port.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
+import { inTurns } from '../../turns.ts'
 import { goneAfterMs } from '../decide/poll-rhythm.ts'
 import { judgeHealth } from '../decide/status.ts'
 import { beginOffer } from '../state/begin-offer.ts'
 import { type ComponentLists, interruptComponentWait } from '../state/component-lists.ts'
 import { deriveWorkload } from '../state/derive.ts'
+import { LOAD_CHUNK } from '../state/load-fleet.ts'
 import type { Instance, Workload } from '../state/model.ts'
 import { forgetOfferConnection, settleEarlierOffers, withdrawOffer } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
@@ -189,15 +191,17 @@ export class Presence {
   }
 
   /** After the start of this process every workload has a grace; one with a slow poller has a longer one. */
-  startGraces(): void {
-    const { graceMs } = this.#parts.deps
+  async startGraces(): Promise<void> {
+    const { deps, state } = this.#parts
     const longest = new Map<string, number>()
-    for (const uid of this.#parts.state.rhythms.keys()) {
-      const home = this.#parts.state.homes.get(uid) ?? ''
-      longest.set(home, Math.max(longest.get(home) ?? 0, this.#parts.state.startGraceMs(uid, graceMs)))
+    for await (const uids of inTurns(state.rhythms.keys(), LOAD_CHUNK)) {
+      for (const uid of uids) {
+        const home = state.homes.get(uid) ?? ''
+        longest.set(home, Math.max(longest.get(home) ?? 0, state.startGraceMs(uid, deps.graceMs)))
+      }
     }
-    for (const workload of this.#parts.state.workloads.values())
-      this.startGrace(workload, longest.get(workload.id) ?? graceMs)
+    for await (const some of inTurns(state.workloads.values(), LOAD_CHUNK))
+      for (const workload of some) this.startGrace(workload, longest.get(workload.id) ?? deps.graceMs)
   }
 
   startGrace(workload: Workload, graceMs = this.#parts.deps.graceMs): void {

@@ -7,6 +7,7 @@ import { listFollowedPushes } from '../../store/pushes.ts'
 import { listQuarantines } from '../../store/quarantines.ts'
 import { listOpenRollouts } from '../../store/rollouts.ts'
 import { listWorkloads } from '../../store/workloads.ts'
+import { inTurns } from '../../turns.ts'
 import { storedRhythm } from '../decide/poll-rhythm.ts'
 import { HOMES_MAX } from './agent-limits.ts'
 import { followPush, restoreTarget } from './followed-push.ts'
@@ -15,20 +16,28 @@ import { loadScope } from './load-push.ts'
 import type { FollowedPush } from './model.ts'
 import { type FleetState, quarantineInstance, toWorkload } from './state.ts'
 
+/** Rows taken over in one turn of the event loop: a process that becomes the owner goes on serving its agents. */
+export const LOAD_CHUNK = 1_000
+
 /** Fill an empty state with what the database holds. Instances are not stored: they come with messages of agents. */
 export async function loadFleet(db: Database, state: FleetState): Promise<void> {
-  for (const stored of await listWorkloads(db)) state.add(toWorkload(stored))
-  for (const home of await listAgentHomes(db, HOMES_MAX)) {
-    state.homes.set(home.instanceUid, home.workloadId)
-    state.knownAtStart.add(home.instanceUid)
-    if (home.pollIntervalMs !== null) state.keepRhythm(home.instanceUid, storedRhythm(home.pollIntervalMs))
+  for await (const some of inTurns(await listWorkloads(db), LOAD_CHUNK))
+    for (const stored of some) state.add(toWorkload(stored))
+  for await (const some of inTurns(await listAgentHomes(db, HOMES_MAX), LOAD_CHUNK)) {
+    for (const home of some) {
+      state.homes.set(home.instanceUid, home.workloadId)
+      state.knownAtStart.add(home.instanceUid)
+      if (home.pollIntervalMs !== null) state.keepRhythm(home.instanceUid, storedRhythm(home.pollIntervalMs))
+    }
   }
   await loadPushes(db, state)
-  for (const { workloadId, hash, instanceUid } of await listQuarantines(db)) {
-    const workload = state.workloads.get(workloadId)
-    if (workload === undefined) continue
-    if (instanceUid === '') workload.quarantinedHashes.add(hash)
-    else quarantineInstance(workload, hash, instanceUid)
+  for await (const some of inTurns(await listQuarantines(db), LOAD_CHUNK)) {
+    for (const { workloadId, hash, instanceUid } of some) {
+      const workload = state.workloads.get(workloadId)
+      if (workload === undefined) continue
+      if (instanceUid === '') workload.quarantinedHashes.add(hash)
+      else quarantineInstance(workload, hash, instanceUid)
+    }
   }
   for (const { workloadId, hash } of await listKnownGood(db)) {
     const workload = state.workloads.get(workloadId)
@@ -74,8 +83,8 @@ async function loadPushes(db: Database, state: FleetState): Promise<void> {
     entry.scope = await loadScope(db, entry.push)
     workload.takenBack = entry
   }
-  for (const { pushId, target } of await listTargets(db, [...followed.keys()]))
-    restoreTarget(followed.get(pushId)!, target)
+  for await (const some of inTurns(await listTargets(db, [...followed.keys()]), LOAD_CHUNK))
+    for (const { pushId, target } of some) restoreTarget(followed.get(pushId)!, target)
   await loadLifted(db, followed)
   for (const push of pushes) {
     const workload = state.workloads.get(push.workloadId)
