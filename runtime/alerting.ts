@@ -36,9 +36,9 @@ export function openAlerting(
       },
       disconnectGraceSeconds: Math.round(config.disconnectGraceMs / 1000),
     },
-    hasWebhook: webhooks.isEnabled,
+    webhooks,
   })
   const { publicUrl } = config
-  const news = openChangeNews({ clock, random, hasWebhook: webhooks.isEnabled, publicUrl })
+  const news = openChangeNews({ clock, random, webhooks, publicUrl })
   return { alerts, webhooks, news }
 }

@@ -53,8 +53,8 @@ export interface AlertEngineParts {
   settings: RuleSettings
   /** Fleet configs that hold workloads which another fleet config selects with the same priority. */
   findConflicts(): Promise<ConfigConflict[]>
-  /** Whether a webhook is to be called for fired alerts. */
-  hasWebhook: boolean
+  /** Whether a webhook is to be called for fired alerts, and what hears that calls are owed. */
+  webhooks: { readonly isEnabled: boolean; owe(): void }
   notices: AlertNotices
 }
 
@@ -192,19 +192,20 @@ export class AlertEngine {
     now: Date,
     open: (tx: Db) => Promise<Alert[]>,
   ): Promise<{ fired: number; resolved: number }> {
-    const { db, random, hasWebhook, notices } = this.#parts
+    const { db, random, webhooks, notices } = this.#parts
     const idsOf = (kind: 'resolve' | 'end-quiet') =>
       actions.flatMap((action) => (action.kind === kind ? action.alertId : []))
     const { fired, resolved } = await db.transaction('alerts.look', async (tx) => {
       const resolved = await resolveAlerts(tx, idsOf('resolve'), now)
       await endQuiet(tx, idsOf('end-quiet'))
       const fired = await open(tx)
-      if (hasWebhook && fired.length > 0) {
+      if (webhooks.isEnabled && fired.length > 0) {
         const owed = fired.map((alert) => ({
           id: uuidv7(now, random),
           alertId: alert.id,
           body: toWebhookBody(alert),
         }))
+        webhooks.owe()
         await insertDeliveries(tx, owed, now)
       }
       return { fired, resolved }

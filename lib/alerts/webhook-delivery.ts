@@ -5,6 +5,7 @@ import {
   claimDelivery,
   deleteDelivery,
   dropStaleDeliveries,
+  nextDueAt,
   type WebhookDelivery,
 } from '../store/webhook-deliveries.ts'
 import { postWebhook, type WebhookNetwork } from './webhook-client.ts'
@@ -16,8 +17,10 @@ export const ATTEMPTS_MAX = 3
 export const DELIVERY_AGE_MAX_MS = 15 * 60_000
 /** Seconds from an attempt to the next: after the first, the second, and the last, when nothing follows. */
 const DELAYS_SECONDS = [60, 300, 0] as const
-/** How often deliveries that are too old are looked for. Without a webhook this is the only statement. */
+/** How often deliveries that are too old are looked for, and any that this process knows nothing of. */
 const STALE_LOOK_MS = 60_000
+/** For so long after a delivery was said to be owed it is looked for: its transaction may not be over yet. */
+const OWED_LOOK_MS = 30_000
 /** The most calls at one time; the other deliveries wait in their table. */
 const CALLS_MAX = 4
 
@@ -41,6 +44,9 @@ export class WebhookDeliveries {
   /** Set while the database is away, so that the log says so once in an outage. */
   #isDatabaseAway = false
   #staleLookedAt = Number.NEGATIVE_INFINITY
+  #owedUntilMs = Number.NEGATIVE_INFINITY
+  /** When the next delivery that was there at the last look is due. */
+  #nextDueAt: Date | null = null
   /** How many calls succeeded, failed and will be tried again, or failed for the last time; for the metrics. */
   readonly stats = { delivered: 0, failed: 0, given_up: 0 }
 
@@ -57,6 +63,11 @@ export class WebhookDeliveries {
   /** Whether there is a webhook to call. */
   get isEnabled(): boolean {
     return this.#url !== null
+  }
+
+  /** A transaction that is under way inserts deliveries: look for them from now on. */
+  owe(): void {
+    this.#owedUntilMs = this.#parts.clock.monotonicMs() + OWED_LOOK_MS
   }
 
   /** Make every call that is due. Failures are logged; while the database is away the deliveries wait. */
@@ -76,18 +87,25 @@ export class WebhookDeliveries {
     const { db, clock, log } = this.#parts
     const now = clock.now()
     // Either direction: after the clock was put back, do not wait until it reaches the old time again.
-    if (Math.abs(now.getTime() - this.#staleLookedAt) >= STALE_LOOK_MS) {
+    const isLookDue = Math.abs(now.getTime() - this.#staleLookedAt) >= STALE_LOOK_MS
+    const isAnyDue =
+      (this.#nextDueAt !== null && this.#nextDueAt <= now) || clock.monotonicMs() < this.#owedUntilMs
+    if (isLookDue) {
       const oldest = new Date(now.getTime() - DELIVERY_AGE_MAX_MS)
       const stale = await db.transaction('webhook.drop-stale', (tx) => dropStaleDeliveries(tx, oldest, now))
       this.#staleLookedAt = now.getTime()
       if (stale > 0) log.warn({ count: stale }, 'webhook deliveries given up: not delivered in time')
     }
     const url = this.#url
-    if (url === null) return
+    if (url === null || !(isLookDue || isAnyDue)) return
+    // Until a look has ended without one, there may be more.
+    this.#nextDueAt = now
     const first = await this.#claim(now)
-    if (first === null) return
-    const others = Array.from({ length: CALLS_MAX - 1 }, () => this.#work(url, signal))
-    await Promise.all([this.#attempt(url, first, signal).then(() => this.#work(url, signal)), ...others])
+    if (first !== null) {
+      const others = Array.from({ length: CALLS_MAX - 1 }, () => this.#work(url, signal))
+      await Promise.all([this.#attempt(url, first, signal).then(() => this.#work(url, signal)), ...others])
+    }
+    this.#nextDueAt = await nextDueAt(db)
   }
 
   /** Take one delivery after the other until none is due. */

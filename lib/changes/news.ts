@@ -44,14 +44,15 @@ const cut = (text: string, most: number): string => [...text].slice(0, most).joi
 export function openChangeNews(parts: {
   clock: Clock
   random: Random
-  hasWebhook: boolean
+  webhooks: { readonly isEnabled: boolean; owe(): void }
   /** Where browsers find the service, without a slash at its end; empty when that is not configured. */
   publicUrl: string
 }): ChangeNews {
-  const { clock, random, hasWebhook, publicUrl } = parts
+  const { clock, random, webhooks, publicUrl } = parts
   return {
     async owe(tx, { event, by, reason = '', about: { path, ...about } }) {
-      if (!hasWebhook) return
+      if (!webhooks.isEnabled) return
+      webhooks.owe()
       const now = clock.now()
       const told = cut(redactText(reason), REASON_LENGTH_MAX)
       const body: ChangeNewsBody = {

@@ -71,6 +71,14 @@ export async function claimDelivery(
   return rows[0] ?? null
 }
 
+/** When the next delivery is due; null when none waits to be tried. */
+export async function nextDueAt(db: Db): Promise<Date | null> {
+  const rows = await db.query<{ at: Date | null }>(
+    `select min(next_attempt_at) as at from webhook_deliveries where attempts < 3`,
+  )
+  return rows[0]?.at ?? null
+}
+
 /** Remove a delivery that has succeeded, or that nobody tries again. */
 export async function deleteDelivery(db: Db, id: string): Promise<void> {
   await db.execute(`delete from webhook_deliveries where id = $1`, [id])

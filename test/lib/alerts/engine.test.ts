@@ -91,7 +91,7 @@ function engineOf(overrides: Partial<AlertEngineParts> & { minAgentVersion?: str
       isCompatible: (instance, assigned) => fleet.isCompatible(instance, assigned),
     },
     settings: { minAgentVersion: overrides.minAgentVersion ?? '', disconnectGraceSeconds: GRACE_MS / 1000 },
-    hasWebhook: false,
+    webhooks: { isEnabled: false, owe() {} },
     notices: { fired: note('fired'), resolved: note('resolved') },
     ...overrides,
   })
@@ -292,11 +292,11 @@ describe('what is stored', () => {
           throw new DatabaseUnavailable('the commit was lost')
         }),
     }
-    const lost = engineOf({ minAgentVersion: '1.0.0', hasWebhook: true, db: failing })
+    const lost = engineOf({ minAgentVersion: '1.0.0', webhooks: { isEnabled: true, owe() {} }, db: failing })
     await expect(lost.run()).rejects.toThrow(DatabaseUnavailable)
     expect(lost.told).toEqual([])
     expect(await db.query('select id from webhook_deliveries')).toEqual([])
-    await engineOf({ minAgentVersion: '1.0.0', hasWebhook: true }).run()
+    await engineOf({ minAgentVersion: '1.0.0', webhooks: { isEnabled: true, owe() {} } }).run()
     const [alert] = await open()
     const fired_at = alert!.firedAt.toISOString()
     const [row] = await db.query<{ alert_id: string; body: string }>(

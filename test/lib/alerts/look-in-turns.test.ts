@@ -69,7 +69,7 @@ function engine(): AlertEngine {
     },
     settings: { minAgentVersion: '', disconnectGraceSeconds: 120 },
     findConflicts: async () => [],
-    hasWebhook: false,
+    webhooks: { isEnabled: false, owe() {} },
     notices: { fired() {}, resolved() {} },
   })
   const run = made.run.bind(made)

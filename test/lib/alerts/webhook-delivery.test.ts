@@ -168,6 +168,56 @@ describe('WebhookDeliveries', () => {
     expect(endpoint!.bodies).toEqual(['{"n":1}'])
   })
 
+  it('asks the database little while nothing is owed, and is not late with what comes then', async () => {
+    await deliveriesTo((response, before) => response.writeHead(before === 0 ? 500 : 200).end())
+    let asked = 0
+    const counting: Database = {
+      ...through(db),
+      query: (text, params) => {
+        asked++
+        return db.query(text, params)
+      },
+      transaction: (name, work) => {
+        asked++
+        return db.transaction(name, work)
+      },
+    }
+    const { url, network } = endpoint!
+    const deliveries = new WebhookDeliveries({ db: counting, clock, log, url, network })
+    /** What the schedule does in so many seconds. */
+    const pass = async (seconds: number) => {
+      asked = 0
+      for (let passed = 0; passed < seconds; passed += 2) {
+        clock.advance(2_000)
+        await deliveries.run(never)
+      }
+    }
+    await pass(2)
+    await pass(600)
+    expect(asked).toBeLessThanOrEqual(30)
+    // It is said before the transaction that inserts it is over.
+    deliveries.owe()
+    await pass(20)
+    await owe('{"n":1}')
+    await pass(2)
+    expect(endpoint!.bodies).toHaveLength(1)
+    // The first attempt failed: the second follows a minute later.
+    await pass(56)
+    expect(endpoint!.bodies).toHaveLength(1)
+    await pass(6)
+    expect(endpoint!.bodies).toHaveLength(2)
+    expect(await left()).toBe(0)
+  })
+
+  it('finds within a minute what nobody has said is owed', async () => {
+    const deliveries = await deliveriesTo((response) => response.writeHead(200).end())
+    await deliveries.run(never)
+    await owe('{"n":1}')
+    clock.advance(MINUTE_MS)
+    await deliveries.run(never)
+    expect(endpoint!.bodies).toEqual(['{"n":1}'])
+  })
+
   it('says at start that a URL is refused, never which, and calls nobody', async () => {
     await deliveriesTo((response) => response.end())
     const parts = { db, clock, log, network: endpoint!.network }
