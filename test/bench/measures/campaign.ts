@@ -5,7 +5,11 @@ import type { BenchService } from '../service.ts'
 import { type Bench, connectFleet } from '../session.ts'
 import { benchConfig } from './push.ts'
 
-const WORKLOADS = 2_000
+/** How many workloads of one instance, and how long until all have applied the config at most. */
+const SIZES = [
+  { workloads: 2_000, appliedSecondsMax: 10, planSecondsMax: 3 },
+  { workloads: 10_000, appliedSecondsMax: 60 },
+] as const
 const POLL_MS = 100
 const WITHIN_MS = 300_000
 
@@ -55,9 +59,17 @@ async function carry(service: BenchService, mark: string, takeover: boolean) {
   return { planSeconds, appliedSeconds: (performance.now() - startedAt) / 1000, total }
 }
 
-/** Measure `campaign`: one change for 2,000 workloads of one instance, which all run the same config. */
-export async function measureCampaign(bench: Bench): Promise<MeasureResult> {
-  const count = Math.min(WORKLOADS, bench.agents)
+/** Measure `campaign`: one change for 2,000 and for 10,000 workloads of one instance, which all run the same config. */
+export async function measureCampaign(bench: Bench): Promise<MeasureResult[]> {
+  const results: MeasureResult[] = []
+  for (const size of SIZES) if (size.workloads <= bench.agents) results.push(await measureSize(bench, size))
+  return results
+}
+
+async function measureSize(
+  bench: Bench,
+  { workloads: count, ...most }: { workloads: number; appliedSecondsMax: number; planSecondsMax?: number },
+): Promise<MeasureResult> {
   const env = { MUSTER_EDITION: 'complete' }
   const session = await connectFleet(bench, { agents: count, workloads: count, name: 'campaign', env })
   const { service } = session
@@ -65,14 +77,21 @@ export async function measureCampaign(bench: Bench): Promise<MeasureResult> {
     await carry(service, 'first', true)
     await service.takeStatements()
     await service.takeHeldMs()
-    const { value, percent } = await watchCpu(session.pids(), () => carry(service, 'second', false))
+    const { value, percent, seconds } = await watchCpu(session.pids(), () => carry(service, 'second', false))
     const heldMs = await service.takeHeldMs()
     const statements = await service.takeStatements()
+    const plan: Figure = { name: 'plan', value: value.planSeconds, unit: 's' }
     const figures: Figure[] = [
-      { name: 'plan', value: value.planSeconds, unit: 's', atMost: 3 },
-      { name: 'start to all applied', value: value.appliedSeconds, unit: 's', atMost: 10 },
+      most.planSecondsMax === undefined ? plan : { ...plan, atMost: most.planSecondsMax },
+      {
+        name: 'start to all applied',
+        value: value.appliedSeconds,
+        unit: 's',
+        atMost: most.appliedSecondsMax,
+      },
       { name: 'loop held', value: heldMs, unit: 'ms', atMost: 50 },
       { name: 'statements a target', value: statements / value.total, unit: '' },
+      { name: 'CPU a target', value: (percent['service']! * 10 * seconds) / value.total, unit: 'ms' },
     ]
     return {
       id: 'campaign',
