@@ -2,6 +2,10 @@
 export interface PollStream {
   sequenceNum: number
   source: string
+  /** All its requests so far came from one address. */
+  isSteady: boolean
+  /** The highest number since it first started anew (see `startAnew`); null where it never did. */
+  highestSinceRestart: number | null
   /** A digest of the last request's body, to tell a request that is sent again from a new one. */
   lastBodyDigest: string
 }
@@ -34,7 +38,8 @@ const GAP_MAX = 16
  * Each request may come on a connection of its own, so that only the sequence numbers tell agents apart. One agent
  * counts on, starts anew, leaves numbers out or repeats one; where two agents count under one uid, two streams go on
  * alternately. The stream that began later is that of the duplicate. A delayed request begins a stream as well, so the
- * streams must alternate several times.
+ * streams must alternate several times. Where the two come from an address each, a number that continues neither is a
+ * new start of the stream from that address: one that starts anew again and again hides neither from the other.
  */
 export function createPollStreams(): PollStreams {
   let current: PollStream | null = null
@@ -50,18 +55,30 @@ export function createPollStreams(): PollStreams {
     // A third stream replaces one of the two: what was seen of those two says nothing about this pair.
     if (other !== null) signs = 0
     other = current
-    current = { sequenceNum, source, lastBodyDigest: '' }
+    current = { sequenceNum, source, isSteady: true, highestSinceRestart: null, lastBodyDigest: '' }
     elder = other ?? current
     inTurn = 0
     return current
   }
 
-  const note = (stream: PollStream, hasAdvanced: boolean) => {
+  /** The stream that starts anew with a request which continues none; null where that cannot be told. */
+  const startAnew = (sequenceNum: number, source: string): PollStream | null => {
+    if (current === null || other === null || !current.isSteady || !other.isSteady) return null
+    if (current.source === other.source) return null
+    const [stream, steady] = current.source === source ? [current, other] : [other, current]
+    if (stream.source !== source || steady.highestSinceRestart !== null) return null
+    stream.highestSinceRestart ??= sequenceNum
+    stream.lastBodyDigest = ''
+    note(stream, sequenceNum, source)
+    return stream
+  }
+
+  const note = (stream: PollStream, sequenceNum: number, source: string) => {
+    const hasAdvanced = sequenceNum !== stream.sequenceNum
     if (stream !== current) {
+      if (isSign(stream, sequenceNum, current)) signs += 1
       other = current
       current = stream
-      // A repeated number is no sign of two agents: some agents never count.
-      if (hasAdvanced) signs += 1
       inTurn = 0
     } else if (hasAdvanced && ++inTurn >= ALONE_AFTER) {
       other = null
@@ -69,20 +86,35 @@ export function createPollStreams(): PollStreams {
       signs = 0
       inTurn = 0
     }
+    advance(stream, sequenceNum, source)
   }
 
   return {
     follow(sequenceNum, source) {
       const wereTwo = areTwo()
       const known = choose([current, other], sequenceNum, source)
-      const stream = known ?? begin(sequenceNum, source)
-      if (known !== null) {
-        note(known, sequenceNum !== known.sequenceNum)
-        Object.assign(known, { sequenceNum, source })
-      }
+      if (known !== null) note(known, sequenceNum, source)
+      const stream = known ?? startAnew(sequenceNum, source) ?? begin(sequenceNum, source)
       return { stream, isDuplicate: areTwo() && stream !== elder, isToldApart: areTwo() && !wereTwo }
     },
   }
+}
+
+/** Does a request with this number, after one of the other stream, speak for two agents? */
+function isSign(stream: PollStream, sequenceNum: number, before: PollStream | null): boolean {
+  // A repeated number is no sign of two agents: some agents never count.
+  if (sequenceNum === stream.sequenceNum || stream.highestSinceRestart !== null) return false
+  // One agent that starts anew and changes its address may continue either stream, but passes over no number.
+  const reached = before?.highestSinceRestart ?? null
+  return reached === null || sequenceNum > reached + 1
+}
+
+function advance(stream: PollStream, sequenceNum: number, source: string): void {
+  const { highestSinceRestart: highest } = stream
+  if (highest !== null) stream.highestSinceRestart = Math.max(highest, sequenceNum)
+  if (stream.source !== source) stream.isSteady = false
+  stream.sequenceNum = sequenceNum
+  stream.source = source
 }
 
 /** The stream that a request continues, the one used last where both fit; null when it continues none. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createPollStreams } from '../../../lib/opamp/poll-streams.ts'
+import { Dice } from '../../sim/time/dice.ts'
 
 /** Which polls are found to come from a second agent; polls are written as `number@source`. */
 function tell(...polls: (string | number)[]): string {
@@ -24,6 +25,14 @@ describe('two agents under one uid', () => {
 
   test('stay apart although one misses a number', () => {
     expect(tell(50, 0, 51, 1, 52, 2, 55, 3, 56, 5, 57, 6)).toMatch(/\.D\.D$/)
+  })
+
+  test('are told apart by where they are although one of them starts anew again and again', () => {
+    expect(
+      tell('50@a', '2@b', '0@b', '0@b', '51@a', '1@b', '2@b', '0@b', '52@a', '1@b', '53@a', '0@b', '54@a'),
+    ).toBe(`${'.'.repeat(11)}D.`)
+    // The one that came first is the one that starts anew.
+    expect(tell('2@b', '50@a', '0@b', '51@a', '1@b', '0@b', '52@a', '0@b', '53@a', '0@b')).toMatch(/D\.$/)
   })
 
   test('are one again when the second is gone', () => {
@@ -51,6 +60,19 @@ describe('one agent', () => {
   test('may be seen from several places', () => {
     isOne(...Array.from({ length: 60 }, (_, n) => `${n}@${'abc'[n % 3]}`))
     isOne(...Array.from({ length: 60 }, (_, n) => `${n >> 1}@${'ab'[n % 2]}`).slice(0, 4))
+  })
+
+  test('may start anew, again and again, while it is seen from several places', () => {
+    for (const restarts of [0.1, 0.3, 0.5, 0.7])
+      for (let seed = 1; seed <= 100; seed++) {
+        const dice = new Dice(seed)
+        let number = 0
+        const poll = () => {
+          number = dice.chance(restarts) ? 0 : number + 1
+          return `${number}@${dice.pick(['a', 'b'])}`
+        }
+        isOne(...Array.from({ length: 100 }, poll))
+      }
   })
 
   test('may leave numbers out', () => {
