@@ -1,14 +1,16 @@
 import { insertOffers, type PushTarget, type TargetOfPush } from '../../store/push-targets.ts'
 import { addTarget } from '../state/followed-push.ts'
-import type { FollowedPush, Instance } from '../state/model.ts'
+import type { FollowedPush, Instance, Workload } from '../state/model.ts'
 import { commitOffer, withdrawOffer } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
+import { followedPushes } from '../state/state.ts'
 import type { PollAnswers } from './poll-answers.ts'
 
 const COMMIT_MS = 10
 const RETRY_MS = 1_000
 
 interface Waiting {
+  workload: Workload
   followed: FollowedPush
   target: PushTarget
   instance: Instance
@@ -37,8 +39,8 @@ export class OfferCommits {
   }
 
   /** Store the offer that was begun on this instance; `target` counts once its row is written. */
-  store(instance: Instance, followed: FollowedPush, target: PushTarget): void {
-    this.#waiting.set(instance, { followed, target, instance })
+  store(instance: Instance, workload: Workload, followed: FollowedPush, target: PushTarget): void {
+    this.#waiting.set(instance, { workload, followed, target, instance })
     this.#schedule(COMMIT_MS)
   }
 
@@ -102,13 +104,15 @@ export class OfferCommits {
   }
 
   /** It is not known whether the row was stored: offer again where that is still due, else count the row as stored. */
-  #afterDoubt({ followed, target, instance }: Waiting): void {
+  #afterDoubt({ workload, followed, target, instance }: Waiting): void {
     const { writer, tell } = this.#parts
     tell({ kind: 'offer-due', instance })
     // Where the offer is being stored once more, the outcome of that decides.
     const isTriedAgain = instance.offer?.pushId === followed.push.pushId
-    const isFollowed = instance.workload !== null && !followed.isSuperseded
-    if (isTriedAgain || !isFollowed || followed.targets.has(instance.uid)) return
+    if (isTriedAgain || workload.isDeleted || followed.targets.has(instance.uid)) return
+    // Nobody is assigned the push any more: the row was closed with the others, and counts among them.
+    if (target.state === 'offered' && !followedPushes(workload).includes(followed))
+      target.state = 'superseded'
     addTarget(followed, target)
     writer.target({ pushId: followed.push.pushId, target })
     tell({ kind: 'target-moved', followed })

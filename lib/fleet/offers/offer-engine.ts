@@ -137,7 +137,7 @@ export class OfferEngine {
       nowMs: this.#parts.deps.clock.monotonicMs(),
     })
     this.#parts.state.outstanding.add(instance)
-    this.#commits.store(instance, followed, entry)
+    this.#commits.store(instance, instance.workload!, followed, entry)
   }
 
   #newJoiner(instance: Instance, followed: FollowedPush, state: 'offered' | 'applied'): PushTarget {

@@ -71,6 +71,34 @@ it('an offer that may have been stored and is due no more is held as its row is'
   await ctx.close()
 })
 
+it('an offer that may have been stored of a push that failed meanwhile counts as its row does', async () => {
+  const db = faultyDatabase(database.pool)
+  const ctx = await createFleetContext(database, { db })
+  const first = fakeAgent(ctx.fleet, { host: 'failed' })
+  await pushConfig(ctx.fleet, first.workloadId, configYaml(4321))
+  first.apply()
+  await ctx.advance(1_000)
+  const { pushId } = await pushConfig(ctx.fleet, first.workloadId, configYaml(4322))
+  db.loseAnswer('offers.store')
+  const second = fakeAgent(ctx.fleet, { host: 'failed' })
+  await ctx.advance(500)
+  expect(db.pending()).toEqual([])
+  first.fail('no such exporter')
+  await ctx.advance(5_000)
+  const [stored] = await database.pool.query<object>(
+    `select p.status, target_count, joined_count, count(t.*)::int as rows,
+       (count(*) filter (where t.is_target))::int as targets, (count(*) filter (where t.is_joiner))::int as joiners
+     from pushes p join push_targets t using (push_id) where push_id = $1 group by p.push_id`,
+    [pushId],
+  )
+  expect(stored).toEqual({
+    ...{ status: 'failed', target_count: 2, joined_count: 1 },
+    ...{ rows: 2, targets: 2, joiners: 1 },
+  })
+  expect(second.offered()).not.toContain(configHash(configYaml(4322)))
+  await ctx.close()
+})
+
 it('an offer in doubt that is just being stored again is not taken for stored', async () => {
   const faulty = faultyDatabase(database.pool)
   let gate: Promise<void> | null = null
