@@ -3,6 +3,7 @@ import type { Workload } from '../../../lib/fleet/state/model.ts'
 import { assignmentOf } from '../../../lib/fleet/state/state.ts'
 import { compareVersions } from '../../../lib/model/versions.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
+import type { Push } from '../../../lib/store/pushes.ts'
 import type { SimAgent } from '../agents/sim-agent.ts'
 import type { SimService } from '../service/sim-service.ts'
 import type { Report } from './finding.ts'
@@ -108,17 +109,26 @@ function causesOf(
     ...(live.size === 0
       ? {}
       : { config_drift: hasDrift(service, workload), workload_unhealthy: ill.length >= live.size / 2 }),
-    ...(ofCampaigns.has(workload.newestPush?.pushId ?? '') ? { push_failed: false } : causeOfPush(workload)),
+    ...causeOfPush(workload.newestPush, ofCampaigns),
   }
 }
 
 /**
- * Whether the newest push failed, or is the automatic rollback of one that did; left out while it is open, since
- * nothing is decided yet.
+ * Whether the newest push failed, or is the automatic rollback of one that did, and no campaign tells of it. Left out
+ * while it is open: nothing is decided yet, so an alert about an earlier push stays.
  */
-function causeOfPush({ newestPush }: Workload): { push_failed?: boolean } {
+export function causeOfPush(
+  newestPush: Pick<Push, 'pushId' | 'kind' | 'status' | 'phase' | 'error'> | null,
+  ofCampaigns: ReadonlySet<string>,
+): { push_failed?: boolean } {
   if (newestPush === null) return { push_failed: false }
-  const { kind, status, phase, error } = newestPush
+  const cause = failureOf(newestPush)
+  return cause.push_failed === true && ofCampaigns.has(newestPush.pushId) ? { push_failed: false } : cause
+}
+
+function failureOf({ kind, status, phase, error }: Pick<Push, 'kind' | 'status' | 'phase' | 'error'>): {
+  push_failed?: boolean
+} {
   if (kind === 'auto-rollback')
     return status === 'pending' && (phase === 'superseded' || phase === 'aborted')
       ? {}

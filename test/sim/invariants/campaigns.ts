@@ -80,6 +80,7 @@ async function checkOrigins(
   const lost = await watcher.query<{ id: string; workload_id: string }>(
     `select campaign_id as id, workload_id from campaign_targets t
      where push_id is not null and not exists (select from pushes p where p.push_id = t.push_id)
+       or rollback_push_id is not null and not exists (select from pushes p where p.push_id = t.rollback_push_id)
      union all select auto_apply_id, workload_id from auto_apply_targets t
      where not exists (select from pushes p where p.push_id = t.push_id)`,
   )
@@ -115,12 +116,13 @@ async function checkBases(watcher: Connection, report: Report): Promise<void> {
 
 /**
  * A campaign that was rolled back leaves every target to which it pushed with its base, unless the target has moved on
- * since, had none, or is named with the reason why it was not possible.
+ * since, had none, or is named with the reason why it was not possible. A workload that was deleted since took its
+ * pushes with it, and may have come back under the same id.
  */
-async function checkRolledBack(watcher: Connection, report: Report): Promise<void> {
+export async function checkRolledBack(watcher: Pick<Connection, 'query'>, report: Report): Promise<void> {
   const rows = await watcher.query<{ id: string; workload_id: string; state: string; fault: string | null }>(
     `select t.campaign_id as id, t.workload_id, t.state, case
-         when t.state in ('rolled_back', 'rollback_failed', 'rolling_back') and t.rollback_push_id is not null
+         when t.state in ('rolled_back', 'rollback_failed', 'rolling_back') and back.push_id is not null
            and back.config_hash is distinct from t.base_hash then 'was given something else than its base'
          when t.state = 'no_way_back' and t.base_hash is not null then 'has a base, and was given nothing'
          when t.state = 'rollback_failed' then null

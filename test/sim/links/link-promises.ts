@@ -31,6 +31,7 @@ export class LinkPromises {
       const list = this.#sent.get(instance.uid) ?? []
       list.push({ hash: offer.hash, epoch, generation: offer.generation })
       this.#sent.set(instance.uid, list)
+      offers.frame(instance.uid, offer.hash, instance.workload?.id ?? '')
       // Of two agents with one uid the owner hears late which spoke last, and so which connection is a new one.
       sent(process, instance, offer, cause, about.isShared ? { ...about, linkedAtMs: about.nowMs } : about)
     }

@@ -109,11 +109,10 @@ export class LinkedWorld extends World {
     return this.isSpreading ? this.dice.pick(alive) : alive[0]!
   }
 
-  /** An offer takes a while on its way, so what was decided meanwhile is looked at where offers are decided. */
+  /** An offer takes a while on its way, so `links` looks at what is stored when the owner sends it. */
   override offered(uid: string, hash: string): void {
     this.trace(`offer ${hash.slice(0, 6)} -> ${uid.slice(0, 4)}`)
     this.stirred()
-    this.promises.offers.frame(uid, hash, '')
     this.links.arrived(uid, hash)
   }
 

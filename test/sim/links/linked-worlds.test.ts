@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FrontEntry } from '../../../lib/links/frames.ts'
 import { useStore } from '../check-seeds.ts'
+import { KEPT_LINKED_SEEDS } from '../kept-seeds.ts'
 import { lacking } from './link-flaws.ts'
 import { runLinkedSeed } from './run-linked-seed.ts'
 
@@ -26,6 +27,11 @@ describe('a fleet of fronts and an owner, under every kind of trouble', () => {
     expect(sums.pushes).toBeGreaterThanOrEqual(SEEDS)
     expect(sums.absorbed).toBeGreaterThanOrEqual(20 * SEEDS)
     expect(sums.replayed).toBeGreaterThanOrEqual(2 * SEEDS)
+  })
+
+  it.each(KEPT_LINKED_SEEDS)('keeps them at seed %i: %s', { timeout: 180_000 }, async (seed) => {
+    const { problems } = await runLinkedSeed(seed, store())
+    expect(problems).toEqual([])
   })
 
   it('finds by comparing lists which closed connections it was never told of', {
