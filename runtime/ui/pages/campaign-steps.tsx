@@ -9,6 +9,7 @@ import { FormDialog } from '../parts/form.tsx'
 import { refuseOwn, Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { useDialog } from '../state/use-dialog.ts'
 
 function StepDialog({
   of,
@@ -63,7 +64,7 @@ function refuseStep(of: CampaignRecord, step: CampaignStep): string | null {
 /** What can be decided about a campaign now. */
 export function CampaignSteps({ of, reload }: { of: CampaignRecord; reload: () => void }) {
   const words = say(campaignTexts)
-  const asking = useSignal<CampaignStep | null>(null)
+  const { about, open, close, done } = useDialog<CampaignStep>(reload)
   return (
     <>
       {listSteps(of).map((step, index) => (
@@ -71,26 +72,12 @@ export function CampaignSteps({ of, reload }: { of: CampaignRecord; reload: () =
           key={step}
           kind={index === 0 ? 'primary' : ''}
           reason={refuseStep(of, step)}
-          onClick={() => {
-            asking.value = step
-          }}
+          onClick={() => open(step)}
         >
           {words.step[step]}
         </Action>
       ))}
-      {asking.value !== null && (
-        <StepDialog
-          of={of}
-          step={asking.value}
-          onClose={() => {
-            asking.value = null
-          }}
-          onDone={() => {
-            asking.value = null
-            reload()
-          }}
-        />
-      )}
+      {about !== null && <StepDialog of={of} step={about} onClose={close} onDone={done} />}
     </>
   )
 }

@@ -18,6 +18,7 @@ import { Ago, Mark } from '../parts/state.tsx'
 import { refuseOwn, Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { type AutoApplyStep, api } from '../state/endpoints.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 import { LeftOutTable, leftOutReason, PushedTable } from './fleet-config-auto-apply-tables.tsx'
 import { SelectorChips } from './fleet-configs.tsx'
@@ -164,34 +165,19 @@ const permissionOf = (step: AutoApplyStep): string =>
 
 function Steps({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
   const words = say(autoApplyTexts)
-  const asking = useSignal<AutoApplyStep | null>(null)
-  const close = () => {
-    asking.value = null
-  }
+  const { about, open, close, done } = useDialog<AutoApplyStep>(reload)
   return (
     <div class="actions">
       {(STEPS[of.status] ?? []).map((step) => (
         <Action
           key={step}
           reason={unless(permissionOf(step), of) ?? (step === 'approve' ? refuseOwn(of.tally) : null)}
-          onClick={() => {
-            asking.value = step
-          }}
+          onClick={() => open(step)}
         >
           {words.step[step]}
         </Action>
       ))}
-      {asking.value !== null && (
-        <DecisionDialog
-          of={of}
-          step={asking.value}
-          onClose={close}
-          onDone={() => {
-            close()
-            reload()
-          }}
-        />
-      )}
+      {about !== null && <DecisionDialog of={of} step={about} onClose={close} onDone={done} />}
     </div>
   )
 }
@@ -239,31 +225,18 @@ function About({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
 /** Plans a version for newcomers; the plan is shown before anything is requested. */
 function Choose({ of, number, reload }: { of: FleetConfigRecord; number: number; reload: () => void }) {
   const words = say(autoApplyTexts)
-  const planned = useSignal<PlannedAutoApply | null>(null)
+  const { about, open, close, done } = useDialog<PlannedAutoApply>(reload)
   const plan = async () => {
     const result = await api.planAutoApply(of.id, { number })
     if (!result.ok) return toastFailure(result)
-    planned.value = result.value
-  }
-  const close = () => {
-    planned.value = null
+    open(result.value)
   }
   return (
     <div class="actions">
       <Action reason={unless('workload:push_config', of)} onClick={() => void plan()}>
         {words.plan(number)}
       </Action>
-      {planned.value && (
-        <RequestDialog
-          id={of.id}
-          planned={planned.value}
-          onClose={close}
-          onDone={() => {
-            close()
-            reload()
-          }}
-        />
-      )}
+      {about !== null && <RequestDialog id={of.id} planned={about} onClose={close} onDone={done} />}
     </div>
   )
 }

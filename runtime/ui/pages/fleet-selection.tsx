@@ -13,6 +13,7 @@ import { navigate } from '../state/router.ts'
 import { addressWith, clearSelection, listSelected, selection } from '../state/selection.ts'
 import { can } from '../state/session.ts'
 import { useDebounced } from '../state/use-debounced.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 
 /** Workloads in one call: few enough for its time limit, and for progress to be seen. */
@@ -198,7 +199,7 @@ function Offers({ ids, onAsk }: { ids: readonly string[]; onAsk: (what: Ask) => 
 /** How many workloads are ticked, in sight or not, and what can be done with them. */
 export function SelectionBar({ shown }: { shown: readonly string[] }) {
   const words = say(selectionTexts)
-  const asked = useSignal<{ what: Ask; ids: readonly string[] } | null>(null)
+  const { about, open, close } = useDialog<{ what: Ask; ids: readonly string[] }>()
   // Workloads come and go; only those that still exist are acted on.
   void fleetVersion.value
   const ids = listSelected()
@@ -207,7 +208,7 @@ export function SelectionBar({ shown }: { shown: readonly string[] }) {
   const selectAll = () => {
     selection.value = new Set([...selection.value, ...shown])
   }
-  const Asked = asked.value === null ? null : ASKS[asked.value.what]
+  const Asked = about === null ? null : ASKS[about.what]
   return (
     <section class="selection" aria-label={words.bar}>
       <span role="status">{words.selected(ids.length, hidden)}</span>
@@ -219,20 +220,8 @@ export function SelectionBar({ shown }: { shown: readonly string[] }) {
       <Action kind="plain" onClick={clearSelection}>
         {words.clear}
       </Action>
-      <Offers
-        ids={ids}
-        onAsk={(what) => {
-          asked.value = { what, ids: listSelected() }
-        }}
-      />
-      {Asked !== null && asked.value !== null && (
-        <Asked
-          ids={asked.value.ids}
-          onClose={() => {
-            asked.value = null
-          }}
-        />
-      )}
+      <Offers ids={ids} onAsk={(what) => open({ what, ids: listSelected() })} />
+      {Asked !== null && about !== null && <Asked ids={about.ids} onClose={close} />}
     </section>
   )
 }

@@ -15,6 +15,7 @@ import type { Result } from '../state/api.ts'
 import { keepDraft } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
 import { navigate } from '../state/router.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { PushDialog } from './push-dialog.tsx'
 import { isOver } from './review-story.tsx'
 
@@ -192,29 +193,18 @@ function Choices({
 /** What can be decided about a request now. */
 export function ReviewDecision(props: DecisionProps) {
   const { workload, approval, plan, reload } = props
-  const asking = useSignal<Asking | null>(null)
-  const close = () => {
-    asking.value = null
-  }
+  const { about: what, open, close } = useDialog<Asking>()
   const editAgain = () => {
     keepDraft(workload.id, approval.draft_yaml)
     navigate(`/workloads/${workload.id}/change`)
   }
   if (isOver(approval)) return <Closed workload={workload} approval={approval} onEdit={editAgain} />
   const dialog = { workload, approval, reload, onClose: close }
-  const what = asking.value
   return (
     <section class="pane stack">
       <Count approval={approval} />
       {(approval.status === 'pending' || approval.approvals_short === true) && <Approve {...props} />}
-      <Choices
-        approval={approval}
-        plan={plan}
-        onEdit={editAgain}
-        onAsk={(next) => {
-          asking.value = next
-        }}
-      />
+      <Choices approval={approval} plan={plan} onEdit={editAgain} onAsk={open} />
       {(what === 'reject' || what === 'withdraw') && <EndDialog {...dialog} ending={what} />}
       {(what === 'push' || what === 'glass') && (
         <PushDialog

@@ -22,6 +22,7 @@ import { Head, Sheet } from '../parts/page.tsx'
 import { Ago, Mark, PushMark, Track } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { useFailing } from '../state/use-failing.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import { describeComplaint } from './workload-sentence.tsx'
@@ -134,7 +135,7 @@ type Step = 'promote' | 'abort' | 'rollback'
 
 function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
   const words = say(rolloutTexts)
-  const asking = useSignal<Step | null>(null)
+  const { about, open, close, done } = useDialog<Step>(reload)
   const over = isOpen(of) ? null : words.over
   const steps: [Step, string, string, string | null][] = [
     [
@@ -157,10 +158,12 @@ function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
   ]
   const go = async (step: Step) => {
     const result = await api.steerRollout(of.workload_id, of.id, step)
-    asking.value = null
-    if (!result.ok) return toastFailure(result)
+    if (!result.ok) {
+      close()
+      return toastFailure(result)
+    }
     toast(words.done[step])
-    reload()
+    done()
   }
   return (
     <div class="actions">
@@ -169,17 +172,15 @@ function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
           <Action
             kind={step === 'promote' ? 'primary' : ''}
             reason={unless('workload:push_config') ?? reason}
-            onClick={() => {
-              asking.value = step
-            }}
+            onClick={() => open(step)}
           >
             {text}
           </Action>
-          {asking.value === step && (
-            <Dialog title={text} onClose={() => (asking.value = null)}>
+          {about === step && (
+            <Dialog title={text} onClose={close}>
               <p>{hint}</p>
               <div class="actions">
-                <Action onClick={() => (asking.value = null)}>{say(commonTexts).cancel}</Action>
+                <Action onClick={close}>{say(commonTexts).cancel}</Action>
                 <Action kind="primary" onClick={() => void go(step)}>
                   {text}
                 </Action>

@@ -11,22 +11,22 @@ import { Form, FormDialog } from '../parts/form.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 
 type Freeze = NonNullable<FreezeRecord['freeze']>
 
 function InForce({ of, onDone }: { of: Freeze; onDone: () => void }) {
   const words = say(freezeTexts)
-  const isAsked = useSignal(false)
-  const close = () => {
-    isAsked.value = false
-  }
+  const { about, open, close, done } = useDialog<'lifting'>(onDone)
   const lift = async () => {
     const lifted = await api.setFreeze({})
-    close()
-    if (!lifted.ok) return toastFailure(lifted)
+    if (!lifted.ok) {
+      close()
+      return toastFailure(lifted)
+    }
     toast(words.lifted)
-    onDone()
+    done()
   }
   return (
     <>
@@ -40,16 +40,11 @@ function InForce({ of, onDone }: { of: Freeze; onDone: () => void }) {
         ]}
       />
       <div class="actions">
-        <Action
-          kind="danger"
-          onClick={() => {
-            isAsked.value = true
-          }}
-        >
+        <Action kind="danger" onClick={() => open('lifting')}>
           {words.lift}
         </Action>
       </div>
-      {isAsked.value && (
+      {about === 'lifting' && (
         <FormDialog title={words.lift} onClose={close} onSend={lift} send={words.lift} kind="danger primary">
           <p>{words.liftAsk}</p>
         </FormDialog>

@@ -14,6 +14,7 @@ import { FormDialog } from '../parts/form.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { can, may } from '../state/session.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 
 const SELECTOR_LISTS = ['types', 'versions', 'capabilities'] as const
@@ -143,16 +144,15 @@ function Group({ group, onEdit, reload }: { group: PushGroup; onEdit: () => void
   const words = say(settingsTexts)
   const { edit, remove } = say(commonTexts)
   const isShown = useSignal(false)
-  const isAsking = useSignal(false)
-  const ask = (isAsked: boolean) => {
-    isAsking.value = isAsked
-  }
+  const removal = useDialog<true>(reload)
   const removeGroup = async () => {
     const result = await api.deletePushGroup(group.id)
-    ask(false)
-    if (!result.ok) return toastFailure(result)
+    if (!result.ok) {
+      removal.close()
+      return toastFailure(result)
+    }
     toast(words.removed)
-    reload()
+    removal.done()
   }
   const mayPreview = can('config_safety.scoped_push') && may('workload:push_config')
   return (
@@ -167,7 +167,7 @@ function Group({ group, onEdit, reload }: { group: PushGroup; onEdit: () => void
             </Action>
           )}
           <Action onClick={onEdit}>{edit}</Action>
-          <Action kind="danger" onClick={() => ask(true)}>
+          <Action kind="danger" onClick={() => removal.open(true)}>
             {remove}
           </Action>
         </div>
@@ -175,10 +175,10 @@ function Group({ group, onEdit, reload }: { group: PushGroup; onEdit: () => void
       {group.description && <p class="muted">{group.description}</p>}
       <Conditions group={group} />
       {isShown.value && <Reach group={group} />}
-      {isAsking.value && (
+      {removal.about && (
         <FormDialog
           title={words.removeGroup(group.name)}
-          onClose={() => ask(false)}
+          onClose={removal.close}
           onSend={removeGroup}
           send={remove}
           kind="danger primary"
@@ -191,22 +191,14 @@ function Group({ group, onEdit, reload }: { group: PushGroup; onEdit: () => void
 /** Push groups: named choices of workloads by their trusted labels, and whom each reaches. */
 export function GroupsSection() {
   const words = say(settingsTexts)
-  const open = useSignal<PushGroup | 'new' | null>(null)
   const groups = useResource('push-groups', (abort) => api.pushGroups(abort))
-  const close = () => {
-    open.value = null
-  }
+  const { about, open, close, done } = useDialog<PushGroup | 'new'>(groups.reload)
   return (
     <>
       <p class="muted">{words.groupsLead}</p>
       <EditionLine parts={['scoped_push']} />
       <div class="actions">
-        <Action
-          kind="primary"
-          onClick={() => {
-            open.value = 'new'
-          }}
-        >
+        <Action kind="primary" onClick={() => open('new')}>
           {words.newGroup}
         </Action>
       </div>
@@ -216,28 +208,12 @@ export function GroupsSection() {
             <p class="empty">{words.noGroups}</p>
           ) : (
             list.map((group) => (
-              <Group
-                key={group.id}
-                group={group}
-                reload={groups.reload}
-                onEdit={() => {
-                  open.value = group
-                }}
-              />
+              <Group key={group.id} group={group} reload={groups.reload} onEdit={() => open(group)} />
             ))
           )
         }
       </Loaded>
-      {open.value !== null && (
-        <GroupForm
-          group={open.value === 'new' ? null : open.value}
-          onClose={close}
-          onDone={() => {
-            close()
-            groups.reload()
-          }}
-        />
-      )}
+      {about !== null && <GroupForm group={about === 'new' ? null : about} onClose={close} onDone={done} />}
     </>
   )
 }

@@ -13,6 +13,7 @@ import { FormDialog } from '../parts/form.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 import { RulePreview } from './label-rule-preview.tsx'
 
@@ -215,37 +216,29 @@ function listColumns(
   ]
 }
 
+type Asked = { what: 'edit'; rule: LabelRuleRecord | null } | { what: 'remove'; rule: LabelRuleRecord }
+
 /** Rules that give trusted labels, in the order in which they count. */
 export function LabelRulesSection() {
   const words = say(labelRuleTexts)
-  const asked = useSignal<{ what: 'edit' | 'remove'; rule: LabelRuleRecord | null } | null>(null)
   const rules = useResource(
     'label-rules',
     (abort) => api.labelRules(abort),
     (frame) => frame.type === 'label_rules_update',
   )
-  const close = () => {
-    asked.value = null
-    rules.reload()
-  }
+  const { about, open, done } = useDialog<Asked>(rules.reload)
   const edit = async (rule: LabelRuleRecord) => {
     // Only the answer for one rule has its list.
     const whole = await api.labelRule(rule.id)
     if (!whole.ok) return toastFailure(whole)
-    asked.value = { what: 'edit', rule: whole.value }
+    open({ what: 'edit', rule: whole.value })
   }
-  const ask = asked.value
   return (
     <section class="stack">
       <p class="muted">{words.lead}</p>
       <p class="muted">{words.claim}</p>
       <div class="actions">
-        <Action
-          kind="primary"
-          onClick={() => {
-            asked.value = { what: 'edit', rule: null }
-          }}
-        >
+        <Action kind="primary" onClick={() => open({ what: 'edit', rule: null })}>
           {words.create}
         </Action>
       </div>
@@ -260,16 +253,14 @@ export function LabelRulesSection() {
               keyOf={({ id }) => id}
               columns={listColumns(
                 (rule) => void edit(rule),
-                (rule) => {
-                  asked.value = { what: 'remove', rule }
-                },
+                (rule) => open({ what: 'remove', rule }),
               )}
             />
           )
         }
       </Loaded>
-      {ask?.what === 'edit' && <RuleDialog rule={ask.rule} onClose={close} />}
-      {ask?.what === 'remove' && ask.rule !== null && <RemoveDialog rule={ask.rule} onClose={close} />}
+      {about?.what === 'edit' && <RuleDialog rule={about.rule} onClose={done} />}
+      {about?.what === 'remove' && <RemoveDialog rule={about.rule} onClose={done} />}
     </section>
   )
 }

@@ -13,6 +13,7 @@ import { toast, toastFailure } from '../parts/toast.tsx'
 import { NewToken, TokenTable } from '../parts/token-table.tsx'
 import { api } from '../state/endpoints.ts'
 import { me } from '../state/session.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 import { RightsDialog } from './rights-dialog.tsx'
 
@@ -176,18 +177,15 @@ function RemoveMachine({
 
 function Machine({ account, users, groups, reload }: MachineProps) {
   const words = say(tokenTexts)
-  const open = useSignal<'token' | 'rights' | 'remove' | null>(null)
-  const show = (what: typeof open.value) => {
-    open.value = what
-  }
+  const { about, open, close } = useDialog<'token' | 'rights' | 'remove'>()
   return (
     <section class="pane" style={{ marginTop: '0' }} aria-label={account.name}>
       <div class="head">
         <h2 style={{ margin: '0' }}>{account.name}</h2>
         <div class="actions">
-          <Action onClick={() => show('rights')}>{say(rightsTexts).open}</Action>
-          <Action onClick={() => show('token')}>{words.create}</Action>
-          <Action kind="danger" onClick={() => show('remove')}>
+          <Action onClick={() => open('rights')}>{say(rightsTexts).open}</Action>
+          <Action onClick={() => open('token')}>{words.create}</Action>
+          <Action kind="danger" onClick={() => open('remove')}>
             {say(commonTexts).remove}
           </Action>
         </div>
@@ -198,18 +196,9 @@ function Machine({ account, users, groups, reload }: MachineProps) {
         </div>
       )}
       <MachineChoices account={account} users={users} groups={groups} reload={reload} />
-      <MachineTokens
-        account={account}
-        groups={groups}
-        isAsking={open.value === 'token'}
-        onAsked={() => show(null)}
-      />
-      {open.value === 'rights' && (
-        <RightsDialog id={account.id} name={account.name} onClose={() => show(null)} />
-      )}
-      {open.value === 'remove' && (
-        <RemoveMachine account={account} reload={reload} onClose={() => show(null)} />
-      )}
+      <MachineTokens account={account} groups={groups} isAsking={about === 'token'} onAsked={close} />
+      {about === 'rights' && <RightsDialog id={account.id} name={account.name} onClose={close} />}
+      {about === 'remove' && <RemoveMachine account={account} reload={reload} onClose={close} />}
     </section>
   )
 }
@@ -217,24 +206,16 @@ function Machine({ account, users, groups, reload }: MachineProps) {
 /** Accounts for programs, with their tokens. */
 export function MachinesSection() {
   const words = say(tokenTexts)
-  const isAsking = useSignal(false)
   const users = useResource('users', (abort) => api.users(abort))
   const accounts = useResource('service-accounts', (abort) => api.serviceAccounts(abort))
   const people = users.data ?? []
   const groups = useResource('groups', (abort) => api.groups(abort)).data ?? []
-  const close = () => {
-    isAsking.value = false
-  }
+  const { about, open, close, done } = useDialog<'new'>(accounts.reload)
   return (
     <>
       <p class="muted">{words.machinesLead}</p>
       <div class="actions">
-        <Action
-          kind="primary"
-          onClick={() => {
-            isAsking.value = true
-          }}
-        >
+        <Action kind="primary" onClick={() => open('new')}>
           {words.newMachine}
         </Action>
       </div>
@@ -255,15 +236,14 @@ export function MachinesSection() {
           )
         }
       </Loaded>
-      {isAsking.value && (
+      {about === 'new' && (
         <NewMachine
           users={people}
           groups={groups}
           onClose={close}
           onDone={() => {
-            close()
             toast(say(settingsTexts).added)
-            accounts.reload()
+            done()
           }}
         />
       )}

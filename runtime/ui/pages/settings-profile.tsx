@@ -13,6 +13,7 @@ import { toast, toastFailure } from '../parts/toast.tsx'
 import { DENSITIES, density, setDensity } from '../state/density.ts'
 import { api } from '../state/endpoints.ts'
 import { me, savePreferences } from '../state/session.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { RightsDialog } from './rights-dialog.tsx'
 
 interface PasswordFault {
@@ -74,14 +75,11 @@ function PasswordForm() {
 
 /** What the reader may do, and why. */
 function OwnRights({ email }: { email: string }) {
-  const isAsked = useSignal(false)
-  const ask = (next: boolean) => {
-    isAsked.value = next
-  }
+  const { about, open, close } = useDialog<'rights'>()
   return (
     <div class="actions">
-      <Action onClick={() => ask(true)}>{say(rightsTexts).open}</Action>
-      {isAsked.value && <RightsDialog id={null} name={email} onClose={() => ask(false)} />}
+      <Action onClick={() => open('rights')}>{say(rightsTexts).open}</Action>
+      {about === 'rights' && <RightsDialog id={null} name={email} onClose={close} />}
     </div>
   )
 }

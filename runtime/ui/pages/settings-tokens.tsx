@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { say } from '../i18n/define.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { tokenTexts } from '../i18n/tokens.ts'
@@ -7,23 +6,19 @@ import { Loaded } from '../parts/failure.tsx'
 import { NewToken, TokenTable } from '../parts/token-table.tsx'
 import { api } from '../state/endpoints.ts'
 import { heldSomewhere } from '../state/session.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 
 /** One's own tokens for programs. */
 export function TokensSection() {
   const words = say(tokenTexts)
-  const isAsking = useSignal(false)
   const tokens = useResource('tokens', (abort) => api.tokens(abort))
+  const { about, open, done } = useDialog<'new'>(tokens.reload)
   return (
     <>
       <p class="muted">{words.lead}</p>
       <div class="actions">
-        <Action
-          kind="primary"
-          onClick={() => {
-            isAsking.value = true
-          }}
-        >
+        <Action kind="primary" onClick={() => open('new')}>
           {words.create}
         </Action>
       </div>
@@ -37,16 +32,7 @@ export function TokensSection() {
           />
         )}
       </Loaded>
-      {isAsking.value && (
-        <NewToken
-          permissions={heldSomewhere()}
-          create={api.createToken}
-          onClose={() => {
-            isAsking.value = false
-            tokens.reload()
-          }}
-        />
-      )}
+      {about === 'new' && <NewToken permissions={heldSomewhere()} create={api.createToken} onClose={done} />}
     </>
   )
 }

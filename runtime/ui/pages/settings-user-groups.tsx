@@ -12,6 +12,7 @@ import { FormDialog } from '../parts/form.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { toast } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 
 const ROLES = ['viewer', 'editor', 'administrator']
@@ -134,7 +135,7 @@ function RemoveGroup({ group, onClose, onDone }: DialogProps<ManagedGroupRecord>
   )
 }
 
-type Open = { kind: 'new' } | { kind: 'change' | 'remove'; group: ManagedGroupRecord } | null
+type Open = { kind: 'new' } | { kind: 'change' | 'remove'; group: ManagedGroupRecord }
 
 function columnsOf(onOpen: (open: Open) => void): TableColumn<ManagedGroupRecord>[] {
   const words = say(userGroupTexts)
@@ -183,34 +184,23 @@ function columnsOf(onOpen: (open: Open) => void): TableColumn<ManagedGroupRecord
 /** Groups of users: which role each gives, and where. */
 export function UserGroupsSection() {
   const words = say(userGroupTexts)
-  const open = useSignal<Open>(null)
   const groups = useResource('groups', (abort) => api.groups(abort))
-  const onOpen = (next: Open) => {
-    open.value = next
-  }
-  const close = () => onOpen(null)
-  const done = () => {
-    close()
-    groups.reload()
-  }
-  const asked = open.value
+  const { about, open, close, done } = useDialog<Open>(groups.reload)
   return (
     <>
       <p class="muted">{words.lead}</p>
       <div class="actions">
-        <Action kind="primary" onClick={() => onOpen({ kind: 'new' })}>
+        <Action kind="primary" onClick={() => open({ kind: 'new' })}>
           {words.fresh}
         </Action>
       </div>
       <Loaded of={groups}>
-        {(list) => (
-          <Table label={words.title} columns={columnsOf(onOpen)} rows={list} keyOf={({ id }) => id} />
-        )}
+        {(list) => <Table label={words.title} columns={columnsOf(open)} rows={list} keyOf={({ id }) => id} />}
       </Loaded>
-      {(asked?.kind === 'new' || asked?.kind === 'change') && (
-        <GroupForm group={asked.kind === 'change' ? asked.group : null} onClose={close} onDone={done} />
+      {(about?.kind === 'new' || about?.kind === 'change') && (
+        <GroupForm group={about.kind === 'change' ? about.group : null} onClose={close} onDone={done} />
       )}
-      {asked?.kind === 'remove' && <RemoveGroup group={asked.group} onClose={close} onDone={done} />}
+      {about?.kind === 'remove' && <RemoveGroup group={about.group} onClose={close} onDone={done} />}
     </>
   )
 }

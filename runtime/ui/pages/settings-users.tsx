@@ -13,6 +13,7 @@ import { Table, type TableColumn } from '../parts/table.tsx'
 import { toast } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { me } from '../state/session.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 import { RightsDialog } from './rights-dialog.tsx'
 
@@ -128,7 +129,7 @@ function RemoveUser({
   )
 }
 
-type Open = { kind: 'new' } | { kind: 'rights' | 'reset' | 'remove'; user: UserRecord } | null
+type Open = { kind: 'new' } | { kind: 'rights' | 'reset' | 'remove'; user: UserRecord }
 
 /** People of the identity provider who may be local users; nothing is shown where there are none. */
 function Links({ onLinked }: { onLinked: () => void }) {
@@ -251,21 +252,13 @@ function columnsOf(
 /** Who may sign in, and as what. */
 export function UsersSection() {
   const words = say(settingsTexts)
-  const open = useSignal<Open>(null)
   const users = useResource('users', (abort) => api.users(abort))
   const options = useGroupOptions()
-  const onOpen = (next: Open) => {
-    open.value = next
-  }
-  const close = () => onOpen(null)
-  const done = () => {
-    close()
-    users.reload()
-  }
+  const { about, open, close, done } = useDialog<Open>(users.reload)
   return (
     <>
       <div class="actions">
-        <Action kind="primary" onClick={() => onOpen({ kind: 'new' })}>
+        <Action kind="primary" onClick={() => open({ kind: 'new' })}>
           {words.newUser}
         </Action>
       </div>
@@ -274,18 +267,18 @@ export function UsersSection() {
         {(list) => (
           <Table
             label={words.sections.users}
-            columns={columnsOf(onOpen, options, users.reload)}
+            columns={columnsOf(open, options, users.reload)}
             rows={list}
             keyOf={({ id }) => id}
           />
         )}
       </Loaded>
-      {open.value?.kind === 'new' && <NewUser onClose={close} onDone={done} />}
-      {open.value?.kind === 'rights' && (
-        <RightsDialog id={open.value.user.id} name={open.value.user.email} onClose={close} />
+      {about?.kind === 'new' && <NewUser onClose={close} onDone={done} />}
+      {about?.kind === 'rights' && (
+        <RightsDialog id={about.user.id} name={about.user.email} onClose={close} />
       )}
-      {open.value?.kind === 'reset' && <ResetPassword user={open.value.user} onClose={close} />}
-      {open.value?.kind === 'remove' && <RemoveUser user={open.value.user} onClose={close} onDone={done} />}
+      {about?.kind === 'reset' && <ResetPassword user={about.user} onClose={close} />}
+      {about?.kind === 'remove' && <RemoveUser user={about.user} onClose={close} onDone={done} />}
     </>
   )
 }

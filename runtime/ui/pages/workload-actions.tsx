@@ -11,6 +11,7 @@ import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { navigate } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
+import { useDialog } from '../state/use-dialog.ts'
 
 /** Archive or delete a workload, and go back to the fleet. */
 function LeaveDialog({
@@ -77,10 +78,7 @@ export function WorkloadActions({
 /** Ways out of the fleet; they stand at the end of the overview, apart from what is done every day. */
 export function WorkloadLeaving({ workload }: { workload: WorkloadRecord }) {
   const words = say(workloadTexts)
-  const open = useSignal<'archive' | 'delete' | null>(null)
-  const show = (how: typeof open.value) => {
-    open.value = how
-  }
+  const { about, open, close } = useDialog<'archive' | 'delete'>()
   const isAway = workload.status === 'disconnected'
   const mayLeave = isAway || may('workload:delete')
   if (!mayLeave) return null
@@ -89,17 +87,17 @@ export function WorkloadLeaving({ workload }: { workload: WorkloadRecord }) {
       <h2>{words.leaving}</h2>
       <div class="actions">
         {isAway && !workload.archived_at && (
-          <Action reason={unless('workload:archive')} onClick={() => show('archive')}>
+          <Action reason={unless('workload:archive')} onClick={() => open('archive')}>
             {words.archive}
           </Action>
         )}
         {(isAway || may('workload:delete')) && (
-          <Action kind="danger" reason={unless('workload:delete')} onClick={() => show('delete')}>
+          <Action kind="danger" reason={unless('workload:delete')} onClick={() => open('delete')}>
             {words.delete}
           </Action>
         )}
       </div>
-      {open.value && <LeaveDialog workload={workload} how={open.value} onClose={() => show(null)} />}
+      {about && <LeaveDialog workload={workload} how={about} onClose={close} />}
     </section>
   )
 }

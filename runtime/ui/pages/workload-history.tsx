@@ -17,11 +17,12 @@ import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { PinDialog } from './pin-dialog.tsx'
 import { RollbackDialog } from './rollback-dialog.tsx'
 import type { TabProps } from './workload.tsx'
 
-type Open = { kind: 'label' | 'pin' | 'rollback'; row: RevisionRecord } | null
+type Open = { kind: 'label' | 'pin' | 'rollback'; row: RevisionRecord }
 
 function LabelDialog({
   row,
@@ -230,16 +231,8 @@ function Outcome({ row }: { row: RevisionRecord }) {
 
 /** Every push, newest first: compare any two, label, pin, roll back. */
 export function HistoryTab({ workload, history }: TabProps) {
-  const open = useSignal<Open>(null)
+  const { about, open, close, done } = useDialog<Open>(history.reload)
   const chosen = useChosen()
-  const onOpen = (next: Open) => {
-    open.value = next
-  }
-  const close = () => onOpen(null)
-  const done = () => {
-    close()
-    history.reload()
-  }
   return (
     <Loaded of={history}>
       {(rows) =>
@@ -251,16 +244,14 @@ export function HistoryTab({ workload, history }: TabProps) {
             <EditionLine parts={['guided_rollback']} />
             <Table
               label={say(workloadTexts).tabs.history}
-              columns={columnsOf(rows, chosen, onOpen, history.reload)}
+              columns={columnsOf(rows, chosen, open, history.reload)}
               rows={rows}
               keyOf={(row) => row.push_id}
             />
-            {open.value?.kind === 'label' && (
-              <LabelDialog row={open.value.row} onClose={close} onDone={done} />
-            )}
-            {open.value?.kind === 'pin' && <PinDialog row={open.value.row} onClose={close} onDone={done} />}
-            {open.value?.kind === 'rollback' && (
-              <RollbackDialog workload={workload} row={open.value.row} onClose={close} />
+            {about?.kind === 'label' && <LabelDialog row={about.row} onClose={close} onDone={done} />}
+            {about?.kind === 'pin' && <PinDialog row={about.row} onClose={close} onDone={done} />}
+            {about?.kind === 'rollback' && (
+              <RollbackDialog workload={workload} row={about.row} onClose={close} />
             )}
           </>
         )

@@ -8,6 +8,7 @@ import { nameOf } from '../logic/workloads.ts'
 import { api } from '../state/endpoints.ts'
 import { fleetVersion, workloads } from '../state/fleet.ts'
 import { can } from '../state/session.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { Action, bind, TextArea, unless } from './controls.tsx'
 import { FormDialog } from './form.tsx'
 import { Ago, Mark } from './state.tsx'
@@ -176,25 +177,22 @@ function columnsOf(act: AlertActions): TableColumn<AlertRecord>[] {
 export function AlertTable({ alerts, reload }: { alerts: readonly AlertRecord[]; reload: () => void }) {
   const words = say(alertTexts)
   void fleetVersion.value
-  const asked = useSignal<AlertRecord | null>(null)
-  const ask = (alert: AlertRecord | null) => {
-    asked.value = alert
-  }
+  const { about, open, close } = useDialog<AlertRecord>()
   const reopen = async (id: string) => {
     const result = await api.reopenAlert(id)
     if (!result.ok) return toastFailure(result)
     toast(words.reopened)
     reload()
   }
-  const columns = columnsOf({ resolve: ask, reopen: (id) => void reopen(id) })
+  const columns = columnsOf({ resolve: open, reopen: (id) => void reopen(id) })
   return (
     <>
       <Table label={words.title} columns={columns} rows={alerts} keyOf={({ id }) => id} />
-      {asked.value && (
+      {about !== null && (
         <ResolveDialog
-          alert={asked.value}
-          name={nameOfSubject(asked.value)}
-          onClose={() => ask(null)}
+          alert={about}
+          name={nameOfSubject(about)}
+          onClose={close}
           onResolved={reload}
           onUndo={(id) => void reopen(id)}
         />

@@ -5,6 +5,7 @@ import { say } from '../i18n/define.ts'
 import { formatDay } from '../i18n/format.ts'
 import { tokenTexts } from '../i18n/tokens.ts'
 import type { Result } from '../state/api.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { Action, bind, Checkbox, Field, Select, TextField } from './controls.tsx'
 import { Dialog } from './dialog.tsx'
 import { describeFailure } from './failure.tsx'
@@ -172,30 +173,29 @@ export function TokenTable({
   onRevoked: () => void
 }) {
   const words = say(tokenTexts)
-  const asked = useSignal<ApiTokenRecord | null>(null)
-  const ask = (token: ApiTokenRecord | null) => {
-    asked.value = token
-  }
+  const { about, open, close, done } = useDialog<ApiTokenRecord>(onRevoked)
   const act = async (token: ApiTokenRecord) => {
     const result = await revoke(token.id)
-    ask(null)
-    if (!result.ok) return toastFailure(result)
+    if (!result.ok) {
+      close()
+      return toastFailure(result)
+    }
     toast(words.revoked)
-    onRevoked()
+    done()
   }
   if (tokens.length === 0) return <p class="empty">{words.none}</p>
   return (
     <>
-      <Table label={label} columns={columnsOf(ask)} rows={tokens} keyOf={({ id }) => id} />
-      {asked.value && (
+      <Table label={label} columns={columnsOf(open)} rows={tokens} keyOf={({ id }) => id} />
+      {about !== null && (
         <FormDialog
           title={words.revoke}
-          onClose={() => ask(null)}
+          onClose={close}
           kind="danger primary"
           send={words.revoke}
-          onSend={() => act(asked.value!)}
+          onSend={() => act(about)}
         >
-          <p>{words.revokeAsk(asked.value.name)}</p>
+          <p>{words.revokeAsk(about.name)}</p>
         </FormDialog>
       )}
     </>

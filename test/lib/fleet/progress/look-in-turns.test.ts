@@ -3,28 +3,20 @@ import { CHUNK } from '../../../../lib/fleet/progress/target-ends.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../../support/push-config.ts'
+import { type TimerTurns, watchTurns } from '../../../support/timer-turns.ts'
 
 // Targets that have not answered are looked at some in each turn of the event loop, and so are workloads.
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext
-/** How much of what a test counts was done in each turn of the fleet's timers. */
-let turns: number[]
-let count = () => 0
+let turns: TimerTurns
 
 beforeEach(async () => {
   ctx = await createFleetContext(database)
-  const { after } = ctx.timers
-  turns = []
-  ctx.timers.after = (delayMs, work) =>
-    after(delayMs, () => {
-      const before = count()
-      work()
-      turns.push(count() - before)
-    })
+  turns = watchTurns(ctx)
 })
 afterEach(async () => {
-  count = () => 0
+  turns.count(() => 0)
   vi.restoreAllMocks()
   await ctx.close()
   await database.pool.execute('delete from workloads')
@@ -36,11 +28,12 @@ it('looks at so many targets of a new push in a turn, and at all in the end', as
   const { workloadId } = agents[0]!
   await pushConfig(ctx.fleet, workloadId, configYaml(1))
   const { awaiting } = ctx.fleet.workload(workloadId)!.active!
-  count = () => [...awaiting.values()].filter((sinceMs) => sinceMs !== null).length
-  expect(count()).toBe(CHUNK)
+  const looked = () => [...awaiting.values()].filter((sinceMs) => sinceMs !== null).length
+  turns.count(looked)
+  expect(looked()).toBe(CHUNK)
   await ctx.advance(500)
-  expect(Math.max(...turns)).toBe(CHUNK)
-  expect(count()).toBe(agents.length)
+  expect(turns.most()).toBe(CHUNK)
+  expect(looked()).toBe(agents.length)
 })
 
 it('passes over so many workloads without a target in a turn, and comes to those behind them', async () => {
@@ -64,9 +57,9 @@ it('passes over so many workloads without a target in a turn, and comes to those
       return undefined
     } as () => MapIterator<typeof workload>,
   )
-  count = () => passed
+  turns.count(() => passed)
   await ctx.advance(5_000)
-  expect(Math.max(...turns)).toBeLessThanOrEqual(CHUNK)
+  expect(turns.most()).toBeLessThanOrEqual(CHUNK)
   expect(passed).toBeGreaterThanOrEqual(many)
   expect(targets.get(gone.uid)?.state).toBe('gone')
   expect(targets.get(agent.uid)?.state).toBe('offered')

@@ -4,6 +4,7 @@ import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../s
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../../support/push-config.ts'
 import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
+import { type TimerTurns, watchTurns } from '../../../support/timer-turns.ts'
 
 // A push begins the offers to its instances some in each turn of the event loop. Agents speak, leave and come between
 // two of these turns.
@@ -12,26 +13,17 @@ const database = await useTestDatabase()
 const AGENTS = 2 * CHUNK + 50
 let ctx: FleetTestContext
 let workload: PushedWorkload
-/** What a turn of the fleet's timers did, by a count that a test sets. */
-let turns: number[]
-let count = () => 0
+let turns: TimerTurns
 
 beforeEach(async () => {
   ctx = await createFleetContext(database)
-  const { after } = ctx.timers
-  turns = []
-  ctx.timers.after = (delayMs, work) =>
-    after(delayMs, () => {
-      const before = count()
-      work()
-      turns.push(Math.abs(count() - before))
-    })
+  turns = watchTurns(ctx)
   workload = new PushedWorkload(ctx, '')
   for (let n = 0; n < AGENTS; n++) workload.agents.push(fakeAgent(ctx.fleet, { host: 'vm', pod: `pod-${n}` }))
   await ctx.advance(500)
 })
 afterEach(async () => {
-  count = () => 0
+  turns.count(() => 0)
   await ctx.close()
   await database.pool.execute('delete from workloads')
 })
@@ -48,9 +40,9 @@ const followed = () => ctx.fleet.workload(id())!.active!
 it('begins offers to so many instances in a turn, and to all in the end, each sent once', async () => {
   const { pushId } = await push(1)
   expect(begun(pushId)).toBe(CHUNK)
-  count = () => begun(pushId)
+  turns.count(() => begun(pushId))
   await ctx.advance(500)
-  expect(Math.max(...turns)).toBe(CHUNK)
+  expect(turns.most()).toBe(CHUNK)
   expect(begun(pushId)).toBe(AGENTS)
   expect(workload.agents.filter((agent) => agent.offered().length !== 1)).toEqual([])
   expect(followed().beginning).toBe(0)
@@ -62,9 +54,9 @@ it('supersedes so many targets of the former push in a turn, and all in the end'
   const former = followed()
   await push(2)
   expect(former.awaiting.size).toBe(AGENTS - CHUNK)
-  count = () => former.awaiting.size
+  turns.count(() => former.awaiting.size)
   await ctx.advance(500)
-  expect(Math.max(...turns)).toBe(CHUNK)
+  expect(turns.most()).toBe(CHUNK)
   const states = [...former.targets.values()].map(({ state }) => state)
   expect(new Set(states)).toEqual(new Set(['superseded']))
   expect((await workload.stored(pushId)).phase).toBe('superseded')
