@@ -1,6 +1,7 @@
 import type { OidcSettings } from '../lib/identity/oidc/settings.ts'
 import { isEmail } from '../lib/model/emails.ts'
 import { isLoopback } from './listen-address.ts'
+import { withoutSlashes } from './without-slashes.ts'
 
 /** Where a provider sends browsers back to; `functions/oidc/callback.ts` answers there. */
 const CALLBACK_PATH = '/api/auth/oidc/callback'
@@ -103,13 +104,4 @@ function readOidc(
       sessionMs: Number(hours) * HOUR_MS,
     },
   }
-}
-
-/**
- * An address without the slashes at its end. A loop, since a regular expression takes quadratic time on many slashes.
- */
-function withoutSlashes(address: string): string {
-  let rest = address
-  while (rest.endsWith('/')) rest = rest.slice(0, -1)
-  return rest
 }

@@ -1,5 +1,5 @@
 import { validate } from 'superstruct'
-import type { HubClient } from '../../lib/hub/browser-queue.ts'
+import { BROWSER_SOCKET, type HubClient } from '../../lib/hub/browser-queue.ts'
 import type { TokenAuthentication } from '../../lib/identity/token-authority.ts'
 import { HubPing } from '../../lib/wire/hub.ts'
 import type { Context } from '../../runtime/context.ts'
@@ -90,12 +90,7 @@ export default defineSocket<State>({
   listener: 'api',
   path: '/ws',
   access: signedIn(),
-  limits: {
-    messageBytesMax: () => 4_096,
-    backpressureBytesMax: 1_048_576,
-    idleSeconds: 60,
-    closeOnBackpressure: true,
-  },
+  limits: { ...BROWSER_SOCKET, messageBytesMax: () => BROWSER_SOCKET.messageBytesMax },
   async admit(handshake, ctx) {
     const { identify, isFromCookie } = readToken(handshake, ctx)
     const found = await identify()

@@ -1,7 +1,8 @@
+import { CATEGORIES } from '../wire/values.ts'
 import { type ComponentRef, componentReferences, componentType, definedIds } from './check/components.ts'
 import { type Destination, listDestinations } from './diff/destinations.ts'
 import { parseConfig } from './yaml/parse.ts'
-import { CATEGORIES, type Category } from './yaml/value.ts'
+import type { Category } from './yaml/value.ts'
 
 /** What a config is made of: every component it defines, and every place that refers to one. */
 export interface ConfigOutline {

@@ -10,6 +10,13 @@ export interface HubClient {
   drop(): void
 }
 
+/** Limits of a browser's socket, at the process that has the hub, at one that passes it on, and between the two. */
+export const BROWSER_SOCKET = {
+  messageBytesMax: 4_096,
+  backpressureBytesMax: 1_048_576,
+  idleSeconds: 60,
+  closeOnBackpressure: true,
+} as const
 /** The most bytes that wait for one browser; frames are shared by the queues of all browsers. */
 export const QUEUE_BYTES_MAX = 8_388_608
 /** A browser whose socket was full and that has read nothing for this long is cut off by the hub. */

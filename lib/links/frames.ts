@@ -6,6 +6,10 @@ import type { ServerMessage } from '../opamp/report.ts'
 export const LINK_VERSION = 1
 /** The number of the part of the fleet that a message is about. There is one owner for all of it, so always 0. */
 export const CELL = 0
+/** The most bytes of one message on a link. */
+export const LINK_MESSAGE_BYTES_MAX = 16 * 1_048_576
+/** Unsent bytes past which either side cuts a link; on the next link all agents are told of anew. */
+export const LINK_BEHIND_BYTES_MAX = 64 * 1_048_576
 /** The most bytes of one report on a link. */
 export const REPORT_BYTES_MAX = 524_288
 

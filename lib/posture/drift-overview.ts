@@ -2,6 +2,7 @@ import { byBytes } from '../model/text-order.ts'
 import { inTurns, mapInTurns, nextTurn, sortInTurns } from '../turns.ts'
 import type { DriftItem, DriftOverview, DriftStatus } from '../wire/drift.ts'
 import { environmentOf } from '../wire/labels.ts'
+import { PIPELINE_SECTIONS } from '../wire/values.ts'
 
 /** What the overview needs of one collector that is not archived. */
 export interface DriftCollector {
@@ -77,7 +78,7 @@ function factsOf(collector: DriftCollector, now: Date): Facts {
     isMixed: new Set(held.map(({ hash }) => hash).filter((hash) => hash !== '')).size > 1,
     isDrifted: collector.instances.some((instance) => instance.isDrifted),
     isPendingTooLong: pendingSince !== null && now.getTime() - pendingSince.getTime() > PENDING_TOO_LONG_MS,
-    hasIncompleteComponents: ['receivers', 'processors', 'exporters'].some(
+    hasIncompleteComponents: PIPELINE_SECTIONS.some(
       (category) => (availableComponents?.[category] ?? []).length === 0,
     ),
     isOutdated: collector.isVersionOutdated || collector.hasVersionAlert,

@@ -229,19 +229,23 @@ export async function wasEverApplied(db: Db, workloadId: string, hash: string): 
  * SQL for whether nobody approved a push: the glass was broken for it, and no second person has found that in order
  * since. It expects a row of pushes as `p`.
  */
-export const BROKEN_GLASS = `exists (select from approvals a where a.id = p.approval_id and a.break_glass
+const BROKEN_GLASS = `exists (select from approvals a where a.id = p.approval_id and a.break_glass
   and not exists (select from reviews r where r.approval_id = a.id and r.accepted))`
 
+/** SQL for whether a push was approved. It expects a row of pushes as `p`. */
+const APPROVED = `p.kind = 'approval' and not ${BROKEN_GLASS}`
+
 /**
- * The hashes of a workload of which no push was ever approved: the glass was broken for all of them, or they are
- * rollbacks to such a hash.
+ * SQL for the hashes of a workload of which no push was ever approved: the glass was broken for all of them, or they
+ * are rollbacks to such a hash. `workloadId` is SQL too, such as `$1`.
  */
+export const unapprovedHashesOf = (workloadId: string): string =>
+  `select p.config_hash from pushes p where p.workload_id = ${workloadId}
+   group by p.config_hash having not bool_or(${APPROVED})`
+
+/** The hashes of a workload of which no push was ever approved. */
 export async function listUnapprovedHashes(db: Db, workloadId: string): Promise<string[]> {
-  const rows = await db.query<{ config_hash: string }>(
-    `select p.config_hash from pushes p where p.workload_id = $1
-     group by p.config_hash having not bool_or(p.kind = 'approval' and not ${BROKEN_GLASS})`,
-    [workloadId],
-  )
+  const rows = await db.query<{ config_hash: string }>(unapprovedHashesOf('$1'), [workloadId])
   return rows.map((row) => row.config_hash)
 }
 
@@ -249,7 +253,7 @@ export async function listUnapprovedHashes(db: Db, workloadId: string): Promise<
 export async function wasEverApproved(db: Db, workloadId: string, hash: string): Promise<boolean> {
   const rows = await db.query<{ found: boolean }>(
     `select exists (select from pushes p where p.workload_id = $1 and p.config_hash = $2
-       and p.kind = 'approval' and not ${BROKEN_GLASS}) as found`,
+       and ${APPROVED}) as found`,
     [workloadId, hash],
   )
   return rows[0]?.found ?? false

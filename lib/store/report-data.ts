@@ -1,5 +1,5 @@
 import type { Db } from './db.ts'
-import { BROKEN_GLASS } from './pushes.ts'
+import { unapprovedHashesOf } from './pushes.ts'
 import type { AlertRow, WorkloadRow } from './report-material.ts'
 
 /** What a report's dated sections are bounded by, both ends included; null for no bound. */
@@ -181,8 +181,7 @@ export async function listRollbackCandidates(
        array(select q.config_hash from quarantines q where q.workload_id = w.id and q.instance_uid = ''
          order by q.config_hash) as quarantined
      from ${REPORT_SCOPE} join workloads w on w.id = scope.id
-     cross join lateral (select array(select p.config_hash from pushes p where p.workload_id = w.id
-       group by p.config_hash having not bool_or(p.kind = 'approval' and not ${BROKEN_GLASS})) as hashes) as unapproved
+     cross join lateral (select array(${unapprovedHashesOf('w.id')}) as hashes) as unapproved
      left join known_good_configs k on k.workload_id = w.id and k.config_hash <> all(unapproved.hashes)
      order by scope.n`,
     [workloadIds],

@@ -21,6 +21,8 @@ import {
   CAMPAIGN_STATUSES,
   CAMPAIGN_TARGET_STATES,
   CAMPAIGN_VERDICTS,
+  CATEGORIES,
+  PIPELINE_SECTIONS,
 } from './values.ts'
 
 export const CampaignStatus = named('CampaignStatus', '', enums(CAMPAIGN_STATUSES))
@@ -59,7 +61,7 @@ export const CampaignPatch = named(
     rename_component: optional(
       array(
         type({
-          category: enums(['receivers', 'processors', 'exporters', 'connectors', 'extensions']),
+          category: enums(CATEGORIES),
           from: string(),
           to: string(),
         }),
@@ -76,7 +78,7 @@ export const CampaignPatch = named(
         array(
           type({
             pipelines: array(string()),
-            role: enums(['receivers', 'processors', 'exporters']),
+            role: enums(PIPELINE_SECTIONS),
             add: optional(string()),
             remove: optional(string()),
             before: optional(string()),

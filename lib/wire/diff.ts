@@ -12,6 +12,7 @@ import {
 } from 'superstruct'
 import { RiskLevel, RiskScore } from './plan.ts'
 import { anyOf, anything, dictionary, named, note, type Sent } from './structs.ts'
+import { PIPELINE_SECTIONS } from './values.ts'
 
 export const ChangeKind = named(
   'ChangeKind',
@@ -122,7 +123,7 @@ export const DiffPipeline = named(
     after: optional(DiffPipelineShape),
     component_ref_changes: array(
       type({
-        section: enums(['receivers', 'processors', 'exporters']),
+        section: enums(PIPELINE_SECTIONS),
         component_id: string(),
         kind: ChangeKind,
         from_index: optional(number()),

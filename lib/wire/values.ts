@@ -158,6 +158,12 @@ export const ROLLOUT_STATUSES = [
 
 export const CANARY_STRATEGIES = ['one', 'count', 'n', 'percentage', 'label_selector', 'instances'] as const
 
+/** The five sections of a config that define components, in the order in which they are reported. */
+export const CATEGORIES = ['receivers', 'processors', 'exporters', 'connectors', 'extensions'] as const
+
+/** The lists of a pipeline, in the order in which data passes them. */
+export const PIPELINE_SECTIONS = ['receivers', 'processors', 'exporters'] as const
+
 export const ROLLOUT_GATES = ['no_failure', 'health', 'drift'] as const
 
 export const LISTENER_NAMES = ['api', 'opamp', 'metrics'] as const

@@ -1,4 +1,5 @@
 import type { RawData, WebSocket } from 'ws'
+import { BROWSER_SOCKET } from '../../lib/hub/browser-queue.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Handshake, HandshakeVerdict, Socket } from '../define.ts'
 import type { SocketRoute } from '../listener.ts'
@@ -140,10 +141,7 @@ export function createBrowserPipes(parts: {
     },
     route: {
       path: '/ws',
-      messageBytesMax: 4_096,
-      backpressureBytesMax: 1_048_576,
-      idleSeconds: 60,
-      closeOnBackpressure: true,
+      ...BROWSER_SOCKET,
       async admit(handshake): Promise<HandshakeVerdict<unknown>> {
         const client = proxies.clientOf(handshake.remoteAddress, handshake.header)
         const introduction = { ...handshake, ...client }

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Owner } from '../../lib/cluster/membership.ts'
 import type { Timers } from '../../lib/fleet/state/timers.ts'
 import { BatchWriter, SILENT_MS } from '../../lib/links/batch-writer.ts'
-import { CELL, type FrontEntry, readOwnerBatch } from '../../lib/links/frames.ts'
+import { CELL, type FrontEntry, LINK_BEHIND_BYTES_MAX, readOwnerBatch } from '../../lib/links/frames.ts'
 import type { FrontAgents } from '../../lib/links/front-agents.ts'
 import type { Log } from '../../lib/log.ts'
 import type { OwnerDoor } from './owner-door.ts'
@@ -11,8 +11,6 @@ import type { OwnerDoor } from './owner-door.ts'
 /** Where members open their links. */
 export const LINK_PATH = '/link'
 const TRY_AGAIN_MS = 100
-/** Unsent bytes past which the link is cut; on the next link all agents are told of anew. */
-const BEHIND_BYTES_MAX = 64 * 1_048_576
 
 /** What a link needs of its process. */
 export interface FrontLinkParts {
@@ -102,7 +100,7 @@ export class FrontLink {
     const writer = new BatchWriter<FrontEntry>({
       ...{ clock, timers, epoch },
       send(text) {
-        if (socket.bufferedAmount > BEHIND_BYTES_MAX) socket.terminate()
+        if (socket.bufferedAmount > LINK_BEHIND_BYTES_MAX) socket.terminate()
         else socket.send(text)
       },
     })

@@ -1,4 +1,5 @@
 import { createByteBudget } from '../../lib/byte-budget.ts'
+import { BROWSER_SOCKET } from '../../lib/hub/browser-queue.ts'
 import type { ClusterConfig } from '../config.ts'
 import type { HandshakeVerdict } from '../define.ts'
 import type { Listener, ListenerHandlers, SocketRoute } from '../listener.ts'
@@ -14,14 +15,6 @@ const NOT_A_MEMBER = {
   status: 401,
   body: 'members of this fleet only\n',
   headers: { [REFUSED]: 'member' },
-} as const
-
-/** Limits of a browser's socket; the owner's own route has the same ones. */
-const BROWSER_SOCKET = {
-  messageBytesMax: 4_096,
-  backpressureBytesMax: 1_048_576,
-  idleSeconds: 60,
-  closeOnBackpressure: true,
 } as const
 
 /**

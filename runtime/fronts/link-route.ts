@@ -1,3 +1,4 @@
+import { LINK_BEHIND_BYTES_MAX, LINK_MESSAGE_BYTES_MAX } from '../../lib/links/frames.ts'
 import type { OwnerLink, OwnerLinks } from '../../lib/links/owner-links.ts'
 import type { SocketRoute } from '../listener.ts'
 import { LINK_PATH } from './front-link.ts'
@@ -11,8 +12,8 @@ export function createLinkRoute(self: Self, owned: () => OwnerLinks | null): Soc
   const of = (state: unknown) => state as State
   return {
     path: LINK_PATH,
-    messageBytesMax: 16 * 1_048_576,
-    backpressureBytesMax: 64 * 1_048_576,
+    messageBytesMax: LINK_MESSAGE_BYTES_MAX,
+    backpressureBytesMax: LINK_BEHIND_BYTES_MAX,
     idleSeconds: 30,
     closeOnBackpressure: true,
     admit({ header }) {

@@ -4,6 +4,7 @@ import { request as requestOverTls, Agent as TlsAgent } from 'node:https'
 import { WebSocket } from 'ws'
 import type { Clock } from '../../lib/clock.ts'
 import type { Owner } from '../../lib/cluster/membership.ts'
+import { LINK_MESSAGE_BYTES_MAX } from '../../lib/links/frames.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ClusterConfig } from '../config.ts'
 import type { Handshake } from '../define.ts'
@@ -280,7 +281,7 @@ export class OwnerDoor {
         headers,
         perMessageDeflate: false,
         handshakeTimeout: CONNECT_MS,
-        maxPayload: 16 * 1_048_576,
+        maxPayload: LINK_MESSAGE_BYTES_MAX,
         ...this.#trust,
       })
       // Paused until the caller listens, so that no message is lost.

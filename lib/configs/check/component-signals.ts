@@ -1,3 +1,5 @@
+import type { PipelineSection } from '../yaml/value.ts'
+
 /** The signals that every collector carries; `profiles` needs a feature gate and is judged apart. */
 export const SIGNALS = ['traces', 'metrics', 'logs'] as const
 /** One of `SIGNALS`. */
@@ -13,9 +15,7 @@ const TRACES_LOGS: readonly Signal[] = ['traces', 'logs']
  * Signals of well-known components that do not carry all of them, from their published stability tables.
  * A component that is not listed is taken to carry everything. Spelled without underscores.
  */
-const CARRIED: Readonly<
-  Record<'receivers' | 'processors' | 'exporters', Readonly<Record<string, readonly Signal[]>>>
-> = {
+const CARRIED: Readonly<Record<PipelineSection, Readonly<Record<string, readonly Signal[]>>>> = {
   receivers: {
     dockerstats: METRICS,
     filelog: LOGS,
@@ -61,11 +61,7 @@ const CARRIED: Readonly<
 }
 
 /** Whether a component can stand in a pipeline of a signal; true where nothing is known against it. */
-export function carriesSignal(
-  category: 'receivers' | 'processors' | 'exporters',
-  type: string,
-  signal: Signal,
-): boolean {
+export function carriesSignal(category: PipelineSection, type: string, signal: Signal): boolean {
   const key = type.replaceAll('_', '')
   const table = CARRIED[category]
   return !Object.hasOwn(table, key) || table[key]!.includes(signal)

@@ -1,6 +1,6 @@
+import { CATEGORIES, PIPELINE_SECTIONS } from '../../wire/values.ts'
 import type { ParsedConfig } from '../yaml/parse.ts'
 import {
-  CATEGORIES,
   type Category,
   type ConfigObject,
   type ConfigValue,
@@ -18,8 +18,6 @@ export interface ComponentRef {
   /** Such as `service.pipelines.traces.receivers[0]`. */
   path: string
 }
-
-const SECTIONS = ['receivers', 'processors', 'exporters'] as const
 
 /** The type of a component id: what stands before the first `/`. */
 export function componentType(id: string): string {
@@ -58,7 +56,7 @@ export function componentReferences(config: ParsedConfig): ComponentRef[] {
   for (const name of sortedKeys(pipelines)) {
     const pipeline = (pipelines as ConfigObject)[name]
     if (!isObject(pipeline)) continue
-    for (const section of SECTIONS) {
+    for (const section of PIPELINE_SECTIONS) {
       const path = `service.pipelines.${name}.${section}`
       for (const { id, index } of idsOf(pipeline[section])) {
         const isConnector =

@@ -1,8 +1,9 @@
-import { CATEGORIES, type ConfigObject, type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
+import { CATEGORIES } from '../../wire/values.ts'
+import { type ConfigObject, type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
+import { isAddressKey } from './address-keys.ts'
 import { componentType } from './components.ts'
 import { type StructureFinding, structureError } from './structure-finding.ts'
 
-const ADDRESS_KEYS = new Set(['endpoint', 'url', 'server', 'address', 'listen_address'])
 /** Schemes whose authority is a host and a port, for which collectors use Go's URL parser. */
 const URL_AUTHORITY = /^(?:https?|grpcs?|wss?|tcp|udp):\/\/([^/?#]*)/i
 const PORT_MAX = 65_535
@@ -34,7 +35,7 @@ function collect(value: ConfigValue, path: string, needsNumber: boolean, into: S
     const entry = value[key]!
     const at = `${path}.${key}`
     if (typeof entry !== 'string') collect(entry, at, needsNumber, into)
-    else if (ADDRESS_KEYS.has(key.toLowerCase())) {
+    else if (isAddressKey(key)) {
       const problem = portProblem(entry.trim(), needsNumber)
       if (problem !== null) into.push(structureError('invalid_endpoint', problem, at))
     }

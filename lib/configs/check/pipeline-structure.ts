@@ -1,18 +1,17 @@
+import { PIPELINE_SECTIONS } from '../../wire/values.ts'
 import {
   type Category,
   type ConfigObject,
   type ConfigValue,
   isExpanded,
   isObject,
+  type PipelineSection,
   sortedKeys,
 } from '../yaml/value.ts'
 import { idProblem, pipelineSignal } from './component-id.ts'
 import { carriesSignal, SIGNALS, type Signal } from './component-signals.ts'
 import { componentType, normalId } from './components.ts'
 import { SINGULAR, type StructureFinding, structureError } from './structure-finding.ts'
-
-const PIPELINE_SECTIONS = ['receivers', 'processors', 'exporters'] as const
-type PipelineSection = (typeof PIPELINE_SECTIONS)[number]
 
 /** Check every pipeline by itself: its id, its lists, and that what they name is defined and fits. */
 export function pipelineFindings(

@@ -1,6 +1,6 @@
+import { CATEGORIES } from '../../wire/values.ts'
 import type { ParsedConfig } from '../yaml/parse.ts'
 import {
-  CATEGORIES,
   type Category,
   type ConfigObject,
   type ConfigValue,

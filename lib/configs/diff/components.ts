@@ -2,18 +2,12 @@ import { compareText } from '../../model/text-order.ts'
 import { holdsSecretKey, isSecretPath, redactName, redactValue } from '../../redact/redact.ts'
 import type { DiffChangedField, DiffComponent } from '../../wire/diff.ts'
 import type { RiskLevel } from '../../wire/plan.ts'
+import { PIPELINE_SECTIONS } from '../../wire/values.ts'
 import { componentType } from '../check/components.ts'
 import { isSameValue } from '../yaml/equal.ts'
 import { type ConfigObject, type ConfigValue, emptyObject, isObject, sortedKeys } from '../yaml/value.ts'
 import { guardRule, isDropping, isSampling, weakensRedaction } from './guards.ts'
-import {
-  type ComparedConfig,
-  type ComparedPart,
-  maxRisk,
-  PIPELINE_SECTIONS,
-  partRef,
-  sectionIds,
-} from './model.ts'
+import { type ComparedConfig, type ComparedPart, maxRisk, partRef, sectionIds } from './model.ts'
 
 /** One field of a component that differs, before anything is masked. */
 export interface FieldChange {

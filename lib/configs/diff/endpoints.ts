@@ -2,11 +2,12 @@ import { compareText } from '../../model/text-order.ts'
 import { isSecretKey, MASK, redactName, redactString, redactUrl } from '../../redact/redact.ts'
 import type { DiffEndpoint, DiffEndpointValue } from '../../wire/diff.ts'
 import type { RiskLevel } from '../../wire/plan.ts'
+import { CATEGORIES } from '../../wire/values.ts'
+import { isAddressKey } from '../check/address-keys.ts'
 import { componentType } from '../check/components.ts'
-import { CATEGORIES, type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
+import { type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
 import { type ComparedConfig, type ComparedPart, maxRisk, partRef } from './model.ts'
 
-const ENDPOINT_KEYS = new Set(['endpoint', 'url', 'server', 'address', 'listen_address'])
 /** Keys below which exporters name several addresses, as a list or with commas: Kafka, Elasticsearch, load balancing. */
 const LIST_KEYS = new Set(['brokers', 'endpoints', 'hostnames', 'addresses', 'servers', 'urls'])
 /** What the load-balancing exporter asks for the addresses that it sends to. */
@@ -132,7 +133,7 @@ function listNamed(part: ComparedPart, key: string, value: ConfigValue, path: st
     return value.flatMap((entry, at) =>
       isText(entry) ? [[`${path}[${at}]`, String(entry).trim()] as [string, string]] : [],
     )
-  const isOne = ENDPOINT_KEYS.has(name) || isList || (isOfExporter && RESOLVER_PATH.test(path))
+  const isOne = isAddressKey(name) || isList || (isOfExporter && RESOLVER_PATH.test(path))
   return isOne && isText(value) ? [[path, String(value).trim()]] : []
 }
 

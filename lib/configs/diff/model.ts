@@ -1,13 +1,14 @@
 import { redactName } from '../../redact/redact.ts'
 import type { RiskLevel } from '../../wire/plan.ts'
+import { CATEGORIES } from '../../wire/values.ts'
 import { componentType } from '../check/components.ts'
 import {
-  CATEGORIES,
   type Category,
   type ConfigObject,
   type ConfigValue,
   isExpanded,
   isObject,
+  type PipelineSection,
   sortedKeys,
 } from '../yaml/value.ts'
 
@@ -20,11 +21,6 @@ export interface ComparedPart {
   settings: ConfigValue
   path: string
 }
-
-/** The lists of a pipeline, in the order in which data passes them. */
-export const PIPELINE_SECTIONS = ['receivers', 'processors', 'exporters'] as const
-/** One of `PIPELINE_SECTIONS`. */
-export type PipelineSection = (typeof PIPELINE_SECTIONS)[number]
 
 /** A config cut up into what is compared. */
 export interface ComparedConfig {

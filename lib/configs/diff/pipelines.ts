@@ -1,10 +1,11 @@
 import { compareText } from '../../model/text-order.ts'
 import { redactName } from '../../redact/redact.ts'
 import type { DiffPipeline, DiffPipelineShape } from '../../wire/diff.ts'
+import { PIPELINE_SECTIONS } from '../../wire/values.ts'
 import { isSameValue } from '../yaml/equal.ts'
-import { type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
+import { type ConfigValue, isObject, type PipelineSection, sortedKeys } from '../yaml/value.ts'
 import { guardRule } from './guards.ts'
-import { type ComparedConfig, maxRisk, PIPELINE_SECTIONS, type PipelineSection, sectionIds } from './model.ts'
+import { type ComparedConfig, maxRisk, sectionIds } from './model.ts'
 
 type RefChange = DiffPipeline['component_ref_changes'][number]
 

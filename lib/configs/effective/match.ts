@@ -1,6 +1,7 @@
 import { MASK } from '../../redact/redact.ts'
+import { CATEGORIES } from '../../wire/values.ts'
 import type { ParsedConfig } from '../yaml/parse.ts'
-import { CATEGORIES, type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
+import { type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
 
 /** Whether what runs holds everything that was asked for, and where it does not. */
 export interface EffectiveMatch {

@@ -1,12 +1,12 @@
 import { matchesGlob } from '../../selectors/glob.ts'
-import { type ConfigObject, type ConfigValue, isObject } from '../yaml/value.ts'
+import { type ConfigObject, type ConfigValue, isObject, type PipelineSection } from '../yaml/value.ts'
 import { DoesNotFit } from './does-not-fit.ts'
 
 /** A component put into pipelines, or taken out of them. Exactly one of `add` and `remove` is said. */
 export interface PipelineEdit {
   /** Globs of the ids of pipelines, such as `traces*`. */
   pipelines: readonly string[]
-  role: 'receivers' | 'processors' | 'exporters'
+  role: PipelineSection
   add?: string
   remove?: string
   /** Next to which component it is added; at the end without either. */

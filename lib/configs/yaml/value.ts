@@ -1,4 +1,5 @@
 import { compareText } from '../../model/text-order.ts'
+import type { CATEGORIES, PIPELINE_SECTIONS } from '../../wire/values.ts'
 
 /** A value of a parsed config. Always expressible in JSON: what JSON cannot hold is kept as its text. */
 export type ConfigValue = string | number | boolean | null | ConfigValue[] | ConfigObject
@@ -8,10 +9,10 @@ export interface ConfigObject {
   [key: string]: ConfigValue
 }
 
-/** The five sections that define components, in the order in which they are reported. */
-export const CATEGORIES = ['receivers', 'processors', 'exporters', 'connectors', 'extensions'] as const
-/** One of `CATEGORIES`. */
+/** A section of a config that defines components. */
 export type Category = (typeof CATEGORIES)[number]
+/** A list of a pipeline. */
+export type PipelineSection = (typeof PIPELINE_SECTIONS)[number]
 
 /** A mapping without prototype. */
 export function emptyObject(): ConfigObject {

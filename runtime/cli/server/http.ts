@@ -8,6 +8,7 @@ import { openTunnel, TunnelFailure } from '../../../lib/outbound/tunnel.ts'
 import type { Environment } from '../../config.ts'
 import { isLoopback } from '../../listen-address.ts'
 import { VERSION } from '../../version.ts'
+import { withoutSlashes } from '../../without-slashes.ts'
 import { CommandFailure, WrongArguments } from '../exit-codes.ts'
 
 const TIMEOUT_MS = 60_000
@@ -32,10 +33,7 @@ export function readServiceUrl(given: string): string {
     throw new WrongArguments(`${wanted}, without a user, a query or a fragment`)
   if (url.protocol === 'http:' && !isLoopback(url.hostname))
     throw new WrongArguments('plain http is for this machine only: a token would travel unprotected')
-  // A loop, since a regular expression takes quadratic time on many slashes.
-  let path = url.pathname
-  while (path.endsWith('/')) path = path.slice(0, -1)
-  return `${url.origin}${path}`
+  return `${url.origin}${withoutSlashes(url.pathname)}`
 }
 
 /** A function that calls one service with one token. It throws CommandFailure where no answer comes. */

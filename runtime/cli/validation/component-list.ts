@@ -1,6 +1,6 @@
 import { parse } from 'yaml'
 import type { AvailableComponents } from '../../../lib/configs/check/target.ts'
-import { CATEGORIES } from '../../../lib/configs/yaml/value.ts'
+import { CATEGORIES } from '../../../lib/wire/values.ts'
 
 /**
  * What `otelcol components` prints: a list of `{ name, module, stability }`, or of names, for each category; null for

@@ -1,4 +1,5 @@
-const SECTIONS = ['receivers', 'processors', 'exporters', 'connectors', 'extensions'] as const
+import { CATEGORIES, PIPELINE_SECTIONS } from '../../../lib/wire/values.ts'
+
 const SIGNALS = ['traces', 'metrics', 'logs', 'profiles']
 
 const indentOf = (line: string) => /^ */.exec(line)?.[0].length ?? 0
@@ -44,19 +45,18 @@ export function suggest(
   components: Readonly<Record<string, readonly string[]>>,
 ): string[] {
   const indent = indentOf(linePrefix)
-  if (indent === 0) return [...SECTIONS, 'service']
+  if (indent === 0) return [...CATEGORIES, 'service']
   const parents = listParents(linesBefore, indent)
   const [top, second] = parents
   const inList =
     /^ *([\w-]+): *\[/.exec(linePrefix)?.[1] ?? (linePrefix.includes('- ') ? parents.at(-1) : undefined)
-  if (top === 'service' && inList && (SECTIONS as readonly string[]).includes(inList)) {
+  if (top === 'service' && inList && (CATEGORIES as readonly string[]).includes(inList)) {
     const connectors =
       inList === 'processors' || inList === 'extensions' ? [] : listDefined(linesBefore, 'connectors')
     return [...listDefined(linesBefore, inList), ...connectors]
   }
   if (top === 'service' && second === 'pipelines' && parents.length === 2) return SIGNALS
-  if (top === 'service' && second === 'pipelines' && parents.length === 3)
-    return ['receivers', 'processors', 'exporters']
+  if (top === 'service' && second === 'pipelines' && parents.length === 3) return [...PIPELINE_SECTIONS]
   if (top === 'service' && parents.length === 1) return ['pipelines', 'extensions', 'telemetry']
   if (parents.length === 1 && top !== undefined) return [...(components[top] ?? [])]
   return []

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { ConfigTarget } from '../../../../lib/configs/check/target.ts'
 import { validateStatically } from '../../../../lib/configs/check/validate.ts'
 import { parseConfig } from '../../../../lib/configs/yaml/parse.ts'
-import { CATEGORIES } from '../../../../lib/configs/yaml/value.ts'
+import { CATEGORIES } from '../../../../lib/wire/values.ts'
 
 const NOBODY = { requestedVersion: '', minimumVersion: '', validatedAt: new Date(0) }
 
