@@ -83,7 +83,7 @@ import fleetConfigsGet from '../functions/fleet-configs/get.ts'
 import fleetConfigsList from '../functions/fleet-configs/list.ts'
 import fleetConfigsRemove from '../functions/fleet-configs/remove.ts'
 import fleetConfigsRenderVersion from '../functions/fleet-configs/render-version.ts'
-import fleetConfigsSettle from '../functions/fleet-configs/settle.ts'
+import fleetConfigsStoreMemberships from '../functions/fleet-configs/store-memberships.ts'
 import fleetConfigsUpdate from '../functions/fleet-configs/update.ts'
 import fleetConfigsVersion from '../functions/fleet-configs/version.ts'
 import fleetConfigsVersions from '../functions/fleet-configs/versions.ts'
@@ -286,7 +286,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'fleet-configs/list', definition: fleetConfigsList },
   { id: 'fleet-configs/remove', definition: fleetConfigsRemove },
   { id: 'fleet-configs/render-version', definition: fleetConfigsRenderVersion },
-  { id: 'fleet-configs/settle', definition: fleetConfigsSettle },
+  { id: 'fleet-configs/store-memberships', definition: fleetConfigsStoreMemberships },
   { id: 'fleet-configs/update', definition: fleetConfigsUpdate },
   { id: 'fleet-configs/version', definition: fleetConfigsVersion },
   { id: 'fleet-configs/versions', definition: fleetConfigsVersions },

@@ -154,7 +154,7 @@ describe('the rooms', () => {
   test('what an instance is offered, and whether anything may be, is written in one module', () => {
     const elsewhere = inRoom('lib/').filter(({ path }) => path !== 'lib/fleet/state/offer-state.ts')
     expect(
-      findCode(elsewhere, /\.(offer|unansweredOtherHash|isFrozen) = |Object\.assign\(\w*\.?offer\b/),
+      findCode(elsewhere, /\.(offer|unansweredOtherHash|hasStoppedOffers) = |Object\.assign\(\w*\.?offer\b/),
     ).toEqual([])
   })
 
@@ -309,7 +309,7 @@ describe('a change', () => {
       // What campaigns do by themselves.
       ...['lib/campaigns/plan/planner.ts', 'lib/campaigns/run/write.ts'],
       // What auto-apply does by itself, and the first administrator, who is made before anybody can sign in.
-      ...['lib/auto-apply/engine.ts', 'lib/auto-apply/settle.ts'],
+      ...['lib/auto-apply/engine.ts', 'lib/auto-apply/note-ends.ts'],
       'lib/identity/bootstrap.ts',
       // What leaves no record: calls of the webhook, the end of a session, a code that is tried, what has expired.
       ...['lib/alerts/webhook-delivery.ts', 'lib/identity/identity.ts', 'lib/identity/oidc/oidc.ts'],

@@ -21,7 +21,7 @@ export async function replyToChoice(
   if (outcome.ok) {
     // An approval may have changed the selector and the priority of the fleet config.
     await ctx.fleetConfigs.load()
-    await ctx.fleetConfigs.settle()
+    await ctx.fleetConfigs.storeMemberships()
     ctx.autoApply.decided(outcome.autoApply)
     return json(await ctx.autoApply.record(outcome.autoApply, userId), status)
   }

@@ -55,7 +55,7 @@ export default defineHttp({
     if (!stored.ok)
       return stored.code === 'audit-unavailable' ? auditUnavailable(stored) : problem(stored.code)
     await ctx.fleetConfigs.load()
-    await ctx.fleetConfigs.settle()
+    await ctx.fleetConfigs.storeMemberships()
     const counts = await ctx.fleetConfigs.counts()
     return created(
       toFleetConfigRecord(config, counts.get(config.id) ?? NO_COUNTS, ctx.fleetConfigs.managedOf(config.id)),

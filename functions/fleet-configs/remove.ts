@@ -34,7 +34,7 @@ export default defineHttp({
     const { config } = found
     const managed = refuseManaged(ctx, config.id)
     if (managed !== null) return managed
-    await ctx.fleetConfigs.settle()
+    await ctx.fleetConfigs.storeMemberships()
     const count = (await ctx.fleetConfigs.counts()).get(config.id)?.under ?? 0
     if (count > 0) return problem('fleet-config-in-use', { count })
     const removed = await ctx.db.change('fleet-config.delete', actor, async (tx) => {

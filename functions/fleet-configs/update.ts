@@ -75,7 +75,7 @@ export default defineHttp({
     const config = findFleetConfig(ctx, params.id)
     if (config === null) return problem('fleet-config-not-found')
     if (!stored.ok) return problem(stored.code)
-    await ctx.fleetConfigs.settle()
+    await ctx.fleetConfigs.storeMemberships()
     const counts = await ctx.fleetConfigs.counts()
     return json(
       toFleetConfigRecord(config, counts.get(config.id) ?? NO_COUNTS, ctx.fleetConfigs.managedOf(config.id)),

@@ -11,7 +11,7 @@ export async function toFreezeRecord({ fleet, fleetConfigs }: Context): Promise<
   const count = await countInTurns(
     fleet.state.workloads.values(),
     CHUNK,
-    (workload) => workload.archivedAt === null && fleetConfigs.isFrozenFor(workload) !== null,
+    (workload) => workload.archivedAt === null && fleetConfigs.freezeOf(workload) !== null,
   )
   return {
     freeze: {

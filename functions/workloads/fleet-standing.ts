@@ -22,7 +22,7 @@ export default defineHttp({
     const { configId, rivals } = fleetConfigs.membershipOf(workload)
     const config = configId === null ? null : fleetConfigs.config(configId)
     const hold = fleetConfigs.holdOf(workload.id)
-    const freeze = fleetConfigs.isFrozenFor(workload)
+    const freeze = fleetConfigs.freezeOf(workload)
     return json({
       workload_id: workload.id,
       ...(config === null ? {} : { fleet_config: { id: config.id, name: config.name } }),

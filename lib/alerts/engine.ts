@@ -225,7 +225,9 @@ const pushesInTrouble = ({ push, halted }: WorkloadFacts): string[] => [
 /** The facts as if these pushes had not gone wrong. */
 const withoutPushes = (facts: WorkloadFacts, pushIds: ReadonlySet<string>): WorkloadFacts => ({
   ...facts,
-  ...(facts.push.kind === 'failed' && pushIds.has(facts.push.pushId) ? { push: { kind: 'settled' } } : {}),
+  ...(facts.push.kind === 'failed' && pushIds.has(facts.push.pushId)
+    ? { push: { kind: 'without-failure' } }
+    : {}),
   ...(facts.halted !== null && pushIds.has(facts.halted.pushId) ? { halted: null } : {}),
 })
 

@@ -102,7 +102,7 @@ function countForDrift(
 /** Whether the newest push of a workload failed. */
 export type PushFacts =
   /** Nothing was pushed, or the newest push was applied: no alert. */
-  | { kind: 'settled' }
+  | { kind: 'without-failure' }
   /** Not known yet, or taken back by an operator: an alert from before stays as it is. */
   | { kind: 'undecided' }
   | {
@@ -228,7 +228,7 @@ function describeAftermath({ kind, config_hash: hash = '', running_count: runnin
 
 function judgePush(facts: WorkloadFacts): Cause {
   const { push } = facts
-  if (push.kind !== 'failed') return push.kind === 'settled' ? ABSENT : UNKNOWN
+  if (push.kind !== 'failed') return push.kind === 'without-failure' ? ABSENT : UNKNOWN
   const { aftermath, counts } = push
   const where = counts === null ? '' : ` on ${counts.failed} of ${counts.target} instances`
   return {

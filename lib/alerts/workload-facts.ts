@@ -89,7 +89,7 @@ function toHealth({ health, capabilities }: Instance): InstanceFacts['health'] {
 /** The newest push; where it is an automatic rollback, the failed push that it answers. */
 function toPushFacts(workload: Workload): PushFacts {
   const push = workload.newestPush
-  if (push === null) return { kind: 'settled' }
+  if (push === null) return { kind: 'without-failure' }
   if (push.kind === 'auto-rollback' && push.failedHash !== null) {
     const failed = { seq: push.seq, hash: push.failedHash }
     const aftermath = judgeAftermath(workload, failed, push)
@@ -97,7 +97,7 @@ function toPushFacts(workload: Workload): PushFacts {
     const pushId = push.rollbackOfPushId ?? push.pushId
     return { kind: 'failed', pushId, hash: failed.hash, aftermath, counts: null }
   }
-  if (push.status === 'applied') return { kind: 'settled' }
+  if (push.status === 'applied') return { kind: 'without-failure' }
   // An operator who rolled a push back knows that it failed: no alert.
   if (push.status === 'pending' || push.error?.cause === 'rolled_back') return { kind: 'undecided' }
   const aftermath = judgeAftermath(workload, push, null)

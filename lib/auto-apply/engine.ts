@@ -6,12 +6,12 @@ import {
   type StoredAutoApply,
 } from '../store/auto-apply.ts'
 import type { AutoApplyHold } from '../wire/auto-apply.ts'
-import { findFailureHold } from './hold.ts'
+import { findFailureHalt } from './find-halt.ts'
 import { listYoung, lookAtAll } from './look.ts'
+import { noteEnds } from './note-ends.ts'
 import type { AutoApplyParts } from './parts.ts'
 import { pushToSome } from './push.ts'
 import { type AutoApplyRun, loadRun } from './run.ts'
-import { settlePushes } from './settle.ts'
 
 /** Pushes in a second, of all fleet configs together, at most. */
 export const PUSHES_A_SECOND = 50
@@ -111,10 +111,10 @@ export class AutoApplyEngine {
 
   async #step(autoApply: StoredAutoApply): Promise<void> {
     const run = await this.#open(autoApply)
-    if (await settlePushes(this.#parts, autoApply, run)) this.#changed(autoApply)
+    if (await noteEnds(this.#parts, autoApply, run)) this.#changed(autoApply)
     if (autoApply.status !== 'active') return
     const hold = (await this.#findLapse(autoApply, run)) ?? (await this.#findFailures(autoApply, run))
-    if (hold !== null) return this.#hold(autoApply, hold)
+    if (hold !== null) return this.#halt(autoApply, hold)
     const nowMs = this.#parts.clock.monotonicMs()
     if (nowMs >= run.nextLookMs) {
       await lookAtAll(this.#parts, autoApply, run)
@@ -172,13 +172,13 @@ export class AutoApplyEngine {
   async #findFailures(autoApply: StoredAutoApply, run: AutoApplyRun): Promise<AutoApplyHold | null> {
     if (!run.hasNews) return null
     const { db, clock } = this.#parts
-    const found = await findFailureHold(db, autoApply, { underCount: run.underCount, now: clock.now() })
+    const found = await findFailureHalt(db, autoApply, { underCount: run.underCount, now: clock.now() })
     run.hasNews = found !== null
     return found
   }
 
   /** Stop a version from applying by itself, until an operator continues it. */
-  async #hold(autoApply: StoredAutoApply, hold: AutoApplyHold): Promise<void> {
+  async #halt(autoApply: StoredAutoApply, hold: AutoApplyHold): Promise<void> {
     const { db, clock } = this.#parts
     await db.change('auto-apply.move', null, async (tx) => {
       const move = { status: 'held' as const, hold }

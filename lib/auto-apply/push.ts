@@ -60,7 +60,7 @@ async function membersAmong(
   const under = found.filter((workload) => fleetConfigs.membershipOf(workload).configId === fleetConfigId)
   // Only storing the membership notes that a workload came from another fleet config.
   const unwritten = under.filter(({ id }) => fleetConfigs.writtenMembershipOf(id) !== fleetConfigId)
-  if (unwritten.length > 0) await fleetConfigs.settleThese(unwritten)
+  if (unwritten.length > 0) await fleetConfigs.storeMembershipsOf(unwritten)
   return under.filter(({ id }) => fleetConfigs.writtenMembershipOf(id) === fleetConfigId)
 }
 

@@ -9,7 +9,7 @@ import {
   isSamePolicy,
   lowersBar,
   type PendingPolicy,
-  settlePolicy,
+  policyAt,
 } from '../model/approval-policy.ts'
 import type { Refusal } from '../model/refusal.ts'
 import { listApproverStandings } from '../store/approval-votes.ts'
@@ -35,7 +35,7 @@ export async function readApprovalPolicy(db: Db, now: Date): Promise<PolicyState
   const setting = await findSetting(db, NAME)
   if (setting === null) return { policy: DEFAULT_APPROVAL_POLICY, pending: null }
   const { policy, pending } = JSON.parse(setting.value) as Stored
-  return settlePolicy({ policy, pending: pending && { ...pending, at: new Date(pending.at) } }, now)
+  return policyAt({ policy, pending: pending && { ...pending, at: new Date(pending.at) } }, now)
 }
 
 /** What came of asking for a policy. */

@@ -12,8 +12,8 @@ import {
   readComment,
   type TextRefusal,
 } from './approval-parts.ts'
-import { type GateRefusal, refuseGate } from './gate-refusal.ts'
 import { holdAfter } from './hold-after.ts'
+import { type ObstacleRefusal, refuseObstructed } from './obstacle-refusal.ts'
 import { encodeRequestId } from './request-id.ts'
 import { noteUnreviewed } from './reviews.ts'
 import { checkRollback, refuseWorkload, type WorkloadRefusal } from './rollback-target.ts'
@@ -46,7 +46,7 @@ export type RollbackOutcome =
   | { ok: false; code: 'target-not-applied'; targetStatus: string }
   | { ok: false; code: 'no-rollback-target' | 'out-of-scope' | 'target-not-approved' }
   | WorkloadRefusal
-  | GateRefusal
+  | ObstacleRefusal
   | DraftRefusal
   | TextRefusal
   | AuditFailure
@@ -139,6 +139,6 @@ async function perform(
       return { ok: true }
     },
   )
-  if (!outcome.ok) return outcome.code === 'gate-closed' ? refuseGate(outcome) : outcome
+  if (!outcome.ok) return outcome.code === 'obstructed' ? refuseObstructed(outcome) : outcome
   return { ok: true, push: outcome.push, targetKind, requestId, policyFindings: checked.findings }
 }

@@ -3,7 +3,7 @@ import type { AuditFailure } from '../audit/delivery.ts'
 import type { ComponentRef } from '../configs/check/components.ts'
 import type { ConfigTarget } from '../configs/check/target.ts'
 import { policyForWorkload } from '../configs/policy/policy.ts'
-import { askGate } from '../fleet/pushes/ask-gate.ts'
+import { findObstacle } from '../fleet/pushes/find-obstacle.ts'
 import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
 import type { StillMay } from '../identity/still-may.ts'
 import { gitOwnerOf } from '../model/git-group.ts'
@@ -30,10 +30,10 @@ import {
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
 import { classOfRequest, readStanding } from './approval-standing.ts'
-import { type GateRefusal, refuseGate } from './gate-refusal.ts'
 import { holdAfter } from './hold-after.ts'
 import { shortfallOf, shortOf } from './judge-approvals.ts'
 import { tellOfRequest } from './news.ts'
+import { type ObstacleRefusal, refuseObstructed } from './obstacle-refusal.ts'
 import { noteUnreviewed } from './reviews.ts'
 
 /** A push of a request as it comes in. */
@@ -66,7 +66,7 @@ export type PushApprovalOutcome =
       | 'workload-not-connected'
       | 'workload-not-found'
     >
-  | GateRefusal
+  | ObstacleRefusal
   | TextRefusal
   | { ok: false; code: 'approval-required'; requestStatus: StoredApprovalStatus }
   | { ok: false; code: 'config-policy-blocked'; policy: PolicyEvaluation }
@@ -109,9 +109,9 @@ async function judgeAndPush(parts: ApprovalParts, push: ApprovalPush): Promise<P
   if (approval === null) return { ok: false, code: 'approval-not-found' }
   const workload = parts.fleet.workload(push.workloadId)
   if (workload === null) return { ok: false, code: 'workload-not-found' }
-  const wish = { workload, hash: approval.draftHash, ...gateOf(push, approval) }
-  const closed = await askGate(parts.db, parts.clock.now(), [wish])
-  if (closed !== null) return refuseGate(closed)
+  const wish = { workload, hash: approval.draftHash, ...pathOf(push, approval) }
+  const found = await findObstacle(parts.db, parts.clock.now(), [wish])
+  if (found !== null) return refuseObstructed(found)
   const prodTarget = approval.prodTarget || isProductionNow(approval, target)
   const refused = refuseEarly(parts, push, approval, target, prodTarget)
   if (refused !== null) return refused
@@ -137,9 +137,9 @@ const isProductionNow = ({ targetEnv, targetGroup }: Approval, { labels, trusted
   isProduction({ targetEnv, targetGroup, labels, trustedLabels })
 
 /**
- * The path of the push, and the owner in Git that the request comes from, whose requests pass the gate `kept-in-git`.
+ * The path of the push, and the owner in Git that the request comes from, whose requests `kept-in-git` does not keep.
  */
-const gateOf = ({ breakGlass }: ApprovalPush, { targetGroup }: Approval) => ({
+const pathOf = ({ breakGlass }: ApprovalPush, { targetGroup }: Approval) => ({
   path: breakGlass ? ('break-glass' as const) : ('request' as const),
   gitOwner: gitOwnerOf(targetGroup),
 })
@@ -221,7 +221,7 @@ async function commit(
   const outcome = await parts.fleet.push<PushRefusal | Moved>(
     {
       ...{ workloadId, hash: approval.draftHash, body: approval.draftYaml, used: required },
-      ...gateOf(push, approval),
+      ...pathOf(push, approval),
       ...{ actor, approvalId: approval.id, rollbackTargetKind: null },
       stages: push.stages,
     },
@@ -252,7 +252,7 @@ async function commit(
     },
   )
   if (outcome.ok) return { ok: true, approval: pushed! }
-  return outcome.code === 'gate-closed' ? refuseGate(outcome) : outcome
+  return outcome.code === 'obstructed' ? refuseObstructed(outcome) : outcome
 }
 
 function recordPush(

@@ -105,7 +105,7 @@ export async function applyDesiredFleet(
   const kept = await keepWish(parts, wanted, { ...draft, hash: read.hash }, { known, managed, wishHash })
   if (!kept.ok) return kept
   await parts.fleetConfigs.load()
-  await parts.fleetConfigs.settle()
+  await parts.fleetConfigs.storeMemberships()
   const { fleetConfigId, version } = kept
   if (verdict.action !== 'propose')
     return { ok: true, verdict, fleetConfigId, version, campaign, changed: [] }

@@ -1,7 +1,7 @@
 import type { AuditedDatabase } from '../audit/database.ts'
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { freezeOver } from '../fleet/pushes/ask-gate.ts'
+import { freezeOver } from '../fleet/pushes/find-obstacle.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { toSelectable } from '../selectors/selector.ts'
 import type { Db } from '../store/db.ts'
@@ -106,13 +106,13 @@ export class FleetConfigs {
   }
 
   /** The freeze that a workload is under now; null when it may be changed. */
-  isFrozenFor(workload: Workload): Freeze | null {
+  freezeOf(workload: Workload): Freeze | null {
     return freezeOver(this.#freeze, workload, this.#parts.clock.now())
   }
 
   /** Why campaigns leave a workload alone now; null when they do not. */
   reservationOf(workload: Workload): 'frozen' | 'held' | null {
-    if (this.isFrozenFor(workload) !== null) return 'frozen'
+    if (this.freezeOf(workload) !== null) return 'frozen'
     return this.#holds.has(workload.id) ? 'held' : null
   }
 
@@ -164,19 +164,19 @@ export class FleetConfigs {
   }
 
   /** Store which workload is under which fleet config now: on a later tie a workload stays where it was. */
-  settle(): Promise<void> {
+  storeMemberships(): Promise<void> {
     return this.#after(async () => {
       for await (const piece of inTurns(this.#parts.fleet.state.workloads.values(), CHUNK))
-        await this.#settleSome(piece)
+        await this.#storeSome(piece)
     })
   }
 
   /** Do the same for these workloads only. */
-  settleThese(workloads: readonly Workload[]): Promise<void> {
-    return this.#after(() => this.#settleSome(workloads))
+  storeMembershipsOf(workloads: readonly Workload[]): Promise<void> {
+    return this.#after(() => this.#storeSome(workloads))
   }
 
-  async #settleSome(workloads: readonly Workload[]): Promise<void> {
+  async #storeSome(workloads: readonly Workload[]): Promise<void> {
     const moved: { workloadId: string; fleetConfigId: string }[] = []
     const left: string[] = []
     for (const workload of workloads) {

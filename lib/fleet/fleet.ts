@@ -110,8 +110,8 @@ export class Fleet implements FleetPort {
       case 'assigned':
         this.#afterPush(outcome)
         break
-      case 'assignments-settled':
-        this.#afterSettling(outcome.workload)
+      case 'assignments-confirmed':
+        this.#afterConfirming(outcome.workload)
         break
       case 'members-joined':
         this.#afterJoining(outcome)
@@ -141,7 +141,7 @@ export class Fleet implements FleetPort {
   }
 
   /** Judge the workload's pushes before any instance is offered anything: one that failed must not go out. */
-  #afterSettling(workload: Workload): void {
+  #afterConfirming(workload: Workload): void {
     for (const followed of followedPushes(workload)) {
       this.#ends.look(followed)
       this.#progress.reconsider(followed)

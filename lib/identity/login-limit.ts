@@ -79,7 +79,7 @@ class Buckets {
     return fresh
   }
 
-  settle(key: string, outcome: Outcome, nowMs: number): void {
+  finish(key: string, outcome: Outcome, nowMs: number): void {
     const bucket = this.#buckets.get(key)
     if (!bucket) return
     bucket.inFlight = Math.max(0, bucket.inFlight - 1)
@@ -158,8 +158,8 @@ export function openLoginLimit(options: LoginLimitOptions): LoginLimit {
       account.inFlight++
       place.inFlight++
       const settle = (ofAccount: Outcome, ofPlace: Outcome) => {
-        buckets.settle(accountKey, ofAccount, clock.monotonicMs())
-        buckets.settle(placeKey, ofPlace, clock.monotonicMs())
+        buckets.finish(accountKey, ofAccount, clock.monotonicMs())
+        buckets.finish(placeKey, ofPlace, clock.monotonicMs())
       }
       return {
         ok: true,

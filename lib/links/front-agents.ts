@@ -146,7 +146,7 @@ export class FrontAgents implements FleetPort {
   }
 
   /** Whether nothing that agents said still waits to be told to the owner, or for its answer. */
-  get isSettled(): boolean {
+  get hasToldAll(): boolean {
     return this.#dirty.size === 0 && this.#unconfirmed.size === 0
   }
 
@@ -506,7 +506,7 @@ export class FrontAgents implements FleetPort {
 
   #saySeen(): void {
     // The owner would miss the agents of which it was not told yet.
-    if (this.#link === null || !this.isSettled) return
+    if (this.#link === null || !this.hasToldAll) return
     const uids = [...this.#all()].map(({ uid }) => uid)
     const beats = [...this.#beats].map(({ uid }) => uid).join('')
     this.#beats.clear()

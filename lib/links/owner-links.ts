@@ -298,7 +298,8 @@ export class OwnerLink {
     if (connection.granted.has(uid)) return
     const { state } = this.#links.parts.fleet
     const instance = state.instances.get(uid)
-    if (instance?.connection !== connection || !isSettled(instance) || state.outstanding.has(instance)) return
+    if (instance?.connection !== connection || !isUpToDate(instance) || state.outstanding.has(instance))
+      return
     connection.granted.add(uid)
     this.push(['grant', connection.conn, uid])
   }
@@ -383,7 +384,7 @@ export class OwnerLink {
 }
 
 /** Whether a bare beat of this agent would change nothing at the owner. */
-function isSettled(instance: Instance): boolean {
+function isUpToDate(instance: Instance): boolean {
   const { rival } = instance
   return (
     instance.isDescribed &&

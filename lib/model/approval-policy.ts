@@ -93,7 +93,7 @@ export interface PendingPolicy {
 export const LOWERING_WAIT_MS = 24 * 3_600_000
 
 /** The policy in force at a time: a pending one that has waited long enough takes its place. */
-export function settlePolicy(
+export function policyAt(
   stored: { policy: ApprovalPolicy; pending: PendingPolicy | null },
   now: Date,
 ): { policy: ApprovalPolicy; pending: PendingPolicy | null } {

@@ -221,7 +221,7 @@ describe.each(COMMITS)('killed %s the commit', (_, verdict) => {
 
   test.each([
     ['of the pushes', 'auto-apply.push'],
-    ['of what became of them', 'auto-apply.settle'],
+    ['of what became of them', 'auto-apply.note-ends'],
   ])('%s, to those on the version before', async (_what, transaction) => {
     const { id, plan_hash } = await request()
     fleet.killAtCommit(transaction, verdict)
@@ -233,7 +233,7 @@ describe.each(COMMITS)('killed %s the commit', (_, verdict) => {
   test.each([
     ['of whom a newcomer belongs to', 'fleet-config.members'],
     ['of the push', 'auto-apply.push'],
-    ['of what became of it', 'auto-apply.settle'],
+    ['of what became of it', 'auto-apply.note-ends'],
   ])('%s, to newcomers', async (_what, transaction) => {
     const id = await inForce()
     await untilReached(id, OLDER, 'applied')

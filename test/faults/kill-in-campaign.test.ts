@@ -142,7 +142,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
 
   test.each([
     ['of the pushes', 'campaign.push'],
-    ['of what became of them', 'campaign.settle'],
+    ['of what became of them', 'campaign.note-ends'],
     ['of the end of a wave', 'campaign.move'],
   ])('%s', async (what, transaction) => {
     const yaml = runnableConfig(`${what}, ${when}`)
@@ -157,7 +157,7 @@ describe.each(COMMITS)('killed %s the commit', (when, verdict) => {
 
   test.each([
     ['of a roll-back', 'rollback'],
-    ['of what became of a roll-back', 'campaign.settle'],
+    ['of what became of a roll-back', 'campaign.note-ends'],
     ['of its end', 'campaign.move'],
   ])('%s', async (what, transaction) => {
     const yaml = runnableConfig(`${what}, ${when}`)

@@ -43,8 +43,7 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp 
         if (text.includes('"isHeld"')) row['isHeld'] = false
       }),
       service: ({ ctx }) => {
-        ctx.fleetConfigs.reservationOf = (workload) =>
-          ctx.fleetConfigs.isFrozenFor(workload) ? 'frozen' : null
+        ctx.fleetConfigs.reservationOf = (workload) => (ctx.fleetConfigs.freezeOf(workload) ? 'frozen' : null)
       },
     },
     says: /pushes to \S+, which is held/,

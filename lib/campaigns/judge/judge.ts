@@ -2,7 +2,7 @@ import type { ComponentRef } from '../../configs/check/components.ts'
 import type { ConfigTarget } from '../../configs/check/target.ts'
 import type { ConfigPatch } from '../../configs/patch/patch.ts'
 import { policyForWorkload } from '../../configs/policy/policy.ts'
-import { findClosedGate, type PushGate } from '../../fleet/decide/push-gate.ts'
+import { obstacleOf, type PushObstacle } from '../../fleet/decide/push-obstacle.ts'
 import { hasCapableInstance } from '../../fleet/pushes/push-plan.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { hasFailedSomewhere } from '../../fleet/state/state.ts'
@@ -66,8 +66,8 @@ export type CampaignResult =
 /** A patch from the wire, as the config engine takes it. */
 const toPatch = (patch: CampaignPatch | undefined): ConfigPatch => (patch ?? {}) as ConfigPatch
 
-/** The verdict and reason in a plan for a workload whose push this gate would hold back. */
-const LEFT: Readonly<Record<PushGate, readonly [CampaignVerdict, CampaignReason]>> = {
+/** The verdict and reason in a plan for a workload whose push this would keep from beginning. */
+const LEFT: Readonly<Record<PushObstacle, readonly [CampaignVerdict, CampaignReason]>> = {
   archived: ['refused', 'archived'],
   frozen: ['held', 'frozen'],
   held: ['held', 'held'],
@@ -130,8 +130,8 @@ export class CampaignJudge {
       reason: CampaignReason | null = null,
       result: Judgement['result'] = null,
     ) => ({ ...known, verdict, reason, result })
-    const closed = await this.#closedGate(workload, null)
-    if (closed !== null) return leave(...LEFT[closed])
+    const found = await this.#obstacleOf(workload, null)
+    if (found !== null) return leave(...LEFT[found])
     if (!workload.acceptsRemoteConfig) return leave('refused', 'read_only')
     const result = await this.resultFor(workload)
     if (!result.ok) {
@@ -140,7 +140,7 @@ export class CampaignJudge {
     }
     const { hash } = result
     if (hash === workload.activeHash) return leave('same', null, result)
-    const failed = await this.#closedGate(workload, hash)
+    const failed = await this.#obstacleOf(workload, hash)
     if (failed !== null) return leave(...LEFT[failed], result)
     const target = await this.#parts.configTargets.find(workload.id)
     if (target === null) return leave('refused', 'workload_gone')
@@ -163,10 +163,10 @@ export class CampaignJudge {
   }
 
   /**
-   * The gate that would hold a push of this config back, or of any config where `hash` is null. Whether the workload is
+   * What would keep a push of this config from beginning, or of any config where `hash` is null. Whether the workload is
    * busy is not asked: by its turn that may be over.
    */
-  async #closedGate(workload: Workload, hash: string | null): Promise<PushGate | null> {
+  async #obstacleOf(workload: Workload, hash: string | null): Promise<PushObstacle | null> {
     const { reservationOf, db } = this.#parts
     this.#keptInGit ??= listManagedConfigs(db, { owner: null, workloadId: null }).then(
       (kept) => new Map(kept.map(({ workloadId, owner }) => [workloadId, owner])),
@@ -181,7 +181,7 @@ export class CampaignJudge {
       isQuarantined: hash !== null && hasFailedSomewhere(workload, hash),
     }
     const exemptions = { retriesQuarantined: this.#campaign.rules.retryQuarantined }
-    return findClosedGate('campaign', facts, exemptions)?.gate ?? null
+    return obstacleOf('campaign', facts, exemptions)?.obstacle ?? null
   }
 
   /** The config that a workload would run. */

@@ -1,4 +1,4 @@
-import { hasOpenPush } from '../../fleet/pushes/ask-gate.ts'
+import { hasOpenPush } from '../../fleet/pushes/find-obstacle.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { markTargetRollingBack, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { type StoredCampaign, shareCampaign } from '../../store/campaigns.ts'
@@ -24,7 +24,7 @@ export async function rollBackTarget(
 ): Promise<BackOutcome> {
   const workload = parts.fleet.workload(target.workloadId)
   if (workload === null) return { kind: 'moved_on' }
-  if (workload.isFrozen) return { kind: 'busy' }
+  if (workload.hasStoppedOffers) return { kind: 'busy' }
   if (!isStillMeant(campaign, workload) || !runsResult(workload, target)) return { kind: 'moved_on' }
   if (hasOpenPush(workload, target.pushId)) return { kind: 'busy' }
   const base = target.baseHash === null ? null : await findContent(parts.db, target.baseHash)
@@ -56,7 +56,7 @@ export async function rollBackTarget(
   )
   if (pushed.ok) return { kind: 'started', pushId: pushed.push.pushId }
   if (pushed.code === 'workload-not-connected') return { kind: 'offline' }
-  if (pushed.code === 'gate-closed') return { kind: 'busy' }
+  if (pushed.code === 'obstructed') return { kind: 'busy' }
   return { kind: pushed.code === 'moved-on' || pushed.code === 'workload-not-found' ? 'moved_on' : 'refused' }
 }
 

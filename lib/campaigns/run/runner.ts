@@ -1,8 +1,8 @@
 import { listCampaignsAtWork, type StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { advance } from './advance.ts'
+import { noteEnds } from './note-ends.ts'
 import { type CampaignRun, countRun, loadRun } from './run.ts'
-import { settle } from './settle.ts'
 import { endForgotten } from './sweep.ts'
 
 const HOUR_MS = 60 * 60_000
@@ -15,7 +15,7 @@ export const QUIET_LOOK_MS = 60_000
 
 /**
  * Carries approved campaigns to their workloads. One step of a campaign: read its run, note how started pushes ended
- * (`settle`), then do the first of these that is due (`advance`): halt, catch up, go to the next wave, start the next
+ * (`noteEnds`), then do the first of these that is due (`advance`): halt, catch up, go to the next wave, start the next
  * targets.
  */
 export class CampaignRunner {
@@ -87,11 +87,11 @@ export class CampaignRunner {
   /** Do one step of a campaign; answers whether anything changed. */
   async #step(campaign: StoredCampaign): Promise<boolean> {
     const run = await this.#open(campaign.id)
-    const hasSettled = await settle(this.#parts, campaign, run)
+    const hasEnds = await noteEnds(this.#parts, campaign, run)
     const counts = await countRun(this.#parts, campaign.id)
     const hasMoved = await advance(this.#parts, campaign, run, counts)
-    if (hasSettled || hasMoved) this.#changed(campaign.id)
-    return hasSettled || hasMoved
+    if (hasEnds || hasMoved) this.#changed(campaign.id)
+    return hasEnds || hasMoved
   }
 
   /** The run of a campaign, read from the database where there is none yet or it is stale. */

@@ -1,7 +1,7 @@
 import type { ActTransaction } from '../../audit/database.ts'
 import type { AuditActor } from '../../audit/event.ts'
-import type { PushGate } from '../../fleet/decide/push-gate.ts'
-import { hasOpenPush } from '../../fleet/pushes/ask-gate.ts'
+import type { PushObstacle } from '../../fleet/decide/push-obstacle.ts'
+import { hasOpenPush } from '../../fleet/pushes/find-obstacle.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { countDrifted } from '../../fleet/views/drifted.ts'
 import { isProduction } from '../../model/production.ts'
@@ -182,7 +182,7 @@ async function lookAt<Target extends StartTarget>(
 }
 
 /** Whether the assignment of a workload is being changed, or a push to it has not ended. */
-const isBusy = (workload: Workload): boolean => workload.isFrozen || hasOpenPush(workload)
+const isBusy = (workload: Workload): boolean => workload.hasStoppedOffers || hasOpenPush(workload)
 
 /**
  * Why a workload is not what was approved any more; null when it is. Asked before the workload is judged, and again
@@ -211,8 +211,8 @@ function refusalOf(target: StartTarget, { verdict, reason, result }: Judgement):
   return result!.hash === target.resultHash ? null : 'result_changed'
 }
 
-/** What a target's turn comes to where this gate holds its push back. */
-const CLOSED: Readonly<Record<PushGate, StartOutcome>> = {
+/** What a target's turn comes to where this keeps its push from beginning. */
+const OBSTRUCTED: Readonly<Record<PushObstacle, StartOutcome>> = {
   archived: { kind: 'skipped', reason: 'archived' },
   frozen: { kind: 'skipped', reason: 'frozen' },
   held: { kind: 'skipped', reason: 'held' },
@@ -256,8 +256,8 @@ async function pushOne<Target extends StartTarget>(
       return { kind: 'skipped', reason: 'workload_gone' }
     case 'changed-meanwhile':
       return BUSY
-    case 'gate-closed':
-      return CLOSED[pushed.gate]
+    case 'obstructed':
+      return OBSTRUCTED[pushed.obstacle]
     case 'stage-empty':
       return { kind: 'skipped', reason: 'nobody_reports' }
     case 'workload-not-connected':

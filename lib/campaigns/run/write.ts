@@ -23,7 +23,7 @@ export async function writeEnds(
   some: readonly TargetEnds[],
 ): Promise<void> {
   if (some.every(({ ends }) => ends.length === 0)) return
-  await db.transaction('campaign.settle', async (tx) => {
+  await db.transaction('campaign.note-ends', async (tx) => {
     for (const { from, ends } of some) await endCampaignTargets(tx, id, from, ends, clock.now())
   })
 }
@@ -35,7 +35,7 @@ export async function writeAllEnd(
   from: readonly CampaignTargetState[],
   state: CampaignTargetState,
 ): Promise<void> {
-  await db.transaction('campaign.settle', (tx) => endAllCampaignTargets(tx, id, from, state, clock.now()))
+  await db.transaction('campaign.note-ends', (tx) => endAllCampaignTargets(tx, id, from, state, clock.now()))
 }
 
 /** A change of its own status or wave that a campaign makes by itself. */

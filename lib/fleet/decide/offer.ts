@@ -44,8 +44,8 @@ export type Reported =
 export interface OfferFacts {
   /** What the instance should run; null when nothing is assigned. */
   assignment: { pushId: string; hash: string; generation: number } | null
-  /** Offers of the workload are held back while its assignment changes; has nothing to do with an operator's freeze. */
-  isFrozen: boolean
+  /** Nothing is offered in the workload while its assignment changes. */
+  hasStoppedOffers: boolean
   isCapable: boolean
   isCompatible: boolean
   /** The instance was asked for its component list and has not sent it yet. */
@@ -74,7 +74,7 @@ export type OfferDecision =
       kind: 'nothing'
       why:
         | 'unassigned'
-        | 'frozen'
+        | 'stopped'
         | 'not-capable'
         | 'not-compatible'
         | 'components-awaited'
@@ -143,7 +143,7 @@ export function decideOffer(facts: OfferFacts): OfferDecision {
 function decideByReports(facts: OfferFacts): OfferDecision {
   const { assignment, reported } = facts
   if (assignment === null) return nothing('unassigned')
-  if (facts.isFrozen) return nothing('frozen')
+  if (facts.hasStoppedOffers) return nothing('stopped')
   if (!facts.isCapable) return nothing('not-capable')
   if (!facts.isCompatible) return nothing('not-compatible')
   if (facts.isQuarantined) return nothing('quarantined')

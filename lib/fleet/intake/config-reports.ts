@@ -8,7 +8,7 @@ import { standsTo } from '../decide/standing.ts'
 import { errorOfEnd, type TargetEndCause } from '../decide/target-end.ts'
 import { isLostOut, isOpen, LOST_OUT, moveTarget, noteLoss, removeJoiner } from '../state/followed-push.ts'
 import type { FollowedPush, Instance } from '../state/model.ts'
-import { endOffer, noteOfferAnswered, settleEarlierOffers } from '../state/offer-state.ts'
+import { closeEarlierOffers, endOffer, noteOfferAnswered } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { assignmentOf, followedPushes, quarantineInstance } from '../state/state.ts'
 
@@ -74,11 +74,11 @@ export class ConfigReports {
     if (status === 'applied') instance.appliedHash = hash
     const followed = assignmentOf(instance)
     if (followed !== null && followed.push.hash === hash)
-      this.#settle(instance, followed, status, error, isFullReport)
+      this.#moveTarget(instance, followed, status, error, isFullReport)
     return !isSame
   }
 
-  #settle(
+  #moveTarget(
     instance: Instance,
     followed: FollowedPush,
     status: 'applied' | 'applying' | 'failed',
@@ -97,7 +97,7 @@ export class ConfigReports {
         this.#parts.state.outstanding.delete(instance)
       }
     }
-    if (status !== 'applying') settleEarlierOffers(instance)
+    if (status !== 'applying') closeEarlierOffers(instance)
     const state = target.state === 'cannot_report' ? 'cannot_report' : status
     // APPLYING after the target has ended is a late message; only a new offer opens the target again.
     if (state === 'applying' && !isOpen(target)) return

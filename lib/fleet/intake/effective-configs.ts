@@ -89,7 +89,7 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     if (bytes > EFFECTIVE_BYTES_MAX) {
       instance.rawEffectiveHash = ''
       this.#owed.delete(instance)
-      this.#settle(instance, null)
+      this.#keep(instance, null)
       return
     }
     const names = [...reported.files.keys()].sort()
@@ -103,7 +103,7 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     instance.rawEffectiveHash = rawHash
     const known = this.#known.get(rawHash)
     if (known !== undefined) {
-      this.#settle(instance, known)
+      this.#keep(instance, known)
       return
     }
     const waiting = this.#underWay.get(rawHash)
@@ -117,7 +117,7 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     if (rawHash === instance.rawEffectiveHash) return
     this.#owed.delete(instance)
     instance.rawEffectiveHash = rawHash
-    this.#settle(instance, { ...form, text: '' })
+    this.#keep(instance, { ...form, text: '' })
   }
 
   /** Each second: ask some of the instances again for whose effective config there was no room, once there is. */
@@ -205,7 +205,7 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     }
     for (const instance of instances) {
       if (instance.rawEffectiveHash !== rawHash) continue
-      this.#settle(instance, form)
+      this.#keep(instance, form)
       // There was no room to keep the text for the database: the instance is asked for it again.
       if (!isKept) this.#askLater(instance)
     }
@@ -221,7 +221,7 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     })
   }
 
-  #settle(instance: Agent, form: NormalForm | null): void {
+  #keep(instance: Agent, form: NormalForm | null): void {
     instance.reportedConfigHash = form?.hash ?? ''
     instance.runsPipelines = form?.runsPipelines ?? false
     instance.runsProfiles = form?.runsProfiles ?? false

@@ -8,7 +8,7 @@ import { type ComponentLists, interruptComponentWait } from '../state/component-
 import { deriveWorkload } from '../state/derive.ts'
 import { LOAD_CHUNK } from '../state/load-fleet.ts'
 import type { Instance, Workload } from '../state/model.ts'
-import { forgetOfferConnection, settleEarlierOffers, withdrawOffer } from '../state/offer-state.ts'
+import { closeEarlierOffers, forgetOfferConnection, withdrawOffer } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
 import type { ConfigReports } from './config-reports.ts'
 import { OUR_CAPABILITIES } from './new-instance.ts'
@@ -45,7 +45,7 @@ export class Presence {
     instance.rival = before
     instance.connection = connection
     // What the instance says on this connection is newer than any offer that was sent on the old one.
-    settleEarlierOffers(instance)
+    closeEarlierOffers(instance)
     instance.hasBeenAnswered = false
     instance.hasAskedFullState = false
     instance.askedComponentsHash = null

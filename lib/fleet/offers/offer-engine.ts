@@ -44,7 +44,7 @@ export class OfferEngine {
         followed === null
           ? null
           : { pushId: followed.push.pushId, hash: followed.push.hash, generation: followed.push.generation },
-      isFrozen: workload?.isFrozen ?? true,
+      hasStoppedOffers: workload?.hasStoppedOffers ?? true,
       isCapable: isCapable(instance),
       isCompatible: followed === null || isCompatible(this.#parts.deps, instance, followed),
       areComponentsAwaited: awaitsComponents(instance),
@@ -182,7 +182,8 @@ export class OfferEngine {
     // Where the frame may not go out now, it is due later.
     this.#parts.state.outstanding.add(instance)
     // Asked again right before the frame: after a rollback is committed, no instance may get the failed config.
-    if (workload.isFrozen || assignmentOf(instance) !== followed || !this.#parts.deps.mayOffer()) return
+    if (workload.hasStoppedOffers || assignmentOf(instance) !== followed || !this.#parts.deps.mayOffer())
+      return
     const outcome = this.#deliver(instance, connection, toMessage(followed))
     if (outcome === 'waits') return
     if (outcome === 'dropped') {

@@ -28,7 +28,7 @@ export class PushProgress {
       return
     }
     // Offers are held back, as another push is being committed: whether that supersedes this one is not decided yet.
-    if (workload.isFrozen && push.status === 'pending' && verdict.status === 'applied') return
+    if (workload.hasStoppedOffers && push.status === 'pending' && verdict.status === 'applied') return
     if (verdict.status !== push.status || verdict.phase !== push.phase) {
       push.updatedAt = deps.clock.now()
       if (verdict.status === 'applied' && push.status === 'pending') this.#noteApplied(push)

@@ -83,7 +83,7 @@ export class TargetEnds {
     if (workload === undefined || !followedPushes(workload).includes(followed)) return
     const nowMs = this.#parts.deps.clock.monotonicMs()
     // While no offer may be sent, a target cannot answer: its time begins anew.
-    const isHeldUp = workload.isFrozen || !this.#parts.deps.mayOffer()
+    const isHeldUp = workload.hasStoppedOffers || !this.#parts.deps.mayOffer()
     let hasEnded = false
     for (const target of targets) {
       const sinceMs = followed.awaiting.get(target)

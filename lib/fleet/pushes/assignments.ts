@@ -4,7 +4,7 @@ import { deriveWorkload } from '../state/derive.ts'
 import { followPush, moveTarget } from '../state/followed-push.ts'
 import { inChunks } from '../state/in-chunks.ts'
 import type { FollowedPush, Workload } from '../state/model.ts'
-import { unfreezeOffers } from '../state/offer-state.ts'
+import { resumeOffers } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { followedPushes } from '../state/state.ts'
 import type { NewPush } from './push-rows.ts'
@@ -39,7 +39,7 @@ export class Assignments {
     }
     this.#assign(workload, followed, made.rollout)
     for (const each of followedPushes(workload)) each.isPushedAgain ||= liftsFailuresOf(push, each.push)
-    unfreezeOffers(workload)
+    resumeOffers(workload)
     this.moved(workload)
     this.#parts.tell({ kind: 'assigned', workload, followed, targets: plan.targets })
   }
@@ -75,9 +75,9 @@ export class Assignments {
   }
 
   /** What is assigned is certain again: let offers go on. */
-  settle(workload: Workload): void {
-    unfreezeOffers(workload)
-    this.#parts.tell({ kind: 'assignments-settled', workload })
+  confirm(workload: Workload): void {
+    resumeOffers(workload)
+    this.#parts.tell({ kind: 'assignments-confirmed', workload })
   }
 
   #assign(workload: Workload, followed: FollowedPush, rollout: NewPush['rollout']): void {

@@ -7,7 +7,7 @@ import { findPush } from '../../store/pushes.ts'
 import { type LoadedAssignments, loadAssignments } from '../state/load-push.ts'
 import type { FollowedPush, Workload } from '../state/model.ts'
 import { KeyedMutex } from '../state/mutex.ts'
-import { freezeOffers, startOffer } from '../state/offer-state.ts'
+import { startOffer, stopOffers } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { assignmentOf, followedPushes, quarantineInstance } from '../state/state.ts'
 import { adoptAssignments } from './adopt-assignments.ts'
@@ -75,7 +75,7 @@ export class CommitTurns {
 
   /** It is not known whether a transaction was committed: read the database until it answers, and go on from that. */
   async resync(workload: Workload): Promise<void> {
-    freezeOffers(workload)
+    stopOffers(workload)
     this.#inDoubt.add(workload)
     await new Promise<void>((resolve) => void this.#parts.deps.timers.after(RESYNC_MS, resolve))
     try {
@@ -98,7 +98,7 @@ export class CommitTurns {
     this.#inDoubt.delete(workload)
     const known = workload.newestPush?.pushId
     if (loaded !== null) this.#adopt(workload, loaded, formers)
-    this.#assignments.settle(workload)
+    this.#assignments.confirm(workload)
     const newest = workload.newestPush
     if (newest === null || newest.pushId === known) return
     const failed = formers.find(({ push }) => push.pushId === newest.rollbackOfPushId)

@@ -8,13 +8,13 @@ import { listPushes, type Push } from '../../store/pushes.ts'
 import { liftQuarantines } from '../../store/quarantines.ts'
 import type { StagePlan } from '../../store/rollouts.ts'
 import { lockWorkload, type StoredWorkload } from '../../store/workloads.ts'
-import type { ClosedGate, PushExemptions, PushPath } from '../decide/push-gate.ts'
+import type { Obstructed, PushExemptions, PushPath } from '../decide/push-obstacle.ts'
 import type { Workload } from '../state/model.ts'
-import { freezeOffers } from '../state/offer-state.ts'
+import { stopOffers } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
-import { askGate } from './ask-gate.ts'
 import type { Assignments } from './assignments.ts'
 import type { CommitTurns } from './commit-turns.ts'
+import { findObstacle } from './find-obstacle.ts'
 import { hasCapableInstance } from './push-plan.ts'
 import { insertPushRows, kindOf, type NewPush, Veto } from './push-rows.ts'
 
@@ -24,7 +24,7 @@ export interface PushRequest extends PushExemptions {
   hash: string
   body: string
   used: readonly UsedComponent[]
-  /** The way by which it begins, which says which gates apply to it. */
+  /** The way by which it begins, which says what can keep it. */
   path: Exclude<PushPath, 'auto-rollback' | 'rollout-rollback'>
   actor: AuditActor
   approvalId: string | null
@@ -37,7 +37,7 @@ export interface PushRequest extends PushExemptions {
 export type PushOutcome<Refused extends { ok: false; code: string } = never> =
   | { ok: true; push: Push }
   | { ok: false; code: 'workload-not-found' | 'workload-not-connected' }
-  | ClosedGate
+  | Obstructed
   | Refused
   | AuditFailure
 
@@ -57,7 +57,7 @@ export class PushEngine {
   }
 
   /**
-   * Make a config the workload's assignment and offer it, unless a gate of its path is closed. A push in stages is
+   * Make a config the workload's assignment and offer it, unless something keeps a push of its path. A push in stages is
    * refused as `stage-empty` where no instance can be in the first stage. `alongside` runs last in the same
    * transaction: it may write its own rows and the audit record, or take everything back by answering what is not ok.
    */
@@ -86,7 +86,7 @@ export class PushEngine {
           const outcome = await act.commit(async (tx) => {
             // The commit has first written what agents reported: a push that they had just applied is stored as
             // applied.
-            freezeOffers(workload)
+            stopOffers(workload)
             const [row] = await this.#lock(tx, [workload])
             const closed = await this.#ask(tx, [{ workload, request }])
             if (closed !== null) return closed
@@ -95,7 +95,7 @@ export class PushEngine {
             return verdict.ok ? { ok: true as const, made } : verdict
           })
           if (!outcome.ok) {
-            this.#assignments.settle(workload)
+            this.#assignments.confirm(workload)
             return outcome
           }
           this.#assignments.apply(workload, outcome.made, Buffer.from(request.body), request.used)
@@ -119,7 +119,7 @@ export class PushEngine {
   ): Promise<
     | { ok: true; pushes: readonly Push[] }
     | { ok: false; code: 'not-together' }
-    | ClosedGate
+    | Obstructed
     | Refused
     | AuditFailure
   > {
@@ -135,7 +135,7 @@ export class PushEngine {
       if (each.length < inOrder.length) return { ok: false as const, code: 'not-together' as const }
       try {
         const outcome = await act.commit(async (tx) => {
-          for (const { workload } of each) freezeOffers(workload)
+          for (const { workload } of each) stopOffers(workload)
           const rows = await this.#lock(
             tx,
             each.map(({ workload }) => workload),
@@ -152,7 +152,7 @@ export class PushEngine {
           return verdict.ok ? { ok: true as const, made } : verdict
         })
         if (!outcome.ok) {
-          for (const { workload } of each) this.#assignments.settle(workload)
+          for (const { workload } of each) this.#assignments.confirm(workload)
           return outcome
         }
         each.forEach(({ workload, request }, at) => {
@@ -162,7 +162,7 @@ export class PushEngine {
       } catch (error) {
         for (const { workload } of each) {
           if (error instanceof DatabaseUnavailable) void this.#turns.resync(workload)
-          else this.#assignments.settle(workload)
+          else this.#assignments.confirm(workload)
         }
         if (error instanceof Veto) return { ok: false as const, code: 'not-together' as const }
         throw error
@@ -181,10 +181,10 @@ export class PushEngine {
     return rows
   }
 
-  /** The gate that keeps these pushes from beginning; asked with the rows locked, so that no other push begins. */
-  #ask(tx: Db, each: readonly { workload: Workload; request: PushRequest }[]): Promise<ClosedGate | null> {
+  /** What keeps these pushes from beginning; asked with the rows locked, so that no other push begins. */
+  #ask(tx: Db, each: readonly { workload: Workload; request: PushRequest }[]): Promise<Obstructed | null> {
     const wishes = each.map(({ workload, request }) => ({ ...request, workload }))
-    return askGate(tx, this.#parts.deps.clock.now(), wishes)
+    return findObstacle(tx, this.#parts.deps.clock.now(), wishes)
   }
 
   async #insert(tx: Db, workload: Workload, row: StoredWorkload, request: PushRequest): Promise<NewPush> {
@@ -218,7 +218,7 @@ export class PushEngine {
       void this.#turns.resync(workload)
       throw error
     }
-    this.#assignments.settle(workload)
+    this.#assignments.confirm(workload)
     if (error instanceof Veto) return { ok: false, code: error.code }
     throw error
   }

@@ -15,7 +15,7 @@ import {
 } from '../../store/rollouts.ts'
 import { assignPush, type StoredWorkload } from '../../store/workloads.ts'
 import { inTurns } from '../../turns.ts'
-import type { PushPath } from '../decide/push-gate.ts'
+import type { PushPath } from '../decide/push-obstacle.ts'
 import { stageSize } from '../decide/rollout.ts'
 import type { FleetDeps } from '../state/deps.ts'
 import { putTarget } from '../state/followed-push.ts'
@@ -37,7 +37,7 @@ export class Veto extends Error {
 export interface PushContent {
   hash: string
   used: readonly UsedComponent[]
-  /** The way by which it began; its gates were asked before. */
+  /** The way by which it began; nothing stands in its way. */
   path: PushPath
   pushedBy: string
   approvalId: string | null

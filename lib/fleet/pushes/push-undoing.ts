@@ -10,7 +10,7 @@ import { lockWorkload, type StoredWorkload } from '../../store/workloads.ts'
 import { errorOfPush } from '../state/followed-push.ts'
 import { judgeNow } from '../state/judge.ts'
 import type { FollowedPush, Rollout, Workload } from '../state/model.ts'
-import { freezeOffers } from '../state/offer-state.ts'
+import { stopOffers } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { followedPushes } from '../state/state.ts'
 import type { Assignments } from './assignments.ts'
@@ -45,7 +45,7 @@ export class PushUndoing {
   start(workload: Workload, followed: FollowedPush): void {
     if (followed.isSuperseded) return
     // Once a push is known to have failed, no instance may be offered it; another change may have unfrozen offers.
-    if (isAssigned(workload, followed)) freezeOffers(workload)
+    if (isAssigned(workload, followed)) stopOffers(workload)
     if (this.#failing.has(followed)) return
     this.#failing.add(followed)
     void this.#turns
@@ -70,8 +70,8 @@ export class PushUndoing {
     const isOver = followed.isSuperseded || followed.push.status === 'failed'
     const verdict = judgeNow(this.#parts.deps, this.#parts.state, followed)
     if (isOver || verdict.status !== 'failed') {
-      // Offers were frozen by `start`, so instances that came meanwhile have been offered nothing.
-      this.#assignments.settle(workload)
+      // Offers were stopped by `start`, so instances that came meanwhile have been offered nothing.
+      this.#assignments.confirm(workload)
       return
     }
     await this.#undo(act, workload, followed, {
@@ -98,7 +98,7 @@ export class PushUndoing {
 
   /** Store the failure, the quarantine and the rollback in one transaction; then assign in memory, offer and notify. */
   async #undo(act: Act, workload: Workload, followed: FollowedPush, undoing: Undoing): Promise<void> {
-    freezeOffers(workload)
+    stopOffers(workload)
     const { error } = undoing
     // A push that takes members back fails on those members alone: the others run its config and go on with it.
     const isAboutConfig = followed.scope === null
@@ -134,7 +134,7 @@ export class PushUndoing {
           this.#assignments.close(workload, followed)
           workload.rollout = null
         }
-        this.#assignments.settle(workload)
+        this.#assignments.confirm(workload)
         this.#parts.deps.notices.workloadChanged(workload)
         return
       }

@@ -66,7 +66,8 @@ export class RolloutEngine {
         this.#parts.state.rollingOut.delete(workload)
         continue
       }
-      if (rollout.stored.status !== 'running' || workload.isFrozen || this.#busy.has(workload)) continue
+      if (rollout.stored.status !== 'running' || workload.hasStoppedOffers || this.#busy.has(workload))
+        continue
       const verdict = decideStage(this.#steps.factsOf(workload, rollout))
       if (verdict.kind !== 'wait') this.#step(workload, rollout, verdict)
     }
@@ -77,7 +78,7 @@ export class RolloutEngine {
     void this.#turns
       .act(STEPS[verdict.kind], null, workload.id, async (act) => {
         const isRunning = workload.rollout === rollout && rollout.stored.status === 'running'
-        if (!isRunning || workload.isFrozen) return { ok: true }
+        if (!isRunning || workload.hasStoppedOffers) return { ok: true }
         if (verdict.kind === 'converged') await this.#steps.noteConverged(act, workload, rollout)
         else if (verdict.kind === 'advance') await this.#steps.advance(act, workload, rollout)
         else if (verdict.kind === 'complete') await this.#steps.complete(act, workload, rollout)
@@ -173,7 +174,7 @@ export class RolloutEngine {
       if (!isDone) return { ok: false, code: 'rollout-ended' }
       followed.isSuperseded = true
       followed.push.phase = 'aborted'
-      this.#steps.settle(workload, rollout, next)
+      this.#steps.noteStored(workload, rollout, next)
       return { ok: true, rollout: next }
     })
   }

@@ -74,7 +74,7 @@ export class RolloutSteps {
     }
   }
 
-  settle(workload: Workload, rollout: Rollout, next: StoredRollout): void {
+  noteStored(workload: Workload, rollout: Rollout, next: StoredRollout): void {
     rollout.stored = next
     this.#parts.deps.notices.pushChanged(workload, rollout.followed.push)
     // Whether its rollout is halted is shown in the workload's record, too.
@@ -88,7 +88,7 @@ export class RolloutSteps {
     const next = withStage(rollout.stored, now, { convergedAt: now.toISOString(), ...fresh })
     if (!(await this.write(act, workload, next))) return
     this.#dwells.begin(next)
-    this.settle(workload, rollout, next)
+    this.noteStored(workload, rollout, next)
   }
 
   async halt(
@@ -108,7 +108,7 @@ export class RolloutSteps {
       status: 'halted',
       halt: { gate, value, limit, instanceUids, stage: rollout.stored.stageIndex },
     }
-    if (await this.write(act, workload, next)) this.settle(workload, rollout, next)
+    if (await this.write(act, workload, next)) this.noteStored(workload, rollout, next)
   }
 
   /** Start the next stage with more members, chosen from the instances that can take the config now. */
@@ -153,7 +153,7 @@ export class RolloutSteps {
     for (const uid of uids) rollout.members.set(uid, next.stageIndex)
     for (const { instance, target } of added)
       if (!followed.targets.has(instance.uid)) addTarget(followed, target)
-    this.settle(workload, rollout, next)
+    this.noteStored(workload, rollout, next)
     const instances = added.map(({ instance }) => instance)
     this.#parts.tell({ kind: 'members-joined', workload, followed, joined: instances })
     return true

@@ -62,7 +62,7 @@ export class ComponentLists {
    */
   ask(instance: Instance, isRetransmission: boolean): boolean {
     if (!isListMissing(instance)) {
-      this.#settle(instance)
+      this.#endWait(instance)
       return false
     }
     const hash = instance.componentsHash
@@ -86,7 +86,7 @@ export class ComponentLists {
     return true
   }
 
-  #settle(instance: Instance): void {
+  #endWait(instance: Instance): void {
     instance.componentWait = null
     this.#state.awaitingComponents.delete(instance)
   }

@@ -168,7 +168,7 @@ export interface Workload extends StoredWorkload {
    * Nothing is offered now, because the assignment is being changed or its push may have failed. Not an operator's
    * freeze. Written by `offer-state.ts` alone.
    */
-  readonly isFrozen: boolean
+  readonly hasStoppedOffers: boolean
   /** Monotonic end of its grace; null while an instance is live, and once it is disconnected. */
   graceUntilMs: number | null
   isDeleted: boolean

@@ -4,7 +4,7 @@ import { connectionIdOf, type Instance, type Workload } from './model.ts'
 
 /*
  * The one place that writes what an instance was offered (`offer`, `unansweredOtherHash`) and whether anything may be
- * offered in a workload (`isFrozen`). To all other modules these are read only.
+ * offered in a workload (`hasStoppedOffers`). To all other modules these are read only.
  */
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
@@ -13,16 +13,16 @@ type OfferHolder = Writable<Pick<Instance, 'offer' | 'unansweredOtherHash'>>
 /** The offer as this module changes it; null where there is none. */
 const own = ({ offer }: Pick<Instance, 'offer'>): Writable<Offer> | null => offer
 
-/** Hold back all offers in this workload: its assignment is being changed, or its push may have failed. */
-export function freezeOffers(workload: Workload): void {
-  const writable: Writable<Pick<Workload, 'isFrozen'>> = workload
-  writable.isFrozen = true
+/** Offer nothing more in this workload: its assignment is being changed, or its push may have failed. */
+export function stopOffers(workload: Workload): void {
+  const writable: Writable<Pick<Workload, 'hasStoppedOffers'>> = workload
+  writable.hasStoppedOffers = true
 }
 
 /** Let offers in this workload go on: what is assigned is certain again. */
-export function unfreezeOffers(workload: Workload): void {
-  const writable: Writable<Pick<Workload, 'isFrozen'>> = workload
-  writable.isFrozen = false
+export function resumeOffers(workload: Workload): void {
+  const writable: Writable<Pick<Workload, 'hasStoppedOffers'>> = workload
+  writable.hasStoppedOffers = false
 }
 
 /** Begin a new offer to an instance; the hash of an earlier, unanswered one is kept in `unansweredOtherHash`. */
@@ -133,7 +133,7 @@ export function forgetOfferConnection(instance: Instance): void {
 }
 
 /** The instance has answered since: an earlier offer of another config is not open any more. */
-export function settleEarlierOffers(instance: Instance): void {
+export function closeEarlierOffers(instance: Instance): void {
   const holder: OfferHolder = instance
   holder.unansweredOtherHash = null
 }

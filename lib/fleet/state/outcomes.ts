@@ -23,7 +23,7 @@ export type Outcome =
   /** A push was committed and assigned to a workload or some of its instances: those that it was planned for. */
   | { kind: 'assigned'; workload: Workload; followed: FollowedPush; targets: readonly PlannedTarget[] }
   /** A change of what is assigned was decided or taken back: offers go on. */
-  | { kind: 'assignments-settled'; workload: Workload }
+  | { kind: 'assignments-confirmed'; workload: Workload }
   /** A stage of a rollout was started, promoted or resumed; `joined` are its new members, perhaps none. */
   | { kind: 'members-joined'; workload: Workload; followed: FollowedPush; joined: readonly Instance[] }
   /** A rollout's config became what the whole workload should run. */

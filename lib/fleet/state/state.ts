@@ -152,7 +152,7 @@ export function toWorkload(stored: StoredWorkload): Workload {
     quarantinedHashes: new Set(),
     quarantinedInstances: new Map(),
     knownGoodHash: null,
-    isFrozen: false,
+    hasStoppedOffers: false,
     graceUntilMs: null,
     isDeleted: false,
   }

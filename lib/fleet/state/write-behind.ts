@@ -219,7 +219,7 @@ export class WriteBehind {
   async #write(batch: Batch): Promise<void> {
     try {
       const events = await this.#deps.db.transaction(nameOf(batch), (tx) => this.#writeAll(tx, batch))
-      this.#settle(events)
+      this.#noteWritten(events)
       if (this.#isHeldUp) this.#deps.log.info({}, 'what waited for the database is stored')
       this.#isHeldUp = false
     } catch (error) {
@@ -234,7 +234,7 @@ export class WriteBehind {
     }
   }
 
-  #settle(events: readonly StoredWorkloadEvent[]): void {
+  #noteWritten(events: readonly StoredWorkloadEvent[]): void {
     this.#flushes++
     for (const event of events) this.#deps.notices.eventStored(event)
   }

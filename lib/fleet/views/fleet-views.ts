@@ -19,7 +19,7 @@ import { RecordBytes } from './record-bytes.ts'
 import { type RevisionSurroundings, timeoutAt, toRevision } from './revision.ts'
 import { summariseTopology } from './topology.ts'
 import { findTrouble } from './trouble.ts'
-import { CLEARABLE, type SettledRecord, toWorkloadRecord } from './workload.ts'
+import { CLEARABLE, type SteadyRecord, toWorkloadRecord } from './workload.ts'
 
 /** What the views are made from. */
 export interface FleetViewsParts {
@@ -39,7 +39,7 @@ const ALL: TextAccess = { withTexts: true }
 const NO_TEXTS: TextAccess = { withTexts: false }
 
 interface Entry {
-  record: SettledRecord
+  record: SteadyRecord
   /** The record's JSON; made when a list asks for it. */
   bytes: RecordBytes | null
   /** Wall-clock time in ms from which on the record reads differently though nothing happened. */
@@ -120,7 +120,7 @@ export class FleetViews {
     return entry
   }
 
-  #record(workload: Workload, texts: TextAccess): SettledRecord {
+  #record(workload: Workload, texts: TextAccess): SteadyRecord {
     const { clock, counters, recommendedVersion, retentionMs } = this.#parts
     const isOutdated = isVersionOutdated(workload.version, recommendedVersion.version)
     const driftedCount = countDrifted(this.#parts.fleet, workload)

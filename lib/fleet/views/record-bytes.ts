@@ -1,4 +1,4 @@
-import type { SettledRecord } from './workload.ts'
+import type { SteadyRecord } from './workload.ts'
 
 /** What follows the time in a record's JSON: the quote and the brace. */
 const TAIL = '"}'
@@ -11,7 +11,7 @@ export class RecordBytes {
   readonly #timeBytes: number
   #seenAtMs: number
 
-  constructor(record: SettledRecord, lastSeenAt: Date) {
+  constructor(record: SteadyRecord, lastSeenAt: Date) {
     const time = lastSeenAt.toISOString()
     // Memory of its own: a slice of Node's shared pool would keep the whole pool block alive.
     const text = JSON.stringify({ ...record, last_seen_at: time })

@@ -84,14 +84,14 @@ function findFailedTargets(workload: Workload, push: Push): WorkloadTrouble | nu
 }
 
 /** Is the newest push still within its timeout? Instances that do not run its config yet are then no trouble. */
-function isSettling({ newestPush: push }: Workload, { now }: TroubleFacts): boolean {
+function isUnderWay({ newestPush: push }: Workload, { now }: TroubleFacts): boolean {
   const until = push === null ? null : timeoutAt(push)
   return until !== null && now < until
 }
 
 function findLesser(workload: Workload, facts: TroubleFacts): WorkloadTrouble | null {
   const total = workload.live.count
-  if (facts.driftedCount > 0 && !isSettling(workload, facts))
+  if (facts.driftedCount > 0 && !isUnderWay(workload, facts))
     return { kind: 'drifted', count: facts.driftedCount, total }
   if (workload.status === 'degraded') return { kind: 'degraded' }
   if (total === 0) return { kind: 'leaving', since: workload.lastSeenAt.toISOString() }

@@ -17,7 +17,7 @@ export interface WorkloadSurroundings {
 }
 
 /** A record without `last_seen_at`, which changes with every message. */
-export type SettledRecord = Omit<WorkloadRecord, 'last_seen_at'>
+export type SteadyRecord = Omit<WorkloadRecord, 'last_seen_at'>
 
 /** The labels of a workload: the agents' own, without the trusted prefix, and the operators' under it. */
 export function toLabels(workload: Workload): Record<string, string> {
@@ -52,7 +52,7 @@ export function toWorkloadRecord(
   workload: Workload,
   around: WorkloadSurroundings,
   texts: TextAccess,
-): SettledRecord {
+): SteadyRecord {
   const status = toWorkloadConfigStatus(workload, texts)
   const until = retentionUntil(workload, around.retentionMs)
   const hash = workload.activeHash

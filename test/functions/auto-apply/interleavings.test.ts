@@ -111,7 +111,7 @@ describe('labels that go back and forth push nothing', () => {
     await scene.write(2)
     await scene.carry(2, { scope: { workload_ids: [scene.agent('vm-1').workloadId] } })
     await scene.label('vm-2', { other: 'yes' })
-    await scene.ctx.fleetConfigs.settle()
+    await scene.ctx.fleetConfigs.storeMemberships()
     await scene.apply(2)
     await scene.label('vm-2', {})
     for (let n = 0; n < 3; n++) await scene.work(16_000)
@@ -124,9 +124,9 @@ describe('labels that go back and forth push nothing', () => {
     scene.connect('db-4')
     await scene.ctx.advance(300)
     await scene.label('db-4', { other: 'yes' })
-    await scene.ctx.fleetConfigs.settle()
+    await scene.ctx.fleetConfigs.storeMemberships()
     await scene.label('db-4', {})
-    await scene.ctx.fleetConfigs.settle()
+    await scene.ctx.fleetConfigs.storeMemberships()
     const selector = { match_expressions: [{ key: 'identity/host.name', operator: 'Exists' }] }
     await scene.apply(1, { selector })
     for (let n = 0; n < 3; n++) await scene.work(16_000)
@@ -136,9 +136,9 @@ describe('labels that go back and forth push nothing', () => {
 
   it('and a campaign takes it in again', async () => {
     await scene.label('vm-2', { other: 'yes' })
-    await scene.ctx.fleetConfigs.settle()
+    await scene.ctx.fleetConfigs.storeMemberships()
     await scene.label('vm-2', {})
-    await scene.ctx.fleetConfigs.settle()
+    await scene.ctx.fleetConfigs.storeMemberships()
     await scene.write(2)
     await scene.carry(2)
     await scene.write(3)

@@ -45,7 +45,7 @@ const workload = (overrides: Partial<WorkloadFacts> = {}): WorkloadFacts => ({
   status: 'connected',
   version: '0.120.0',
   instances: [],
-  push: { kind: 'settled' },
+  push: { kind: 'without-failure' },
   halted: null,
   ...overrides,
 })
@@ -178,7 +178,7 @@ describe('push_failed', () => {
   })
 
   it('is gone once the newest push was applied, and stays as it is while that is undecided', () => {
-    expect(sayOf({ kind: 'settled' })).toBe('absent')
+    expect(sayOf({ kind: 'without-failure' })).toBe('absent')
     expect(sayOf({ kind: 'undecided' })).toBe('unknown')
   })
 

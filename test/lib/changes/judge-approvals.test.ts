@@ -4,7 +4,7 @@ import {
   approvalClassOf,
   DEFAULT_APPROVAL_POLICY,
   lowersBar,
-  settlePolicy,
+  policyAt,
   stricterRule,
 } from '../../../lib/model/approval-policy.ts'
 
@@ -117,7 +117,7 @@ describe('the approval policy', () => {
   it('that asks less counts after a day', () => {
     const pending = { policy: DEFAULT_APPROVAL_POLICY, by: 'a@x', byId: 'a', at: hoursAgo(24) }
     const stored = { policy: { ...DEFAULT_APPROVAL_POLICY, production: TWO }, pending }
-    expect(settlePolicy(stored, new Date(NOW.getTime() - 1))).toBe(stored)
-    expect(settlePolicy(stored, NOW)).toEqual({ policy: DEFAULT_APPROVAL_POLICY, pending: null })
+    expect(policyAt(stored, new Date(NOW.getTime() - 1))).toBe(stored)
+    expect(policyAt(stored, NOW)).toEqual({ policy: DEFAULT_APPROVAL_POLICY, pending: null })
   })
 })

@@ -105,7 +105,7 @@ function checkConfig(
     report(
       `${instance.uid} runs ${agent.running.slice(0, 6)}, is assigned ${hash.slice(0, 6)}; ` +
         `reported ${JSON.stringify(instance.reported)} offer ${JSON.stringify(instance.offer)} ` +
-        `target ${target?.state} frozen ${instance.workload!.isFrozen}`,
+        `target ${target?.state} stopped ${instance.workload!.hasStoppedOffers}`,
     )
   else if (canReport(instance) && target?.state !== 'applied' && followed.scope === null)
     report(`${instance.uid} runs ${hash.slice(0, 6)} and is counted as ${target?.state}`)

@@ -207,7 +207,7 @@ export class SimService {
     this.#every(AUTO_APPLY_MS, () => autoApply.work(this.#stop.signal))
     this.#every(MEMBERS_MS, async () => {
       await fleetConfigs.load()
-      await fleetConfigs.settle()
+      await fleetConfigs.storeMemberships()
     })
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { BUSY_ENDS_MS } from '../../../../lib/campaigns/run/choose.ts'
 import { noteBack } from '../../../../lib/campaigns/run/go-back.ts'
-import { endOfFlight } from '../../../../lib/campaigns/run/settle.ts'
+import { endOfFlight } from '../../../../lib/campaigns/run/note-ends.ts'
 import { noteTurn } from '../../../../lib/campaigns/run/start-step.ts'
 import { emptyRun, inFlight } from '../../../support/campaign-run.ts'
 

@@ -7,7 +7,7 @@ const NOW = 1_000_000
 
 const FACTS: OfferFacts = {
   assignment: { pushId: 'p', hash: HASH, generation: 3 },
-  isFrozen: false,
+  hasStoppedOffers: false,
   isCapable: true,
   isCompatible: true,
   areComponentsAwaited: false,
@@ -78,7 +78,7 @@ describe('an instance that was not offered its config yet', () => {
 
   it.each([
     ['nothing is assigned', { assignment: null }, 'unassigned'],
-    ['the assignment is changing', { isFrozen: true }, 'frozen'],
+    ['the assignment is changing', { hasStoppedOffers: true }, 'stopped'],
     ['it does not accept configs', { isCapable: false }, 'not-capable'],
     ['it lacks a component', { isCompatible: false }, 'not-compatible'],
     ['its components are being asked for', { areComponentsAwaited: true }, 'components-awaited'],

@@ -21,7 +21,14 @@ function offered(times: number) {
   for (let n = 0; n < times; n++) send()
   const decide = (canReport: boolean, nowMs = 0) =>
     decideOffer({
-      ...{ assignment: ASSIGNMENT, isFrozen: false, isCapable: true, isCompatible: true, canReport, nowMs },
+      ...{
+        assignment: ASSIGNMENT,
+        hasStoppedOffers: false,
+        isCapable: true,
+        isCompatible: true,
+        canReport,
+        nowMs,
+      },
       ...{
         areComponentsAwaited: false,
         isQuarantined: false,

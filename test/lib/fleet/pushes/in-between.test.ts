@@ -168,7 +168,7 @@ it('nobody is taken back to a config that has failed as well and is about to be 
   await ctx.advance(3_000)
   expect(a!.offered()).toEqual([1, 2, 3, 1].map((number) => config(number).hash))
   expect(workload.offered).toEqual([1, 1, 1])
-  expect(workload.live).toMatchObject({ isFrozen: false, activeHash: config(1).hash })
+  expect(workload.live).toMatchObject({ hasStoppedOffers: false, activeHash: config(1).hash })
 })
 
 it('members that run what they were taken back to while another push is written have applied it', async () => {

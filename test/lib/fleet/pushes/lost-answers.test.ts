@@ -30,7 +30,10 @@ it('a push that was stored as failed has failed, also where its instance applies
   workload.agents[0]!.apply(config(1).hash)
   await ctx.advance(5_000)
   expect(await workload.stored(push)).toMatchObject({ status: 'failed' })
-  expect(workload.live).toMatchObject({ isFrozen: false, newestPush: { status: 'failed', phase: 'failed' } })
+  expect(workload.live).toMatchObject({
+    hasStoppedOffers: false,
+    newestPush: { status: 'failed', phase: 'failed' },
+  })
 })
 
 it('browsers are told that a failed config was taken back by itself, also where the answer to that was lost', async () => {

@@ -241,7 +241,7 @@ describe('a stage', () => {
       )
       expect(outcome).toEqual({ ok: false, code: 'stage-empty' })
     }
-    expect(workload.live).toMatchObject({ rollout: null, newestPush: newest, isFrozen: false })
+    expect(workload.live).toMatchObject({ rollout: null, newestPush: newest, hasStoppedOffers: false })
     expect(await database.pool.query('select 1 from rollouts')).toEqual([])
     expect(
       await database.pool.query('select 1 from pushes where config_hash = $1', [config(2).hash]),

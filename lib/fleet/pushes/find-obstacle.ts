@@ -3,16 +3,16 @@ import type { Db } from '../../store/db.ts'
 import type { Freeze } from '../../store/freeze.ts'
 import { readReservations } from '../../store/reservations.ts'
 import {
-  type ClosedGate,
-  findClosedGate,
+  type Obstructed,
+  obstacleOf,
   type PushExemptions,
   type PushFacts,
   type PushPath,
-} from '../decide/push-gate.ts'
+} from '../decide/push-obstacle.ts'
 import type { Workload } from '../state/model.ts'
 import { followedPushes, hasFailedSomewhere } from '../state/state.ts'
 
-/** A push that is to begin, as its gate is asked. */
+/** A push that is to begin, as obstacles to it are looked for. */
 export interface PushWish extends PushExemptions {
   path: PushPath
   workload: Workload
@@ -29,7 +29,7 @@ export const hasOpenPush = (workload: Workload, ownPushId: string | null = null)
       status === 'pending' && phase !== 'aborted' && pushId !== ownPushId,
   )
 
-/** The facts of the gates that the fleet has in memory. Freezes, holds and owners in Git are read from the database. */
+/** The facts about obstacles that the fleet has in memory. Freezes, holds and owners in Git are read from the database. */
 export const ownFacts = (
   workload: Workload,
   hash: string,
@@ -47,10 +47,14 @@ export function freezeOver(freeze: Freeze | null, workload: Workload, now: Date)
 }
 
 /**
- * The first gate that is closed for one of these pushes; null when all may begin. The transaction must have locked the
+ * The first obstacle in the way of one of these pushes; null when all may begin. The transaction must have locked the
  * rows of the workloads, so that no hold and no owner is set before the push is committed.
  */
-export async function askGate(tx: Db, now: Date, wishes: readonly PushWish[]): Promise<ClosedGate | null> {
+export async function findObstacle(
+  tx: Db,
+  now: Date,
+  wishes: readonly PushWish[],
+): Promise<Obstructed | null> {
   const { freeze, of } = await readReservations(
     tx,
     wishes.map(({ workload }) => workload.id),
@@ -61,8 +65,8 @@ export async function askGate(tx: Db, now: Date, wishes: readonly PushWish[]): P
       ...ownFacts(workload, hash, exemptions.ownPushId),
       frozenFor: freezeOver(freeze, workload, now)?.reason ?? null,
     }
-    const closed = findClosedGate(path, { ...facts, isHeld, managedBy }, exemptions)
-    if (closed !== null) return closed
+    const found = obstacleOf(path, { ...facts, isHeld, managedBy }, exemptions)
+    if (found !== null) return found
   }
   return null
 }

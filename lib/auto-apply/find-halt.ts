@@ -24,7 +24,7 @@ const hasFailed = ({ state }: Pick<StoredAutoApplyTarget, 'state'>): boolean =>
  * Why failures stop a version from applying by itself; null when it may go on. Pushes that were started before somebody
  * last continued it do not count.
  */
-export async function findFailureHold(
+export async function findFailureHalt(
   db: Db,
   autoApply: StoredAutoApply,
   { underCount, now }: { underCount: number; now: Date },

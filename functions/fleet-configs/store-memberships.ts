@@ -7,6 +7,6 @@ export default defineSchedule({
   async run(ctx) {
     // Read first: a change whose commit got no answer may be stored, and nobody has loaded it.
     await ctx.fleetConfigs.load()
-    await ctx.fleetConfigs.settle()
+    await ctx.fleetConfigs.storeMemberships()
   },
 })

@@ -1,4 +1,4 @@
-/** The ways by which a push can begin. A new way is added here, and to `HELD_BY` with the gates that apply to it. */
+/** The ways by which a push can begin. A new one is added here, and to `IN_THE_WAY_OF` with what keeps it. */
 export const PUSH_PATHS = [
   /** An operator pushes an approved request, to all or in stages. */
   'request',
@@ -21,13 +21,13 @@ export const PUSH_PATHS = [
 /** One of the ways by which a push can begin. */
 export type PushPath = (typeof PUSH_PATHS)[number]
 
-/** What can keep a push from beginning, in the order of checking. Not the gates of a rollout's stages. */
-export const PUSH_GATES = ['archived', 'frozen', 'held', 'kept-in-git', 'busy', 'quarantined'] as const
+/** What can keep a push from beginning, in the order of checking. */
+export const PUSH_OBSTACLES = ['archived', 'frozen', 'held', 'kept-in-git', 'busy', 'quarantined'] as const
 
 /** One of the reasons for which a push may not begin. */
-export type PushGate = (typeof PUSH_GATES)[number]
+export type PushObstacle = (typeof PUSH_OBSTACLES)[number]
 
-/** What the gates look at: a workload, and the config that is to be pushed to it. */
+/** What obstacles are found by: a workload, and the config that is to be pushed to it. */
 export interface PushFacts {
   isArchived: boolean
   /** The reason of the freeze that it is in now; null when it is in none. */
@@ -42,7 +42,7 @@ export interface PushFacts {
   isQuarantined: boolean
 }
 
-/** Gates that do not apply to this one push. */
+/** Obstacles that do not keep this one push. */
 export interface PushExemptions {
   /** The request comes from this owner in Git. */
   gitOwner?: string | null
@@ -52,34 +52,34 @@ export interface PushExemptions {
   ownPushId?: string | null
 }
 
-/** Which gates apply to each path. No rollback is refused because of a freeze, a hold or an owner in Git. */
-const HELD_BY: Readonly<Record<PushPath, readonly PushGate[]>> = {
+/** What keeps a push of each path. No rollback is refused because of a freeze, a hold or an owner in Git. */
+const IN_THE_WAY_OF: Readonly<Record<PushPath, readonly PushObstacle[]>> = {
   request: ['archived', 'frozen', 'kept-in-git'],
   'break-glass': ['archived'],
   rollback: ['archived'],
-  campaign: PUSH_GATES,
-  'auto-apply': PUSH_GATES,
+  campaign: PUSH_OBSTACLES,
+  'auto-apply': PUSH_OBSTACLES,
   'campaign-rollback': ['archived', 'busy'],
   'auto-rollback': [],
   'rollout-rollback': [],
 }
 
 /** A push that may not begin now, and why. */
-export interface ClosedGate {
+export interface Obstructed {
   ok: false
-  code: 'gate-closed'
-  gate: PushGate
+  code: 'obstructed'
+  obstacle: PushObstacle
   /** For `frozen` the reason of the freeze, for `kept-in-git` the owner; else empty. */
   about: string
 }
 
-/** The first gate that holds a push back; null when it may begin. */
-export function findClosedGate(
+/** The first obstacle in the way of a push; null when it may begin. */
+export function obstacleOf(
   path: PushPath,
   facts: PushFacts,
   { gitOwner = null, retriesQuarantined = false }: PushExemptions = {},
-): ClosedGate | null {
-  const isClosed: Readonly<Record<PushGate, boolean>> = {
+): Obstructed | null {
+  const isThere: Readonly<Record<PushObstacle, boolean>> = {
     archived: facts.isArchived,
     frozen: facts.frozenFor !== null,
     held: facts.isHeld,
@@ -87,8 +87,8 @@ export function findClosedGate(
     busy: facts.isBusy,
     quarantined: facts.isQuarantined && !retriesQuarantined,
   }
-  const gate = PUSH_GATES.find((one) => isClosed[one] && HELD_BY[path].includes(one))
-  if (gate === undefined) return null
-  const about = gate === 'frozen' ? facts.frozenFor : gate === 'kept-in-git' ? facts.managedBy : null
-  return { ok: false, code: 'gate-closed', gate, about: about ?? '' }
+  const obstacle = PUSH_OBSTACLES.find((one) => isThere[one] && IN_THE_WAY_OF[path].includes(one))
+  if (obstacle === undefined) return null
+  const about = obstacle === 'frozen' ? facts.frozenFor : obstacle === 'kept-in-git' ? facts.managedBy : null
+  return { ok: false, code: 'obstructed', obstacle, about: about ?? '' }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { PUSH_GATES, PUSH_PATHS } from '../../../lib/fleet/decide/push-gate.ts'
+import { PUSH_OBSTACLES, PUSH_PATHS } from '../../../lib/fleet/decide/push-obstacle.ts'
 import { wearLabels } from '../../../lib/fleet/state/state.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { keepManagedConfig } from '../../../lib/store/managed-configs.ts'
@@ -12,7 +12,7 @@ import { invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
 
-// Every way in which a push can begin, against everything that can forbid one. The gate closes as the transaction of
+// Every way in which a push can begin, against everything that can forbid one. The obstacle comes as the transaction of
 // the push begins, after all earlier checks: the state at that moment decides.
 
 const database = await useTestDatabase()
@@ -181,7 +181,7 @@ type Word = keyof typeof WAYS
 const until = () => new Date(ctx.clock.now().getTime() + HOUR_MS).toISOString()
 const now = () => ctx.clock.now()
 
-const CLOSERS = {
+const OBSTACLES = {
   async frozen() {
     const { status } = await call('PUT /api/freeze', { reason: 'Black Friday', until: until() })
     expect(status).toBe(200)
@@ -206,10 +206,10 @@ const CLOSERS = {
 const GO_ON = { frozen: 'begins', held: 'begins', 'kept-in-git': 'begins', quarantined: 'begins' } as const
 
 /**
- * The promised outcome of each push path at each gate. A freeze and Git stop requests and campaigns, a hold stops
+ * The promised outcome of each push path at each obstacle. A freeze and Git stop requests and campaigns, a hold stops
  * campaigns only; none of them stops a rollback or breaking the glass.
  */
-const PROMISED: Readonly<Record<Word, Readonly<Record<keyof typeof CLOSERS, string>>>> = {
+const PROMISED: Readonly<Record<Word, Readonly<Record<keyof typeof OBSTACLES, string>>>> = {
   request: {
     ...{ frozen: 'workload_frozen', held: 'begins', 'kept-in-git': 'managed_elsewhere' },
     // An operator may try a quarantined config again.
@@ -233,17 +233,17 @@ const PROMISED: Readonly<Record<Word, Readonly<Record<keyof typeof CLOSERS, stri
 }
 
 const cells = (Object.keys(PROMISED) as Word[]).flatMap((way) =>
-  (Object.keys(CLOSERS) as (keyof typeof CLOSERS)[]).map((gate) => ({
-    ...{ way, gate, promised: PROMISED[way][gate] },
+  (Object.keys(OBSTACLES) as (keyof typeof OBSTACLES)[]).map((obstacle) => ({
+    ...{ way, obstacle, promised: PROMISED[way][obstacle] },
   })),
 )
 
-describe('a push that begins as a gate closes', () => {
-  it.each(cells)('by $way, $gate: $promised', async ({ way, gate, promised }) => {
+describe('a push that begins as an obstacle comes', () => {
+  it.each(cells)('by $way, $obstacle: $promised', async ({ way, obstacle, promised }) => {
     const begin = await WAYS[way].prepare()
-    atBegin = { names: PUSHES, act: CLOSERS[gate] }
+    atBegin = { names: PUSHES, act: OBSTACLES[obstacle] }
     expect(await begin()).toBe(promised)
-    expect(atBegin, 'the gate was closed inside the transaction').toBeNull()
+    expect(atBegin, 'it came inside the transaction').toBeNull()
   })
 })
 
@@ -260,13 +260,13 @@ describe('a push to a workload in which another one has not ended', () => {
   })
 })
 
-it('every path and every gate stands in this table, or says why not', () => {
+it('every path and every obstacle stands in this table, or says why not', () => {
   const elsewhere = {
     'auto-apply': 'as a campaign',
     'rollout-rollback': 'test/functions/rollouts: it ends what is pushed',
     archived: 'a workload with an agent is never archived',
     busy: 'asked above',
   }
-  const known: string[] = [...Object.keys(WAYS), ...Object.keys(CLOSERS), ...Object.keys(elsewhere)]
-  expect([...PUSH_PATHS, ...PUSH_GATES].filter((one) => !known.includes(one))).toEqual([])
+  const known: string[] = [...Object.keys(WAYS), ...Object.keys(OBSTACLES), ...Object.keys(elsewhere)]
+  expect([...PUSH_PATHS, ...PUSH_OBSTACLES].filter((one) => !known.includes(one))).toEqual([])
 })

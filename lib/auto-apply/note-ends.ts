@@ -1,5 +1,5 @@
+import { endOfFlight } from '../campaigns/run/note-ends.ts'
 import { endOfPush } from '../campaigns/run/outcome.ts'
-import { endOfFlight } from '../campaigns/run/settle.ts'
 import type { StoredAutoApply } from '../store/auto-apply.ts'
 import { type AutoApplyTargetEnd, endAutoApplyTargets } from '../store/auto-apply-targets.ts'
 import type { AutoApplyTargetState } from '../wire/auto-apply.ts'
@@ -7,7 +7,7 @@ import type { AutoApplyParts } from './parts.ts'
 import type { AutoApplyRun } from './run.ts'
 
 /** Note how pushes ended; answers whether any has. */
-export async function settlePushes(
+export async function noteEnds(
   parts: AutoApplyParts,
   { id }: StoredAutoApply,
   run: AutoApplyRun,
@@ -20,7 +20,7 @@ export async function settlePushes(
     if (end !== null) ends.push({ ...end, workloadId, state: end.state as AutoApplyTargetState })
   }
   if (ends.length === 0) return false
-  await db.transaction('auto-apply.settle', (tx) => endAutoApplyTargets(tx, id, ends, clock.now()))
+  await db.transaction('auto-apply.note-ends', (tx) => endAutoApplyTargets(tx, id, ends, clock.now()))
   for (const { workloadId } of ends) run.inFlight.delete(workloadId)
   run.hasNews = true
   return true

@@ -29,7 +29,7 @@ export function endOfFlight(
 }
 
 /** Note how started pushes ended; answers whether any has. */
-export async function settle(
+export async function noteEnds(
   parts: CampaignParts,
   campaign: StoredCampaign,
   run: CampaignRun,
