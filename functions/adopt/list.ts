@@ -1,5 +1,5 @@
 import { array, type } from 'superstruct'
-import { type AdoptGroup as Group, groupUnmanaged } from '../../lib/fleet-configs/adopt.ts'
+import { type AdoptGroup as Group, groupUnmanaged, toAdoptWorkload } from '../../lib/fleet-configs/adopt.ts'
 import { AdoptGroup } from '../../lib/wire/adopt.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
@@ -39,5 +39,5 @@ const toRecord = ({ reportedConfigHash, workloads }: Group): AdoptGroup => ({
   ...(reportedConfigHash === '' ? {} : { reported_config_hash: reportedConfigHash }),
   workload_count: workloads.length,
   instance_count: workloads.reduce((count, { live }) => count + live.count, 0),
-  workloads: workloads.slice(0, SHOWN).map(({ id, displayName }) => ({ id, display_name: displayName })),
+  workloads: workloads.slice(0, SHOWN).map(toAdoptWorkload),
 })

@@ -1,5 +1,5 @@
 import { array, defaulted, string, type } from 'superstruct'
-import { groupUnmanaged } from '../../lib/fleet-configs/adopt.ts'
+import { groupUnmanaged, toAdoptWorkload } from '../../lib/fleet-configs/adopt.ts'
 import { compareText } from '../../lib/model/text-order.ts'
 import { AdoptWorkload } from '../../lib/wire/adopt.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
@@ -34,7 +34,7 @@ export default defineHttp({
         return from === -1 ? [] : all.slice(from, from + limit)
       },
       keyOf: ({ id }) => [id],
-      toWire: ({ id, displayName }) => ({ id, display_name: displayName }),
+      toWire: toAdoptWorkload,
     })
   },
 })

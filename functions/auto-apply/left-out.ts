@@ -1,4 +1,5 @@
 import { array, enums, optional, type } from 'superstruct'
+import { placeOf } from '../../lib/model/places.ts'
 import { AutoApplyLeftOut } from '../../lib/wire/auto-apply.ts'
 import { AUTO_APPLY_REASONS } from '../../lib/wire/values.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
@@ -30,12 +31,17 @@ export default defineHttp({
         return from === -1 ? [] : leftOut.slice(from, from + limit)
       },
       keyOf: ([id]) => [id],
-      toWire: ([id, { reason, variable }]) => ({
-        workload_id: id,
-        workload_name: ctx.fleet.workload(id)?.displayName ?? id,
-        reason,
-        ...(variable === undefined ? {} : { detail: variable }),
-      }),
+      toWire: ([id, { reason, variable }]) => {
+        const workload = ctx.fleet.workload(id)
+        const place = placeOf(workload?.fingerprintKeys ?? {})
+        return {
+          workload_id: id,
+          workload_name: workload?.displayName ?? id,
+          ...(place === '' ? {} : { workload_place: place }),
+          reason,
+          ...(variable === undefined ? {} : { detail: variable }),
+        }
+      },
     })
   },
 })

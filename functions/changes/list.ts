@@ -12,7 +12,7 @@ import { problem } from '../../runtime/reply.ts'
 const text = optional(string())
 const ChangeQuery = type({
   ...pageQuery,
-  ...{ workload: text, person: text, outcome: text, kind: text, from: text, to: text },
+  ...{ workload: text, campaign: text, person: text, outcome: text, kind: text, from: text, to: text },
 })
 
 /** One of the words, null for none of them where one was asked for, undefined where none was. */
@@ -49,6 +49,7 @@ export default defineHttp({
     if (to === null) return problem('invalid-time', { parameter: 'to' })
     const filter: ChangeFilter = {
       workload: query.workload || null,
+      campaign: query.campaign || null,
       person: query.person || null,
       outcome: outcome ?? null,
       kind: kind ?? null,

@@ -1,6 +1,7 @@
 import { CampaignJudge, JudgeBusy, type Judgement } from '../campaigns/judge/judge.ts'
 import { startTargets } from '../campaigns/run/start-targets.ts'
 import type { Workload } from '../fleet/state/model.ts'
+import { placeOf } from '../model/places.ts'
 import type { StoredAutoApply } from '../store/auto-apply.ts'
 import { readWanted } from './look.ts'
 import { decideMembers } from './members.ts'
@@ -87,12 +88,19 @@ function reasonOf({ verdict, reason, variable }: Judgement): LeftOut | null {
 }
 
 const toTarget = (
-  { id, displayName }: Workload,
+  { id, displayName, fingerprintKeys }: Workload,
   { baseHash, result, isProduction }: Judgement,
   { reachesProduction }: StoredAutoApply,
   isNewcomer: boolean,
 ): ReachedTarget => ({
-  ...{ workloadId: id, workloadName: displayName, isNewcomer, baseHash, resultHash: result!.hash },
+  ...{
+    workloadId: id,
+    workloadName: displayName,
+    workloadPlace: placeOf(fingerprintKeys),
+    isNewcomer,
+    baseHash,
+    resultHash: result!.hash,
+  },
   // False where production was not approved: a workload that is found to be production once it is locked is then
   // refused.
   isProduction: reachesProduction && isProduction,

@@ -40,6 +40,7 @@ export function toAutoApplyRecord(
 export const toAutoApplyTarget = (target: StoredAutoApplyTarget): AutoApplyTarget => ({
   workload_id: target.workloadId,
   workload_name: target.workloadName,
+  ...(target.workloadPlace === '' ? {} : { workload_place: target.workloadPlace }),
   is_newcomer: target.isNewcomer,
   is_production: target.isProduction,
   state: target.state,

@@ -7,6 +7,7 @@ import { hasOpenCampaign } from '../store/fleet-config-history.ts'
 /** A workload that a version reaches by itself. */
 export interface ReachedTarget extends StartTarget {
   workloadName: string
+  workloadPlace: string
   isNewcomer: boolean
 }
 
@@ -33,6 +34,7 @@ export function autoApplyStarter(
       const startedAt = clock.now()
       const rows = started.map(({ target, push }) => ({
         ...{ autoApplyId: id, workloadId: target.workloadId, workloadName: target.workloadName },
+        workloadPlace: target.workloadPlace,
         ...{ isNewcomer: target.isNewcomer, isProduction: target.isProduction, baseHash: target.baseHash },
         ...{ resultHash: push.hash, state: 'started' as const, pushId: push.pushId, startedAt },
         ...{ cause: null, title: null, endedAt: null },

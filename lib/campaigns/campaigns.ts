@@ -1,11 +1,12 @@
 import { tallyOf } from '../changes/judge-approvals.ts'
+import { listKeptByItself } from '../store/auto-apply-targets.ts'
 import { findCampaign, type StoredCampaign } from '../store/campaigns.ts'
 import type { ApprovalTally } from '../wire/approvals.ts'
-import type { CampaignRecord } from '../wire/campaigns.ts'
+import type { CampaignRecord, KeptByItself } from '../wire/campaigns.ts'
 import { readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './judge/parts.ts'
 import { CampaignPlanner } from './plan/planner.ts'
-import { toCampaignRecord } from './record.ts'
+import { toCampaignRecord, toKeptRecord } from './record.ts'
 import { countRun } from './run/run.ts'
 import { CampaignRunner } from './run/runner.ts'
 
@@ -16,6 +17,9 @@ export interface CampaignReader {
   /** Whether a workload that the campaign names is shown; null for all. */
   sees: ((workloadId: string) => boolean) | null
 }
+
+/** Workloads that got a campaign's version by itself and that are named at most. */
+const KEPT_NAMED_MAX = 50
 
 /** The campaigns of this process: the planner that makes their plans, and the runner that carries them out. */
 export class Campaigns {
@@ -59,7 +63,16 @@ export class Campaigns {
     const campaign = (mayBeStale ? await findCampaign(this.parts.db, read.id) : null) ?? read
     const counts = await countRun(this.parts, campaign.id)
     const tally = await this.#tally(campaign, userId)
-    return toCampaignRecord(campaign, { planning, counts, tally, withTexts, sees })
+    const byItself = await this.#keptByItself(campaign)
+    return toCampaignRecord(campaign, { planning, counts, tally, byItself, withTexts, sees })
+  }
+
+  /** Who got the campaign's version by itself and is to run it still; null for nobody, and before its start. */
+  async #keptByItself({ id, change, startedAt }: StoredCampaign): Promise<KeptByItself | null> {
+    if (change.kind !== 'version' || startedAt === null) return null
+    const of = { campaignId: id, fleetConfigId: change.fleet_config_id, number: change.number }
+    const { count, first } = await listKeptByItself(this.parts.db, of, KEPT_NAMED_MAX)
+    return count === 0 ? null : { count, workloads: first.map(toKeptRecord) }
   }
 
   /** How far a campaign is approved that waits to be approved or started; null for any other. */

@@ -1,7 +1,14 @@
+import type { KeptByItself as StoredKept } from '../store/auto-apply-targets.ts'
 import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import type { ApprovalTally } from '../wire/approvals.ts'
-import type { CampaignChange, CampaignRecord, CampaignScope, CampaignTarget } from '../wire/campaigns.ts'
+import type {
+  CampaignChange,
+  CampaignRecord,
+  CampaignScope,
+  CampaignTarget,
+  KeptByItself,
+} from '../wire/campaigns.ts'
 import type { PlanProgress } from './plan/planner.ts'
 import type { StateCounts } from './run/limits.ts'
 
@@ -11,6 +18,8 @@ export interface CampaignFacts {
   counts: { all: StateCounts; waves: readonly StateCounts[] }
   /** How far it is approved; null for one that does not wait for that. */
   tally: ApprovalTally | null
+  /** Who got its version by itself and keeps it; null where there is none. */
+  byItself: KeptByItself | null
   /** Whether the reader may see config texts. */
   withTexts: boolean
   /** Whether a workload that it names is shown; null for all. */
@@ -20,7 +29,7 @@ export interface CampaignFacts {
 /** A campaign as the wire shows it. */
 export function toCampaignRecord(
   campaign: StoredCampaign,
-  { planning, counts, tally, withTexts, sees }: CampaignFacts,
+  { planning, counts, tally, byItself, withTexts, sees }: CampaignFacts,
 ): CampaignRecord {
   const { rules, plan, waveEndedAt, change } = campaign
   const dwellMs = (plan?.waves[campaign.wave]?.dwell_seconds ?? 0) * 1_000
@@ -53,6 +62,7 @@ export function toCampaignRecord(
     ...present('request_comment', campaign.requestComment),
     approvals: campaign.approvals.map(({ by, at, comment }) => ({ by, at, comment })),
     ...(tally === null ? {} : { tally }),
+    ...(byItself === null ? {} : { by_itself: keptAsSeen(byItself, sees) }),
     ...present('closed_by', campaign.closedBy),
     ...present('close_comment', campaign.closeComment),
     ...present('started_by', campaign.startedBy),
@@ -86,10 +96,26 @@ function withoutTexts(change: CampaignChange): CampaignChange {
   return rest
 }
 
+/** Those that are shown, of all that their number counts. */
+const keptAsSeen = ({ count, workloads }: KeptByItself, sees: CampaignFacts['sees']): KeptByItself => ({
+  count,
+  workloads: workloads.filter(({ workload_id: id }) => sees === null || sees(id)),
+})
+
+/** A workload that got a campaign's version by itself, as the wire shows it. */
+export const toKeptRecord = (kept: StoredKept): KeptByItself['workloads'][number] => ({
+  workload_id: kept.workloadId,
+  workload_name: kept.workloadName,
+  ...present('workload_place', kept.workloadPlace || null),
+  is_newcomer: kept.isNewcomer,
+  has_base: kept.hasBase,
+})
+
 /** A target as the wire shows it. */
 export const toTargetRecord = (target: StoredCampaignTarget): CampaignTarget => ({
   workload_id: target.workloadId,
   workload_name: target.workloadName,
+  ...present('workload_place', target.workloadPlace || null),
   wave: target.wave,
   verdict: target.verdict,
   ...present('reason', target.reason),

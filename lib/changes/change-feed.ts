@@ -1,3 +1,4 @@
+import { placeOf } from '../model/places.ts'
 import type { StoredChange } from '../store/change-feed.ts'
 import type { ChangeRecord } from '../wire/change-feed.ts'
 
@@ -25,6 +26,7 @@ export function toChangeRecord(change: StoredChange, sees: { comments: boolean }
     approver: change.approver,
     workload_id: change.workloadId,
     workload_name: change.workloadName,
+    workload_place: placeOf(change.workloadKeys ?? {}) || null,
     config_hash: change.hash,
     failed_config_hash: change.failedHash,
     approval_id: change.approvalId,
@@ -36,6 +38,7 @@ export function toChangeRecord(change: StoredChange, sees: { comments: boolean }
     target_count: change.targetCount,
     applied_count: change.appliedCount,
     failed_count: change.failedCount,
+    push_count: change.pushCount,
   }
   return {
     kind: change.kind,

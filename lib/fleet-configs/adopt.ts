@@ -1,5 +1,7 @@
 import type { Workload } from '../fleet/state/model.ts'
+import { placeOf } from '../model/places.ts'
 import { inTurns } from '../turns.ts'
+import type { AdoptWorkload } from '../wire/adopt.ts'
 
 /** Workloads that nothing was ever pushed to and that report to run the same. */
 export interface AdoptGroup {
@@ -23,6 +25,12 @@ export const isUnmanaged = ({
   acceptsRemoteConfig,
 }: Workload): boolean =>
   pushSeq === 0 && activeHash === null && archivedAt === null && type === 'collector' && acceptsRemoteConfig
+
+/** A workload as adoption names it. */
+export function toAdoptWorkload({ id, displayName, fingerprintKeys }: Workload): AdoptWorkload {
+  const place = placeOf(fingerprintKeys)
+  return { id, display_name: displayName, ...(place === '' ? {} : { place }) }
+}
 
 /** The unmanaged workloads by what they report to run, the largest group first. */
 export async function groupUnmanaged(workloads: Iterable<Workload>): Promise<AdoptGroup[]> {

@@ -7,6 +7,8 @@ export interface StoredAutoApplyTarget {
   autoApplyId: string
   workloadId: string
   workloadName: string
+  /** What tells it apart from others of its name (`placeOf`). */
+  workloadPlace: string
   isNewcomer: boolean
   isProduction: boolean
   baseHash: string | null
@@ -23,6 +25,7 @@ const ROW = columns<keyof StoredAutoApplyTarget>({
   autoApplyId: 'auto_apply_id',
   workloadId: 'workload_id',
   workloadName: 'workload_name',
+  workloadPlace: 'workload_place',
   isNewcomer: 'is_newcomer',
   isProduction: 'is_production',
   baseHash: 'base_hash',
@@ -45,6 +48,7 @@ export async function insertAutoApplyTargets(
     auto_apply_id: t.autoApplyId,
     workload_id: t.workloadId,
     workload_name: t.workloadName,
+    workload_place: t.workloadPlace,
     is_newcomer: t.isNewcomer,
     is_production: t.isProduction,
     base_hash: t.baseHash,
@@ -53,11 +57,11 @@ export async function insertAutoApplyTargets(
     started_at: t.startedAt,
   }))
   const touched = await tx.execute(
-    `insert into auto_apply_targets (auto_apply_id, workload_id, workload_name, is_newcomer, is_production,
+    `insert into auto_apply_targets (auto_apply_id, workload_id, workload_name, workload_place, is_newcomer, is_production,
        base_hash, result_hash, state, push_id, started_at)
-     select auto_apply_id, workload_id, workload_name, is_newcomer, is_production, base_hash, result_hash, 'started',
+     select auto_apply_id, workload_id, workload_name, workload_place, is_newcomer, is_production, base_hash, result_hash, 'started',
        push_id, started_at
-     from json_to_recordset($1::json) as r (auto_apply_id text, workload_id text, workload_name text,
+     from json_to_recordset($1::json) as r (auto_apply_id text, workload_id text, workload_name text, workload_place text,
        is_newcomer boolean, is_production boolean, base_hash text, result_hash text, push_id uuid,
        started_at timestamptz)
      on conflict (auto_apply_id, workload_id) do nothing`,
@@ -160,4 +164,36 @@ export async function listAutoApplyTargets(
      order by started_at desc, workload_id limit $4`,
     [autoApplyId, after?.startedAt ?? null, after?.workloadId ?? null, limit],
   )
+}
+
+/** A workload that a version was brought to by itself and that is to run that still. */
+export type KeptByItself = Pick<
+  StoredAutoApplyTarget,
+  'workloadId' | 'workloadName' | 'workloadPlace' | 'isNewcomer'
+> & { hasBase: boolean }
+
+/**
+ * The workloads outside of a campaign to which the campaign's version was brought by itself, and which are to run what
+ * it brought: their number, and the first of them by id. A roll-back of the campaign does not reach them.
+ */
+export async function listKeptByItself(
+  db: Db,
+  of: { campaignId: string; fleetConfigId: string; number: number },
+  limit: number,
+): Promise<{ count: number; first: KeptByItself[] }> {
+  const rows = await db.query<KeptByItself & { count: number }>(
+    `select kept.*, count(*) over ()::int as count from (
+       select distinct on (t.workload_id) t.workload_id as "workloadId", t.workload_name as "workloadName",
+         t.workload_place as "workloadPlace", t.is_newcomer as "isNewcomer", t.base_hash is not null as "hasBase"
+       from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
+         join workloads w on w.id = t.workload_id and w.archived_at is null and w.active_config_hash = t.result_hash
+         join fleet_config_versions v on v.fleet_config_id = a.fleet_config_id and v.hash = a.version_hash
+       where a.fleet_config_id::text = $2 and v.number = $3 and not exists (
+         select from campaign_targets c
+         where c.campaign_id = $1 and c.workload_id = t.workload_id and c.push_id is not null)
+       order by t.workload_id, t.started_at desc) as kept
+     order by "workloadId" limit $4`,
+    [of.campaignId, of.fleetConfigId, of.number, limit],
+  )
+  return { count: rows[0]?.count ?? 0, first: rows.map(({ count: _, ...row }) => row) }
 }

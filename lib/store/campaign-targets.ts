@@ -7,6 +7,8 @@ export interface StoredCampaignTarget {
   campaignId: string
   workloadId: string
   workloadName: string
+  /** What tells it apart from others of its name (`placeOf`). */
+  workloadPlace: string
   position: number
   /** Null for one that is left out. */
   wave: number | null
@@ -32,7 +34,7 @@ export interface StoredCampaignTarget {
   endedAt: Date | null
 }
 
-const COLUMNS = `campaign_id as "campaignId", workload_id as "workloadId", workload_name as "workloadName", position,
+const COLUMNS = `campaign_id as "campaignId", workload_id as "workloadId", workload_name as "workloadName", workload_place as "workloadPlace", position,
   wave, verdict, reason, base_hash as "baseHash", result_hash as "resultHash", group_key as "groupKey", variables,
   is_production as "isProduction", instance_count as "instanceCount", state, push_id as "pushId",
   rollback_push_id as "rollbackPushId", cause, title, was_degraded as "wasDegraded", was_drifted as "wasDrifted",
@@ -51,6 +53,7 @@ export async function replaceCampaignTargets(
     const records = some.map((t) => ({
       workload_id: t.workloadId,
       workload_name: t.workloadName,
+      workload_place: t.workloadPlace,
       position: t.position,
       wave: t.wave,
       verdict: t.verdict,
@@ -64,10 +67,10 @@ export async function replaceCampaignTargets(
       state: t.state,
     }))
     await tx.execute(
-      `insert into campaign_targets (campaign_id, workload_id, workload_name, position, wave, verdict, reason,
+      `insert into campaign_targets (campaign_id, workload_id, workload_name, workload_place, position, wave, verdict, reason,
          base_hash, result_hash, group_key, variables, is_production, instance_count, state, was_degraded)
        select $1, r.*, false from json_to_recordset($2::json) as r (workload_id text, workload_name text,
-         position int, wave int, verdict text, reason text, base_hash text, result_hash text, group_key text, variables jsonb,
+         workload_place text, position int, wave int, verdict text, reason text, base_hash text, result_hash text, group_key text, variables jsonb,
          is_production boolean, instance_count int, state text)`,
       [campaignId, JSON.stringify(records)],
     )
@@ -283,6 +286,7 @@ export interface StoredCampaignGroup {
   productionCount: number
   sampleId: string
   sampleName: string
+  samplePlace: string
   baseHash: string | null
 }
 
@@ -298,6 +302,7 @@ export async function listCampaignGroups(
        (count(*) filter (where is_production))::int as "productionCount",
        (array_agg(workload_id order by position))[1] as "sampleId",
        (array_agg(workload_name order by position))[1] as "sampleName",
+       (array_agg(workload_place order by position))[1] as "samplePlace",
        (array_agg(base_hash order by position))[1] as "baseHash"
      from campaign_targets where campaign_id = $1 and wave is not null and group_key is not null
        and ($3::text[] is null or workload_id = any($3))

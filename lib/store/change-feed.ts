@@ -20,6 +20,8 @@ export interface StoredChange {
   approver: string | null
   workloadId: string | null
   workloadName: string | null
+  /** What identifies the workload; null for a campaign. */
+  workloadKeys: Readonly<Record<string, string>> | null
   hash: string | null
   failedHash: string | null
   approvalId: string | null
@@ -32,12 +34,16 @@ export interface StoredChange {
   targetCount: number | null
   appliedCount: number | null
   failedCount: number | null
+  /** How many pushes a campaign made that are not told by themselves; null for what is no campaign. */
+  pushCount: number | null
 }
 
 /** What a feed is narrowed to; null lets everything through. `from` and `to` are inclusive. */
 export interface ChangeFilter {
-  /** A workload's id, or a part of its name. */
+  /** A workload's id, a part of its name, or its host. */
   workload: string | null
+  /** A campaign's id: the pushes that it made, which its own entry stands for otherwise. */
+  campaign: string | null
   /** A part of the name of whoever did it, asked for it or approved it. */
   person: string | null
   outcome: ChangeOutcome | null
@@ -55,7 +61,8 @@ export interface ChangeSight {
 }
 
 const NAME = `coalesce(nullif(w.display_name, ''), w.fingerprint_keys->>'name', w.id)`
-const FITS_WORKLOAD = `(w.id = $1 or position(lower($1::text) in lower(${NAME})) > 0)`
+const FITS_WORKLOAD = `(w.id = $1 or position(lower($1::text) in lower(${NAME})) > 0
+  or lower($1::text) = lower(w.fingerprint_keys->>'host.name'))`
 
 /** A config that was brought to a workload: by a request, in stages, by a campaign, or back to an earlier one. */
 const PUSHES = `select
@@ -68,31 +75,34 @@ const PUSHES = `select
       else case when p.phase in ('superseded', 'aborted') then 'ended'
         when r.status = 'halted' then 'halted' else 'open' end end as outcome,
     p.status, p.phase, r.id as "rolloutId", r.status as "rolloutStatus", p.pushed_by as who,
-    a.requester, a.approver, w.id as "workloadId", ${NAME} as "workloadName", p.config_hash as hash,
+    a.requester, a.approver, w.id as "workloadId", ${NAME} as "workloadName", w.fingerprint_keys as "workloadKeys", p.config_hash as hash,
     p.failed_hash as "failedHash", p.approval_id as "approvalId", c.id as "campaignId", c.name as "campaignName",
     coalesce(a.break_glass, false) as "isBreakGlass",
     coalesce(nullif(a.break_glass_reason, ''), nullif(a.push_comment, ''), a.request_comment, '') as comment,
     p.error_cause as "errorCause", p.error_title as "errorTitle", p.target_count as "targetCount",
-    p.applied_count as "appliedCount", p.failed_count as "failedCount"
+    p.applied_count as "appliedCount", p.failed_count as "failedCount", null::int as "pushCount"
   from pushes p join workloads w on w.id = p.workload_id
   left join rollouts r on r.push_id = p.push_id
   left join approvals a on a.id = p.approval_id
   left join campaigns c on c.id = (
     select t.campaign_id from campaign_targets t where t.push_id = p.push_id
     union all select t.campaign_id from campaign_targets t where t.rollback_push_id = p.push_id limit 1)
-  where ($1::text is null or ${FITS_WORKLOAD})`
+  where ($1::text is null or ${FITS_WORKLOAD}) and not ($15 and c.id is not null)
+    and ($14::text is null or p.push_id in (
+      select push_id from campaign_targets where campaign_id = $14
+      union all select rollback_push_id from campaign_targets where campaign_id = $14))`
 
 /** A request as long as it is no push: it waits, or ended without one. */
 const REQUESTS = `select 'request' as kind, a.id, a.created_at as at, a.closed_at as "endedAt",
     case when a.status in ('pending', 'approved') then 'open' else 'ended' end as outcome,
     a.status, null as phase, null as "rolloutId", null as "rolloutStatus", a.requester as who,
-    a.requester, a.approver, w.id as "workloadId", ${NAME} as "workloadName", a.draft_hash as hash,
+    a.requester, a.approver, w.id as "workloadId", ${NAME} as "workloadName", w.fingerprint_keys as "workloadKeys", a.draft_hash as hash,
     null as "failedHash", a.id as "approvalId", null as "campaignId", null as "campaignName",
     false as "isBreakGlass", coalesce(nullif(a.close_comment, ''), a.request_comment) as comment,
     null as "errorCause", null as "errorTitle", null::int as "targetCount", null::int as "appliedCount",
-    null::int as "failedCount"
+    null::int as "failedCount", null::int as "pushCount"
   from approvals a join workloads w on w.id = a.workload_id
-  where a.status <> 'pushed' and ($1::text is null or ${FITS_WORKLOAD})`
+  where a.status <> 'pushed' and $14::text is null and ($1::text is null or ${FITS_WORKLOAD})`
 
 /** A campaign, from its start on where it has started. */
 const CAMPAIGNS = `select 'campaign' as kind, c.id, coalesce(c.started_at, c.created_at) as at,
@@ -102,13 +112,13 @@ const CAMPAIGNS = `select 'campaign' as kind, c.id, coalesce(c.started_at, c.cre
       else 'open' end as outcome,
     c.status, null as phase, null as "rolloutId", null as "rolloutStatus",
     coalesce(c.started_by, c.created_by) as who, c.requested_by as requester, null as approver,
-    null as "workloadId", null as "workloadName", null as hash, null as "failedHash", null as "approvalId",
+    null as "workloadId", null as "workloadName", null::jsonb as "workloadKeys", null as hash, null as "failedHash", null as "approvalId",
     c.id as "campaignId", c.name as "campaignName", false as "isBreakGlass",
     coalesce(nullif(c.close_comment, ''), nullif(c.request_comment, ''), c.description) as comment,
     null as "errorCause", null as "errorTitle", null::int as "targetCount", null::int as "appliedCount",
-    null::int as "failedCount"
+    null::int as "failedCount", 0 as "pushCount"
   from campaigns c
-  where ($10 or c.started_at is not null) and ($1::text is null or exists (
+  where ($10 or c.started_at is not null) and $14::text is null and ($1::text is null or exists (
     select from campaign_targets t join workloads w on w.id = t.workload_id
     where t.campaign_id = c.id and ${FITS_WORKLOAD}))`
 
@@ -121,6 +131,18 @@ const newestOf = (source: string): string => `(select * from (${source}) s
     and ($7::timestamptz is null or (at <= $7 and (at < $7 or id collate "C" < $8)))
     and ($12::timestamptz is null or (at >= $12 and (at > $12 or id collate "C" >= $13)))
   order by at desc, id collate "C" desc limit $9)`
+
+/**
+ * Whether the entry of a campaign stands for its pushes: one campaign would fill the feed. A reader who narrows the feed
+ * to a workload, a kind, what went wrong or the campaign itself is shown them.
+ */
+const foldsCampaigns = ({ workload, campaign, kind, outcome }: ChangeFilter, sight: ChangeSight): boolean =>
+  sight.withCampaigns &&
+  workload === null &&
+  campaign === null &&
+  kind === null &&
+  outcome !== 'failed' &&
+  outcome !== 'halted'
 
 /** A place in the feed: what comes after it is older. */
 export interface ChangeKey {
@@ -198,7 +220,27 @@ export async function listChanges(
       hidesCampaigns,
       bound?.at ?? null,
       bound?.id ?? null,
+      filter.campaign,
+      foldsCampaigns(filter, sight),
     ],
   )
-  return { changes, bound }
+  return { changes: await withFiguresOfCampaigns(db, changes), bound }
+}
+
+/** Say of each campaign how many workloads it changes, how many of them took it, and how many pushes it made. */
+async function withFiguresOfCampaigns(db: Db, changes: readonly StoredChange[]): Promise<StoredChange[]> {
+  const ids = changes.flatMap(({ kind, id }) => (kind === 'campaign' ? [id] : []))
+  if (ids.length === 0) return [...changes]
+  const rows = await db.query<
+    Pick<StoredChange, 'id' | 'targetCount' | 'appliedCount' | 'failedCount' | 'pushCount'>
+  >(
+    `select campaign_id as id, count(*)::int as "targetCount",
+       (count(*) filter (where state = 'applied'))::int as "appliedCount",
+       (count(*) filter (where state in ('failed', 'rollback_failed', 'no_answer')))::int as "failedCount",
+       (count(push_id) + count(rollback_push_id))::int as "pushCount"
+     from campaign_targets where campaign_id = any($1::text[]) and wave is not null group by 1`,
+    [ids],
+  )
+  const figures = new Map(rows.map((row) => [row.id, row]))
+  return changes.map((change) => ({ ...change, ...(change.kind === 'campaign' && figures.get(change.id)) }))
 }

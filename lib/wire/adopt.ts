@@ -4,7 +4,11 @@ import { anyOf, named, note, type Sent } from './structs.ts'
 export const AdoptWorkload = named(
   'AdoptWorkload',
   'A workload that nothing was ever pushed to.',
-  type({ id: string(), display_name: string() }),
+  type({
+    id: string(),
+    display_name: string(),
+    place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
+  }),
 )
 export type AdoptWorkload = Infer<typeof AdoptWorkload>
 

@@ -154,6 +154,7 @@ export const AutoApplyTarget = named(
   type({
     workload_id: string(),
     workload_name: string(),
+    workload_place: optional(string()),
     is_newcomer: boolean(),
     is_production: boolean(),
     state: AutoApplyTargetState,
@@ -174,6 +175,7 @@ export const AutoApplyLeftOut = named(
   type({
     workload_id: string(),
     workload_name: string(),
+    workload_place: optional(string()),
     reason: AutoApplyReason,
     detail: note('As which variable has no value.', optional(string())),
   }),

@@ -13,7 +13,7 @@ import {
 } from 'superstruct'
 import { ApprovalTally } from './approvals.ts'
 import { GroupScope } from './identity.ts'
-import { Selector } from './selectors.ts'
+import { Selector, SelectorExpression } from './selectors.ts'
 import { anyOf, anything, dictionary, named, note, type Sent } from './structs.ts'
 import {
   CAMPAIGN_GATES,
@@ -173,6 +173,10 @@ export const CampaignMatch = named(
       'Ids that are no workload, and ids and names that leave nobody out, at most 20.',
       array(string()),
     ),
+    unmet: note(
+      'Where nobody meets the selector: its conditions that no workload meets, a label as `In`, at most 20. Empty where each is met by some workload, and all of them by none.',
+      optional(array(SelectorExpression)),
+    ),
   }),
 )
 export type CampaignMatch = Infer<typeof CampaignMatch>
@@ -273,6 +277,7 @@ export const CampaignGroup = named(
     production_count: number(),
     sample_workload_id: string(),
     sample_workload_name: string(),
+    sample_workload_place: optional(string()),
     diff: note('Unified; cut where it is long.', string()),
     variables: note('Each variable with its values, the rarest first.', dictionary(array(CampaignVariable))),
   }),
@@ -331,6 +336,27 @@ export const CampaignApproval = named(
 )
 export type CampaignApproval = Infer<typeof CampaignApproval>
 
+export const KeptByItself = named(
+  'KeptByItself',
+  "Workloads outside of a campaign that got its version by itself and are to run it still. The campaign's roll-back does not reach them.",
+  type({
+    count: number(),
+    workloads: note(
+      'The first 50 by id, of those that the reader may see.',
+      array(
+        type({
+          workload_id: string(),
+          workload_name: string(),
+          workload_place: optional(string()),
+          is_newcomer: boolean(),
+          has_base: note('False where muster knows no config that it could go back to.', boolean()),
+        }),
+      ),
+    ),
+  }),
+)
+export type KeptByItself = Infer<typeof KeptByItself>
+
 export const CampaignRecord = named(
   'CampaignRecord',
   'One change that is carried to many workloads.',
@@ -360,6 +386,7 @@ export const CampaignRecord = named(
     wave: note('The wave that it is in, from 0.', number()),
     wave_ends_at: note('While a wave that is done is being watched.', optional(string())),
     counts: note('Targets by state.', dictionary(number())),
+    by_itself: optional(KeptByItself),
     wave_counts: note('The same for each wave.', array(dictionary(number()))),
     halt: optional(CampaignHalt),
     created_by: string(),
@@ -388,6 +415,7 @@ export const CampaignTarget = named(
   type({
     workload_id: string(),
     workload_name: string(),
+    workload_place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
     wave: nullable(number()),
     verdict: CampaignVerdict,
     reason: optional(CampaignReason),

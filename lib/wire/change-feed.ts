@@ -33,6 +33,7 @@ export const ChangeRecord = named(
     approver: optional(string()),
     workload_id: optional(string()),
     workload_name: optional(string()),
+    workload_place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
     config_hash: note('What was to run.', optional(string())),
     failed_config_hash: note('What a rollback takes back.', optional(string())),
     approval_id: optional(string()),
@@ -45,6 +46,10 @@ export const ChangeRecord = named(
     target_count: optional(number()),
     applied_count: optional(number()),
     failed_count: optional(number()),
+    push_count: note(
+      'Of a campaign: the pushes that it made. They are entries of their own only where the list is narrowed to a workload, a campaign, a kind, or what failed or halted.',
+      optional(number()),
+    ),
   }),
 )
 export type ChangeRecord = Infer<typeof ChangeRecord>

@@ -10,7 +10,10 @@ export const ExportDestination = named(
     signals: array(string()),
     workload_count: number(),
     instance_count: number(),
-    workloads: note('The first twenty.', array(type({ id: string(), display_name: string() }))),
+    workloads: note(
+      'The first twenty.',
+      array(type({ id: string(), display_name: string(), place: optional(string()) })),
+    ),
   }),
 )
 export type ExportDestination = Infer<typeof ExportDestination>

@@ -193,6 +193,7 @@ export const FleetConfigWorkload = named(
   type({
     workload_id: string(),
     display_name: string(),
+    place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
     status: string(),
     active_config_hash: optional(string()),
     version: note('The version that it should run, where its text has no variables.', optional(number())),

@@ -10,7 +10,7 @@ type Row = Record<string, unknown>
  * breaks it, and what the simulation then says. Most of these faults change what a process reads from its database: it
  * then decides by something that is not so.
  */
-export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp }>> = {
+export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp; first?: number }>> = {
   'goes on with a campaign that was paused': {
     flaw: writing(
       (text, params) => text.startsWith('update campaigns set') && params.includes('paused'),
@@ -65,6 +65,16 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp 
       if (isOfCampaigns(text) && row['rules']) row['wave'] = 9
     }),
     says: /before its wave has begun/,
+  },
+  'goes on after a first wave that nobody applied': {
+    flaw: reading((text, row) => {
+      const rules = row['rules'] as Row | undefined
+      if (isOfCampaigns(text) && rules)
+        row['rules'] = { ...rules, limits: { ...(rules['limits'] as Row), silent: 1_000 } }
+    }),
+    says: /goes on after a first wave that nobody applied/,
+    // Few seeds have a first wave that nobody applies: the search begins at one that does.
+    first: 60,
   },
   'does not write how targets ended': {
     flaw: { ground: (ground) => ({ ...ground, db: without(ground.db, isEndOfTargets) }) },

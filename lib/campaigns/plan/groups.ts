@@ -73,6 +73,7 @@ export async function showGroups(
       production_count: group.productionCount,
       sample_workload_id: group.sampleId,
       sample_workload_name: group.sampleName,
+      ...(group.samplePlace === '' ? {} : { sample_workload_place: group.samplePlace }),
       diff: result?.ok ? await showDiff(parts, base, result.text) : '',
       variables: variables.get(group.key) ?? {},
     })

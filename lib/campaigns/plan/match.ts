@@ -1,12 +1,17 @@
 import { isProduction } from '../../model/production.ts'
 import { isGlob, matchesGlob } from '../../selectors/glob.ts'
+import { isSelected, toSelectable } from '../../selectors/selector.ts'
+import { inTurns } from '../../turns.ts'
 import type { CampaignMatch, CampaignScope } from '../../wire/campaigns.ts'
+import type { Selector, SelectorExpression } from '../../wire/selectors.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { listMeant, type MeantWorkload, namesOf, openScope } from '../judge/scope.ts'
 
 /** Names of selected workloads, and entries that mean nobody, that are shown at most. */
 const NAMES_MAX = 10
 const UNMATCHED_MAX = 20
+/** Workloads that are looked at before other work gets a turn. */
+const CHUNK = 500
 
 /** Say which workloads a scope means now. `fleetConfigId` is set where a version of that fleet config is carried. */
 export async function matchScope(
@@ -35,7 +40,32 @@ export async function matchScope(
     disconnected_count: selected.filter(({ status }) => status === 'disconnected').length,
     names: names.sort().slice(0, NAMES_MAX),
     unmatched: findUnmatched(parts, scope, meant).slice(0, UNMATCHED_MAX),
+    ...(scope.selector === undefined || meant.length > 0
+      ? {}
+      : { unmet: (await findUnmet(parts, scope.selector)).slice(0, UNMATCHED_MAX) }),
   }
+}
+
+/** The conditions of a selector on labels and identities that no workload meets, whatever the other conditions are. */
+async function findUnmet(
+  { fleet }: Pick<CampaignParts, 'fleet'>,
+  { match_labels = {}, match_expressions = [] }: Selector,
+): Promise<SelectorExpression[]> {
+  let left: SelectorExpression[] = [
+    ...Object.entries(match_labels).map(([key, value]) => ({
+      key,
+      operator: 'In' as const,
+      values: [value],
+    })),
+    ...match_expressions,
+  ]
+  for await (const some of inTurns(fleet.state.workloads.values(), CHUNK))
+    for (const workload of some) {
+      if (workload.archivedAt !== null) continue
+      const selectable = toSelectable(workload)
+      left = left.filter((condition) => !isSelected(selectable, { match_expressions: [condition] }))
+    }
+  return left
 }
 
 /** The entries of a scope that mean nobody: very likely somebody mistyped them. */

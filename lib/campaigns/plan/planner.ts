@@ -1,4 +1,5 @@
 import type { Workload } from '../../fleet/state/model.ts'
+import { placeOf } from '../../model/places.ts'
 import { isSelected, toSelectable } from '../../selectors/selector.ts'
 import { replaceCampaignTargets, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { keepPlan, type StoredCampaign } from '../../store/campaigns.ts'
@@ -176,6 +177,7 @@ function toTargets(
     campaignId: campaign.id,
     workloadId: workload.id,
     workloadName: workload.displayName,
+    workloadPlace: placeOf(workload.fingerprintKeys),
     position,
     wave: waveOf.get(workload.id) ?? null,
     verdict: judgement.verdict,

@@ -35,6 +35,8 @@ export const campaignFormTexts = defineTexts({
       `${more > 0 ? 'Such as' : 'They are'} ${formatList(names)}.`,
     leftOut: (count: number) => `${workloads(count)} left out.`,
     disconnected: (count: number) => `${n(count)} of them away now.`,
+    unmet: (lines: readonly string[]) => `No workload meets ${formatList(lines)}.`,
+    noneMeetsAll: 'Each condition is met by some workload, and no workload meets them all.',
     unmatched: (names: readonly string[]) => `Nobody here is called ${formatList(names)}.`,
     waves: 'Waves',
     wavesHint:
@@ -144,6 +146,8 @@ export const campaignFormTexts = defineTexts({
       `${more > 0 ? 'Par exemple' : 'À savoir'} ${formatList(names)}.`,
     leftOut: (count: number) => `${workloads(count)} de côté.`,
     disconnected: (count: number) => `${n(count)} sont absents en ce moment.`,
+    unmet: (lines: readonly string[]) => `Aucun workload ne remplit ${formatList(lines)}.`,
+    noneMeetsAll: 'Chaque condition est remplie par quelques workloads, et aucun ne les remplit toutes.',
     unmatched: (names: readonly string[]) => `Personne ici ne s’appelle ${formatList(names)}.`,
     waves: 'Vagues',
     wavesHint:

@@ -179,6 +179,13 @@ export const campaignTexts = defineTexts({
       approver_gone: () => 'Halted: whoever approved it may not approve any more.',
     } as Record<CampaignGate, (value: number, limit: number, wave: number) => string>,
     haltCause: (title: string) => `Most of them: ${title}.`,
+    kept: 'Got this version by itself, and kept it',
+    keptLead: (count: number) =>
+      `${workloadsEn(count)} got this version by itself and ${plural(count, 'is', 'are')} not taken back with the campaign. Bring them another version.`,
+    keptNewcomer: 'came after its approval',
+    keptOlder: 'was on an older version',
+    keptNoBase: 'no config to go back to is known',
+    keptChange: (count: number) => `Change ${plural(count, 'this one', `these ${n(count)}`)}…`,
     haltNext: 'Look at those that are named, then continue, abort, or take it back.',
     step: {
       request: 'Ask for approval',
@@ -390,6 +397,13 @@ export const campaignTexts = defineTexts({
       approver_gone: () => 'Arrêtée : qui l’a approuvée ne peut plus approuver.',
     } as Record<CampaignGate, (value: number, limit: number, wave: number) => string>,
     haltCause: (title: string) => `La plupart : ${title}.`,
+    kept: 'Ont reçu cette version automatiquement, et la gardent',
+    keptLead: (count: number) =>
+      `${workloadsFr(count)} ${plural(count, 'a reçu', 'ont reçu')} cette version automatiquement et ne ${plural(count, 'revient', 'reviennent')} pas en arrière avec la campagne. Donnez-leur une autre version.`,
+    keptNewcomer: 'venu après son approbation',
+    keptOlder: 'était à une version plus ancienne',
+    keptNoBase: 'aucune config antérieure connue',
+    keptChange: (count: number) => `Changer ${plural(count, 'celui-ci', `ces ${n(count)}`)}…`,
     haltNext: 'Regardez ceux qui sont nommés, puis continuez, abandonnez ou annulez.',
     step: {
       request: 'Demander l’approbation',

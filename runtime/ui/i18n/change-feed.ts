@@ -1,5 +1,5 @@
 import type { ChangeOutcome, ChangeRecord, FeedKind } from '../../../lib/wire/change-feed.ts'
-import { defineTexts, say } from './define.ts'
+import { defineTexts, plural, say } from './define.ts'
 import { formatNumber, shortHash } from './format.ts'
 
 const n = formatNumber
@@ -10,7 +10,7 @@ export const changeFeedTexts = defineTexts({
     title: 'Changes',
     lead: 'What was done to the configs of the fleet, the newest first.',
     workload: 'Workload',
-    workloadHint: 'name or id',
+    workloadHint: 'name, host or id',
     person: 'Person',
     personHint: 'a part of the e-mail',
     kind: 'Kind',
@@ -49,6 +49,7 @@ export const changeFeedTexts = defineTexts({
     forWhom: (who: string) => `asked for by ${who}`,
     approvedBy: (who: string) => `approved by ${who}`,
     byCampaign: (name: string) => `campaign ${name}`,
+    pushes: (count: number) => `${n(count)} ${plural(count, 'push', 'pushes')} of this campaign`,
     glass: 'broke the glass',
     reached: (applied: number, failed: number, all: number) =>
       `${n(applied)} of ${n(all)} applied${failed > 0 ? `, ${n(failed)} failed` : ''}`,
@@ -57,7 +58,7 @@ export const changeFeedTexts = defineTexts({
     title: 'Changements',
     lead: 'Ce qui a été fait aux configs du parc, le plus récent d’abord.',
     workload: 'Collecteur',
-    workloadHint: 'nom ou identifiant',
+    workloadHint: 'nom, hôte ou identifiant',
     person: 'Personne',
     personHint: 'une partie du courriel',
     kind: 'Genre',
@@ -96,6 +97,7 @@ export const changeFeedTexts = defineTexts({
     forWhom: (who: string) => `demandé par ${who}`,
     approvedBy: (who: string) => `approuvé par ${who}`,
     byCampaign: (name: string) => `campagne ${name}`,
+    pushes: (count: number) => `${n(count)} ${plural(count, 'poussée', 'poussées')} de cette campagne`,
     glass: 'bris de glace',
     reached: (applied: number, failed: number, all: number) =>
       `${n(applied)} sur ${n(all)} à jour${failed > 0 ? `, ${n(failed)} en échec` : ''}`,

@@ -1,3 +1,4 @@
+import { placeOf as placeAmong } from '../../../lib/model/places.ts'
 import {
   clusterOf as clusterAmong,
   environmentOf as environmentAmong,
@@ -16,8 +17,11 @@ export const clusterOf = ({ labels = {}, fingerprint_keys: keys }: WorkloadRecor
   clusterAmong(trustedAmong(labels), labels) || keys?.['cluster'] || ''
 
 /** What tells workloads of one name apart: namespace or host. */
-export const placeOf = (workload: WorkloadRecord): string =>
-  workload.fingerprint_keys?.['namespace'] ?? workload.fingerprint_keys?.['host.name'] ?? ''
+export const placeOf = (workload: WorkloadRecord): string => placeAmong(workload.fingerprint_keys ?? {})
+
+/** A name with what tells it apart from others that are alike; either may be missing. */
+export const namedAt = (name: string, place = ''): string =>
+  [name, place].filter((part) => part !== '').join(' · ')
 
 /** A name to show, also for workloads that never gave one. */
 export const nameOf = (workload: WorkloadRecord): string =>

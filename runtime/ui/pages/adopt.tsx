@@ -4,6 +4,7 @@ import { adoptTexts } from '../i18n/adopt.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
+import { namedAt } from '../logic/workloads.ts'
 import { CodeEditor } from '../parts/code.tsx'
 import { Action, ActionLink, bind, TextField, unless } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
@@ -151,7 +152,7 @@ function listColumns(): TableColumn<AdoptGroup>[] {
       cell: ({ workloads }) =>
         workloads
           .slice(0, 5)
-          .map(({ display_name: name, id }) => name || id)
+          .map(({ display_name: name, id, place }) => namedAt(name || id, place))
           .join(', '),
     },
     {

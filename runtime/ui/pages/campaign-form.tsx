@@ -2,6 +2,7 @@ import { campaignFormTexts } from '../i18n/campaign-form.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { selectionTexts } from '../i18n/selection.ts'
+import { selectorLines } from '../logic/selector-lines.ts'
 import { CodeEditor } from '../parts/code.tsx'
 import { Checkbox, Select, TextArea, TextField } from '../parts/controls.tsx'
 import type { CampaignForm } from '../state/use-campaign-form.ts'
@@ -73,15 +74,8 @@ export function ChangeField({ of: { values, set, errorOf } }: { of: CampaignForm
       </div>
     )
   return (
-    <div>
-      <div class="pane flush">
-        <CodeEditor text={values.text} label={words.config} onText={(text) => set({ text })} />
-      </div>
-      {error !== null && (
-        <p class="bad" role="alert">
-          {error}
-        </p>
-      )}
+    <div class="pane flush">
+      <CodeEditor text={values.text} label={words.config} onText={(text) => set({ text })} error={error} />
     </div>
   )
 }
@@ -95,7 +89,7 @@ function Matched({ of: { values, match, isCounting } }: { of: CampaignForm }) {
         {isCounting && (values.lines.trim() !== '' || values.ids?.length) ? words.counting : ''}
       </p>
     )
-  const { selected_count: count, names, unmatched, excluded_count: left } = match
+  const { selected_count: count, names, unmatched, unmet, excluded_count: left } = match
   return (
     <div role="status">
       <p class={count === 0 ? 'warn' : ''}>
@@ -104,6 +98,11 @@ function Matched({ of: { values, match, isCounting } }: { of: CampaignForm }) {
         {left > 0 && words.leftOut(left)}
       </p>
       {count > 0 && <p class="muted">{words.matchedNames(names, count - names.length)}</p>}
+      {unmet !== undefined && (
+        <p class="warn">
+          {unmet.length === 0 ? words.noneMeetsAll : words.unmet(selectorLines({ match_expressions: unmet }))}
+        </p>
+      )}
       {unmatched.length > 0 && <p class="warn">{words.unmatched(unmatched)}</p>}
     </div>
   )

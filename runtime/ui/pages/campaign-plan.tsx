@@ -4,6 +4,7 @@ import { say } from '../i18n/define.ts'
 import { formatDuration, formatList, formatNumber } from '../i18n/format.ts'
 import { toBar } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
+import { namedAt } from '../logic/workloads.ts'
 import { DiffText } from '../parts/diff-text.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Pairs } from '../parts/page.tsx'
@@ -101,7 +102,7 @@ export function PlanGroups({ of, plan }: { of: CampaignRecord; plan: CampaignPla
                 <p>
                   {words.group(group.count, plan.target_count)}{' '}
                   <a class="link" href={`/workloads/${group.sample_workload_id}`}>
-                    {group.sample_workload_name}
+                    {namedAt(group.sample_workload_name, group.sample_workload_place)}
                   </a>
                 </p>
                 <DiffText of={group.diff} />

@@ -30,6 +30,7 @@ function TargetRow({ of: target }: { of: CampaignTarget }) {
         <a class="name" href={`/workloads/${target.workload_id}`}>
           {target.workload_name}
         </a>
+        {target.workload_place && <span class="sub">{target.workload_place}</span>}
       </td>
       <td>{target.wave === null ? '–' : formatNumber(target.wave + 1)}</td>
       <td>{words.verdict[target.verdict]}</td>

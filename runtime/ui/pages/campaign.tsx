@@ -7,6 +7,7 @@ import { say } from '../i18n/define.ts'
 import { tick } from '../i18n/format.ts'
 import { lookOf } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
+import { namedAt } from '../logic/workloads.ts'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Pairs } from '../parts/page.tsx'
@@ -14,6 +15,7 @@ import { Ago } from '../parts/state.tsx'
 import { Tally } from '../parts/tally.tsx'
 import { toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { addressWith } from '../state/selection.ts'
 import { useResource } from '../state/use-resource.ts'
 import { PlanGroups, PlanNumbers, Waves } from './campaign-plan.tsx'
 import { CampaignRules } from './campaign-rules.tsx'
@@ -76,6 +78,36 @@ function CampaignHead({ of, reload }: { of: CampaignRecord; reload: () => void }
   )
 }
 
+/** Who got a version by itself that was rolled back, and keeps it: a way to bring them something else. */
+function KeptByItself({ of: { count, workloads } }: { of: NonNullable<CampaignRecord['by_itself']> }) {
+  const words = say(campaignTexts)
+  const ids = workloads.map(({ workload_id }) => workload_id)
+  return (
+    <section class="pane stack" aria-label={words.kept}>
+      <h2>{words.kept}</h2>
+      <p class="warn">{words.keptLead(count)}</p>
+      <ul class="versions">
+        {workloads.map(({ workload_id, workload_name, workload_place, is_newcomer, has_base }) => (
+          <li key={workload_id}>
+            <a class="name" href={`/workloads/${workload_id}`}>
+              {namedAt(workload_name, workload_place)}
+            </a>
+            <span class="muted">
+              {is_newcomer ? words.keptNewcomer : words.keptOlder}
+              {!has_base && `, ${words.keptNoBase}`}
+            </span>
+          </li>
+        ))}
+      </ul>
+      <div class="actions">
+        <ActionLink href={addressWith('/campaigns/new', ids)} reason={unless('workload:push_config')}>
+          {words.keptChange(ids.length)}
+        </ActionLink>
+      </div>
+    </section>
+  )
+}
+
 function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
   const words = say(campaignTexts)
   const isBusy = of.planning !== undefined || of.status === 'running' || of.status === 'rolling_back'
@@ -95,6 +127,9 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
           <b>{what}</b> {next.join(' ')}
         </p>
       </div>
+      {(of.status === 'rolling_back' || of.status === 'rolled_back') && of.by_itself && (
+        <KeptByItself of={of.by_itself} />
+      )}
       {of.plan === undefined ? (
         <p class="empty">{words.noPlan}</p>
       ) : (
@@ -103,7 +138,6 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
           <div class="two">
             <div class="stack">
               <PlanGroups of={of} plan={of.plan} />
-              <Targets of={of} />
             </div>
             <div>
               <PlanNumbers plan={of.plan} />
@@ -114,6 +148,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
               </p>
             </div>
           </div>
+          <Targets of={of} />
         </div>
       )}
     </>

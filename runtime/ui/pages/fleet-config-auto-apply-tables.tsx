@@ -29,9 +29,15 @@ function pushedColumns(): TableColumn<AutoApplyTarget>[] {
       title: words.column.workload,
       look: 'text',
       cell: (row) => (
-        <a class="name" href={`/workloads/${row.workload_id}/pushes/${row.result_hash}?push=${row.push_id}`}>
-          {row.workload_name}
-        </a>
+        <>
+          <a
+            class="name"
+            href={`/workloads/${row.workload_id}/pushes/${row.result_hash}?push=${row.push_id}`}
+          >
+            {row.workload_name}
+          </a>
+          {row.workload_place && <span class="sub">{row.workload_place}</span>}
+        </>
       ),
     },
     {
@@ -80,10 +86,13 @@ function leftOutColumns(): TableColumn<AutoApplyLeftOut>[] {
     {
       title: words.column.workload,
       look: 'text',
-      cell: ({ workload_id, workload_name }) => (
-        <a class="name" href={`/workloads/${workload_id}`}>
-          {workload_name}
-        </a>
+      cell: ({ workload_id, workload_name, workload_place }) => (
+        <>
+          <a class="name" href={`/workloads/${workload_id}`}>
+            {workload_name}
+          </a>
+          {workload_place && <span class="sub">{workload_place}</span>}
+        </>
       ),
     },
     {

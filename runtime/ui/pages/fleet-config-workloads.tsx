@@ -15,11 +15,12 @@ function listColumns(): TableColumn<FleetConfigWorkload>[] {
     {
       title: words.column.workload,
       look: 'text',
-      cell: ({ workload_id, display_name, rivals }) => (
+      cell: ({ workload_id, display_name, place, rivals }) => (
         <>
           <a class="name" href={`/workloads/${workload_id}`}>
             {display_name}
           </a>
+          {place && <span class="sub">{place}</span>}
           {rivals.length > 0 && <span class="sub">{words.rivals(formatList(rivals))}</span>}
         </>
       ),

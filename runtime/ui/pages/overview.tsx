@@ -21,6 +21,7 @@ import {
   toHealthBars,
   toneOf,
 } from '../logic/overview.ts'
+import { namedAt } from '../logic/workloads.ts'
 import { causeHref, nameOfSubject } from '../parts/alert-table.tsx'
 import { ChangeList } from '../parts/change-list.tsx'
 import type { ChartProps } from '../parts/chart.tsx'
@@ -219,10 +220,10 @@ function columnsOf(): TableColumn<ExportDestination>[] {
         const shown = known.slice(0, NAMES_SHOWN)
         return (
           <>
-            {shown.map(({ id, display_name: name }, at) => (
+            {shown.map(({ id, display_name: name, place }, at) => (
               <span key={id}>
                 {at > 0 && ', '}
-                <a href={`/workloads/${id}/configuration`}>{name || id.slice(0, 8)}</a>
+                <a href={`/workloads/${id}/configuration`}>{namedAt(name || id.slice(0, 8), place)}</a>
               </span>
             ))}{' '}
             {count > shown.length && <span class="muted">{words.andMore(count - shown.length)}</span>}

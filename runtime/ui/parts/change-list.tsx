@@ -1,15 +1,21 @@
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { describeCause } from '../i18n/causes.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { changeFeedTexts, describeChange, describePeople } from '../i18n/change-feed.ts'
+import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatClock, formatDay, formatExact } from '../i18n/format.ts'
 import { CAMPAIGN_LOOK } from '../logic/campaigns.ts'
 import { stateOf } from '../logic/pushes.ts'
 import { REQUEST_LOOK } from '../logic/requests.ts'
+import { api } from '../state/endpoints.ts'
 import { may } from '../state/session.ts'
+import { usePages } from '../state/use-pages.ts'
+import { Action } from './controls.tsx'
+import { FailureNotice, Waiting } from './failure.tsx'
 import { Mark, PushMark } from './state.tsx'
 
 function ChangeMark({ of }: { of: ChangeRecord }) {
@@ -66,6 +72,44 @@ function More({ of }: { of: ChangeRecord }) {
   )
 }
 
+/** The pushes of a campaign, for which its entry stands; they are read when they are asked for. */
+function Pushes({ of }: { of: ChangeRecord }) {
+  const isOpen = useSignal(false)
+  return (
+    <details
+      onToggle={(event) => {
+        isOpen.value = event.currentTarget.open
+      }}
+    >
+      <summary>{say(changeFeedTexts).pushes(of.push_count ?? 0)}</summary>
+      {isOpen.value && <PushList campaignId={of.id} />}
+    </details>
+  )
+}
+
+function PushList({ campaignId }: { campaignId: string }) {
+  const { rows, failure, isLoading, hasOlder, older, reload } = usePages<ChangeRecord>(
+    `changes-of:${campaignId}`,
+    {
+      idOf: ({ id }) => id,
+      load: (address, abort) => api.changes({ campaign: campaignId }, address, abort),
+      touches: (frame) => frame.type === 'campaign_update' && frame.campaign.id === campaignId,
+    },
+  )
+  return (
+    <>
+      {failure && <FailureNotice failure={failure} retry={reload} />}
+      {rows.length === 0 && isLoading && <Waiting />}
+      <ul class="changes">
+        {rows.map((change) => (
+          <Change key={change.id} of={change} hidesWorkload={false} />
+        ))}
+      </ul>
+      {hasOlder && <Action onClick={older}>{say(commonTexts).older}</Action>}
+    </>
+  )
+}
+
 function Change({ of, hidesWorkload }: { of: ChangeRecord; hidesWorkload: boolean }) {
   const name = of.kind === 'campaign' ? of.campaign_name : of.workload_name
   const nameHref = of.kind === 'campaign' ? hrefOf(of) : `/workloads/${of.workload_id}`
@@ -81,10 +125,12 @@ function Change({ of, hidesWorkload }: { of: ChangeRecord; hidesWorkload: boolea
             <b class="name">
               <Linked href={nameHref}>{name}</Linked>
             </b>{' '}
+            {of.workload_place && <span class="muted">{of.workload_place} </span>}
           </>
         )}
         <Linked href={hrefOf(of)}>{describeChange(of)}</Linked>
         <More of={of} />
+        {of.kind === 'campaign' && (of.push_count ?? 0) > 0 && <Pushes of={of} />}
       </div>
     </li>
   )

@@ -21,6 +21,8 @@ export interface EditorProps {
   components?: Readonly<Record<string, readonly string[]>> | undefined
   /** The config path whose lines are marked and brought into sight. */
   meant?: string | undefined
+  /** What is wrong with the text as a whole, such as that there is none; shown below it. */
+  error?: string | null
 }
 
 /** Two texts to compare. */

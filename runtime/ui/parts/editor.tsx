@@ -1,6 +1,6 @@
 import { autocompletion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete'
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint'
-import { EditorState, StateEffect } from '@codemirror/state'
+import { Compartment, EditorState, StateEffect } from '@codemirror/state'
 import { Decoration, EditorView } from '@codemirror/view'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { commonTexts } from '../i18n/common.ts'
@@ -44,6 +44,9 @@ function toDiagnostics(state: EditorState, marks: readonly CodeMark[]): Diagnost
     .sort((a, b) => a.from - b.from)
 }
 
+/** What assistive technology is told of the text as a whole. */
+const fault = new Compartment()
+
 const MEANT = Decoration.line({ class: 'cm-meant' })
 
 /** Mark the lines of a config path, and bring them into sight. */
@@ -60,8 +63,34 @@ function showMeant(view: EditorView, path: string): void {
   })
 }
 
+/** Show findings in the text. */
+function useMarks(view: { current: EditorView | null }, marks: readonly CodeMark[] | undefined): void {
+  useEffect(() => {
+    const now = view.current
+    if (now && marks) now.dispatch(setDiagnostics(now.state, toDiagnostics(now.state, marks)))
+  }, [marks])
+}
+
+/** Say of an editor what is wrong with its text as a whole, beside how its keys work; answers the id of that sentence. */
+function useFault(
+  view: { current: EditorView | null },
+  { error, keysId, made }: { error: string | null; keysId: string; made: readonly unknown[] },
+): string {
+  const errorId = useId()
+  useEffect(() => {
+    const attributes: Record<string, string> =
+      error === null
+        ? { 'aria-describedby': keysId }
+        : { 'aria-describedby': `${errorId} ${keysId}`, 'aria-invalid': 'true' }
+    view.current?.dispatch({ effects: fault.reconfigure(EditorView.contentAttributes.of(attributes)) })
+  }, [error, ...made])
+  return errorId
+}
+
 /** CodeMirror with YAML; without `onText` it is only read. */
-export function Editor({ text, label, onText, revision = 0, marks, components, meant }: EditorProps) {
+export function Editor(props: EditorProps) {
+  const { text, label, onText, revision = 0 } = props
+  const { marks, components, meant, error = null } = props
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView | null>(null)
   const onTextRef = useRef(onText)
@@ -78,7 +107,7 @@ export function Editor({ text, label, onText, revision = 0, marks, components, m
         doc: text,
         extensions: [
           baseExtensions(label, isEditable),
-          isEditable ? EditorView.contentAttributes.of({ 'aria-describedby': keysId }) : [],
+          fault.of([]),
           isEditable
             ? [autocompletion({ override: [complete(() => componentsRef.current)] }), lintGutter()]
             : [],
@@ -95,6 +124,7 @@ export function Editor({ text, label, onText, revision = 0, marks, components, m
       view.current = null
     }
   }, [label, isEditable, language.value, meant])
+  const errorId = useFault(view, { error, keysId, made: [label, isEditable, language.value] })
   // What is typed comes back as `text` a little later; taking it then would undo what was typed since.
   const wanted = isEditable ? revision : text
   useEffect(() => {
@@ -102,14 +132,16 @@ export function Editor({ text, label, onText, revision = 0, marks, components, m
     if (now && now.state.doc.toString() !== text)
       now.dispatch({ changes: { from: 0, to: now.state.doc.length, insert: text } })
   }, [wanted])
-  useEffect(() => {
-    const now = view.current
-    if (now && marks) now.dispatch(setDiagnostics(now.state, toDiagnostics(now.state, marks)))
-  }, [marks])
+  useMarks(view, marks)
   if (!isEditable) return <div class="code" ref={host} />
   return (
     <>
       <div class="code" ref={host} />
+      {error !== null && (
+        <p class="editor-keys bad" role="alert" id={errorId}>
+          {error}
+        </p>
+      )}
       <p class="editor-keys muted" id={keysId}>
         {say(commonTexts).editorKeys(navigator.platform.startsWith('Mac') ? '⌘' : 'Ctrl')}
       </p>

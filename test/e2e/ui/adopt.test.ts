@@ -18,7 +18,7 @@ useStage({
 test('what runs already is compared with its text and taken over by a campaign', async () => {
   await page.getByRole('link', { name: 'Adopt…' }).click()
   await page.getByRole('heading', { name: 'Adopt', level: 1 }).waitFor()
-  await page.getByRole('cell', { name: 'east', exact: true }).waitFor()
+  await page.getByRole('cell', { name: /^east( · |$)/ }).waitFor()
   await page.getByRole('link', { name: 'Take over…' }).click()
   await page.getByText('1 workload: 1 instance takes the text and restarts.').waitFor()
   await page.getByText('There is nothing to go back to').waitFor()

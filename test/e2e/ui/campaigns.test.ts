@@ -1,4 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { eventually } from '../../support/eventually.ts'
 import { findBarriers, pasteInto } from './support/browser.ts'
 import {
   GATEWAY,
@@ -81,6 +83,54 @@ describe('a campaign', () => {
     await expect.poll(() => findBarriers(page)).toEqual([])
   })
 
+  test('names hosts of one service by their hosts, is one entry of the changes that opens, and shows since when', async () => {
+    const hosts = ['vm-1', 'vm-2', 'vm-3']
+    for (const host of hosts)
+      connectAgent('twin', `${host}-agent`, {
+        nonIdentifying: { 'host.name': host },
+        behaviour: { kind: 'apply', delayMs: 100 },
+        capabilities: SECRETIVE,
+      })
+    const ids: string[] = await eventually('all are there', async () => {
+      const all = (await service.api.get('/api/workloads')) as WorkloadRecord[]
+      const found = all.filter(({ display_name }) => display_name === 'twin')
+      return found.length === hosts.length && found.map(({ id }) => id)
+    })
+    for (const id of ids) await pushAndSettle(service, id, GATEWAY)
+    const draft = {
+      name: 'Twins',
+      change: { kind: 'text', yaml: GATEWAY_FASTER },
+      scope: { workload_ids: ids },
+    }
+    const { id } = await service.api.post('/api/campaigns', { ...draft, waves: [{}] }, 201)
+    await service.api.post(`/api/campaigns/${id}/plan`, {}, 202)
+    const { plan_hash } = await eventually('it is planned', async () => {
+      const of = await service.api.get(`/api/campaigns/${id}`)
+      return of.status === 'planned' && of
+    })
+    for (const step of ['request', 'approve', 'start'])
+      await service.api.post(`/api/campaigns/${id}/${step}`, { comment: 'yes', plan_hash }, 200)
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.goto(`/campaigns/${id}`)
+    await says('Done.')
+    const table = page.getByRole('region', { name: 'Workloads' })
+    for (const host of hosts) await table.getByText(host, { exact: true }).waitFor()
+    const since = table.getByRole('columnheader', { name: 'Since' })
+    const isInSight = () =>
+      since.evaluate((cell) => {
+        const sheet = cell.closest('.sheet')!.getBoundingClientRect()
+        return cell.getBoundingClientRect().right <= sheet.right + 1
+      })
+    await expect.poll(isInSight).toBe(true)
+    await page.goto('/changes')
+    const entry = page.locator('.changes > li').filter({ hasText: 'Twins' })
+    await entry.getByText('3 pushes of this campaign').click()
+    const pushes = entry.locator('.changes > li')
+    await expect.poll(() => pushes.count()).toBe(3)
+    for (const host of hosts) await pushes.filter({ hasText: host }).first().waitFor()
+    await expect.poll(() => findBarriers(page)).toEqual([])
+  })
+
   test('that fails at the first says so in one sentence, with the cause, and leaves the others alone', async () => {
     await connectHosts('kafka', 4)
     for (const { collector } of agents)
@@ -119,6 +169,9 @@ describe('the form of a campaign', () => {
     await says('Means 3 workloads.')
     await says('1 workload left out.')
     await says('Nobody here is called form-9.')
+    await page.getByLabel('For whom').fill('identity/name=form-*\nmuster/team=nobodys')
+    await says('Means no workload.')
+    await says('No workload meets muster/team in (nobodys).')
     await page.getByLabel('For whom').fill('identity/colour=red')
     await error('identity/colour').waitFor()
   })
@@ -131,6 +184,12 @@ describe('the form of a campaign', () => {
     await expect.poll(() => error('This has to be filled in.').count()).toBe(2)
     const name = page.getByLabel('Name', { exact: true })
     await expect.poll(() => name.evaluate((field) => field === document.activeElement)).toBe(true)
+    // With a name, the config is the first that is wrong, and not the number further down.
+    await name.fill('Nothing yet')
+    await page.getByRole('button', { name: 'Save and plan' }).click()
+    const config = page.getByRole('textbox', { name: 'Config' })
+    await expect.poll(() => config.evaluate((field) => field === document.activeElement)).toBe(true)
+    await expect.poll(() => config.getAttribute('aria-invalid')).toBe('true')
     expect(await service.api.get('/api/campaigns')).not.toContainEqual(expect.objectContaining({ name: '' }))
     expect(await findBarriers(page)).toEqual([])
   })

@@ -33,7 +33,7 @@ it('groups what nothing was pushed to by what it reports, and says whether a tex
   const members = async (hash?: string) =>
     (await invoke(ctx, `GET /api/adopt/workloads?reported_config_hash=${hash ?? ''}`, { as })).json
   expect(await members(groups[0]!.reported_config_hash)).toHaveLength(3)
-  expect(await members()).toEqual([{ id: agents[4]!.workloadId, display_name: 'otelcol' }])
+  expect(await members()).toEqual([{ id: agents[4]!.workloadId, display_name: 'otelcol', place: 'e' }])
   expect(await members('f'.repeat(64))).toEqual([])
 
   const check = (content: string, hash = groups[0]!.reported_config_hash) =>

@@ -52,6 +52,25 @@ describe('what a scope means', () => {
     expect((await invoke(ctx, 'GET /api/campaigns', { as: editor.token })).json).toEqual([])
   })
 
+  it('says of one that nobody meets which of its conditions nobody meets, or that none meets all', async () => {
+    const web = { key: 'identity/host.name', operator: 'In', values: ['web-*'] }
+    const red = { key: 'muster/colour', operator: 'Exists' }
+    const moon = { key: 'identity/host.name', operator: 'In', values: ['moon-1'] }
+    const found = await matched({
+      selector: { match_labels: { 'muster/team': 'pay' }, match_expressions: [web, red] },
+    })
+    expect(found).toMatchObject({
+      selected_count: 0,
+      unmet: [{ key: 'muster/team', operator: 'In', values: ['pay'] }, red],
+    })
+    expect((await matched({ selector: { match_expressions: [moon] } })).unmet).toEqual([moon])
+    const both = { match_expressions: [web, { ...web, values: ['db-1'] }] }
+    expect(await matched({ selector: both })).toMatchObject({ selected_count: 0, unmet: [] })
+    expect(await matched({ selector: hosts('web-*') })).not.toHaveProperty('unmet')
+    // Whom the selector meant and who was left out is said by their number.
+    expect(await matched({ selector: hosts('web-*'), exclude_names: ['web-*'] })).not.toHaveProperty('unmet')
+  })
+
   it('leaves out by a glob of names, and by a selector', async () => {
     const byName = await matched({ selector: hosts('*'), exclude_names: ['w?b-*'] })
     expect(byName).toMatchObject({ selected_count: 1, excluded_count: 3 })

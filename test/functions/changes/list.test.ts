@@ -115,6 +115,64 @@ describe('GET /api/changes', () => {
     expect(told(await changes('', editor, community))).toEqual(['push open'])
   })
 
+  it('has one entry for a campaign with its count, which opens to its pushes, and tells hosts of one name apart', async () => {
+    const hosts = ['vm-1', 'vm-2', 'vm-3']
+    const agents = hosts.map((host) => fakeAgent(ctx.fleet, { service: 'edge', host }))
+    await ctx.advance(300)
+    for (const { workloadId } of agents) await pushConfig(ctx.fleet, workloadId, configYaml(1))
+    for (const agent of agents) agent.apply()
+    await ctx.advance(60_000)
+    const workload_ids = agents.map(({ workloadId }) => workloadId)
+    const draft = {
+      name: 'All',
+      change: { kind: 'text', yaml: configYaml(2) },
+      scope: { workload_ids },
+      waves: [{}],
+    }
+    const { id } = (await post('/api/campaigns', draft)).json as { id: string }
+    await post(`/api/campaigns/${id}/plan`, {})
+    while (ctx.campaigns.planner.progress(id) !== null) await new Promise((resolve) => setTimeout(resolve, 5))
+    const { json } = await invoke(ctx, `GET /api/campaigns/${id}`, { as: editor.token })
+    const yes = {
+      comment: 'yes',
+      plan_hash: (json as { plan_hash: string }).plan_hash,
+      prod_confirmation: true,
+    }
+    expect((await post(`/api/campaigns/${id}/request`, yes)).status).toBe(200)
+    expect((await post(`/api/campaigns/${id}/approve`, yes, await signIn(ctx))).status).toBe(200)
+    expect((await post(`/api/campaigns/${id}/start`, yes)).status).toBe(200)
+    await ctx.campaigns.work(new AbortController().signal)
+    await ctx.advance(300)
+    agents[0]!.fail('no such exporter')
+    for (const agent of agents.slice(1)) agent.apply()
+    await ctx.advance(1_000)
+    await ctx.campaigns.work(new AbortController().signal)
+
+    const all = await changes()
+    const ofCampaign = all.filter(({ campaign_id }) => campaign_id === id)
+    expect(told(ofCampaign)).toEqual(['campaign halted'])
+    expect(ofCampaign[0]).toMatchObject({ push_count: 3, target_count: 3, applied_count: 2, failed_count: 1 })
+    expect(
+      all
+        .filter(({ kind }) => kind === 'push')
+        .map(({ workload_place }) => workload_place)
+        .sort(),
+    ).toEqual(hosts)
+
+    const opened = await changes(`?campaign=${id}`)
+    expect(opened.map(({ kind }) => kind)).toEqual(['push', 'push', 'push'])
+    expect(opened.map(({ workload_place }) => workload_place).sort()).toEqual(hosts)
+    expect(await changes(`?campaign=${id}&limit=2`)).toHaveLength(2)
+    expect(await changes('?campaign=nobody')).toEqual([])
+    // What somebody looks for is not folded: a host's own history, and what failed.
+    const ofHost = await changes('?workload=VM-2')
+    expect(told(ofHost).sort()).toEqual(['campaign halted', 'push succeeded', 'push succeeded'])
+    expect(told(await changes('?outcome=failed'))).toContain('push failed')
+    // An edition without campaigns tells of each push.
+    const community = { ...ctx, edition: createCommunityEdition() }
+    expect((await changes('', editor, community)).filter(({ kind }) => kind === 'push')).toHaveLength(6)
+  })
+
   it('is narrowed by workload, person, kind, outcome and time', async () => {
     const one = fakeAgent(ctx.fleet, { service: 'gateway' })
     const other = fakeAgent(ctx.fleet, { service: 'mailer' })

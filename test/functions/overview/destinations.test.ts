@@ -23,7 +23,8 @@ const exporting = (port: number, exporter: string, settings: string) =>
 
 describe('GET /api/fleet/destinations', () => {
   it('tells who exports where, of all configs together, without credentials', async () => {
-    const agents = ['a', 'b', 'c'].map((service) => fakeAgent(ctx.fleet, { service }))
+    // Two hosts of one name are told apart by their hosts.
+    const agents = ['vm-1', 'vm-2', 'vm-3'].map((host) => fakeAgent(ctx.fleet, { service: 'edge', host }))
     await ctx.advance(300)
     const [first, second, third] = agents.map(({ workloadId }) => workloadId)
     const eu = 'endpoint: https://user:geheim@otel.example.com:4318'
@@ -39,13 +40,13 @@ describe('GET /api/fleet/destinations', () => {
         ...{ address: 'otel.example.com:4318', exporter: 'otlphttp', signals: ['traces'] },
         ...{ workload_count: 2, instance_count: 2 },
         workloads: [
-          { id: first, display_name: 'a' },
-          { id: second, display_name: 'b' },
-        ],
+          { id: first, display_name: 'edge', place: 'vm-1' },
+          { id: second, display_name: 'edge', place: 'vm-2' },
+        ].sort((one, other) => (one.id! < other.id! ? -1 : 1)),
       },
       {
         ...{ exporter: 'kafka', signals: ['traces'], workload_count: 1, instance_count: 1 },
-        workloads: [{ id: third, display_name: 'c' }],
+        workloads: [{ id: third, display_name: 'edge', place: 'vm-3' }],
       },
     ])
   })
