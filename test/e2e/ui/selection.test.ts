@@ -19,7 +19,12 @@ const host = (at: number) => `crowd-${String(at).padStart(5, '0')}`
 const bar = () => page.getByRole('region', { name: 'What to do with the selected workloads' })
 const selected = (text: string) => bar().getByText(text, { exact: true }).waitFor()
 const dialog = () => page.getByRole('dialog')
-const find = (text: string) => page.getByLabel('Search the fleet').fill(text)
+/** Search with the pointer in the field: while it is over the table, rows that come to fit wait behind “3 new”. */
+async function find(text: string): Promise<void> {
+  const field = page.getByLabel('Search the fleet')
+  await field.hover()
+  await field.fill(text)
+}
 
 interface Listed {
   id: string
@@ -67,7 +72,8 @@ describe('rows of the fleet', () => {
     await lines.fill('tier=edge\nsite=paris')
     await dialog().getByText('Changes 100 of 100 workloads.').waitFor()
     await dialog().getByRole('button', { name: 'Set' }).click()
-    await dialog().waitFor({ state: 'detached' })
+    // A hundred changes, each in a transaction of its own; the page waits half a minute for them.
+    await dialog().waitFor({ state: 'detached', timeout: 35_000 })
     const labelled = (await listed()).filter(({ labels }) => labels?.['muster/tier'] === 'edge')
     expect(labelled).toHaveLength(100)
     expect(
