@@ -1,3 +1,5 @@
+import { byBytes } from './text-order.ts'
+
 /** A version that can be compared: three numbers and the identifiers of a pre-release. */
 interface Version {
   core: readonly [bigint, bigint, bigint]
@@ -38,11 +40,7 @@ function parseCore(text: string): Version['core'] | null {
 function compareDigits(a: string, b: string): number {
   const left = a.replace(/^0+(?=.)/, '')
   const right = b.replace(/^0+(?=.)/, '')
-  return left.length === right.length ? compareBytes(left, right) : left.length < right.length ? -1 : 1
-}
-
-function compareBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  return left.length === right.length ? byBytes(left, right) : left.length < right.length ? -1 : 1
 }
 
 function compareIdentifiers(a: string, b: string): number {
@@ -50,7 +48,7 @@ function compareIdentifiers(a: string, b: string): number {
   const isNumericB = DIGITS.test(b)
   if (isNumericA && isNumericB) return compareDigits(a, b)
   if (isNumericA !== isNumericB) return isNumericA ? -1 : 1
-  return compareBytes(a, b)
+  return byBytes(a, b)
 }
 
 function comparePreReleases(a: readonly string[], b: readonly string[]): number {

@@ -1,4 +1,5 @@
 import { placeOf as placeAmong } from '../../../lib/model/places.ts'
+import { compareVersions as compareSemantic, isComparable } from '../../../lib/model/versions.ts'
 import {
   clusterOf as clusterAmong,
   environmentOf as environmentAmong,
@@ -96,8 +97,14 @@ const CONFIG_RANK: Record<ConfigState, number> = {
 
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
 
-/** Compare versions part by part, so that 0.98 comes before 0.149. */
-export const compareVersions = (a: string, b: string): number => collator.compare(a, b)
+/**
+ * Compare versions as lists and alerts do: a pre-release is older than its release. What is no semantic version is
+ * older than what is one, and is compared part by part.
+ */
+export function compareVersions(a: string, b: string): number {
+  const order = compareSemantic(a, b)
+  return order || Number(isComparable(a)) - Number(isComparable(b)) || collator.compare(a, b)
+}
 
 /** Compare by name, then id: the order of rows that are equal otherwise. */
 export const compareNames = (a: WorkloadRecord, b: WorkloadRecord): number =>

@@ -161,6 +161,14 @@ describe('the numbers of the overview', () => {
     ])
   })
 
+  test('of its versions are listed newest first, a pre-release behind its release as alerts have it', () => {
+    const of = (version: string) => workload('connected', { version })
+    const versions = ['0.150.0-rc.1', '0.98.0', 'nightly', '0.150.0', '0.150.0-rc.2', '0.149.0'].map(of)
+    expect(countVersions(versions).map(({ version }) => version)).toEqual([
+      ...['0.150.0', '0.150.0-rc.2', '0.150.0-rc.1', '0.149.0', '0.98.0', 'nightly'],
+    ])
+  })
+
   test('are lines with gaps in small, and no line where nothing was ever counted', () => {
     const start = (at: number) => new Date(Date.UTC(2026, 6, 1, 8, 5 * at)).toISOString()
     const health = { window: '1h', bucket_seconds: 300, since: start(0) } as const
