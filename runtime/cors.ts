@@ -1,11 +1,12 @@
 import type { Config } from './config.ts'
 import type { RawRequest } from './listener.ts'
 import { isOriginReadable, matchesOriginEntry } from './origin.ts'
+import { OUTSIDE_HEADER } from './pagination.ts'
 import type { Reply } from './reply.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 const REQUEST_HEADERS = ['accept', 'authorization', 'content-type', 'origin']
-const EXPOSED = 'Link, Content-Disposition, Retry-After'
+const EXPOSED = `Link, Content-Disposition, Retry-After, ${OUTSIDE_HEADER}`
 
 /** Which pages may read answers, and which of them with the cookie. */
 export type CorsSettings = Pick<Config, 'corsOrigins' | 'cookieOrigins'>

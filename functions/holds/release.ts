@@ -24,6 +24,8 @@ export default defineHttp({
     const stillMay = askAgain(actor, ctx, 'workload:push_config')
     const outcome = await releaseWorkloads(ctx, { workloadIds: ids, actor, stillMay })
     if (outcome.ok) return json({ changed_count: outcome.changedCount } satisfies HoldsChanged)
-    return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
+    return outcome.code === 'audit-unavailable'
+      ? auditUnavailable(outcome)
+      : problem(outcome.code, outcome.details)
   },
 })

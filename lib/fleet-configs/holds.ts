@@ -168,13 +168,17 @@ async function changeTogether(
       },
     )
     if (stored.ok) changedCount += stored.count
-    // Earlier transactions stand, whatever became of this one.
-    else
-      failure =
-        stored.code === 'audit-unavailable' && changedCount > 0
-          ? { ...stored, sideEffect: 'applied' }
-          : stored
+    else failure = changedCount > 0 ? afterOthers(stored, changedCount) : stored
   }
   await parts.fleetConfigs.load()
   return failure ?? { ok: true, changedCount }
 }
+
+/** A failure after which the earlier transactions stand: it says so. */
+const afterOthers = (
+  failure: Refusal<'out-of-scope'> | AuditFailure,
+  changedCount: number,
+): Refusal<'out-of-scope'> | AuditFailure =>
+  failure.code === 'audit-unavailable'
+    ? { ...failure, sideEffect: 'applied' }
+    : refuse(failure.code, { changed_count: changedCount })

@@ -171,7 +171,7 @@ describe('a page of another origin', () => {
     expect((await raw('GET', '/healthz', { origin })).headers).toMatchObject({
       vary: 'Origin',
       'access-control-allow-origin': origin,
-      'access-control-expose-headers': 'Link, Content-Disposition, Retry-After',
+      'access-control-expose-headers': 'Link, Content-Disposition, Retry-After, Muster-Outside-Scope',
     })
   })
 

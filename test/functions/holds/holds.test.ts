@@ -54,6 +54,31 @@ it('many are held at once, each with a record of its own, and released again', a
   expect(await holdOf(held[0]!)).toBeUndefined()
 })
 
+it('where the right ends between two transactions, the refusal says how many are held by then', async () => {
+  const ids = (await hosts(60)).sort()
+  const editor = await signIn(ctx, { groups: ['editor'] })
+  await database.pool.execute(
+    `create function end_right() returns trigger language plpgsql as $$ begin
+       if (select count(*) from workload_holds) = 50 then
+         delete from user_groups where user_id = '${editor.userId}';
+       end if;
+       return null;
+     end $$;
+     create trigger end_right after insert on workload_holds for each statement execute function end_right()`,
+  )
+  try {
+    const body = { workload_ids: ids, reason: 'Being moved' }
+    expect(await invoke(ctx, 'POST /api/holds', { as: editor.token, body })).toMatchObject({
+      status: 403,
+      json: { code: 'out_of_scope', changed_count: 50 },
+    })
+    expect(await holdOf(ids[49]!)).toMatchObject({ reason: 'Being moved' })
+    expect(await holdOf(ids[50]!)).toBeUndefined()
+  } finally {
+    await database.pool.execute('drop trigger end_right on workload_holds; drop function end_right()')
+  }
+})
+
 it('so many at once and no more, with a reason and a time to come', async () => {
   const [id] = await hosts(1)
   const many = Array.from({ length: 501 }, (_, at) => `w${at}`)
