@@ -60,13 +60,14 @@ export class SocketTurns {
 
   /**
    * Take a message, whose bytes are the library's. It cannot be told to read a WebSocket no further, so where there is
-   * no room, the oldest is heard at once: while that goes on nothing is read, and the peers wait.
+   * no room, the oldest is heard at once: while that goes on nothing is read, and the peers wait. The bytes are copied
+   * before that: what is heard may drop this very socket, and the library then frees them.
    */
   takeMessage(ear: Ear, word: Exclude<Word, 'closed'>, message: Uint8Array, nowMs: number): void {
-    const needed = WORD_BYTES + message.length
+    const data = this.#copy(message)
+    const needed = WORD_BYTES + data.length
     if (this.#bytes + needed > WAITING_BYTES_MAX)
       this.#hearWhile(() => this.#bytes + needed > WAITING_BYTES_MAX)
-    const data = this.#copy(message)
     if (this.#mayHear(nowMs)) this.#hear(ear, word, data)
     else this.#put(ear, word, data)
   }

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Socket } from '../../runtime/define.ts'
 import type { Listener, SocketRoute } from '../../runtime/listener.ts'
-import { WAITING_BYTES_MAX } from '../../runtime/socket-turns.ts'
+import { type Ear, SocketTurns, WAITING_BYTES_MAX } from '../../runtime/socket-turns.ts'
 import { listen } from '../../runtime/uws.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -201,5 +201,39 @@ describe('what sockets say', () => {
     sendTogether(await openClient(), numbers(50))
     await eventually('the listener is destroyed', () => heard.includes('destroyed'))
     expect(heard).toEqual([...numbers(50), 'closed', 'destroyed'])
+  })
+})
+
+describe('a message for which there is no room', () => {
+  it('is kept as it came, although what is heard to make room drops its socket and so frees its bytes', () => {
+    const turns = new SocketTurns()
+    const large = new Uint8Array(WAITING_BYTES_MAX / 2).fill(7)
+    let last: Uint8Array | null = null
+    const ear = (message: Ear['message']): Ear => ({ message, tooLarge: () => {}, closed: () => {} })
+    const nowMs = performance.now()
+    const later = nowMs + 60_000
+    turns.takeMessage(
+      ear(() => {}),
+      'binary',
+      Uint8Array.of(1),
+      nowMs,
+    )
+    turns.takeMessage(
+      ear(() => void large.fill(0)),
+      'binary',
+      new Uint8Array(WAITING_BYTES_MAX / 2),
+      later,
+    )
+    turns.takeMessage(
+      ear((data) => {
+        last = data
+      }),
+      'binary',
+      large,
+      later,
+    )
+    turns.finish()
+    expect(large[0]).toBe(0)
+    expect(new Set(last)).toEqual(new Set([7]))
   })
 })
