@@ -18,23 +18,23 @@ export async function pushToSome(
   workloadIds: readonly string[],
 ): Promise<number> {
   const members = await membersAmong(parts, autoApply.fleetConfigId, workloadIds)
+  const production = await listProduction(parts, members)
   const judge = new CampaignJudge(parts, {
     change: {
       ...{ kind: 'version', fleet_config_id: autoApply.fleetConfigId, number: autoApply.number },
       // A newcomer runs no config that muster pushed; to take it over is what was approved.
       takeover: true,
     },
-    ...{ scope: {}, rules: { retryQuarantined: false }, isByItself: true },
+    ...{ scope: {}, rules: { retryQuarantined: false }, byItself: { production } },
   })
   const targets: ReachedTarget[] = []
-  const production = autoApply.reachesProduction ? new Set() : await listProduction(parts, members)
   const wanted = await readWanted(parts, autoApply)
   for await (const piece of decideMembers(parts, autoApply.fleetConfigId, members, wanted))
     for (const { workload, reach } of piece) {
       if (reach.kind === 'left_out') note(run, workload.id, { reason: reach.reason })
       if (reach.kind === 'current') note(run, workload.id, null)
       if (reach.kind !== 'reached') continue
-      if (production.has(workload.id)) {
+      if (!autoApply.reachesProduction && production.has(workload.id)) {
         note(run, workload.id, { reason: 'became_production' })
         continue
       }

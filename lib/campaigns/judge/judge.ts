@@ -80,10 +80,10 @@ const LEFT: Readonly<Record<PushObstacle, readonly [CampaignVerdict, CampaignRea
 export interface JudgedChange extends Pick<StoredCampaign, 'change' | 'scope'> {
   rules: Pick<StoredCampaign['rules'], 'retryQuarantined'>
   /**
-   * The change goes out without a plan that somebody looks at: labels that agents report then fill no variables of
-   * production workloads.
+   * Set where the change goes out without a plan that somebody looks at: labels that agents report then fill no
+   * variables of production workloads, nor of those in `production`, which count as such whatever their labels say.
    */
-  isByItself?: boolean
+  byItself?: { production: ReadonlySet<string> }
 }
 
 /** Results of checks that a judge remembers at most, and as many results of the config policy. */
@@ -212,9 +212,13 @@ export class CampaignJudge {
     if (version === null) return { ok: false, verdict: 'refused', reason: 'base_content_gone' }
     const own = (await listWorkloadVariables(db, [workload.id])).get(workload.id)?.values ?? {}
     const { labels, trustedLabels } = workload
+    const { byItself } = this.#campaign
     const withReported =
-      this.#campaign.isByItself !== true ||
-      !isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels })
+      byItself === undefined ||
+      !(
+        byItself.production.has(workload.id) ||
+        isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels })
+      )
     const sources = { own, table: version.valueTable, workload: toSelectable(workload), withReported }
     const values = resolveValues(version.variables, sources)
     const variables = version.variables.map(toDeclared)

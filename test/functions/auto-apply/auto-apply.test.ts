@@ -210,6 +210,27 @@ describe('a version for newcomers', () => {
     expect(await scene.leftOut()).toEqual({ 'vm-5': 'variable_missing site' })
   })
 
+  it('takes from no agent what fills a variable where one person alone labelled out of production', async () => {
+    const content = productionYaml(2).replace('127.0.0.1', `\${muster:site}`)
+    await scene.write(2, { content, variables: [{ name: 'site', label: 'site', pattern: '[a-z0-9-]+' }] })
+    for (const host of ['vm-1', 'vm-2', 'vm-3']) {
+      await scene.label(host, { env: 'production' })
+      const path = `/api/workloads/${scene.agent(host).workloadId}/variables`
+      await scene.call(`PUT ${path}`, { values: { site: host } })
+    }
+    await scene.carry(2)
+    await scene.apply(2)
+    const { workloadId } = scene.connect('vm-4', { attributes: { site: 'anywhere' } })
+    await scene.ctx.advance(300)
+    expect((await scene.call(`POST /api/workloads/${workloadId}/hold`, { reason: 'wait' })).status).toBe(200)
+    await scene.label('vm-4', { env: 'production' })
+    await scene.label('vm-4', { env: 'dev' })
+    expect((await scene.call(`POST /api/workloads/${workloadId}/release`)).status).toBeLessThan(300)
+    for (let n = 0; n < 3; n++) await scene.work(5_000)
+    expect(scene.agent('vm-4').offered()).toEqual([])
+    expect(await scene.leftOut()).toEqual({ 'vm-4': 'variable_missing site' })
+  })
+
   it('goes to no more than fifty in a second', async () => {
     await scene.carry(1)
     await scene.apply(1)
