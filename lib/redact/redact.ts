@@ -226,18 +226,22 @@ const FILLED_IN = /\$\{[^${}]{0,80}\}/g
 
 /**
  * Where the `@` behind the user information of a URL stands; before `authority` where there is none. A password may
- * hold the marks that end a host: where a name and a colon stand before such a mark and what follows the colon is no
- * port, they belong to the credentials, up to the last `@`. Behind digits that is true of the path alone, where an `@`
- * does not begin a part of it: a password is not shown in favour of such an address.
+ * hold the marks that end a host: where a colon, with a name before it or without (Redis), stands before such a mark and
+ * what follows the colon is no port, they belong to the credentials, up to the last `@`. Behind digits that is true of
+ * the path, where an `@` does not begin a part of it, and of a query without a `=` before the `@`: a password is not
+ * shown in favour of such an address.
  */
 function credentialsEnd(url: string, authority: number): number {
   const end = indexOfAny(url, '/?#', authority)
   const at = url.lastIndexOf('@', end - 1)
   const host = url.slice(Math.max(authority, at + 1), end).replace(FILLED_IN, '0')
   const colon = host.startsWith('[') ? -1 : host.indexOf(':')
-  if (colon <= 0 || end === url.length) return at
-  if (!/^\d{0,5}$/.test(host.slice(colon + 1))) return Math.max(at, url.lastIndexOf('@'))
-  const inPath = url.lastIndexOf('@', indexOfAny(url, '?#', end) - 1)
+  if (colon < 0 || end === url.length) return at
+  const last = url.lastIndexOf('@')
+  if (!/^\d{0,5}$/.test(host.slice(colon + 1))) return Math.max(at, last)
+  const query = indexOfAny(url, '?#', end)
+  if (last > query && !url.slice(query, last).includes('=')) return last
+  const inPath = url.lastIndexOf('@', query - 1)
   return inPath > end && url[inPath - 1] !== '/' ? inPath : at
 }
 

@@ -78,11 +78,14 @@ export function hostsOf(part: ComparedPart): string[] {
   return [...new Set(hosts)]
 }
 
-/** The addresses of a text that may name several with commas between them; one that is filled in at start is left whole. */
+/**
+ * The addresses of a text that may name several with commas between them; one that is filled in at start is left whole.
+ * A password may hold a comma as well, so it is taken out before.
+ */
 const listAddresses = (text: string): string[] =>
   text.includes('${')
     ? [text]
-    : text
+    : (text.includes('://') ? redactUrl(text) : text)
         .split(',')
         .map((one) => one.trim())
         .filter((one) => one !== '')

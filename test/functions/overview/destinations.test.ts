@@ -98,6 +98,7 @@ describe('GET /api/fleet/destinations', () => {
       "loadbalancing: {resolver: {static: {hostnames: ['lb1:4317', lb2]}}}",
       'loadbalancing/dns: {resolver: {dns: {hostname: gateways.example.com}}}',
       'datadog: {hostname: who-sends}',
+      "otlp/comma: {endpoint: 'https://app:geheim,er@comma.example.com:4317'}",
     ]
     const ids = exporters.map((text) => text.split(':')[0])
     const text = exporting(1, 'otlphttp', 'compression: none')
@@ -120,6 +121,7 @@ describe('GET /api/fleet/destinations', () => {
       'loadbalancing gateways.example.com',
       'loadbalancing lb1:4317',
       'loadbalancing lb2',
+      'otlp comma.example.com:4317',
     ])
   })
 

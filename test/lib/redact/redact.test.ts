@@ -19,6 +19,11 @@ describe('free text', () => {
     ['a password with a slash behind digits', 'dial https://user:12/hunter2@db:4317/x failed', 'hunter2'],
     ['a password with other marks of a URL', 'dial https://user:pa?s#hunter2@db/x failed', 'hunter2'],
     ['a password with a slash behind an @', 'dial https://us@er:pa/hunter2@db/x failed', 'hunter2'],
+    ['a password with a slash and no name', 'dial redis://:pa/hunter2@db:6379/0 failed', 'hunter2'],
+    ['a password with digits, a slash and no name', 'dial redis://:12/hunter2@db:6379/0 failed', 'hunter2'],
+    ['a password with a question mark and no name', 'dial redis://:hunter2?x@db:6379/0 failed', 'hunter2'],
+    ['a password with a question mark behind digits', 'dial redis://app:12?hunter2@db failed', 'hunter2'],
+    ['the digits before a hash in a password', 'dial redis://app:4711#hunter2@db failed', '4711'],
     ['a password with a slash without a scheme', 'dsn app:pa/hunter2@tcp(db:3306)/x is wrong', 'hunter2'],
     ['a secret query value', 'GET https://h/x?b=1&api-key=hunter2 -> 401', 'hunter2'],
     ['credentials before a host that is filled in', 'connect app:hunter2@${env:HOST}:4317 failed', 'hunter2'],
@@ -57,6 +62,7 @@ describe('free text', () => {
       'get https://${env:HOST}:4318/v1 failed',
       'get https://db:${env:PORT}/v1/@me failed',
       'get https://[::1]:4318/a@b failed',
+      'listen tcp://:4317/v1/@me failed',
       'get https://db/who/a@b failed',
     ])
       expect(redactText(url)).toBe(url)
