@@ -39,6 +39,11 @@ export interface ApprovedChange {
   /** Users who have not approved and want to. */
   alsoAsking: readonly string[]
   covers: Covers
+  /**
+   * Whether somebody with these rights may approve a part of it: where a second person may, the only one who may
+   * approve all of it is no exception. Absent for a change that has no parts.
+   */
+  touches?: Covers
 }
 
 /** Read everything that decides whether each of these changes is approved by its rule, at `now`; in their order. */
@@ -53,9 +58,9 @@ export async function readApprovalCases(
   }))
   const approvers = await readApproverStandings(tx, requests)
   const whoMay = await readWhoMayApprove(tx)
-  return changes.map(({ rule, given, authors, covers }, at) => ({
+  return changes.map(({ rule, given, authors, covers, touches = covers }, at) => ({
     ...{ rule, given, authors: new Set(authors), approvers: approvers[at]!, now },
-    isSoleApprover: isSoleApprover(whoMay, covers),
+    isSoleApprover: isSoleApprover(whoMay, touches),
   }))
 }
 

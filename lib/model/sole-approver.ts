@@ -18,15 +18,16 @@ const within = (scopes: readonly Scope[]): Grant[] =>
   scopes.map((scope) => ({ permissions: ['config:approve'], scope }))
 
 /**
- * Whether one person only may approve a change, so that the approval of its author counts. `covers` says whether
- * somebody with these rights may approve it, wherever it is to be made. Once two could, it never is so again.
+ * Whether one person only may approve a change, so that the approval of its author counts. `touches` says whether
+ * somebody with these rights may approve any part of it: else a change that reaches one workload more would need nobody
+ * else for those where a second person may approve. Once two could, it never is so again.
  */
 export function isSoleApprover(
   { people, hadTwo, hadTwoWithin }: Approvers,
-  covers: (grants: readonly Grant[]) => boolean,
+  touches: (grants: readonly Grant[]) => boolean,
 ): boolean {
-  if (hadTwo || people.filter(covers).length > 1) return false
-  return !hadTwoWithin.some((scopes) => covers(within(scopes)))
+  if (hadTwo || people.filter(touches).length > 1) return false
+  return !hadTwoWithin.some((scopes) => touches(within(scopes)))
 }
 
 /** What has to be remembered for ever of who may approve now. */
