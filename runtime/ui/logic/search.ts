@@ -113,13 +113,14 @@ function countValues(workloads: Iterable<WorkloadRecord>, key: string): [value: 
 
 /** How the last word of a search could go on: with a key, or behind a key with a value that the fleet has. */
 export function suggestSearch(workloads: readonly WorkloadRecord[], text: string): Suggestion[] {
-  const last = /-?[^\s"]*(?:"[^"]*)?$/.exec(text)?.[0] ?? ''
+  const word = splitSearch(text).at(-1) ?? ''
+  const last = text.endsWith(word) ? word : ''
   const head = text.slice(0, text.length - last.length)
   const sign = last.startsWith('-') ? '-' : ''
   const [key = '', ...rest] = last.slice(sign.length).split(':')
-  const suggest = (word: string, count: number | null) => ({
-    text: head + sign + word,
-    word: sign + word,
+  const suggest = (more: string, count: number | null) => ({
+    text: head + sign + more,
+    word: sign + more,
     count,
   })
   if (rest.length === 0)

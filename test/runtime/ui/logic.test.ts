@@ -20,7 +20,7 @@ import { readLabelLines } from '../../../runtime/ui/logic/label-lines.ts'
 import { joinPage } from '../../../runtime/ui/logic/pages.ts'
 import { stateOf } from '../../../runtime/ui/logic/pushes.ts'
 import { listStageShares } from '../../../runtime/ui/logic/rollouts.ts'
-import { matchesSearch, parseSearch } from '../../../runtime/ui/logic/search.ts'
+import { matchesSearch, parseSearch, suggestSearch } from '../../../runtime/ui/logic/search.ts'
 import { listStageSizes, readShares, toStageRequests } from '../../../runtime/ui/logic/stages.ts'
 import { readSince } from '../../../runtime/ui/logic/timeline.ts'
 import {
@@ -70,6 +70,17 @@ test('environment and cluster are those that operators set, in the form in which
   const row = workload({ labels })
   expect([groupValueOf(row, 'environment'), groupValueOf(row, 'cluster')]).toEqual(['prod', 'eu-1'])
   expect(matchesSearch(row, parseSearch('env:prod cluster:eu-1'))).toBe(true)
+})
+
+test.each<[string, string | null]>([
+  ['en', 'env:'],
+  ['name:"a b" -en', '-env:'],
+  ['name:"a b', null],
+  ['name:"a b" ', 'status:'],
+  ['', 'status:'],
+])('goes on with the last word of the search %o', (text, first) => {
+  const [found] = suggestSearch([workload()], text)
+  expect(found?.word ?? null).toBe(first)
 })
 
 test('versions sort as versions, and equal rows by name', () => {
