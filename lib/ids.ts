@@ -40,3 +40,6 @@ export function toHex(bytes: Uint8Array): string {
 export function randomHex(count: number, random: Random): string {
   return toHex(random.bytes(count))
 }
+
+/** How ids of users, tokens, sessions, pushes and the like are written: a UUID in small letters. */
+export const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/

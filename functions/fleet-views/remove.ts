@@ -1,9 +1,8 @@
 import { object, pattern, string } from 'superstruct'
+import { UUID } from '../../lib/ids.ts'
 import { removeFleetView } from '../../lib/store/fleet-views.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
-
-const ViewId = pattern(string(), /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/)
 
 /** Forget a view of the fleet that the signed-in user saved. */
 export default defineHttp({
@@ -11,7 +10,7 @@ export default defineHttp({
   summary: 'Forget a view of the fleet that the signed-in user saved.',
   access: signedIn(),
   gate: null,
-  params: object({ id: ViewId }),
+  params: object({ id: pattern(string(), UUID) }),
   query: noQuery,
   body: noBody,
   replies: [{ status: 204, description: 'The view is gone.' }],

@@ -2,11 +2,9 @@ import { uuidv7 } from '../../lib/ids.ts'
 import { isStorableLine } from '../../lib/model/storable.ts'
 import { FLEET_VIEWS_MAX, saveFleetView } from '../../lib/store/fleet-views.ts'
 import { FleetView, FleetViewRequest } from '../../lib/wire/fleet-views.ts'
+import { VIEW_NAME_LENGTH_MAX, VIEW_QUERY_LENGTH_MAX } from '../../lib/wire/values.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-
-const NAME_LENGTH_MAX = 60
-const QUERY_LENGTH_MAX = 1_000
 
 /** Save a view of the fleet for the signed-in user, over one of the same name. */
 export default defineHttp({
@@ -22,9 +20,9 @@ export default defineHttp({
   async handle({ body, actor }, ctx) {
     const name = body.name.trim()
     const { query } = body
-    const isNamed = name !== '' && name.length <= NAME_LENGTH_MAX && isStorableLine(name)
-    if (!isNamed || query.length > QUERY_LENGTH_MAX || !isStorableLine(query))
-      return problem('view-invalid', { name_max: NAME_LENGTH_MAX, query_max: QUERY_LENGTH_MAX })
+    const isNamed = name !== '' && name.length <= VIEW_NAME_LENGTH_MAX && isStorableLine(name)
+    if (!isNamed || query.length > VIEW_QUERY_LENGTH_MAX || !isStorableLine(query))
+      return problem('view-invalid', { name_max: VIEW_NAME_LENGTH_MAX, query_max: VIEW_QUERY_LENGTH_MAX })
     const now = ctx.clock.now()
     const id = uuidv7(now, ctx.random)
     const saved = await ctx.db.transaction('fleet-view.save', (tx) =>

@@ -1,5 +1,6 @@
 import { pattern, string } from 'superstruct'
 import type { RevokeOutcome, TokenOutcome } from '../../lib/identity/token-administration.ts'
+import { UUID } from '../../lib/ids.ts'
 import { readTime } from '../../lib/model/times.ts'
 import type { ApiToken } from '../../lib/store/api-tokens.ts'
 import type { ApiTokenRecord, ApiTokenRequest } from '../../lib/wire/identity.ts'
@@ -7,7 +8,7 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { created, noContent, problem, type Reply } from '../../runtime/reply.ts'
 
 /** The id of a token in a path. */
-export const TokenId = pattern(string(), /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/)
+export const TokenId = pattern(string(), UUID)
 
 /** A token as the wire shows it. */
 export function toTokenRecord(token: ApiToken): ApiTokenRecord {

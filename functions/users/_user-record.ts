@@ -1,12 +1,13 @@
 import { pattern, string } from 'superstruct'
 import type { UserOutcome } from '../../lib/identity/user-administration.ts'
+import { UUID } from '../../lib/ids.ts'
 import type { User } from '../../lib/store/users.ts'
 import type { UserRecord } from '../../lib/wire/identity.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { problem, type Reply } from '../../runtime/reply.ts'
 
 /** The id of a user in a path. */
-export const UserId = pattern(string(), /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/)
+export const UserId = pattern(string(), UUID)
 
 /** A user as the wire shows it. */
 export function toUserRecord({

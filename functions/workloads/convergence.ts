@@ -3,6 +3,7 @@ import type { Workload } from '../../lib/fleet/state/model.ts'
 import { toConvergence } from '../../lib/fleet/views/convergence.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { compareTargets } from '../../lib/fleet/views/revision.ts'
+import { UUID } from '../../lib/ids.ts'
 import { type CursorKey, decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
 import type { PushTarget } from '../../lib/store/push-targets.ts'
 import { findNewestPushOfHash, findPush, findRollbackOf } from '../../lib/store/pushes.ts'
@@ -21,7 +22,6 @@ const ORDER = 'push_targets.failed_first'
  */
 const KEY = ['number', 'number', 'string'] as const
 const PAGE_DEFAULT = 200
-const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
 
 /** The newest push of the hash, or the one that is named; null when there is none. */
 async function findWanted(ctx: Context, workload: Workload, hash: string, pushId: string | undefined) {

@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Database, DatabaseUnavailable } from '../store/db.ts'
 import {
+  ATTEMPTS_MAX,
   claimDelivery,
   deleteDelivery,
   dropStaleDeliveries,
@@ -11,9 +12,7 @@ import {
 import { postWebhook, type WebhookNetwork } from './webhook-client.ts'
 import { checkWebhookUrl } from './webhook-url.ts'
 
-/** The most attempts at one delivery, all before it is older than `DELIVERY_AGE_MAX_MS`. */
-export const ATTEMPTS_MAX = 3
-/** A delivery that is older is given up. */
+/** A delivery that is older is given up; all attempts at one are made before. */
 export const DELIVERY_AGE_MAX_MS = 15 * 60_000
 /** Seconds from an attempt to the next: after the first, the second, and the last, when nothing follows. */
 const DELAYS_SECONDS = [60, 300, 0] as const

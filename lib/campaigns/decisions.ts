@@ -1,7 +1,7 @@
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { ApprovalActor } from '../changes/approval-parts.ts'
 import { refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
-import { refuseDiscounted, shortfallOf, shortOf, whyNotCounted } from '../changes/judge-approvals.ts'
+import { refuseDiscounted, refuseUnapproved, whyNotCounted } from '../changes/judge-approvals.ts'
 import { toCampaignNews } from '../changes/news.ts'
 import { randomHex } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
@@ -183,8 +183,7 @@ export async function startCampaign(parts: CampaignParts, decision: Decision): P
   return decide(parts, decision, 'campaign.start', ['approved'], async (tx, before) => {
     const now = parts.clock.now()
     const { judgement } = await readCampaignStanding(tx, before, now)
-    const { isEnough } = judgement
-    if (!isEnough) return refuse(shortfallOf(judgement), shortOf(judgement))
+    if (!judgement.isEnough) return refuseUnapproved(judgement)
     const move: CampaignMove = {
       status: 'running',
       startedBy: actor.email,

@@ -141,15 +141,17 @@ export function tallyOf(judged: JudgedApprovals, userId: string): ApprovalTally 
   }
 }
 
-/** How many approvals count of how many, and what to do. */
-export const shortOf = ({ counted, needed }: ApprovalJudgement) => ({
-  ...{ reason: `${counted.length}_of_${needed}`, hint: 'Somebody else has to approve it.' },
-})
-
 /**
- * The code of a change that is not approved: `approval-expired` where it would be but for approvals that are too old.
+ * The refusal of a change that is not approved, with how many approvals count of how many: `approval-expired` where it
+ * would be approved but for approvals that are too old.
  */
-export function shortfallOf({ counted, discounted, needed }: ApprovalJudgement) {
+export function refuseUnapproved({
+  counted,
+  discounted,
+  needed,
+}: ApprovalJudgement): Refusal<'approval-expired' | 'approval-needs-another'> {
   const expired = [...discounted.values()].filter((why) => why === 'expired').length
-  return counted.length + expired >= needed ? 'approval-expired' : 'approval-needs-another'
+  const code = counted.length + expired >= needed ? 'approval-expired' : 'approval-needs-another'
+  const reason = `${counted.length}_of_${needed}`
+  return refuse(code, { reason, hint: 'Somebody else has to approve it.' })
 }

@@ -31,7 +31,7 @@ import {
 import { toApprovalFrame } from './approval-record.ts'
 import { classOfRequest, readStanding } from './approval-standing.ts'
 import { holdAfter } from './hold-after.ts'
-import { shortfallOf, shortOf } from './judge-approvals.ts'
+import { refuseUnapproved } from './judge-approvals.ts'
 import { tellOfRequest } from './news.ts'
 import { type ObstacleRefusal, refuseObstructed } from './obstacle-refusal.ts'
 import { noteUnreviewed } from './reviews.ts'
@@ -215,7 +215,7 @@ async function commit(
   const refuseShortfall = async (tx: Db, locked: Approval): Promise<PushRefusal | null> => {
     if (breakGlass) return null
     const { judgement } = await readStanding(tx, { ...locked, prodTarget }, target, parts.clock.now())
-    return judgement.isEnough ? null : refuse(shortfallOf(judgement), shortOf(judgement))
+    return judgement.isEnough ? null : refuseUnapproved(judgement)
   }
   let pushed: Approval | null = null
   const outcome = await parts.fleet.push<PushRefusal | Moved>(

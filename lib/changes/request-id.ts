@@ -1,3 +1,5 @@
+import { UUID } from '../ids.ts'
+
 /**
  * The parts of the id by which a client asks for the status of its rollback. It is not signed: everything in it is
  * checked when it comes back.
@@ -10,7 +12,6 @@ export interface RollbackRequestId {
 }
 
 const PREFIX = 'rb_'
-const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
 
 /** The id as text. */
 export function encodeRequestId(id: RollbackRequestId): string {

@@ -1,7 +1,7 @@
 import type { AuditedDatabase } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { Clock } from '../clock.ts'
-import { type Random, uuidv7 } from '../ids.ts'
+import { type Random, UUID, uuidv7 } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserApiTokens, listApiTokens } from '../store/api-tokens.ts'
 import { noteAccountChange } from '../store/approval-votes.ts'
@@ -70,10 +70,8 @@ export function openServiceAccounts(parts: Parts): ServiceAccounts {
   }
 }
 
-const USER_ID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
-
 /** The owner must be a person and not a service account: somebody has to answer for it in the end. */
-const findOwner = async (tx: Db, id: string) => (USER_ID.test(id) ? findUser(tx, id) : undefined)
+const findOwner = async (tx: Db, id: string) => (UUID.test(id) ? findUser(tx, id) : undefined)
 
 async function createAccount(
   { db, clock, random }: Parts,

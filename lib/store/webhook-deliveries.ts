@@ -20,6 +20,9 @@ const DELIVERY = columns<keyof WebhookDelivery>({
   createdAt: 'created_at',
 })
 
+/** The most attempts at one delivery. */
+export const ATTEMPTS_MAX = 3
+
 /** Add deliveries that are due at once. */
 export async function insertDeliveries(
   tx: Db,
@@ -55,7 +58,7 @@ export async function claimDelivery(
   const rows = await tx.query<WebhookDelivery>(
     `with due as materialized (
        select id from webhook_deliveries
-       where attempts < 3 and
+       where attempts < ${ATTEMPTS_MAX} and
          (next_attempt_at <= $1 or
           next_attempt_at > $1::timestamptz + make_interval(mins => 1, secs => (select max(s) from unnest($2::int[]) s)))
        order by next_attempt_at, id limit 1 for update skip locked
@@ -74,7 +77,7 @@ export async function claimDelivery(
 /** When the next delivery is due; null when none waits to be tried. */
 export async function nextDueAt(db: Db): Promise<Date | null> {
   const rows = await db.query<{ at: Date | null }>(
-    `select min(next_attempt_at) as at from webhook_deliveries where attempts < 3`,
+    `select min(next_attempt_at) as at from webhook_deliveries where attempts < ${ATTEMPTS_MAX}`,
   )
   return rows[0]?.at ?? null
 }
@@ -87,7 +90,7 @@ export async function deleteDelivery(db: Db, id: string): Promise<void> {
 /** Give up deliveries older than `createdBefore`, and those whose last attempt got no verdict; returns how many. */
 export async function dropStaleDeliveries(tx: Db, createdBefore: Date, now: Date): Promise<number> {
   return tx.execute(
-    `delete from webhook_deliveries where created_at < $1 or (attempts >= 3 and next_attempt_at <= $2)`,
+    `delete from webhook_deliveries where created_at < $1 or (attempts >= ${ATTEMPTS_MAX} and next_attempt_at <= $2)`,
     [createdBefore, now],
   )
 }

@@ -349,3 +349,7 @@ export const AUTO_APPLY_REASONS = [
 
 /** The types of variables. */
 export const VARIABLE_KINDS = ['string', 'integer', 'number', 'boolean', 'duration'] as const
+
+/** The longest name of a saved view of the fleet, and the longest query, in UTF-16 units. */
+export const VIEW_NAME_LENGTH_MAX = 60
+export const VIEW_QUERY_LENGTH_MAX = 1_000

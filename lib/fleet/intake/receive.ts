@@ -87,7 +87,7 @@ export class Receiver {
       return plain({ capabilities: OUR_CAPABILITIES })
     const noRoom = this.#room.check(known, connection, report)
     if (noRoom !== null) return plain(noRoom)
-    const instance = known ?? this.#meet(report)
+    const instance = known ?? this.#addInstance(report)
     const duplicate = this.#checkRival(instance, connection, report)
     if (duplicate !== null) return plain(duplicate)
     const wasLive = instance.workload?.live.has(instance) ?? false
@@ -141,7 +141,7 @@ export class Receiver {
     return this.#parts.deps.clock.monotonicMs() - awaySinceMs < ECHO_MS
   }
 
-  #meet(report: AgentReport): Instance {
+  #addInstance(report: AgentReport): Instance {
     const nowMs = this.#parts.deps.clock.monotonicMs()
     const instance = createInstance(
       report.uid,

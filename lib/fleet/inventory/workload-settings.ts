@@ -112,7 +112,7 @@ export class WorkloadSettings {
     const all = await listOperatorSettings(await deps.db.upToDate())
     for (const workload of [...state.workloads.values()]) {
       if (isAsStored(workload, all.get(workload.id))) continue
-      const isAdopted = writer.owes(workload) ? null : await this.#adoptOne(workload)
+      const isAdopted = writer.hasRecordOf(workload) ? null : await this.#adoptOne(workload)
       if (isAdopted === null) passedOver.push(workload.id)
       else if (isAdopted) adopted.push(workload.id)
     }
@@ -126,7 +126,7 @@ export class WorkloadSettings {
       // In the workload's turn none of these settings is being committed, so what is read now is final.
       const stored = (await listOperatorSettings(await deps.db.upToDate(), workload.id)).get(workload.id)
       if (workload.isDeleted || isAsStored(workload, stored)) return false
-      if (writer.owes(workload)) return null
+      if (writer.hasRecordOf(workload)) return null
       // A row with another active push than memory knows: the workload was deleted, and made anew by a later report.
       if (stored === undefined || stored.activePushId !== workload.activePushId) {
         tell({ kind: 'workload-gone', workload })

@@ -199,7 +199,7 @@ export class WriteBehind {
   }
 
   /** Does the workload's own record wait to be written? Then the database may not know the workload yet. */
-  owes(workload: Workload): boolean {
+  hasRecordOf(workload: Workload): boolean {
     return this.#waiting.workloads.has(workload)
   }
 

@@ -1,6 +1,7 @@
 import { createSecretKey } from 'node:crypto'
 import { jwtVerify, SignJWT } from 'jose'
 import type { Clock } from '../../clock.ts'
+import { UUID } from '../../ids.ts'
 
 /** How long a session token is valid unless the sign-in says otherwise. */
 export const TOKEN_LIFETIME_S = 86_400
@@ -29,7 +30,6 @@ export interface Tokens {
   verify(token: string): Promise<TokenClaims | null>
 }
 
-const UUID = /^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
 /**
  * The base64url decoder ignores characters outside its alphabet; our tokens have none, so a token with such characters
  * is refused.

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { FleetView } from '../../../lib/wire/fleet-views.ts'
+import { VIEW_NAME_LENGTH_MAX } from '../../../lib/wire/values.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
@@ -11,8 +12,6 @@ import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { location } from '../state/router.ts'
 import { type Resource, useResource } from '../state/use-resource.ts'
-
-const NAME_LENGTH_MAX = 60
 
 /** The present view as it is saved: the query of the address, its keys in one order. */
 function presentQuery(): string {
@@ -41,7 +40,7 @@ function SaveDialog({ onClose, onDone }: { onClose: () => void; onDone: () => vo
       <TextField
         label={words.viewName}
         hint={words.viewHint}
-        maxLength={NAME_LENGTH_MAX}
+        maxLength={VIEW_NAME_LENGTH_MAX}
         autofocus
         {...bind(name)}
       />

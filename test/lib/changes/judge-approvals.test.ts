@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type ApprovalCase, judgeApprovals, shortfallOf } from '../../../lib/changes/judge-approvals.ts'
+import { type ApprovalCase, judgeApprovals, refuseUnapproved } from '../../../lib/changes/judge-approvals.ts'
 import {
   approvalClassOf,
   DEFAULT_APPROVAL_POLICY,
@@ -57,19 +57,21 @@ describe('the approvals of a change', () => {
       const approvers = new Map([['ann', { ...WELL, ...change }]])
       const judged = judge({ given: [by('ann')], approvers })
       expect([judged.isEnough, judged.discounted.get('ann')]).toEqual([false, why])
-      expect(shortfallOf(judged)).toBe('approval-needs-another')
+      expect(refuseUnapproved(judged).code).toBe('approval-needs-another')
     }
   })
 
   it('get too old, and then only have to be given again', () => {
     const given = [by('ann', hoursAgo(25)), by('bob', hoursAgo(24))]
     const judged = judge({ rule: TWO, given })
-    expect([judged.isEnough, judged.counted, shortfallOf(judged)]).toEqual([
+    expect([judged.isEnough, judged.counted, refuseUnapproved(judged).code]).toEqual([
       false,
       ['bob'],
       'approval-expired',
     ])
-    expect(shortfallOf(judge({ rule: TWO, given: [by('ann', hoursAgo(25))] }))).toBe('approval-needs-another')
+    expect(refuseUnapproved(judge({ rule: TWO, given: [by('ann', hoursAgo(25))] })).code).toBe(
+      'approval-needs-another',
+    )
   })
 
   it('count under the stricter of the rules at the approval and now', () => {
