@@ -334,7 +334,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ...perWorkload,
     bound: 'weak: goes with the component list',
   },
-  'lib/redact/redact.ts module judgedKeys': {
+  'lib/configs/redact/redact.ts module judgedKeys': {
     bound: '2,000 keys of 64 characters',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many keys, and is judged the same after'],
   },

@@ -123,6 +123,19 @@ describe('the rooms', () => {
     expect(findCircle(imports)).toEqual([])
   })
 
+  test('no two areas of lib depend on each other either: an area is a folder of lib with all below it', () => {
+    const areaOf = (path: string) => path.split('/').slice(0, 2).join('/')
+    const imports = new Map<string, Map<string, string>>()
+    for (const file of inRoom('lib/')) {
+      const area = areaOf(file.path)
+      const targets = imports.get(area) ?? new Map<string, string>()
+      imports.set(area, targets)
+      for (const target of listImports(file))
+        if (areaOf(target) !== area) targets.set(areaOf(target), `${file.path} imports ${target}`)
+    }
+    expect(findCircle(imports)).toEqual([])
+  })
+
   test('stored rows own their types: storage imports nothing of what decides or follows', () => {
     const beneath = /^lib\/(store|model|wire|[a-z-]+\.ts$)/
     expect(findImports('lib/store/', (target) => !beneath.test(target))).toEqual([])

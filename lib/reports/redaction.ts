@@ -1,4 +1,4 @@
-import { isSecretKey, MASK, redactText, replaceAssigned } from '../redact/redact.ts'
+import { isSecretKey, MASK, redactText, replaceAssigned } from '../configs/redact/redact.ts'
 import type { FactValue } from '../wire/reports.ts'
 
 /** What stands where something was removed. */

@@ -1,4 +1,4 @@
-import { redactSecrets } from '../../lib/redact/redact.ts'
+import { redactSecrets } from '../../lib/configs/redact/redact.ts'
 import type { ClientIo, Option } from './command.ts'
 
 /** The option of every command that prints records. */

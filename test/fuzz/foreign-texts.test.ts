@@ -3,11 +3,17 @@ import { effectiveMatches } from '../../lib/configs/effective/match.ts'
 import { normalForm } from '../../lib/configs/effective/normal-form.ts'
 import { previewMigration } from '../../lib/configs/migrate/preview.ts'
 import { findUrlSecrets, scanSecretLines } from '../../lib/configs/migrate/secrets.ts'
+import { classifyAgentError } from '../../lib/configs/redact/agent-error.ts'
+import {
+  MASK,
+  redactString,
+  redactText,
+  redactUrl,
+  replaceAssigned,
+} from '../../lib/configs/redact/redact.ts'
 import { parseConfig } from '../../lib/configs/yaml/parse.ts'
 import { indentContinuations } from '../../lib/configs/yaml/reindent.ts'
 import { isNestedTooDeeply } from '../../lib/configs/yaml/tokens.ts'
-import { classifyAgentError } from '../../lib/redact/agent-error.ts'
-import { MASK, redactString, redactText, redactUrl, replaceAssigned } from '../../lib/redact/redact.ts'
 import { csvCell } from '../../lib/reports/csv.ts'
 import { createRedactor, REMOVED, REPORT_TEXT_MAX } from '../../lib/reports/redaction.ts'
 

@@ -1,5 +1,4 @@
 import { compareText } from '../../model/text-order.ts'
-import { isSecretName, redactName, redactString } from '../../redact/redact.ts'
 import type {
   DiffBlastRadius,
   DiffComponent,
@@ -8,6 +7,7 @@ import type {
   DiffRiskItem,
 } from '../../wire/diff.ts'
 import type { FleetPeer } from '../check/target.ts'
+import { isSecretName, redactName, redactString } from '../redact/redact.ts'
 import { signalOf } from './pipelines.ts'
 
 const CLUSTER_KEYS = ['k8s.cluster.name', 'cluster', 'k8s.namespace.name', 'deployment.environment'] as const

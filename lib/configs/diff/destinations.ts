@@ -1,5 +1,5 @@
-import { redactString } from '../../redact/redact.ts'
 import { componentType } from '../check/components.ts'
+import { redactString } from '../redact/redact.ts'
 import type { ConfigObject } from '../yaml/value.ts'
 import { hostsOf } from './endpoints.ts'
 import { type ComparedConfig, type ComparedPart, cutUp, sectionIds } from './model.ts'

@@ -1,10 +1,10 @@
 import { compareText } from '../../model/text-order.ts'
-import { isSecretKey, MASK, redactName, redactString, redactUrl } from '../../redact/redact.ts'
 import type { DiffEndpoint, DiffEndpointValue } from '../../wire/diff.ts'
 import type { RiskLevel } from '../../wire/plan.ts'
 import { CATEGORIES } from '../../wire/values.ts'
 import { isAddressKey } from '../check/address-keys.ts'
 import { componentType } from '../check/components.ts'
+import { isSecretKey, MASK, redactName, redactString, redactUrl } from '../redact/redact.ts'
 import { type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
 import { type ComparedConfig, type ComparedPart, maxRisk, partRef } from './model.ts'
 

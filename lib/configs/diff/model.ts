@@ -1,7 +1,7 @@
-import { redactName } from '../../redact/redact.ts'
 import type { RiskLevel } from '../../wire/plan.ts'
 import { CATEGORIES } from '../../wire/values.ts'
 import { componentType } from '../check/components.ts'
+import { redactName } from '../redact/redact.ts'
 import {
   type Category,
   type ConfigObject,

@@ -1,7 +1,7 @@
 import { compareText } from '../../model/text-order.ts'
-import { redactName } from '../../redact/redact.ts'
 import type { DiffPipeline, DiffPipelineShape } from '../../wire/diff.ts'
 import { PIPELINE_SECTIONS } from '../../wire/values.ts'
+import { redactName } from '../redact/redact.ts'
 import { isSameValue } from '../yaml/equal.ts'
 import { type ConfigValue, isObject, type PipelineSection, sortedKeys } from '../yaml/value.ts'
 import { guardRule } from './guards.ts'

@@ -1,7 +1,7 @@
 import { compareText } from '../../model/text-order.ts'
-import { redactName, redactValue } from '../../redact/redact.ts'
 import type { DiffEndpoint, DiffPipeline, DiffRiskItem, DiffSecurityItem } from '../../wire/diff.ts'
 import type { RiskLevel } from '../../wire/plan.ts'
+import { redactName, redactValue } from '../redact/redact.ts'
 import { type ComponentDifference, fieldPath, ruleRisk } from './components.ts'
 import { type ComparedConfig, partRef, riskRank, sectionIds } from './model.ts'
 import { lost } from './pipelines.ts'

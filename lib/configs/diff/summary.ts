@@ -1,6 +1,6 @@
 import { compareText } from '../../model/text-order.ts'
-import { isSecretKey, isSecretPath, MASK, redactName } from '../../redact/redact.ts'
 import type { DiffComponent, DiffPipeline, DiffSummaryLine } from '../../wire/diff.ts'
+import { isSecretKey, isSecretPath, MASK, redactName } from '../redact/redact.ts'
 import { isSameValue } from '../yaml/equal.ts'
 import { singular } from './components.ts'
 import type { ComparedConfig } from './model.ts'

@@ -1,5 +1,5 @@
-import { MASK } from '../../redact/redact.ts'
 import { CATEGORIES } from '../../wire/values.ts'
+import { MASK } from '../redact/redact.ts'
 import type { ParsedConfig } from '../yaml/parse.ts'
 import { type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
 

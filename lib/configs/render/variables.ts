@@ -1,7 +1,7 @@
 import { type Fault, type FaultCode, faultOf, faultWithin } from '../../model/faults.ts'
 import { readPattern } from '../../model/patterns.ts'
-import { isSecretName, redactSecrets } from '../../redact/redact.ts'
 import type { VARIABLE_KINDS } from '../../wire/values.ts'
+import { isSecretName, redactSecrets } from '../redact/redact.ts'
 import { isVariableName } from './placeholders.ts'
 
 /** What the values of a variable are. */

@@ -1,4 +1,4 @@
-import { pathOfAgentError } from '../../redact/agent-error.ts'
+import { pathOfAgentError } from '../../configs/redact/agent-error.ts'
 import type { PushTarget } from '../../store/push-targets.ts'
 import type { AgentError } from '../../store/pushes.ts'
 import type { RevisionErrorGroup } from '../../wire/revisions.ts'

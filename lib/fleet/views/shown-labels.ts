@@ -1,4 +1,4 @@
-import { isSecretKey, MASK, redactSecrets } from '../../redact/redact.ts'
+import { isSecretKey, MASK, redactSecrets } from '../../configs/redact/redact.ts'
 
 /** Values that need no redaction: short names, versions and numbers, as most labels have. */
 const PLAIN = /^[A-Za-z0-9_. -]{0,24}$/

@@ -1,9 +1,9 @@
 import type { AvailableComponents } from '../../../lib/configs/check/target.ts'
 import { validateStatically } from '../../../lib/configs/check/validate.ts'
 import { evaluatePolicy } from '../../../lib/configs/policy/policy.ts'
+import { redactSecrets } from '../../../lib/configs/redact/redact.ts'
 import { parseConfig } from '../../../lib/configs/yaml/parse.ts'
 import { namesProduction } from '../../../lib/model/production.ts'
-import { redactSecrets } from '../../../lib/redact/redact.ts'
 import type { PolicySettings } from '../../../lib/wire/policy.ts'
 
 /** What is known of the collector that is to run the configs. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { MASK } from '../../../lib/redact/redact.ts'
+import { MASK } from '../../../lib/configs/redact/redact.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'

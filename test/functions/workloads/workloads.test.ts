@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { MASK } from '../../../lib/configs/redact/redact.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
-import { MASK } from '../../../lib/redact/redact.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { InstanceDetail, LiveInstance } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'

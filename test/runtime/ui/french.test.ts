@@ -96,7 +96,7 @@ describe('French', () => {
   })
 
   test('has a title for every cause of a failure', () => {
-    const causes = collect('lib/redact', /\brule\(\s*'([a-z_]+)'/g, /^agent-error\.ts$/)
+    const causes = collect('lib/configs/redact', /\brule\(\s*'([a-z_]+)'/g, /^agent-error\.ts$/)
     const ours = collect('lib/fleet', /\bcause: '([a-z_]+)',\s*title/g)
     expect(causes.length + ours.length).toBeGreaterThan(15)
     expect([...causes, ...ours].filter((cause) => describeCause(cause, undefined) === cause)).toEqual([])

@@ -11,7 +11,7 @@ import { runProgram } from '../../../../lib/configs/check/run-program.ts'
 import { openRuntimeCheck, type RuntimeCheckSettings } from '../../../../lib/configs/check/runtime-check.ts'
 import { hasWalls, namespaceSandbox, type Sandbox } from '../../../../lib/configs/check/sandbox.ts'
 import { validateConfig } from '../../../../lib/configs/check/validate.ts'
-import { MASK } from '../../../../lib/redact/redact.ts'
+import { MASK } from '../../../../lib/configs/redact/redact.ts'
 
 /**
  * Whether this system has what the sandbox needs (user namespaces). Without it no collector is ever run, which is

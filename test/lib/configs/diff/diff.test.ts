@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import type { FleetPeer } from '../../../../lib/configs/check/target.ts'
 import { diffConfigs } from '../../../../lib/configs/diff/diff.ts'
-import { MASK } from '../../../../lib/redact/redact.ts'
+import { MASK } from '../../../../lib/configs/redact/redact.ts'
 
 const BASE = `receivers:
   otlp:

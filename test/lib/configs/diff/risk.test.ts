@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { diffConfigs } from '../../../../lib/configs/diff/diff.ts'
-import { MASK } from '../../../../lib/redact/redact.ts'
+import { MASK } from '../../../../lib/configs/redact/redact.ts'
 
 const BASE = `receivers:
   otlp: {protocols: {grpc: {endpoint: "0.0.0.0:4317"}}}

@@ -1,11 +1,11 @@
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
-import { classifyAgentError } from '../../../../lib/redact/agent-error.ts'
+import { classifyAgentError } from '../../../../lib/configs/redact/agent-error.ts'
 import { createFleetContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 
 // The real function that classifies error texts, with its calls counted.
-vi.mock('../../../../lib/redact/agent-error.ts', async (original) => {
-  const real = await original<typeof import('../../../../lib/redact/agent-error.ts')>()
+vi.mock('../../../../lib/configs/redact/agent-error.ts', async (original) => {
+  const real = await original<typeof import('../../../../lib/configs/redact/agent-error.ts')>()
   return { ...real, classifyAgentError: vi.fn(real.classifyAgentError) }
 })
 

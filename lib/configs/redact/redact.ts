@@ -1,4 +1,4 @@
-import { type ConfigObject, type ConfigValue, emptyObject, isObject } from '../configs/yaml/value.ts'
+import { type ConfigObject, type ConfigValue, emptyObject, isObject } from '../yaml/value.ts'
 
 /** What stands in place of a secret, wherever one is taken out. */
 export const MASK = '••••masked••••'

@@ -6,7 +6,7 @@ import {
   redactText,
   redactUrl,
   redactValue,
-} from '../../../lib/redact/redact.ts'
+} from '../../../../lib/configs/redact/redact.ts'
 
 describe('free text', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
-import { classifyAgentError, pathOfAgentError } from '../../../lib/redact/agent-error.ts'
+import { classifyAgentError, pathOfAgentError } from '../../../../lib/configs/redact/agent-error.ts'
 
 describe('causes', () => {
   test.each([
