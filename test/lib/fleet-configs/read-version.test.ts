@@ -52,6 +52,8 @@ describe('a version', () => {
     for (const body of ['a: "\0"', '', 'a: b\nc: [', `a: \${muster:other}`])
       expect(await read({ body }), body).toMatchObject({ ok: false, code: 'version-text-invalid' })
     expect(await read({ body: 'a: b\nc: [' })).toMatchObject({ details: { line: 2 } })
+    // YAML may have such a comment; the database cannot keep it.
+    expect(await read({ body: 'a: b # \ud800' })).toMatchObject({ details: { why: 'text_unstorable' } })
   })
 
   it('is neither taken nor refused for its text while the config workers are busy', async () => {

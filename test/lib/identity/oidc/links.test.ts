@@ -1,0 +1,103 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { openLinkAdministration } from '../../../../lib/identity/oidc/links.ts'
+import {
+  findExternalUser,
+  insertExternalUser,
+  upsertLinkRequest,
+} from '../../../../lib/store/external-users.ts'
+import { findSession, insertSession } from '../../../../lib/store/sessions.ts'
+import { insertUser } from '../../../../lib/store/users.ts'
+import { createTestContext } from '../../../support/invoke.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+
+const ISSUER = 'https://issuer.example'
+const id = (n: number) => `00000000-0000-7000-8000-00000000000${n}`
+const [ADA, REQUEST, SESSION, BOUND] = [id(1), id(2), id(3), id(4)]
+const BY = { userId: id(9), email: 'admin@example.com' }
+
+const database = await useTestDatabase()
+const ctx = createTestContext(database)
+afterAll(() => ctx.close())
+
+let ended: string[]
+let recorded: number
+const links = (keptAdministrators: readonly string[] = []) =>
+  openLinkAdministration({
+    ...{ clock: ctx.clock, db: ctx.db, keptAdministrators },
+    ends: { announce: (ids) => ended.push(...ids) },
+  })
+const ask = (userId = ADA) =>
+  upsertLinkRequest(database.pool, {
+    ...{ id: REQUEST, userId, issuer: ISSUER, subject: 'ada', email: 'ada@example.com' },
+    requestedAt: ctx.clock.now(),
+  })
+const listRecords = () =>
+  database.pool.query<{ action: string; resource_id: string }>(
+    `select action, resource_id from audit_events where action like 'user.link%' order by seq`,
+  )
+/** The records of this test, with what each is about. */
+const records = async () =>
+  (await listRecords()).slice(recorded).map(({ action, resource_id }) => [action, resource_id])
+const isSignedIn = async () => (await findSession(database.pool, SESSION, ctx.clock.now())) !== undefined
+
+beforeEach(async () => {
+  ended = []
+  await database.pool.execute('delete from users')
+  // The audit trail only grows.
+  recorded = (await listRecords()).length
+  const createdAt = ctx.clock.now()
+  const ada = { id: ADA, email: 'Ada@example.com', emailKey: 'ada@example.com', passwordHash: 'x', createdAt }
+  await insertUser(database.pool, ada)
+  const expiresAt = new Date(createdAt.getTime() + 3_600_000)
+  await insertSession(database.pool, { id: SESSION, userId: ADA, createdAt, expiresAt })
+  await ask()
+})
+
+describe('a link that is accepted', () => {
+  it('lets the local user sign in with the provider, and ends every session of whoever knew the password', async () => {
+    expect(await links().accept(BY, REQUEST)).toEqual({ ok: true })
+    expect(await findExternalUser(database.pool, ISSUER, 'ada')).toMatchObject({ id: ADA, isLocal: true })
+    expect([await isSignedIn(), ended]).toEqual([false, [SESSION]])
+    expect(await records()).toEqual([['user.link', ADA]])
+  })
+
+  it('is an account that the administrator changed, so it approves nothing for him', async () => {
+    await links().accept(BY, REQUEST)
+    const rows = await database.pool.query(`select user_id, by_id from account_changes`)
+    expect(rows).toEqual([{ user_id: ADA, by_id: BY.userId }])
+  })
+
+  it('is answered once', async () => {
+    await links().accept(BY, REQUEST)
+    expect(await links().accept(BY, REQUEST)).toEqual({ ok: false, code: 'link-request-not-found' })
+    expect(await links().refuse(BY, REQUEST)).toEqual({ ok: false, code: 'link-request-not-found' })
+  })
+})
+
+describe('a link that is not made', () => {
+  it('to an administrator whom the settings name, however his e-mail is written', async () => {
+    expect(await links([' ADA@Example.com ', 'other@example.com']).accept(BY, REQUEST)).toEqual({
+      ...{ ok: false, code: 'seed-admin' },
+    })
+    expect(await findExternalUser(database.pool, ISSUER, 'ada')).toBeUndefined()
+    expect([await isSignedIn(), ended, await records()]).toEqual([true, [], []])
+    // The request is still there.
+    expect(await links().accept(BY, REQUEST)).toEqual({ ok: true })
+  })
+
+  it('to a user who is bound already', async () => {
+    const bound = { id: BOUND, email: 'Bo', issuer: ISSUER, subject: 'bo', createdAt: ctx.clock.now() }
+    await insertExternalUser(database.pool, bound)
+    await ask(BOUND)
+    expect(await links().accept(BY, REQUEST)).toEqual({ ok: false, code: 'already-linked' })
+    expect(await findExternalUser(database.pool, ISSUER, 'ada')).toBeUndefined()
+  })
+
+  it('where it is refused: the request is gone, the user stays as he was, and it can be asked for again', async () => {
+    expect(await links().refuse(BY, REQUEST)).toEqual({ ok: true })
+    expect(await findExternalUser(database.pool, ISSUER, 'ada')).toBeUndefined()
+    expect([await isSignedIn(), ended, await records()]).toEqual([true, [], [['user.link_refused', ADA]]])
+    await ask()
+    expect(await links().accept(BY, REQUEST)).toEqual({ ok: true })
+  })
+})
