@@ -126,6 +126,8 @@ export interface HaltedRollout {
   limit: number
   /** The stage in which it stopped, from 0. */
   stage: number
+  /** When; empty where that is not known. */
+  at: string
 }
 
 /** Everything the rules look at in one workload that is not archived. */
@@ -248,13 +250,13 @@ function judgePush(facts: WorkloadFacts): Cause {
 
 function judgeRollout(facts: WorkloadFacts): Cause {
   if (facts.halted === null) return ABSENT
-  const { rolloutId, hash, gate, value, limit, stage } = facts.halted
+  const { rolloutId, hash, gate, value, limit, stage, at } = facts.halted
   const where = `config ${hash.slice(0, SHORT_HASH)} halted in stage ${stage + 1}`
   return {
     kind: 'present',
     message: `${nameOf(facts)}: the rollout of ${where}: ${sayStop({ gate, value, limit })}`,
-    // One that was let go on and stops in a later stage fires anew.
-    subject: `${rolloutId}/${stage}`,
+    // One that was let go on and stops again fires anew, also where nobody looked in between.
+    subject: `${rolloutId}/${stage}/${at}`,
     details: { rollout_id: rolloutId, config_hash: hash, gate, value, limit, stage: stage + 1 },
   }
 }

@@ -128,9 +128,9 @@ export function countLive(
 
 function toHaltedRollout({ rollout }: Workload): HaltedRollout | null {
   if (rollout === null || rollout.stored.status !== 'halted' || rollout.stored.halt === null) return null
-  const { gate, value, limit, stage } = rollout.stored.halt
+  const { gate, value, limit, stage, at = '' } = rollout.stored.halt
   const { pushId, hash } = rollout.followed.push
-  return { rolloutId: rollout.stored.id, pushId, hash, gate, value, limit, stage }
+  return { rolloutId: rollout.stored.id, pushId, hash, gate, value, limit, stage, at }
 }
 
 /** What the alert rules look at in a workload of the fleet, with its live instances as they were counted. */

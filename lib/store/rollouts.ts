@@ -50,6 +50,8 @@ export interface RolloutHalt {
   limit: number
   stage: number
   instanceUids: readonly string[]
+  /** RFC 3339; absent in those that were stored without it. */
+  at?: string
 }
 
 /** How many members each gate finds at fault, and how many of these an operator let pass. */

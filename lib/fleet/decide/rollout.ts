@@ -35,7 +35,7 @@ export type StageVerdict =
   | { kind: 'converged' }
   | { kind: 'advance' }
   | { kind: 'complete' }
-  | ({ kind: 'halt' } & Omit<RolloutHalt, 'stage'>)
+  | ({ kind: 'halt' } & Omit<RolloutHalt, 'stage' | 'at'>)
 
 /** How many members may fail a gate before it halts the rollout. */
 export const GATE_LIMIT = 0

@@ -99,14 +99,15 @@ export class RolloutSteps {
   ): Promise<void> {
     const { gate, value, limit, instanceUids } = verdict
     const dwelledMs = this.#dwells.convergedForMs(rollout)
-    const halted = withStage(rollout.stored, this.#parts.deps.clock.now(), {
+    const now = this.#parts.deps.clock.now()
+    const halted = withStage(rollout.stored, now, {
       ...(dwelledMs === null ? {} : { dwelledMs }),
       ...this.measured(workload),
     })
     const next: StoredRollout = {
       ...halted,
       status: 'halted',
-      halt: { gate, value, limit, instanceUids, stage: rollout.stored.stageIndex },
+      halt: { gate, value, limit, instanceUids, stage: rollout.stored.stageIndex, at: now.toISOString() },
     }
     if (await this.write(act, workload, next)) this.noteStored(workload, rollout, next)
   }

@@ -99,6 +99,45 @@ describe('a rollout in stages that halts', () => {
     await runEngine()
     expect(await list()).toEqual([])
   })
+
+  it('is another alert where the rollout went on and stopped again in its stage before anybody looked', async () => {
+    await ctx.close()
+    ctx = await createFleetContext(database, { edition: createCompleteEdition() })
+    const as = (await signIn(ctx, { groups: ['editor'] })).token
+    const agents = ['a', 'b', 'c'].map((pod) => fakeAgent(ctx.fleet, { host: 'vm', pod: `pod-${pod}` }))
+    await ctx.advance(1_000)
+    const { workloadId } = agents[0]!
+    await pushConfig(ctx.fleet, workloadId, configYaml(1))
+    for (const agent of agents) agent.apply()
+    await ctx.advance(1_000)
+    const stages = [
+      { count: 2, dwellMs: 60_000, gates: ['health'] as const },
+      { percentage: 100, dwellMs: 0, gates: ['no_failure'] as const },
+    ]
+    await pushConfig(ctx.fleet, workloadId, configYaml(2), () => {}, stages)
+    await ctx.advance(300)
+    const members = agents.filter((agent) => agent.offered().at(-1) === configHash(configYaml(2)))
+    for (const member of members) member.apply()
+    await ctx.advance(2_000)
+    members[0]!.say({ health: SICK })
+    await ctx.advance(65_000)
+    await runEngine()
+    const [before] = await list()
+    expect(before).toMatchObject({ rule: 'rollout_halted', details: { value: 1 } })
+    expect((await resolve(before!.id)).status).toBe(200)
+    const { rollout } = ctx.fleet.workload(workloadId)!
+    const path = `POST /api/workloads/${workloadId}/config/canary/${rollout!.stored.id}/promote`
+    expect((await invoke(ctx, path, { as })).status).toBe(202)
+    members[1]!.say({ health: SICK })
+    await ctx.advance(65_000)
+    expect(rollout!.stored.status).toBe('halted')
+    const halted = async () => (await list()).filter(({ rule }) => rule === 'rollout_halted')
+    await runEngine()
+    const again = await halted()
+    expect(again).toHaveLength(1)
+    await runEngine()
+    expect(await halted()).toEqual(again)
+  })
 })
 
 describe('GET /api/alerts', () => {

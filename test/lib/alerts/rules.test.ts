@@ -127,22 +127,26 @@ describe('workload_unhealthy', () => {
 })
 
 describe('rollout_halted', () => {
-  const halted = { rolloutId: 'r1', pushId: 'p1', hash: HASH, gate: 'health', value: 2, limit: 0, stage: 1 }
+  const at = '2026-01-01T00:00:00.000Z'
+  const halted = {
+    ...{ rolloutId: 'r1', pushId: 'p1', hash: HASH },
+    ...{ gate: 'health', value: 2, limit: 0, stage: 1, at },
+  }
   const judge = (of: WorkloadFacts['halted']) =>
     judgeWorkload(workload({ halted: of }), off, 0).rollout_halted
 
-  it('is there while a rollout waits for an operator, and fires anew where it stops in a later stage', () => {
+  it('is there while a rollout waits for an operator, and fires anew where it stops again', () => {
     expect(judge(null).kind).toBe('absent')
     expect(judge(halted)).toEqual({
       kind: 'present',
       message: `Workload w1 (checkout): the rollout of config ${HASH.slice(0, 12)} halted in stage 2: health is 2, allowed is 0`,
-      subject: 'r1/1',
+      subject: `r1/1/${at}`,
       details: { rollout_id: 'r1', config_hash: HASH, gate: 'health', value: 2, limit: 0, stage: 2 },
     })
-    const current = { ...stored('rollout_halted', 'open'), subject: 'r1/0' }
+    const current = { ...stored('rollout_halted', 'open'), subject: 'r1/1/2025-12-31T23:59:59.000Z' }
     expect(decideAlerts(workload({ halted }), [current], off, 0)).toMatchObject([
       { kind: 'resolve', alertId: current.id },
-      { kind: 'fire', rule: 'rollout_halted', subject: 'r1/1' },
+      { kind: 'fire', rule: 'rollout_halted', subject: `r1/1/${at}` },
     ])
     expect(decideAlerts(workload(), [current], off, 0)).toMatchObject([{ kind: 'resolve' }])
   })
