@@ -4,6 +4,7 @@ import type { ConfigDiff } from '../../../lib/wire/diff.ts'
 import type { FleetConfigRecord, FleetConfigVersion } from '../../../lib/wire/fleet-configs.ts'
 import { beginPlan, waitWhile } from '../campaigns/wait.ts'
 import { CommandFailure, EXIT } from '../exit-codes.ts'
+import { toLine } from '../output.ts'
 import { type Api, ServiceRefusal } from '../server/api.ts'
 import type { FleetDocument } from './documents.ts'
 
@@ -123,14 +124,29 @@ export async function pruneFleets(
   const left = kept.filter(({ name }) => !documents.some((document) => document.name === name))
   const steps: FleetStep[] = []
   for (const { id, name, managed } of left) {
-    if (isWanted) await api.delete(`/api/fleet-configs/${id}/desired?owner=${encodeURIComponent(owner)}`)
+    const path = `/api/fleet-configs/${id}/desired?owner=${encodeURIComponent(owner)}`
     steps.push({
       ...{ kind: 'FleetConfig', fleet_config: name, fleet_config_id: id },
       ...(managed === undefined ? {} : { version: managed.version }),
-      action: isWanted ? 'released' : 'leftover',
+      ...(isWanted ? await release(api, path, name) : { action: 'leftover' as const }),
     })
   }
   return steps
+}
+
+/** Leave to people what the folder holds no more. A refusal ends nothing else: what was done before it is to be told. */
+export async function release(
+  api: Api,
+  path: string,
+  name: string,
+): Promise<{ action: 'released' } | { action: 'refused'; reason: string }> {
+  try {
+    await api.delete(path)
+    return { action: 'released' }
+  } catch (error) {
+    if (!(error instanceof CommandFailure) || error.exitCode !== EXIT.refused) throw error
+    return { action: 'refused', reason: `${toLine(name)}: ${error.message}` }
+  }
 }
 
 async function listKept(api: Api, owner: string): Promise<FleetConfigRecord[]> {

@@ -8,7 +8,7 @@ import { OUTPUT_OPTION, printJson } from '../output.ts'
 import { type Api, openApi, URL_OPTION } from '../server/api.ts'
 import { readCommit } from './commit.ts'
 import { readDesiredState } from './documents.ts'
-import { type FleetStep, pruneFleets, takeFleetStep } from './fleet-steps.ts'
+import { type FleetStep, pruneFleets, release, takeFleetStep } from './fleet-steps.ts'
 import { print } from './print.ts'
 import { findTargets, type Target } from './targets.ts'
 
@@ -72,8 +72,10 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
     steps.push(step)
   }
   const isPruned = args.isSet('prune') && !isDryRun
-  steps.push(...(await prune(api, owner, targets, workloads, isPruned)))
-  steps.push(...(await pruneFleets(api, owner, state.fleets, isPruned)))
+  const left = await prune(api, owner, targets, workloads, isPruned)
+  const leftFleets = await pruneFleets(api, owner, state.fleets, isPruned)
+  if ([...left, ...leftFleets].some(({ action }) => action === 'refused')) exitCode = EXIT.refused
+  steps.push(...left, ...leftFleets)
   if (args.text('output') === 'json') printJson(io, { owner, commit: sha, steps })
   else print(io, steps, state.others)
   const isSettled = steps.every(({ action }) => action === 'unchanged')
@@ -133,14 +135,11 @@ async function prune(
   const left = kept.filter(({ workload_id: id }) => !targets.some(({ workload }) => workload.id === id))
   const steps: Step[] = []
   for (const { workload_id: id, config_hash: hash } of left) {
-    if (isWanted) await api.delete(`/api/workloads/${id}/config/desired?owner=${encodeURIComponent(owner)}`)
     const workload = workloads.find((one) => one.id === id)?.display_name ?? id
+    const path = `/api/workloads/${id}/config/desired?owner=${encodeURIComponent(owner)}`
     steps.push({
-      kind: 'WorkloadConfig',
-      workload,
-      workload_id: id,
-      config_hash: hash,
-      action: isWanted ? 'released' : 'leftover',
+      ...{ kind: 'WorkloadConfig', workload, workload_id: id, config_hash: hash },
+      ...(isWanted ? await release(api, path, workload) : { action: 'leftover' }),
     })
   }
   return steps
