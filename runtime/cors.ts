@@ -1,7 +1,7 @@
+import { OUTSIDE_HEADER } from '../lib/wire/values.ts'
 import type { Config } from './config.ts'
 import type { RawRequest } from './listener.ts'
 import { isOriginReadable, matchesOriginEntry } from './origin.ts'
-import { OUTSIDE_HEADER } from './pagination.ts'
 import type { Reply } from './reply.ts'
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']

@@ -1,5 +1,6 @@
 import { optional, string } from 'superstruct'
 import { type CursorKey, decodeCursor, encodeCursor, type Page } from '../lib/store/cursor.ts'
+import { OUTSIDE_HEADER } from '../lib/wire/values.ts'
 import { json, jsonText, problem, type Reply } from './reply.ts'
 
 /** The query fields of every list: `query: type({ ...pageQuery, … })`. */
@@ -31,9 +32,6 @@ export interface Looked<Item> {
   /** The key of the last row that was looked at; null where that was the end of the list. */
   lookedTo: CursorKey | null
 }
-
-/** Says of a page how many rows up to its end lie outside of the caller's scope. */
-export const OUTSIDE_HEADER = 'Muster-Outside-Scope'
 
 /** The most that one page holds; a higher `limit` is cut to it. */
 export const PAGE_MAX = 1_000

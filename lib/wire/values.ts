@@ -1,6 +1,9 @@
 // The closed sets of words that bodies use. They are apart from the schemas, so that the browser can load them without
 // superstruct.
 
+/** The header that says of a page of a list how many rows up to its end lie outside of the reader's scope. */
+export const OUTSIDE_HEADER = 'Muster-Outside-Scope'
+
 /** Alerts of one workload. */
 export const WORKLOAD_ALERT_RULES = [
   'workload_down',

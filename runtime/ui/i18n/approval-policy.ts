@@ -4,6 +4,8 @@ import { defineTexts } from './define.ts'
 export const policyTexts = defineTexts({
   en: {
     lead: 'What a change takes before it may be pushed. Whoever approved is counted again at the push.',
+    another:
+      'Where somebody else than the author has to approve, as in production unless the policy says otherwise, an account that you make, reset, link or put into a group does not count for what you ask for, nor do you for what it asks for. Two such accounts count for each other; so does whoever signs in with the identity provider and has the groups from there.',
     class: {
       production: 'Production',
       other: 'Another environment',
@@ -33,6 +35,8 @@ export const policyTexts = defineTexts({
   },
   fr: {
     lead: 'Ce qu’il faut pour pousser un changement. Les approbations sont recomptées à la poussée.',
+    another:
+      'Là où quelqu’un d’autre que l’auteur doit approuver, comme en production sauf règle contraire, un compte que vous créez, réinitialisez, liez ou mettez dans un groupe ne compte pas pour ce que vous demandez, ni vous pour ce qu’il demande. Deux comptes ainsi créés comptent l’un pour l’autre ; de même qui se connecte par le fournisseur d’identité et en tient ses groupes.',
     class: {
       production: 'Production',
       other: 'Un autre environnement',

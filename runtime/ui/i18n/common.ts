@@ -43,6 +43,7 @@ export const commonTexts = defineTexts({
         : 'Nothing changed: the audit log could not be written. It is safe to try again.',
     needs: (permission: string) => `Your role does not allow this (${permission}).`,
     outside: (scopes: string) => `Outside of your scope: you may do this only where ${scopes}.`,
+    outsideScope: (count: number) => `${formatNumber(count)} outside your scope.`,
     ofAll: (scopes: string) =>
       `This belongs to the whole fleet: it takes the right everywhere, and you have it only where ${scopes}.`,
     items: (n: number) => `${formatNumber(n)} ${plural(n, 'entry', 'entries')}`,
@@ -116,6 +117,7 @@ export const commonTexts = defineTexts({
         : 'Rien n’a changé : le journal d’audit n’a pas pu être écrit. Vous pouvez réessayer sans risque.',
     needs: (permission: string) => `Votre rôle ne le permet pas (${permission}).`,
     outside: (scopes: string) => `Hors de votre périmètre : vous ne pouvez le faire que là où ${scopes}.`,
+    outsideScope: (count: number) => `${formatNumber(count)} hors de votre périmètre.`,
     ofAll: (scopes: string) =>
       `Cela appartient au parc entier : il faut le droit partout, et vous ne l’avez que là où ${scopes}.`,
     items: (n: number) => `${formatNumber(n)} ${plural(n, 'entrée', 'entrées')}`,

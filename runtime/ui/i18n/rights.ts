@@ -41,6 +41,8 @@ export const rightsTexts = defineTexts({
     open: 'Rights',
     title: (name: string) => `What ${name} may do`,
     lead: 'On all workloads, where nothing else is said. Reading the fleet needs none of these.',
+    texts:
+      'Within a scope, the text of a fleet config may be read by whoever may read the config of one workload under it, without the rows of its table that are others’; it may be changed where all that it selects lies within the scope.',
     within: (scopes: string) => `only where ${scopes}`,
     column: { right: 'Right', why: 'By' },
     group: (names: string) => `group ${names}`,
@@ -61,6 +63,8 @@ export const rightsTexts = defineTexts({
     open: 'Droits',
     title: (name: string) => `Ce que ${name} peut faire`,
     lead: 'Sur tous les workloads, sauf mention contraire. Lire le parc n’en demande aucun.',
+    texts:
+      'Dans un périmètre, le texte d’une configuration de parc peut être lu par qui peut lire celle d’un workload qui la suit, sans les lignes de sa table qui sont à d’autres ; il peut être modifié là où tout ce qu’elle choisit est dans le périmètre.',
     within: (scopes: string) => `seulement là où ${scopes}`,
     column: { right: 'Droit', why: 'Par' },
     group: (names: string) => `groupe ${names}`,

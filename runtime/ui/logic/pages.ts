@@ -1,7 +1,10 @@
-/** The rows of a list that were read so far, newest first, and the address of its next page; null where it ends. */
+/** The rows of a list that were read so far, newest first. */
 export interface Page<Row> {
   rows: readonly Row[]
+  /** The address of the next page; null where the list ends. */
   next: string | null
+  /** How many rows of each page, the first one first, are not in it because they lie outside of the reader's scope. */
+  outside: readonly number[]
 }
 
 /**
@@ -16,7 +19,12 @@ export function joinPage<Row>(
 ): Page<Row> {
   const fresh = new Set(page.rows.map(idOf))
   const rest = known.rows.filter((row) => !fresh.has(idOf(row)))
-  if (!isFirst) return { rows: [...rest, ...page.rows], next: page.next }
+  if (!isFirst)
+    return { rows: [...rest, ...page.rows], next: page.next, outside: [...known.outside, ...page.outside] }
   const isApart = page.next === null || rest.length === known.rows.length
-  return isApart ? page : { rows: [...page.rows, ...rest], next: known.next }
+  if (isApart) return page
+  return {
+    ...{ rows: [...page.rows, ...rest], next: known.next },
+    outside: [...page.outside, ...known.outside.slice(page.outside.length)],
+  }
 }

@@ -5,6 +5,7 @@ import { selectionTexts } from '../i18n/selection.ts'
 import { selectorLines } from '../logic/selector-lines.ts'
 import { CodeEditor } from '../parts/code.tsx'
 import { Checkbox, Select, TextArea, TextField } from '../parts/controls.tsx'
+import { OutsideScope } from '../parts/outside-scope.tsx'
 import type { CampaignForm } from '../state/use-campaign-form.ts'
 
 /** What is carried: a name for it, and the config, the patch or the version. */
@@ -103,6 +104,7 @@ function Matched({ of: { values, match, isCounting } }: { of: CampaignForm }) {
           {unmet.length === 0 ? words.noneMeetsAll : words.unmet(selectorLines({ match_expressions: unmet }))}
         </p>
       )}
+      <OutsideScope count={match.outside_scope_count} />
       {unmatched.length > 0 && <p class="warn">{words.unmatched(unmatched)}</p>}
     </div>
   )

@@ -5,6 +5,7 @@ import { formatNumber } from '../i18n/format.ts'
 import { toneOfTarget } from '../logic/campaigns.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Sheet } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
@@ -94,6 +95,7 @@ export function Targets({ of }: { of: CampaignRecord }) {
         ))}
       </p>
       <Loaded of={targets}>{(all) => <TargetTable of={all} />}</Loaded>
+      <OutsideScope count={targets.outside} />
     </section>
   )
 }

@@ -7,6 +7,7 @@ import { lookOf, toBar } from '../logic/campaigns.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago, Mark, Track } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
@@ -91,7 +92,13 @@ export function CampaignsPage() {
       <EditionLine parts={['campaigns']} />
       {can('config_safety.campaigns') && (
         <Loaded of={campaigns}>
-          {(all) => (all.length === 0 ? <p class="empty">{words.none}</p> : <CampaignTable of={all} />)}
+          {(all) => (
+            <>
+              {all.length > 0 && <CampaignTable of={all} />}
+              {all.length + campaigns.outside === 0 && <p class="empty">{words.none}</p>}
+              <OutsideScope count={campaigns.outside} />
+            </>
+          )}
         </Loaded>
       )}
     </>

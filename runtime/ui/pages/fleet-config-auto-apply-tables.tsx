@@ -6,6 +6,7 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { Action } from '../parts/controls.tsx'
 import { FailureNotice } from '../parts/failure.tsx'
+import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Ago, PushMark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { api } from '../state/endpoints.ts'
@@ -58,7 +59,7 @@ function pushedColumns(): TableColumn<AutoApplyTarget>[] {
 export function PushedTable({ id }: { id: string }) {
   const words = say(autoApplyTexts)
   const isShown = may('workload:push_config')
-  const { rows, failure, isLoading, hasOlder, older, reload } = usePages<AutoApplyTarget>(
+  const { rows, outside, failure, isLoading, hasOlder, older, reload } = usePages<AutoApplyTarget>(
     `auto-apply-targets:${id}`,
     {
       idOf: ({ workload_id }) => workload_id,
@@ -66,15 +67,17 @@ export function PushedTable({ id }: { id: string }) {
       touches: ({ type }) => type === 'auto_apply_update',
     },
   )
+  const isEmpty = rows.length + outside === 0 && !isLoading && failure === null
   if (!isShown) return null
   return (
     <section class="stack" aria-label={words.pushed}>
       <h3>{words.pushed}</h3>
       {failure !== null && <FailureNotice failure={failure} retry={reload} />}
-      {rows.length === 0 && !isLoading && failure === null && <p class="empty">{words.pushedNone}</p>}
+      {isEmpty && <p class="empty">{words.pushedNone}</p>}
       {rows.length > 0 && (
         <Table label={words.pushed} columns={pushedColumns()} rows={rows} keyOf={({ push_id }) => push_id} />
       )}
+      <OutsideScope count={outside} />
       {hasOlder && <Action onClick={older}>{say(commonTexts).more}</Action>}
     </section>
   )

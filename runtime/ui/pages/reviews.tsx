@@ -7,6 +7,7 @@ import { nameOf } from '../logic/workloads.ts'
 import { Action, bind, TextArea, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
+import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Ago } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
@@ -124,11 +125,20 @@ export function Reviews({ of: reviews, only }: { of: Resource<ReviewRecord[]>; o
       <Loaded of={reviews}>
         {(all) => {
           const shown = all.filter(({ workload_id: id }) => only === null || id === only)
-          if (shown.length === 0) return <p class="empty">{words.none}</p>
+          // Those outside are not told apart by workload, so they are counted where all workloads are shown.
+          const outside = only === null ? reviews.outside : 0
+          if (shown.length + outside === 0) return <p class="empty">{words.none}</p>
           const columns = columnsOf((review) => {
             looking.value = review
           })
-          return <Table label={words.tab} columns={columns} rows={shown} keyOf={({ id }) => id} />
+          return (
+            <>
+              {shown.length > 0 && (
+                <Table label={words.tab} columns={columns} rows={shown} keyOf={({ id }) => id} />
+              )}
+              <OutsideScope count={outside} />
+            </>
+          )
         }}
       </Loaded>
       {looking.value && (

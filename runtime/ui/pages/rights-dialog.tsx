@@ -103,6 +103,7 @@ export function RightsDialog({
                 },
               ]}
             />
+            {found.rights.some(({ scopes }) => scopes !== undefined) && <p class="muted">{words.texts}</p>}
             <Tokens tokens={found.tokens} />
           </>
         )}

@@ -155,6 +155,7 @@ export function ApprovalsSection() {
   return (
     <>
       <p class="muted">{words.lead}</p>
+      <p class="muted">{words.another}</p>
       <Loaded of={policy}>{(found) => <PolicyForm policy={found} reload={policy.reload} />}</Loaded>
     </>
   )

@@ -11,6 +11,7 @@ import { Action, bind, TextArea, TextField } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
+import { OutsideScope } from '../parts/outside-scope.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { can, may } from '../state/session.ts'
@@ -113,6 +114,7 @@ function Reach({ group }: { group: PushGroup }) {
               </a>
             ))}
           </div>
+          <OutsideScope count={data.outside_scope_count} />
         </div>
       )}
     </Loaded>

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { UserRecord } from '../../../lib/wire/identity.ts'
+import { policyTexts } from '../i18n/approval-policy.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { rightsTexts } from '../i18n/rights.ts'
@@ -257,6 +258,7 @@ export function UsersSection() {
   const { about, open, close, done } = useDialog<Open>(users.reload)
   return (
     <>
+      <p class="muted">{say(policyTexts).another}</p>
       <div class="actions">
         <Action kind="primary" onClick={() => open({ kind: 'new' })}>
           {words.newUser}

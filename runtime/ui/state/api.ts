@@ -1,4 +1,5 @@
 import type { ErrorBody } from '../../../lib/wire/errors.ts'
+import { OUTSIDE_HEADER } from '../../../lib/wire/values.ts'
 import type { WireCode } from '../../problems.ts'
 
 /** A refusal or a failure; `status` 0 means that no answer came. */
@@ -167,3 +168,6 @@ export function saveFile(blob: Blob, name: string): void {
 export function nextPage(headers: Headers): string | null {
   return /<([^<>]+)>;\s{0,8}rel="next"/.exec(headers.get('link') ?? '')?.[1] ?? null
 }
+
+/** How many rows up to the end of a page lie outside of the reader's scope; 0 where the list is not cut to one. */
+export const outsideScope = (headers: Headers): number => Number(headers.get(OUTSIDE_HEADER) ?? 0)

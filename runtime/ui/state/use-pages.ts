@@ -1,13 +1,15 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
-import { joinPage } from '../logic/pages.ts'
-import { type Failure, nextPage, type Result } from './api.ts'
+import { joinPage, type Page } from '../logic/pages.ts'
+import { type Failure, nextPage, outsideScope, type Result } from './api.ts'
 import { startRefetching } from './refetch.ts'
 
 /** A list that is read page by page, newest first. */
 export interface Pages<Row> {
   rows: readonly Row[]
+  /** How many of the rows so far are not shown because they lie outside of the reader's scope. */
+  outside: number
   failure: Failure | null
   isLoading: boolean
   /** There are older ones. */
@@ -17,10 +19,8 @@ export interface Pages<Row> {
   reload(): void
 }
 
-interface State<Row> {
+interface State<Row> extends Page<Row> {
   key: string
-  rows: readonly Row[]
-  next: string | null
   failure: Failure | null
   isLoading: boolean
 }
@@ -33,27 +33,30 @@ interface PagesSpec<Row> {
   touches(frame: HubFrame): boolean
 }
 
+const NOTHING = { rows: [], next: null, outside: [] }
+
 /** Fetch the first page when `key` changes (null: not at all) and when something new is told, older ones when asked. */
 export function usePages<Row>(key: string | null, spec: PagesSpec<Row>): Pages<Row> {
-  const state = useSignal<State<Row>>({ key: '', rows: [], next: null, failure: null, isLoading: true })
+  const state = useSignal<State<Row>>({ key: '', ...NOTHING, failure: null, isLoading: true })
   const specRef = useRef(spec)
   specRef.current = spec
   const actions = useRef({ reload: () => {}, older: () => {} })
   useEffect(() => {
     if (key === null) {
-      state.value = { key: '', rows: [], next: null, failure: null, isLoading: false }
+      state.value = { key: '', ...NOTHING, failure: null, isLoading: false }
       return
     }
     const fetch = async (address: string | null, signal: AbortSignal) => {
-      const before = state.value.key === key ? state.value : { rows: [], next: null }
-      state.value = { key, rows: before.rows, next: before.next, failure: null, isLoading: true }
+      const before: Page<Row> = state.value.key === key ? state.value : NOTHING
+      state.value = { ...before, key, failure: null, isLoading: true }
       const result = await specRef.current.load(address, signal)
       if (signal.aborted) return
       if (!result.ok) {
         state.value = { ...state.value, failure: result, isLoading: false }
         return
       }
-      const page = { rows: result.value, next: nextPage(result.headers) }
+      const outside = [outsideScope(result.headers)]
+      const page = { rows: result.value, next: nextPage(result.headers), outside }
       const joined = joinPage(before, address === null, page, specRef.current.idOf)
       state.value = { key, ...joined, failure: null, isLoading: false }
     }
@@ -71,9 +74,11 @@ export function usePages<Row>(key: string | null, spec: PagesSpec<Row>): Pages<R
     read(null)
     return refetching.stop
   }, [key, state])
-  const { rows, next, failure, isLoading } = state.value
+  const { next, failure, isLoading } = state.value
+  const { rows, outside } = state.value.key === key ? state.value : NOTHING
   return {
-    rows: state.value.key === key ? rows : [],
+    rows,
+    outside: outside.reduce((sum, count) => sum + count, 0),
     failure,
     isLoading,
     hasOlder: next !== null,

@@ -1,12 +1,14 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
-import type { Failure, Result } from './api.ts'
+import { type Failure, outsideScope, type Result } from './api.ts'
 import { startRefetching } from './refetch.ts'
 
 /** Something fetched: kept while it is fetched again, so that nothing jumps. */
 export interface Resource<T> {
   data: T | null
+  /** Of a list: how many rows are not in it because they lie outside of the reader's scope. */
+  outside: number
   failure: Failure | null
   isLoading: boolean
   reload(): void
@@ -15,6 +17,7 @@ export interface Resource<T> {
 interface State<T> {
   key: string
   data: T | null
+  outside: number
   failure: Failure | null
   isLoading: boolean
 }
@@ -31,6 +34,7 @@ export function useResource<T>(
   const state: Signal<State<T>> = useSignal<State<T>>({
     key: '',
     data: null,
+    outside: 0,
     failure: null,
     isLoading: true,
   })
@@ -42,17 +46,24 @@ export function useResource<T>(
 
   useEffect(() => {
     if (key === null) {
-      state.value = { key: '', data: null, failure: null, isLoading: false }
+      state.value = { key: '', data: null, outside: 0, failure: null, isLoading: false }
       return
     }
     const fetch = async (signal: AbortSignal) => {
       const isSame = state.value.key === key
-      state.value = { ...state.value, key, data: isSame ? state.value.data : null, isLoading: true }
+      const { data, outside } = isSame ? state.value : { data: null, outside: 0 }
+      state.value = { ...state.value, key, data, outside, isLoading: true }
       const result = await loadRef.current(signal)
       if (signal.aborted) return
       state.value = result.ok
-        ? { key, data: result.value, failure: null, isLoading: false }
-        : { key, data: result.status === 404 ? null : state.value.data, failure: result, isLoading: false }
+        ? {
+            ...{ key, data: result.value, outside: outsideScope(result.headers) },
+            ...{ failure: null, isLoading: false },
+          }
+        : {
+            ...{ ...state.value, key, failure: result, isLoading: false },
+            ...(result.status === 404 ? { data: null, outside: 0 } : {}),
+          }
     }
     const refetching = startRefetching(
       (frame) => touchesRef.current?.(frame) === true,
@@ -63,9 +74,9 @@ export function useResource<T>(
     return refetching.stop
   }, [key, state])
 
-  const { data, failure, isLoading } = state.value
+  const { data, outside, failure, isLoading } = state.value
   return {
-    data: state.value.key === key ? data : null,
+    ...(state.value.key === key ? { data, outside } : { data: null, outside: 0 }),
     failure,
     isLoading,
     reload: () => reloadRef.current(),

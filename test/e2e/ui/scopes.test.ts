@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
 import { findBarriers, signIn, visit } from './support/browser.ts'
-import { workloadId } from './support/scene.ts'
+import { GATEWAY, pushAndSettle, SECRETIVE, workloadId } from './support/scene.ts'
 import { browser, connectAgent, service, useStage } from './support/stage.ts'
 
 const password = 'long enough to pass'
@@ -50,6 +51,114 @@ test('a group with a role and a scope is made, changed and removed', async () =>
   await context.close()
 })
 
+const TEXT = GATEWAY.replace('timeout: 5s', 'timeout: 3s')
+const QUICK = { behaviour: { kind: 'apply', delayMs: 100 }, capabilities: SECRETIVE } as const
+
+/** Break the glass on a workload, which somebody else then has to look at. */
+async function breakGlass(id: string): Promise<void> {
+  const approvals = `/api/workloads/${id}/config/approvals`
+  const { id: request } = await service.api.post(approvals, { draft_yaml: GATEWAY, comment: 'now' }, 201)
+  const glass = { break_glass: true, break_glass_reason: 'now', comment: 'now' }
+  await service.api.post(`${approvals}/${request}/push`, glass, 202)
+}
+
+/** Carry version 1 of a fleet config to all under it, so that it may apply by itself. Returns the campaign's id. */
+async function carry(configId: string): Promise<string> {
+  const change = { kind: 'version', fleet_config_id: configId, number: 1, takeover: true }
+  const draft = { name: 'Both', change, scope: {}, waves: [{ dwell_seconds: 0 }] }
+  const { id } = await service.api.post('/api/campaigns', draft, 201)
+  const path = `/api/campaigns/${id}`
+  await service.api.post(`${path}/plan`, {}, 202)
+  const hash = await eventually('it is planned', async () => (await service.api.get(path)).plan_hash)
+  const yes = { plan_hash: hash, comment: 'yes', prod_confirmation: true }
+  for (const step of ['request', 'approve', 'start']) await service.api.post(`${path}/${step}`, yes, 200)
+  await eventually('it is done', async () => (await service.api.get(path)).status === 'done')
+  return id
+}
+
+// This comes before there is a second person who may approve: so far the author counts, wherever it is.
+test('lists that are cut to a scope say how much lies outside of it, in both languages', async () => {
+  for (const [name, env] of [
+    ['pos-1', 'staging'],
+    ['pos-2', 'dev'],
+  ] as const) {
+    connectAgent(name, `${name}-pod`, QUICK)
+    const id = await workloadId(service, name)
+    await place(name, env)
+    await pushAndSettle(service, id, GATEWAY.replace('timeout: 5s', 'timeout: 9s'))
+  }
+  const selector = {
+    match_labels: { 'identity/name': 'pos-*' },
+    match_expressions: [{ key: 'muster/env', operator: 'In', values: ['staging', 'dev'] }],
+  }
+  const config = await service.api.post('/api/fleet-configs', { name: 'Tills', selector }, 201)
+  await service.api.post(`/api/fleet-configs/${config.id}/versions`, { content: TEXT }, 201)
+  const campaign = await carry(config.id)
+  const auto = `/api/fleet-configs/${config.id}/auto-apply`
+  const { plan_hash: hash } = await service.api.post(`${auto}/plan`, { number: 1 }, 200)
+  await service.api.post(
+    auto,
+    { number: 1, plan_hash: hash, comment: 'newcomers too', prod_confirmation: true },
+    201,
+  )
+  await service.api.post(`${auto}/approve`, { plan_hash: hash, comment: 'yes' }, 200)
+  for (const [name, env] of [
+    ['pos-3', 'staging'],
+    ['pos-4', 'dev'],
+  ] as const) {
+    connectAgent(name, `${name}-pod`, QUICK)
+    await workloadId(service, name)
+    await place(name, env)
+  }
+  const pushed = async () => (await service.api.get(`${auto}/targets`)).length === 2
+  await eventually('both newcomers were pushed to', pushed)
+  const dev = { selector: { match_expressions: [{ key: 'muster/env', operator: 'In', values: ['dev'] }] } }
+  const change = { kind: 'text', yaml: TEXT }
+  await service.api.post('/api/campaigns', { name: 'Theirs', change, scope: dev, waves: [{}] }, 201)
+  await breakGlass(await workloadId(service, 'pos-2'))
+
+  const scope = { key: 'muster/env', values: ['staging'] }
+  const who = { email: 'sam@example.com', password }
+  await service.api.post('/api/groups', { name: 'staging-only', role: 'editor', scope }, 201)
+  await service.api.post('/api/users', { ...who, groups: ['staging-only'] }, 201)
+  const { page, context, complaints } = await visit(browser, service.url)
+  await signIn(page, who)
+  const told = page.getByText('1 outside your scope.')
+  await page.goto('/campaigns')
+  await page.getByRole('link', { name: 'Both' }).waitFor()
+  await told.waitFor()
+  await page.goto(`/campaigns/${campaign}`)
+  const targets = page.getByRole('region', { name: 'Workloads', exact: true })
+  await targets.getByText('pos-1').waitFor()
+  await targets.getByText('1 outside your scope.').waitFor()
+  await page.goto(`/fleet-configs/${config.id}`)
+  const newcomers = page.getByRole('region', { name: 'Pushed by itself' })
+  await newcomers.getByText('pos-3').waitFor()
+  await newcomers.getByText('1 outside your scope.').waitFor()
+  await page.goto('/approvals?status=reviews')
+  await page.getByText(/outside your scope\./).waitFor()
+  await expect.poll(() => page.getByText('Nobody has to look at anything.').count()).toBe(0)
+  expect(await findBarriers(page)).toEqual([])
+  await page.goto('/campaigns/new')
+  await page.getByLabel('For whom').fill('identity/name=pos-*')
+  await page.getByText('2 outside your scope.').waitFor()
+
+  const everything = await visit(browser, service.url)
+  await signIn(everything.page)
+  await everything.page.goto('/campaigns')
+  await everything.page.getByRole('link', { name: 'Theirs' }).waitFor()
+  await expect.poll(() => everything.page.getByText('outside your scope').count()).toBe(0)
+  await everything.context.close()
+  await page.goto('/settings/profile')
+  await page.getByLabel('Language').selectOption('fr')
+  await page.getByRole('button', { name: 'Droits' }).click()
+  await page.getByText('il peut être modifié là où tout ce qu’elle choisit est dans le périmètre').waitFor()
+  await page.goto('/campaigns')
+  await page.getByText('1 hors de votre périmètre.').waitFor()
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
 test('what lies outside the scope is shown and cannot be done, and the page says why, in both languages', async () => {
   await place('shop', 'staging')
   await place('bank', 'live')
@@ -70,6 +179,7 @@ test('what lies outside the scope is shown and cannot be done, and the page says
   const right = rights.getByRole('row').filter({ hasText: 'Push without an approval' })
   await right.getByText('group shop-editors').waitFor()
   await right.getByText('only where muster/env is staging').waitFor()
+  await rights.getByText('it may be changed where all that it selects lies within the scope').waitFor()
   await admin.context.close()
 
   const { page, context, complaints } = await visit(browser, service.url)

@@ -91,6 +91,26 @@ describe('users', () => {
   })
 })
 
+describe('on the first day', () => {
+  test('the pages on which accounts and the policy are made say who is no second person, in both languages', async () => {
+    const { page, context, complaints } = await visit(browser, service.url)
+    await signIn(page)
+    for (const [language, text] of [
+      ['en', /as in production .* an account that you make, .* does not count for what you ask for/],
+      ['fr', /comme en production .* un compte que vous créez, .* ne compte pas pour ce que vous demandez/],
+    ] as const) {
+      await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language })
+      for (const section of ['users', 'approvals']) {
+        await page.goto(`/settings/${section}`)
+        await page.getByText(text).waitFor()
+      }
+    }
+    await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'en' })
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+})
+
 describe('the approval policy', () => {
   test('is read, made stricter at once, and a laxer one waits for somebody else', async () => {
     const { page, context } = await visit(browser, service.url)

@@ -146,6 +146,20 @@ describe('an account', () => {
     expect(await approve(again, await request(ann, 3))).toMatchObject(another('shaped_by_author'))
   })
 
+  it('that a third person made counts for another one that she made, and neither for hers', async () => {
+    const [one, two] = await Promise.all(
+      ['one@example.com', 'two@example.com'].map(async (address) => {
+        const body = { email: address, password: PASSWORD, groups: ['editor'] }
+        const { id, email } = (await call(ann, 'POST /api/users', body)).json as UserRecord
+        return addSession(ctx, { userId: id, email })
+      }),
+    )
+    ctx.clock.advance(1_000)
+    expect(await approve(two, await request(one))).toMatchObject({ status: 200 })
+    expect(await approve(two, await request(ann, 2))).toMatchObject(another('shaped_by_author'))
+    expect(await approve(ann, await request(two, 3))).toMatchObject(another('shaped_an_author'))
+  })
+
   it('that somebody made, reset or regrouped asks in the name of that person as well', async () => {
     const body = { email: 'sock@example.com', password: PASSWORD, groups: ['editor'] }
     const { id, email } = (await call(ann, 'POST /api/users', body)).json as UserRecord

@@ -299,17 +299,17 @@ describe('a line of time that is read page by page', () => {
   const id = (row: string) => row
 
   test('goes on with an older page, and begins anew with what came meanwhile', () => {
-    const known = joinPage({ rows: ['e', 'd'], next: '/3' }, false, { rows: ['c', 'b'], next: '/5' }, id)
-    expect(known).toEqual({ rows: ['e', 'd', 'c', 'b'], next: '/5' })
-    expect(joinPage(known, true, { rows: ['f', 'e'], next: '/2' }, id)).toEqual({
-      rows: ['f', 'e', 'd', 'c', 'b'],
-      next: '/5',
+    const newest = { rows: ['e', 'd'], next: '/3', outside: [4] }
+    const known = joinPage(newest, false, { rows: ['c', 'b'], next: '/5', outside: [2] }, id)
+    expect(known).toEqual({ rows: ['e', 'd', 'c', 'b'], next: '/5', outside: [4, 2] })
+    // How many are not shown is counted again for the page that was read again, and kept for the others.
+    expect(joinPage(known, true, { rows: ['f', 'e'], next: '/2', outside: [5] }, id)).toEqual({
+      ...{ rows: ['f', 'e', 'd', 'c', 'b'], next: '/5' },
+      outside: [5, 2],
     })
     // The new page shares no row with the known ones, so rows between them are missing: start from the new page.
-    expect(joinPage(known, true, { rows: ['z', 'y'], next: '/2' }, id)).toEqual({
-      rows: ['z', 'y'],
-      next: '/2',
-    })
+    const apart = { rows: ['z', 'y'], next: '/2', outside: [1] }
+    expect(joinPage(known, true, apart, id)).toEqual(apart)
   })
 
   test('is whole as far back as the list that was read least far', () => {
