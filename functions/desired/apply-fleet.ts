@@ -1,6 +1,7 @@
 import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign.ts'
 import { applyDesiredFleet } from '../../lib/desired/apply-fleet.ts'
 import { VERSION_ERRORS } from '../../lib/fleet-configs/read-version.ts'
+import { stillCovers } from '../../lib/identity/still-may.ts'
 import { rightsSomewhere } from '../../lib/model/scopes.ts'
 import { DesiredFleetRequest, DesiredFleetResult } from '../../lib/wire/desired.ts'
 import type { Context } from '../../runtime/context.ts'
@@ -51,6 +52,7 @@ export default defineHttp({
     ...VERSION_ERRORS,
     ...CAMPAIGN_ERRORS,
     'forbidden',
+    'out-of-scope',
     'auto-apply-in-force',
     'fleet-config-outranks',
     'owner-invalid',
@@ -91,6 +93,9 @@ export default defineHttp({
         },
         ...{ commitSha: body.commit_sha, commitAuthor: body.commit_author },
         ...{ again: body.again, isDryRun: body.dry_run },
+        mayStillChange: async (tx, reach) =>
+          (await stillCovers(tx, actor, 'config:create', reach)) &&
+          (await stillCovers(tx, actor, 'workload:push_config', reach)),
         draftCampaign: (id, number) => {
           const read = ask(id, number)
           return cutToScopes(read.ok ? read.value : tried.value, actor)

@@ -14,6 +14,7 @@ import { readVersion, type VersionDraft, type VersionRefusal } from '../fleet-co
 import { uuidv7 } from '../ids.ts'
 import { configHash } from '../model/config-hash.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import type { ChangeReach } from '../selectors/within-scope.ts'
 import { listOpenAutoApplies } from '../store/auto-apply.ts'
 import { findCampaign, type StoredCampaign } from '../store/campaigns.ts'
 import type { Db } from '../store/db.ts'
@@ -52,6 +53,8 @@ export interface DesiredFleetConfig {
   again: boolean
   /** Say what would be done, and do nothing. */
   isDryRun: boolean
+  /** Asked in the transaction of the change: whether the actor may still change what reaches these workloads. */
+  mayStillChange(tx: Db, reach: ChangeReach): Promise<boolean>
   /** The campaign that carries a version of a fleet config. */
   draftCampaign(fleetConfigId: string, version: number): CampaignDraft
 }
@@ -69,7 +72,13 @@ export type DesiredFleetOutcome =
       changed: readonly StoredCampaign[]
     }
   | VersionRefusal
-  | Refusal<'auto-apply-in-force' | 'managed-elsewhere' | 'owner-invalid' | 'fleet-configs-too-many'>
+  | Refusal<
+      | 'auto-apply-in-force'
+      | 'managed-elsewhere'
+      | 'out-of-scope'
+      | 'owner-invalid'
+      | 'fleet-configs-too-many'
+    >
   | Exclude<CampaignOutcome, { ok: true }>
 
 type Managed = ManagedFleetConfig | null
@@ -130,12 +139,12 @@ const isForTheSame = (
 /** Store what Git holds: the fleet config, a version where text, variables or values are new, and the commit. */
 async function keepWish(
   parts: FleetDesiredParts,
-  { owner, actor, definition, commitSha, commitAuthor }: DesiredFleetConfig,
+  { owner, actor, definition, commitSha, commitAuthor, mayStillChange }: DesiredFleetConfig,
   draft: VersionDraft & { hash: string },
   { known, managed, wishHash }: { known: StoredFleetConfig | null; managed: Managed; wishHash: string },
 ): Promise<
   | { ok: true; fleetConfigId: string; version: number }
-  | Refusal<'auto-apply-in-force' | 'managed-elsewhere'>
+  | Refusal<'auto-apply-in-force' | 'managed-elsewhere' | 'out-of-scope'>
   | AuditFailure
 > {
   const isSameWish = managed?.wishHash === wishHash
@@ -144,7 +153,11 @@ async function keepWish(
   const now = parts.clock.now()
   const id = known?.id ?? uuidv7(now, parts.random)
   return parts.db.change('fleet-config.manage', actor, async (tx) => {
-    if (known !== null && (await isBoundByAutoApply(tx, known, definition)))
+    const stands = known === null ? null : await lockFleetConfig(tx, known.id)
+    // Somebody else may have made it or widened its selector since the guards: what is not one's own is not taken back.
+    for (const reach of stands === null ? [definition] : [stands, definition])
+      if (!(await mayStillChange(tx, reach))) return refuse('out-of-scope')
+    if (stands !== null && (await isBoundByAutoApply(tx, stands, definition)))
       return refuse('auto-apply-in-force')
     const isStored = await define(tx, { id, known, definition, by: actor.email, now })
     if (!isStored) return refuse('managed-elsewhere', { owner: '' })
@@ -174,12 +187,10 @@ async function keepWish(
  */
 async function isBoundByAutoApply(
   tx: Db,
-  { id }: StoredFleetConfig,
+  stands: StoredFleetConfig,
   wanted: DesiredFleetConfig['definition'],
 ): Promise<boolean> {
-  const stands = await lockFleetConfig(tx, id)
-  if (stands === null || isForTheSame(stands, wanted)) return false
-  return (await listOpenAutoApplies(tx, id)).length > 0
+  return !isForTheSame(stands, wanted) && (await listOpenAutoApplies(tx, stands.id)).length > 0
 }
 
 interface Definition {

@@ -532,7 +532,14 @@ describe('what was let in', () => {
         return typeof value === 'function' ? value.bind(inner) : value
       },
     })
-    return { ...ctx, db: around(ctx.db, ['change']), fleet }
+    const campaigns = new Proxy(ctx.campaigns, {
+      get(inner, name) {
+        if (name === 'parts') return { ...inner.parts, db: around(inner.parts.db, ['change']) }
+        const value: unknown = Reflect.get(inner, name)
+        return typeof value === 'function' ? value.bind(inner) : value
+      },
+    })
+    return { ...ctx, db: around(ctx.db, ['change']), fleet, campaigns }
   }
   const callWith = async (work: () => Promise<unknown>, route: string, body?: object) =>
     invoke(withMeanwhile(work), route, { as: sue.token, body })
@@ -607,5 +614,20 @@ describe('what was let in', () => {
     }
     expect((await call(admin, `GET ${path}`)).json).toMatchObject({ name: 'Own', newest_version: 0 })
     for (const [route, body] of deeds) expect((await call(sue, route, body)).status, route).toBeLessThan(300)
+  })
+
+  it('from Git is refused where the fleet config was widened, or the caller left the group, before it is done', async () => {
+    const { id } = await makeFleetConfig(sue, IN_STAGING, 0, 'Own')
+    const path = `/api/fleet-configs/${id}`
+    const put = (selector: object) => call(admin, `PUT ${path}`, { name: 'Own', selector, priority: 0 })
+    const regroup = (group: string) => call(admin, `PATCH /api/users/${sue.userId}`, { groups: [group] })
+    const route = 'POST /api/fleet-configs/desired'
+    const wish = { owner: 'repo', name: 'Own', selector: IN_STAGING, priority: 0, content: SECOND }
+    expect(await callWith(() => put(EVERYWHERE), route, wish)).toMatchObject(OUTSIDE)
+    expect((await call(admin, `GET ${path}`)).json).toMatchObject({ selector: EVERYWHERE, newest_version: 0 })
+    await put(IN_STAGING)
+    expect(await callWith(() => regroup('viewer'), route, wish)).toMatchObject(OUTSIDE)
+    await regroup('staging-editors')
+    expect((await call(sue, route, wish)).status).toBe(200)
   })
 })
