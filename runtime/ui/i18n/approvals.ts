@@ -11,6 +11,7 @@ export const approvalTexts = defineTexts({
       pushed: 'Nothing was pushed yet.',
       closed: 'Nothing was rejected, withdrawn or retired.',
     },
+    noneWithin: 'There is none within your scope.',
     column: {
       change: 'Change',
       workload: 'Workload',
@@ -30,6 +31,7 @@ export const approvalTexts = defineTexts({
       pushed: 'Rien n’a encore été poussé.',
       closed: 'Rien n’a été rejeté, retiré ou remplacé.',
     },
+    noneWithin: 'Il n’y en a aucune dans votre périmètre.',
     column: {
       change: 'Modification',
       workload: 'Collecteur',

@@ -38,7 +38,7 @@ export const changeTexts = defineTexts({
     againstReported:
       'Nothing was ever pushed to this workload. It is compared with what its instances report to run.',
     policy: 'Policy',
-    policyPass: 'No policy objects.',
+    policyPass: 'Nothing in the policy speaks against it.',
     policyBlocks: (count: number) => `${n(count)} ${plural(count, 'rule blocks', 'rules block')} the push.`,
     reach: 'It will reach',
     instancesWord: 'instances',

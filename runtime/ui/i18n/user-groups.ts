@@ -1,5 +1,6 @@
 import type { GroupScope } from '../../../lib/wire/identity.ts'
 import { defineTexts, plural, say } from './define.ts'
+import { formatNumber } from './format.ts'
 
 /** Texts about groups of users: a role, everywhere or within a scope. */
 export const userGroupTexts = defineTexts({
@@ -25,7 +26,7 @@ export const userGroupTexts = defineTexts({
     remove: 'Remove',
     removeAsk: (name: string) => `Remove the group ${name}? It must have no members.`,
     removed: 'Removed.',
-    members: (count: number) => plural(count, 'member', 'members'),
+    members: (count: number) => `${formatNumber(count)} ${plural(count, 'member', 'members')}`,
     scope: (key: string, values: string) => `${key} is ${values}`,
     or: ' or ',
   },
@@ -51,7 +52,7 @@ export const userGroupTexts = defineTexts({
     remove: 'Supprimer',
     removeAsk: (name: string) => `Supprimer le groupe ${name} ? Il ne doit avoir aucun membre.`,
     removed: 'Supprimé.',
-    members: (count: number) => plural(count, 'membre', 'membres'),
+    members: (count: number) => `${formatNumber(count)} ${plural(count, 'membre', 'membres')}`,
     scope: (key: string, values: string) => `${key} est ${values}`,
     or: ' ou ',
   },

@@ -106,9 +106,11 @@ export function compareVersions(a: string, b: string): number {
   return order || Number(isComparable(a)) - Number(isComparable(b)) || collator.compare(a, b)
 }
 
-/** Compare by name, then id: the order of rows that are equal otherwise. */
+/** Compare by name, then by what tells namesakes apart, then by id: the order of rows that are equal otherwise. */
 export const compareNames = (a: WorkloadRecord, b: WorkloadRecord): number =>
-  collator.compare(nameOf(a), nameOf(b)) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+  collator.compare(nameOf(a), nameOf(b)) ||
+  collator.compare(placeOf(a), placeOf(b)) ||
+  (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
 
 /** The labels that say something that no other column says. */
 export const tellingLabels = (workload: WorkloadRecord): [string, string][] =>

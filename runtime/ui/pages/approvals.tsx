@@ -6,18 +6,17 @@ import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { reviewTexts } from '../i18n/reviews.ts'
-import { nameOf } from '../logic/workloads.ts'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Tabs } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { countOf } from '../parts/tally.tsx'
+import { WorkloadLink } from '../parts/workload-link.tsx'
 import { useFleet } from '../parts/workload-search.tsx'
 import { api } from '../state/endpoints.ts'
-import { workloads } from '../state/fleet.ts'
 import { useReviews } from '../state/reviews.ts'
 import { hrefWith, query } from '../state/router.ts'
-import { can } from '../state/session.ts'
+import { boundTo, can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { useWaitingCampaigns } from '../state/waiting-campaigns.ts'
 import { CampaignTable } from './campaigns.tsx'
@@ -82,10 +81,7 @@ function columnsOf(): TableColumn<ApprovalRecord>[] {
     },
     {
       title: column.workload,
-      cell: ({ workload_id: id }) => {
-        const workload = workloads.get(id)
-        return <a href={`/workloads/${id}`}>{workload ? nameOf(workload) : id.slice(0, 8)}</a>
-      },
+      cell: ({ workload_id: id }) => <WorkloadLink id={id} />,
     },
     { title: column.requester, cell: (approval) => approval.requester },
     { title: column.age, look: 'muted', cell: (approval) => <Ago at={approval.created_at} /> },
@@ -111,6 +107,8 @@ export function ApprovalsPage() {
   const wanted = query.value.get('status')
   const status = TAB_IDS.find((id) => id === wanted) ?? 'pending'
   const only = query.value.get('workload')
+  // What lies outside of one's scope is not listed, and may well wait.
+  const isWithin = boundTo('config:request').length > 0
   useFleet()
   const isReviews = wanted === REVIEWS
   const waiting = useWaitingCampaigns()
@@ -151,7 +149,11 @@ export function ApprovalsPage() {
             {(all) => {
               const shown = all.filter((approval) => only === null || approval.workload_id === only)
               if (shown.length === 0)
-                return campaigns.length === 0 && <p class="empty">{words.none[status]}</p>
+                return (
+                  campaigns.length === 0 && (
+                    <p class="empty">{isWithin ? words.noneWithin : words.none[status]}</p>
+                  )
+                )
               return <Table label={words.title} columns={columnsOf()} rows={shown} keyOf={({ id }) => id} />
             }}
           </Loaded>

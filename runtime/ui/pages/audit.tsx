@@ -10,17 +10,16 @@ import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { describeValue } from '../i18n/report-items.ts'
 import { readDetail } from '../logic/audit-detail.ts'
-import { nameOf } from '../logic/workloads.ts'
 import { Action, TextField } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Pairs } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { toastFailure } from '../parts/toast.tsx'
+import { WorkloadLink } from '../parts/workload-link.tsx'
 import { useFleet } from '../parts/workload-search.tsx'
 import { saveFile } from '../state/api.ts'
 import { api } from '../state/endpoints.ts'
-import { workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
 import { useDebounced } from '../state/use-debounced.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -79,11 +78,6 @@ function Verify() {
   )
 }
 
-const nameOfWorkload = (id: string): string => {
-  const workload = workloads.get(id)
-  return workload ? nameOf(workload) : id.slice(0, 8)
-}
-
 const HASH = /^[0-9a-f]{64}$/
 
 /** An event's detail, field by field; the stored text is one click away. */
@@ -117,7 +111,7 @@ function Detail({ event }: { event: AuditEventRecord }) {
 /** What an event was about. */
 function Resource({ event }: { event: AuditEventRecord }) {
   const { resource, resource_id: id } = event
-  if (resource === 'workload' && id) return <a href={`/workloads/${id}`}>{nameOfWorkload(id)}</a>
+  if (resource === 'workload' && id) return <WorkloadLink id={id} />
   return (
     <span class="muted">
       {resource} <span class="mono">{id?.slice(0, 12)}</span>

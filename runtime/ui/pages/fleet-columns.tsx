@@ -241,6 +241,7 @@ export function narrowColumn(): Column<WorkloadRecord> {
           <a class="name" href={`/workloads/${workload.id}`}>
             {nameOf(workload)}
           </a>
+          <span class="sub">{placeOf(workload)}</span>
         </div>
         <div class="second">{workload.trouble && <Why of={workload.trouble} />}</div>
         <div class="second">

@@ -3,7 +3,6 @@ import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
 import { say } from '../i18n/define.ts'
 import { formatExact, shortHash } from '../i18n/format.ts'
 import { reviewTexts } from '../i18n/reviews.ts'
-import { nameOf } from '../logic/workloads.ts'
 import { Action, bind, TextArea, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
@@ -11,8 +10,8 @@ import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Ago } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
+import { WorkloadLink } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
-import { workloads } from '../state/fleet.ts'
 import { isForMe } from '../state/reviews.ts'
 import type { Resource } from '../state/use-resource.ts'
 
@@ -43,10 +42,7 @@ function columnsOf(onLook: (review: ReviewRecord) => void): TableColumn<ReviewRe
     },
     {
       title: column.workload,
-      cell: ({ workload_id: id }) => {
-        const workload = workloads.get(id)
-        return <a href={`/workloads/${id}`}>{workload ? nameOf(workload) : id.slice(0, 8)}</a>
-      },
+      cell: ({ workload_id: id }) => <WorkloadLink id={id} />,
     },
     { title: column.by, cell: ({ done_by: by }) => by },
     { title: column.age, look: 'muted', cell: ({ done_at: at }) => <Ago at={at} /> },

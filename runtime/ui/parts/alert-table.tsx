@@ -4,7 +4,7 @@ import { alertTexts, describeAlert } from '../i18n/alerts.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { tick } from '../i18n/format.ts'
-import { nameOf } from '../logic/workloads.ts'
+import { namedAt, nameOf, placeOf } from '../logic/workloads.ts'
 import { api } from '../state/endpoints.ts'
 import { fleetVersion, workloads } from '../state/fleet.ts'
 import { can } from '../state/session.ts'
@@ -14,6 +14,7 @@ import { FormDialog } from './form.tsx'
 import { Ago, Mark } from './state.tsx'
 import { Table, type TableColumn } from './table.tsx'
 import { toast, toastFailure } from './toast.tsx'
+import { WorkloadLink } from './workload-link.tsx'
 
 /** The campaign or the fleet config that an alert without a workload is about. */
 function topicOf({ details = {} }: AlertRecord): { name: string; href: string } {
@@ -27,7 +28,7 @@ function topicOf({ details = {} }: AlertRecord): { name: string; href: string } 
 export function nameOfSubject(alert: AlertRecord): string {
   if (alert.workload_id === '') return topicOf(alert).name
   const workload = workloads.get(alert.workload_id)
-  return workload ? nameOf(workload) : alert.workload_id.slice(0, 8)
+  return workload ? namedAt(nameOf(workload), placeOf(workload)) : alert.workload_id.slice(0, 8)
 }
 
 /** Where the cause of an alert is to be seen. */
@@ -141,12 +142,7 @@ function columnsOf(act: AlertActions): TableColumn<AlertRecord>[] {
               {topicOf(alert).name}
             </a>
           )
-        const workload = workloads.get(id)
-        return (
-          <a class="name" href={`/workloads/${id}`}>
-            {workload ? nameOf(workload) : id}
-          </a>
-        )
+        return <WorkloadLink id={id} look="name" />
       },
     },
     {

@@ -10,7 +10,7 @@ import { api } from '../state/endpoints.ts'
 import { heardAt, hubState } from '../state/hub.ts'
 import { isForMe, useReviews } from '../state/reviews.ts'
 import { path } from '../state/router.ts'
-import { can, may, me, signOut } from '../state/session.ts'
+import { can, holds, me, signOut } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { useWaitingCampaigns } from '../state/waiting-campaigns.ts'
 import { Icon } from './icons.tsx'
@@ -57,7 +57,7 @@ export function listPages(counts: { approvals?: number; alerts?: number } = {}):
       icon: 'drift',
     },
     can('config_safety.approvals') &&
-      may('workload:push_config') && {
+      holds('workload:push_config') && {
         href: '/approvals',
         text: nav.approvals,
         group: 'change',
@@ -65,7 +65,7 @@ export function listPages(counts: { approvals?: number; alerts?: number } = {}):
         count: counts.approvals ?? 0,
       },
     can('config_safety.campaigns') &&
-      may('workload:push_config') && {
+      holds('workload:push_config') && {
         href: '/campaigns',
         text: nav.campaigns,
         group: 'change',
@@ -78,14 +78,14 @@ export function listPages(counts: { approvals?: number; alerts?: number } = {}):
       icon: 'fleetConfigs',
     },
     { href: '/templates', text: nav.templates, group: 'change', icon: 'templates' },
-    may('reports:export') && { href: '/reports', text: nav.reports, group: 'prove', icon: 'reports' },
-    may('audit:view') && { href: '/audit', text: nav.audit, group: 'prove', icon: 'audit' },
+    holds('reports:export') && { href: '/reports', text: nav.reports, group: 'prove', icon: 'reports' },
+    holds('audit:view') && { href: '/audit', text: nav.audit, group: 'prove', icon: 'audit' },
   ]
   return items.filter((item) => item !== false)
 }
 
 function useCounts() {
-  const seesApprovals = can('config_safety.approvals') && may('workload:push_config')
+  const seesApprovals = can('config_safety.approvals') && holds('workload:push_config')
   const approvals = useResource(
     seesApprovals ? 'nav-approvals' : null,
     (abort) => api.approvals('pending', abort),

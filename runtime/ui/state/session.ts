@@ -55,6 +55,8 @@ export const may = (permission: string, about?: About): boolean => {
 export const boundTo = (permission: string): GroupScope[] => scopesOf(me.value, permission)
 /** What whoever is signed in may do, be it within a scope only. */
 export const heldSomewhere = (): string[] => [...rightsAt(me.value, undefined)].sort()
+/** Whether whoever is signed in has a right anywhere, whatever the page is about. */
+export const holds = (permission: string): boolean => rightsAt(me.value, undefined).has(permission)
 /** Whether this edition has the capability enabled. */
 export const can = (capability: string): boolean => enabled.value.has(capability)
 

@@ -1,6 +1,6 @@
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { api } from './endpoints.ts'
-import { can, may } from './session.ts'
+import { can, holds } from './session.ts'
 import { useResource } from './use-resource.ts'
 
 /**
@@ -18,7 +18,7 @@ const ASKED_OR_ANSWERED: ReadonlySet<CampaignRecord['status']> = new Set([
 
 /** The campaigns whose plan waits for somebody's approval. */
 export function useWaitingCampaigns(): readonly CampaignRecord[] {
-  const isAsked = can('config_safety.campaigns') && may('workload:push_config')
+  const isAsked = can('config_safety.campaigns') && holds('workload:push_config')
   const campaigns = useResource(
     isAsked ? 'waiting-campaigns' : null,
     (abort) => api.campaigns(abort),

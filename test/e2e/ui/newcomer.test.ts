@@ -73,7 +73,7 @@ test('whoever has never seen it finds what fails, corrects it, watches it get we
   await page.keyboard.press('Shift+End')
   await page.keyboard.type('endpoint: https://telemetry.example.com:4318')
   await page.getByText(/changes exporters\.otlphttp\.endpoint/).waitFor()
-  await page.getByText('No policy objects.').waitFor()
+  await page.getByText('Nothing in the policy speaks against it.').waitFor()
   await page.getByLabel('Comment for the reviewer').fill('The host was misspelt')
   await page.locator('button[type=submit]:not([aria-disabled])', { hasText: 'Request approval' }).click()
 

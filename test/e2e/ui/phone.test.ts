@@ -38,4 +38,9 @@ describe('on a telephone', () => {
     await expect.poll(() => sideways()).toEqual([])
     await expect.poll(() => findBarriers(page)).toEqual([])
   })
+
+  test('a row of the fleet says what tells a workload from its namesakes', async () => {
+    await page.goto('/')
+    await page.locator('.narrow-row').first().getByText('shop', { exact: true }).waitFor()
+  })
 })

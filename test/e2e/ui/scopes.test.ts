@@ -37,6 +37,7 @@ test('a group with a role and a scope is made, changed and removed', async () =>
   await add.click()
   const row = page.getByRole('row').filter({ hasText: 'staging-editors' })
   await row.getByText('muster/env is dev or staging').waitFor()
+  await row.getByText('0 members', { exact: true }).waitFor()
   expect(await findBarriers(page)).toEqual([])
 
   await row.getByRole('button', { name: 'Change' }).click()
@@ -188,11 +189,18 @@ test('what lies outside the scope is shown and cannot be done, and the page says
   // One that may be used is a link, one that may not is a button.
   await page.getByRole('link', { name: 'Propose a change' }).waitFor()
   await page.goto(`/workloads/${await workloadId(service, 'bank')}`)
+  // What one may do elsewhere does not go away on the page of a workload outside of the scope.
+  const main = page.getByRole('navigation', { name: 'Main' })
+  for (const name of ['Approvals', 'Campaigns', 'Reports'])
+    await main.getByRole('link', { name: new RegExp(`^${name}`) }).waitFor()
   const propose = page.getByRole('button', { name: 'Propose a change' })
   await expect
     .poll(() => propose.getAttribute('title'))
     .toBe('Outside of your scope: you may do this only where muster/env is staging.')
   expect(await findBarriers(page)).toEqual([])
+  await page.goto('/approvals')
+  await page.getByText('There is none within your scope.').waitFor()
+  await page.goto(`/workloads/${await workloadId(service, 'bank')}`)
   await place('bank', 'staging')
   await page.getByRole('link', { name: 'Propose a change' }).waitFor()
   await place('bank', 'live')

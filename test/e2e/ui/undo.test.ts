@@ -127,5 +127,9 @@ test('a rollback says what goes back, for whom and from which to which, and keep
   await page.getByRole('heading', { name: `Back to ${first!.config_hash.slice(0, 7)}` }).waitFor()
   await page.goto('/audit?q=rollback')
   await page.getByText('the batches were too large').first().waitFor()
+  // Also where the page is the first that is opened, before the fleet is known.
+  const kept = page.getByRole('row').filter({ hasText: 'the batches were too large' }).first()
+  await kept.getByRole('link', { name: 'ledger' }).waitFor()
+  await kept.getByText('shop', { exact: true }).waitFor()
   expect(seen.complaints).toEqual([])
 })

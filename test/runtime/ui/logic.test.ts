@@ -92,6 +92,13 @@ test('versions sort as versions, and equal rows by name', () => {
   expect(sortWorkloads(rows, 'version', false).map(({ id }) => id)).toEqual(['2', '3', '1'])
 })
 
+test('hosts of one name stand in the order of their hosts', () => {
+  const host = (id: string, name: string) =>
+    workload({ id, display_name: 'store', fingerprint_keys: { 'host.name': name } })
+  const rows = [host('1', 'store-14'), host('2', 'store-2'), host('3', 'store-1')]
+  expect(sortWorkloads(rows, 'name', false).map(({ id }) => id)).toEqual(['3', '2', '1'])
+})
+
 describe('what is said about a workload', () => {
   test.each([
     [{ archived_at: '2026-07-01T08:00:00.000Z', status: 'disconnected' }, 'archived'],
