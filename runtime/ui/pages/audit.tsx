@@ -126,13 +126,14 @@ function columnsOf(): TableColumn<AuditEventRecord>[] {
     { title: column.who, cell: (event) => event.email ?? '–' },
     {
       title: column.action,
+      look: 'text',
       cell: ({ action }) => (
         <>
-          {describeAction(action)} <span class="mono faint">{action}</span>
+          {describeAction(action)} <div class="mono faint">{action}</div>
         </>
       ),
     },
-    { title: column.what, cell: (event) => <Resource event={event} /> },
+    { title: column.what, look: 'text', cell: (event) => <Resource event={event} /> },
     { title: column.detail, look: 'text', cell: (event) => <Detail event={event} /> },
     {
       title: column.hash,

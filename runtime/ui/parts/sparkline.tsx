@@ -2,6 +2,8 @@ import { toStretches } from '../logic/bars.ts'
 
 const WIDTH = 72
 const HEIGHT = 16
+/** Fewer counts than these are a speck, and no line. */
+const COUNTS_MIN = 4
 
 /**
  * A line of counts in small, without axes; null is a time in which nothing was counted, and a gap of the line. It
@@ -17,6 +19,7 @@ export function Sparkline({
   title: string
 }) {
   const largest = Math.max(1, ...values.map((value) => value ?? 0))
+  const isLine = values.filter((value) => value !== null).length >= COUNTS_MIN
   const x = (at: number) => (WIDTH * at) / Math.max(1, values.length - 1)
   const y = (value: number) => 1 + (HEIGHT - 2) * (1 - value / largest)
   return (
@@ -29,7 +32,7 @@ export function Sparkline({
       style={{ color: `var(${color})` }}
     >
       <title>{title}</title>
-      {toStretches(values).map(({ first, values: stretch }) => (
+      {(isLine ? toStretches(values) : []).map(({ first, values: stretch }) => (
         <polyline
           key={first}
           // A stretch of one has a length as well, so that it is drawn.
