@@ -104,7 +104,7 @@ test('says that it does not know what was changed, and names alerts that come be
   await alerts.getByRole('link', { name: id.slice(0, 8) }).waitFor()
   areShown = true
   letCome()
-  await expect.poll(() => alerts.getByRole('link').first().textContent()).toBe('mailer')
+  await expect.poll(() => alerts.getByRole('link').first().textContent()).toBe('mailer · shop')
 
   await page.getByText('Whether somebody changed a config could not be read.').waitFor()
   await expect.poll(() => page.getByText('No config was changed', { exact: false }).count()).toBe(0)
