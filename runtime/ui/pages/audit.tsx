@@ -79,6 +79,8 @@ function Verify() {
 }
 
 const HASH = /^[0-9a-f]{64}$/
+/** One long word without a meaning for people, such as what a rollback was prepared with; as JSON it is there in full. */
+const OPAQUE = /^[\w+/=-]{41,}$/
 
 /** An event's detail, field by field; the stored text is one click away. */
 function Detail({ event }: { event: AuditEventRecord }) {
@@ -92,6 +94,10 @@ function Detail({ event }: { event: AuditEventRecord }) {
             typeof value === 'string' && HASH.test(value) ? (
               <span class="mono" title={value}>
                 {shortHash(value)}
+              </span>
+            ) : typeof value === 'string' && OPAQUE.test(value) ? (
+              <span class="mono" title={value}>
+                {value.slice(0, 12)}…
               </span>
             ) : (
               describeValue(value)

@@ -134,6 +134,10 @@ test('a rollback says what goes back, for whom and from which to which, and keep
   await page.setViewportSize({ width: 1024, height: 768 })
   const isOver = () => page.locator('.sheet').evaluate((sheet) => sheet.scrollWidth > sheet.clientWidth)
   await expect.poll(isOver).toBe(false)
+  await kept
+    .locator('dd')
+    .filter({ hasText: /^rb_.{9}…$/ })
+    .waitFor()
   await page.screenshot({ path: join(SHOTS, 'audit-1024-light.png') })
   expect(seen.complaints).toEqual([])
 })
