@@ -1,4 +1,4 @@
-import { readWhoMayApprove } from '../../lib/changes/approval-case.ts'
+import { hasSoleApprover } from '../../lib/changes/approval-case.ts'
 import type { PolicyState } from '../../lib/changes/approval-policy.ts'
 import {
   type ApprovalPolicy,
@@ -7,8 +7,6 @@ import {
   VALID_HOURS_MAX,
 } from '../../lib/model/approval-policy.ts'
 import { type Refusal, refuse } from '../../lib/model/refusal.ts'
-import { scopesOf } from '../../lib/model/scopes.ts'
-import { isSoleApprover, scopesWithTwo } from '../../lib/model/sole-approver.ts'
 import type {
   ApprovalPolicyRecord,
   ApprovalPolicyRequest,
@@ -31,17 +29,13 @@ export async function toPolicyRecord(
   ctx: Context,
   { policy, pending }: PolicyState,
 ): Promise<ApprovalPolicyRecord> {
-  const approvers = await readWhoMayApprove(ctx.db)
-  const isSole = isSoleApprover(approvers, (grants) => scopesOf(grants, 'config:approve') === null)
-  const ended = isSole ? scopesWithTwo(approvers) : []
   const waiting = pending && {
     ...{ ...toClasses(pending.policy), by: pending.by, asked_at: pending.at.toISOString() },
     effective_at: new Date(pending.at.getTime() + LOWERING_WAIT_MS).toISOString(),
   }
   return {
     ...toClasses(policy),
-    sole_approver: isSole,
-    ...(ended.length === 0 ? {} : { two_approvers_within: ended }),
+    sole_approver: await hasSoleApprover(ctx.db),
     ...(waiting === null ? {} : { pending: waiting }),
   }
 }

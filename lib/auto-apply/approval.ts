@@ -1,9 +1,6 @@
 import { type CampaignStanding, standingOf } from '../campaigns/approval.ts'
-import type { Covers } from '../changes/approval-case.ts'
 import { readApprovalPolicy } from '../changes/approval-policy.ts'
 import { ruleForMany } from '../model/approval-policy.ts'
-import { scopesOf } from '../model/scopes.ts'
-import { mayReach } from '../selectors/within-scope.ts'
 import { listAuthors, listAutoApplyAuthors } from '../store/approval-votes.ts'
 import type { StoredAutoApply } from '../store/auto-apply.ts'
 import type { Db } from '../store/db.ts'
@@ -26,11 +23,5 @@ export async function readAutoApplyStanding(
   ]
   const { requestedAt, approvals, reachesProduction, selector } = asked
   const rule = ruleForMany(policy, reachesProduction)
-  const reach = { selector }
-  // Whom it reaches is not known in advance: newcomers are reached as well.
-  const touches: Covers = (grants) => {
-    const scopes = scopesOf(grants, 'config:approve')
-    return scopes === null || mayReach(scopes, reach)
-  }
-  return standingOf(tx, { rule, authors, requestedAt, approvals, alsoAsking, reach, touches }, now)
+  return standingOf(tx, { rule, authors, requestedAt, approvals, alsoAsking, reach: { selector } }, now)
 }

@@ -3,10 +3,9 @@ import { readApprovalPolicy } from '../changes/approval-policy.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from '../changes/judge-approvals.ts'
 import { labelsSince } from '../changes/reviews.ts'
 import { type ApprovalRule, ruleForMany } from '../model/approval-policy.ts'
-import { isHeldOn, scopesOf } from '../model/scopes.ts'
+import { scopesOf } from '../model/scopes.ts'
 import { type ChangeReach, isReachWithin } from '../selectors/within-scope.ts'
 import { listAuthors, listCampaignAuthors } from '../store/approval-votes.ts'
-import { listTargetPlaces } from '../store/campaign-targets.ts'
 import type { StoredCampaign, StoredCampaignApproval } from '../store/campaigns.ts'
 import type { Db } from '../store/db.ts'
 import { findVersion } from '../store/fleet-configs.ts'
@@ -40,9 +39,7 @@ export async function readCampaignStanding(
   const requestedAt = campaign.requestedAt ?? campaign.createdAt
   const { approvals } = campaign
   const reach = reachOfCampaign(campaign)
-  const places = await listTargetPlaces(tx, campaign.id)
-  const touches: Covers = (grants) => places.some((labels) => isHeldOn(grants, 'config:approve', labels))
-  return standingOf(tx, { rule, authors, requestedAt, approvals, alsoAsking, reach, touches }, now)
+  return standingOf(tx, { rule, authors, requestedAt, approvals, alsoAsking, reach }, now)
 }
 
 /**
@@ -59,20 +56,17 @@ export async function standingOf(
     alsoAsking: readonly string[]
     /** Approvers count only where their right covers all of it. */
     reach: ChangeReach
-    /** Whether somebody with these rights may approve a part of it. */
-    touches: Covers
   },
   now: Date,
 ): Promise<CampaignStanding> {
-  const { rule, authors, requestedAt, approvals, alsoAsking, touches } = plan
+  const { rule, authors, requestedAt, approvals, alsoAsking } = plan
   const given = approvals.map(({ byId, at, rule }) => ({
     userId: byId,
     at: new Date(at),
     rule: rule ?? null,
   }))
   const covers: Covers = (grants) => isReachWithin(scopesOf(grants, 'config:approve'), plan.reach)
-  const change = { rule, authors, requestedAt, given, alsoAsking, covers, touches }
-  const asked = await readApprovalCase(tx, change, now)
+  const asked = await readApprovalCase(tx, { rule, authors, requestedAt, given, alsoAsking, covers }, now)
   return { asked, judgement: judgeApprovals(asked) }
 }
 

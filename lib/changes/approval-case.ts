@@ -1,7 +1,6 @@
 import type { ApprovalRule } from '../model/approval-policy.ts'
 import { rolesWith } from '../model/permissions.ts'
 import { type Grant, grantsOf } from '../model/scopes.ts'
-import { type Approvers, isSoleApprover } from '../model/sole-approver.ts'
 import { type AskedApprovers, listApproverStandings, readApprovers } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import type { ApprovalCase, GivenApproval } from './judge-approvals.ts'
@@ -26,9 +25,11 @@ export async function readApproverStandings(
   })
 }
 
-/** Who may approve now, and where two ever could. */
-export const readWhoMayApprove = (db: Db): Promise<Approvers> =>
-  readApprovers(db, rolesWith('config:approve'))
+/** Whether at most one person may approve, and there never were two: the approval of an author counts then. */
+export async function hasSoleApprover(db: Db): Promise<boolean> {
+  const { count, hadTwo } = await readApprovers(db, rolesWith('config:approve'))
+  return count < 2 && !hadTwo
+}
 
 /** A change whose approvals are to be judged. */
 export interface ApprovedChange {
@@ -39,11 +40,6 @@ export interface ApprovedChange {
   /** Users who have not approved and want to. */
   alsoAsking: readonly string[]
   covers: Covers
-  /**
-   * Whether somebody with these rights may approve a part of it: where a second person may, the only one who may
-   * approve all of it is no exception. Absent for a change that has no parts.
-   */
-  touches?: Covers
 }
 
 /** Read everything that decides whether each of these changes is approved by its rule, at `now`; in their order. */
@@ -57,10 +53,9 @@ export async function readApprovalCases(
     ...request,
   }))
   const approvers = await readApproverStandings(tx, requests)
-  const whoMay = await readWhoMayApprove(tx)
-  return changes.map(({ rule, given, authors, covers, touches = covers }, at) => ({
-    ...{ rule, given, authors: new Set(authors), approvers: approvers[at]!, now },
-    isSoleApprover: isSoleApprover(whoMay, touches),
+  const isSoleApprover = await hasSoleApprover(tx)
+  return changes.map(({ rule, given, authors }, at) => ({
+    ...{ rule, given, authors: new Set(authors), approvers: approvers[at]!, isSoleApprover, now },
   }))
 }
 

@@ -31,7 +31,7 @@ export interface ApprovalCase {
   authors: ReadonlySet<string>
   /** By user id; one that is missing was removed, or is a service account. */
   approvers: ReadonlyMap<string, ApproverStanding>
-  /** At most one person may approve it, and there never were two: the approval of an author counts then. */
+  /** At most one person may approve, and there never were two: the approval of an author counts then. */
   isSoleApprover: boolean
   now: Date
 }

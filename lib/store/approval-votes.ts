@@ -1,6 +1,5 @@
 import type { ApprovalRule } from '../model/approval-policy.ts'
-import { grantsOf, type RoleGrant } from '../model/scopes.ts'
-import { type Approvers, approversToKeep, SCOPE_LISTS_MAX } from '../model/sole-approver.ts'
+import type { RoleGrant } from '../model/scopes.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 import { GRANTS } from './groups.ts'
@@ -178,37 +177,28 @@ export async function deleteOldAccountChanges(tx: Db, before: Date): Promise<voi
   )
 }
 
-/** SQL for the people who hold one of the roles `$1`, each with all of these that they hold and where. */
-const PEOPLE = `select ${GRANTS} as roles from users u
-  join user_groups m on m.user_id = u.id join groups g on g.id = m.group_id
-  where u.kind <> 'service' and g.role = any($1::text[]) group by u.id`
-
-/** Who holds one of these roles, be it within a scope only, and where two people ever did at once. */
-export async function readApprovers(db: Db, roles: readonly string[]): Promise<Approvers> {
-  const people = await db.query<{ roles: RoleGrant[] }>(PEOPLE, [roles])
-  const [history] = await db.query<Pick<Approvers, 'hadTwo' | 'hadTwoWithin'>>(
-    `select coalesce((select had_two from approver_history), false) as "hadTwo",
-       coalesce((select jsonb_agg(scopes) from approver_scopes), '[]') as "hadTwoWithin"`,
+/** How many people hold one of these roles, be it within a scope only, and whether two ever did at once. */
+export async function readApprovers(
+  db: Db,
+  roles: readonly string[],
+): Promise<{ count: number; hadTwo: boolean }> {
+  const rows = await db.query<{ count: number; hadTwo: boolean }>(
+    `select count(distinct u.id)::int as count, coalesce((select had_two from approver_history), false) as "hadTwo"
+     from users u join user_groups m on m.user_id = u.id join groups g on g.id = m.group_id
+     where u.kind <> 'service' and g.role = any($1::text[])`,
+    [roles],
   )
-  return { people: people.map((one) => grantsOf(one.roles)), ...history! }
+  return rows[0]!
 }
 
-/**
- * Remember for ever where two people hold one of these roles, where two do: everywhere, or within the scopes of the
- * second one.
- */
+/** Remember for ever that two people hold one of these roles, where two do. Within a scope counts as well. */
 export async function noteApprovers(tx: Db, roles: readonly string[]): Promise<void> {
-  const people = await tx.query<{ roles: RoleGrant[] }>(PEOPLE, [roles])
-  const { two, within } = approversToKeep(people.map((one) => one.roles))
-  for (const scopes of within)
-    await tx.execute('insert into approver_scopes (scopes) values ($1::jsonb) on conflict do nothing', [
-      JSON.stringify(scopes),
-    ])
   await tx.execute(
     `update approver_history set had_two = true
-     where not had_two and ($1 or (select count(*) from approver_scopes) > $2)`,
-    [two, SCOPE_LISTS_MAX],
+     where not had_two and 2 <= (
+       select count(distinct u.id) from users u
+         join user_groups m on m.user_id = u.id join groups g on g.id = m.group_id
+       where u.kind <> 'service' and g.role = any($1::text[]))`,
+    [roles],
   )
-  // Two people everywhere are two within each scope.
-  await tx.execute('delete from approver_scopes where exists (select from approver_history where had_two)')
 }

@@ -265,20 +265,6 @@ export async function endAllCampaignTargets(
   )
 }
 
-/** The trusted labels that targets of a campaign have now, each set of labels once. */
-export async function listTargetPlaces(
-  db: Db,
-  campaignId: string,
-): Promise<Readonly<Record<string, string>>[]> {
-  const rows = await db.query<{ labels: Record<string, string> }>(
-    `select distinct w.rule_labels || w.trusted_labels as labels
-     from campaign_targets t join workloads w on w.id = t.workload_id
-     where t.campaign_id = $1 and t.state <> 'left_out'`,
-    [campaignId],
-  )
-  return rows.map(({ labels }) => labels)
-}
-
 /** What the failed targets of a campaign failed of, the most frequent first. */
 export async function listFailureCauses(
   db: Db,

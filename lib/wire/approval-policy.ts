@@ -1,5 +1,4 @@
-import { array, boolean, type Infer, number, optional, string, type } from 'superstruct'
-import { GroupScope } from './identity.ts'
+import { boolean, type Infer, number, optional, string, type } from 'superstruct'
 import { named, note } from './structs.ts'
 
 export const ApprovalRuleRecord = named(
@@ -40,14 +39,7 @@ export const ApprovalPolicyRecord = named(
   '`GET /api/approval-policy`.',
   type({
     ...CLASSES,
-    sole_approver: note(
-      'Whether one person only may approve everywhere, so that the author counts.',
-      boolean(),
-    ),
-    two_approvers_within: note(
-      'Where somebody else may approve, or could once, so that the author does not count there.',
-      optional(array(GroupScope)),
-    ),
+    sole_approver: note('Whether one person only may approve, so that the author counts.', boolean()),
     pending: optional(PendingApprovalPolicy),
   }),
 )

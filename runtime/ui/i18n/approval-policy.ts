@@ -29,8 +29,7 @@ export const policyTexts = defineTexts({
       `It counts once another administrator confirms it, or by itself at ${when}. Saving today’s policy again takes it back.`,
     confirm: 'Confirm it',
     waiting: 'It asks less: another administrator has to confirm it, or a day has to pass.',
-    sole: 'Only one person may approve everywhere, so the author counts and each such approval says so. That ends for good where a second person may approve: within a scope, or everywhere.',
-    soleBut: (where: string) => `It has ended for ${where}.`,
+    sole: 'Only one person may approve now, so the author counts everywhere and each such approval says so. That ends for good, everywhere, with the second person who may, be it within a scope only.',
     badHours: 'Whole hours, from 1 to 8,760.',
   },
   fr: {
@@ -60,8 +59,7 @@ export const policyTexts = defineTexts({
       `Elle vaudra quand un autre administrateur la confirme, ou d’elle-même à ${when}. Enregistrer de nouveau la règle d’aujourd’hui la retire.`,
     confirm: 'La confirmer',
     waiting: 'Elle est plus souple : un autre administrateur doit la confirmer, ou un jour passer.',
-    sole: 'Une seule personne peut approuver partout : l’auteur compte donc, et chaque approbation le dit. Cela cesse pour toujours là où une deuxième personne peut approuver : dans un périmètre, ou partout.',
-    soleBut: (where: string) => `C’est fini pour ${where}.`,
+    sole: 'Une seule personne peut approuver : l’auteur compte donc partout, et chaque approbation le dit. Cela cesse partout et pour toujours avec la deuxième personne qui le peut, fût-ce dans un seul périmètre.',
     badHours: 'Des heures entières, de 1 à 8 760.',
   },
 })

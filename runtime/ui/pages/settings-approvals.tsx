@@ -3,7 +3,6 @@ import type { ApprovalPolicyRecord, ApprovalPolicyRequest } from '../../../lib/w
 import { policyTexts } from '../i18n/approval-policy.ts'
 import { say } from '../i18n/define.ts'
 import { formatExact } from '../i18n/format.ts'
-import { describeScopes } from '../i18n/user-groups.ts'
 import { Action, Checkbox, Select, TextField } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
@@ -114,10 +113,7 @@ function PolicyForm({ policy, reload }: { policy: ApprovalPolicyRecord; reload: 
     <>
       {policy.sole_approver && (
         <div class="notice t-warn" role="status">
-          <div>
-            {words.sole}
-            {policy.two_approvers_within && ` ${words.soleBut(describeScopes(policy.two_approvers_within))}`}
-          </div>
+          <div>{words.sole}</div>
         </div>
       )}
       {pending && <Waiting pending={pending} confirm={() => void ask(pending)} />}

@@ -19,8 +19,6 @@ beforeEach(async () => {
   await ctx?.close()
   for (const table of ['workloads', 'users', 'settings']) await database.pool.execute(`delete from ${table}`)
   await database.pool.execute('update approver_history set had_two = false')
-  await database.pool.execute('delete from approver_scopes')
-  await database.pool.execute('delete from groups where not is_system')
   ctx = await createFleetContext(database)
   ann = await signIn(ctx, { email: 'ann@example.com' })
   bob = await signIn(ctx, { email: 'bob@example.com' })
@@ -230,36 +228,6 @@ describe('the only person who may approve', () => {
     expect((await call(ann, `DELETE /api/users/${dan}`)).status).toBe(204)
     expect(await policy()).toMatchObject({ sole_approver: false })
     expect(await approve(ann, await request(ann, 2))).toMatchObject(another('author'))
-  })
-})
-
-describe('the only person who may approve everywhere', () => {
-  const staging = { key: 'muster/env', values: ['dev', 'staging'] }
-  const others = { ...DEFAULT, other: ELSE }
-
-  it('may as the author where the second person may not, and never again where she may', async () => {
-    for (const { userId } of [bob!, cy!])
-      await database.pool.execute('delete from users where id = $1', [userId])
-    expect((await put(ann, others)).status).toBe(200)
-    const group = { name: 'staging-editors', role: 'editor', scope: staging }
-    expect((await call(ann, 'POST /api/groups', group)).status).toBe(201)
-    const user = { email: 'dan@example.com', password: 'correct horse battery', groups: ['staging-editors'] }
-    const { id: dan } = (await call(ann, 'POST /api/users', user)).json as UserRecord
-    expect(await policy()).toMatchObject({ sole_approver: true, two_approvers_within: [staging] })
-    await label('live')
-    expect(await approve(ann, await request(ann, 1))).toMatchObject({
-      ...{ status: 200, json: { self_approved: true, approvals: [{ sole_approver: true }] } },
-    })
-    await label('staging')
-    expect(await approve(ann, await request(ann, 2))).toMatchObject(another('author'))
-    expect((await call(ann, `DELETE /api/users/${dan}`)).status).toBe(204)
-    expect(await approve(ann, await request(ann, 3))).toMatchObject(another('author'))
-    expect(await policy()).toMatchObject({ sole_approver: true, two_approvers_within: [staging] })
-    // With a second person everywhere it ends everywhere.
-    await signIn(ctx, { email: 'eve@example.com' })
-    expect(await policy()).not.toHaveProperty('two_approvers_within')
-    await label('live')
-    expect(await approve(ann, await request(ann, 4))).toMatchObject(another('author'))
   })
 })
 

@@ -20,7 +20,7 @@ const call = (request: string, body?: object) => invoke(ctx, request, { as: admi
 
 beforeEach(async () => {
   await ctx?.close()
-  for (const table of ['campaigns', 'workloads', 'users', 'settings', 'approver_scopes'])
+  for (const table of ['campaigns', 'workloads', 'users', 'settings'])
     await database.pool.execute(`delete from ${table}`)
   await database.pool.execute('delete from groups where not is_system')
   await database.pool.execute('update approver_history set had_two = false')
@@ -54,19 +54,43 @@ async function approveCampaign(scope: object) {
   return call(`POST /api/campaigns/${id}/approve`, { comment: 'mine', plan_hash })
 }
 
-describe('the author of a campaign who alone may approve all of it', () => {
+describe('the author who alone may approve it, since the second person may only elsewhere', () => {
   const everywhere = { match_labels: { 'identity/service.name': 'collector' } }
   const within = (...values: string[]) => ({
     match_expressions: [{ key: 'muster/env', operator: 'In', values }],
   })
 
-  it('does not count where somebody else may approve a part of it', async () => {
+  it('does not count for a campaign, whatever it reaches', async () => {
     const named = { workload_ids: [agents.prod.workloadId] }
-    for (const scope of [named, { selector: everywhere }, { selector: within('prod', 'live') }])
+    for (const scope of [
+      named,
+      { selector: everywhere },
+      { selector: within('prod', 'live') },
+      { selector: within('live') },
+    ])
       expect(await approveCampaign(scope), JSON.stringify(scope)).toMatchObject(AUTHOR)
   })
 
-  it('counts where nobody else may approve any of it', async () => {
-    expect(await approveCampaign({ selector: within('live') })).toMatchObject({ status: 200 })
+  it('does not count for a workload that he labels so that nobody else may', async () => {
+    const { workloadId } = agents.prod
+    const base = `/api/workloads/${workloadId}/config/approvals`
+    const approveOwn = async (number: number) => {
+      const draft = {
+        draft_yaml: productionYaml(number),
+        target_group: `g${number}`,
+        comment: 'please',
+        prod_confirmation: true,
+      }
+      const asked = await call(`POST ${base}`, draft)
+      expect(asked.status, asked.text).toBe(201)
+      const { id } = asked.json as { id: string }
+      return call(`POST ${base}/${id}/approve`, { comment: 'mine' })
+    }
+    expect(await approveOwn(2)).toMatchObject(AUTHOR)
+    expect(
+      (await call(`PUT /api/workloads/${workloadId}/trusted-labels`, { labels: { env: 'production' } }))
+        .status,
+    ).toBe(200)
+    expect(await approveOwn(3)).toMatchObject(AUTHOR)
   })
 })
