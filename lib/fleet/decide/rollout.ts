@@ -39,12 +39,12 @@ export type StageVerdict =
 
 /** How many members may fail a gate before it halts the rollout. */
 export const GATE_LIMIT = 0
-/** How many instances a halt names at most. */
-const NAMED_MAX = 50
+/** How many instances a halt keeps at most, which are those that Continue waives. */
+const KEPT_MAX = 10_000
 
 const haltFor = (gate: RolloutHalt['gate'], value: number, uids: readonly string[]): StageVerdict => ({
   ...{ kind: 'halt', gate, value, limit: GATE_LIMIT },
-  instanceUids: uids.slice(0, NAMED_MAX),
+  instanceUids: uids.slice(0, KEPT_MAX),
 })
 
 /** What the running stage does next: wait, begin its dwell, go on, complete, or halt with the gate that says why. */

@@ -30,9 +30,8 @@ export function chooseMembers(
   if (stage >= stored.stages.length - 1) return fresh
   const eligible = plan.targets.filter(({ target }) => target.isTarget)
   // Members that are not there any more, or that an operator has waived, are replaced by others.
-  const present = eligible.filter(
-    ({ instance: { uid } }) => followed.targets.has(uid) && !stored.waived.includes(uid),
-  )
+  const waived = new Set(stored.waived)
+  const present = eligible.filter(({ instance: { uid } }) => followed.targets.has(uid) && !waived.has(uid))
   const wanted = stageSize(stored.stages[stage]!, eligible.length) - present.length
   return fresh.filter(({ target }) => target.isTarget).slice(0, Math.max(0, wanted))
 }

@@ -104,6 +104,8 @@ function selectionOf({ stages }: StoredRollout): RolloutRecord['selection'] {
     : { strategy: 'percentage', percentage: first.percentage }
 }
 
+/** How many of the instances that a halt is about a record names. */
+const HALTED_MAX = 50
 /** How many members a record names, the failed first; the convergence of its push names all. */
 const TARGETS_MAX = 200
 
@@ -135,7 +137,7 @@ export function toRolloutRecord(facts: RolloutFacts, texts: TextAccess): Rollout
             value: halt.value,
             limit: halt.limit,
             stage: halt.stage,
-            instance_uids: [...halt.instanceUids],
+            instance_uids: halt.instanceUids.slice(0, HALTED_MAX),
             message: describeHalt(halt),
           },
         }),

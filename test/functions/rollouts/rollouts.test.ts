@@ -161,6 +161,28 @@ describe('a staged rollout', () => {
     expect(hashes()).toEqual([SECOND, SECOND, SECOND])
   })
 
+  it('goes on although more fail a gate than the halt shows, and does not halt for the others', async () => {
+    const crowd = Array.from({ length: 60 }, (_, at) =>
+      fakeAgent(ctx.fleet, { host: 'crowd', pod: `pod-${at}` }),
+    )
+    workloadId = crowd[0]!.workloadId
+    await ctx.advance(300)
+    await pushConfig(ctx.fleet, workloadId, configYaml(1))
+    for (const agent of crowd) agent.apply()
+    await ctx.advance(300)
+    const id = await start([{ percentage: 100, dwellMs: 0, gates: GATES }])
+    for (const agent of crowd) agent.apply()
+    for (const agent of crowd) agent.say({ health: { ...SICK, lastError: 'disk full' } })
+    await ctx.advance(65_000)
+    const { status, halt } = await read(id)
+    expect({ status, value: halt?.value, shown: halt?.instance_uids.length }).toEqual({
+      ...{ status: 'halted', value: 60, shown: 50 },
+    })
+    expect((await act(id, 'promote')).status).toBe(202)
+    await ctx.advance(5_000)
+    expect((await read(id)).status).toBe('succeeded')
+  })
+
   it('shows of each gate what is measured, after Continue as well, and keeps what a stage ended with', async () => {
     const id = await start()
     const health = async (stage = 0) =>
