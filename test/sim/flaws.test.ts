@@ -6,7 +6,7 @@ import { runSeed } from './run-seed.ts'
 import type { Flaw } from './service/sim-service.ts'
 import type { Trouble } from './troubles.ts'
 
-const SEEDS_MAX = 120
+const SEEDS_MAX = 250
 const rules = vi.hoisted(() => ({ resolveNothing: false }))
 
 vi.mock('../../lib/alerts/rules.ts', async (importOriginal) => {
@@ -33,19 +33,19 @@ describe('a fault that is put into a process is found by some seed', () => {
     return null
   }
 
-  it.each(Object.entries(FLAWS))('when it %s', { timeout: 300_000 }, async (_, { troubles, flaw }) => {
+  it.each(Object.entries(FLAWS))('when it %s', { timeout: 600_000 }, async (_, { troubles, flaw }) => {
     const found = await find(troubles, flaw)
     console.info(found)
     expect(found).not.toBeNull()
   })
 
-  it.each(Object.entries(CAMPAIGN_FLAWS))('when it %s', { timeout: 300_000 }, async (_, planted) => {
+  it.each(Object.entries(CAMPAIGN_FLAWS))('when it %s', { timeout: 600_000 }, async (_, planted) => {
     const found = await find(['campaigns'], planted.flaw, planted)
     console.info(found)
     expect(found).not.toBeNull()
   })
 
-  it('when it resolves no alert', { timeout: 300_000 }, async () => {
+  it('when it resolves no alert', { timeout: 600_000 }, async () => {
     rules.resolveNothing = true
     const found = await find(['badHealth'], null).finally(() => {
       rules.resolveNothing = false

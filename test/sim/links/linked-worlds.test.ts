@@ -8,6 +8,8 @@ import { runLinkedSeed } from './run-linked-seed.ts'
 const SEEDS = Number(process.env['SIM_LINKED_SEEDS'] ?? 10)
 const FIRST = Number(process.env['SIM_FIRST'] ?? 1)
 
+const LISTS_DIFFER = /nobody goes by it|the owner knows/
+
 describe('a fleet of fronts and an owner, under every kind of trouble', () => {
   const store = useStore()
 
@@ -40,7 +42,9 @@ describe('a fleet of fronts and an owner, under every kind of trouble', () => {
     const flaw = { toOwner: lacking<FrontEntry>('closed') }
     for (const seed of [1, 2, 3]) {
       const { problems } = await runLinkedSeed(seed, store(), { troubles: ['badHealth'], flaw })
-      expect(problems).toEqual([])
+      // What an agent does not survive is told by its closed connections: such a push may go on for as long as they are
+      // not told.
+      expect(problems.filter((problem) => LISTS_DIFFER.test(problem))).toEqual([])
     }
   })
 })
