@@ -73,4 +73,8 @@ export const KEPT_LINKED_SEEDS: readonly (readonly [number, string])[] = [
  * Seeds that fail, with the fault that is not mended yet; they are passed over where new seeds are run. A test says so
  * once they do not fail any more: then they belong to those above.
  */
-export const OPEN_SEEDS: readonly (readonly [number, string])[] = []
+export const OPEN_SEEDS: readonly (readonly [number, string])[] = [
+  [1021, 'a poller with a twin was offered a config again that it was assigned before'],
+  [1174, 'an agent stayed listed as connected after nobody went by its uid any more, and never came to rest'],
+  [1746, 'a campaign pushed to a workload that did not run the base that was approved'],
+]
