@@ -27,7 +27,12 @@ export function openAlerting(
   if (problem !== null) log.warn({}, problem)
   const webhooks = new WebhookDeliveries({ db, clock, log, url: config.webhookUrl, network })
   const alerts = new AlertEngine({
-    ...{ db, clock, random, log, fleet, notices },
+    db,
+    clock,
+    random,
+    log,
+    fleet,
+    notices,
     findConflicts: parts.findConflicts,
     settings: {
       // Administrators may recommend another version while the engine runs.

@@ -102,53 +102,32 @@ export interface Composed {
  * the simulation (`test/sim/service`). Processes that need few of the parts have their own functions below.
  */
 export function compose(ground: Ground): Composed {
-  const { config, edition, clock, timers, random, log } = ground
+  const { config, edition, clock, random, log, running, readiness, openApi, databaseStatistics, cluster } =
+    ground
   const workers = openWorkers(ground)
   const passwords = openPasswords(workers.password, random)
-  const hub = new Hub({ clock, timers })
-  // The fleet stores agents' reports through this database, and before each change this database has the fleet store
-  // them.
-  const db: AuditedDatabase = openAuditedDatabase({
-    ...{ db: ground.db, clock, random, log, sink: edition.auditSink },
-    writeReports: () => fleet.writer.flush(),
-    commitInDoubt: () => doubts.note(),
-  })
-  const configs =
-    ground.configs ??
-    openConfigEngine({
-      workers: workers.config,
-      runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
-    })
-  const identity = openPeople(ground, db, passwords, (sessionIds) => hub.endSessions(sessionIds))
-  const recommendedVersion = new RecommendedVersion(config.minAgentVersion)
-  const labelRules = new LabelRules({ db, hub, fleet: () => fleet })
-  const { fleet, views, counters, notices } = openFleet(ground, {
-    ...{ db, configs, hub, recommendedVersion, labelRules },
-  })
-  const tellBrowsers = () => hub.announce({ type: 'resync' })
-  const kept = { counters, fleet, labelRules, recommendedVersion }
-  const wakeRunners = () => {
-    campaigning.campaigns.wake()
-    campaigning.autoApply.wake()
-  }
-  const doubts = new CommitDoubts({ db, timers, log, ...kept, wakeRunners, tellBrowsers })
-  const { alerts, webhooks, news } = openAlerting(config, {
-    ...{ recommendedVersion, db, clock, random, log, fleet, notices, network: ground.network },
-    findConflicts: () => campaigning.fleetConfigs.conflicts(),
-  })
-  const campaigning = openCampaigns(ground, { db, fleet, counters, hub, configs, news })
+  const { doubts, ...parts } = openParts(ground, workers.config, passwords)
   const ctx: Context = {
-    ...{ config, edition, clock, random, log, db, identity, fleet, views, hub, counters, configs },
-    ...{ alerts, webhooks, news, recommendedVersion, labelRules, reportWorkers: workers.report },
-    ...campaigning,
+    ...parts,
+    config,
+    edition,
+    clock,
+    random,
+    log,
+    running,
+    readiness,
+    openApi,
+    databaseStatistics,
+    cluster,
+    reportWorkers: workers.report,
     reportTurns: new ReportTurns(),
     keptReports: new KeptPacks(clock),
-    running: ground.running,
-    readiness: ground.readiness,
-    openApi: ground.openApi,
-    databaseStatistics: ground.databaseStatistics,
-    cluster: ground.cluster,
-    opamp: createOpampExchange({ fleet, clock, log, messageBytesMax: config.opampMessageBytesMax }),
+    opamp: createOpampExchange({
+      fleet: parts.fleet,
+      clock,
+      log,
+      messageBytesMax: config.opampMessageBytesMax,
+    }),
   }
   return {
     ctx,
@@ -159,6 +138,48 @@ export function compose(ground: Ground): Composed {
       await Promise.all(Object.values(workers).map((pool) => pool.close()))
     },
   }
+}
+
+/** What decides, follows and tells: all that has a say in what the fleet does, with the database that they share. */
+function openParts(ground: Ground, configWorkers: ConfigWorkers, passwords: Passwords) {
+  const { config, clock, timers, log } = ground
+  const hub = new Hub({ clock, timers })
+  // The fleet stores agents' reports through this database, and before each change this database has the fleet store
+  // them.
+  const db: AuditedDatabase = openAuditedDatabase({
+    ...ground,
+    sink: ground.edition.auditSink,
+    writeReports: () => fleet.writer.flush(),
+    commitInDoubt: () => doubts.note(),
+  })
+  const configs =
+    ground.configs ??
+    openConfigEngine({
+      workers: configWorkers,
+      runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
+    })
+  const identity = openPeople(ground, db, passwords, (sessionIds) => hub.endSessions(sessionIds))
+  const recommendedVersion = new RecommendedVersion(config.minAgentVersion)
+  const labelRules = new LabelRules({ db, hub, fleet: () => fleet })
+  const shared = { db, configs, hub, recommendedVersion, labelRules }
+  const { fleet, views, counters, notices } = openFleet(ground, shared)
+  const wakeRunners = () => {
+    campaigning.campaigns.wake()
+    campaigning.autoApply.wake()
+  }
+  const tellBrowsers = () => hub.announce({ type: 'resync' })
+  const kept = { counters, fleet, labelRules, recommendedVersion }
+  const doubts = new CommitDoubts({ db, timers, log, ...kept, wakeRunners, tellBrowsers })
+  const alerting = openAlerting(config, {
+    ...ground,
+    recommendedVersion,
+    db,
+    fleet,
+    notices,
+    findConflicts: () => campaigning.fleetConfigs.conflicts(),
+  })
+  const campaigning = openCampaigns(ground, { db, fleet, counters, hub, configs, news: alerting.news })
+  return { ...shared, identity, fleet, views, counters, ...alerting, ...campaigning, doubts }
 }
 
 /** Users, sessions and rights. */
@@ -258,6 +279,8 @@ export function composeFront(
   return { agents, reported, opamp, workers }
 }
 
+type ConfigWorkers = ReturnType<typeof openConfigWorkers>
+
 /** Threads that read configs. */
 const openConfigWorkers = ({ workerUrl, log }: Pick<Ground, 'workerUrl' | 'log'>) =>
   openWorkerPool<ConfigJob, ConfigJobResult>({
@@ -317,7 +340,13 @@ function openFleet(
   const notices: Notices = ground.overhear?.(hubNotices) ?? hubNotices
   const read = ground.readConfigs ?? readingWith(configs)
   const fleet: Fleet = new Fleet({
-    ...{ db, clock, log, random, timers, notices, isCompatible },
+    db,
+    clock,
+    log,
+    random,
+    timers,
+    notices,
+    isCompatible,
     mayOffer: ground.mayOffer,
     classifyError: classifyForFleet,
     normalise: read.normalise,
@@ -326,7 +355,10 @@ function openFleet(
     agentLimits: ground.agentLimits ?? AGENT_LIMITS,
   })
   const views: FleetViews = new FleetViews({
-    ...{ fleet, counters, clock, classifyError: classifyForFleet },
+    fleet,
+    counters,
+    clock,
+    classifyError: classifyForFleet,
     matches: new EffectiveMatches(db, read.compare),
     recommendedVersion,
     retentionMs: config.retentionDays * DAY_MS,

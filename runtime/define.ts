@@ -58,11 +58,17 @@ interface AskForAccess {
 }
 /** Access for whoever is signed in, or has an API token, and has the permission; null asks for none. */
 export const signedIn: AskForAccess = (permission: Permission | null = null, reach: Reach = 'nothing') => ({
-  ...{ kind: 'signed-in', permission, reach, credential: 'any' },
+  kind: 'signed-in',
+  permission,
+  reach,
+  credential: 'any',
 })
 /** As `signedIn`, for what a person must do and no machine may: it takes a session, and no API token. */
 export const inPerson: AskForAccess = (permission: Permission | null = null, reach: Reach = 'nothing') => ({
-  ...{ kind: 'signed-in', permission, reach, credential: 'session' },
+  kind: 'signed-in',
+  permission,
+  reach,
+  credential: 'session',
 })
 
 /** The methods that an endpoint can have; a GET answers HEAD as well. */

@@ -43,10 +43,15 @@ async function fetchThrough(proxy: OutboundProxy, asked: Request, ca?: string): 
   try {
     return await new Promise<Response>((resolve, reject) => {
       const sent = request(url, {
-        ...{ method: asked.method, headers, signal: asked.signal },
+        method: asked.method,
+        headers,
+        signal: asked.signal,
         createConnection: () =>
           connectTls({
-            ...{ socket: tunnel, host, servername, ALPNProtocols: ['http/1.1'] },
+            socket: tunnel,
+            host,
+            servername,
+            ALPNProtocols: ['http/1.1'],
             ...(ca === undefined ? {} : { ca }),
           }),
       })

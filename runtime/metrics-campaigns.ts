@@ -9,7 +9,9 @@ const metric = (
   label: string,
   counts: Readonly<Record<string, number>>,
 ): Metric => ({
-  ...{ name, kind, help },
+  name,
+  kind,
+  help,
   samples: Object.entries(counts).map(([key, value]) => ({ labels: `${label}="${key}"`, value })),
 })
 

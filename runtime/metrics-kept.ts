@@ -23,7 +23,9 @@ export async function keptMetrics({ fleet, hub, opamp }: Context): Promise<Metri
   Object.assign(kept, { hubKeys: hub.keyCount, pollers: opamp.counts().pollers })
   kept['timedStages'] = fleet.rollouts.timedStages
   return {
-    ...{ name: 'muster_kept', kind: 'gauge', help: 'Things that are kept in memory, by kind.' },
+    name: 'muster_kept',
+    kind: 'gauge',
+    help: 'Things that are kept in memory, by kind.',
     samples: Object.entries(kept).map(([what, value]) => ({ labels: `what="${what}"`, value })),
   }
 }

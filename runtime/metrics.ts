@@ -16,12 +16,16 @@ export interface Metric {
 }
 
 const gauge = (name: string, help: string, value: number): Metric => ({
-  ...{ name, help, kind: 'gauge' },
+  name,
+  help,
+  kind: 'gauge',
   samples: [{ value }],
 })
 
 const counter = (name: string, help: string, value: number): Metric => ({
-  ...{ name, help, kind: 'counter' },
+  name,
+  help,
+  kind: 'counter',
   samples: [{ value }],
 })
 
@@ -59,7 +63,9 @@ async function fleetMetrics({ fleet }: Context): Promise<Metric[]> {
       state.instances.size,
     ),
     {
-      ...{ name: 'muster_workloads', kind: 'gauge', help: 'Workloads that are not archived, by status.' },
+      name: 'muster_workloads',
+      kind: 'gauge',
+      help: 'Workloads that are not archived, by status.',
       samples: [...byStatus].map(([status, value]) => ({ labels: `status="${status}"`, value })),
     },
     gauge('muster_pushes_pending', 'Workloads whose newest push has not converged.', pendingPushes),
@@ -72,7 +78,9 @@ async function fleetMetrics({ fleet }: Context): Promise<Metric[]> {
     ),
     gauge('muster_offers_outstanding', 'Offers without a final answer.', state.outstanding.size),
     {
-      ...{ name: 'muster_offers_sent_total', kind: 'counter', help: 'Offers sent to agents, by cause.' },
+      name: 'muster_offers_sent_total',
+      kind: 'counter',
+      help: 'Offers sent to agents, by cause.',
       samples: [...fleet.offers.sentCounts].map(([cause, value]) => ({ labels: `cause="${cause}"`, value })),
     },
     gauge('muster_events_waiting', 'Events that wait to be stored.', fleet.writer.stats.waitingEvents),
@@ -126,7 +134,9 @@ function databaseMetrics(ctx: Context): Metric[] {
   return [
     gauge('muster_database_connections_max', 'Sessions allowed.', statistics.maxOpenConnections),
     {
-      ...{ name: 'muster_database_connections', kind: 'gauge', help: 'Open sessions, by state.' },
+      name: 'muster_database_connections',
+      kind: 'gauge',
+      help: 'Open sessions, by state.',
       samples: [
         { labels: 'state="in_use"', value: statistics.inUse },
         { labels: 'state="idle"', value: statistics.idle },
@@ -135,11 +145,9 @@ function databaseMetrics(ctx: Context): Metric[] {
     counter('muster_database_waits_total', 'Callers that waited for a session.', statistics.waitCount),
     counter('muster_database_wait_seconds_total', 'How long they waited.', statistics.waitDurationMs / 1000),
     {
-      ...{
-        name: 'muster_database_closed_total',
-        kind: 'counter',
-        help: 'Sessions closed by the pool, by reason.',
-      },
+      name: 'muster_database_closed_total',
+      kind: 'counter',
+      help: 'Sessions closed by the pool, by reason.',
       samples: [
         { labels: 'reason="idle_limit"', value: maxIdleClosed },
         { labels: 'reason="idle_time"', value: maxIdleTimeClosed },
@@ -154,7 +162,9 @@ export function processMetrics({ config }: Pick<Context, 'config'>, loop: LoopWa
   const { user, system } = process.cpuUsage()
   return [
     {
-      ...{ name: 'muster_build_info', kind: 'gauge', help: 'What runs.' },
+      name: 'muster_build_info',
+      kind: 'gauge',
+      help: 'What runs.',
       samples: [{ labels: `version="${VERSION}",edition="${config.edition}"`, value: 1 }],
     },
     gauge(

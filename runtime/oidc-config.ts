@@ -97,7 +97,13 @@ function readOidc(
   return {
     ok: true,
     settings: {
-      ...{ issuer, clientId, clientSecret, clientAuth, scopes, groupMap, publicUrl },
+      issuer,
+      clientId,
+      clientSecret,
+      clientAuth,
+      scopes,
+      groupMap,
+      publicUrl,
       callbackUrl: `${publicUrl}${CALLBACK_PATH}`,
       groupsClaim: text('OIDC_GROUPS_CLAIM', 'groups').trim(),
       name: text('OIDC_NAME', 'single sign-on').trim(),

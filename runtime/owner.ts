@@ -78,7 +78,11 @@ function composeOwner({ options, functions, pool, lock, clock, fence, cluster }:
   // Made when somebody asks: the start need not wait for it.
   let openApiText: string | null = null
   const composed = compose({
-    ...{ config, clock, log, timers: systemTimers, random: systemRandom },
+    config,
+    clock,
+    log,
+    timers: systemTimers,
+    random: systemRandom,
     edition: config.edition === 'complete' ? createCompleteEdition() : createCommunityEdition(),
     running: { version: VERSION, nodeVersion: process.versions.node, startedAt: clock.now() },
     readiness: { ping: (timeoutMs) => lock.ping(timeoutMs) },

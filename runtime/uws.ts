@@ -45,7 +45,9 @@ export function listen(
   let lastSocketId = 0
   const turns = new SocketTurns()
   const sockets: SocketsOfListener = {
-    ...{ open: new Set(), behind: new Set(), turns },
+    open: new Set(),
+    behind: new Set(),
+    turns,
     nextId: () => ++lastSocketId,
   }
   const anchor = new Anchor()

@@ -439,6 +439,10 @@ describe('what is written', () => {
     expect(find(source, /not (yet )?implemented|unimplemented|coming soon/i)).toEqual([])
   })
 
+  test('a literal is not spread into the literal around it to save lines', () => {
+    expect(findCode(source, /\.\.\.\{/)).toEqual([])
+  })
+
   test('no test is left out or alone', () => {
     expect(findCode(inRoom('test/'), /\b(test|it|describe)\.(only|skip|todo|fails)\b(?!If)/)).toEqual([])
   })

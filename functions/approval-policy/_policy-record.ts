@@ -16,12 +16,15 @@ import { APPROVAL_CLASSES } from '../../lib/wire/values.ts'
 import type { Context } from '../../runtime/context.ts'
 
 const toRule = ({ approvals, authorCounts, validHours }: ApprovalRule): ApprovalRuleRecord => ({
-  ...{ approvals, author_counts: authorCounts },
+  approvals,
+  author_counts: authorCounts,
   ...(validHours === null ? {} : { valid_hours: validHours }),
 })
 
 const toClasses = ({ production, other, unlabelled }: ApprovalPolicy): ApprovalPolicyRequest => ({
-  ...{ production: toRule(production), other: toRule(other), unlabelled: toRule(unlabelled) },
+  production: toRule(production),
+  other: toRule(other),
+  unlabelled: toRule(unlabelled),
 })
 
 /** The policy as the wire shows it. */
@@ -30,7 +33,9 @@ export async function toPolicyRecord(
   { policy, pending }: PolicyState,
 ): Promise<ApprovalPolicyRecord> {
   const waiting = pending && {
-    ...{ ...toClasses(pending.policy), by: pending.by, asked_at: pending.at.toISOString() },
+    ...toClasses(pending.policy),
+    by: pending.by,
+    asked_at: pending.at.toISOString(),
     effective_at: new Date(pending.at.getTime() + LOWERING_WAIT_MS).toISOString(),
   }
   return {

@@ -33,8 +33,12 @@ export default defineHttp({
   async handle({ params, body, actor }, ctx) {
     if (isGitGroup(body.target_group)) return problem('group-reserved')
     const outcome = await createApproval(ctx, {
-      ...{ workloadId: params.id, actor, draftYaml: body.draft_yaml, comment: body.comment },
-      ...{ targetGroup: body.target_group, targetEnv: body.target_env },
+      workloadId: params.id,
+      actor,
+      draftYaml: body.draft_yaml,
+      comment: body.comment,
+      targetGroup: body.target_group,
+      targetEnv: body.target_env,
       prodConfirmation: body.prod_confirmation,
     })
     return outcome.ok

@@ -79,7 +79,10 @@ export default defineHttp({
     if (body.break_glass && actor.apiToken !== null) return problem('session-required')
     if (body.break_glass && !actor.permissions.has('config:break_glass')) return problem('forbidden')
     const outcome = await pushApproval(ctx, {
-      ...{ workloadId: params.id, approvalId: params.approval_id, actor, comment: body.comment },
+      workloadId: params.id,
+      approvalId: params.approval_id,
+      actor,
+      comment: body.comment,
       prodDoubleConfirmed: body.prod_double_confirmed,
       breakGlass: body.break_glass,
       breakGlassReason: body.break_glass_reason,

@@ -18,7 +18,9 @@ export default defineHttp({
     const { oidc } = ctx.identity
     if (oidc === null) return json({ methods })
     const method: AuthMethod = {
-      ...{ id: 'oidc', type: 'sso', display_name: oidc.settings.name },
+      id: 'oidc',
+      type: 'sso',
+      display_name: oidc.settings.name,
       login_url: '/api/auth/oidc/login',
     }
     return json({ methods: [...methods.filter(({ id }) => id !== method.id), method] })

@@ -18,7 +18,10 @@ export default defineHttp({
     const outside = await refuseCampaign(ctx, params.id, actor, 'config:approve')
     if (outside !== null) return outside
     const outcome = await approveCampaign(ctx.campaigns.parts, {
-      ...{ id: params.id, actor, comment: body.comment, planHash: body.plan_hash },
+      id: params.id,
+      actor,
+      comment: body.comment,
+      planHash: body.plan_hash,
     })
     return replyToDecision(ctx, actor, outcome)
   },

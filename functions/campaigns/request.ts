@@ -18,7 +18,10 @@ export default defineHttp({
     const outside = await refuseCampaign(ctx, params.id, actor, 'workload:push_config')
     if (outside !== null) return outside
     const outcome = await requestCampaign(ctx.campaigns.parts, {
-      ...{ id: params.id, actor, comment: body.comment, planHash: body.plan_hash },
+      id: params.id,
+      actor,
+      comment: body.comment,
+      planHash: body.plan_hash,
       prodConfirmation: body.prod_confirmation,
     })
     return replyToDecision(ctx, actor, outcome)

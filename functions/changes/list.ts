@@ -12,7 +12,13 @@ import { problem } from '../../runtime/reply.ts'
 const text = optional(string())
 const ChangeQuery = type({
   ...pageQuery,
-  ...{ workload: text, campaign: text, person: text, outcome: text, kind: text, from: text, to: text },
+  workload: text,
+  campaign: text,
+  person: text,
+  outcome: text,
+  kind: text,
+  from: text,
+  to: text,
 })
 
 /** One of the words, null for none of them where one was asked for, undefined where none was. */

@@ -39,7 +39,12 @@ export async function buildPlan(workloadId: string, draft: string, ctx: Context)
     ok: true,
     plan: {
       ...planPush({
-        ...{ draft, target, validation, required, diff, policy: judged.evaluation },
+        draft,
+        target,
+        validation,
+        required,
+        diff,
+        policy: judged.evaluation,
         comparedWith: current !== null ? 'active' : base !== null ? 'reported' : 'nothing',
       }),
       export: exportOf(workloadId),

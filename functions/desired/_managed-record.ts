@@ -5,9 +5,12 @@ import type { ManagedConfigRecord } from '../../lib/wire/desired.ts'
 export function toManagedRecord(managed: ManagedConfig): ManagedConfigRecord {
   const { workloadId, owner, configHash, commitSha, commitAuthor, appliedAt, appliedBy } = managed
   return {
-    ...{ workload_id: workloadId, owner, config_hash: configHash },
+    workload_id: workloadId,
+    owner,
+    config_hash: configHash,
     ...(commitSha === '' ? {} : { commit_sha: commitSha }),
     ...(commitAuthor === '' ? {} : { commit_author: commitAuthor }),
-    ...{ applied_at: appliedAt.toISOString(), applied_by: appliedBy },
+    applied_at: appliedAt.toISOString(),
+    applied_by: appliedBy,
   }
 }

@@ -77,7 +77,8 @@ export default defineHttp({
       readCampaign({
         name: `${definition.fields.name}: ${number} (git/${body.owner})`.slice(0, CAMPAIGN_NAME_MAX),
         description: '',
-        ...{ change: { kind: 'version', fleet_config_id: fleetConfigId, number, takeover }, scope: {} },
+        change: { kind: 'version', fleet_config_id: fleetConfigId, number, takeover },
+        scope: {},
         ...rules,
       })
     const tried = ask('00000000-0000-7000-8000-000000000000', 1)
@@ -85,14 +86,14 @@ export default defineHttp({
     const outcome = await applyDesiredFleet(
       { ...ctx.campaigns.parts, fleetConfigs: ctx.fleetConfigs },
       {
-        ...{
-          actor,
-          owner: body.owner,
-          definition: definition.fields,
-          version: readDraft({ ...body, comment: '' }),
-        },
-        ...{ commitSha: body.commit_sha, commitAuthor: body.commit_author },
-        ...{ again: body.again, isDryRun: body.dry_run },
+        actor,
+        owner: body.owner,
+        definition: definition.fields,
+        version: readDraft({ ...body, comment: '' }),
+        commitSha: body.commit_sha,
+        commitAuthor: body.commit_author,
+        again: body.again,
+        isDryRun: body.dry_run,
         mayStillChange: async (tx, reach) =>
           (await stillCovers(tx, actor, 'config:create', reach)) &&
           (await stillCovers(tx, actor, 'workload:push_config', reach)),
@@ -111,7 +112,9 @@ export default defineHttp({
     const { verdict, fleetConfigId, version, campaign } = outcome
     const counts = fleetConfigId === null ? undefined : (await ctx.fleetConfigs.counts()).get(fleetConfigId)
     const result: DesiredFleetResult = {
-      ...{ name: definition.fields.name, action: verdict.action, workload_count: counts?.under ?? 0 },
+      name: definition.fields.name,
+      action: verdict.action,
+      workload_count: counts?.under ?? 0,
       ...(verdict.action === 'held' ? { reason: verdict.reason } : {}),
       ...(fleetConfigId === null ? {} : { fleet_config_id: fleetConfigId }),
       ...(version === null ? {} : { version }),

@@ -32,15 +32,22 @@ export default defineHttp({
   async handle({ params, body, actor }, ctx) {
     if (body.config.trim() === '') return problem('draft-empty')
     const outcome = await applyDesired(ctx, {
-      ...{ workloadId: params.id, actor, owner: body.owner, draftYaml: body.config },
-      ...{ commitSha: body.commit_sha, commitAuthor: body.commit_author },
-      ...{ again: body.again, isDryRun: body.dry_run },
+      workloadId: params.id,
+      actor,
+      owner: body.owner,
+      draftYaml: body.config,
+      commitSha: body.commit_sha,
+      commitAuthor: body.commit_author,
+      again: body.again,
+      isDryRun: body.dry_run,
     })
     if (!outcome.ok) return refuseApproval(outcome)
     const { verdict, hash, activeHash, proposed } = outcome
     const approval = proposed ?? ('approval' in verdict ? verdict.approval : null)
     const result: DesiredResult = {
-      ...{ workload_id: params.id, action: verdict.action, config_hash: hash },
+      workload_id: params.id,
+      action: verdict.action,
+      config_hash: hash,
       ...(verdict.action === 'held' ? { reason: verdict.reason } : {}),
       ...(activeHash === null ? {} : { active_config_hash: activeHash }),
       ...(approval === null ? {} : { approval_id: approval.id }),

@@ -40,7 +40,8 @@ export default defineHttp({
       ...read.fields,
       newestVersion: 0,
       createdBy: actor.email,
-      ...{ createdAt: now, updatedAt: now },
+      createdAt: now,
+      updatedAt: now,
     }
     const stored = await ctx.db.change('fleet-config.create', actor, async (tx) => {
       if (!(await insertFleetConfig(tx, config))) return { ok: false, code: 'fleet-config-taken' }

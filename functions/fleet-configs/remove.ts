@@ -43,8 +43,11 @@ export default defineHttp({
         return { ok: false, code: 'out-of-scope' }
       if (!(await deleteFleetConfig(tx, config.id))) return { ok: false, code: 'fleet-config-in-use' }
       await endAutoApplies(tx, {
-        ...{ fleetConfigId: config.id, number: null, cause: 'config_removed' },
-        ...{ by: actor.email, now: ctx.clock.now() },
+        fleetConfigId: config.id,
+        number: null,
+        cause: 'config_removed',
+        by: actor.email,
+        now: ctx.clock.now(),
       })
       await tx.record({
         action: 'fleet_config.delete',

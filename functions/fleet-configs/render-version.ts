@@ -50,7 +50,11 @@ export default defineHttp({
     }
     const { text } = answer.rendering
     return json({
-      ...{ workload_id: workload.id, number: version.number, content: text, hash: configHash(text), values },
+      workload_id: workload.id,
+      number: version.number,
+      content: text,
+      hash: configHash(text),
+      values,
     } satisfies RenderedVersion)
   },
 })

@@ -10,7 +10,11 @@ export const groupParams = type({ id: string() })
 
 /** A group as the wire shows it. */
 export const toGroupRecord = ({ id, name, role, scope, isSystem, createdAt }: Group): GroupRecord => ({
-  ...{ id, name, role, is_system: isSystem, created_at: createdAt.toISOString() },
+  id,
+  name,
+  role,
+  is_system: isSystem,
+  created_at: createdAt.toISOString(),
   ...(scope === null ? {} : { scope: { key: scope.key, values: [...scope.values] } }),
 })
 

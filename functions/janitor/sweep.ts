@@ -14,7 +14,14 @@ export default defineSchedule({
     const { retentionDays, archiveDays, eventRetentionDays, alertRetentionDays } = config
     await sweep(
       {
-        ...{ db, clock, log, fleet, retentionDays, archiveDays, eventRetentionDays, alertRetentionDays },
+        db,
+        clock,
+        log,
+        fleet,
+        retentionDays,
+        archiveDays,
+        eventRetentionDays,
+        alertRetentionDays,
         workloadsMax: AGENT_LIMITS.workloads,
       },
       signal,

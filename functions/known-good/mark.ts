@@ -59,7 +59,10 @@ export default defineHttp({
     if ([...replaceReason].length > REASON_MAX || replaceReason.includes('\0'))
       return problem('replace-reason-too-long', { max: REASON_MAX })
     const outcome = await markKnownGood(ctx, {
-      ...{ workloadId: params.id, hash: params.hash, actor, replaceReason },
+      workloadId: params.id,
+      hash: params.hash,
+      actor,
+      replaceReason,
       stillMay: askAgain(actor, ctx, 'workload:push_config'),
       ifCurrent: body.if_current_known_good,
       isForced: body.force,

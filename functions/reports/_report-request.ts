@@ -45,7 +45,9 @@ export function readRequest(body: string): (RequestOutcome & { ok: true }) | { o
 /** What reports are made with. What agents have reported so far is written first, for reports read the database. */
 export async function reportDeps(ctx: Context, actor: Actor): Promise<ReportDeps> {
   return {
-    ...{ db: await ctx.db.upToDate(), clock: ctx.clock, log: ctx.log },
+    db: await ctx.db.upToDate(),
+    clock: ctx.clock,
+    log: ctx.log,
     workers: ctx.reportWorkers,
     turns: ctx.reportTurns,
     parts: ctx.edition.reports,

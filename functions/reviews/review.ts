@@ -27,7 +27,10 @@ export default defineHttp({
   ],
   async handle({ params, body, actor }, ctx) {
     const outcome = await reviewChange(ctx, {
-      ...{ id: params.id, actor, comment: body.comment, accepted: body.accepted },
+      id: params.id,
+      actor,
+      comment: body.comment,
+      accepted: body.accepted,
       placeOf: (workloadId) => ctx.fleet.workload(workloadId)?.trustedLabels ?? null,
       mayManage: actor.permissions.has('settings:manage'),
     })

@@ -11,18 +11,24 @@ const toScope = ({ key, values }: Scope) => ({ key, values: [...values] })
 
 /** What somebody may do, as the wire shows it. */
 export const toRightsRecord = ({ id, name, kind, groups, rights, tokens }: Rights): RightsRecord => ({
-  ...{ id, name, kind },
+  id,
+  name,
+  kind,
   groups: groups.map(({ name: group, role, scope }) => ({
-    ...{ name: group, role },
+    name: group,
+    role,
     ...(scope === null ? {} : { scope: toScope(scope) }),
   })),
   rights: rights.map(({ permission, groups: givers, scopes, isWithheld }) => ({
-    ...{ permission, groups: [...givers] },
+    permission,
+    groups: [...givers],
     ...(scopes === null ? {} : { scopes: scopes.map(toScope) }),
     ...(isWithheld ? { withheld: 'needs_person' as const } : {}),
   })),
   tokens: tokens.map(({ token, idle, rights: may, withheld }) => ({
-    ...{ id: token.id, name: token.name, expires_at: token.expiresAt.toISOString() },
+    id: token.id,
+    name: token.name,
+    expires_at: token.expiresAt.toISOString(),
     ...(idle === null ? {} : { idle: underscored(idle) }),
     rights: [...may],
     withheld: withheld.map(({ permission, why }) => ({ permission, why: underscored(why) })),

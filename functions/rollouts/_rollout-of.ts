@@ -58,7 +58,9 @@ async function readStored(
   const answer = push.status === 'failed' ? await findRollbackOf(ctx.db, push.pushId) : null
   return toRolloutRecord(
     {
-      ...{ rollout, push, targets: await targetsOf(ctx, workload, push) },
+      rollout,
+      push,
+      targets: await targetsOf(ctx, workload, push),
       members: await listRolloutMembers(ctx.db, rollout.id),
       measured: null,
       aftermath: ctx.views.aftermath(workload, push, answer),

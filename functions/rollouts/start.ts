@@ -52,8 +52,14 @@ export default defineHttp({
     if (approval?.status !== 'approved')
       return problem('approval-required', approval === null ? {} : { request_status: approval.status })
     const outcome = await pushApproval(ctx, {
-      ...{ workloadId: params.id, approvalId: approval.id, actor, comment, stages: verdict.stages },
-      ...{ prodDoubleConfirmed: body.prod_double_confirmed, breakGlass: false, breakGlassReason: '' },
+      workloadId: params.id,
+      approvalId: approval.id,
+      actor,
+      comment,
+      stages: verdict.stages,
+      prodDoubleConfirmed: body.prod_double_confirmed,
+      breakGlass: false,
+      breakGlassReason: '',
       stillMay: askAgain(actor, ctx, 'workload:push_config'),
     })
     if (!outcome.ok) return refuseApproval(outcome)

@@ -22,7 +22,12 @@ export default defineHttp({
     return json(
       requests.map(
         ({ id, userId, email, issuer, subject, requestedAt }): LinkRequestRecord => ({
-          ...{ id, user_id: userId, email, issuer, subject, requested_at: requestedAt.toISOString() },
+          id,
+          user_id: userId,
+          email,
+          issuer,
+          subject,
+          requested_at: requestedAt.toISOString(),
         }),
       ),
     )

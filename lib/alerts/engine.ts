@@ -99,7 +99,10 @@ export class AlertEngine {
     const { fire, end } = decideTopics(causes, await listCurrentTopicAlerts(db))
     if (fire.length + end.length === 0) return { fired: 0, resolved: 0 }
     const asked = fire.map((cause) => ({
-      ...{ id: randomHex(16, random), workloadId: '', severity: ALERT_SEVERITY[cause.rule], firedAt: now },
+      id: randomHex(16, random),
+      workloadId: '',
+      severity: ALERT_SEVERITY[cause.rule],
+      firedAt: now,
       ...cause,
     }))
     return this.#write(end.map(toEnd), now, (tx) => insertTopicAlerts(tx, asked))

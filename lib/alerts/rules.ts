@@ -69,8 +69,15 @@ export interface InstanceCounts {
 
 /** Counts of no instances. */
 export const countNone = (): InstanceCounts => ({
-  ...{ total: 0, judged: 0, agreeing: 0, overdue: 0, overdueFailed: 0, overdueHash: '' },
-  ...{ unhealthy: 0, unhealthyLong: 0, healthUnknown: 0 },
+  total: 0,
+  judged: 0,
+  agreeing: 0,
+  overdue: 0,
+  overdueFailed: 0,
+  overdueHash: '',
+  unhealthy: 0,
+  unhealthyLong: 0,
+  healthUnknown: 0,
 })
 
 /** Count one more instance as it is at a monotonic time. */

@@ -39,14 +39,18 @@ export async function findTopicCauses(db: Db, conflicts: readonly ConfigConflict
   const halted = (await listHaltedCampaigns(db)).map(({ id, name, haltedAt, halt }): TopicCause => {
     const { gate, value, limit, title = '' } = halt
     return {
-      ...{ rule: 'campaign_halted', topic: `campaign:${id}`, subject: haltedAt.toISOString() },
+      rule: 'campaign_halted',
+      topic: `campaign:${id}`,
+      subject: haltedAt.toISOString(),
       message: `Campaign "${cut(name)}" halted: ${sayStop(halt)}`,
       details: { campaign_id: id, name: cut(name), gate, value, limit, title },
     }
   })
   const failing = (await listCampaignsWithFailures(db)).map(
     ({ id, name, count, title }): TopicCause => ({
-      ...{ rule: 'campaign_failures', topic: `campaign:${id}`, subject: '' },
+      rule: 'campaign_failures',
+      topic: `campaign:${id}`,
+      subject: '',
       message: `Campaign "${cut(name)}" failed on ${count} ${count === 1 ? 'workload' : 'workloads'}${title && ` (${title})`}`,
       details: { campaign_id: id, name: cut(name), failed: count, title },
     }),
@@ -55,7 +59,8 @@ export async function findTopicCauses(db: Db, conflicts: readonly ConfigConflict
     ({ id, fleetConfigId, name, number, heldAt, hold }): TopicCause => {
       const { gate, value, limit, title = '' } = hold
       return {
-        ...{ rule: 'auto_apply_held', topic: `fleet_config:${fleetConfigId}` },
+        rule: 'auto_apply_held',
+        topic: `fleet_config:${fleetConfigId}`,
         subject: `${id}/${heldAt.toISOString()}`,
         message: `Version ${number} of fleet config "${cut(name)}" stopped applying by itself: ${sayStop(hold)}`,
         details: { fleet_config_id: fleetConfigId, name: cut(name), number, gate, value, limit, title },
@@ -69,7 +74,9 @@ function toConflict({ id, name, rivals, count }: ConfigConflict): TopicCause {
   const others = [...rivals].sort()
   const named = others.slice(0, NAMED_MAX).map(cut).join(', ')
   return {
-    ...{ rule: 'config_conflict', topic: `fleet_config:${id}`, subject: others.join('\n') },
+    rule: 'config_conflict',
+    topic: `fleet_config:${id}`,
+    subject: others.join('\n'),
     message: `Fleet config "${cut(name)}" keeps ${count} ${count === 1 ? 'workload' : 'workloads'} that ${named} ${others.length === 1 ? 'selects' : 'select'} with the same priority`,
     details: { fleet_config_id: id, name: cut(name), others: named, count },
   }

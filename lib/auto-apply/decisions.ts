@@ -87,13 +87,31 @@ export async function requestAutoApply(
   const now = parts.clock.now()
   const { actor } = asked
   const autoApply: StoredAutoApply = {
-    ...{ id: `aap_${randomHex(12, parts.random)}`, fleetConfigId: config.id, fleetConfigName: config.name },
-    ...{ status: 'requested', number: plan.number, versionHash: plan.version_hash },
-    ...{ selector: plan.selector, priority: plan.priority, policyHash, plan, planHash },
-    ...{ reachesProduction: plan.reaches_production, requestedBy: actor.email },
-    ...{ requestedById: actor.userId, requestedAt: now, requestComment: comment, approvals: [] },
-    ...{ activeSince: null, countedSince: null, hold: null, closedBy: null, closeComment: null },
-    ...{ endCause: null, endedAt: null, updatedAt: now },
+    id: `aap_${randomHex(12, parts.random)}`,
+    fleetConfigId: config.id,
+    fleetConfigName: config.name,
+    status: 'requested',
+    number: plan.number,
+    versionHash: plan.version_hash,
+    selector: plan.selector,
+    priority: plan.priority,
+    policyHash,
+    plan,
+    planHash,
+    reachesProduction: plan.reaches_production,
+    requestedBy: actor.email,
+    requestedById: actor.userId,
+    requestedAt: now,
+    requestComment: comment,
+    approvals: [],
+    activeSince: null,
+    countedSince: null,
+    hold: null,
+    closedBy: null,
+    closeComment: null,
+    endCause: null,
+    endedAt: null,
+    updatedAt: now,
   }
   return parts.db.change('auto-apply.decide', actor, async (tx): Promise<AutoApplyOutcome> => {
     const stands = await lockFleetConfig(tx, config.id)
@@ -125,7 +143,11 @@ export async function approveAutoApply(
     const why = whyNotCounted(standing, actor.userId)
     if (why !== null) return refuseDiscounted(why)
     const approval = {
-      ...{ by: actor.email, byId: actor.userId, at: at.toISOString(), comment, rule: asked.rule },
+      by: actor.email,
+      byId: actor.userId,
+      at: at.toISOString(),
+      comment,
+      rule: asked.rule,
     }
     const approvals = [...before.approvals.filter(({ byId }) => byId !== actor.userId), approval]
     const after = await readAutoApplyStanding(tx, { ...before, approvals }, at)
@@ -259,9 +281,13 @@ const recordStep = (
   comment: string,
 ): Promise<void> =>
   tx.record({
-    ...{ action, resource: 'fleet_config', resourceId: fleetConfigId },
+    action,
+    resource: 'fleet_config',
+    resourceId: fleetConfigId,
     detail: JSON.stringify({
-      ...{ auto_apply_id: id, number, plan_hash: planHash },
+      auto_apply_id: id,
+      number,
+      plan_hash: planHash,
       ...(comment === '' ? {} : { comment }),
     }),
   })

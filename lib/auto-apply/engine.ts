@@ -185,7 +185,9 @@ export class AutoApplyEngine {
       const moved = await moveAutoApply(tx, autoApply.id, ['active'], move, clock.now())
       if (moved === null) return { ok: false }
       await tx.record({
-        ...{ action: 'auto_apply.hold', resource: 'fleet_config', resourceId: autoApply.fleetConfigId },
+        action: 'auto_apply.hold',
+        resource: 'fleet_config',
+        resourceId: autoApply.fleetConfigId,
         detail: JSON.stringify({ auto_apply_id: autoApply.id, number: autoApply.number, hold }),
       })
       return { ok: true }

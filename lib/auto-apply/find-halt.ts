@@ -49,7 +49,10 @@ function describe(
 ): AutoApplyHold {
   const [newest] = failed
   return {
-    ...{ gate, value, limit, workload_ids: failed.map(({ workloadId }) => workloadId) },
+    gate,
+    value,
+    limit,
+    workload_ids: failed.map(({ workloadId }) => workloadId),
     ...(newest?.cause == null ? {} : { cause: newest.cause }),
     ...(newest?.title == null ? {} : { title: newest.title }),
   }

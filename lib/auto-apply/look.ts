@@ -17,7 +17,9 @@ export async function readWanted(
   { id, number, fleetConfigId, activeSince }: StoredAutoApply,
 ): Promise<WantedVersion> {
   return {
-    ...{ autoApplyId: id, number, since: activeSince! },
+    autoApplyId: id,
+    number,
+    since: activeSince!,
     hasOpenCampaign: await hasOpenCampaign(db, fleetConfigId),
   }
 }

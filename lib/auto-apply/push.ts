@@ -21,11 +21,15 @@ export async function pushToSome(
   const production = await listProduction(parts, members)
   const judge = new CampaignJudge(parts, {
     change: {
-      ...{ kind: 'version', fleet_config_id: autoApply.fleetConfigId, number: autoApply.number },
+      kind: 'version',
+      fleet_config_id: autoApply.fleetConfigId,
+      number: autoApply.number,
       // A newcomer runs no config that muster pushed; to take it over is what was approved.
       takeover: true,
     },
-    ...{ scope: {}, rules: { retryQuarantined: false }, byItself: { production } },
+    scope: {},
+    rules: { retryQuarantined: false },
+    byItself: { production },
   })
   const targets: ReachedTarget[] = []
   const wanted = await readWanted(parts, autoApply)
@@ -93,14 +97,12 @@ const toTarget = (
   { reachesProduction }: StoredAutoApply,
   isNewcomer: boolean,
 ): ReachedTarget => ({
-  ...{
-    workloadId: id,
-    workloadName: displayName,
-    workloadPlace: placeOf(fingerprintKeys),
-    isNewcomer,
-    baseHash,
-    resultHash: result!.hash,
-  },
+  workloadId: id,
+  workloadName: displayName,
+  workloadPlace: placeOf(fingerprintKeys),
+  isNewcomer,
+  baseHash,
+  resultHash: result!.hash,
   // False where production was not approved: a workload that is found to be production once it is locked is then
   // refused.
   isProduction: reachesProduction && isProduction,

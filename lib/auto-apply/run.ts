@@ -47,6 +47,10 @@ export async function loadRun({ db, clock }: AutoApplyParts, autoApplyId: string
     queue: [],
     nextTryMs: new Map(),
     underCount: 0,
-    ...{ lookedAt: null, nextLookMs: 0, nextLapseLookMs: 0, hasNews: true, isStale: false },
+    lookedAt: null,
+    nextLookMs: 0,
+    nextLapseLookMs: 0,
+    hasNews: true,
+    isStale: false,
   }
 }

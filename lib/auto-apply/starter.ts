@@ -33,19 +33,33 @@ export function autoApplyStarter(
         return { ok: false, code: 'changed-meanwhile' }
       const startedAt = clock.now()
       const rows = started.map(({ target, push }) => ({
-        ...{ autoApplyId: id, workloadId: target.workloadId, workloadName: target.workloadName },
+        autoApplyId: id,
+        workloadId: target.workloadId,
+        workloadName: target.workloadName,
         workloadPlace: target.workloadPlace,
-        ...{ isNewcomer: target.isNewcomer, isProduction: target.isProduction, baseHash: target.baseHash },
-        ...{ resultHash: push.hash, state: 'started' as const, pushId: push.pushId, startedAt },
-        ...{ cause: null, title: null, endedAt: null },
+        isNewcomer: target.isNewcomer,
+        isProduction: target.isProduction,
+        baseHash: target.baseHash,
+        resultHash: push.hash,
+        state: 'started' as const,
+        pushId: push.pushId,
+        startedAt,
+        cause: null,
+        title: null,
+        endedAt: null,
       }))
       if (!(await insertAutoApplyTargets(tx, rows))) return { ok: false, code: 'campaign-stopped' }
       for (const { push } of started)
         await tx.record({
-          ...{ action: 'auto_apply.push', resource: 'workload', resourceId: push.workloadId },
+          action: 'auto_apply.push',
+          resource: 'workload',
+          resourceId: push.workloadId,
           configHash: push.hash,
           detail: JSON.stringify({
-            ...{ auto_apply_id: id, fleet_config_id: fleetConfigId, number, push_id: push.pushId },
+            auto_apply_id: id,
+            fleet_config_id: fleetConfigId,
+            number,
+            push_id: push.pushId,
           }),
         })
       return { ok: true }

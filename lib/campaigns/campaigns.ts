@@ -92,12 +92,10 @@ export class Campaigns {
       this.parts.hub.broadcast({
         type: 'campaign_update',
         campaign: {
-          ...{
-            id,
-            status: campaign.status,
-            wave: campaign.wave,
-            counts: { ...all } as Record<string, number>,
-          },
+          id,
+          status: campaign.status,
+          wave: campaign.wave,
+          counts: { ...all } as Record<string, number>,
           ...(planning === null ? {} : { planning: { ...planning } }),
           updated_at: campaign.updatedAt.toISOString(),
         },

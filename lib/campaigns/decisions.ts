@@ -69,25 +69,30 @@ export async function createCampaign(
   const campaign: StoredCampaign = {
     id: `cmp_${randomHex(12, parts.random)}`,
     ...draft,
-    ...{ status: 'draft', edition: 0, plan: null, planHash: null, policyHash: null, wave: 0 },
-    ...{ waveEndedAt: null, halt: null, raised: {}, createdBy: actor.email, requestedBy: null },
-    ...{
-      requestedById: null,
-      requestedAt: null,
-      requestComment: null,
-      approvals: [],
-      closedBy: null,
-      closedById: null,
-    },
-    ...{
-      closeComment: null,
-      startedBy: null,
-      startedById: null,
-      startedAt: null,
-      endedAt: null,
-      createdAt: now,
-      updatedAt: now,
-    },
+    status: 'draft',
+    edition: 0,
+    plan: null,
+    planHash: null,
+    policyHash: null,
+    wave: 0,
+    waveEndedAt: null,
+    halt: null,
+    raised: {},
+    createdBy: actor.email,
+    requestedBy: null,
+    requestedById: null,
+    requestedAt: null,
+    requestComment: null,
+    approvals: [],
+    closedBy: null,
+    closedById: null,
+    closeComment: null,
+    startedBy: null,
+    startedById: null,
+    startedAt: null,
+    endedAt: null,
+    createdAt: now,
+    updatedAt: now,
   }
   return parts.db.change('campaign.create', actor, async (tx): Promise<CampaignOutcome> => {
     await insertCampaign(tx, campaign)
@@ -130,8 +135,12 @@ export async function requestCampaign(
     await noteCampaignAuthor(tx, before.id, actor.userId)
     const requestedAt = parts.clock.now()
     const move: CampaignMove = {
-      ...{ status: 'requested', requestedBy: actor.email, requestedById: actor.userId },
-      ...{ requestedAt, requestComment: comment, approvals: [] },
+      status: 'requested',
+      requestedBy: actor.email,
+      requestedById: actor.userId,
+      requestedAt,
+      requestComment: comment,
+      approvals: [],
     }
     return moveCampaign(tx, before.id, ['planned'], move, requestedAt)
   })
@@ -157,8 +166,11 @@ export async function approveCampaign(
     if (before.status === 'approved' && judgement.isEnough)
       return { ok: false, code: 'campaign-not-ready', status: before.status }
     const approval = {
-      ...{ by: actor.email, byId: actor.userId, at: at.toISOString() },
-      ...{ comment: decision.comment.trim(), rule: asked.rule },
+      by: actor.email,
+      byId: actor.userId,
+      at: at.toISOString(),
+      comment: decision.comment.trim(),
+      rule: asked.rule,
     }
     const approvals = [...before.approvals.filter(({ byId }) => byId !== actor.userId), approval]
     const after = await readCampaignStanding(tx, { ...before, approvals }, at)
@@ -232,16 +244,17 @@ export async function rollBackCampaign(parts: CampaignParts, decision: Decision)
     // A version that is rolled back stops applying by itself in the same transaction.
     if (change.kind === 'version')
       await endAutoApplies(tx, {
-        ...{ fleetConfigId: change.fleet_config_id, number: change.number, cause: 'rolled_back' },
-        ...{ by: decision.actor.email, now: parts.clock.now() },
+        fleetConfigId: change.fleet_config_id,
+        number: change.number,
+        cause: 'rolled_back',
+        by: decision.actor.email,
+        now: parts.clock.now(),
       })
     const move: CampaignMove = {
-      ...{
-        status: 'rolling_back',
-        closedBy: decision.actor.email,
-        closedById: decision.actor.userId,
-        endedAt: null,
-      },
+      status: 'rolling_back',
+      closedBy: decision.actor.email,
+      closedById: decision.actor.userId,
+      endedAt: null,
       closeComment: decision.comment.trim() || null,
     }
     return moveCampaign(tx, before.id, from, move, parts.clock.now())
@@ -264,8 +277,11 @@ async function end(
       before.id,
       from,
       {
-        ...{ status, closedBy: decision.actor.email, closedById: decision.actor.userId },
-        ...{ closeComment, endedAt: now },
+        status,
+        closedBy: decision.actor.email,
+        closedById: decision.actor.userId,
+        closeComment,
+        endedAt: now,
       },
       now,
     )

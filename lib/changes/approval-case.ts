@@ -55,7 +55,12 @@ export async function readApprovalCases(
   const approvers = await readApproverStandings(tx, requests)
   const isSoleApprover = await hasSoleApprover(tx)
   return changes.map(({ rule, given, authors }, at) => ({
-    ...{ rule, given, authors: new Set(authors), approvers: approvers[at]!, isSoleApprover, now },
+    rule,
+    given,
+    authors: new Set(authors),
+    approvers: approvers[at]!,
+    isSoleApprover,
+    now,
   }))
 }
 

@@ -41,8 +41,11 @@ export const recordStep = (
   { id, workloadId, draftHash }: Pick<Approval, 'id' | 'workloadId' | 'draftHash'>,
 ): Promise<void> =>
   tx.record({
-    ...{ action, resource: 'workload', resourceId: workloadId },
-    ...{ configHash: draftHash, detail: id },
+    action,
+    resource: 'workload',
+    resourceId: workloadId,
+    configHash: draftHash,
+    detail: id,
   })
 
 /** A text that came with a request and cannot be taken. */

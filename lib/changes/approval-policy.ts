@@ -82,9 +82,11 @@ export function changeApprovalPolicy(
         )
       await tx.record({
         action: waits ? 'settings.approval_policy_asked' : 'settings.approval_policy',
-        ...{ resource: 'settings', resourceId: NAME },
+        resource: 'settings',
+        resourceId: NAME,
         detail: JSON.stringify({
-          ...{ from: before.policy, to: wanted },
+          from: before.policy,
+          to: wanted,
           ...(isAskedAgain ? { asked_by: pending.by } : {}),
         }),
       })

@@ -82,7 +82,9 @@ const isSelfApproved = (
 ): boolean => approverId === requesterId || votes.some(({ userId }) => userId === requesterId)
 
 const toGiven = ({ email, at, comment, soleApprover }: ApprovalSurroundings['votes'][number]) => ({
-  ...{ by: email, at: at.toISOString(), comment },
+  by: email,
+  at: at.toISOString(),
+  comment,
   ...(soleApprover ? { sole_approver: true as const } : {}),
 })
 
@@ -107,7 +109,8 @@ function toTimeline(approval: Approval, { comments, votes, push }: ApprovalSurro
   ) => {
     if (at === null) return
     steps.push({
-      ...{ at: at.toISOString(), what },
+      at: at.toISOString(),
+      what,
       ...(who ? { who } : {}),
       ...(comment === null || comment === '' ? {} : { comment }),
     })

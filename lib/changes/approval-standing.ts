@@ -86,7 +86,9 @@ export async function readStandings(
   })
   const cases = await readApprovalCases(tx, changes, now)
   return cases.map((asked, at) => ({
-    ...{ asked, votes: changes[at]!.given, judgement: judgeApprovals(asked) },
+    asked,
+    votes: changes[at]!.given,
+    judgement: judgeApprovals(asked),
   }))
 }
 

@@ -54,8 +54,13 @@ export async function approveApproval(
     const refusal = refuseApprover(before, actor)
     if (refusal !== null) return refusal
     await upsertApprovalVote(tx, {
-      ...{ approvalId, userId: actor.userId, email: actor.email, comment: comment.text, at: now },
-      ...{ rule: before.asked.rule, soleApprover: before.asked.isSoleApprover },
+      approvalId,
+      userId: actor.userId,
+      email: actor.email,
+      comment: comment.text,
+      at: now,
+      rule: before.asked.rule,
+      soleApprover: before.asked.isSoleApprover,
     })
     const { judgement } = await readStanding(tx, locked, target, now)
     const approver = { approver: actor.email, approverId: actor.userId, comment: comment.text }

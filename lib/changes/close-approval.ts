@@ -38,8 +38,12 @@ export async function endApproval(
     return { ok: false, code: 'approval-not-found' }
   return parts.db.change<CloseOutcome>(NAMES[status], actor, async (tx) => {
     const approval = await closeApproval(tx, {
-      ...{ id: approvalId, status, actor: actor.email, actorId: actor.userId },
-      ...{ comment: comment.text === '' ? null : comment.text, now: parts.clock.now() },
+      id: approvalId,
+      status,
+      actor: actor.email,
+      actorId: actor.userId,
+      comment: comment.text === '' ? null : comment.text,
+      now: parts.clock.now(),
     })
     if (approval === null) return { ok: false, code: 'approval-not-pending' }
     if (status === 'rejected') await tellOfRequest(parts, tx, 'change_rejected', approval, actor)

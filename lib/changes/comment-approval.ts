@@ -31,7 +31,10 @@ export async function commentApproval(
     if ((await countApprovalComments(tx, approvalId)) >= COMMENTS_MAX)
       return refuse('comments-full', { max: COMMENTS_MAX })
     const approval = await insertApprovalComment(tx, {
-      ...{ approvalId, author: actor.email, authorId: actor.userId, body: comment.text },
+      approvalId,
+      author: actor.email,
+      authorId: actor.userId,
+      body: comment.text,
       now: parts.clock.now(),
     })
     await recordStep(tx, 'config.approval.comment', approval)

@@ -75,7 +75,10 @@ export async function createApproval(parts: ApprovalParts, request: ApprovalRequ
     draftYaml: request.draftYaml,
     draftHash,
     baseConfigHash: target.activeConfigHash,
-    ...{ targetGroup, targetEnv, requestComment: comment, prodTarget },
+    targetGroup,
+    targetEnv,
+    requestComment: comment,
+    prodTarget,
     requester: request.actor.email,
     requesterId: request.actor.userId,
     prodConfirmation: request.prodConfirmation,
@@ -94,8 +97,11 @@ function store(parts: ApprovalParts, actor: ApprovalActor, wanted: NewApproval):
     const approval = await insertApproval(tx, wanted)
     await tellOfRequest(parts, tx, 'change_requested', approval, actor)
     await tx.record({
-      ...{ action: 'config.approval.request', resource: 'workload', resourceId: workloadId },
-      ...{ configHash: draftHash, detail: `${approval.id}:${approval.targetGroup}` },
+      action: 'config.approval.request',
+      resource: 'workload',
+      resourceId: workloadId,
+      configHash: draftHash,
+      detail: `${approval.id}:${approval.targetGroup}`,
     })
     tx.afterCommit(() => {
       if (retired !== null) {

@@ -136,7 +136,9 @@ export function whyNotCounted(
 export function tallyOf(judged: JudgedApprovals, userId: string): ApprovalTally {
   const { counted, discounted, needed } = judged.judgement
   return {
-    ...{ given: counted.length, discounted: discounted.size, needed },
+    given: counted.length,
+    discounted: discounted.size,
+    needed,
     own: whyNotCounted(judged, userId)?.replaceAll('-', '_') ?? 'counts',
   }
 }

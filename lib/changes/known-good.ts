@@ -63,10 +63,15 @@ export async function markKnownGood(parts: ApprovalParts, request: PinRequest): 
   const outcome = await pin(parts, request)
   if (!outcome.ok && outcome.code === 'known-good-conflict') {
     const recorded = await parts.db.observe({
-      ...{ action: 'config.known_good.conflict', actor: request.actor },
-      ...{ resource: 'workload', resourceId: workloadId, configHash: hash },
+      action: 'config.known_good.conflict',
+      actor: request.actor,
+      resource: 'workload',
+      resourceId: workloadId,
+      configHash: hash,
       detail: JSON.stringify({
-        ...{ result: 'conflict', target_hash: hash, current_known_good: outcome.currentHash },
+        result: 'conflict',
+        target_hash: hash,
+        current_known_good: outcome.currentHash,
         ...preconditionsOf(request),
         side_effect: 'none',
       }),
@@ -97,7 +102,8 @@ async function judgePin(
 /** What the caller said about the pin that he replaces, for the audit log. */
 const preconditionsOf = ({ ifCurrent, isForced, replaceReason }: PinRequest) => ({
   ...(ifCurrent === null ? {} : { if_current_known_good: ifCurrent }),
-  ...{ force: isForced, replace_reason: replaceReason },
+  force: isForced,
+  replace_reason: replaceReason,
 })
 
 /** Store the pin. What may have changed since the checks is judged again under the row lock of the workload. */
@@ -116,13 +122,11 @@ function pin(parts: ApprovalParts, request: PinRequest): Promise<PinOutcome> {
     const hasChanged = current?.hash !== hash
     const next: KnownGood = hasChanged
       ? {
-          ...{
-            workloadId,
-            hash,
-            markedAt: parts.clock.now(),
-            markedBy: actor.email,
-            sourceAppliedAt: fit.appliedAt,
-          },
+          workloadId,
+          hash,
+          markedAt: parts.clock.now(),
+          markedBy: actor.email,
+          sourceAppliedAt: fit.appliedAt,
           replacedHash: current?.hash ?? null,
           replaceReason: request.replaceReason === '' ? null : request.replaceReason,
         }
@@ -130,15 +134,22 @@ function pin(parts: ApprovalParts, request: PinRequest): Promise<PinOutcome> {
     if (hasChanged) {
       await setKnownGood(tx, next)
       await noteUnreviewed(parts, tx, actor, {
-        ...{ kind: 'known_good', workloadId, configHash: hash, reason: request.replaceReason },
+        kind: 'known_good',
+        workloadId,
+        configHash: hash,
+        reason: request.replaceReason,
       })
     }
     await tx.record({
-      ...{ action: 'config.known_good.mark', resource: 'workload', resourceId: workloadId },
+      action: 'config.known_good.mark',
+      resource: 'workload',
+      resourceId: workloadId,
       configHash: hash,
       detail: JSON.stringify({
         result: hasChanged ? 'marked' : 'unchanged',
-        ...{ changed: hasChanged, target_hash: hash, previous_known_good: current?.hash ?? '' },
+        changed: hasChanged,
+        target_hash: hash,
+        previous_known_good: current?.hash ?? '',
         replaced_config_id: hasChanged ? (next.replacedHash ?? '') : '',
         source_applied_at: next.sourceAppliedAt?.toISOString() ?? '',
         ...preconditionsOf(request),
@@ -170,7 +181,9 @@ export async function clearPin(
     const former = await findKnownGood(tx, workloadId)
     await clearKnownGood(tx, workloadId)
     await tx.record({
-      ...{ action: 'config.known_good.clear', resource: 'workload', resourceId: workloadId },
+      action: 'config.known_good.clear',
+      resource: 'workload',
+      resourceId: workloadId,
       ...(former === null ? {} : { configHash: former.hash }),
       detail: JSON.stringify({ result: former === null ? 'unchanged' : 'cleared' }),
     })

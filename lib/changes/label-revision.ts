@@ -16,8 +16,11 @@ export function labelRevision(
       return { ok: false, code: 'revision-not-found' }
     await setLabel(tx, workloadId, hash, label)
     await tx.record({
-      ...{ action: 'config.label', resource: 'workload', resourceId: workloadId },
-      ...{ configHash: hash, detail: label },
+      action: 'config.label',
+      resource: 'workload',
+      resourceId: workloadId,
+      configHash: hash,
+      detail: label,
     })
     tx.afterCommit(() => parts.counters.setLabel(workloadId, hash, label))
     return { ok: true }

@@ -48,7 +48,9 @@ export async function labelWorkload<Refused extends { ok: false }>(
   // A label that a label rule gives counts where nobody set the same key by hand.
   const classOf = (byHand: Labels): ApprovalClass =>
     approvalClassOf({
-      ...{ targetEnv: '', targetGroup: '', labels: reported },
+      targetEnv: '',
+      targetGroup: '',
+      labels: reported,
       trustedLabels: { ...ruleLabels, ...byHand },
     })
   let former: ApprovalClass | null = null
@@ -66,7 +68,8 @@ export async function labelWorkload<Refused extends { ok: false }>(
       const kept = (await listKeptClasses(tx, [id], labelsSince(now))).get(id) ?? []
       if (former !== null && former !== own && (kept.length > 0 || (await lowersBar(tx, former, own, now)))) {
         await noteUnreviewed(parts, tx, actor, {
-          ...{ kind: 'labels', workloadId: id },
+          kind: 'labels',
+          workloadId: id,
           keptClasses: [...new Set([...kept, former])].sort(),
           reason: `${former} → ${own}`,
         })
@@ -75,7 +78,9 @@ export async function labelWorkload<Refused extends { ok: false }>(
         tx.afterCommit(() => log.warn(said, 'other rules for approvals wait for a second person'))
       }
       await tx.record({
-        ...{ action: 'workload.trusted_labels', resource: 'workload', resourceId: id },
+        action: 'workload.trusted_labels',
+        resource: 'workload',
+        resourceId: id,
         detail: JSON.stringify(labels),
       })
     },

@@ -88,15 +88,25 @@ const toRequestNews = (
   { id, workloadId, status, targetGroup, targetEnv, prodTarget, draftHash, requester }: Approval,
   displayName: string,
 ): NewsSubject => ({
-  ...{ kind: 'request', id, status, requested_by: requester, production: prodTarget },
-  ...{ workload_id: workloadId, workload_name: cut(displayName, NAME_LENGTH_MAX), draft_hash: draftHash },
-  ...{ target_group: cut(targetGroup, NAME_LENGTH_MAX), target_env: cut(targetEnv, NAME_LENGTH_MAX) },
+  kind: 'request',
+  id,
+  status,
+  requested_by: requester,
+  production: prodTarget,
+  workload_id: workloadId,
+  workload_name: cut(displayName, NAME_LENGTH_MAX),
+  draft_hash: draftHash,
+  target_group: cut(targetGroup, NAME_LENGTH_MAX),
+  target_env: cut(targetEnv, NAME_LENGTH_MAX),
   path: `/workloads/${workloadId}/changes/${id}`,
 })
 
 /** A campaign as the webhook is told of it. */
 export const toCampaignNews = ({ id, status, name, plan, requestedBy }: StoredCampaign): NewsSubject => ({
-  ...{ kind: 'campaign', id, status, name: cut(name, NAME_LENGTH_MAX) },
+  kind: 'campaign',
+  id,
+  status,
+  name: cut(name, NAME_LENGTH_MAX),
   ...(requestedBy === null ? {} : { requested_by: requestedBy }),
   production: (plan?.production_count ?? 0) > 0,
   ...(plan === null ? {} : { workload_count: plan.target_count }),

@@ -111,31 +111,41 @@ async function perform(
   let requestId = ''
   const outcome = await parts.fleet.push<{ ok: false; code: 'out-of-scope' }>(
     {
-      ...{ workloadId, hash: content.hash, body: content.body, used: checked.required },
-      ...{ path: 'rollback', actor, approvalId: null, rollbackTargetKind: targetKind },
+      workloadId,
+      hash: content.hash,
+      body: content.body,
+      used: checked.required,
+      path: 'rollback',
+      actor,
+      approvalId: null,
+      rollbackTargetKind: targetKind,
     },
     async (tx, push) => {
       if (!(await stillMay(tx, [workloadId]))) return { ok: false, code: 'out-of-scope' }
       requestId = encodeRequestId({
-        ...{ workloadId, targetHash: content.hash, pushId: push.pushId, startedAt: push.submittedAt },
+        workloadId,
+        targetHash: content.hash,
+        pushId: push.pushId,
+        startedAt: push.submittedAt,
       })
       await noteUnreviewed(parts, tx, actor, {
-        ...{ kind: 'rollback', workloadId, configHash: content.hash, pushId: push.pushId },
+        kind: 'rollback',
+        workloadId,
+        configHash: content.hash,
+        pushId: push.pushId,
       })
       await holdAfter(parts, tx, { workloadId, actor, reason: said.text || 'rolled back on its own' })
-      await tx.record({
-        ...{ action: 'config.rollback', resource: 'workload', resourceId: workloadId },
-        configHash: content.hash,
-        detail: JSON.stringify({
-          target_kind: targetKind,
-          request_id: requestId,
-          push_id: push.pushId,
-          current_hash: target.activeConfigHash ?? '',
-          target_hash: content.hash,
-          ...(said.text === '' ? {} : { comment: said.text }),
-          policy_rules: [...new Set(checked.findings.map((finding) => finding.rule_id))],
-        }),
+      const detail = JSON.stringify({
+        target_kind: targetKind,
+        request_id: requestId,
+        push_id: push.pushId,
+        current_hash: target.activeConfigHash ?? '',
+        target_hash: content.hash,
+        ...(said.text === '' ? {} : { comment: said.text }),
+        policy_rules: [...new Set(checked.findings.map((finding) => finding.rule_id))],
       })
+      const on = { resource: 'workload', resourceId: workloadId, configHash: content.hash } as const
+      await tx.record({ action: 'config.rollback', ...on, detail })
       return { ok: true }
     },
   )

@@ -63,7 +63,9 @@ export async function prepareRollback(
   const diff = await describeDiff(parts, current, wanted)
   if (diff === null) return { ok: false, code: 'server-busy' }
   const found = await parts.configs.validate(wanted.content ?? '', {
-    ...{ target, requestedVersion: '', validatedAt: parts.clock.now() },
+    target,
+    requestedVersion: '',
+    validatedAt: parts.clock.now(),
     minimumVersion: parts.config.runtimeValidation.minVersion,
   })
   if (!found.ok) return found
@@ -188,8 +190,12 @@ async function describeDiff(
     status: text === '' ? 'empty' : 'available',
     computation: 'backend_raw',
     raw_diff: {
-      ...{ format: 'unified', language: 'yaml', text, truncated },
-      ...{ base_label: labels.before, target_label: labels.after },
+      format: 'unified',
+      language: 'yaml',
+      text,
+      truncated,
+      base_label: labels.before,
+      target_label: labels.after,
     },
   }
 }
@@ -215,24 +221,25 @@ function describeValidation(
   const findings: Validation['findings'] = [
     ...result.errors.map((error) => ({
       ...error,
-      ...{ severity: 'error', blocking: true, source: sourceOf(error.check_id) },
+      severity: 'error',
+      blocking: true,
+      source: sourceOf(error.check_id),
     })),
     ...result.warnings.map((warning) => ({
       ...warning,
-      ...{ blocking: false, source: sourceOf(warning.check_id) },
+      blocking: false,
+      source: sourceOf(warning.check_id),
     })),
   ]
   const refused = refuseWorkload(parts, target)
   if (refused !== null) {
     const code = refused.code.replaceAll('-', '_')
     findings.push({
-      ...{
-        code,
-        message: REFUSALS[refused.code],
-        severity: 'error',
-        blocking: true,
-        source: 'remote_config',
-      },
+      code,
+      message: REFUSALS[refused.code],
+      severity: 'error',
+      blocking: true,
+      source: 'remote_config',
     })
   }
   const isValid = findings.every((finding) => !finding.blocking)
@@ -272,7 +279,10 @@ function unavailableComponents(
 ): Validation['unavailable_components'] {
   const { missing, availableTypes } = componentAvailability(required, target)
   return missing.map(({ category, id, type, path }) => ({
-    ...{ category, component_id: id, component_type: type, path },
+    category,
+    component_id: id,
+    component_type: type,
+    path,
     available: [...(availableTypes.get(category) ?? [])],
     blocking: true,
   }))

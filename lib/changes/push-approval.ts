@@ -179,12 +179,10 @@ async function judgePolicy(
   const { evaluation } = found
   if (evaluation.decision !== 'block') return null
   const recorded = await parts.db.observe({
-    ...{
-      action: 'config.policy.block',
-      actor: push.actor,
-      resource: 'workload',
-      resourceId: push.workloadId,
-    },
+    action: 'config.policy.block',
+    actor: push.actor,
+    resource: 'workload',
+    resourceId: push.workloadId,
     configHash: approval.draftHash,
     detail: JSON.stringify({
       config_hash: approval.draftHash,
@@ -220,9 +218,14 @@ async function commit(
   let pushed: Approval | null = null
   const outcome = await parts.fleet.push<PushRefusal | Moved>(
     {
-      ...{ workloadId, hash: approval.draftHash, body: approval.draftYaml, used: required },
+      workloadId,
+      hash: approval.draftHash,
+      body: approval.draftYaml,
+      used: required,
       ...pathOf(push, approval),
-      ...{ actor, approvalId: approval.id, rollbackTargetKind: null },
+      actor,
+      approvalId: approval.id,
+      rollbackTargetKind: null,
       stages: push.stages,
     },
     async (tx, { pushId }) => {
@@ -234,12 +237,7 @@ async function commit(
       if (locked === null) return { ok: false, code: 'approval-not-found' }
       const refusal = refuseStatus(locked.status, breakGlass) ?? (await refuseShortfall(tx, locked))
       if (refusal !== null) return refusal
-      pushed = await markPushed(tx, {
-        ...{ id: approval.id, pushId, configHash: approval.draftHash, comment: push.comment, prodTarget },
-        ...{ prodDoubleConfirmed: push.prodDoubleConfirmed, breakGlass },
-        breakGlassReason: push.breakGlassReason === '' ? null : push.breakGlassReason,
-        now: parts.clock.now(),
-      })
+      pushed = await markPushed(tx, { ...markOf(push, approval, prodTarget), pushId, now: parts.clock.now() })
       await holdAfter(parts, tx, { workloadId, actor, reason: push.comment || 'pushed to on its own' })
       if (breakGlass) await tellOfBrokenGlass(parts, tx, push, pushed)
       await recordPush(tx, push, approval)
@@ -255,6 +253,17 @@ async function commit(
   return outcome.code === 'obstructed' ? refuseObstructed(outcome) : outcome
 }
 
+/** What the request remembers of its push. */
+const markOf = (push: ApprovalPush, approval: Approval, prodTarget: boolean) => ({
+  id: approval.id,
+  configHash: approval.draftHash,
+  comment: push.comment,
+  prodTarget,
+  prodDoubleConfirmed: push.prodDoubleConfirmed,
+  breakGlass: push.breakGlass,
+  breakGlassReason: push.breakGlassReason === '' ? null : push.breakGlassReason,
+})
+
 function recordPush(
   tx: ActTransaction,
   { breakGlass, breakGlassReason, workloadId }: ApprovalPush,
@@ -262,7 +271,9 @@ function recordPush(
 ): Promise<void> {
   return tx.record({
     action: breakGlass ? 'config.approval.break_glass_push' : 'config.approval.push',
-    ...{ resource: 'workload', resourceId: workloadId, configHash: draftHash },
+    resource: 'workload',
+    resourceId: workloadId,
+    configHash: draftHash,
     detail: breakGlass ? `${id}:${breakGlassReason}:${draftHash}` : `${id}:${draftHash}`,
   })
 }
@@ -276,7 +287,12 @@ async function tellOfBrokenGlass(
 ): Promise<void> {
   const { id: approvalId, draftHash: configHash, pushId } = approval
   await noteUnreviewed(parts, tx, actor, {
-    ...{ kind: 'break_glass', workloadId, configHash, pushId, approvalId, reason },
+    kind: 'break_glass',
+    workloadId,
+    configHash,
+    pushId,
+    approvalId,
+    reason,
   })
   await tellOfRequest(parts, tx, 'glass_broken', approval, actor, reason)
 }

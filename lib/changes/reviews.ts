@@ -34,9 +34,15 @@ export async function noteUnreviewed(
   done: Unreviewed,
 ): Promise<Review> {
   const review = await insertReview(tx, {
-    ...{ configHash: null, pushId: null, approvalId: null, reason: '', keptClasses: [] },
+    configHash: null,
+    pushId: null,
+    approvalId: null,
+    reason: '',
+    keptClasses: [],
     ...done,
-    ...{ id: `rev_${randomHex(16, parts.random)}`, doneBy: actor.email, doneById: actor.userId },
+    id: `rev_${randomHex(16, parts.random)}`,
+    doneBy: actor.email,
+    doneById: actor.userId,
     doneAt: parts.clock.now(),
   })
   tx.afterCommit(() => parts.hub.broadcast(toReviewFrame(review)))
@@ -84,13 +90,23 @@ export async function reviewChange(
     })
     if (refusal !== null) return refusal
     const review = await markReviewed(tx, {
-      ...{ id, by: actor.email, byId: actor.userId, at: parts.clock.now(), comment: comment.text, accepted },
+      id,
+      by: actor.email,
+      byId: actor.userId,
+      at: parts.clock.now(),
+      comment: comment.text,
+      accepted,
     })
     await tx.record({
-      ...{ action: 'config.review', resource: 'workload', resourceId: review.workloadId },
+      action: 'config.review',
+      resource: 'workload',
+      resourceId: review.workloadId,
       ...(review.configHash === null ? {} : { configHash: review.configHash }),
       detail: JSON.stringify({
-        ...{ review_id: id, kind: review.kind, accepted, done_by: review.doneBy },
+        review_id: id,
+        kind: review.kind,
+        accepted,
+        done_by: review.doneBy,
       }),
     })
     tx.afterCommit(() => parts.hub.broadcast(toReviewFrame(review)))
@@ -123,8 +139,12 @@ async function refuseReviewer(
 export function toReviewRecord(review: Review): ReviewRecord {
   const { configHash, pushId, approvalId, reviewedBy, reviewedAt, comment, accepted, keptClasses } = review
   return {
-    ...{ id: review.id, kind: review.kind, workload_id: review.workloadId, reason: review.reason },
-    ...{ done_by: review.doneBy, done_at: review.doneAt.toISOString() },
+    id: review.id,
+    kind: review.kind,
+    workload_id: review.workloadId,
+    reason: review.reason,
+    done_by: review.doneBy,
+    done_at: review.doneAt.toISOString(),
     ...(configHash === null ? {} : { config_hash: configHash }),
     ...(pushId === null ? {} : { push_id: pushId }),
     ...(approvalId === null ? {} : { approval_id: approvalId }),

@@ -174,7 +174,10 @@ async function keepWish(
     )
       return refuse('managed-elsewhere', { owner: '' })
     await tx.record({
-      ...{ action: 'fleet_config.manage', resource: 'fleet_config', resourceId: id, configHash: draft.hash },
+      action: 'fleet_config.manage',
+      resource: 'fleet_config',
+      resourceId: id,
+      configHash: draft.hash,
       detail: JSON.stringify({ owner, number: version, commit_sha: commitSha, commit_author: commitAuthor }),
     })
     return { ok: true, fleetConfigId: id, version }
@@ -271,7 +274,9 @@ export async function releaseDesiredFleet(
   const released = await parts.db.change('fleet-config.unmanage', actor, async (tx) => {
     if (!(await deleteManagedFleetConfig(tx, fleetConfigId, owner))) return refuse('not-managed')
     await tx.record({
-      ...{ action: 'fleet_config.unmanage', resource: 'fleet_config', resourceId: fleetConfigId },
+      action: 'fleet_config.unmanage',
+      resource: 'fleet_config',
+      resourceId: fleetConfigId,
       detail: JSON.stringify({ owner }),
     })
     return { ok: true }

@@ -62,7 +62,9 @@ export async function applyDesired(parts: ApprovalParts, wanted: DesiredConfig):
   if (!target.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
   const hash = configHash(draftYaml)
   const verdict = decideDesired({
-    ...{ hash, activeHash: target.activeConfigHash, again: wanted.again },
+    hash,
+    activeHash: target.activeConfigHash,
+    again: wanted.again,
     hasFailed: parts.fleet.workload(workloadId)?.quarantinedHashes.has(hash) === true,
     isSameWish: managed?.configHash === hash,
     newest: await findNewestApprovalFromGit(db, workloadId, gitGroupOf(owner), hash),
@@ -77,9 +79,14 @@ export async function applyDesired(parts: ApprovalParts, wanted: DesiredConfig):
   if (ended !== null) return ended
   if (verdict.action !== 'propose') return outcome
   const created = await createApproval(parts, {
-    ...{ workloadId, actor: wanted.actor, draftYaml, comment: tellCommit(wanted) },
+    workloadId,
+    actor: wanted.actor,
+    draftYaml,
+    comment: tellCommit(wanted),
     // Nobody is there to confirm production for a pipeline: whoever approves and pushes the request does so.
-    ...{ targetGroup: gitGroupOf(owner), targetEnv: '', prodConfirmation: true },
+    targetGroup: gitGroupOf(owner),
+    targetEnv: '',
+    prodConfirmation: true,
   })
   return created.ok ? { ...outcome, proposed: created.approval } : created
 }
@@ -99,7 +106,10 @@ async function keepWish(
     if (!(await keepManagedConfig(tx, { ...wish, appliedAt: parts.clock.now(), appliedBy: actor.email })))
       return refuse('managed-elsewhere', { owner: '' })
     await tx.record({
-      ...{ action: 'config.manage', resource: 'workload', resourceId: workloadId, configHash: hash },
+      action: 'config.manage',
+      resource: 'workload',
+      resourceId: workloadId,
+      configHash: hash,
       detail: JSON.stringify({ owner, commit_sha: commitSha, commit_author: commitAuthor }),
     })
     return { ok: true }
@@ -119,7 +129,11 @@ async function endOthers(
     if (open.draftHash === hash) continue
     const comment = 'Git asks for something else now'
     const ended = await endApproval(parts, {
-      ...{ workloadId, approvalId: open.id, status: 'withdrawn', comment, actor },
+      workloadId,
+      approvalId: open.id,
+      status: 'withdrawn',
+      comment,
+      actor,
     })
     if (!ended.ok && ended.code === 'audit-unavailable') return ended
   }
@@ -141,8 +155,11 @@ export async function releaseDesired(
     const gone = await deleteManagedConfig(tx, workloadId, owner)
     if (gone === null) return refuse('not-managed')
     await tx.record({
-      ...{ action: 'config.unmanage', resource: 'workload', resourceId: workloadId },
-      ...{ configHash: gone.configHash, detail: JSON.stringify({ owner }) },
+      action: 'config.unmanage',
+      resource: 'workload',
+      resourceId: workloadId,
+      configHash: gone.configHash,
+      detail: JSON.stringify({ owner }),
     })
     return { ok: true }
   })

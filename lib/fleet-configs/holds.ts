@@ -62,7 +62,9 @@ function readHold(
 async function writeHold(tx: ActTransaction, hold: StoredHold): Promise<boolean> {
   if (!(await storeHold(tx, hold))) return false
   await tx.record({
-    ...{ action: 'workload.hold', resource: 'workload', resourceId: hold.workloadId },
+    action: 'workload.hold',
+    resource: 'workload',
+    resourceId: hold.workloadId,
     detail: JSON.stringify({ reason: hold.reason, until: hold.dueAt.toISOString() }),
   })
   return true

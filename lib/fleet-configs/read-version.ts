@@ -69,7 +69,12 @@ export const toDeclared = ({
   fallback,
   description,
 }: StoredVariable): DeclaredVariable => ({
-  ...{ name, type, isRequired, pattern, fallback, description },
+  name,
+  type,
+  isRequired,
+  pattern,
+  fallback,
+  description,
 })
 
 function findLabelFault(variables: readonly StoredVariable[]): Fault | null {

@@ -150,7 +150,9 @@ function makeToken(
       const token = { id, userId, name, permissions, createdAt: now, expiresAt, isLogin: true }
       await insertApiToken(tx, { ...token, hash: hashApiToken(secret) })
       await tx.record({
-        ...{ action: 'token.create', resource: 'token', resourceId: id },
+        action: 'token.create',
+        resource: 'token',
+        resourceId: id,
         detail: JSON.stringify({ name, holder: holder.name, permissions, expires_at: expiresAt }),
       })
       return { ok: true, token: secret, email, expiresAt }

@@ -97,7 +97,10 @@ async function createAccount(
     await noteAccountChange(tx, id, by.userId, now)
     const detail = JSON.stringify({ name, owner: owner.email, groups: namesOf(groups) })
     await tx.record({
-      ...{ action: 'service_account.create', resource: 'service_account', resourceId: id, detail },
+      action: 'service_account.create',
+      resource: 'service_account',
+      resourceId: id,
+      detail,
     })
     const account = { id, name, owner: { id: owner.id, email: owner.email }, groups: namesOf(groups) }
     return { ok: true, account: { ...account, createdAt: now } }
@@ -130,7 +133,9 @@ function updateAccount(
     const detail = JSON.stringify({ name: before.name, ...changes })
     if (Object.keys(changes).length > 0)
       await tx.record({
-        ...{ action: 'service_account.update', resource: 'service_account', resourceId: id },
+        action: 'service_account.update',
+        resource: 'service_account',
+        resourceId: id,
         detail,
       })
     // Forget what is remembered of the rights of its tokens.
@@ -150,7 +155,10 @@ function removeAccount({ db, ends }: Parts, by: Administrator, id: string): Prom
     await deleteUser(tx, id)
     const detail = JSON.stringify({ name: account.name, groups: account.groups, tokens })
     await tx.record({
-      ...{ action: 'service_account.delete', resource: 'service_account', resourceId: id, detail },
+      action: 'service_account.delete',
+      resource: 'service_account',
+      resourceId: id,
+      detail,
     })
     return { ok: true, account }
   })

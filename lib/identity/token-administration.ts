@@ -123,7 +123,9 @@ async function createToken(
     // holder requests.
     if (by.userId !== holderId) await noteAccountChange(tx, holderId, by.userId, now)
     await tx.record({
-      ...{ action: 'token.create', resource: 'token', resourceId: token.id },
+      action: 'token.create',
+      resource: 'token',
+      resourceId: token.id,
       detail: JSON.stringify({ name, holder: holder.name, permissions, expires_at: asked.expiresAt }),
     })
     return { ok: true, token: { ...token, ...times, lastUsedAt: null }, secret }
@@ -141,7 +143,9 @@ function revokeToken(
     if (!token) return { ok: false, code: 'token-not-found' }
     const holder = await readHolder(tx, holderId)
     await tx.record({
-      ...{ action: 'token.revoke', resource: 'token', resourceId: id },
+      action: 'token.revoke',
+      resource: 'token',
+      resourceId: id,
       detail: JSON.stringify({ name: token.name, holder: holder?.name ?? holderId }),
     })
     tx.afterCommit(() => ends.announce([id]))

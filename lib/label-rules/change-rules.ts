@@ -146,7 +146,10 @@ async function lookAndChange(
     // As where labels are set by hand: approvals keep to the stricter class until a second person has looked, or a day.
     for (const { workloadId, from, to } of every)
       await noteUnreviewed(parts, tx, actor, {
-        ...{ kind: 'labels', workloadId, keptClasses: [from], reason: `${from} → ${to}` },
+        kind: 'labels',
+        workloadId,
+        keptClasses: [from],
+        reason: `${from} → ${to}`,
       })
     await tx.record({
       ...ACTIONS[kind],
@@ -154,7 +157,9 @@ async function lookAndChange(
       resourceId: (after ?? before)!.id,
       detail: JSON.stringify({
         ...describe((after ?? before)!),
-        ...{ changed_count: changed, lowered_count: lowered, lowers_newcomers: lowersNewcomers },
+        changed_count: changed,
+        lowered_count: lowered,
+        lowers_newcomers: lowersNewcomers,
       }),
     })
     return { ok: true, rule: after }
@@ -207,7 +212,8 @@ function findExcess(rules: readonly LabelRule[]): Fault | null {
  * A rule for the audit trail. Of a list only the columns and the number of lines are told, for it may have thousands.
  */
 const describe = ({ name, priority, selector, labels, rows }: LabelRule) => ({
-  ...{ name, priority },
+  name,
+  priority,
   ...(rows === null
     ? { selector, labels }
     : { list_key: rows.key, list_labels: rows.columns, list_count: rows.labels.size }),

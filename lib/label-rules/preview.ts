@@ -110,8 +110,11 @@ function noteConflicts(
     if (known !== undefined) known.workload_count++
     else
       conflicts.set(mark, {
-        ...{ rule_id: other, rule_name: names.get(other) ?? '', key },
-        ...{ workload_count: 1, wins: byId === id },
+        rule_id: other,
+        rule_name: names.get(other) ?? '',
+        key,
+        workload_count: 1,
+        wins: byId === id,
       })
   }
 }
@@ -133,8 +136,13 @@ function changeOf(
   const member = fleetConfigs.membershipOf(workload).configId
   return {
     change: {
-      ...{ workload_id: workload.id, display_name: workload.displayName, set, removed: removed.sort() },
-      ...{ class_before: from, class_after: to, is_lowered: isLowered },
+      workload_id: workload.id,
+      display_name: workload.displayName,
+      set,
+      removed: removed.sort(),
+      class_before: from,
+      class_after: to,
+      is_lowered: isLowered,
     },
     isMoved: fleetConfigs.membershipOf({ ...workload, trustedLabels: after }).configId !== member,
   }

@@ -42,21 +42,23 @@ export const toLabelRuleRecord = (
   counts: RuleCounts | undefined,
   { withList }: { withList: boolean },
 ): LabelRuleRecord => ({
-  ...{ id: rule.id, name: rule.name, priority: rule.priority },
+  id: rule.id,
+  name: rule.name,
+  priority: rule.priority,
   ...(rule.selector === null ? {} : { selector: rule.selector, labels: rule.labels }),
   ...(rule.rows === null
     ? {}
     : {
-        ...{
-          list_key: rule.rows.key,
-          list_labels: [...rule.rows.columns],
-          list_count: rule.rows.labels.size,
-        },
+        list_key: rule.rows.key,
+        list_labels: [...rule.rows.columns],
+        list_count: rule.rows.labels.size,
       }),
   ...(withList && rule.list !== null ? { list: rule.list } : {}),
   workload_count: counts?.workloads ?? 0,
   overruled_count: counts?.overruled ?? 0,
   by_hand_count: counts?.byHand ?? 0,
-  ...{ created_by: rule.createdBy, created_at: rule.createdAt.toISOString() },
-  ...{ updated_by: rule.updatedBy, updated_at: rule.updatedAt.toISOString() },
+  created_by: rule.createdBy,
+  created_at: rule.createdAt.toISOString(),
+  updated_by: rule.updatedBy,
+  updated_at: rule.updatedAt.toISOString(),
 })

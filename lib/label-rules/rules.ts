@@ -18,8 +18,13 @@ const NO_LABELS: Labels = Object.freeze({})
  * gives.
  */
 const toIdentity = (fingerprintKeys: Labels): SelectableWorkload => ({
-  ...{ type: '', version: '', labels: NO_LABELS, trustedLabels: NO_LABELS, fingerprintKeys },
-  ...{ acceptsRemoteConfig: false, availableComponents: null },
+  type: '',
+  version: '',
+  labels: NO_LABELS,
+  trustedLabels: NO_LABELS,
+  fingerprintKeys,
+  acceptsRemoteConfig: false,
+  availableComponents: null,
 })
 
 /** The labels that one rule gives to an identity; null when the rule does not mean it. */

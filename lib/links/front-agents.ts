@@ -347,10 +347,20 @@ export class FrontAgents implements FleetPort {
     if (held.agents.size >= AGENT_LIMITS.perConnection || this.#agentCount >= AGENT_LIMITS.inAll)
       return { bound: null, isNew: true }
     const bound: Bound = {
-      ...{ uid: report.uid, connection, uidOnWire: report.uidOnWire.slice(), report: new KeptReport() },
+      uid: report.uid,
+      connection,
+      uidOnWire: report.uidOnWire.slice(),
+      report: new KeptReport(),
       sequenceNum: report.sequenceNum,
-      ...{ isCaughtUp: false, isTold: false, isGranted: false, offered: null, attributes: null },
-      ...{ rawEffectiveHash: '', reportedConfigHash: '', runsPipelines: false, runsProfiles: false },
+      isCaughtUp: false,
+      isTold: false,
+      isGranted: false,
+      offered: null,
+      attributes: null,
+      rawEffectiveHash: '',
+      reportedConfigHash: '',
+      runsPipelines: false,
+      runsProfiles: false,
     }
     held.agents.set(report.uid, bound)
     this.#connections.set(connection.id, held)
@@ -440,10 +450,20 @@ export class FrontAgents implements FleetPort {
   /** Read the effective config of an agent that polls; the owner is told when it was read, and nothing is kept here. */
   #readOfPoll(connection: AgentConnection, report: AgentReport): void {
     const reader: Bound = {
-      ...{ uid: report.uid, connection, uidOnWire: report.uidOnWire, report: new KeptReport() },
-      ...{ sequenceNum: 0, isCaughtUp: false, isTold: true, isGranted: false, offered: null },
+      uid: report.uid,
+      connection,
+      uidOnWire: report.uidOnWire,
+      report: new KeptReport(),
+      sequenceNum: 0,
+      isCaughtUp: false,
+      isTold: true,
+      isGranted: false,
+      offered: null,
       attributes: report.attributes,
-      ...{ rawEffectiveHash: '', reportedConfigHash: '', runsPipelines: false, runsProfiles: false },
+      rawEffectiveHash: '',
+      reportedConfigHash: '',
+      runsPipelines: false,
+      runsProfiles: false,
     }
     this.#effective.take(reader, report.effectiveConfig!)
   }

@@ -149,7 +149,9 @@ export class OwnerLink {
     this.#since = clock.now()
     this.#heardMs = clock.monotonicMs()
     this.#writer = new BatchWriter({
-      ...{ clock, timers, epoch },
+      clock,
+      timers,
+      epoch,
       send: (text) => {
         if (!socket.send(text)) this.drop()
       },

@@ -143,7 +143,9 @@ function toInvalid({
   const isEmpty = version.reason === 'unknown_version'
   return [
     {
-      ...{ workload_id, display_name, version: isEmpty ? '' : version.reported },
+      workload_id,
+      display_name,
+      version: isEmpty ? '' : version.reported,
       reason: isEmpty ? 'empty_version' : 'invalid_semver',
     },
   ]

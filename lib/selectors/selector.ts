@@ -25,7 +25,12 @@ type HeldWorkload = Omit<SelectableWorkload, 'availableComponents'> & {
 export function toSelectable(workload: HeldWorkload): SelectableWorkload {
   const { type, version, labels, trustedLabels, fingerprintKeys, acceptsRemoteConfig } = workload
   return {
-    ...{ type, version, labels, trustedLabels, fingerprintKeys, acceptsRemoteConfig },
+    type,
+    version,
+    labels,
+    trustedLabels,
+    fingerprintKeys,
+    acceptsRemoteConfig,
     availableComponents: workload.availableComponents?.components ?? null,
   }
 }

@@ -84,7 +84,9 @@ const SUMMARY = {
 const VERSION_SUMMARY = columns<keyof StoredVersionSummary>(SUMMARY)
 const VERSION = columns<keyof StoredVersion>({ ...SUMMARY, body: 'body' })
 const NEW_VERSION = columns<keyof StoredVersion | 'commitAuthor'>({
-  ...{ ...SUMMARY, body: 'body', commitAuthor: 'commit_author' },
+  ...SUMMARY,
+  body: 'body',
+  commitAuthor: 'commit_author',
 })
 
 /** All fleet configs, the oldest first. */

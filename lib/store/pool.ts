@@ -266,7 +266,10 @@ class SessionPool implements Pool {
       idleInTransactionMs,
     } = this.#options
     const connection = await openConnection({
-      ...{ dsn, applicationName, connectTimeoutMs, statementTimeoutMs },
+      dsn,
+      applicationName,
+      connectTimeoutMs,
+      statementTimeoutMs,
       ...(idleInTransactionMs === undefined ? {} : { idleInTransactionMs }),
     })
     connection.onLost((cause) => {

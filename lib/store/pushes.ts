@@ -131,8 +131,13 @@ function toPush(row: PushRow): Push {
       text: errorText,
     }),
     counts: {
-      ...{ target: targetCount, applying: applyingCount, applied: appliedCount, failed: failedCount },
-      ...{ straggler: stragglerCount, gone: goneCount, joined: joinedCount },
+      target: targetCount,
+      applying: applyingCount,
+      applied: appliedCount,
+      failed: failedCount,
+      straggler: stragglerCount,
+      gone: goneCount,
+      joined: joinedCount,
     },
   }
 }

@@ -57,7 +57,9 @@ export const DesiredFleetRequest = named(
   type({
     owner: note('Who keeps the config, such as the name of a repository.', defaulted(string(), '')),
     ...FleetConfigRequest.schema,
-    ...{ content, variables, table },
+    content,
+    variables,
+    table,
     campaign: optional(
       type({
         takeover: note(

@@ -3,8 +3,11 @@ import type { ClientIo, Option } from './command.ts'
 
 /** The option of every command that prints records. */
 export const OUTPUT_OPTION: Option = {
-  ...{ name: '--output', short: '-o', value: 'FORMAT' },
-  ...{ choices: ['table', 'json'], says: 'for people or for programs' },
+  name: '--output',
+  short: '-o',
+  value: 'FORMAT',
+  choices: ['table', 'json'],
+  says: 'for people or for programs',
 }
 
 /**

@@ -98,7 +98,9 @@ export class FrontLink {
     let heardMs = clock.monotonicMs()
     let isSilent = false
     const writer = new BatchWriter<FrontEntry>({
-      ...{ clock, timers, epoch },
+      clock,
+      timers,
+      epoch,
       send(text) {
         if (socket.bufferedAmount > LINK_BEHIND_BYTES_MAX) socket.terminate()
         else socket.send(text)

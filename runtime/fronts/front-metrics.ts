@@ -9,7 +9,9 @@ export interface FrontFacts extends FrontCounts {
 }
 
 const one = (kind: Metric['kind'], name: string, help: string, value: number): Metric => ({
-  ...{ name, kind, help },
+  name,
+  kind,
+  help,
   samples: [{ value }],
 })
 

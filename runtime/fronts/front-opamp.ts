@@ -44,7 +44,9 @@ export function startFrontOpamp(parts: {
   const opamp = { ...front.opamp, isOverloaded: () => front.opamp.isOverloaded() || isCutOff() }
   const listener = startOpampListener(functions, { config, log, opamp }, proxies)
   return {
-    ...{ listener, agents, workers },
+    listener,
+    agents,
+    workers,
     async close() {
       agents.stop()
       listener.destroy()

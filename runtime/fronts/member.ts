@@ -139,7 +139,9 @@ class Member implements RunningMember {
         startedAt: clock.now(),
       },
       connect: () => pool.openReserved('members'),
-      ...{ clock, timers: systemTimers, log },
+      clock,
+      timers: systemTimers,
+      log,
       onRenewed: () => this.#lookAtOwner(),
       onLate: () => this.#discard(),
       onOwnershipLost: () => options.onFatal('another process owns the fleet'),
@@ -148,7 +150,10 @@ class Member implements RunningMember {
       owner: () => membership.owner,
       lookAgain: () => membership.refresh(),
       linkDownMs: () => this.#link.downMs,
-      ...{ self, tls: cluster.tls, clock, log },
+      self,
+      tls: cluster.tls,
+      clock,
+      log,
     })
     const proxies = readProxyPolicy(config, log)
     const room = new SocketRoom(config.socketLimits)
@@ -165,7 +170,8 @@ class Member implements RunningMember {
     this.#link = this.#openLink()
     this.#lock = openProcessLock({
       connect: () => pool.openReserved('control'),
-      ...{ clock, log },
+      clock,
+      log,
       onLost: () => options.onFatal('another process owns the fleet'),
       mayClaim: (connection, isHeld) => membership.mayClaim(connection, isHeld),
     })
@@ -200,12 +206,17 @@ class Member implements RunningMember {
   async start(): Promise<void> {
     const { config, files, log, onFatal } = this.#options
     this.#internal = startInternalListener({
-      ...{ cluster: this.#cluster, functions: this.#functions, self: this.#self },
+      cluster: this.#cluster,
+      functions: this.#functions,
+      self: this.#self,
       owned: () => (this.#isLeaving ? null : (this.#owning?.passedOn ?? null)),
       routes: [createLinkRoute(this.#self, () => this.#owning?.links ?? null)],
     })
     const api = createFrontApiHandlers({
-      ...{ functions: this.#functions, proxies: this.#proxies, room: this.#room, door: this.#door },
+      functions: this.#functions,
+      proxies: this.#proxies,
+      room: this.#room,
+      door: this.#door,
       staticFiles: loadStaticFiles(files.ui),
       browsers: this.#pipes.route,
       owned: () => this.#owning?.own ?? null,
@@ -239,8 +250,12 @@ class Member implements RunningMember {
 
   #startAgents(): void {
     this.#opamp = startFrontOpamp({
-      ...{ options: this.#options, functions: this.#functions, proxies: this.#proxies },
-      ...{ pool: this.#pool, clock: this.#clock, isCutOff: () => this.#isCutOff() },
+      options: this.#options,
+      functions: this.#functions,
+      proxies: this.#proxies,
+      pool: this.#pool,
+      clock: this.#clock,
+      isCutOff: () => this.#isCutOff(),
     })
     this.#link.start()
   }
@@ -264,7 +279,9 @@ class Member implements RunningMember {
         : await renderMetrics(owner.ctx, { loop, pressure: { listeners, workers: owner.workers } })
     const facts = {
       ...this.agents.counts,
-      ...{ isOwner: owner !== null, hasLink: this.#link.isUp, skewMs: this.#membership.skewMs },
+      isOwner: owner !== null,
+      hasLink: this.#link.isUp,
+      skewMs: this.#membership.skewMs,
     }
     return own + writeMetrics(frontMetrics(facts))
   }
@@ -311,8 +328,12 @@ class Member implements RunningMember {
       own: createApiHandlers(functions, staticFiles, ctx, this.#proxies),
       passedOn: createApiHandlers(functions, staticFiles, ctx, membersAsProxies),
       links: new OwnerLinks({
-        ...{ fleet: ctx.fleet, exchange: ctx.opamp, epoch: this.#lock.epoch },
-        ...{ clock: this.#clock, timers: systemTimers, log: this.#options.log },
+        fleet: ctx.fleet,
+        exchange: ctx.opamp,
+        epoch: this.#lock.epoch,
+        clock: this.#clock,
+        timers: systemTimers,
+        log: this.#options.log,
       }),
       schedules: startSchedules(functions.schedules, ctx),
     }

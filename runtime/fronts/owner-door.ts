@@ -256,7 +256,9 @@ export class OwnerDoor {
   ): ClientRequest | null {
     const { method, path, query } = request
     const options = {
-      ...{ host, port, method },
+      host,
+      port,
+      method,
       path: query === '' ? path : `${path}?${query}`,
       headers: toForwardedHeaders(request.headers(), client, this.#parts.self),
       // A change gets a new connection: on a kept one nobody knows whether it was delivered.

@@ -32,7 +32,8 @@ export async function makeStores(call: Call, ids: ReadonlyMap<string, string>): 
   const versions = `/api/fleet-configs/${id}/versions`
   await call('POST', versions, { content: STORE_CONFIG, variables: VARIABLES, comment: 'As it runs today' })
   await call('POST', versions, {
-    ...{ content: STORE_CONFIG_BOUNDED, variables: VARIABLES },
+    content: STORE_CONFIG_BOUNDED,
+    variables: VARIABLES,
     comment: 'With a bound for the memory',
   })
   await call('POST', `/api/workloads/${ids.get(ODD_STORES.isHeld)}/hold`, {

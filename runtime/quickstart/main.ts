@@ -177,7 +177,13 @@ async function startAll(
   }
   const url = `http://${hostOf(api)}`
   const { ended } = await startServices({
-    ...{ directory: DATA, script: bundles.service, settings, dsn, addresses: { api, opamp }, processes, say },
+    directory: DATA,
+    script: bundles.service,
+    settings,
+    dsn,
+    addresses: { api, opamp },
+    processes,
+    say,
     add: (name, stop) => parts.add(name, stop),
     note: (services) => noteRunning(DATA, { url, services }),
   })

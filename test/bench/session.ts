@@ -87,7 +87,12 @@ async function storm(
   const { errors } = await load.stats()
   const statements = await service.takeStatements()
   return {
-    ...{ service, load, agents, workloads, idleKib, pids },
+    service,
+    load,
+    agents,
+    workloads,
+    idleKib,
+    pids,
     storm: { ...value, statements, errors },
     busy: percent,
     end,

@@ -46,7 +46,7 @@ async function start(): Promise<Scene> {
     )
     return found!.n === AGENTS && found!.id
   })
-  return { ...{ several, owner, front, link: link!, balancer, agents, workloadId } }
+  return { several, owner, front, link: link!, balancer, agents, workloadId }
 }
 
 /** Push a config through the owner, and stop the front's link as the fifth agent receives its offer. */
@@ -91,7 +91,8 @@ test('a link that passes nothing on for a while costs no agent and no push, and 
   const { front, link, balancer } = scene
   const heard: string[] = []
   const { body } = await front.api.call('POST', '/api/auth/login', {
-    ...{ email: 'admin@example.com', password: 'correct horse battery' },
+    email: 'admin@example.com',
+    password: 'correct horse battery',
   })
   const browser = new WebSocket(`${front.url.replace('http', 'ws')}/ws?token=${body.token}`)
   cleanups.push(() => browser.terminate())

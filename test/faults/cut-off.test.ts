@@ -81,7 +81,10 @@ test('a process that was cut off and comes back after another took over writes n
     hammer(() => api.call('PUT', label, { labels: { group: 'late' } })),
     hammer(() =>
       api.call('POST', `/api/workloads/${fleet.workloadId}/config/approvals`, {
-        ...{ draft_yaml: yaml, target_group: 'late', target_env: 'test', comment: 'late' },
+        draft_yaml: yaml,
+        target_group: 'late',
+        target_env: 'test',
+        comment: 'late',
       }),
     ),
   ]

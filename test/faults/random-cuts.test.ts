@@ -120,15 +120,14 @@ test(`what was promised holds while connections to the database are cut at rando
     connections: AGENTS - load.stats().open,
     errors: load.stats().errors,
   }).toEqual({
-    ...{
-      promisedPushes: 0,
-      halfPushes: 0,
-      approvalsWithoutPush: 0,
-      droppedRows: 0,
-      events: 0,
-      auditChain: 0,
-    },
-    ...{ connections: 0, errors: 0 },
+    promisedPushes: 0,
+    halfPushes: 0,
+    approvalsWithoutPush: 0,
+    droppedRows: 0,
+    events: 0,
+    auditChain: 0,
+    connections: 0,
+    errors: 0,
   })
   await eventually('every event is stored', async () => {
     const rows = await fleet.rows<{ event_type: string; n: number }>(

@@ -74,7 +74,8 @@ describe('what needs a person', () => {
   it.each(inPerson)('$id refuses an API token, whatever it may', async ({ request }) => {
     const { token } = await makeApiToken(closed, signedIn.administrator, PERMISSIONS)
     expect(await invoke(WITH_GATES, request, { as: token, body: '{' })).toMatchObject({
-      ...{ status: 403, json: { code: 'session_required' } },
+      status: 403,
+      json: { code: 'session_required' },
     })
   })
 

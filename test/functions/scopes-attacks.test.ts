@@ -70,7 +70,9 @@ describe('a request', () => {
     const { id } = await request(sue, staging[0]!)
     const approve = (whileSending: () => Promise<unknown>) =>
       invoke(ctx, `POST ${approvals(staging[0]!)}/${id}/approve`, {
-        ...{ as: tom.token, body: { comment: 'fine' }, whileSending },
+        as: tom.token,
+        body: { comment: 'fine' },
+        whileSending,
       })
     const values = { values: { endpoint: 'evil.example.com' } }
     const variables = `PUT /api/workloads/${staging[0]!.workloadId}/variables`
@@ -92,7 +94,8 @@ describe('a request', () => {
     await placeIn(ctx, admin, staging[0]!.workloadId, 'live')
     expect(await call(sue, `${path}/push`, {})).toMatchObject(OUTSIDE)
     expect(await call(admin, `${path}/push`, {})).toMatchObject({
-      ...{ status: 409, json: { code: 'approval_needs_another', reason: '0_of_1' } },
+      status: 409,
+      json: { code: 'approval_needs_another', reason: '0_of_1' },
     })
     await placeIn(ctx, admin, staging[0]!.workloadId, 'dev')
     expect(await call(sue, `${path}/push`, {})).toMatchObject({ status: 202 })
@@ -169,7 +172,10 @@ describe('labels', () => {
 
 async function draft(as: SignedIn, more: object = {}): Promise<string> {
   const { status, json, text } = await call(as, 'POST /api/campaigns', {
-    ...{ name: 'Two', change: { kind: 'text', yaml: SECOND }, scope: { selector: EVERYWHERE }, waves: [{}] },
+    name: 'Two',
+    change: { kind: 'text', yaml: SECOND },
+    scope: { selector: EVERYWHERE },
+    waves: [{}],
     ...more,
   })
   expect(status, text).toBe(201)
@@ -228,7 +234,8 @@ describe('a campaign of somebody within a scope', () => {
     ])
     const targets = (await call(admin, `GET /api/campaigns/${id}/targets`)).json as CampaignTarget[]
     expect(targets.find(({ workload_id }) => workload_id === staging[0]!.workloadId)).toMatchObject({
-      ...{ state: 'skipped', reason: 'not_selected' },
+      state: 'skipped',
+      reason: 'not_selected',
     })
   })
 
@@ -302,7 +309,8 @@ describe('a campaign of others', () => {
     const config = await makeFleetConfig(admin, { match_labels: { 'muster/env': 'live' } })
     await call(admin, `POST /api/fleet-configs/${config.id}/versions`, { content: SECOND })
     const asked = {
-      ...{ name: 'Peek', change: { kind: 'version', fleet_config_id: config.id, number: 1, takeover: true } },
+      name: 'Peek',
+      change: { kind: 'version', fleet_config_id: config.id, number: 1, takeover: true },
       scope: { selector: EVERYWHERE },
     }
     expect(await call(sue, 'POST /api/campaigns', asked)).toMatchObject(OUTSIDE)
@@ -427,7 +435,8 @@ describe('a template', () => {
     const builtIn = listed.find(({ built_in }) => built_in)!
     expect(await call(sue, `GET /api/configs/${builtIn.id}`)).toMatchObject({ status: 200 })
     expect(await made(sue)).toMatchObject({
-      ...{ status: 403, json: { code: 'out_of_scope', error: expect.stringContaining('whole fleet') } },
+      status: 403,
+      json: { code: 'out_of_scope', error: expect.stringContaining('whole fleet') },
     })
   })
 

@@ -164,11 +164,14 @@ describe('a list that a right is needed for', () => {
       expect(await call(shop, `GET /api/campaigns/${id}${path}`), path).toMatchObject(OUTSIDE)
     const match = await call(shop, 'POST /api/campaigns/match', { scope: { selector: EVERYWHERE } })
     expect(match.json as CampaignMatch).toMatchObject({
-      ...{ selected_count: 1, outside_scope_count: 1, excluded_count: 0 },
+      selected_count: 1,
+      outside_scope_count: 1,
+      excluded_count: 0,
     })
     const preview = await call(shop, 'POST /api/pushes/preview', { selector: EVERYWHERE })
     expect(preview.json as PushPreview).toMatchObject({
-      ...{ targeted_count: 1, outside_scope_count: 1 },
+      targeted_count: 1,
+      outside_scope_count: 1,
       targets: [{ workload_id: agents.shop.workloadId }],
     })
     expect(preview.text).not.toContain(agents.bank.workloadId)

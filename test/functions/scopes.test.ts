@@ -133,7 +133,8 @@ describe('an editor within a scope', () => {
     async ({ method, path }) => {
       const request = `${method} ${fill(path, places['inside']!)}`
       expect(await invoke(ctx, request, { as: scoped.token, body: '{' })).toMatchObject({
-        ...{ status: 403, text: '{"error":"forbidden"}\n' },
+        status: 403,
+        text: '{"error":"forbidden"}\n',
       })
     },
   )

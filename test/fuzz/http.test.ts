@@ -111,7 +111,11 @@ test('no token but our own is taken', async () => {
   const tokens = openTokens('a secret that is long enough for a test', fakeClock())
   const sessionId = '0192d3b4-0000-7000-8000-000000000001'
   const { token } = await tokens.sign({
-    ...{ userId: 'u', email: 'a@example.com', groups: [], sessionId, issuedAt: new Date(FAKE_START) },
+    userId: 'u',
+    email: 'a@example.com',
+    groups: [],
+    sessionId,
+    issuedAt: new Date(FAKE_START),
   })
   expect(await tokens.verify(token)).toEqual({ userId: 'u', sessionId })
   await fuzz(

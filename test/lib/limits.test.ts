@@ -127,7 +127,8 @@ describe('what was worked out once', () => {
     } as unknown as Database
     // The real check of tokens would be slow; here only the session and user of a token count.
     const authority = openAuthority({
-      ...{ db, clock },
+      db,
+      clock,
       tokens: { ...tokens, verify: async (sessionId: string) => ({ sessionId, userId: 'u' }) } as never,
     })
     for (let n = 0; n <= 10_000; n++) await authority.authenticate(`s${n}`)

@@ -22,22 +22,23 @@ describe('the settings', () => {
     const { config, warnings } = read()
     expect(warnings).toEqual([])
     expect(config).toMatchObject({
-      ...{ listenAddress: ':8080', opampAddress: ':4320', opampSharedSecret: '', edition: 'community' },
-      ...{ databaseMaxOpen: 40, databaseMaxIdle: 10 },
-      ...{ databaseIdleTimeoutMs: 300_000, databaseLifetimeMs: 1_800_000 },
-      ...{
-        disconnectGraceMs: 120_000,
-        retentionDays: 30,
-        janitorIntervalMs: 300_000,
-        eventRetentionDays: 30,
-      },
-      ...{
-        corsOrigins: ['http://localhost:5173'],
-        cookieOrigins: [],
-        seedAdmin: null,
-        webhookUrl: '',
-        minAgentVersion: '',
-      },
+      listenAddress: ':8080',
+      opampAddress: ':4320',
+      opampSharedSecret: '',
+      edition: 'community',
+      databaseMaxOpen: 40,
+      databaseMaxIdle: 10,
+      databaseIdleTimeoutMs: 300_000,
+      databaseLifetimeMs: 1_800_000,
+      disconnectGraceMs: 120_000,
+      retentionDays: 30,
+      janitorIntervalMs: 300_000,
+      eventRetentionDays: 30,
+      corsOrigins: ['http://localhost:5173'],
+      cookieOrigins: [],
+      seedAdmin: null,
+      webhookUrl: '',
+      minAgentVersion: '',
       runtimeValidation: { isEnabled: false, binaryPath: 'otelcol', timeoutMs: 5_000, minVersion: '' },
     })
   })
@@ -51,8 +52,11 @@ describe('the settings', () => {
       WORKLOAD_EVENT_RETENTION_DAYS: bad,
     })
     expect(config).toMatchObject({
-      ...{ disconnectGraceMs: 1_000, janitorIntervalMs: 1_000, databaseIdleTimeoutMs: 1_000 },
-      ...{ retentionDays: 30, eventRetentionDays: 30 },
+      disconnectGraceMs: 1_000,
+      janitorIntervalMs: 1_000,
+      databaseIdleTimeoutMs: 1_000,
+      retentionDays: 30,
+      eventRetentionDays: 30,
     })
     expect(warnings).toHaveLength(5)
     expect(warnings[0]).toContain('must be a whole number above 0')
@@ -60,15 +64,19 @@ describe('the settings', () => {
 
   it('bound what is kept and who may connect', () => {
     expect(read().config).toMatchObject({
-      ...{ archiveDays: 90, alertRetentionDays: 90 },
+      archiveDays: 90,
+      alertRetentionDays: 90,
       socketLimits: { inAll: 20_000, perAddress: 20_000 },
     })
     const { config } = read({
-      ...{ WORKLOAD_ARCHIVE_DAYS: '7', ALERT_RETENTION_DAYS: '8' },
-      ...{ MUSTER_MAX_SOCKETS: '50000', MUSTER_MAX_SOCKETS_PER_ADDRESS: '10' },
+      WORKLOAD_ARCHIVE_DAYS: '7',
+      ALERT_RETENTION_DAYS: '8',
+      MUSTER_MAX_SOCKETS: '50000',
+      MUSTER_MAX_SOCKETS_PER_ADDRESS: '10',
     })
     expect(config).toMatchObject({
-      ...{ archiveDays: 7, alertRetentionDays: 8 },
+      archiveDays: 7,
+      alertRetentionDays: 8,
       socketLimits: { inAll: 50_000, perAddress: 10 },
     })
   })
@@ -98,7 +106,8 @@ describe('the settings', () => {
 
   it('take the proxies of the environment, in capitals or not', () => {
     const { outboundProxies } = read({
-      ...{ HTTPS_PROXY: 'http://capital.example:1', https_proxy: 'http://small.example:2' },
+      HTTPS_PROXY: 'http://capital.example:1',
+      https_proxy: 'http://small.example:2',
       NO_PROXY: 'inside.example',
     }).config
     expect(proxyFor(outboundProxies, new URL('https://a.example/'))).toMatchObject({ host: 'small.example' })

@@ -73,7 +73,9 @@ it('an approved draft reaches a collector, browsers watch it, and one that fails
     frames.find((frame) => frame.type === 'auto_rollback_applied'),
   )
   expect(told).toMatchObject({
-    ...{ from_hash: configHash(bad), to_hash: good, target_kind: 'previous' },
+    from_hash: configHash(bad),
+    to_hash: good,
+    target_kind: 'previous',
     push_id: rollback!.push_id,
   })
   for (const type of ['workload_update', 'approval_update', 'push_update', 'workload_config_status'])

@@ -13,15 +13,14 @@ const GOOD = `${DEFAULT_CONFIG}# second\n`
 async function push(on: TestService, workloadId: string, body: string): Promise<Push> {
   const outcome = await on.service.ctx.fleet.push(
     {
-      ...{
-        workloadId,
-        body,
-        hash: configHash(body),
-        used: [],
-        path: 'request',
-        actor: { userId: 'u1', email: 'a@example.com' },
-      },
-      ...{ approvalId: null, rollbackTargetKind: null },
+      workloadId,
+      body,
+      hash: configHash(body),
+      used: [],
+      path: 'request',
+      actor: { userId: 'u1', email: 'a@example.com' },
+      approvalId: null,
+      rollbackTargetKind: null,
     },
     async () => ({ ok: true }),
   )

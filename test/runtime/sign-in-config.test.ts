@@ -3,11 +3,10 @@ import { readConfig } from '../../runtime/config.ts'
 
 const BASE = { JWT_SECRET: 'x'.repeat(40), DB_DSN: 'postgres://db' }
 const OIDC = {
-  ...{
-    MUSTER_PUBLIC_URL: 'https://muster.example.com/',
-    OIDC_ISSUER: 'https://login.example.com/realms/main',
-  },
-  ...{ OIDC_CLIENT_ID: 'muster', OIDC_CLIENT_SECRET: 's' },
+  MUSTER_PUBLIC_URL: 'https://muster.example.com/',
+  OIDC_ISSUER: 'https://login.example.com/realms/main',
+  OIDC_CLIENT_ID: 'muster',
+  OIDC_CLIENT_SECRET: 's',
 }
 const read = (env: Record<string, string>) => readConfig({ ...BASE, ...env })
 const errorOf = (env: Record<string, string>) => {
@@ -26,9 +25,16 @@ describe('the settings of an identity provider', () => {
   it('are read with their defaults', () => {
     const result = read(OIDC)
     expect(result.ok && result.config.oidc).toEqual({
-      ...{ issuer: OIDC.OIDC_ISSUER, clientId: 'muster', clientSecret: 's', clientAuth: 'basic' },
-      ...{ scopes: 'openid profile email', groupsClaim: 'groups', groupMap: null, name: 'single sign-on' },
-      ...{ sessionMs: 36_000_000, publicUrl: 'https://muster.example.com' },
+      issuer: OIDC.OIDC_ISSUER,
+      clientId: 'muster',
+      clientSecret: 's',
+      clientAuth: 'basic',
+      scopes: 'openid profile email',
+      groupsClaim: 'groups',
+      groupMap: null,
+      name: 'single sign-on',
+      sessionMs: 36_000_000,
+      publicUrl: 'https://muster.example.com',
       callbackUrl: 'https://muster.example.com/api/auth/oidc/callback',
     })
     const map = read({ ...OIDC, OIDC_GROUP_MAP: '{"a": "viewer", "b": ["editor", "x"]}' })

@@ -58,8 +58,11 @@ export async function runSeed(
   await world.end()
   const had = Object.entries(world.troubles).flatMap(([trouble, isOn]) => (isOn ? [trouble] : []))
   return {
-    ...{ seed, troubles: had, problems: world.promises.problems },
-    ...{ trace: world.readTrace(), course: world.readCourse() },
+    seed,
+    troubles: had,
+    problems: world.promises.problems,
+    trace: world.readTrace(),
+    course: world.readCourse(),
     ...rows[0]!,
   }
 }

@@ -192,7 +192,10 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   startService(): void {
     const name = `service ${++this.#serviceCount}`
     const service: SimService = new SimService(name, {
-      ...{ database: this.database, time: this.time, dice: this.dice, configs: this.#engine },
+      database: this.database,
+      time: this.time,
+      dice: this.dice,
+      configs: this.#engine,
       minAgentVersion: MIN_AGENT_VERSION,
       hasCampaigns: this.troubles.campaigns,
       busyChance: () => this.busyChance,
@@ -399,7 +402,8 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
 
 /** The world as agents see it: they connect to `agentsService`, which need not be the process that decides. */
 const agentSideOf = (world: World): AgentWorld => ({
-  ...{ time: world.time, dice: world.dice },
+  time: world.time,
+  dice: world.dice,
   service: () => world.agentsService(),
   nextConnectionId: () => world.nextConnectionId(),
   get dropChance() {

@@ -54,8 +54,10 @@ export function startSoakFleet(opampPort: number): SoakFleet {
     const name = `pod-${n}-${randomBytes(4).toString('hex')}`
     const own = { 'host.name': name }
     const shared = {
-      ...{ 'k8s.cluster.name': 'soak', 'k8s.namespace.name': 'soak' },
-      ...{ 'k8s.deployment.name': POD_SERVICE, 'k8s.pod.name': name },
+      'k8s.cluster.name': 'soak',
+      'k8s.namespace.name': 'soak',
+      'k8s.deployment.name': POD_SERVICE,
+      'k8s.pod.name': name,
     }
     const pod = startSimulatedAgent({
       url: socketUrl,

@@ -71,9 +71,13 @@ async function soak(): Promise<boolean> {
   const database = await startDatabase()
   const env = {
     ...clock.env,
-    ...{ WORKLOAD_RETENTION_DAYS: '1', WORKLOAD_ARCHIVE_DAYS: '1', WORKLOAD_EVENT_RETENTION_DAYS: '1' },
-    ...{ ALERT_RETENTION_DAYS: '1', WORKLOAD_JANITOR_INTERVAL_SECONDS: '2' },
-    ...{ WORKLOAD_DISCONNECT_GRACE_SECONDS: String(GRACE_SECONDS), MIN_AGENT_VERSION: '0.140.0' },
+    WORKLOAD_RETENTION_DAYS: '1',
+    WORKLOAD_ARCHIVE_DAYS: '1',
+    WORKLOAD_EVENT_RETENTION_DAYS: '1',
+    ALERT_RETENTION_DAYS: '1',
+    WORKLOAD_JANITOR_INTERVAL_SECONDS: '2',
+    WORKLOAD_DISCONNECT_GRACE_SECONDS: String(GRACE_SECONDS),
+    MIN_AGENT_VERSION: '0.140.0',
   }
   const service = await startBenchService({ database, name: 'soak', nodeArguments: [], env })
   await shortenVacuum(service)

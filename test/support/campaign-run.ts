@@ -16,6 +16,11 @@ export const emptyRun = (): CampaignRun => ({
 
 /** An open push of a campaign, started at 0 ms. */
 export const inFlight = (more: Partial<InFlight> = {}): InFlight => ({
-  ...{ pushId: 'p1', startedMs: 0, instances: 1, isBack: false, wasDegraded: false, wasDrifted: false },
+  pushId: 'p1',
+  startedMs: 0,
+  instances: 1,
+  isBack: false,
+  wasDegraded: false,
+  wasDrifted: false,
   ...more,
 })

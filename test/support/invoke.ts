@@ -103,7 +103,9 @@ export function createTestContext(
   const log = recordingLog()
   const config = { ...TEST_CONFIG, ...options.config }
   const { ctx, passwords, closeWorkers } = compose({
-    ...{ config, clock, log },
+    config,
+    clock,
+    log,
     db: options.db ?? database.pool,
     edition: options.edition ?? createCommunityEdition(),
     random: options.random ?? seededRandom(++contexts),
@@ -180,7 +182,10 @@ export async function invoke(ctx: Context, request: string, call: Call = {}): Pr
   const reply = await callFunction(
     definition,
     {
-      ...{ method, path, query, params: match.params },
+      method,
+      path,
+      query,
+      params: match.params,
       remoteAddress: call.remoteAddress ?? '192.0.2.1',
       isSecure: call.isSecure ?? false,
       header: (name) => headers[name] ?? '',

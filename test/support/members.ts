@@ -52,7 +52,10 @@ export async function startTestMember(
   const url = `http://127.0.0.1:${member.apiPort}`
   let stopped: Promise<void> | null = null
   return {
-    ...{ member, log, url, internalAddress: cluster.internalAddress },
+    member,
+    log,
+    url,
+    internalAddress: cluster.internalAddress,
     fatal: () => fatal,
     call: (method, path, { as, body } = {}) =>
       fetch(url + path, {

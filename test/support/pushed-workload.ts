@@ -53,12 +53,14 @@ export class PushedWorkload {
   async stage(number: number, stages: readonly StagePlan[]) {
     const outcome = await this.ctx.fleet.push(
       {
-        ...{ workloadId: this.id, ...config(number), used: [], stages, path: 'request' },
-        ...{
-          actor: { userId: 'u1', email: 'pusher@example.com' },
-          approvalId: null,
-          rollbackTargetKind: null,
-        },
+        workloadId: this.id,
+        ...config(number),
+        used: [],
+        stages,
+        path: 'request',
+        actor: { userId: 'u1', email: 'pusher@example.com' },
+        approvalId: null,
+        rollbackTargetKind: null,
       },
       async () => ({ ok: true }),
     )

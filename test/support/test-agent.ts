@@ -81,9 +81,11 @@ export function openTestAgent(link: AgentLink, options: TestAgentOptions = {}): 
   ) => say({ remoteConfigStatus: { hash, status: word, errorMessage } })
   const { service = 'edge', host = `host-${number}`, version = '0.149.0', pod = '' } = options
   const attributes = {
-    ...{ 'service.name': service, 'host.name': host, 'service.version': version },
+    'service.name': service,
+    'host.name': host,
+    'service.version': version,
     ...(pod === '' ? {} : { 'k8s.pod.name': pod }),
-    ...{ 'os.description': 'a host with otelcol' },
+    'os.description': 'a host with otelcol',
     ...options.attributes,
   }
   const describe = () =>

@@ -80,7 +80,10 @@ export class CampaignPlanner {
     progress.total = members.length
     const planned = members.map(
       ({ workload }): Planned => ({
-        ...{ workload, workloadId: workload.id, judgement: excluded(workload), groupKey: null },
+        workload,
+        workloadId: workload.id,
+        judgement: excluded(workload),
+        groupKey: null,
       }),
     )
     const groups = new ChangeGroups(judge, this.#parts)
@@ -153,7 +156,11 @@ const withoutText = (judgement: Judgement): Judgement => ({
 const isPushed = ({ verdict }: Judgement): boolean => verdict === 'changes' || verdict === 'offline'
 
 const excluded = ({ activeHash }: Workload): Judgement => ({
-  ...{ verdict: 'excluded', reason: null, baseHash: activeHash, result: null, required: [] },
+  verdict: 'excluded',
+  reason: null,
+  baseHash: activeHash,
+  result: null,
+  required: [],
   isProduction: false,
 })
 
@@ -190,8 +197,14 @@ function toTargets(
     instanceCount: workload.live.count,
     state:
       judgement.verdict === 'changes' ? 'waiting' : judgement.verdict === 'offline' ? 'offline' : 'left_out',
-    ...{ pushId: null, rollbackPushId: null, cause: null, title: null },
-    ...{ wasDegraded: false, wasDrifted: false, startedAt: null, endedAt: null },
+    pushId: null,
+    rollbackPushId: null,
+    cause: null,
+    title: null,
+    wasDegraded: false,
+    wasDrifted: false,
+    startedAt: null,
+    endedAt: null,
   }))
 }
 

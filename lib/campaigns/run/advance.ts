@@ -59,6 +59,7 @@ async function stayDone(parts: CampaignParts, campaign: StoredCampaign, run: Cam
 /** Halt a campaign. One that was done is open again, so its end is cleared. */
 const stopFor = (parts: CampaignParts, campaign: StoredCampaign, halt: CampaignHalt): Promise<boolean> =>
   writeMove(parts, campaign, {
-    ...{ from: campaign.status, action: 'campaign.halt' },
+    from: campaign.status,
+    action: 'campaign.halt',
     to: { status: 'halted', halt, endedAt: null },
   })

@@ -22,14 +22,20 @@ export function campaignStarter(
         stands?.status === 'done' && started.every(({ target }) => target.state === 'offline')
       if (stands?.status !== 'running' && !isCatchingUp) return { ok: false, code: 'campaign-stopped' }
       const rows = started.map(({ push: { workloadId, pushId }, wasDegraded, wasDrifted }) => ({
-        ...{ workloadId, pushId, wasDegraded, wasDrifted },
+        workloadId,
+        pushId,
+        wasDegraded,
+        wasDrifted,
       }))
       if (!(await markTargetsStarted(tx, id, rows, clock.now())))
         return { ok: false, code: 'campaign-stopped' }
       for (const { push } of started)
         await tx.record({
-          ...{ action: 'campaign.push', resource: 'workload', resourceId: push.workloadId },
-          ...{ configHash: push.hash, detail: JSON.stringify({ campaign_id: id, push_id: push.pushId }) },
+          action: 'campaign.push',
+          resource: 'workload',
+          resourceId: push.workloadId,
+          configHash: push.hash,
+          detail: JSON.stringify({ campaign_id: id, push_id: push.pushId }),
         })
       return { ok: true }
     },

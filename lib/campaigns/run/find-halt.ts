@@ -25,7 +25,11 @@ const COUNTED: Readonly<Record<PassedLimit['gate'], readonly CampaignTargetState
 
 /** The halt of a campaign whose approval does not hold any more. */
 export const haltOfLapse = (gate: Lapse, wave: number): CampaignHalt => ({
-  ...{ gate, value: 1, limit: 0, wave, workload_ids: [] },
+  gate,
+  value: 1,
+  limit: 0,
+  wave,
+  workload_ids: [],
 })
 
 /**
@@ -38,7 +42,9 @@ export const haltOfLimit = (
   workloadIds: readonly string[],
   worst: { cause: string; title: string } | undefined,
 ): CampaignHalt => ({
-  ...{ ...passed, wave, workload_ids: workloadIds.slice(0, NAMED_MAX) },
+  ...passed,
+  wave,
+  workload_ids: workloadIds.slice(0, NAMED_MAX),
   ...(worst === undefined ? {} : { cause: worst.cause, title: worst.title }),
 })
 
@@ -75,8 +81,12 @@ export async function findUntriedHalt(
   waves: readonly StateCounts[],
 ): Promise<CampaignHalt | null> {
   const untried = findUntried({
-    ...{ wave, waveCount: plan?.waves.length ?? 0, wasAnybodyThere: (plan?.verdicts.changes ?? 0) > 0 },
-    ...{ inWave: waves[wave] ?? {}, asked: rules.limits, raised },
+    wave,
+    waveCount: plan?.waves.length ?? 0,
+    wasAnybodyThere: (plan?.verdicts.changes ?? 0) > 0,
+    inWave: waves[wave] ?? {},
+    asked: rules.limits,
+    raised,
   })
   if (untried === null) return null
   const filter = { states: UNTRIED_STATES, wave }
@@ -118,7 +128,12 @@ export async function findHalt(
   const drifted = findDrifted(parts, run)
   const { id, rules, raised, wave, plan } = campaign
   const passed = findPassedLimit({
-    ...{ wave, counts, unhealthy: unhealthy.length, drifted: drifted.length, asked: rules.limits, raised },
+    wave,
+    counts,
+    unhealthy: unhealthy.length,
+    drifted: drifted.length,
+    asked: rules.limits,
+    raised,
     targetCount: plan?.target_count ?? 0,
   })
   if (passed === null) return null

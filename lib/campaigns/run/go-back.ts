@@ -41,7 +41,8 @@ export async function goBack(
   const left = listed.filter(({ workloadId }) => !run.leftAlone.has(workloadId))
   if (left.length + (counts.started ?? 0) + (counts.rolling_back ?? 0) === 0)
     return writeMove(parts, campaign, {
-      ...{ from: 'rolling_back', action: 'campaign.rolled_back' },
+      from: 'rolling_back',
+      action: 'campaign.rolled_back',
       to: { status: 'rolled_back', endedAt: parts.clock.now() },
     })
   const room = roomIn(run, campaign.rules.maxInFlight)

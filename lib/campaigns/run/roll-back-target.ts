@@ -31,14 +31,15 @@ export async function rollBackTarget(
   if (base === null) return { kind: 'no_way_back' }
   const pushed = await parts.fleet.push<{ ok: false; code: 'moved-on' | 'campaign-stopped' }>(
     {
-      ...{ workloadId: workload.id, hash: base.hash, body: base.body, used: base.components },
-      ...{
-        path: 'campaign-rollback',
-        ownPushId: target.pushId,
-        actor: closerOf(campaign),
-        approvalId: null,
-        rollbackTargetKind: 'hash',
-      },
+      workloadId: workload.id,
+      hash: base.hash,
+      body: base.body,
+      used: base.components,
+      path: 'campaign-rollback',
+      ownPushId: target.pushId,
+      actor: closerOf(campaign),
+      approvalId: null,
+      rollbackTargetKind: 'hash',
     },
     async (tx, { pushId }) => {
       if (!isStillMeant(campaign, workload) || !runsResult(workload, target))
@@ -48,8 +49,11 @@ export async function rollBackTarget(
       if (stands?.status !== 'rolling_back' || !(await markTargetRollingBack(tx, back)))
         return { ok: false, code: 'campaign-stopped' }
       await tx.record({
-        ...{ action: 'campaign.roll_back', resource: 'workload', resourceId: workload.id },
-        ...{ configHash: base.hash, detail: JSON.stringify({ campaign_id: campaign.id, push_id: pushId }) },
+        action: 'campaign.roll_back',
+        resource: 'workload',
+        resourceId: workload.id,
+        configHash: base.hash,
+        detail: JSON.stringify({ campaign_id: campaign.id, push_id: pushId }),
       })
       return { ok: true }
     },

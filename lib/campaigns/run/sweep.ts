@@ -15,7 +15,9 @@ export async function endForgotten({ clock, db }: CampaignParts): Promise<string
   const swept = await db.change('campaign.sweep', null, async (tx) => {
     await removeForgottenDrafts(tx, ago(FORGOTTEN_DAYS))
     const ended = await expireCampaigns(tx, {
-      ...{ waitingSince: ago(WAITING_DAYS), stoppedSince: ago(FORGOTTEN_DAYS), now },
+      waitingSince: ago(WAITING_DAYS),
+      stoppedSince: ago(FORGOTTEN_DAYS),
+      now,
     })
     for (const { id, status } of ended) {
       await endAllCampaignTargets(tx, id, ['waiting', 'offline'], 'cancelled', now)

@@ -118,16 +118,19 @@ function unavailable(
     },
     risk_score: { severity: 'none', reasons: [], applies_to_count: 0 },
     blast_radius: emptyBlastRadius(),
-    ...{ human_summary: [], components: [], pipelines: [], endpoints: [], security: [], risk_items: [] },
+    human_summary: [],
+    components: [],
+    pipelines: [],
+    endpoints: [],
+    security: [],
+    risk_items: [],
     diagnostics,
     normalized: {
       ...hashes,
-      ...{
-        base_component_count: 0,
-        target_component_count: 0,
-        base_pipeline_count: 0,
-        target_pipeline_count: 0,
-      },
+      base_component_count: 0,
+      target_component_count: 0,
+      base_pipeline_count: 0,
+      target_pipeline_count: 0,
     },
   }
 }

@@ -111,7 +111,10 @@ function composeFirst(text: string, keepTokens: boolean): Composed {
   const head = text.slice(0, first.end)
   const tokens = first.end === text.length ? first.tokens : [...readTokens(head)]
   const composer = new Composer({
-    ...{ schema: 'failsafe', uniqueKeys: false, prettyErrors: false, strict: false },
+    schema: 'failsafe',
+    uniqueKeys: false,
+    prettyErrors: false,
+    strict: false,
     keepSourceTokens: keepTokens,
   })
   for (const document of composer.compose(tokens, true, head.length)) {

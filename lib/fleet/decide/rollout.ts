@@ -43,7 +43,10 @@ export const GATE_LIMIT = 0
 const KEPT_MAX = 10_000
 
 const haltFor = (gate: RolloutHalt['gate'], value: number, uids: readonly string[]): StageVerdict => ({
-  ...{ kind: 'halt', gate, value, limit: GATE_LIMIT },
+  kind: 'halt',
+  gate,
+  value,
+  limit: GATE_LIMIT,
   instanceUids: uids.slice(0, KEPT_MAX),
 })
 

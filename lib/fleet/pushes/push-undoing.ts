@@ -187,9 +187,14 @@ export class PushUndoing {
       row,
       live,
       {
-        ...{ hash: target.hash, used, path: undoing.path, pushedBy: undoing.pushedBy },
-        ...{ approvalId: null, rollbackTargetKind: target.kind },
-        ...{ rollbackOfPushId: push.pushId, failedHash: push.hash },
+        hash: target.hash,
+        used,
+        path: undoing.path,
+        pushedBy: undoing.pushedBy,
+        approvalId: null,
+        rollbackTargetKind: target.kind,
+        rollbackOfPushId: push.pushId,
+        failedHash: push.hash,
         // Only the members of a rollout ever left the active config.
         scope: rollout === null ? null : new Set(failed.targets.keys()),
         stages: null,

@@ -54,7 +54,9 @@ export function toCanaryCandidate(
 ): CanaryCandidate {
   const { uid, podName, attributes } = instance
   return {
-    ...{ uid, podName, attributes: attributes ?? new Map() },
+    uid,
+    podName,
+    attributes: attributes ?? new Map(),
     obstacle: obstacleOf(instance, used, isCompatible, nowMs),
   }
 }

@@ -18,7 +18,9 @@ export function toEventStats(
   const { seconds, bucketSeconds } = WINDOWS[window]
   const buckets = Array.from({ length: seconds / bucketSeconds }, (_, index) => ({
     start: new Date(since.getTime() + index * bucketSeconds * 1_000).toISOString(),
-    ...{ connected: 0, disconnected: 0, version_changed: 0 },
+    connected: 0,
+    disconnected: 0,
+    version_changed: 0,
   }))
   const totals = { connected: 0, disconnected: 0, version_changed: 0 }
   for (const { bucket, eventType, count } of counts) {

@@ -148,8 +148,14 @@ function groupsOfPush(push: Push, timedOut: number): ErrorGroup[] {
 function toOwnGroup(push: Push, error: NonNullable<Push['error']>): ErrorGroup {
   const at = push.failedAt ?? push.updatedAt
   return {
-    ...{ cause: error.cause, title: error.title, sample: error.text },
-    ...{ count: 1, firstAt: at, lastAt: at, instanceUids: [], parameters: error.parameters },
+    cause: error.cause,
+    title: error.title,
+    sample: error.text,
+    count: 1,
+    firstAt: at,
+    lastAt: at,
+    instanceUids: [],
+    parameters: error.parameters,
   }
 }
 

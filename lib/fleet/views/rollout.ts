@@ -73,7 +73,10 @@ function toStage(facts: RolloutFacts, index: number): RolloutStage {
       const tripped = halt?.gate === name ? halt.value : isFailed && name === 'no_failure' ? counts.failed : 0
       const value = Math.max(found.value, tripped)
       return {
-        ...{ name, value, limit: GATE_LIMIT, passed: value <= GATE_LIMIT },
+        name,
+        value,
+        limit: GATE_LIMIT,
+        passed: value <= GATE_LIMIT,
         ...(found.waived === 0 ? {} : { waived: found.waived }),
       }
     }),

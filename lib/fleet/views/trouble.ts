@@ -63,7 +63,9 @@ function findPushTrouble(workload: Workload): WorkloadTrouble | null {
   const held = workload.rollout?.stored ?? null
   if (held !== null && held.pushId === push.pushId && held.status === 'halted')
     return {
-      ...{ kind: 'rollout_halted', since: held.updatedAt.toISOString(), rollout_id: held.id },
+      kind: 'rollout_halted',
+      since: held.updatedAt.toISOString(),
+      rollout_id: held.id,
       ...aboutPush(push),
     }
   return findFailedTargets(workload, push)
@@ -78,7 +80,8 @@ function findFailedTargets(workload: Workload, push: Push): WorkloadTrouble | nu
   return {
     kind: 'some_failed',
     ...(since === null ? {} : { since: since.toISOString() }),
-    ...{ count: followed.failedCount, total: Math.max(followed.failedCount, push.counts.target) },
+    count: followed.failedCount,
+    total: Math.max(followed.failedCount, push.counts.target),
     ...aboutPush(push),
   }
 }

@@ -60,7 +60,9 @@ function accept(
     const ended = await deleteUserSessions(tx, user.id, null)
     tx.afterCommit(() => ends.announce(ended))
     await tx.record({
-      ...{ action: 'user.link', resource: 'user', resourceId: user.id },
+      action: 'user.link',
+      resource: 'user',
+      resourceId: user.id,
       detail: JSON.stringify({ email: user.email, issuer: request.issuer, subject: request.subject }),
     })
     return { ok: true }
@@ -72,7 +74,9 @@ function refuse({ db }: Parts, by: AuditActor, id: string): Promise<LinkOutcome>
     const request = await takeLinkRequest(tx, id)
     if (!request) return { ok: false, code: 'link-request-not-found' }
     await tx.record({
-      ...{ action: 'user.link_refused', resource: 'user', resourceId: request.userId },
+      action: 'user.link_refused',
+      resource: 'user',
+      resourceId: request.userId,
       detail: JSON.stringify({ email: request.email, issuer: request.issuer, subject: request.subject }),
     })
     return { ok: true }

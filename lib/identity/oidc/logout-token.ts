@@ -38,8 +38,12 @@ export async function checkLogoutToken(
   if (token.length > TOKEN_MAX) return null
   try {
     const { payload } = await jwtVerify(token, keys, {
-      ...{ issuer: expected.issuer, audience: expected.audience, currentDate: expected.now },
-      ...{ algorithms: ALGORITHMS, clockTolerance: expected.toleranceS, maxTokenAge: AGE_MAX_S },
+      issuer: expected.issuer,
+      audience: expected.audience,
+      currentDate: expected.now,
+      algorithms: ALGORITHMS,
+      clockTolerance: expected.toleranceS,
+      maxTokenAge: AGE_MAX_S,
       requiredClaims: ['iss', 'aud', 'iat', 'events'],
     })
     const { events, sub, sid } = payload

@@ -28,8 +28,11 @@ export function openSeal(secret: string, clock: Clock): Seal {
       if (sealed.length > SEALED_MAX) return null
       try {
         const { payload } = await jwtDecrypt(sealed, key, {
-          ...{ audience: purpose, requiredClaims: ['exp'], currentDate: clock.now() },
-          ...{ keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] },
+          audience: purpose,
+          requiredClaims: ['exp'],
+          currentDate: clock.now(),
+          keyManagementAlgorithms: ['dir'],
+          contentEncryptionAlgorithms: ['A256GCM'],
         })
         return payload['content'] as Record<string, unknown>
       } catch {

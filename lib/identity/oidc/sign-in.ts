@@ -162,7 +162,12 @@ async function askForLink(
     null,
     async (tx) => {
       await upsertLinkRequest(tx, {
-        ...{ id: uuidv7(now, random), userId: localId, issuer, subject, email, requestedAt: now },
+        id: uuidv7(now, random),
+        userId: localId,
+        issuer,
+        subject,
+        email,
+        requestedAt: now,
       })
       const detail = JSON.stringify({ email, subject })
       await tx.record({ action: 'auth.link.request', resource: 'user', resourceId: localId, detail })
@@ -195,7 +200,9 @@ async function refuse(
         tx.afterCommit(() => ends.announce(ended))
       }
       await tx.record({
-        ...{ action: 'auth.login.failure', resource: 'user', resourceId: known?.id ?? '' },
+        action: 'auth.login.failure',
+        resource: 'user',
+        resourceId: known?.id ?? '',
         detail: JSON.stringify({ method: 'oidc', reason: 'no_group', name: identity.displayName }),
       })
       return { ok: true }

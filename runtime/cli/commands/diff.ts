@@ -22,7 +22,9 @@ export const diff: ClientCommandSpec = {
     const { content } = await api.get<RevisionRecord>(`/api/workloads/${id}/configs/${hash}`)
     if (content === undefined) throw new CommandFailure(`the text of ${name}'s config is not kept any more`)
     const found = await api.post<ConfigDiff>('/api/configs/diff', {
-      ...{ base_yaml: content, target_yaml: target, context: { workload_id: id } },
+      base_yaml: content,
+      target_yaml: target,
+      context: { workload_id: id },
     })
     if (args.text('output') === 'json') printJson(io, found)
     else print(io, found)

@@ -126,7 +126,9 @@ export async function pruneFleets(
   for (const { id, name, managed } of left) {
     const path = `/api/fleet-configs/${id}/desired?owner=${encodeURIComponent(owner)}`
     steps.push({
-      ...{ kind: 'FleetConfig', fleet_config: name, fleet_config_id: id },
+      kind: 'FleetConfig',
+      fleet_config: name,
+      fleet_config_id: id,
       ...(managed === undefined ? {} : { version: managed.version }),
       ...(isWanted ? await release(api, path, name) : { action: 'leftover' as const }),
     })

@@ -138,7 +138,10 @@ async function prune(
     const workload = workloads.find((one) => one.id === id)?.display_name ?? id
     const path = `/api/workloads/${id}/config/desired?owner=${encodeURIComponent(owner)}`
     steps.push({
-      ...{ kind: 'WorkloadConfig', workload, workload_id: id, config_hash: hash },
+      kind: 'WorkloadConfig',
+      workload,
+      workload_id: id,
+      config_hash: hash,
       ...(isWanted ? await release(api, path, workload) : { action: 'leftover' }),
     })
   }

@@ -10,7 +10,9 @@ function programOf(env: Environment): string {
 /** Open an address in the browser. Where no program can, nothing happens: the address was printed as well. */
 export function openBrowser(address: string, env: Environment): void {
   const child = spawn(programOf(env), [address], {
-    ...{ detached: true, stdio: 'ignore', env: { ...env } },
+    detached: true,
+    stdio: 'ignore',
+    env: { ...env },
   })
   child.on('error', () => undefined)
   child.unref()

@@ -94,7 +94,15 @@ function isAboutOurselves(code: string, { components, version }: OfflineTarget):
 
 /** The list of components as if the one instance of a workload had reported it. */
 const asWorkload = ({ components, version }: OfflineTarget) => ({
-  ...{ workloadId: '', displayName: '', type: 'collector', version, status: 'connected' as const },
-  ...{ labels: {}, trustedLabels: {}, acceptsRemoteConfig: true, lastKnownComponents: components },
-  ...{ instances: [], activeConfigHash: null },
+  workloadId: '',
+  displayName: '',
+  type: 'collector',
+  version,
+  status: 'connected' as const,
+  labels: {},
+  trustedLabels: {},
+  acceptsRemoteConfig: true,
+  lastKnownComponents: components,
+  instances: [],
+  activeConfigHash: null,
 })

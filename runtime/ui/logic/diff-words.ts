@@ -16,8 +16,10 @@ function wordsOfComponent(component: DiffComponent): DiffWord[] {
   if (component.kind === 'added') return [{ kind: 'addsComponent', name }]
   if (component.kind === 'removed') return [{ kind: 'removesComponent', name }]
   return component.changed_fields.map(({ path, before, after }) => ({
-    ...{ kind: 'changesField', path },
-    ...{ before: shownValue(before), after: shownValue(after) },
+    kind: 'changesField',
+    path,
+    before: shownValue(before),
+    after: shownValue(after),
   }))
 }
 

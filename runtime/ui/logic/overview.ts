@@ -155,8 +155,12 @@ export function judgeFleet(
   const count = (wanted: ChangeRecord['outcome']) => made.filter(({ outcome }) => outcome === wanted).length
   const halted = count('halted')
   return {
-    ...{ now, changeCount: made.length, hasMoreChanges },
-    ...{ badChangeCount: count('failed') + halted, haltedCount: halted, openCount: count('open') },
+    now,
+    changeCount: made.length,
+    hasMoreChanges,
+    badChangeCount: count('failed') + halted,
+    haltedCount: halted,
+    openCount: count('open'),
   }
 }
 

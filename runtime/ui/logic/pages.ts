@@ -24,7 +24,8 @@ export function joinPage<Row>(
   const isApart = page.next === null || rest.length === known.rows.length
   if (isApart) return page
   return {
-    ...{ rows: [...page.rows, ...rest], next: known.next },
+    rows: [...page.rows, ...rest],
+    next: known.next,
     outside: [...page.outside, ...known.outside.slice(page.outside.length)],
   }
 }

@@ -34,7 +34,8 @@ export function sharesOf(rows: readonly CompatibilityRow[]): VersionShare[] {
   }
   return [...found]
     .map(([version, { standing, groups }]) => ({
-      ...{ version, standing },
+      version,
+      standing,
       count: [...groups.values()].reduce((sum, count) => sum + count, 0),
       groups: [...groups].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0])),
     }))

@@ -91,7 +91,9 @@ function toMarks({ data }: Resource<ValidationResult>): CodeMark[] {
   const toMark =
     (severity: CodeMark['severity']) =>
     (found: Pick<ValidationMessage, 'code' | 'message' | 'path' | 'line'>) => ({
-      ...{ severity, path: found.path, line: found.line },
+      severity,
+      path: found.path,
+      line: found.line,
       message: translated(finding, found.code, found.message),
     })
   return [

@@ -19,7 +19,9 @@ import { me } from '../state/session.ts'
 function readLogin(): CommandLineLogin {
   const text = (name: string) => query.value.get(name) ?? ''
   return {
-    ...{ challenge: text('challenge'), state: text('state'), machine: text('machine') },
+    challenge: text('challenge'),
+    state: text('state'),
+    machine: text('machine'),
     port: /^\d{4,5}$/.test(text('port')) ? Number(text('port')) : 0,
   }
 }

@@ -86,8 +86,12 @@ function RequestDialog({
   const { plan } = planned
   const send = async () => {
     const result = await api.requestAutoApply(id, {
-      ...{ number: plan.number, selector: plan.selector, priority: plan.priority },
-      ...{ plan_hash: planned.plan_hash, comment: comment.value, prod_confirmation: isConfirmed.value },
+      number: plan.number,
+      selector: plan.selector,
+      priority: plan.priority,
+      plan_hash: planned.plan_hash,
+      comment: comment.value,
+      prod_confirmation: isConfirmed.value,
     })
     if (!result.ok) return toastFailure(result)
     toast(words.told.request)

@@ -21,8 +21,13 @@ const TEXTS = ['name', 'default', 'pattern', 'label', 'description'] as const
 type Row = Record<(typeof TEXTS)[number], string> & { type: VersionVariable['type']; required: boolean }
 
 const EMPTY: Row = {
-  ...{ name: '', type: 'string', required: false },
-  ...{ default: '', pattern: '', label: '', description: '' },
+  name: '',
+  type: 'string',
+  required: false,
+  default: '',
+  pattern: '',
+  label: '',
+  description: '',
 }
 
 const toRow = (variable: VersionVariable): Row => ({
@@ -31,7 +36,9 @@ const toRow = (variable: VersionVariable): Row => ({
 })
 
 const toVariable = ({ name, type, required, ...texts }: Row): VersionVariable => ({
-  ...{ name: name.trim(), type, required },
+  name: name.trim(),
+  type,
+  required,
   ...Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== '')),
 })
 

@@ -56,7 +56,11 @@ async function keepTemplate(preview: MigrationPreview): Promise<void> {
   const result = await api.createTemplate({
     name: preview.draft_name,
     content: preview.draft_yaml,
-    ...{ kind, source_type, tags, category, stack },
+    kind,
+    source_type,
+    tags,
+    category,
+    stack,
   })
   if (!result.ok) return toastFailure(result)
   toast(say(libraryTexts).saved)

@@ -22,14 +22,17 @@ interface Edited {
 }
 
 const toEdited = ({ approvals, author_counts, valid_hours }: Rule): Edited => ({
-  ...{ approvals: String(approvals), authorCounts: author_counts, hours: String(valid_hours ?? '') },
+  approvals: String(approvals),
+  authorCounts: author_counts,
+  hours: String(valid_hours ?? ''),
 })
 
 const areHours = (text: string) =>
   text === '' || (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 8_760)
 
 const toRule = ({ approvals, authorCounts, hours }: Edited): Rule => ({
-  ...{ approvals: Number(approvals), author_counts: authorCounts },
+  approvals: Number(approvals),
+  author_counts: authorCounts,
   ...(hours === '' ? {} : { valid_hours: Number(hours) }),
 })
 
@@ -95,7 +98,9 @@ function PolicyForm({ policy, reload }: { policy: ApprovalPolicyRecord; reload: 
   const words = say(policyTexts)
   const { production, other, unlabelled, pending } = policy
   const edited = useSignal<Record<Class, Edited>>({
-    ...{ production: toEdited(production), other: toEdited(other), unlabelled: toEdited(unlabelled) },
+    production: toEdited(production),
+    other: toEdited(other),
+    unlabelled: toEdited(unlabelled),
   })
   const ask = async (request: ApprovalPolicyRequest) => {
     const result = await api.changeApprovalPolicy(request)

@@ -107,7 +107,7 @@ function GroupForm({ group, onClose, onDone }: DialogProps<ManagedGroupRecord | 
         options={ROLES.map((id) => [id, say(settingsTexts).role[id] ?? id])}
         {...bind(role)}
       />
-      <WhereFields {...{ where, labelKey: key, values }} />
+      <WhereFields where={where} labelKey={key} values={values} />
       {error.value !== null && (
         <p class="bad" role="alert">
           {error.value}

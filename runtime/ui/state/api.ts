@@ -95,7 +95,9 @@ function toRequest(method: string, options: RequestOptions, signal: AbortSignal)
     body = options.text
   }
   return {
-    ...{ method, headers, signal },
+    method,
+    headers,
+    signal,
     credentials: 'same-origin',
     keepalive: options.outlivesPage === true,
     ...(body === undefined ? {} : { body }),

@@ -22,6 +22,21 @@ interface State<T> {
   isLoading: boolean
 }
 
+/** What is shown once the answer is there; a failure keeps what was read before, unless it is gone. */
+function answered<T>(before: State<T>, key: string, result: Result<T>): State<T> {
+  if (!result.ok) {
+    const kept = result.status === 404 ? { data: null, outside: 0 } : before
+    return { key, data: kept.data, outside: kept.outside, failure: result, isLoading: false }
+  }
+  return {
+    key,
+    data: result.value,
+    outside: outsideScope(result.headers),
+    failure: null,
+    isLoading: false,
+  }
+}
+
 /**
  * Fetch when `key` changes (null: not at all), after a reconnect, and shortly after a hub frame for which
  * `touches` answers true.
@@ -55,15 +70,7 @@ export function useResource<T>(
       state.value = { ...state.value, key, data, outside, isLoading: true }
       const result = await loadRef.current(signal)
       if (signal.aborted) return
-      state.value = result.ok
-        ? {
-            ...{ key, data: result.value, outside: outsideScope(result.headers) },
-            ...{ failure: null, isLoading: false },
-          }
-        : {
-            ...{ ...state.value, key, failure: result, isLoading: false },
-            ...(result.status === 404 ? { data: null, outside: 0 } : {}),
-          }
+      state.value = answered(state.value, key, result)
     }
     const refetching = startRefetching(
       (frame) => touchesRef.current?.(frame) === true,

@@ -82,8 +82,14 @@ export class Harness {
     // The first start has made the schema. The service must start again to load the old rows.
     await this.#service.stop()
     const pool = openPool({
-      ...{ dsn, maxOpen: 4, maxIdle: 1, idleTimeoutMs: 60_000, lifetimeMs: 600_000, statementTimeoutMs: 0 },
-      ...{ clock: systemClock, log: silentLog },
+      dsn,
+      maxOpen: 4,
+      maxIdle: 1,
+      idleTimeoutMs: 60_000,
+      lifetimeMs: 600_000,
+      statementTimeoutMs: 0,
+      clock: systemClock,
+      log: silentLog,
     })
     await seedOldRows(pool)
     await pool.close()
@@ -110,20 +116,18 @@ export class Harness {
     let sequenceNum = 0
     let hash = ''
     const report = (more: Partial<AgentReport>): AgentReport => ({
-      ...{ uid, uidOnWire: Buffer.from(uid, 'hex'), sequenceNum: sequenceNum++ },
-      ...{
-        capabilities: CAPABILITIES,
-        hasCapabilities: true,
-        requestsInstanceUid: false,
-        isDisconnect: false,
-      },
-      ...{
-        attributes: null,
-        health: null,
-        effectiveConfig: null,
-        remoteConfigStatus: null,
-        components: null,
-      },
+      uid,
+      uidOnWire: Buffer.from(uid, 'hex'),
+      sequenceNum: sequenceNum++,
+      capabilities: CAPABILITIES,
+      hasCapabilities: true,
+      requestsInstanceUid: false,
+      isDisconnect: false,
+      attributes: null,
+      health: null,
+      effectiveConfig: null,
+      remoteConfigStatus: null,
+      components: null,
       ...more,
     })
     const say = (more: Partial<AgentReport>) => void fleet.receive(connection, report(more), {})
@@ -206,8 +210,15 @@ export class Harness {
     const startedAt = performance.now()
     const result = await sweep(
       {
-        ...{ db, clock, fleet, retentionDays, archiveDays, eventRetentionDays, alertRetentionDays },
-        ...{ log: silentLog, workloadsMax: AGENT_LIMITS.workloads },
+        db,
+        clock,
+        fleet,
+        retentionDays,
+        archiveDays,
+        eventRetentionDays,
+        alertRetentionDays,
+        log: silentLog,
+        workloadsMax: AGENT_LIMITS.workloads,
       },
       new AbortController().signal,
     )

@@ -288,7 +288,12 @@ export class Load {
   stats(): LoadStats {
     const { user, system } = process.cpuUsage()
     const stats: LoadStats = {
-      ...{ open: 0, applied: 0, offers: 0, offersMost: 0, fullStateRequests: 0, fullStateRequestsMost: 0 },
+      open: 0,
+      applied: 0,
+      offers: 0,
+      offersMost: 0,
+      fullStateRequests: 0,
+      fullStateRequestsMost: 0,
       answered: this.#answered,
       errors: this.#errors,
       replies: this.#replies.summary(),

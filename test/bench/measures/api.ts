@@ -36,7 +36,10 @@ export async function measureInventory(bench: Bench): Promise<MeasureResult> {
     })
     const { replies } = await load.stats()
     return {
-      ...{ id: '7', title: 'inventory', agents, busy: percent },
+      id: '7',
+      title: 'inventory',
+      agents,
+      busy: percent,
       figures: [
         { name: 'p50 of a call', value: quantile(value, 0.5), unit: 'ms', atMost: 150 },
         { name: 'p99 of a call', value: quantile(value, 0.99), unit: 'ms', atMost: 400 },
@@ -140,7 +143,10 @@ export async function measureStart(bench: Bench): Promise<MeasureResult> {
   for (const asExecutable of [false, true]) {
     const what = asExecutable ? 'executable' : 'bundle'
     const service = await startBenchService({
-      ...{ database: bench.database, name: 'start', nodeArguments: [], asExecutable },
+      database: bench.database,
+      name: 'start',
+      nodeArguments: [],
+      asExecutable,
     })
     try {
       const times: number[] = []
@@ -158,5 +164,5 @@ export async function measureStart(bench: Bench): Promise<MeasureResult> {
       await service.end()
     }
   }
-  return { ...{ id: '11', title: 'start', agents: 0, busy: {} }, figures }
+  return { id: '11', title: 'start', agents: 0, busy: {}, figures }
 }

@@ -31,7 +31,8 @@ export async function measureThroughput(session: FleetSession): Promise<MeasureR
       by.flood({ seconds: FLOOD_SECONDS }),
     )
     return {
-      ...{ perSecond: value.perSecond, percent },
+      perSecond: value.perSecond,
+      percent,
       cpuUs: (percent['server']! * 10_000 * seconds) / (value.perSecond * FLOOD_SECONDS),
     }
   }
@@ -55,7 +56,9 @@ export async function measureThroughput(session: FleetSession): Promise<MeasureR
 function toResult(agents: number, pairs: readonly { floor: Flood; own: Flood }[]): MeasureResult {
   const of = (read: (pair: { floor: Flood; own: Flood }) => number) => median(pairs.map(read))
   return {
-    ...{ id: '4', title: 'beat throughput', agents },
+    id: '4',
+    title: 'beat throughput',
+    agents,
     busy: {
       service: of(({ own }) => own.percent['server']!),
       load: of(({ own }) => own.percent['load']!),

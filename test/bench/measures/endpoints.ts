@@ -76,7 +76,7 @@ async function measure(
         })),
     ]
     const title = workloads === 1 ? 'endpoints of one big workload' : 'endpoints of a big fleet'
-    return { ...{ id: 'endpoints', title, agents, figures, busy: percent } }
+    return { id: 'endpoints', title, agents, figures, busy: percent }
   } finally {
     await session.end()
   }

@@ -92,7 +92,9 @@ export async function measureFleet(
   })
   if (wanted.has('1'))
     results.push({
-      ...{ id: '1', title: 'connect storm', agents },
+      id: '1',
+      title: 'connect storm',
+      agents,
       figures: stormFigures(session, floor),
       busy: session.busy,
     })
@@ -117,7 +119,10 @@ async function measureMemory(
   await load.stopBeats()
   const kib = ((await memoryKib(service.pid())) - idleKib) / agents
   return {
-    ...{ id: '2', title: 'memory', agents, busy: percent },
+    id: '2',
+    title: 'memory',
+    agents,
+    busy: percent,
     figures: [
       { name: 'resident memory an agent', value: round(kib, 1), unit: 'KiB', atMost: 30 },
       { name: 'floor', value: round(floor.kibPerAgent, 1), unit: 'KiB' },
@@ -140,7 +145,10 @@ async function measureSteadyState(
   const { replies } = await load.stats()
   await load.stopBeats()
   return {
-    ...{ id: '3', title: 'steady state', agents, busy: percent },
+    id: '3',
+    title: 'steady state',
+    agents,
+    busy: percent,
     figures: [
       { name: 'reply p99', value: replies.p99, unit: 'ms', atMost: 10 },
       { name: 'reply p50', value: replies.p50, unit: 'ms' },
@@ -162,7 +170,10 @@ export async function measureBigWorkload(
   if (wanted.has('1b')) {
     const session = await connectFleet(bench, { agents: bench.agents, workloads: 1, name: 'big' })
     results.push({
-      ...{ id: '1b', title: 'connect storm of one big workload', agents: bench.agents, busy: session.busy },
+      id: '1b',
+      title: 'connect storm of one big workload',
+      agents: bench.agents,
+      busy: session.busy,
       figures: stormFigures(session, floor),
     })
     await session.end()
@@ -196,7 +207,9 @@ export async function measureCurve(bench: Bench, workloads: number): Promise<Mea
     await session.end()
   }
   return {
-    ...{ id: workloads === 1 ? 'curve-1b' : 'curve', title: 'cost an agent as the fleet grows', figures },
+    id: workloads === 1 ? 'curve-1b' : 'curve',
+    title: 'cost an agent as the fleet grows',
+    figures,
     agents: sizes.at(-1) ?? 0,
     busy: {},
   }

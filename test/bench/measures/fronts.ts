@@ -71,7 +71,11 @@ export async function measureFronts(bench: Bench): Promise<MeasureResult> {
       },
     ]
     return {
-      ...{ id: 'fronts', title: 'an owner and three fronts', agents, busy: {}, figures },
+      id: 'fronts',
+      title: 'an owner and three fronts',
+      agents,
+      busy: {},
+      figures,
       note: 'four processes, the load and PostgreSQL share the machine: the times are those of all of them together',
     }
   } finally {
@@ -83,7 +87,10 @@ export async function measureFronts(bench: Bench): Promise<MeasureResult> {
 async function startAll(bench: Bench): Promise<Several> {
   const start = async (joins: boolean) =>
     startBenchService({
-      ...{ database: bench.database, name: 'fronts', nodeArguments: bench.nodeArguments, joins },
+      database: bench.database,
+      name: 'fronts',
+      nodeArguments: bench.nodeArguments,
+      joins,
       env: { MUSTER_INTERNAL_ADDR: `127.0.0.1:${await findFreePort('127.0.0.1')}` },
     })
   const owner = await start(false)
@@ -174,7 +181,11 @@ async function measureFollower({ owner, fronts, loads, agents }: Several) {
 async function measureInventory({ fronts }: Several): Promise<number> {
   const [front, owner] = [fronts[0]!, fronts.at(-1)!]
   const load = startLoad({
-    ...{ host: '127.0.0.1', port: owner.opampPort, agents: INVENTORY, workloads: INVENTORY, first: 100_000 },
+    host: '127.0.0.1',
+    port: owner.opampPort,
+    agents: INVENTORY,
+    workloads: INVENTORY,
+    first: 100_000,
   })
   try {
     await load.connect()

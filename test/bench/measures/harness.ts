@@ -41,7 +41,9 @@ export const measureFanOut100k = (bench: Bench): Promise<MeasureResult> =>
     await harness.push({ mark: 1 })
     const { value, percent } = await watchCpu({ harness: harness.pid }, () => harness.push({ mark: 2 }))
     return {
-      ...{ id: 'fan-out-100k', title: 'push to 100,000 instances, without sockets', agents: INSTANCES },
+      id: 'fan-out-100k',
+      title: 'push to 100,000 instances, without sockets',
+      agents: INSTANCES,
       figures: [
         { name: 'loop held, longest', value: value.heldMs, unit: 'ms', atMost: HELD_MS_MAX },
         { name: WORKED, value: value.workedMs, unit: 'ms' },
@@ -62,7 +64,9 @@ export const measureJanitor = (bench: Bench): Promise<MeasureResult> =>
     await harness.start({ oldRows: true })
     const { value, percent } = await watchCpu({ harness: harness.pid }, () => harness.sweep())
     return {
-      ...{ id: 'janitor', title: 'janitor over the tables of a big old fleet', agents: 0 },
+      id: 'janitor',
+      title: 'janitor over the tables of a big old fleet',
+      agents: 0,
       figures: [
         { name: 'loop held, longest', value: value.heldMs, unit: 'ms', atMost: HELD_MS_MAX },
         { name: WORKED, value: value.workedMs, unit: 'ms' },

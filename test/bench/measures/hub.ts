@@ -33,7 +33,10 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
   const witnesses = await connectWitnesses(service.opampPort, agents, workloads)
   const workloadIds = await orderedWorkloads(session)
   const browsers = startRole<Browsers>('browsers', {
-    ...{ url: service.url, token: service.token(), browsers: BROWSERS, workloadIds },
+    url: service.url,
+    token: service.token(),
+    browsers: BROWSERS,
+    workloadIds,
   } satisfies BrowsersOptions)
   try {
     await browsers.connect()
@@ -54,7 +57,10 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
     const lags = measureLags(truth, shown, WITNESSES / workloads)
     const { cutAfterSeconds, heldMs } = await metrics.end()
     return {
-      ...{ id: '8', title: 'browser hub', agents, busy: percent },
+      id: '8',
+      title: 'browser hub',
+      agents,
+      busy: percent,
       figures: [
         { name: 'browsers', value: BROWSERS, unit: '' },
         { name: 'farthest behind the truth', value: round(lags.max / 1000), unit: 's', atMost: 2 },
@@ -95,8 +101,11 @@ export async function measureHub(bench: Bench): Promise<MeasureResult> {
  */
 async function connectWitnesses(port: number, agents: number, workloads: number): Promise<RemoteLoad> {
   const witnesses = startLoad({
-    ...{ host: '127.0.0.1', port, workloads },
-    ...{ agents: WITNESSES, first: agents - WITNESSES },
+    host: '127.0.0.1',
+    port,
+    workloads,
+    agents: WITNESSES,
+    first: agents - WITNESSES,
   })
   await witnesses.connect()
   return witnesses

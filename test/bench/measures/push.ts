@@ -44,7 +44,10 @@ export async function pushConfig(
   })
   const startedAt = performance.now()
   const pushed = await expectStatus(service, {
-    ...{ method: 'POST', path: `${approvals}/${id}/push`, body: comment, status: 202 },
+    method: 'POST',
+    path: `${approvals}/${id}/push`,
+    body: comment,
+    status: 202,
   })
   return { callMs: performance.now() - startedAt, hash: pushed['config_hash']! }
 }
@@ -86,7 +89,10 @@ export async function measureFanOut(bench: Bench): Promise<MeasureResult> {
     const tail =
       times.p99 === null || times.p100 === null ? 100 : (100 * (times.p100 - times.p99)) / times.p100
     return {
-      ...{ id: '5', title: 'fan-out', agents, busy: percent },
+      id: '5',
+      title: 'fan-out',
+      agents,
+      busy: percent,
       figures: [
         {
           name: 'push request to every APPLIED stored and counted',
@@ -144,7 +150,10 @@ export async function measureRestart(bench: Bench): Promise<MeasureResult> {
     const stats = await load.stats()
     const { rows } = await service.db.query(`select count(*)::int as n from workload_events`)
     return {
-      ...{ id: '6', title: 'restart after kill -9', agents, busy: percent },
+      id: '6',
+      title: 'restart after kill -9',
+      agents,
+      busy: percent,
       figures: [
         { name: 'kill to all live again', value: round(value.liveSeconds), unit: 's', atMost: 20 },
         { name: 'kill to ready', value: round(value.readySeconds), unit: 's' },

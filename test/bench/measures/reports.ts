@@ -54,7 +54,11 @@ export async function measureReports(bench: Bench): Promise<MeasureResult> {
       }
     })
     return {
-      ...{ id: '10', title: 'evidence pack', agents: BEATERS, figures, busy: percent },
+      id: '10',
+      title: 'evidence pack',
+      agents: BEATERS,
+      figures,
+      busy: percent,
       note: `${WORKLOADS} workloads with ${PUSHES} revisions and ${EVENTS} events each; the PDF has its row limit`,
     }
   } finally {

@@ -21,7 +21,10 @@ export async function measureTimers(bench: Bench): Promise<MeasureResult> {
       return { ...flood, waitedMs: await service.takeHeldMs() }
     })
     return {
-      ...{ id: 'timers', title: 'timers while all sockets answer', agents, busy: percent },
+      id: 'timers',
+      title: 'timers while all sockets answer',
+      agents,
+      busy: percent,
       figures: [
         { name: 'a timer of 10 ms waited, longest', value: value.waitedMs, unit: 'ms', atMost: WAIT_MS_MAX },
         { name: 'messages a second', value: value.perSecond, unit: '' },

@@ -101,7 +101,8 @@ describe('dist/muster.mjs', () => {
     await run({ command: process.execPath, args: [...args, '--check-config'], env })
     for (const entry of await readdir(home)) if (entry.endsWith('.node')) await rm(join(home, entry))
     const { code, output } = await run({
-      ...{ command: process.execPath, args },
+      command: process.execPath,
+      args,
       env: { ...env, NODE_PG_FORCE_NATIVE: '', LISTEN_ADDR: '127.0.0.1:0', OPAMP_ADDR: '127.0.0.1:0' },
     })
     expect(output).toContain('Cannot load the socket library')
@@ -169,7 +170,8 @@ describe('dist/muster', () => {
     const env = { TMPDIR: shared, JWT_SECRET: TEST_JWT_SECRET, DB_DSN: await createDatabase() }
     for (const native of ['', '1'])
       await run({
-        ...{ command: command(), args: ['--check-config'] },
+        command: command(),
+        args: ['--check-config'],
         env: { ...env, NODE_PG_FORCE_NATIVE: native },
       })
     await start({ command: command(), args: [], cwd: folder, env: { TMPDIR: shared } })
@@ -236,7 +238,9 @@ describe('dist/muster', () => {
     const env = { JWT_SECRET: TEST_JWT_SECRET, DB_DSN: service.dsn }
     const [email, password] = ['second@example.com', 'a password on standard input']
     const create = {
-      ...{ command: command(), env, input: `${password}\n` },
+      command: command(),
+      env,
+      input: `${password}\n`,
       args: ['create-user', '--email', email, '--group', 'viewer'],
     }
     expect(await run(create)).toMatchObject({ code: 0 })

@@ -37,7 +37,8 @@ beforeAll(async () => {
   service = await startService({ args: [BUNDLE, '--edition', 'complete'] })
   agents = HOSTS.map((host) =>
     startSimulatedAgent({
-      ...{ url: service.opampUrl, secret: SHARED_SECRET },
+      url: service.opampUrl,
+      secret: SHARED_SECRET,
       nonIdentifying: { 'host.name': host },
     }),
   )
@@ -46,7 +47,8 @@ beforeAll(async () => {
     async () => (await service.api.get('/api/workloads')).length === HOSTS.length,
   )
   const body = {
-    ...{ name: 'pipeline', permissions: ['config:approve', 'config:read_content', 'workload:push_config'] },
+    name: 'pipeline',
+    permissions: ['config:approve', 'config:read_content', 'workload:push_config'],
     expires_at: new Date(Date.now() + 3_600_000).toISOString(),
   }
   const { token } = await service.api.post('/api/tokens', body, 201)
@@ -127,7 +129,8 @@ test('it pauses, goes on, is aborted, and says that it is not done', async () =>
   expect(raised).toMatchObject({ code: 3, output: expect.stringContaining('comment_required') })
   const comment = ['--comment', 'they are slow']
   expect(await json('continue', id, '--raise', 'silent=3', ...comment)).toMatchObject({
-    ...{ status: 'running', limits: { silent: 3 } },
+    status: 'running',
+    limits: { silent: 3 },
   })
   const late = await muster('get', id, '--wait', '--timeout', '1')
   expect(late).toMatchObject({ code: 4, output: expect.stringMatching(/^status +running$/m) })
@@ -157,6 +160,7 @@ test.each([
 
 test('one that is nowhere is an error', async () => {
   expect(await muster('get', 'nowhere')).toMatchObject({
-    ...{ code: 1, output: expect.stringContaining('no campaign is called "nowhere"') },
+    code: 1,
+    output: expect.stringContaining('no campaign is called "nowhere"'),
   })
 })

@@ -43,12 +43,14 @@ beforeAll(async () => {
   await mkdir(join(folder, 'fleet', 'configs'), { recursive: true })
   service = await startService({ args: [BUNDLE, '--edition', 'complete'] })
   agent = startSimulatedAgent({
-    ...{ url: service.opampUrl, secret: SHARED_SECRET },
+    url: service.opampUrl,
+    secret: SHARED_SECRET,
     nonIdentifying: { 'host.name': 'vm-1', team: 'platform' },
   })
   workload = await eventually('the agent is listed', async () => (await service.api.get('/api/workloads'))[0])
   const body = {
-    ...{ name: 'pipeline', permissions: ['config:read_content', 'workload:push_config'] },
+    name: 'pipeline',
+    permissions: ['config:read_content', 'workload:push_config'],
     expires_at: new Date(Date.now() + 3_600_000).toISOString(),
   }
   const { token } = await service.api.post('/api/tokens', body, 201)
@@ -75,7 +77,8 @@ test('the four lines of the README plan and ask for what a folder holds, and a s
   const [request, ...others] = await requests()
   expect(others).toEqual([])
   expect(request).toMatchObject({
-    ...{ status: 'pending', draft_yaml: DEFAULT_CONFIG },
+    status: 'pending',
+    draft_yaml: DEFAULT_CONFIG,
     request_comment: 'From Git: platform at c0ffee by ann',
   })
   expect(await pipeline()).toMatch(RegExp(`^${workload.display_name} +waits`, 'm'))
@@ -110,14 +113,16 @@ test('workloads are found by labels that only one has', async () => {
   expect(await steps('plan')).toMatchObject([{ workload_id: workload.id }])
   await put('gateway.yaml', document('{ labels: { host.name: elsewhere } }'))
   expect(await muster('plan', 'fleet', '--owner', 'platform')).toMatchObject({
-    ...{ code: 1, output: expect.stringContaining('fleet/gateway.yaml:1: no workload has these labels') },
+    code: 1,
+    output: expect.stringContaining('fleet/gateway.yaml:1: no workload has these labels'),
   })
 })
 
 test('another owner is refused, and so is a config that the service would not run', async () => {
   await put('gateway.yaml', document(`{ id: ${workload.id} }`))
   expect(await muster('apply', 'fleet', '--owner', 'others')).toMatchObject({
-    ...{ code: 3, output: expect.stringContaining('managed_elsewhere') },
+    code: 3,
+    output: expect.stringContaining('managed_elsewhere'),
   })
   await put('configs/gateway.yaml', 'receivers: {}\n')
   const refused = await muster('apply', 'fleet', '--owner', 'platform')
@@ -154,7 +159,8 @@ test('what the folder no longer holds is told, and left to people when it is sai
   await put('configs/gateway.yaml', SECOND)
   await steps('apply', '--again')
   const second = startSimulatedAgent({
-    ...{ url: service.opampUrl, secret: SHARED_SECRET },
+    url: service.opampUrl,
+    secret: SHARED_SECRET,
     nonIdentifying: { 'host.name': 'vm-2' },
   })
   const other = await eventually('another agent is listed', async () =>
@@ -191,7 +197,7 @@ test('a fleet config becomes a version and a campaign that a person approves; a 
   await rm(join(folder, 'fleet', 'gateway.yaml'))
   await fleet(LEVEL)
   const body = {
-    ...{ name: 'fleet pipeline' },
+    name: 'fleet pipeline',
     permissions: ['config:create', 'config:read_content', 'workload:push_config'],
     expires_at: new Date(Date.now() + 3_600_000).toISOString(),
   }
@@ -202,12 +208,14 @@ test('a fleet config becomes a version and a campaign that a person approves; a 
   const [config, ...others] = await service.api.get(path)
   expect(others).toEqual([])
   expect(config).toMatchObject({
-    ...{ name: 'edge', newest_version: 1 },
+    name: 'edge',
+    newest_version: 1,
     managed: { owner: 'platform', version: 1, commit_sha: 'c0ffee', commit_author: 'ann' },
   })
   const [campaign] = await service.api.get('/api/campaigns')
   expect(campaign).toMatchObject({
-    ...{ status: 'requested', request_comment: 'From Git: platform at c0ffee by ann' },
+    status: 'requested',
+    request_comment: 'From Git: platform at c0ffee by ann',
     change: { kind: 'version', fleet_config_id: config.id, number: 1, takeover: true },
   })
   const wait = { kind: 'FleetConfig', fleet_config: 'edge', action: 'waits', campaign_id: campaign.id }
@@ -228,7 +236,8 @@ test('a fleet config becomes a version and a campaign that a person approves; a 
   expect(await steps('apply')).toMatchObject([{ version: 2, campaign_status: 'requested' }])
   // Another owner is refused. Then the folder has no document for `edge` any more.
   expect(await muster('apply', 'fleet', '--owner', 'others')).toMatchObject({
-    ...{ code: 3, output: expect.stringContaining('managed_elsewhere') },
+    code: 3,
+    output: expect.stringContaining('managed_elsewhere'),
   })
   await rm(join(folder, 'fleet', 'edge.yaml'))
   await put('gateway.yaml', document(`{ id: ${workload.id} }`))

@@ -48,7 +48,9 @@ async function tokenOf(api: Api): Promise<Record<string, string>> {
 async function connect(name: string, number: number, env = name): Promise<string> {
   agents.push(
     startSimulatedAgent({
-      ...{ url: service.opampUrl, secret: SHARED_SECRET, behaviour: { kind: 'apply', delayMs: 50 } },
+      url: service.opampUrl,
+      secret: SHARED_SECRET,
+      behaviour: { kind: 'apply', delayMs: 50 },
       identifying: { 'service.name': name },
       nonIdentifying: { 'host.name': name },
     }),

@@ -180,7 +180,8 @@ test('a service behind TLS and a proxy is reached with the certificates that are
   const authority = join(folder, 'authority.pem')
   await writeFile(authority, certificate.cert)
   const env = {
-    ...{ MUSTER_URL: `https://${host}`, MUSTER_TOKEN: token },
+    MUSTER_URL: `https://${host}`,
+    MUSTER_TOKEN: token,
     HTTPS_PROXY: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
   }
   const found = await runClient(['get', 'workloads'], { env: { ...env, MUSTER_CA_FILE: authority } })

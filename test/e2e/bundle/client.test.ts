@@ -28,7 +28,9 @@ function muster(
   more: { input?: string; env?: NodeJS.ProcessEnv; cwd?: string } = {},
 ) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], {
-    ...{ encoding: 'utf8', cwd: FIXTURES, env: {} },
+    encoding: 'utf8',
+    cwd: FIXTURES,
+    env: {},
     ...more,
   })
   return { code: status, out: stdout, error: stderr }
@@ -153,7 +155,9 @@ describe('muster validate', () => {
 
   test('cannot read what is not there', () => {
     expect(muster(['validate', 'nowhere.yaml'])).toEqual({
-      ...{ code: 1, out: '', error: 'muster validate: nowhere.yaml cannot be read (ENOENT)\n' },
+      code: 1,
+      out: '',
+      error: 'muster validate: nowhere.yaml cannot be read (ENOENT)\n',
     })
   })
 })

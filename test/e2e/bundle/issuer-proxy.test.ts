@@ -35,7 +35,11 @@ async function startFront(certificate: { key: string; cert: string }): Promise<v
   front = createTlsServer(certificate, (incoming, response) => {
     const { method, url: path, headers } = incoming
     const onward = request({
-      ...{ host: '127.0.0.1', port: provider.port, method, path, agent: false },
+      host: '127.0.0.1',
+      port: provider.port,
+      method,
+      path,
+      agent: false,
       headers: { ...headers, ...FORWARDED },
     })
     onward.on('response', (answer) => {
@@ -82,9 +86,13 @@ beforeAll(async () => {
   const proxyPort = await startProxy()
   await writeFile(join(folder, 'authority.pem'), certificate.cert)
   settings = {
-    ...{ MUSTER_PUBLIC_URL: publicUrl, OIDC_ISSUER: ISSUER, OIDC_CLIENT_ID: CLIENT_ID },
-    ...{ OIDC_CLIENT_SECRET: CLIENT_SECRET, OIDC_SCOPES: 'openid profile email groups' },
-    ...{ OIDC_GROUP_MAP: '{"otel": "editor"}', NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem') },
+    MUSTER_PUBLIC_URL: publicUrl,
+    OIDC_ISSUER: ISSUER,
+    OIDC_CLIENT_ID: CLIENT_ID,
+    OIDC_CLIENT_SECRET: CLIENT_SECRET,
+    OIDC_SCOPES: 'openid profile email groups',
+    OIDC_GROUP_MAP: '{"otel": "editor"}',
+    NODE_EXTRA_CA_CERTS: join(folder, 'authority.pem'),
     HTTPS_PROXY: `http://muster:s3cret@127.0.0.1:${proxyPort}`,
   }
   service = await startService({ args: [BUNDLE], env: settings, apiPort: port })

@@ -75,12 +75,10 @@ describe.skipIf(check === '')('the chart', () => {
     const budgetMs = Number(/STOP_BUDGET_MS = ([\d_]+)/.exec(service)![1]!.replaceAll('_', ''))
     expect(pod().terminationGracePeriodSeconds * 1000).toBeGreaterThan(budgetMs)
     expect(pod().tolerations).toContainEqual({
-      ...{
-        key: 'node.kubernetes.io/unreachable',
-        operator: 'Exists',
-        effect: 'NoExecute',
-        tolerationSeconds: 30,
-      },
+      key: 'node.kubernetes.io/unreachable',
+      operator: 'Exists',
+      effect: 'NoExecute',
+      tolerationSeconds: 30,
     })
     const [container] = pod().containers
     expect(container.livenessProbe.httpGet.path).toBe('/healthz')
@@ -94,7 +92,8 @@ describe.skipIf(check === '')('the chart', () => {
     expect(replicas).toBe(3)
     expect(strategy.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 })
     expect(find('PodDisruptionBudget').spec).toMatchObject({
-      ...{ maxUnavailable: 1, selector: find('Deployment').spec.selector },
+      maxUnavailable: 1,
+      selector: find('Deployment').spec.selector,
     })
     expect(find('Service', '-members').spec).toMatchObject({
       clusterIP: 'None',
@@ -108,7 +107,8 @@ describe.skipIf(check === '')('the chart', () => {
     // pod.
     const tls = { CERT: 'tls.crt', KEY: 'tls.key', CA: 'ca.crt' }
     const read = readConfig({
-      ...{ JWT_SECRET: 'x'.repeat(32), DB_DSN: 'postgres://db/muster' },
+      JWT_SECRET: 'x'.repeat(32),
+      DB_DSN: 'postgres://db/muster',
       ...Object.fromEntries(Object.entries(plain).filter(([name]) => name.startsWith('MUSTER_'))),
       MUSTER_ADVERTISE_ADDR: plain['MUSTER_ADVERTISE_ADDR'].replace('$(POD_IP)', '10.1.2.3'),
     })
@@ -116,7 +116,8 @@ describe.skipIf(check === '')('the chart', () => {
       ok: true,
       config: {
         cluster: {
-          ...{ internalAddress: ':7080', advertiseAddress: '10.1.2.3:7080' },
+          internalAddress: ':7080',
+          advertiseAddress: '10.1.2.3:7080',
           tls: {
             certFile: `/etc/muster/internal/${tls.CERT}`,
             keyFile: `/etc/muster/internal/${tls.KEY}`,
@@ -159,7 +160,9 @@ describe.skipIf(check === '')('the chart', () => {
       serviceAccountName: 'shared',
     })
     expect(pod().containers[0].securityContext).toEqual({
-      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
     })
   })
 

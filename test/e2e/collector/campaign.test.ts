@@ -181,7 +181,10 @@ describe.skipIf(!inject('hasCollector'))('three real supervisors on hosts of the
     expect(group.workloads.map(({ id }) => id).sort()).toEqual(hosts.map((host) => host.workloadId).sort())
     const check = { reported_config_hash: group.reported_config_hash, content: SOURCE }
     expect(await service.api.post('/api/adopt/check', check, 200)).toMatchObject({
-      ...{ effective_matches: true, paths: [], workload_count: 3, instance_count: 3 },
+      effective_matches: true,
+      paths: [],
+      workload_count: 3,
+      instance_count: 3,
     })
   })
 

@@ -15,7 +15,8 @@ export async function runClient(
   { env = {}, input, cwd = '/' }: { env?: Record<string, string>; input?: string; cwd?: string } = {},
 ): Promise<ClientRun> {
   const started = startProgram(process.execPath, [BUNDLE, ...args], {
-    ...{ cwd, env },
+    cwd,
+    env,
     ...(input === undefined ? {} : { input }),
   })
   const force = setTimeout(() => started.stop('SIGKILL'), 30_000)

@@ -221,7 +221,9 @@ describe('the form of a campaign', () => {
     expect(await service.api.get(`/api/campaigns/${id}`)).toMatchObject({
       waves: [{ count: 2, dwell_seconds: 60, selector: {} }, { dwell_seconds: 60 }],
       limits: { failed: 1, silent: 2 },
-      ...{ max_in_flight: 5, catch_up_seconds: 172_800, retry_quarantined: false },
+      max_in_flight: 5,
+      catch_up_seconds: 172_800,
+      retry_quarantined: false,
       windows: [{ days: [1, 2, 3, 4], from: '09:00', to: '17:30' }],
       plan: { target_count: 2, verdicts: { changes: 2, excluded: 1 } },
     })

@@ -26,9 +26,13 @@ beforeAll(async () => {
   const publicUrl = `http://127.0.0.1:${port}`
   provider = await startProvider(publicUrl)
   const settings = {
-    ...{ MUSTER_PUBLIC_URL: publicUrl, OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT_ID },
-    ...{ OIDC_CLIENT_SECRET: CLIENT_SECRET, OIDC_SCOPES: 'openid profile email groups' },
-    ...{ OIDC_NAME: 'Example SSO', OIDC_GROUP_MAP: '{"otel": "editor"}' },
+    MUSTER_PUBLIC_URL: publicUrl,
+    OIDC_ISSUER: provider.issuer,
+    OIDC_CLIENT_ID: CLIENT_ID,
+    OIDC_CLIENT_SECRET: CLIENT_SECRET,
+    OIDC_SCOPES: 'openid profile email groups',
+    OIDC_NAME: 'Example SSO',
+    OIDC_GROUP_MAP: '{"otel": "editor"}',
   }
   service = await startComplete(settings, port)
   browser = await launchBrowser()
@@ -121,7 +125,9 @@ test('the commands of the README sign in, look and sign out', async () => {
   )
   for (const name of ['muster', 'browser']) await chmod(join(bin, name), 0o755)
   const said = runReadmeCommands('login', {
-    ...{ MUSTER_URL: service.url, XDG_CONFIG_HOME: join(folder, 'readme'), BROWSER: join(bin, 'browser') },
+    MUSTER_URL: service.url,
+    XDG_CONFIG_HOME: join(folder, 'readme'),
+    BROWSER: join(bin, 'browser'),
     PATH: `${bin}:${process.env['PATH']}`,
   })
   const { page } = await open()

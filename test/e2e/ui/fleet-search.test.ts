@@ -126,7 +126,9 @@ test('the counters show in small how the last day was', async () => {
   await page.route('**/api/fleet/health*', (route) =>
     route.fulfill({
       json: {
-        ...{ window: '24h', bucket_seconds: 1_800, since: new Date(start).toISOString() },
+        window: '24h',
+        bucket_seconds: 1_800,
+        since: new Date(start).toISOString(),
         buckets: Array.from({ length: 48 }, (_, at) => ({
           start: new Date(start + at * 1_800_000).toISOString(),
           connected: at < 30 ? 3 : 2,

@@ -35,7 +35,9 @@ test('pinning in place of another config says which one, also when somebody else
   await dialog.getByRole('button', { name: 'Pin this instead' }).click()
   await row.getByText('known good', { exact: true }).waitFor()
   expect(await service.api.get(`/api/workloads/${id}/known-good`)).toMatchObject({
-    ...{ config_id: third, replaced_config_id: second, replace_reason: 'it is faster' },
+    config_id: third,
+    replaced_config_id: second,
+    replace_reason: 'it is faster',
   })
 })
 

@@ -71,11 +71,17 @@ test('the bars of the activity stand in their hours, say what is under the point
   await page.route(`**/api/workloads/${gateway}/events/stats*`, (route) =>
     route.fulfill({
       json: {
-        ...{ window: '24h', bucket_seconds: 3_600, churn_rate_per_hour: 0 },
-        ...{ connected: 12_345, disconnected: 0, version_changed: 0 },
+        window: '24h',
+        bucket_seconds: 3_600,
+        churn_rate_per_hour: 0,
+        connected: 12_345,
+        disconnected: 0,
+        version_changed: 0,
         buckets: Array.from({ length: 24 }, (_, at) => ({
           start: new Date(first + at * hour).toISOString(),
-          ...{ connected: at === busy ? 12_345 : 0, disconnected: 0, version_changed: 0 },
+          connected: at === busy ? 12_345 : 0,
+          disconnected: 0,
+          version_changed: 0,
         })),
       },
     }),

@@ -15,9 +15,13 @@ beforeAll(async () => {
   const publicUrl = `http://127.0.0.1:${port}`
   provider = await startProvider(publicUrl)
   const settings = {
-    ...{ MUSTER_PUBLIC_URL: publicUrl, OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT_ID },
-    ...{ OIDC_CLIENT_SECRET: CLIENT_SECRET, OIDC_SCOPES: 'openid profile email groups' },
-    ...{ OIDC_NAME: 'Example SSO', OIDC_GROUP_MAP: '{"otel": "editor"}' },
+    MUSTER_PUBLIC_URL: publicUrl,
+    OIDC_ISSUER: provider.issuer,
+    OIDC_CLIENT_ID: CLIENT_ID,
+    OIDC_CLIENT_SECRET: CLIENT_SECRET,
+    OIDC_SCOPES: 'openid profile email groups',
+    OIDC_NAME: 'Example SSO',
+    OIDC_GROUP_MAP: '{"otel": "editor"}',
   }
   service = await startComplete(settings, port)
   browser = await launchBrowser()

@@ -56,7 +56,11 @@ export async function startFaultFleet(options: {
     return found!.n === options.agents && found!.id
   })
   return {
-    ...{ service, db, load, workloadId, rows },
+    service,
+    db,
+    load,
+    workloadId,
+    rows,
     async end() {
       load.end()
       await db.end()

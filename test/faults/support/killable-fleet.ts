@@ -126,7 +126,10 @@ export class KillableFleet {
 
   request(yaml: string): Promise<ApiAnswer> {
     return this.post('/config/approvals', {
-      ...{ draft_yaml: yaml, target_group: 'single', target_env: 'test', comment: 'step by step' },
+      draft_yaml: yaml,
+      target_group: 'single',
+      target_env: 'test',
+      comment: 'step by step',
     })
   }
 

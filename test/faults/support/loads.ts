@@ -19,7 +19,11 @@ export class Loads {
     const loads = new Loads(several, each)
     for (const [index, { opampPort }] of several.all.entries()) {
       const load = new Load({
-        ...{ host: '127.0.0.1', port: opampPort, agents: each, workloads: 1, first: index * each },
+        host: '127.0.0.1',
+        port: opampPort,
+        agents: each,
+        workloads: 1,
+        first: index * each,
       })
       loads.all.push(load)
       await load.connect()

@@ -66,7 +66,8 @@ export async function startSeveral(count: number, options: SeveralOptions = {}):
     return (await opened.pool.query<Row>(text, values)).rows
   }
   return {
-    ...{ all, rows },
+    all,
+    rows,
     async owner() {
       const [found] = await rows<{ id: string }>(
         'select m.id from members m join process_epoch e on e.epoch = m.owned_epoch',
@@ -101,7 +102,10 @@ async function makeOne(dsn: string, internal: Readonly<Record<string, string>>):
       () => 0,
     )
   return {
-    ...{ url, opampPort, statusOf, api: new Api(url) },
+    url,
+    opampPort,
+    statusOf,
+    api: new Api(url),
     running: () => running!,
     memberId: () => /"member":"([\w-]+)","msg":"muster is one of several"/.exec(running!.output())?.[1] ?? '',
     async untilReady() {

@@ -15,7 +15,11 @@ const database = await useTestDatabase()
 const never = new AbortController().signal
 const DAY_MS = 86_400_000
 const SICK = {
-  ...{ healthy: false, lastError: 'disk full', status: '', startTimeMs: 1, statusTimeMs: 1 },
+  healthy: false,
+  lastError: 'disk full',
+  status: '',
+  startTimeMs: 1,
+  statusTimeMs: 1,
   children: new Map(),
 }
 
@@ -88,7 +92,9 @@ describe('a rollout in stages that halts', () => {
     const rolloutId = ctx.fleet.workload(workloadId)!.rollout!.stored.id
     const [alert] = await list()
     expect(alert).toMatchObject({
-      ...{ rule: 'rollout_halted', workload_id: workloadId, severity: 'warning' },
+      rule: 'rollout_halted',
+      workload_id: workloadId,
+      severity: 'warning',
       details: { rollout_id: rolloutId, gate: 'health', value: 1, limit: 0, stage: 1 },
     })
     expect(alertFrames().at(-1)).toMatchObject({ rule: 'rollout_halted', workload_id: workloadId })
@@ -210,8 +216,12 @@ describe('GET /api/alerts', () => {
 
 describe('what fires', () => {
   const SICK = {
-    ...{ healthy: false, status: 'StatusPermanentError', lastError: 'no route to host' },
-    ...{ startTimeMs: 1, statusTimeMs: 1, children: new Map() },
+    healthy: false,
+    status: 'StatusPermanentError',
+    lastError: 'no route to host',
+    startTimeMs: 1,
+    statusTimeMs: 1,
+    children: new Map(),
   }
   const WELL = { ...SICK, healthy: true, status: 'StatusOK', lastError: '' }
 

@@ -67,7 +67,10 @@ describe('an approval by default', () => {
     expect(await approve(bob, id)).toMatchObject({
       status: 200,
       json: {
-        ...{ status: 'approved', approved_by: 'bob@example.com', approvals_needed: 1, author_counts: false },
+        status: 'approved',
+        approved_by: 'bob@example.com',
+        approvals_needed: 1,
+        author_counts: false,
         approvals: [{ by: 'bob@example.com', comment: 'fine', at: ctx.clock.now().toISOString() }],
       },
     })
@@ -220,7 +223,8 @@ describe('the only person who may approve', () => {
     expect(await policy()).toMatchObject({ sole_approver: true })
     const id = await request()
     expect(await approve(ann, id)).toMatchObject({
-      ...{ status: 200, json: { self_approved: true, approvals: [{ sole_approver: true }] } },
+      status: 200,
+      json: { self_approved: true, approvals: [{ sole_approver: true }] },
     })
     expect(await push(ann, id)).toMatchObject({ status: 202 })
     const body = { email: 'dan@example.com', password: 'correct horse battery', groups: ['editor'] }
@@ -236,16 +240,15 @@ describe('two approvals', () => {
     expect((await put(ann, { ...DEFAULT, unlabelled: TWO })).status).toBe(200)
     const id = await request()
     expect(await approve(bob, id)).toMatchObject({
-      ...{
-        status: 200,
-        json: { status: 'pending', approvals_needed: 2, approvals: [{ by: 'bob@example.com' }] },
-      },
+      status: 200,
+      json: { status: 'pending', approvals_needed: 2, approvals: [{ by: 'bob@example.com' }] },
     })
     expect(await push(ann, id)).toMatchObject({ status: 409, json: { code: 'approval_required' } })
     expect(await approve(bob, id)).toMatchObject(another('approved_already'))
     ctx.clock.advance(1_000)
     expect(await approve(cy, id)).toMatchObject({
-      ...{ status: 200, json: { status: 'approved', approved_by: 'cy@example.com' } },
+      status: 200,
+      json: { status: 'approved', approved_by: 'cy@example.com' },
     })
     const { json } = await call(ann, `GET ${base()}/${id}`)
     expect((json as ApprovalRecord).timeline.map(({ what, who }) => [what, who])).toEqual([
@@ -277,7 +280,9 @@ describe('the policy', () => {
       sole_approver: false,
     })
     expect((await put(ann, { ...DEFAULT, production: TWO })).json).toEqual({
-      ...{ ...DEFAULT, production: TWO, sole_approver: false },
+      ...DEFAULT,
+      production: TWO,
+      sole_approver: false,
     })
     const [record] = await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 1, offset: 0 })
     expect(record).toMatchObject({ action: 'settings.approval_policy', userId: ann!.userId })
@@ -287,14 +292,16 @@ describe('the policy', () => {
       { ...TWO, valid_hours: 1.5 },
     ])
       expect(await put(ann, { ...DEFAULT, other: rule })).toMatchObject({
-        ...{ status: 400, json: { code: 'policy_invalid', class: 'other' } },
+        status: 400,
+        json: { code: 'policy_invalid', class: 'other' },
       })
   })
 
   it('that asks less waits for a second person, who is not the first one’s', async () => {
     const laxer = { ...DEFAULT, production: ANYBODY }
     expect((await put(ann, laxer)).json).toMatchObject({
-      ...{ ...DEFAULT, pending: { by: 'ann@example.com', production: ANYBODY } },
+      ...DEFAULT,
+      pending: { by: 'ann@example.com', production: ANYBODY },
     })
     expect((await put(ann, laxer)).json).toMatchObject({ pending: { by: 'ann@example.com' } })
     const body = { email: 'sock@example.com', password: 'correct horse battery', groups: ['administrator'] }

@@ -76,9 +76,17 @@ describe('asking', () => {
       status: 201,
       json: {
         id: expect.stringMatching(/^car_[0-9a-f]{32}$/),
-        ...{ workload_id: agent.workloadId, draft_yaml: configYaml(), draft_hash: configHash(configYaml()) },
-        ...{ target_group: 'single', target_env: 'test', requester: editor.email, request_comment: 'please' },
-        ...{ status: 'pending', prod_target: false, prod_confirmation: false, break_glass: false },
+        workload_id: agent.workloadId,
+        draft_yaml: configYaml(),
+        draft_hash: configHash(configYaml()),
+        target_group: 'single',
+        target_env: 'test',
+        requester: editor.email,
+        request_comment: 'please',
+        status: 'pending',
+        prod_target: false,
+        prod_confirmation: false,
+        break_glass: false,
       },
     })
     expect(answer.json).not.toHaveProperty('base_config_hash')
@@ -182,7 +190,10 @@ describe('reading', () => {
     const frames = ctx.frames.filter((frame) => frame.type === 'approval_update')
     expect(frames.map((frame) => frame.approval.status)).toEqual(['pending', 'approved'])
     expect(frames[1]!.approval).toEqual({
-      ...{ id, workload_id: agent.workloadId, status: 'approved', target_group: 'single' },
+      id,
+      workload_id: agent.workloadId,
+      status: 'approved',
+      target_group: 'single',
       updated_at: expect.any(String),
     })
     expect(JSON.stringify(ctx.frames)).not.toMatch(/private word|receivers:/)
@@ -219,8 +230,11 @@ describe('approving', () => {
     expect(await approve(id, { comment: 'fine' }, editor)).toMatchObject({
       status: 200,
       json: {
-        ...{ status: 'approved', approved_by: editor.email, approver: editor.email },
-        ...{ approval_comment: 'fine', self_approved: true },
+        status: 'approved',
+        approved_by: editor.email,
+        approver: editor.email,
+        approval_comment: 'fine',
+        self_approved: true,
       },
     })
     expect(await approve(id)).toMatchObject({ status: 409, json: { code: 'approval_not_pending' } })
@@ -284,7 +298,9 @@ describe('ending a request', () => {
       json: { id, status: 'rejected', closed_by: admin.email, close_comment: 'The limit is too low.' },
     })
     expect((await audits())[0]).toMatchObject({
-      ...{ action: 'config.approval.reject', email: admin.email, detail: id },
+      action: 'config.approval.reject',
+      email: admin.email,
+      detail: id,
       configHash: configHash(configYaml()),
     })
     await ctx.advance(1_000)
@@ -390,7 +406,11 @@ describe('ending a request', () => {
     await ctx.advance(1_000)
     const record = await read(id)
     expect(record.outcome).toEqual({
-      ...{ status: 'failed', phase: 'failed', target_count: 1, applied_count: 0, failed_count: 1 },
+      status: 'failed',
+      phase: 'failed',
+      target_count: 1,
+      applied_count: 0,
+      failed_count: 1,
       aftermath: { kind: 'nowhere_to_go', running_count: 0 },
     })
     expect(record.timeline.map(({ what }) => what)).toEqual(['requested', 'approved', 'pushed'])
@@ -440,7 +460,11 @@ describe('pushing', () => {
     expect(answer).toMatchObject({
       status: 202,
       json: {
-        ...{ id, status: 'pushed', config_hash: hash, push_comment: '', break_glass: false },
+        id,
+        status: 'pushed',
+        config_hash: hash,
+        push_comment: '',
+        break_glass: false,
         pushed_at: expect.any(String),
       },
     })

@@ -52,19 +52,29 @@ it('a request, its approval and its rejection are told with a link and without a
   ctx.clock.advance(1_000)
   await call(bob, `POST ${base()}/${id}/approve`, { comment: 'token=abc' })
   const about = {
-    ...{ kind: 'request', id, production: false, requested_by: 'ann@example.com', target_group: 'g1' },
-    ...{ workload_id: agent.workloadId, workload_name: ctx.fleet.workload(agent.workloadId)!.displayName },
-    ...{ target_env: '', draft_hash: configHash(configYaml(1)) },
+    kind: 'request',
+    id,
+    production: false,
+    requested_by: 'ann@example.com',
+    target_group: 'g1',
+    workload_id: agent.workloadId,
+    workload_name: ctx.fleet.workload(agent.workloadId)!.displayName,
+    target_env: '',
+    draft_hash: configHash(configYaml(1)),
   }
   const link = `${URL}/workloads/${agent.workloadId}/changes/${id}`
   const now = ctx.clock.now().getTime()
   expect(await owed()).toEqual([
     {
-      ...{ event: 'change_requested', at: new Date(now - 1_000).toISOString(), link },
+      event: 'change_requested',
+      at: new Date(now - 1_000).toISOString(),
+      link,
       change: { ...about, status: 'pending', by: 'ann@example.com' },
     },
     {
-      ...{ event: 'change_approved', at: new Date(now).toISOString(), link },
+      event: 'change_approved',
+      at: new Date(now).toISOString(),
+      link,
       change: { ...about, status: 'approved', by: 'bob@example.com' },
     },
   ])
@@ -104,8 +114,10 @@ it('campaigns are told of as well', async () => {
   agent.apply()
   await ctx.advance(300)
   const draft = {
-    ...{ name: 'Two', change: { kind: 'text', yaml: configYaml(2) } },
-    ...{ scope: { workload_ids: [agent.workloadId] }, waves: [{}] },
+    name: 'Two',
+    change: { kind: 'text', yaml: configYaml(2) },
+    scope: { workload_ids: [agent.workloadId] },
+    waves: [{}],
   }
   const { id } = (await call(ann, 'POST /api/campaigns', draft)).json as CampaignRecord
   await call(ann, `POST /api/campaigns/${id}/plan`)
@@ -114,7 +126,8 @@ it('campaigns are told of as well', async () => {
   expect((await call(ann, `POST /api/campaigns/${id}/request`, { comment: '', plan_hash })).status).toBe(200)
   expect(await owed()).toMatchObject([
     {
-      ...{ event: 'change_requested', link: `${URL}/campaigns/${id}` },
+      event: 'change_requested',
+      link: `${URL}/campaigns/${id}`,
       change: { kind: 'campaign', id, name: 'Two', workload_count: 1, by: 'ann@example.com' },
     },
   ])

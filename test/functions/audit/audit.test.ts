@@ -174,11 +174,16 @@ describe('GET /api/audit/verify', () => {
     const { hash } = await readAuditHead(database.pool)
     expect((await against(`${COUNT}:${hash}`)).json).toMatchObject({ valid: true, checked_count: COUNT })
     expect((await against(`${COUNT + 1}:${hash}`)).json).toMatchObject({
-      ...{ valid: false, checked_count: COUNT, head_seq: COUNT },
-      ...{ first_bad_seq: COUNT + 1, reason: 'shorter_than_before' },
+      valid: false,
+      checked_count: COUNT,
+      head_seq: COUNT,
+      first_bad_seq: COUNT + 1,
+      reason: 'shorter_than_before',
     })
     expect((await against(`600:${hash}`)).json).toMatchObject({
-      ...{ valid: false, first_bad_seq: 600, reason: 'other_than_before' },
+      valid: false,
+      first_bad_seq: 600,
+      reason: 'other_than_before',
     })
     for (const bad of ['12', `0:${hash}`, `x:${hash}`, '12:beef', `-1:${hash}`])
       expect(await against(bad)).toMatchObject({

@@ -35,7 +35,9 @@ describe('a campaign that halts', () => {
     await look()
     expect(await alerts()).toMatchObject([
       {
-        ...{ rule: 'campaign_halted', workload_id: '', severity: 'warning' },
+        rule: 'campaign_halted',
+        workload_id: '',
+        severity: 'warning',
         details: { campaign_id: id, name: 'To 2', gate: 'failed', value: 1, limit: 0 },
       },
     ])
@@ -109,7 +111,9 @@ describe('a campaign that has failed on some workloads and has not halted', () =
     await look()
     expect(await alerts()).toMatchObject([
       {
-        ...{ rule: 'campaign_failures', workload_id: '', severity: 'warning' },
+        rule: 'campaign_failures',
+        workload_id: '',
+        severity: 'warning',
         details: { campaign_id: id, name: 'To 2', failed: 1, title: expect.stringMatching(/./) },
       },
     ])
@@ -156,7 +160,8 @@ it('what stopped applying by itself is one alert that says of what, until somebo
   const held = (await alerts()).filter(({ rule }) => rule === 'auto_apply_held')
   expect(held).toMatchObject([
     {
-      ...{ workload_id: '', severity: 'warning' },
+      workload_id: '',
+      severity: 'warning',
       details: {
         fleet_config_id: scene.configId,
         name: 'Hosts',

@@ -42,7 +42,10 @@ describe('a version for newcomers', () => {
       { workload_id: scene.agent('vm-4').workloadId, is_newcomer: true, state: 'applied' },
     ])
     expect((await scene.state()).in_force).toMatchObject({
-      ...{ status: 'active', number: 1, counts: { applied: 1 }, requested_by: scene.editor.email },
+      status: 'active',
+      number: 1,
+      counts: { applied: 1 },
+      requested_by: scene.editor.email,
       approvals: [{ by: scene.approver.email, comment: 'yes' }],
     })
   })
@@ -81,7 +84,7 @@ describe('a version for newcomers', () => {
     await scene.carry(2, { scope: { workload_ids: [scene.agent('vm-1').workloadId] } })
     await scene.write(3)
     const open = await scene.campaign(3, {
-      ...{ scope: { workload_ids: [scene.agent('vm-1').workloadId] } },
+      scope: { workload_ids: [scene.agent('vm-1').workloadId] },
       windows: [{ days: [0], from: '00:00', to: '00:01' }],
     })
     await scene.apply(2)
@@ -111,7 +114,9 @@ describe('a version for newcomers', () => {
     await scene.apply(2)
     for (let n = 0; n < 3; n++) await scene.work(16_000)
     expect(await scene.leftOut()).toEqual({
-      ...{ 'vm-1': 'newer_version', 'vm-2': 'campaign_failed', 'vm-3': 'campaign_excluded' },
+      'vm-1': 'newer_version',
+      'vm-2': 'campaign_failed',
+      'vm-3': 'campaign_excluded',
     })
     expect(await scene.targets()).toEqual([])
   })
@@ -264,7 +269,8 @@ describe('a request', () => {
       campaign_ids: [],
     })
     expect(await scene.request(1, { selector })).toMatchObject({
-      ...{ status: 409, json: { code: 'auto_apply_needs_campaign' } },
+      status: 409,
+      json: { code: 'auto_apply_needs_campaign' },
     })
   })
 
@@ -277,8 +283,13 @@ describe('a request', () => {
     const values = ['vm-1', 'vm-2', 'db-1']
     const selector = { match_expressions: [{ key: 'identity/host.name', operator: 'In', values }] }
     expect((await scene.plan(2, { selector })).plan).toMatchObject({
-      ...{ under_count: 3, current_count: 1, reached_count: 1, arriving_count: 1, leaving_count: 1 },
-      ...{ left_out: { not_newcomer: 1 }, reached: ['edge'] },
+      under_count: 3,
+      current_count: 1,
+      reached_count: 1,
+      arriving_count: 1,
+      leaving_count: 1,
+      left_out: { not_newcomer: 1 },
+      reached: ['edge'],
     })
   })
 
@@ -287,7 +298,8 @@ describe('a request', () => {
     const asked = await scene.request(1)
     const { plan_hash } = asked.json as { plan_hash: string }
     expect(await scene.approve(plan_hash, scene.editor)).toMatchObject({
-      ...{ status: 409, json: { code: 'approval_needs_another', reason: 'author' } },
+      status: 409,
+      json: { code: 'approval_needs_another', reason: 'author' },
     })
     const viewer = await signIn(scene.ctx, { groups: ['viewer'] })
     expect((await scene.approve(plan_hash, viewer)).status).toBe(403)
@@ -305,7 +317,8 @@ describe('a request', () => {
       json: { code: 'comment_required' },
     })
     expect(await scene.on('POST', '/reject', { comment: 'no' }, scene.approver)).toMatchObject({
-      ...{ status: 200, json: { status: 'rejected', close_comment: 'no' } },
+      status: 200,
+      json: { status: 'rejected', close_comment: 'no' },
     })
     await scene.request(1)
     expect(await scene.on('POST', '/withdraw', {})).toMatchObject({ json: { status: 'withdrawn' } })
@@ -327,7 +340,8 @@ describe('a request', () => {
     const selector = { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['vm-1'] }] }
     const before = (await scene.call(`GET /api/fleet-configs/${scene.configId}`)).json as object
     expect(await scene.call(path, { ...before, selector })).toMatchObject({
-      ...{ status: 409, json: { code: 'auto_apply_in_force' } },
+      status: 409,
+      json: { code: 'auto_apply_in_force' },
     })
     expect(await scene.call(path, { ...before, name: 'Hosts two' })).toMatchObject({ status: 200 })
     await scene.apply(1, { selector, priority: 7 })
@@ -344,7 +358,8 @@ describe('a request', () => {
     await newcomer('vm-4')
     expect(scene.agent('vm-4').offered()).toEqual([])
     expect(await scene.on('POST', '/plan', { number: 1 })).toMatchObject({
-      ...{ status: 409, json: { code: 'auto_apply_rolled_back' } },
+      status: 409,
+      json: { code: 'auto_apply_rolled_back' },
     })
     // A version with another number but the same text counts as the version that was rolled back.
     await scene.write(2, { content: versionText(1) })
@@ -359,7 +374,8 @@ describe('a request', () => {
       const path = `POST /api/fleet-configs/019a0000-0000-7000-8000-000000000000/auto-apply${step && `/${step}`}`
       const body = { number: 1, comment: 'x', plan_hash: 'x' }
       expect(await invoke(scene.ctx, path, { as: scene.approver.token, body })).toMatchObject({
-        ...{ status: 404, json: { code: 'fleet_config_not_found' } },
+        status: 404,
+        json: { code: 'fleet_config_not_found' },
       })
     },
   )
@@ -395,7 +411,9 @@ describe('what is in force', () => {
     await scene.work(1_000)
     const { in_force: held } = await scene.state()
     expect(held).toMatchObject({
-      ...{ status: 'held', hold: { gate: 'failed_in_a_row', value: 3, limit: 3 }, counts: { failed: 3 } },
+      status: 'held',
+      hold: { gate: 'failed_in_a_row', value: 3, limit: 3 },
+      counts: { failed: 3 },
     })
     await newcomer('vm-7')
     expect(scene.agent('vm-7').offered()).toEqual([])
@@ -416,7 +434,8 @@ describe('what is in force', () => {
       if ((await scene.state()).in_force!.status === 'held') break
     }
     expect((await scene.state()).in_force).toMatchObject({
-      ...{ status: 'held', hold: { gate: 'failed_in_an_hour', value: 11, limit: 10 } },
+      status: 'held',
+      hold: { gate: 'failed_in_an_hour', value: 11, limit: 10 },
     })
   })
 
@@ -427,7 +446,8 @@ describe('what is in force', () => {
     await newcomer('vm-4')
     expect(scene.agent('vm-4').offered()).toEqual([])
     expect(await scene.on('POST', '/continue', { comment: 'please' })).toMatchObject({
-      ...{ status: 409, json: { code: 'auto_apply_lapsed', reason: 'approver_gone' } },
+      status: 409,
+      json: { code: 'auto_apply_lapsed', reason: 'approver_gone' },
     })
   })
 

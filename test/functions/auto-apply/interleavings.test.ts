@@ -91,7 +91,7 @@ it('what runs an older version is not pushed to when a campaign is asked for mea
     name: 'auto-apply.push',
     act: () =>
       scene.campaign(3, {
-        ...{ scope: { workload_ids: [scene.agent('vm-1').workloadId] } },
+        scope: { workload_ids: [scene.agent('vm-1').workloadId] },
         windows: [{ days: [0], from: '00:00', to: '00:01' }],
       }),
   }
@@ -103,7 +103,9 @@ it('what runs an older version is not pushed to when a campaign is asked for mea
 describe('labels that go back and forth push nothing', () => {
   beforeEach(async () => {
     await scene.call('POST /api/fleet-configs', {
-      ...{ name: 'Others', priority: 9, selector: { match_labels: { 'muster/other': 'yes' } } },
+      name: 'Others',
+      priority: 9,
+      selector: { match_labels: { 'muster/other': 'yes' } },
     })
   })
 

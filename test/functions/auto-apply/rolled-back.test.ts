@@ -26,8 +26,11 @@ describe('a version that is rolled back after it applied by itself', () => {
       count: 1,
       workloads: [
         {
-          ...{ workload_id: scene.agent('vm-4').workloadId, workload_name: 'edge', workload_place: 'vm-4' },
-          ...{ is_newcomer: true, has_base: false },
+          workload_id: scene.agent('vm-4').workloadId,
+          workload_name: 'edge',
+          workload_place: 'vm-4',
+          is_newcomer: true,
+          has_base: false,
         },
       ],
     }

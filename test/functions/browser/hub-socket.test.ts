@@ -36,7 +36,8 @@ function open(headers: Record<string, string>, query = ''): Promise<Outcome> {
       response.on('data', (chunk: Buffer) => void chunks.push(chunk))
       response.on('end', () =>
         resolve({
-          ...{ kind: 'refused', status: response.statusCode ?? 0 },
+          kind: 'refused',
+          status: response.statusCode ?? 0,
           body: Buffer.concat(chunks).toString(),
         }),
       )

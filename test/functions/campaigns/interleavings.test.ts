@@ -32,8 +32,12 @@ const FIRST = configHash(configYaml(1))
 const SECOND = configHash(configYaml(2))
 const HOSTS = ['vm-1', 'vm-2', 'vm-3', 'vm-4']
 const SICK = {
-  ...{ healthy: false, status: 'StatusPermanentError', lastError: '' },
-  ...{ startTimeMs: 1, statusTimeMs: 1, children: new Map() },
+  healthy: false,
+  status: 'StatusPermanentError',
+  lastError: '',
+  startTimeMs: 1,
+  statusTimeMs: 1,
+  children: new Map(),
 }
 
 beforeEach(async () => {
@@ -107,7 +111,10 @@ async function plan(id: string): Promise<CampaignRecord> {
 }
 
 const asked = (more: object) => ({
-  ...{ name: 'Two', change: { kind: 'text', yaml: configYaml(2) }, scope: vms, waves: [{}] },
+  name: 'Two',
+  change: { kind: 'text', yaml: configYaml(2) },
+  scope: vms,
+  waves: [{}],
   ...more,
 })
 
@@ -389,7 +396,8 @@ describe('a target that applied', () => {
     canary.lose()
     for (let n = 0; n < 4; n++) await work(120_000)
     expect(await record(id)).toMatchObject({
-      ...{ status: 'halted', halt: { gate: 'unhealthy', value: 1, workload_ids: [canary.workloadId] } },
+      status: 'halted',
+      halt: { gate: 'unhealthy', value: 1, workload_ids: [canary.workloadId] },
     })
   })
 })
@@ -414,7 +422,8 @@ describe('drift', () => {
     expect((await record(id)).status).toBe('running')
     await work(31_000)
     expect(await record(id)).toMatchObject({
-      ...{ status: 'halted', halt: { gate: 'drifted', value: 1, limit: 0, wave: 0 } },
+      status: 'halted',
+      halt: { gate: 'drifted', value: 1, limit: 0, wave: 0 },
     })
     expect((await record(id)).halt!.workload_ids).toEqual([canary.workloadId])
   })

@@ -227,7 +227,8 @@ describe('an approval', () => {
     expect((await call('POST', `/${id}/approve`, { comment: 'yes', plan_hash: 'another' })).status).toBe(409)
     expect((await call('POST', `/${id}/start`)).json).toMatchObject({ code: 'campaign_not_ready' })
     expect(await approve(id, plan_hash, editor)).toMatchObject({
-      ...{ status: 409, json: { code: 'approval_needs_another', reason: 'author' } },
+      status: 409,
+      json: { code: 'approval_needs_another', reason: 'author' },
     })
     expect((await approve(id, plan_hash)).status).toBe(200)
     expect(await record(id)).toMatchObject({ status: 'approved', approvals: [{ by: approver.email }] })
@@ -256,7 +257,8 @@ describe('an approval', () => {
     const account = { name: 'bot', owner_id: approver.userId, groups: ['editor'] }
     const bot = (await theirs(admin, 'POST', '/api/service-accounts', account)).json as { id: string }
     const made = await theirs(admin, 'POST', `/api/service-accounts/${bot.id}/tokens`, {
-      ...{ name: 'ci', permissions: ['workload:push_config'] },
+      name: 'ci',
+      permissions: ['workload:push_config'],
       expires_at: new Date(ctx.clock.now().getTime() + 3_600_000).toISOString(),
     })
     const machine = { ...editor, token: (made.json as { token: string }).token }
@@ -281,7 +283,8 @@ describe('an approval', () => {
     expect((await approve(id, plan_hash, admin)).json).toMatchObject({ status: 'approved' })
     await database.pool.execute('delete from user_groups where user_id = $1', [approver.userId])
     expect(await call('POST', `/${id}/start`)).toMatchObject({
-      ...{ status: 409, json: { code: 'approval_needs_another', reason: '1_of_2' } },
+      status: 409,
+      json: { code: 'approval_needs_another', reason: '1_of_2' },
     })
     await database.pool.execute(`delete from settings`)
   })
@@ -495,7 +498,8 @@ describe('a version of a fleet config', () => {
     const { plan_hash } = await plan(id)
     expect((await call('POST', `/${id}/request`, { plan_hash })).status).toBe(200)
     expect(await approve(id, plan_hash)).toMatchObject({
-      ...{ status: 409, json: { code: 'approval_needs_another', reason: 'author' } },
+      status: 409,
+      json: { code: 'approval_needs_another', reason: 'author' },
     })
   })
 

@@ -60,7 +60,8 @@ describe('GET /api/changes', () => {
     const request = (await post(approvals, draft)).json as { id: string }
     await ctx.advance(1_000)
     const campaign = {
-      ...{ name: 'Everywhere', change: { kind: 'text', yaml: configYaml(5) } },
+      name: 'Everywhere',
+      change: { kind: 'text', yaml: configYaml(5) },
       scope: { workload_ids: [agent.workloadId] },
     }
     expect((await post('/api/campaigns', campaign)).status).toBe(201)

@@ -122,7 +122,11 @@ describe('GET /api/config-safety/drift', () => {
     other!.apply('ab'.repeat(32))
     await ctx.advance(400_000)
     expect(await said(agent!.workloadId)).toEqual({
-      ...{ page: true, status: 'heterogeneous_effective_config', collectors: 1, count: 1, alert: true },
+      page: true,
+      status: 'heterogeneous_effective_config',
+      collectors: 1,
+      count: 1,
+      alert: true,
     })
     // No instance is left that could drift; the alert stays until an instance is there that agrees.
     for (const one of [agent!, other!]) one.lose()

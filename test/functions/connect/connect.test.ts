@@ -32,15 +32,18 @@ describe('GET /api/connect', () => {
   it('names the address that a proxy has for agents, whatever the listener’s is', async () => {
     const { token } = await signIn(ctx, { groups: ['viewer'] })
     const read = readConfig({
-      ...{ JWT_SECRET: 'x'.repeat(40), DB_DSN: 'postgres://db', OPAMP_ADDR: ':4999' },
-      ...{ MUSTER_PUBLIC_URL: 'https://muster.example.com' },
+      JWT_SECRET: 'x'.repeat(40),
+      DB_DSN: 'postgres://db',
+      OPAMP_ADDR: ':4999',
+      MUSTER_PUBLIC_URL: 'https://muster.example.com',
       MUSTER_OPAMP_PUBLIC_URL: 'https://opamp.example.com/',
     })
     if (!read.ok) throw new Error(read.error)
     const { agentUrl, publicUrl, opampAddress } = read.config
     const proxied = withSettings({ agentUrl, publicUrl, opampAddress })
     expect((await invoke(proxied, 'GET /api/connect', { as: token })).json).toMatchObject({
-      ...{ url: 'wss://opamp.example.com/v1/opamp', host_from: 'agent_url' },
+      url: 'wss://opamp.example.com/v1/opamp',
+      host_from: 'agent_url',
     })
   })
 
@@ -49,7 +52,8 @@ describe('GET /api/connect', () => {
     (url) => {
       const base = { JWT_SECRET: 'x'.repeat(40), DB_DSN: 'postgres://db' }
       expect(readConfig({ ...base, MUSTER_OPAMP_PUBLIC_URL: url })).toMatchObject({
-        ...{ ok: false, error: expect.stringMatching(/^MUSTER_OPAMP_PUBLIC_URL must be/) },
+        ok: false,
+        error: expect.stringMatching(/^MUSTER_OPAMP_PUBLIC_URL must be/),
       })
     },
   )

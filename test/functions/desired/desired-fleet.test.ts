@@ -26,8 +26,13 @@ afterEach(async () => {
 })
 
 const WISH = {
-  ...{ owner: 'platform', name: 'edge', selector: { match_labels: { 'identity/host.name': 'vm-*' } } },
-  ...{ content: configYaml(), commit_sha: 'abc123', commit_author: 'Ann', campaign: { takeover: true } },
+  owner: 'platform',
+  name: 'edge',
+  selector: { match_labels: { 'identity/host.name': 'vm-*' } },
+  content: configYaml(),
+  commit_sha: 'abc123',
+  commit_author: 'Ann',
+  campaign: { takeover: true },
 }
 const OTHER = `${configYaml()}# another text\n`
 const send = (more: object = {}, as = machine) =>
@@ -80,7 +85,8 @@ describe('a fleet config that Git holds', () => {
     const [version] = await get<FleetConfigVersion[]>(`/api/fleet-configs/${config!.id}/versions`)
     expect(version).toMatchObject({ author: admin.email, comment: 'From Git: platform at abc123 by Ann' })
     expect(await campaign(first.campaign_id)).toMatchObject({
-      ...{ status: 'draft', created_by: admin.email },
+      status: 'draft',
+      created_by: admin.email,
       change: { kind: 'version', fleet_config_id: config!.id, number: 1, takeover: true },
     })
     expect(await get('/api/campaigns')).toHaveLength(1)
@@ -101,7 +107,8 @@ describe('a fleet config that Git holds', () => {
     expect(third).toMatchObject({ action: 'propose', version: 3, campaign_status: 'draft' })
     expect(third.campaign_id).not.toBe(id)
     expect(await campaign(id)).toMatchObject({
-      ...{ status: 'withdrawn', close_comment: 'Git asks for something else now' },
+      status: 'withdrawn',
+      close_comment: 'Git asks for something else now',
     })
   })
 
@@ -146,7 +153,8 @@ describe('a fleet config that Git holds', () => {
     await host('db-1')
     expect(await wish({ selector: moved, priority: 5, description: 'databases' })).toEqual({
       ...first,
-      ...{ action: 'waits', workload_count: 1 },
+      action: 'waits',
+      workload_count: 1,
     })
     const [config] = await fleetConfigs()
     expect(config).toMatchObject({

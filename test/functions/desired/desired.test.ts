@@ -63,12 +63,10 @@ describe('a config that Git holds', () => {
     expect(again).toEqual({ ...first, action: 'waits' })
     expect(await requests()).toMatchObject([
       {
-        ...{
-          id: first.approval_id,
-          status: 'pending',
-          requester: editor.email,
-          target_group: 'git/platform',
-        },
+        id: first.approval_id,
+        status: 'pending',
+        requester: editor.email,
+        target_group: 'git/platform',
         request_comment: 'From Git: platform at abc123 by Ann',
       },
     ])

@@ -31,11 +31,13 @@ describe('a group', () => {
   it('is made, listed beside those of the system, changed and removed, and each is recorded', async () => {
     const group = await make()
     expect(group).toEqual({
-      ...{ id: group.id, name: 'staging-editors', role: 'editor', is_system: false, member_count: 0 },
-      ...{
-        scope: { key: 'muster/env', values: ['dev', 'staging'] },
-        created_at: ctx.clock.now().toISOString(),
-      },
+      id: group.id,
+      name: 'staging-editors',
+      role: 'editor',
+      is_system: false,
+      member_count: 0,
+      scope: { key: 'muster/env', values: ['dev', 'staging'] },
+      created_at: ctx.clock.now().toISOString(),
     })
     expect(await newest()).toMatchObject({ action: 'group.create', resource: 'group', resourceId: group.id })
     expect((await list()).map(({ name, is_system }) => [name, is_system])).toEqual([
@@ -91,13 +93,15 @@ describe('a group', () => {
   it('of the system stays as it is, and one with members stays', async () => {
     const [system] = await list()
     expect(await call(`PUT /api/groups/${system!.id}`, { role: 'viewer' })).toMatchObject({
-      ...{ status: 409, json: { code: 'group_of_system' } },
+      status: 409,
+      json: { code: 'group_of_system' },
     })
     expect(await call(`DELETE /api/groups/${system!.id}`)).toMatchObject({ status: 409 })
     const group = await make()
     await signIn(ctx, { groups: ['staging-editors'] })
     expect(await call(`DELETE /api/groups/${group.id}`)).toMatchObject({
-      ...{ status: 409, json: { code: 'group_in_use', count: 1 } },
+      status: 409,
+      json: { code: 'group_in_use', count: 1 },
     })
     expect((await list()).at(-1)).toMatchObject({ member_count: 1 })
     expect(await call('DELETE /api/groups/none')).toMatchObject({ status: 404 })
@@ -145,7 +149,8 @@ describe('the members of a group', () => {
     expect((await call(`PATCH /api/users/${admin.userId}`, { groups: ['viewer'] }, other)).status).toBe(200)
     admin = await addSession(ctx, other)
     expect(await call(`PUT /api/groups/${group.id}`, { role: 'editor' })).toMatchObject({
-      ...{ status: 409, json: { code: 'last_administrator' } },
+      status: 409,
+      json: { code: 'last_administrator' },
     })
     expect((await list()).at(-1)).toMatchObject({ role: 'administrator' })
   })
@@ -165,13 +170,16 @@ describe('what somebody may do, where, and why', () => {
     ])
     const right = (permission: string) => rights.rights.find((one) => one.permission === permission)
     expect(right('config:approve')).toEqual({
-      ...{ permission: 'config:approve', groups: ['staging-editors'], scopes: [group.scope] },
+      permission: 'config:approve',
+      groups: ['staging-editors'],
+      scopes: [group.scope],
     })
     expect(right('users:manage')).toEqual({ permission: 'users:manage', groups: [] })
     await call(`PATCH /api/users/${ada.userId}`, { groups: ['staging-editors', 'editor'] })
     const after = (await call(`GET /api/users/${ada.userId}/rights`)).json as typeof rights
     expect(after.rights.find(({ permission }) => permission === 'config:approve')).toEqual({
-      ...{ permission: 'config:approve', groups: ['editor', 'staging-editors'] },
+      permission: 'config:approve',
+      groups: ['editor', 'staging-editors'],
     })
   })
 })

@@ -33,7 +33,9 @@ const labelsOf = (id: string) => ctx.fleet.workload(id)!.trustedLabels
 
 const on = (glob: string) => ({ match_labels: { 'identity/host.name': glob } })
 const rule = (name: string, glob: string, labels: Record<string, string>, more: object = {}) => ({
-  ...{ name, selector: on(glob), labels },
+  name,
+  selector: on(glob),
+  labels,
   ...more,
 })
 
@@ -86,7 +88,9 @@ describe('a label rule', () => {
     await ctx.advance(1_000)
     await call(`PUT /api/workloads/${a}/trusted-labels`, { labels: { tier: 'mine', owner: 'ada' } })
     expect(await preview(rule('Web', 'web-*', { tier: 'web', site: 'x' }))).toMatchObject({
-      ...{ workload_count: 2, changed_count: 2, by_hand_count: 1 },
+      workload_count: 2,
+      changed_count: 2,
+      by_hand_count: 1,
     })
     const { id } = await make(rule('Web', 'web-*', { tier: 'web', site: 'x' }))
     expect(labelsOf(a)).toEqual({ tier: 'mine', owner: 'ada', site: 'x' })
@@ -276,8 +280,12 @@ describe('rules', () => {
       status: 400,
       json: {
         error: 'the label rule cannot be taken: line 3: x stands there twice',
-        ...{ code: 'label_rule_invalid', reason: 'line 3: x stands there twice' },
-        ...{ why: 'name_twice', within: 'line', line: 3, name: 'x' },
+        code: 'label_rule_invalid',
+        reason: 'line 3: x stands there twice',
+        why: 'name_twice',
+        within: 'line',
+        line: 3,
+        name: 'x',
       },
     })
   })

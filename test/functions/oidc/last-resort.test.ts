@@ -35,7 +35,8 @@ describe('PASSWORD_LOGIN=only', () => {
       made[email] = (await invoke(ctx, 'POST /api/users', { as: admin.token, body })).json as UserRecord
     }
     expect(await logIn('other@example.com')).toMatchObject({
-      ...{ status: 401, json: { error: 'invalid credentials' } },
+      status: 401,
+      json: { error: 'invalid credentials' },
     })
     expect(ctx.log.lines.filter(({ level }) => level === 'warn')).toEqual([])
     expect(await logIn('LAST@example.com')).toMatchObject({ status: 200 })

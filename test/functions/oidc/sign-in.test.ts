@@ -75,7 +75,9 @@ describe('somebody of the provider', () => {
       expect(landed).toBe('/drift')
       expect(jar.cookie(host, 'muster_sign_in')).toBeUndefined()
       expect(await me(token)).toMatchObject({
-        ...{ email: 'ada@example.com', groups: [{ name: 'editor' }], has_password: false },
+        email: 'ada@example.com',
+        groups: [{ name: 'editor' }],
+        has_password: false,
       })
       expect(await newest()).toMatchObject({ action: 'auth.login.success', email: 'ada@example.com' })
       const [session] = await database.pool.query<{ hours: number }>(
@@ -92,11 +94,13 @@ describe('somebody of the provider', () => {
       expect(json).toMatchObject([{ id: now.id, signs_in_with: 'provider', has_password: false }])
       const change = { as: again.token!, body: { groups: ['viewer'] } }
       expect(await muster.call('PATCH', `/api/users/${now.id}`, change)).toMatchObject({
-        ...{ status: 409, json: { code: 'groups_follow_claims' } },
+        status: 409,
+        json: { code: 'groups_follow_claims' },
       })
       const reset = { as: again.token!, body: { password: 'correct horse battery' } }
       expect(await muster.call('PATCH', `/api/users/${now.id}`, reset)).toMatchObject({
-        ...{ status: 409, json: { code: 'no_password_here' } },
+        status: 409,
+        json: { code: 'no_password_here' },
       })
     }))
 
@@ -255,7 +259,8 @@ describe('whoever has the e-mail of a local user', () => {
         expect(
           await muster.call('POST', `/api/link-requests/${request!.id}/accept`, { as: admin }),
         ).toMatchObject({
-          ...{ status: 409, json: { code: 'seed_admin' } },
+          status: 409,
+          json: { code: 'seed_admin' },
         })
       },
       { seedAdmin: { email: 'ada@example.com', password: 'correct horse battery' } },

@@ -37,15 +37,21 @@ describe('GET /api/fleet/destinations', () => {
     expect(answer.text).not.toContain('geheim')
     expect(answer.json as ExportDestination[]).toEqual([
       {
-        ...{ address: 'otel.example.com:4318', exporter: 'otlphttp', signals: ['traces'] },
-        ...{ workload_count: 2, instance_count: 2 },
+        address: 'otel.example.com:4318',
+        exporter: 'otlphttp',
+        signals: ['traces'],
+        workload_count: 2,
+        instance_count: 2,
         workloads: [
           { id: first, display_name: 'edge', place: 'vm-1' },
           { id: second, display_name: 'edge', place: 'vm-2' },
         ].sort((one, other) => (one.id! < other.id! ? -1 : 1)),
       },
       {
-        ...{ exporter: 'kafka', signals: ['traces'], workload_count: 1, instance_count: 1 },
+        exporter: 'kafka',
+        signals: ['traces'],
+        workload_count: 1,
+        instance_count: 1,
         workloads: [{ id: third, display_name: 'edge', place: 'vm-3' }],
       },
     ])
@@ -81,7 +87,8 @@ describe('GET /api/fleet/destinations', () => {
       .json as ExportDestination[]
     expect(others).toEqual([])
     expect(told).toMatchObject({
-      ...{ workload_count: 1, instance_count: 1 },
+      workload_count: 1,
+      instance_count: 1,
       workloads: [{ id: workloadId, display_name: 'a' }],
     })
   })

@@ -28,8 +28,12 @@ const health = async (query = '') => {
 const shares = ({ buckets }: FleetHealth) =>
   buckets.map(({ connected, degraded, disconnected }) => [connected, degraded, disconnected])
 const SICK = {
-  ...{ healthy: false, status: 'StatusPermanentError', lastError: '' },
-  ...{ startTimeMs: 1, statusTimeMs: 1, children: new Map() },
+  healthy: false,
+  status: 'StatusPermanentError',
+  lastError: '',
+  startTimeMs: 1,
+  statusTimeMs: 1,
+  children: new Map(),
 }
 
 describe('GET /api/fleet/health', () => {

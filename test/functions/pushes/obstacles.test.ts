@@ -75,7 +75,10 @@ const outcomeOf = ({ status, json }: { status: number; json: unknown }): string 
 
 async function campaign(): Promise<string> {
   const { json } = await call('POST /api/campaigns', {
-    ...{ name: 'Three', change: { kind: 'text', yaml: configYaml(3) }, waves: [{}], limits: { silent: 1 } },
+    name: 'Three',
+    change: { kind: 'text', yaml: configYaml(3) },
+    waves: [{}],
+    limits: { silent: 1 },
     scope: { workload_ids: [agent.workloadId] },
   })
   const { id } = json as CampaignRecord
@@ -191,8 +194,13 @@ const OBSTACLES = {
   },
   async 'kept-in-git'() {
     await keepManagedConfig(database.pool, {
-      ...{ workloadId: agent.workloadId, owner: 'infra/edge', configHash: FIRST },
-      ...{ commitSha: '', commitAuthor: '', appliedAt: now(), appliedBy: 'ci@example.com' },
+      workloadId: agent.workloadId,
+      owner: 'infra/edge',
+      configHash: FIRST,
+      commitSha: '',
+      commitAuthor: '',
+      appliedAt: now(),
+      appliedBy: 'ci@example.com',
     })
   },
   async quarantined() {
@@ -211,21 +219,29 @@ const GO_ON = { frozen: 'begins', held: 'begins', 'kept-in-git': 'begins', quara
  */
 const PROMISED: Readonly<Record<Word, Readonly<Record<keyof typeof OBSTACLES, string>>>> = {
   request: {
-    ...{ frozen: 'workload_frozen', held: 'begins', 'kept-in-git': 'managed_elsewhere' },
+    frozen: 'workload_frozen',
+    held: 'begins',
+    'kept-in-git': 'managed_elsewhere',
     // An operator may try a quarantined config again.
     quarantined: 'begins',
     production: 'production_double_confirmation_required',
   },
   'request in stages': {
-    ...{ frozen: 'workload_frozen', held: 'begins', 'kept-in-git': 'managed_elsewhere' },
-    ...{ quarantined: 'begins', production: 'production_double_confirmation_required' },
+    frozen: 'workload_frozen',
+    held: 'begins',
+    'kept-in-git': 'managed_elsewhere',
+    quarantined: 'begins',
+    production: 'production_double_confirmation_required',
   },
   // Breaking the glass also needs the confirmations for production.
   'break-glass': { ...GO_ON, production: 'production_double_confirmation_required' },
   rollback: { ...GO_ON, production: 'begins' },
   'rollback to the known-good': { ...GO_ON, production: 'begins' },
   campaign: {
-    ...{ frozen: 'frozen', held: 'held', 'kept-in-git': 'kept_in_git', quarantined: 'quarantined' },
+    frozen: 'frozen',
+    held: 'held',
+    'kept-in-git': 'kept_in_git',
+    quarantined: 'quarantined',
     production: 'became_production',
   },
   'campaign-rollback': { ...GO_ON, production: 'begins' },
@@ -234,7 +250,9 @@ const PROMISED: Readonly<Record<Word, Readonly<Record<keyof typeof OBSTACLES, st
 
 const cells = (Object.keys(PROMISED) as Word[]).flatMap((way) =>
   (Object.keys(OBSTACLES) as (keyof typeof OBSTACLES)[]).map((obstacle) => ({
-    ...{ way, obstacle, promised: PROMISED[way][obstacle] },
+    way,
+    obstacle,
+    promised: PROMISED[way][obstacle],
   })),
 )
 

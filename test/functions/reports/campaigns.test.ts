@@ -27,8 +27,13 @@ const PLAN = {
   planned_at: START,
   verdicts: { changes: 3 },
   refused: {},
-  ...{ target_count: 3, instance_count: 3, production_count: 1, no_way_back_count: 0, group_count: 1 },
-  ...{ environments: ['prod'], clusters: [] },
+  target_count: 3,
+  instance_count: 3,
+  production_count: 1,
+  no_way_back_count: 0,
+  group_count: 1,
+  environments: ['prod'],
+  clusters: [],
   waves: [
     { target_count: 1, ...WAVE },
     { target_count: 2, ...WAVE },
@@ -139,15 +144,23 @@ describe('the campaigns of an evidence pack', () => {
     const campaign = itemsOf(json).find(({ id }) => id === 'campaign:cmp_1')!
     expect(campaign.summary).toContain('halted: failed is 1, allowed is 0 (Port in use)')
     expect(campaign.facts).toMatchObject({
-      ...{ name: 'Move cmp_1', status: 'halted', plan_hash: hash('a'), change_hash: hash('c') },
+      name: 'Move cmp_1',
+      status: 'halted',
+      plan_hash: hash('a'),
+      change_hash: hash('c'),
       requested_by: `user:${operator.userId}`,
       requested_at: '2026-07-01T01:00:00.000Z',
       approvals: [{ by: 'user:user-boss', at: approval.at, comment: '[redacted]' }],
-      ...{ limits: { failed: 2 }, max_in_flight: 500, halt: 'failed is 1, allowed is 0 (Port in use)' },
+      limits: { failed: 2 },
+      max_in_flight: 500,
+      halt: 'failed is 1, allowed is 0 (Port in use)',
       waves: [
         {
-          ...{ wave: 1, target_count: 1, outcomes: { applied: 1 } },
-          ...{ began_at: '2026-07-01T01:20:00.000Z', ended_at: '2026-07-01T01:20:04.000Z' },
+          wave: 1,
+          target_count: 1,
+          outcomes: { applied: 1 },
+          began_at: '2026-07-01T01:20:00.000Z',
+          ended_at: '2026-07-01T01:20:04.000Z',
         },
         { wave: 2, began_at: '2026-07-01T01:30:00.000Z', outcomes: { failed: 1, waiting: 1 } },
       ],
@@ -178,8 +191,11 @@ describe('the campaigns of an evidence pack', () => {
       facts: { outcome: 'failed', wave: 2, error_title: 'Port in use', result_config_hash: hash('c') },
     })
     expect(items.find(({ id }) => id === 'auto_apply:aa_1')!.facts).toMatchObject({
-      ...{ name: 'Hosts 7', plan_hash: hash('f'), requested_by: `user:${operator.userId}` },
-      ...{ approvals: [{ by: 'user:user-boss', at: approval.at, comment: 'yes' }], outcomes: { applied: 2 } },
+      name: 'Hosts 7',
+      plan_hash: hash('f'),
+      requested_by: `user:${operator.userId}`,
+      approvals: [{ by: 'user:user-boss', at: approval.at, comment: 'yes' }],
+      outcomes: { applied: 2 },
     })
   })
 

@@ -48,14 +48,12 @@ it.each(['json', 'pdf'] as const)(
     const request = reportRequest({ scope: { group_id: 'checkout' } })
     const parts = { signer: communitySigner, verifySignedAudit: null }
     const deps = {
-      ...{
-        db: ctx.db,
-        clock: ctx.clock,
-        log: ctx.log,
-        workers: ctx.reportWorkers,
-        turns: ctx.reportTurns,
-        parts,
-      },
+      db: ctx.db,
+      clock: ctx.clock,
+      log: ctx.log,
+      workers: ctx.reportWorkers,
+      turns: ctx.reportTurns,
+      parts,
       minAgentVersion: '',
       canRun: () => true,
       mayCover: () => true,

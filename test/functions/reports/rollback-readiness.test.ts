@@ -33,7 +33,9 @@ it('is what a rollback would do, also where only some instances can run the form
     return (json as EvidencePack).sections[0]!.items[0]!.facts
   }
   expect(await pack()).toMatchObject({
-    ...{ ready: true, target_kind: 'previous', target_config_hash: configHash(configYaml(1)) },
+    ready: true,
+    target_kind: 'previous',
+    target_config_hash: configHash(configYaml(1)),
   })
   const rolled = await invoke(ctx, `POST /api/workloads/${workloadId}/rollback`, { as })
   expect(rolled).toMatchObject({ status: 202, json: { config_hash: configHash(configYaml(1)) } })
@@ -49,7 +51,8 @@ it('leaves out what only broken glass has ever pushed, as a rollback does', asyn
     body: { draft_yaml: configYaml(3) },
   })
   await invoke(ctx, `POST ${path}/config/approvals/${(asked.json as ApprovalRecord).id}/push`, {
-    ...{ as, body: { comment: 'now', break_glass: true, break_glass_reason: 'it burns' } },
+    as,
+    body: { comment: 'now', break_glass: true, break_glass_reason: 'it burns' },
   })
   agent.apply()
   await ctx.advance(1_000)

@@ -62,10 +62,15 @@ describe('broken glass', () => {
   it('is listed with who, when and why until somebody else has looked at it, which is recorded', async () => {
     const review = await breakGlass()
     expect(review).toEqual({
-      ...{ id: expect.stringMatching(/^rev_[0-9a-f]{32}$/), kind: 'break_glass', reason: 'it burns' },
-      ...{ workload_id: agent.workloadId, config_hash: configHash(configYaml(9)) },
-      ...{ push_id: expect.any(String), approval_id: expect.stringMatching(/^car_/) },
-      ...{ done_by: 'eve@example.com', done_at: new Date(ctx.clock.now().getTime() - 300).toISOString() },
+      id: expect.stringMatching(/^rev_[0-9a-f]{32}$/),
+      kind: 'break_glass',
+      reason: 'it burns',
+      workload_id: agent.workloadId,
+      config_hash: configHash(configYaml(9)),
+      push_id: expect.any(String),
+      approval_id: expect.stringMatching(/^car_/),
+      done_by: 'eve@example.com',
+      done_at: new Date(ctx.clock.now().getTime() - 300).toISOString(),
     })
     expect(await look(eve, review.id)).toMatchObject(another('author'))
     expect(await call(bob, `POST /api/reviews/${review.id}`, { comment: ' ', accepted: true })).toMatchObject(
@@ -170,7 +175,9 @@ describe('labels that change which rule holds', () => {
     expect((await label(ann, { env: 'staging' })).json).toMatchObject({ stricter_until: until })
     const [review] = await listed()
     expect(review).toMatchObject({
-      ...{ kind: 'labels', reason: 'unlabelled → other', kept_classes: ['unlabelled'] },
+      kind: 'labels',
+      reason: 'unlabelled → other',
+      kept_classes: ['unlabelled'],
       kept_until: new Date(ctx.clock.now().getTime() + 24 * HOUR_MS).toISOString(),
     })
     const id = await request()

@@ -39,7 +39,10 @@ describe('what a person may do', () => {
   it('is said of every right there is, with the group that gives it, and agrees with what /api/me says', async () => {
     const rights = await read(editor.userId)
     expect(rights).toMatchObject({
-      ...{ id: editor.userId, name: 'ed@example.com', kind: 'person', tokens: [] },
+      id: editor.userId,
+      name: 'ed@example.com',
+      kind: 'person',
+      tokens: [],
       groups: [
         { name: 'editor', role: 'editor' },
         { name: 'viewer', role: 'viewer' },
@@ -71,7 +74,9 @@ describe('what a token may do', () => {
     ])
     const [before] = (await read(editor.userId)).tokens
     expect(before).toMatchObject({
-      ...{ id, name: 'machine', rights: ['config:request', 'reports:export'] },
+      id,
+      name: 'machine',
+      rights: ['config:request', 'reports:export'],
       withheld: [{ permission: 'config:approve', why: 'needs_person' }],
     })
     expect(before).not.toHaveProperty('idle')

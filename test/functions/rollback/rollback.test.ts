@@ -68,9 +68,13 @@ describe('rolling back to a hash', () => {
     expect(answer.status).toBe(202)
     expect(body).toMatchObject({
       schema_version: 'guided-rollback-action.v1',
-      ...{ status: 'accepted', workload_id: agent.workloadId, target_hash: FIRST, config_hash: FIRST },
+      status: 'accepted',
+      workload_id: agent.workloadId,
+      target_hash: FIRST,
+      config_hash: FIRST,
       history_row: { config_id: FIRST, status: 'pending', pushed_by: editor.email },
-      ...{ timeout_seconds: 30, policy_findings: [] },
+      timeout_seconds: 30,
+      policy_findings: [],
     })
     expect(agent.offered()).toEqual([FIRST, SECOND, FIRST])
     expect(ctx.fleet.workload(agent.workloadId)!.activeHash).toBe(FIRST)
@@ -81,7 +85,10 @@ describe('rolling back to a hash', () => {
     expect(record).not.toHaveProperty('remote_config_status')
     const path = `GET ${body.status_url.replace(`/api/workloads/${agent.workloadId}`, '')}`
     expect((await call(path, { as: viewer })).json).toMatchObject({
-      ...{ apply_status: 'accepted', terminal: false, target_hash: FIRST, target_pushed_by: editor.email },
+      apply_status: 'accepted',
+      terminal: false,
+      target_hash: FIRST,
+      target_pushed_by: editor.email,
     })
     ctx.clock.advance(2_000)
     agent.apply()
@@ -164,7 +171,9 @@ describe('rolling back to a hash', () => {
     const { request_id: id } = (await rollBack(FIRST)).json as RollbackAccepted
     ctx.clock.advance(30_000)
     expect((await call(`GET /rollback/status?request_id=${id}`)).json).toMatchObject({
-      ...{ apply_status: 'unknown', terminal: true, timed_out: true },
+      apply_status: 'unknown',
+      terminal: true,
+      timed_out: true,
     })
     for (const bad of ['', 'rb_x', `rb_${Buffer.from('{}').toString('base64url')}`])
       expect(await call(`GET /rollback/status?request_id=${bad}`)).toMatchObject({
@@ -206,7 +215,8 @@ describe('rolling back to a hash', () => {
     expect(await rollBack(FIRST)).toMatchObject({
       status: 409,
       json: {
-        ...{ code: 'component_not_installed', retryable: false },
+        code: 'component_not_installed',
+        retryable: false,
         validation_errors: [{ code: 'component_not_installed' }],
         details: { validation: { valid: false } },
       },
@@ -288,7 +298,8 @@ describe('looking before it is done', () => {
     await ctx.advance(300)
     const body = (await prepare(`target_hash=${FIRST}`)).json as RollbackPrepare
     expect(body.validation).toMatchObject({
-      ...{ status: 'invalid', can_confirm: false },
+      status: 'invalid',
+      can_confirm: false,
       unavailable_components: [
         { category: 'exporters', component_type: 'debug', available: ['kafka'], blocking: true },
       ],
@@ -343,7 +354,8 @@ describe('the known-good pin', () => {
     expect(await mark(SECOND, { if_current_known_good: FIRST, replace_reason: ' newer ' })).toMatchObject({
       status: 200,
       json: {
-        ...{ changed: true, replaced_config_id: FIRST },
+        changed: true,
+        replaced_config_id: FIRST,
         known_good: { config_id: SECOND, replace_reason: 'newer', replaced_config_id: FIRST },
       },
     })

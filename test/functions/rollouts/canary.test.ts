@@ -16,8 +16,12 @@ let workloadId: string
 const FIRST = configHash(configYaml(1))
 const SECOND = configHash(configYaml(2))
 const SICK = {
-  ...{ healthy: false, status: 'StatusPermanentError', lastError: '' },
-  ...{ startTimeMs: 1, statusTimeMs: 1, children: new Map() },
+  healthy: false,
+  status: 'StatusPermanentError',
+  lastError: '',
+  startTimeMs: 1,
+  statusTimeMs: 1,
+  children: new Map(),
 }
 
 beforeEach(async () => {
@@ -152,7 +156,10 @@ describe('POST …/config/canary', () => {
     expect(started.status).toBe(202)
     const { id } = started.json as RolloutRecord
     expect(started.json).toMatchObject({
-      ...{ status: 'running', config_hash: SECOND, approval_id: approval, selection },
+      status: 'running',
+      config_hash: SECOND,
+      approval_id: approval,
+      selection,
       targets: [{ instance_uid: agents[2]!.uid }],
     })
     await ctx.advance(300)

@@ -19,8 +19,12 @@ let agents: FakeAgent[]
 let workloadId: string
 
 const SICK = {
-  ...{ healthy: false, status: 'StatusPermanentError', lastError: '' },
-  ...{ startTimeMs: 1, statusTimeMs: 1, children: new Map() },
+  healthy: false,
+  status: 'StatusPermanentError',
+  lastError: '',
+  startTimeMs: 1,
+  statusTimeMs: 1,
+  children: new Map(),
 }
 const GATES = ['no_failure', 'health', 'drift'] as const
 const STAGES: StagePlan[] = [
@@ -47,8 +51,15 @@ async function start(stages: StagePlan[] = STAGES): Promise<string> {
   const body = configYaml(2)
   const outcome = await ctx.fleet.push(
     {
-      ...{ workloadId, body, hash: configHash(body), used: [], stages, path: 'request' },
-      ...{ actor: { userId: 'u1', email: editor.email }, approvalId: null, rollbackTargetKind: null },
+      workloadId,
+      body,
+      hash: configHash(body),
+      used: [],
+      stages,
+      path: 'request',
+      actor: { userId: 'u1', email: editor.email },
+      approvalId: null,
+      rollbackTargetKind: null,
     },
     async () => ({ ok: true }),
   )
@@ -176,7 +187,9 @@ describe('a staged rollout', () => {
     await ctx.advance(65_000)
     const { status, halt } = await read(id)
     expect({ status, value: halt?.value, shown: halt?.instance_uids.length }).toEqual({
-      ...{ status: 'halted', value: 60, shown: 50 },
+      status: 'halted',
+      value: 60,
+      shown: 50,
     })
     expect((await act(id, 'promote')).status).toBe(202)
     await ctx.advance(5_000)

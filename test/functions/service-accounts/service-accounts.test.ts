@@ -29,7 +29,8 @@ const create = (change: object = {}) =>
 const make = async () => (await create()).json as ServiceAccountRecord
 const makeToken = async (id: string) => {
   const body = {
-    ...{ name: 'ci', permissions: ['workload:push_config'] },
+    name: 'ci',
+    permissions: ['workload:push_config'],
     expires_at: new Date(ctx.clock.now().getTime() + 365 * DAY_MS).toISOString(),
   }
   return (await call(`POST /api/service-accounts/${id}/tokens`, body)).json as ApiTokenCreated
@@ -42,19 +43,19 @@ describe('a service account', () => {
   it('acts through its tokens, with no sign-in and under its own name', async () => {
     const account = await make()
     expect(account).toEqual({
-      ...{
-        id: account.id,
-        name: 'deploy-bot',
-        groups: ['editor'],
-        created_at: ctx.clock.now().toISOString(),
-      },
+      id: account.id,
+      name: 'deploy-bot',
+      groups: ['editor'],
+      created_at: ctx.clock.now().toISOString(),
       owner: { id: owner.userId, email: 'owner@example.com' },
     })
     expect(await newest()).toMatchObject({ action: 'service_account.create', userId: admin.userId })
     const { token, id } = await makeToken(account.id)
     ctx.clock.advance(364 * DAY_MS)
     expect((await me(token)).json).toMatchObject({
-      ...{ id: account.id, email: 'service:deploy-bot', permissions: ['workload:push_config'] },
+      id: account.id,
+      email: 'service:deploy-bot',
+      permissions: ['workload:push_config'],
     })
     const later = await signIn(ctx, { email: 'later@example.com' })
     const listed = await invoke(ctx, `GET /api/users/${account.id}/tokens`, { as: later.token })
@@ -71,7 +72,8 @@ describe('a service account', () => {
       expect(await call(request, { groups: ['administrator'] })).toMatchObject({ status: 404 })
     await call(`PATCH /api/service-accounts/${account.id}`, { groups: ['administrator'] })
     expect(await call(`PATCH /api/users/${admin.userId}`, { groups: ['viewer'] })).toMatchObject({
-      ...{ status: 409, json: { code: 'last_administrator' } },
+      status: 409,
+      json: { code: 'last_administrator' },
     })
   })
 
@@ -116,7 +118,9 @@ describe('a service account', () => {
     expect(await me(token)).toMatchObject({ status: 401 })
     expect(ended).toContain(id)
     expect(JSON.parse((await newest()).detail)).toEqual({
-      ...{ name: 'deploy-bot', groups: ['viewer'], tokens: ['ci'] },
+      name: 'deploy-bot',
+      groups: ['viewer'],
+      tokens: ['ci'],
     })
     for (const request of [`PATCH ${path}`, `DELETE ${path}`, `POST ${path}/tokens`])
       expect(await call(request, {})).toMatchObject({

@@ -111,7 +111,9 @@ describe('a token', () => {
     const body = { name: 'from ci', content: yaml }
     expect(await invoke(ctx, 'POST /api/configs', { as: token, body })).toMatchObject({ status: 201 })
     expect(await newest()).toMatchObject({
-      ...{ action: 'config.create', userId: editor.userId, email: 'ed@example.com (token ci)' },
+      action: 'config.create',
+      userId: editor.userId,
+      email: 'ed@example.com (token ci)',
     })
   })
 
@@ -209,7 +211,9 @@ describe('unknown tokens', () => {
     for (let n = 0; n < 30; n++)
       expect(await me(unknown(n), { remoteAddress })).toMatchObject({ status: 401 })
     expect(await me(unknown(31), { remoteAddress })).toMatchObject({
-      ...{ status: 429, json: { code: 'token_limited' }, headers: { 'Retry-After': '60' } },
+      status: 429,
+      json: { code: 'token_limited' },
+      headers: { 'Retry-After': '60' },
     })
     expect(await me(fresh.token, { remoteAddress })).toMatchObject({ status: 429 })
     expect(await me(fresh.token)).toMatchObject({ status: 200 })

@@ -21,7 +21,8 @@ beforeAll(async () => {
   editor = await signIn(ctx, { groups: ['editor'] })
   agents = Array.from({ length: 250 }, (_, at) =>
     fakeAgent(ctx.fleet, {
-      ...{ host: 'vm', pod: `pod-${at}` },
+      host: 'vm',
+      pod: `pod-${at}`,
       attributes: { 'k8s.node.name': `node-${at % 7}` },
     }),
   )

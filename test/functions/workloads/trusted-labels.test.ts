@@ -30,7 +30,9 @@ describe('PUT /api/workloads/{id}/trusted-labels', () => {
     const answer = await put({ labels: { tier: 'edge', env: 'prod' } })
     expect(answer).toMatchObject({ status: 200 })
     expect(answer.json).toEqual({
-      ...{ workload_id: workloadId, labels: { env: 'prod', tier: 'edge' }, rule_labels: {} },
+      workload_id: workloadId,
+      labels: { env: 'prod', tier: 'edge' },
+      rule_labels: {},
     })
     expect(await labels()).toMatchObject({ env: 'agent', 'muster/env': 'prod', 'muster/tier': 'edge' })
     await put({ labels: { team: 'payments' } })

@@ -54,8 +54,12 @@ describe('GET /api/workloads', () => {
       version: '0.130.0',
       status: 'connected',
       accepts_remote_config: true,
-      ...{ connected_instance_count: 1, drifted_instance_count: 0, applying_instance_count: 0 },
-      ...{ open_alert_count: 2, waiting_approval_count: 0, version_outdated: true },
+      connected_instance_count: 1,
+      drifted_instance_count: 0,
+      applying_instance_count: 0,
+      open_alert_count: 2,
+      waiting_approval_count: 0,
+      version_outdated: true,
     })
     expect(list[0]).toMatchObject({ version_outdated: false })
   })
@@ -104,8 +108,12 @@ describe('GET /api/workloads', () => {
 
 describe('what is wrong with a workload, and since when', () => {
   const SICK = {
-    ...{ healthy: false, status: 'StatusPermanentError', lastError: 'no route to host' },
-    ...{ startTimeMs: 1, statusTimeMs: 1, children: new Map() },
+    healthy: false,
+    status: 'StatusPermanentError',
+    lastError: 'no route to host',
+    startTimeMs: 1,
+    statusTimeMs: 1,
+    children: new Map(),
   }
   const trouble = async (id: string) => (await record(id)).trouble
   const frames = (id: string) =>
@@ -210,7 +218,10 @@ describe('what the agents say', () => {
       effective_matches: 'unknown',
     })
     expect(topology.summary).toEqual({
-      ...{ connected_count: 3, healthy_count: 3, unhealthy_count: 0, drifted_count: 1 },
+      connected_count: 3,
+      healthy_count: 3,
+      unhealthy_count: 0,
+      drifted_count: 1,
       heterogeneous: true,
       version_diversity: ['0.148.0', '0.149.0'],
       config_hash_diversity: [push.hash],
@@ -256,7 +267,9 @@ describe('what the agents say', () => {
     agent.say({
       health: {
         ...leaf,
-        ...{ healthy: false, status: 'StatusPermanentError', lastError: '' },
+        healthy: false,
+        status: 'StatusPermanentError',
+        lastError: '',
         children: new Map([
           [
             'pipeline:traces',
@@ -317,8 +330,15 @@ describe('revisions', () => {
     expect(answer.text).not.toContain('receivers')
     const [newest, oldest] = answer.json as RevisionRecord[]
     expect(newest).toMatchObject({
-      ...{ seq: 2, status: 'applied', phase: 'applied', pushed_by: 'pusher@example.com' },
-      ...{ target_count: 1, applied_count: 1, pending_count: 0, is_current: true, is_previous: false },
+      seq: 2,
+      status: 'applied',
+      phase: 'applied',
+      pushed_by: 'pusher@example.com',
+      target_count: 1,
+      applied_count: 1,
+      pending_count: 0,
+      is_current: true,
+      is_previous: false,
     })
     expect(newest!.timeline!.map((entry) => entry.state)).toEqual(['submitted', 'sent', 'applied'])
     expect(oldest).toMatchObject({ seq: 1, is_current: false, is_previous: true, content_available: true })
@@ -348,7 +368,9 @@ describe('revisions', () => {
     ctx.clock.advance(30_000)
     expect(await record(agent.workloadId)).toMatchObject({
       current_config_push: {
-        ...{ status: 'pending', timed_out_waiting_for_opamp_status: true, no_status_count: 1 },
+        status: 'pending',
+        timed_out_waiting_for_opamp_status: true,
+        no_status_count: 1,
         timeout_message: 'No OpAMP status after 30s',
         error_groups: [{ cause: 'apply_timeout', severity: 'high', count: 1, retryable: true }],
       },
@@ -356,8 +378,11 @@ describe('revisions', () => {
     const { json } = await get(`/${agent.workloadId}/configs/${hash}`, admin)
     expect((json as RevisionRecord).instance_statuses).toMatchObject([
       {
-        ...{ instance_uid: agent.uid, status: 'no_status', timed_out: true },
-        ...{ error_cause: 'apply_timeout', error_message: 'No OpAMP status after 30s' },
+        instance_uid: agent.uid,
+        status: 'no_status',
+        timed_out: true,
+        error_cause: 'apply_timeout',
+        error_message: 'No OpAMP status after 30s',
       },
     ])
     // A late APPLIED takes the time-out back.
@@ -398,7 +423,10 @@ describe('revisions', () => {
     }
     const path = `/${workloadId}/configs/${good.hash}/convergence`
     expect((await get(path)).json).toMatchObject({
-      ...{ status: 'applied', target_count: 4, applied_count: 4, joiner_count: 0 },
+      status: 'applied',
+      target_count: 4,
+      applied_count: 4,
+      joiner_count: 0,
       times_ms: { p50: 3_000, p90: 10_000, p99: 10_000, p100: 10_000 },
     })
     const page = await get(`${path}?limit=3`)
@@ -411,14 +439,18 @@ describe('revisions', () => {
     await eventually('the rollback is made', () => ctx.fleet.workload(workloadId)!.activeHash === good.hash)
     await ctx.advance(300)
     expect((await get(`/${workloadId}/configs/${bad.hash}/convergence`)).json).toMatchObject({
-      ...{ status: 'failed', applied_count: 1, failed_count: 1 },
+      status: 'failed',
+      applied_count: 1,
+      failed_count: 1,
       times_ms: { p50: null, p100: null },
       rolled_back_by: { config_hash: good.hash, pushed_by: 'auto-rollback' },
     })
     const [newest, failed] = (await get(`/${workloadId}/configs`)).json as RevisionRecord[]
     expect(newest).toMatchObject({ pushed_by: 'auto-rollback', failed_config_hash: bad.hash })
     expect(failed).toMatchObject({
-      ...{ status: 'failed', is_failed_candidate: true, error_message: 'A port is already in use' },
+      status: 'failed',
+      is_failed_candidate: true,
+      error_message: 'A port is already in use',
       error_groups: [
         { cause: 'port_in_use', severity: 'high', count: 1, affected_instances: [agents[1]!.uid] },
       ],
@@ -461,8 +493,12 @@ describe('events', () => {
     const answer = await get(`/${agent.workloadId}/events/stats?window=1h`)
     const stats = answer.json as { buckets: { connected: number }[] }
     expect(stats).toMatchObject({
-      ...{ connected: 1, disconnected: 0, version_changed: 0, churn_rate_per_hour: 0 },
-      ...{ window: '1h', bucket_seconds: 60 },
+      connected: 1,
+      disconnected: 0,
+      version_changed: 0,
+      churn_rate_per_hour: 0,
+      window: '1h',
+      bucket_seconds: 60,
     })
     expect(stats.buckets).toHaveLength(60)
     expect(stats.buckets.at(-1)).toMatchObject({ connected: 1 })
@@ -532,7 +568,9 @@ describe('archive and delete', () => {
     expect(await remove(agent.workloadId)).toMatchObject({ status: 404 })
     expect((await audits())[0]).toBe('workload.delete')
     expect(ctx.frames.at(-1)).toEqual({
-      ...{ type: 'workload_removed', workload_id: agent.workloadId, reason: 'deleted' },
+      type: 'workload_removed',
+      workload_id: agent.workloadId,
+      reason: 'deleted',
     })
   })
 

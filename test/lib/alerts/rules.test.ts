@@ -129,8 +129,14 @@ describe('workload_unhealthy', () => {
 describe('rollout_halted', () => {
   const at = '2026-01-01T00:00:00.000Z'
   const halted = {
-    ...{ rolloutId: 'r1', pushId: 'p1', hash: HASH },
-    ...{ gate: 'health', value: 2, limit: 0, stage: 1, at },
+    rolloutId: 'r1',
+    pushId: 'p1',
+    hash: HASH,
+    gate: 'health',
+    value: 2,
+    limit: 0,
+    stage: 1,
+    at,
   }
   const judge = (of: WorkloadFacts['halted']) =>
     judgeWorkload(workload({ halted: of }), off, 0).rollout_halted

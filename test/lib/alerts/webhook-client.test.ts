@@ -338,7 +338,8 @@ describe('postWebhook through a proxy', () => {
       `CONNECT 127.0.0.1:${port} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nProxy-Authorization: ${authorization}\r\n\r\n`,
     ])
     expect(await post(`https://wrong.example.com:${port}/`, through(url))).toMatchObject({
-      ...{ code: 'connection-failed', cause: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+      code: 'connection-failed',
+      cause: 'ERR_TLS_CERT_ALTNAME_INVALID',
     })
     const untrusted = through(url, '', { trustedCertificates: null })
     expect(await post(`https://${HOOK}:${port}/`, untrusted)).toMatchObject({
@@ -355,7 +356,9 @@ describe('postWebhook through a proxy', () => {
       response.writeHead(307, { Location: 'https://169.254.169.254/' }).end(),
     )
     expect(await post(`https://${HOOK}:${port}/`, through(url))).toMatchObject({
-      ...{ code: 'refused', reason: 'metadata-service', hop: 1 },
+      code: 'refused',
+      reason: 'metadata-service',
+      hop: 1,
     })
     expect(asked).toHaveLength(1)
   })

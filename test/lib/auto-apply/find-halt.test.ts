@@ -23,8 +23,12 @@ async function haltAfter(states: readonly string[], { inAnHour = 0, underCount =
 describe('a version that applies by itself is halted', () => {
   it('by three failures one after the other, whose workloads and newest cause it names', async () => {
     expect(await haltAfter(['failed', 'no_answer', 'failed', 'applied'])).toEqual({
-      ...{ gate: 'failed_in_a_row', value: 3, limit: 3, workload_ids: ['w0', 'w1', 'w2'] },
-      ...{ cause: 'crashed', title: 'It exits' },
+      gate: 'failed_in_a_row',
+      value: 3,
+      limit: 3,
+      workload_ids: ['w0', 'w1', 'w2'],
+      cause: 'crashed',
+      title: 'It exits',
     })
   })
 

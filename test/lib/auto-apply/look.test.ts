@@ -22,7 +22,10 @@ type Hosts = Record<string, Host>
 
 const workload = (id: string, { cameMs = 1, runs = null, isAway = false, under = 'fc' }: Host) =>
   ({
-    ...{ id, under, createdAt: after(cameMs), activeHash: runs === null ? null : `v${runs}` },
+    id,
+    under,
+    createdAt: after(cameMs),
+    activeHash: runs === null ? null : `v${runs}`,
     instances: new Set(isAway ? [] : [{ connection: {}, capabilities: 0xffff, isExcluded: false }]),
   }) as unknown as Workload & { under: string | null }
 
@@ -38,7 +41,11 @@ function partsOf(hosts: Hosts, nowMs = 1_000) {
           ? []
           : [
               {
-                ...{ workloadId, number: runs, autoApplyId: null, state: 'applied', verdict: 'changes' },
+                workloadId,
+                number: runs,
+                autoApplyId: null,
+                state: 'applied',
+                verdict: 'changes',
                 ...({
                   isPushed: true,
                   resultHash: `v${runs}`,
@@ -49,7 +56,8 @@ function partsOf(hosts: Hosts, nowMs = 1_000) {
       ),
   }
   const parts = {
-    ...{ db, clock },
+    db,
+    clock,
     fleet: {
       workload: (id: string) => all.find((one) => one.id === id) ?? null,
       state: { firstSeenSince: (moment: Date) => all.filter(({ createdAt }) => createdAt >= moment) },
@@ -63,8 +71,16 @@ function partsOf(hosts: Hosts, nowMs = 1_000) {
 }
 
 const emptyRun = (more: Partial<AutoApplyRun> = {}): AutoApplyRun => ({
-  ...{ inFlight: new Map(), leftOut: new Map(), queue: [], nextTryMs: new Map(), underCount: 0 },
-  ...{ lookedAt: null, nextLookMs: 0, nextLapseLookMs: 0, hasNews: false, isStale: false },
+  inFlight: new Map(),
+  leftOut: new Map(),
+  queue: [],
+  nextTryMs: new Map(),
+  underCount: 0,
+  lookedAt: null,
+  nextLookMs: 0,
+  nextLapseLookMs: 0,
+  hasNews: false,
+  isStale: false,
   ...more,
 })
 const IN_FLIGHT = { pushId: 'p', startedMs: 0 }
@@ -79,8 +95,12 @@ async function look(hosts: Hosts, before: Partial<AutoApplyRun> = {}) {
 describe('a look at all workloads under the fleet config', () => {
   it('queues whom the version reaches, says why others are left out, and counts all', async () => {
     const found = await look({
-      ...{ newcomer: {}, older: { runs: 1 }, there: { runs: 2 }, newer: { runs: 3 } },
-      ...{ former: { cameMs: -1 }, elsewhere: { under: 'other' } },
+      newcomer: {},
+      older: { runs: 1 },
+      there: { runs: 2 },
+      newer: { runs: 3 },
+      former: { cameMs: -1 },
+      elsewhere: { under: 'other' },
     })
     expect(found.queue).toEqual(['newcomer', 'older'])
     expect(found.leftOut).toEqual({ newer: { reason: 'newer_version' }, former: { reason: 'not_newcomer' } })

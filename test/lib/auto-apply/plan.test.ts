@@ -13,16 +13,17 @@ const CONFIG = { id: 'fc', name: 'Web', selector: WEB, priority: 0 } as StoredFl
 
 const workload = (id: string, trustedLabels: Record<string, string>, more: Partial<Workload> = {}) =>
   ({
-    ...{
-      id,
-      displayName: id,
-      type: 'collector',
-      version: '',
-      labels: {},
-      trustedLabels,
-      fingerprintKeys: {},
-    },
-    ...{ acceptsRemoteConfig: true, availableComponents: null, archivedAt: null, activeHash: null },
+    id,
+    displayName: id,
+    type: 'collector',
+    version: '',
+    labels: {},
+    trustedLabels,
+    fingerprintKeys: {},
+    acceptsRemoteConfig: true,
+    availableComponents: null,
+    archivedAt: null,
+    activeHash: null,
     createdAt: new Date(0),
     ...more,
   }) as unknown as Workload
@@ -53,7 +54,8 @@ function plan(world: World, wanted: { number?: number; selector?: Selector; prio
     rivals: [],
   })
   const parts = {
-    ...{ db, clock: fakeClock() },
+    db,
+    clock: fakeClock(),
     fleet: { state: { workloads: new Map(workloads.map((one) => [one.id, one])) } },
     fleetConfigs: {
       configs: [CONFIG],

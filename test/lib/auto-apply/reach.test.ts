@@ -6,8 +6,15 @@ const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute))
 const NEWCOMER: ReachFacts = { activeHash: null, firstSeenAt: at(20), cameAt: null, brought: [] }
 const WANTED: WantedVersion = { autoApplyId: 'aa7', number: 7, since: at(10), hasOpenCampaign: false }
 const brought = (more: Partial<BroughtVersion>): BroughtVersion => ({
-  ...{ workloadId: 'w', autoApplyId: null, number: 6, resultHash: 'h6', verdict: 'changes' as const },
-  ...{ state: 'applied' as const, isPushed: true, at: at(15), ...more },
+  workloadId: 'w',
+  autoApplyId: null,
+  number: 6,
+  resultHash: 'h6',
+  verdict: 'changes' as const,
+  state: 'applied' as const,
+  isPushed: true,
+  at: at(15),
+  ...more,
 })
 const reach = (facts: Partial<ReachFacts>, wanted: Partial<WantedVersion> = {}) =>
   decideReach({ ...NEWCOMER, ...facts }, { ...WANTED, ...wanted })

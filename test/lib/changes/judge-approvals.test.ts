@@ -23,7 +23,11 @@ const by = (userId: string, at = NOW, rule: ApprovalCase['rule'] | null = null) 
 
 const judge = (change: Partial<ApprovalCase>) =>
   judgeApprovals({
-    ...{ rule: ELSE, given: [], authors: new Set(['author']), isSoleApprover: false, now: NOW },
+    rule: ELSE,
+    given: [],
+    authors: new Set(['author']),
+    isSoleApprover: false,
+    now: NOW,
     approvers: new Map(['author', 'ann', 'bob'].map((id) => [id, WELL])),
     ...change,
   })

@@ -13,15 +13,13 @@ afterEach(async () => {
 
 const actor = { userId: 'u', email: 'operator@example.com' }
 const request = (workloadId: string) => ({
-  ...{
-    workloadId,
-    hash: config(1).hash,
-    actor,
-    replaceReason: '',
-    ifCurrent: null,
-    isForced: false,
-    stillMay: async () => true,
-  },
+  workloadId,
+  hash: config(1).hash,
+  actor,
+  replaceReason: '',
+  ifCurrent: null,
+  isForced: false,
+  stillMay: async () => true,
 })
 
 it('a config that fails while its pin waits for its turn is not pinned', async () => {

@@ -51,14 +51,18 @@ async function startProcess(database: TestDatabase, id: string, startedAt = FAKE
   const membership = new Membership({
     self: { id, address: `${id}:1`, version: '1', linkVersion: 1, startedAt: new Date(startedAt) },
     connect: () => pool.openReserved('members'),
-    ...{ clock, timers, log },
+    clock,
+    timers,
+    log,
     onRenewed: () => void renewed++,
     onLate: () => void heard.push('late'),
     onOwnershipLost: () => void heard.push('ownership lost'),
   })
   const lock = openProcessLock({
     connect: () => pool.openReserved('control'),
-    ...{ clock, log: recordingLog(), pollMs: 20 },
+    clock,
+    log: recordingLog(),
+    pollMs: 20,
     onLost: () => void heard.push('lock lost'),
     mayClaim: (connection, isHeld) => membership.mayClaim(connection, isHeld),
   })
@@ -74,7 +78,14 @@ async function startProcess(database: TestDatabase, id: string, startedAt = FAKE
   }
   await untilRenewed(() => membership.start())
   return {
-    ...{ membership, lock, clock, timers, pool, session, heard, log },
+    membership,
+    lock,
+    clock,
+    timers,
+    pool,
+    session,
+    heard,
+    log,
     own: () => membership.own(lock.epoch, clock.now()),
     second: () => untilRenewed(() => timers.advance(1_000)),
   }

@@ -7,7 +7,12 @@ import type { CampaignStatus } from '../../../lib/wire/campaigns.ts'
 const request = (status: Approval['status']) => ({ id: status, status }) as Approval
 const decide = (more: Partial<DesiredFacts>) =>
   decideDesired({
-    ...{ hash: 'h', activeHash: 'other', hasFailed: false, isSameWish: true, newest: null, again: false },
+    hash: 'h',
+    activeHash: 'other',
+    hasFailed: false,
+    isSameWish: true,
+    newest: null,
+    again: false,
     ...more,
   })
 

@@ -4,7 +4,12 @@ import { groupUnmanaged, isUnmanaged } from '../../../lib/fleet-configs/adopt.ts
 
 const workload = (id: string, reports = 'h', more: Partial<Workload> = {}): Workload =>
   ({
-    ...{ id, pushSeq: 0, activeHash: null, archivedAt: null, type: 'collector', acceptsRemoteConfig: true },
+    id,
+    pushSeq: 0,
+    activeHash: null,
+    archivedAt: null,
+    type: 'collector',
+    acceptsRemoteConfig: true,
     live: { commonReportedHash: () => reports },
     ...more,
   }) as unknown as Workload

@@ -82,7 +82,11 @@ describe('a hold', () => {
     expect(await hold({ reason: '  being moved ' })).toEqual({
       ok: true,
       hold: {
-        ...{ workloadId: 'w1', reason: 'being moved', heldBy: ANN.email, heldById: ANN.userId, heldAt: NOW },
+        workloadId: 'w1',
+        reason: 'being moved',
+        heldBy: ANN.email,
+        heldById: ANN.userId,
+        heldAt: NOW,
         dueAt: new Date(NOW.getTime() + 7 * DAY_MS),
       },
     })
@@ -146,7 +150,9 @@ describe('holds of many', () => {
   it('that end half-way leave what was done, say so, and are read again', async () => {
     const { parts, held, transactions, loads } = partsOf(ids, { failing: 2 })
     expect(await holdWorkloads(parts, { ...ask(), workloadIds: ids })).toMatchObject({
-      ...{ ok: false, code: 'audit-unavailable', sideEffect: 'applied' },
+      ok: false,
+      code: 'audit-unavailable',
+      sideEffect: 'applied',
     })
     expect([held.size, transactions.length, loads()]).toEqual([50, 2, 1])
   })
@@ -161,7 +167,8 @@ describe('holds of many', () => {
     const { parts, held } = partsOf(ids)
     const stillMay = async (_: unknown, some: readonly string[]) => !some.includes('w060')
     expect(await holdWorkloads(parts, { ...ask({ stillMay }), workloadIds: ids })).toMatchObject({
-      ...{ code: 'out-of-scope', details: { changed_count: 50 } },
+      code: 'out-of-scope',
+      details: { changed_count: 50 },
     })
     expect(held.size).toBe(50)
   })

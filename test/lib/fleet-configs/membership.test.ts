@@ -3,18 +3,27 @@ import { type Candidate, judgeMembership } from '../../../lib/fleet-configs/memb
 import type { SelectableWorkload } from '../../../lib/selectors/selector.ts'
 
 const WORKLOAD: SelectableWorkload = {
-  ...{ type: 'collector', version: '0.149.0', labels: {}, trustedLabels: { tier: 'web' } },
-  ...{ fingerprintKeys: {}, acceptsRemoteConfig: true, availableComponents: null },
+  type: 'collector',
+  version: '0.149.0',
+  labels: {},
+  trustedLabels: { tier: 'web' },
+  fingerprintKeys: {},
+  acceptsRemoteConfig: true,
+  availableComponents: null,
 }
 const config = (id: string, priority: number, made: number, tier = 'web'): Candidate => ({
-  ...{ id, priority, createdAt: new Date(made), selector: { match_labels: { 'muster/tier': tier } } },
+  id,
+  priority,
+  createdAt: new Date(made),
+  selector: { match_labels: { 'muster/tier': tier } },
 })
 
 describe('a workload', () => {
   it('is under none of the fleet configs that do not select it', () => {
     expect(judgeMembership(WORKLOAD, [], null)).toEqual({ configId: null, rivals: [] })
     expect(judgeMembership(WORKLOAD, [config('edge', 9, 1, 'edge')], 'edge')).toEqual({
-      ...{ configId: null, rivals: [] },
+      configId: null,
+      rivals: [],
     })
   })
 
@@ -28,7 +37,8 @@ describe('a workload', () => {
     expect(judgeMembership(WORKLOAD, candidates, 'young')).toEqual({ configId: 'young', rivals: ['old'] })
     expect(judgeMembership(WORKLOAD, candidates, 'low')).toEqual({ configId: 'old', rivals: ['young'] })
     expect(judgeMembership(WORKLOAD, candidates.reverse(), null)).toEqual({
-      ...{ configId: 'old', rivals: ['young'] },
+      configId: 'old',
+      rivals: ['young'],
     })
   })
 })

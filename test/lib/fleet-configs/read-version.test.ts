@@ -5,11 +5,20 @@ import { configHash } from '../../../lib/model/config-hash.ts'
 import type { StoredVariable } from '../../../lib/store/fleet-configs.ts'
 
 const variable = (more: Partial<StoredVariable> = {}): StoredVariable => ({
-  ...{ name: 'site', type: 'string', isRequired: true, pattern: null, fallback: null, description: '' },
-  ...{ label: null, ...more },
+  name: 'site',
+  type: 'string',
+  isRequired: true,
+  pattern: null,
+  fallback: null,
+  description: '',
+  label: null,
+  ...more,
 })
 const DRAFT: VersionDraft = {
-  ...{ body: `a: \${muster:site}`, variables: [variable()], valueTable: null, comment: 'the first' },
+  body: `a: \${muster:site}`,
+  variables: [variable()],
+  valueTable: null,
+  comment: 'the first',
 }
 
 type Engine = Parameters<typeof readVersion>[1]
@@ -44,7 +53,9 @@ describe('a version', () => {
     expect(await read({ comment: 'x'.repeat(4_000) })).toMatchObject({ ok: true })
     for (const comment of ['x'.repeat(4_001), 'a\0b'])
       expect(await read({ comment })).toMatchObject({
-        ...{ ok: false, code: 'version-comment-invalid', details: { max: 4_000 } },
+        ok: false,
+        code: 'version-comment-invalid',
+        details: { max: 4_000 },
       })
   })
 
@@ -77,7 +88,9 @@ describe('the label of a variable', () => {
     ['', 'variable_label_unknown'],
   ])('cannot be %j without a pattern', async (label, why) => {
     expect(await read({ variables: [variable({ label })] })).toMatchObject({
-      ...{ ok: false, code: 'version-variables-invalid', details: { why } },
+      ok: false,
+      code: 'version-variables-invalid',
+      details: { why },
     })
   })
 })
@@ -89,7 +102,9 @@ describe('the table of values', () => {
     ['muster/', 'names nothing'],
   ])('is not keyed by %s, which %s', async (label) => {
     expect(await read(table({}, label))).toMatchObject({
-      ...{ ok: false, code: 'version-variables-invalid', details: { why: 'table_label_unset' } },
+      ok: false,
+      code: 'version-variables-invalid',
+      details: { why: 'table_label_unset' },
     })
   })
 
@@ -109,7 +124,8 @@ describe('the table of values', () => {
     const wrong = { variables: [variable({ pattern: '[a-z]+' })] }
     for (const site of ['PARIS', 'two\nlines', `ghp_${'a1B2'.repeat(9)}`])
       expect(await read({ ...wrong, ...table({ paris: { site } }) }), site).toMatchObject({
-        ...{ ok: false, code: 'version-variables-invalid' },
+        ok: false,
+        code: 'version-variables-invalid',
       })
   })
 })

@@ -3,15 +3,25 @@ import { resolveValues, type ValueSources } from '../../../lib/fleet-configs/val
 import type { StoredVariable } from '../../../lib/store/fleet-configs.ts'
 
 const variable = (name: string, label: string | null = null): StoredVariable => ({
-  ...{ name, label, type: 'string', isRequired: false, pattern: null, fallback: null, description: '' },
+  name,
+  label,
+  type: 'string',
+  isRequired: false,
+  pattern: null,
+  fallback: null,
+  description: '',
 })
 const SOURCES: ValueSources = {
   own: {},
   table: { label: 'muster/site', rows: { paris: { region: 'eu', zone: 'p1' } } },
   workload: {
-    ...{ type: 'collector', version: '0.149.0', labels: { region: 'reported' } },
-    ...{ trustedLabels: { site: 'paris', region: 'trusted' }, fingerprintKeys: {} },
-    ...{ acceptsRemoteConfig: true, availableComponents: null },
+    type: 'collector',
+    version: '0.149.0',
+    labels: { region: 'reported' },
+    trustedLabels: { site: 'paris', region: 'trusted' },
+    fingerprintKeys: {},
+    acceptsRemoteConfig: true,
+    availableComponents: null,
   },
   withReported: true,
 }

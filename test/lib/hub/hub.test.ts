@@ -28,7 +28,11 @@ beforeEach(() => {
 
 function connect(session: { sessionId?: string; lifeMs?: number } = {}): Browser {
   const browser: Browser = {
-    ...{ got: [], writes: 0, closed: [], isCut: false, takes: Number.POSITIVE_INFINITY },
+    got: [],
+    writes: 0,
+    closed: [],
+    isCut: false,
+    takes: Number.POSITIVE_INFINITY,
     client: {
       send(frames) {
         browser.writes++

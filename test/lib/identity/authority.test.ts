@@ -102,7 +102,10 @@ describe('authority', () => {
     const { clock, authority, tokens } = await setUp()
     const other = await tokens.sign({
       userId: '01980000-0000-7000-8000-00000000000b',
-      ...{ email: 'b@x', groups: [], sessionId, issuedAt: clock.now() },
+      email: 'b@x',
+      groups: [],
+      sessionId,
+      issuedAt: clock.now(),
     })
     expect(await authority.authenticate(other.token)).toEqual({ ok: false, code: 'unauthorized' })
   })

@@ -14,7 +14,10 @@ const SETTINGS = { keptAdministrators: [], onlyPasswordLogin: null, oidc: null, 
 function identityWith(verify: Passwords['verify']) {
   const passwords: Passwords = { verify, hash: async () => ({ ok: true, hash: 'new' }) }
   return openIdentity({
-    ...{ ...ctx, passwords, jwtSecret: TEST_CONFIG.jwtSecret, ...SETTINGS },
+    ...ctx,
+    passwords,
+    jwtSecret: TEST_CONFIG.jwtSecret,
+    ...SETTINGS,
     sessionsEnded: () => {},
   })
 }

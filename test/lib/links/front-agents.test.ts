@@ -22,7 +22,8 @@ function openFront(
   const clock = fakeClock()
   const timers = manualTimers(clock)
   const agents = new FrontAgents({
-    ...{ clock, timers },
+    clock,
+    timers,
     texts: {
       at: (hash: string) => (hash in texts ? Buffer.from(texts[hash]!) : null),
       find: async (hash: string) => (hash in texts ? Buffer.from(texts[hash]!) : null),
@@ -35,7 +36,8 @@ function openFront(
   const link = { send: (entry: FrontEntry) => void said.push(entry) }
   const told: ServerMessage[] = []
   const connectionOf = (id: number): AgentConnection => ({
-    ...{ id, transport: 'ws' as const },
+    id,
+    transport: 'ws' as const,
     send: () => 'sent',
     tell: (_uid, message) => {
       told.push(message)
@@ -54,8 +56,10 @@ function openFront(
   }
   const poll = (n: number) => {
     const connection: AgentConnection = {
-      ...{ id: -n, transport: 'http' as const },
-      ...{ send: () => 'dropped' as const, drop: () => undefined },
+      id: -n,
+      transport: 'http' as const,
+      send: () => 'dropped' as const,
+      drop: () => undefined,
     }
     const frame = agentFrame({ instanceUid: uidBytes(n), sequenceNum: 1, capabilities: 0x1807 })
     const intake = decodeFrame(frame)
@@ -254,7 +258,9 @@ describe('what is said on a link', () => {
     const timers = manualTimers(clock)
     const sent: string[] = []
     const writer = new BatchWriter<FrontEntry>({
-      ...{ clock, timers, epoch: 4 },
+      clock,
+      timers,
+      epoch: 4,
       send: (text) => void sent.push(text),
     })
     expect(readFrontBatch(sent.shift()!)).toMatchObject({ cell: 0, epoch: 4, entries: [] })

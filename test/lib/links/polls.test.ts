@@ -34,7 +34,8 @@ function openFront(capabilities: number) {
   const links = new OwnerLinks({ fleet, exchange, epoch: 1, clock, timers, log: silentLog })
   let readText = async (): Promise<Uint8Array | null> => Buffer.from(configYaml(1))
   const front = new FrontAgents({
-    ...{ clock, timers },
+    clock,
+    timers,
     texts: { at: () => null, find: () => readText() } as never,
     reported: { reportedConfig: () => true, hasRoomForConfigs: true } as never,
     normalise: async () => null,
@@ -80,7 +81,12 @@ function openFront(capabilities: number) {
     return answer
   }
   return {
-    ...{ link, begin, answered, deliver, poll, cut: () => cut() },
+    link,
+    begin,
+    answered,
+    deliver,
+    poll,
+    cut: () => cut(),
     readTextBy(read: typeof readText) {
       readText = read
     },

@@ -11,10 +11,15 @@ describe('the proxy of a call', () => {
   it('is that of the scheme', () => {
     const settings = read({ http: 'http://plain.example:3128', https: 'https://tls.example' })
     expect(proxyFor(settings, new URL('http://a.example/'))).toEqual({
-      ...{ host: 'plain.example', port: 3128, isTls: false, authorization: null },
+      host: 'plain.example',
+      port: 3128,
+      isTls: false,
+      authorization: null,
     })
     expect(proxyFor(settings, new URL('https://a.example/'))).toMatchObject({
-      ...{ host: 'tls.example', port: 443, isTls: true },
+      host: 'tls.example',
+      port: 443,
+      isTls: true,
     })
     expect(proxyFor(read({ http: 'plain.example' }), new URL('https://a.example/'))).toBeNull()
   })
@@ -31,7 +36,8 @@ describe('the proxy of a call', () => {
     'is refused as %j, and its text is not repeated',
     (https) => {
       expect(readProxySettings({ http: '', https, noProxy: '' })).toEqual({
-        ...{ ok: false, error: 'HTTPS_PROXY must be a URL such as http://proxy.example.com:3128' },
+        ok: false,
+        error: 'HTTPS_PROXY must be a URL such as http://proxy.example.com:3128',
       })
     },
   )

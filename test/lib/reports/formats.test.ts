@@ -148,14 +148,15 @@ describe('CSV', () => {
         order: 10,
         items: [
           {
-            ...{
-              id: 'workload:a',
-              resource: 'workload',
-              resource_id: 'a',
-              observed_at: '2026-07-02T12:00:00.000Z',
-            },
-            ...{ severity: 'warning', summary: 'say "hi", all', facts: { b: 2, a: ['x', null] } },
-            ...{ content_hash: 'ff', redacted: true },
+            id: 'workload:a',
+            resource: 'workload',
+            resource_id: 'a',
+            observed_at: '2026-07-02T12:00:00.000Z',
+            severity: 'warning',
+            summary: 'say "hi", all',
+            facts: { b: 2, a: ['x', null] },
+            content_hash: 'ff',
+            redacted: true,
           },
           {
             id: 'workload:b',

@@ -118,7 +118,11 @@ describe('process lock', () => {
         }
         return connection
       },
-      ...{ clock: systemClock, log: recordingLog(), onLost: () => lost++, pollMs: 20, standbyPatienceMs: 50 },
+      clock: systemClock,
+      log: recordingLog(),
+      onLost: () => lost++,
+      pollMs: 20,
+      standbyPatienceMs: 50,
     })
     cleanups.push(() => lock.release())
     await lock.acquire(new AbortController().signal)
@@ -173,7 +177,11 @@ describe('process lock', () => {
         }
         return connection
       },
-      ...{ clock: systemClock, log, onLost: () => undefined, pollMs: 20, standbyPatienceMs: 50 },
+      clock: systemClock,
+      log,
+      onLost: () => undefined,
+      pollMs: 20,
+      standbyPatienceMs: 50,
     })
     cleanups.push(() => lock.release())
     let hasStoodBy = false

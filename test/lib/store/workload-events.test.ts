@@ -18,8 +18,13 @@ beforeEach(async () => {
 afterAll(() => ctx.close())
 
 const event = (about: Partial<WorkloadEvent> = {}): WorkloadEvent => ({
-  ...{ workloadId, instanceUid: 'a'.repeat(32), podName: 'pod', eventType: 'connected' },
-  ...{ version: '0.150.0', prevVersion: '', occurredAt: new Date('2026-07-01T08:00:00.123Z') },
+  workloadId,
+  instanceUid: 'a'.repeat(32),
+  podName: 'pod',
+  eventType: 'connected',
+  version: '0.150.0',
+  prevVersion: '',
+  occurredAt: new Date('2026-07-01T08:00:00.123Z'),
   ...about,
 })
 const read = () => listEvents(database.pool, workloadId, { since: null, before: null, limit: 5_000 })

@@ -68,8 +68,14 @@ const untilKnown = (owner: TestMember) =>
 async function push(owner: TestMember, workloadId: string, body: string): Promise<Push> {
   const outcome = await ctxOf(owner).fleet.push(
     {
-      ...{ workloadId, body, hash: configHash(body), used: [], path: 'request', pushedBy: 'a@example.com' },
-      ...{ approvalId: null, rollbackTargetKind: null, actor: { userId: 'u1', email: 'a@example.com' } },
+      workloadId,
+      body,
+      hash: configHash(body),
+      used: [],
+      path: 'request',
+      approvalId: null,
+      rollbackTargetKind: null,
+      actor: { userId: 'u1', email: 'a@example.com' },
     },
     async () => ({ ok: true }),
   )
@@ -195,7 +201,9 @@ describe('agents of any process', () => {
     const poll = async (more: PlainMessage = {}) => {
       const { member } = turn++ % 2 === 0 ? front : owner
       const reply = await postAgent(`127.0.0.1:${member.opampPort}/v1/opamp`, {
-        ...{ instanceUid: uid, sequenceNum: ++sequenceNum, capabilities: 0x1807 },
+        instanceUid: uid,
+        sequenceNum: ++sequenceNum,
+        capabilities: 0x1807,
         ...more,
       })
       const offer = offerOf(reply.message())

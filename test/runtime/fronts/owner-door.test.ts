@@ -32,7 +32,11 @@ function openDoor(address: string) {
   const owner = { id: 'm', address, epoch: 1, since: null }
   const log = recordingLog()
   const door = new OwnerDoor({
-    ...{ owner: () => owner, lookAgain() {}, tls: null, clock: systemClock, log },
+    owner: () => owner,
+    lookAgain() {},
+    tls: null,
+    clock: systemClock,
+    log,
     linkDownMs: () => 0,
     self: { memberId: 'self', key: new Uint8Array(32), now: () => new Date() },
   })
@@ -57,14 +61,17 @@ describe('an owner without TLS', () => {
     const { door, owner, log } = openDoor(addressAt(port))
     expect(await door.open(owner, '/link')).toBeNull()
     const request = {
-      ...{ method: 'GET', path: '/api/me', query: '', peerAddress: '127.0.0.1' },
-      ...{ headers: () => [['cookie', 'session=secret']], header: () => '', discardBody() {} },
-      ...{
-        body: async () => new Uint8Array(),
-        isOverBudget: () => false,
-        isAborted: () => true,
-        onAborted() {},
-      },
+      method: 'GET',
+      path: '/api/me',
+      query: '',
+      peerAddress: '127.0.0.1',
+      headers: () => [['cookie', 'session=secret']],
+      header: () => '',
+      discardBody() {},
+      body: async () => new Uint8Array(),
+      isOverBudget: () => false,
+      isAborted: () => true,
+      onAborted() {},
     }
     const reply = await door.forward(request as never, { remoteAddress: '127.0.0.1', isSecure: false })
     expect(reply.status).toBe(503)

@@ -11,7 +11,9 @@ import {
 
 const filled = (more: Partial<CampaignValues> = {}): CampaignValues => ({
   ...emptyValues(),
-  ...{ name: 'Two', text: 'receivers: {}', lines: 'muster/env=staging' },
+  name: 'Two',
+  text: 'receivers: {}',
+  lines: 'muster/env=staging',
   ...more,
 })
 
@@ -20,16 +22,16 @@ describe('the form of a campaign', () => {
     expect(readValues(filled())).toEqual({
       faults: {},
       request: {
-        ...{ name: 'Two', description: '', change: { kind: 'text', yaml: 'receivers: {}', takeover: false } },
+        name: 'Two',
+        description: '',
+        change: { kind: 'text', yaml: 'receivers: {}', takeover: false },
         scope: { selector: { match_labels: { 'muster/env': 'staging' } } },
         waves: [{ count: 1, dwell_seconds: 60 }, { percentage: 5, dwell_seconds: 60 }, { dwell_seconds: 60 }],
-        ...{
-          limits: {},
-          max_in_flight: 500,
-          catch_up_seconds: 604_800,
-          windows: [],
-          retry_quarantined: false,
-        },
+        limits: {},
+        max_in_flight: 500,
+        catch_up_seconds: 604_800,
+        windows: [],
+        retry_quarantined: false,
       },
     })
   })
@@ -63,7 +65,8 @@ describe('the form of a campaign', () => {
         exclude_selector: {
           match_expressions: [{ key: 'muster/tier', operator: 'In', values: ['edge', 'rim'] }],
         },
-        ...{ exclude_names: ['web-1', 'web-2*'], exclude_ids: ['0123456789abcdef01234567'] },
+        exclude_names: ['web-1', 'web-2*'],
+        exclude_ids: ['0123456789abcdef01234567'],
       },
       waves: [
         { count: 2, selector: { match_labels: { 'identity/host.name': 'web-*' } }, dwell_seconds: 5 },
@@ -71,7 +74,9 @@ describe('the form of a campaign', () => {
         { percentage: 12.5, dwell_seconds: 90 },
         { dwell_seconds: 30 },
       ],
-      ...{ limits: { failed: 0, silent: 7 }, max_in_flight: 20, catch_up_seconds: 43_200 },
+      limits: { failed: 0, silent: 7 },
+      max_in_flight: 20,
+      catch_up_seconds: 43_200,
       windows: [
         { days: [1, 5], from: '22:00', to: '04:00' },
         { from: '01:00', to: '02:00' },

@@ -116,14 +116,12 @@ describe('what is said about a workload', () => {
 
 describe('a push that nobody has answered', () => {
   const push = {
-    ...{
-      status: 'pending',
-      phase: 'sent',
-      target_count: 3,
-      applied_count: 0,
-      failed_count: 0,
-      no_status_count: 3,
-    },
+    status: 'pending',
+    phase: 'sent',
+    target_count: 3,
+    applied_count: 0,
+    failed_count: 0,
+    no_status_count: 3,
   } as RevisionRecord
   test('is not said to be under way, and is called by one word everywhere', () => {
     const of = (change: Partial<RevisionRecord>) => {
@@ -218,14 +216,12 @@ describe('the stages of a rollout', () => {
       targets: number,
       applied: number,
     ) => ({
-      ...{
-        index,
-        status,
-        percentage: [25, 50, 100][index],
-        target_count: targets,
-        dwell_seconds: 0,
-        gates: [],
-      },
+      index,
+      status,
+      percentage: [25, 50, 100][index],
+      target_count: targets,
+      dwell_seconds: 0,
+      gates: [],
       counts: { pending: 0, applying: targets - applied, applied, failed: 0 },
     })
     const rollout = {
@@ -311,7 +307,8 @@ describe('a line of time that is read page by page', () => {
     expect(known).toEqual({ rows: ['e', 'd', 'c', 'b'], next: '/5', outside: [4, 2] })
     // How many are not shown is counted again for the page that was read again, and kept for the others.
     expect(joinPage(known, true, { rows: ['f', 'e'], next: '/2', outside: [5] }, id)).toEqual({
-      ...{ rows: ['f', 'e', 'd', 'c', 'b'], next: '/5' },
+      rows: ['f', 'e', 'd', 'c', 'b'],
+      next: '/5',
       outside: [5, 2],
     })
     // The new page shares no row with the known ones, so rows between them are missing: start from the new page.

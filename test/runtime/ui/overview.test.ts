@@ -24,7 +24,12 @@ const workload = (status: WorkloadRecord['status'], more: Partial<WorkloadRecord
     ...more,
   }) as WorkloadRecord
 const change = (kind: ChangeRecord['kind'], outcome: ChangeRecord['outcome']): ChangeRecord => ({
-  ...{ kind, outcome, id: kind, at: '2026-07-01T08:00:00.000Z', who: 'a@b.c', is_break_glass: false },
+  kind,
+  outcome,
+  id: kind,
+  at: '2026-07-01T08:00:00.000Z',
+  who: 'a@b.c',
+  is_break_glass: false,
 })
 const ARCHIVED = { archived_at: '2026-07-01T08:00:00.000Z' }
 
@@ -79,7 +84,9 @@ describe('is it us?', () => {
       judgeNow(outdated, [alert('w0', { rule: 'version_outdated', severity: 'warning' })]),
     ).toMatchObject({ tone: 'warn', alertCount: 1, overCount: 0 })
     expect(judgeNow(WELL, [alert('', { rule: 'campaign_halted', severity: 'warning' })])).toMatchObject({
-      ...{ tone: 'warn', alertCount: 1, overCount: 0 },
+      tone: 'warn',
+      alertCount: 1,
+      overCount: 0,
     })
     const back = fleetOf(workload('connected', { trouble: { kind: 'rolled_back' } }))
     expect(judgeNow(back, [])).toMatchObject({ tone: 'bad', troubledCount: 1 })
@@ -189,7 +196,9 @@ describe('the numbers of the overview', () => {
   test('draw a gap where nothing was counted', () => {
     const start = (minutes: number) => new Date(Date.UTC(2026, 6, 1, 8, minutes)).toISOString()
     const bars = toHealthBars({
-      ...{ window: '1h', bucket_seconds: 300, since: start(0) },
+      window: '1h',
+      bucket_seconds: 300,
+      since: start(0),
       buckets: [
         { start: start(0), connected: 3, degraded: 0, disconnected: 0 },
         { start: start(55), connected: 2, degraded: 1, disconnected: 1 },
@@ -198,7 +207,7 @@ describe('the numbers of the overview', () => {
     expect(bars.times).toHaveLength(12)
     expect(bars.connected).toEqual([3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2])
     expect(bars.disconnected.at(-1)).toBe(1)
-    const empty = { ...{ window: '1h' as const, bucket_seconds: 300, since: start(0) }, buckets: [] }
+    const empty = { window: '1h' as const, bucket_seconds: 300, since: start(0), buckets: [] }
     expect(toHealthBars(empty).times).toEqual([])
   })
 })

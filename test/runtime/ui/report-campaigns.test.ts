@@ -23,7 +23,9 @@ const halt: CampaignHalt = {
 const campaign = itemOf(
   draftCampaign(
     campaignRow('cmp_1', {
-      ...{ name: 'Sampling', status: 'halted', halt },
+      name: 'Sampling',
+      status: 'halted',
+      halt,
       waveStates: [{ wave: 0, state: 'applied', count: 2, began: 0, ended: 1_000 }],
     }),
   ),

@@ -263,8 +263,11 @@ export class SimAgent implements Hearer {
     if (nature.transport === 'socket') return this.#gateways.connect(nature.gateway, this)
     if (this.#world.service() === null) return null
     return new Poller({
-      ...{ world: this.#world, agent: this, source: `10.0.0.${nature.index}` },
-      ...{ pollMs: nature.pollMs, isEager: nature.isEager },
+      world: this.#world,
+      agent: this,
+      source: `10.0.0.${nature.index}`,
+      pollMs: nature.pollMs,
+      isEager: nature.isEager,
       bare: () => this.#makeReport({}),
     })
   }

@@ -79,8 +79,14 @@ function describeWorkload(workload: Workload): Record<string, unknown> {
 }
 
 const describePush = ({ pushId, seq, hash, status, phase, kind, counts, error }: FollowedPush['push']) => ({
-  ...{ pushId, seq, hash, status, phase, kind },
-  ...{ counts: sorted(Object.entries(counts)), cause: error?.cause ?? null },
+  pushId,
+  seq,
+  hash,
+  status,
+  phase,
+  kind,
+  counts: sorted(Object.entries(counts)),
+  cause: error?.cause ?? null,
 })
 
 function describeFollowed(followed: FollowedPush): Record<string, unknown> {
@@ -94,7 +100,9 @@ function describeFollowed(followed: FollowedPush): Record<string, unknown> {
   return {
     ...describePush(push),
     body: Buffer.from(body).toString('utf8'),
-    ...{ failedCount, lostCount, lossCount },
+    failedCount,
+    lostCount,
+    lossCount,
     targets: sorted(described),
   }
 }

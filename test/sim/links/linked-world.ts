@@ -95,7 +95,9 @@ export class LinkedWorld extends World {
       notSent(connection, uid, hash)
     }
     standing.of = new Standing({
-      ...{ time: this.time, database: this.database, client: service.client },
+      time: this.time,
+      database: this.database,
+      client: service.client,
       onLate: () => this.#owned.get(service)?.dropAll(),
       onRenewed() {},
     })
@@ -119,7 +121,11 @@ export class LinkedWorld extends World {
   startFront(): void {
     const name = `front ${++this.#frontCount}`
     const front: SimFront = new SimFront({
-      ...{ name, database: this.database, time: this.time, dice: this.dice, configs: this.#engine },
+      name,
+      database: this.database,
+      time: this.time,
+      dice: this.dice,
+      configs: this.#engine,
       busyChance: () => this.busyChance,
       owner: () => this.#owner(),
       dial: (from, owner) => this.#dial(from, owner),
@@ -198,8 +204,12 @@ export class LinkedWorld extends World {
     const known = this.#owned.get(service)
     if (known !== undefined) return known
     const links = new OwnerLinks({
-      ...{ fleet: service.fleet, exchange: service.ctx.opamp, epoch: service.lock.epoch },
-      ...{ clock: this.time.clock, timers: this.time.timersOf(service.client), log: silentLog },
+      fleet: service.fleet,
+      exchange: service.ctx.opamp,
+      epoch: service.lock.epoch,
+      clock: this.time.clock,
+      timers: this.time.timersOf(service.client),
+      log: silentLog,
     })
     this.#owned.set(service, links)
     return links

@@ -46,9 +46,13 @@ export async function runLinkedSeed(
   await world.end()
   const had = Object.entries(world.troubles).flatMap(([trouble, isOn]) => (isOn ? [trouble] : []))
   return {
-    ...{ seed, troubles: had, problems: world.promises.problems },
-    ...{ trace: world.readTrace(), course: world.readCourse() },
-    ...{ ...rows[0]!, ...counted },
+    seed,
+    troubles: had,
+    problems: world.promises.problems,
+    trace: world.readTrace(),
+    course: world.readCourse(),
+    ...rows[0]!,
+    ...counted,
   }
 }
 

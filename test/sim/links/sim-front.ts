@@ -54,7 +54,8 @@ export class SimFront implements AgentsService {
     this.#parts = parts
     this.name = name
     this.agents = new FrontAgents({
-      ...{ clock, timers },
+      clock,
+      timers,
       texts: new OfferTexts(db),
       reported: new ReportedTexts({ db, clock, timers, log: silentLog }),
       normalise: (text, own) => this.#normalise(text, own),
@@ -62,7 +63,9 @@ export class SimFront implements AgentsService {
     this.fleet = this.#asFleet()
     this.ctx = {
       opamp: createOpampExchange({
-        ...{ fleet: this.agents, clock, log: silentLog },
+        fleet: this.agents,
+        clock,
+        log: silentLog,
         messageBytesMax: TEST_CONFIG.opampMessageBytesMax,
       }),
     }
@@ -75,10 +78,14 @@ export class SimFront implements AgentsService {
       lookAgain: () => void database.pass(this.client).then(() => this.#look(), ignore),
       onChange() {},
       onSilent() {},
-      ...{ clock, timers, log: silentLog },
+      clock,
+      timers,
+      log: silentLog,
     })
     new Standing({
-      ...{ time, database, client: this.client },
+      time,
+      database,
+      client: this.client,
       onLate: () => this.link.cut(),
       onRenewed: () => this.#look(),
     })

@@ -17,7 +17,10 @@ export interface Called {
 
 const toActor = (person: typeof AUTHOR): Actor => ({
   ...person,
-  ...{ groups: [], permissions: new Set(permissionsOf(ROLES)), sessionId: 's', apiToken: null },
+  groups: [],
+  permissions: new Set(permissionsOf(ROLES)),
+  sessionId: 's',
+  apiToken: null,
   grants: [{ permissions: permissionsOf(ROLES), scope: null }],
   credential: 'bearer',
 })

@@ -53,7 +53,12 @@ export class InventoryOperator {
   async pin(workloadId: string, hash: string): Promise<void> {
     await ask(this.#world, `pin ${hash.slice(0, 6)}`, ({ ctx }) =>
       markKnownGood(ctx, {
-        ...{ workloadId, hash, actor: AUTHOR, replaceReason: '', ifCurrent: null, isForced: true },
+        workloadId,
+        hash,
+        actor: AUTHOR,
+        replaceReason: '',
+        ifCurrent: null,
+        isForced: true,
         stillMay: async () => true,
       }),
     )

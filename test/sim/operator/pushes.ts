@@ -40,8 +40,13 @@ export class PushingOperator {
     const targetGroup = this.#world.dice.pick(['', 'edge'])
     const created = await ask(this.#world, `request ${words} for ${workloadId.slice(0, 4)}`, ({ ctx }) =>
       createApproval(ctx, {
-        ...{ workloadId, draftYaml, targetGroup, targetEnv: 'staging', comment: 'please' },
-        ...{ actor: AUTHOR, prodConfirmation: false },
+        workloadId,
+        draftYaml,
+        targetGroup,
+        targetEnv: 'staging',
+        comment: 'please',
+        actor: AUTHOR,
+        prodConfirmation: false,
       }),
     )
     if (created?.ok !== true) return null
@@ -74,8 +79,14 @@ export class PushingOperator {
     const { dice, time } = this.#world
     const answer = await ask(this.#world, `push ${approvalId.slice(4, 8)}`, ({ ctx }) =>
       pushApproval(ctx, {
-        ...{ workloadId, approvalId, actor: AUTHOR, comment: '', stages },
-        ...{ prodDoubleConfirmed: false, breakGlass: false, breakGlassReason: '' },
+        workloadId,
+        approvalId,
+        actor: AUTHOR,
+        comment: '',
+        stages,
+        prodDoubleConfirmed: false,
+        breakGlass: false,
+        breakGlassReason: '',
         stillMay: async () => true,
       }),
     )

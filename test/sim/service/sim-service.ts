@@ -95,7 +95,10 @@ export class SimService {
     const timers = time.timersOf(this.client)
     this.lock = openProcessLock({
       connect: () => database.openControl(this.client),
-      ...{ clock: time.clock, log: this.#openLog(), onLost: () => sim.lostLock(this), pollMs: LOCK_POLL_MS },
+      clock: time.clock,
+      log: this.#openLog(),
+      onLost: () => sim.lostLock(this),
+      pollMs: LOCK_POLL_MS,
       pause: (ms, signal) =>
         new Promise((resolve, reject) => {
           timers.after(ms, () => (signal.aborted ? reject(signal.reason) : resolve()))
@@ -116,15 +119,23 @@ export class SimService {
     const configs = this.#openEngine()
     const config: Config = {
       ...TEST_CONFIG,
-      ...{ disconnectGraceMs: GRACE_MS, minAgentVersion, retentionDays: ARCHIVED_AFTER_MS / DAY_MS },
+      disconnectGraceMs: GRACE_MS,
+      minAgentVersion,
+      retentionDays: ARCHIVED_AFTER_MS / DAY_MS,
     }
     return {
-      ...{ config, clock, timers, random: dice, log: this.#openLog(), configs },
+      config,
+      clock,
+      timers,
+      random: dice,
+      log: this.#openLog(),
+      configs,
       db: fenced(database.openFor(this.client), (tx) => this.lock.checkEpoch(tx)),
       edition: createCommunityEdition(),
       running: { version: '0.0.0', nodeVersion: process.versions.node, startedAt: clock.now() },
       readiness: { ping: (timeoutMs) => this.lock.ping(timeoutMs) },
-      ...{ databaseStatistics: null, cluster: null },
+      databaseStatistics: null,
+      cluster: null,
       network: systemWebhookNetwork,
       mayOffer: () => this.lock.isHeld(),
       openApi: () => '',
@@ -229,10 +240,15 @@ export class SimService {
     const { db, clock } = this.ctx
     await sweep(
       {
-        ...{ db, clock, fleet: this.fleet, log: this.#openLog() },
+        db,
+        clock,
+        fleet: this.fleet,
+        log: this.#openLog(),
         retentionDays: ARCHIVED_AFTER_MS / DAY_MS,
         archiveDays: DELETED_AFTER_MS / DAY_MS,
-        ...{ eventRetentionDays: 1, alertRetentionDays: 1, workloadsMax: AGENT_LIMITS.workloads },
+        eventRetentionDays: 1,
+        alertRetentionDays: 1,
+        workloadsMax: AGENT_LIMITS.workloads,
       },
       this.#stop.signal,
     )

@@ -39,8 +39,15 @@ export const settingsFor = (
   more: Partial<OidcSettings> = {},
 ): OidcSettings => ({
   callbackUrl: `${publicUrl}/api/auth/oidc/callback`,
-  ...{ issuer, publicUrl, clientId: CLIENT_ID, clientSecret: CLIENT_SECRET, clientAuth: 'basic' },
-  ...{ scopes: 'openid profile email groups', groupsClaim: 'groups', groupMap: null, name: 'Test Directory' },
+  issuer,
+  publicUrl,
+  clientId: CLIENT_ID,
+  clientSecret: CLIENT_SECRET,
+  clientAuth: 'basic',
+  scopes: 'openid profile email groups',
+  groupsClaim: 'groups',
+  groupMap: null,
+  name: 'Test Directory',
   sessionMs: 36_000_000,
   ...more,
 })
@@ -56,7 +63,8 @@ export async function startProvider(
     env: {
       PORT: String(port),
       ISSUER: options.issuer ?? '',
-      ...{ CLIENT_ID, CLIENT_SECRET },
+      CLIENT_ID,
+      CLIENT_SECRET,
       REDIRECT_URI: `${publicUrl}/api/auth/oidc/callback`,
       LOGOUT_URI: `${publicUrl}/api/auth/oidc/backchannel-logout`,
       CLOCK_OFFSET_MS: options.clockOffsetMs === undefined ? '' : String(options.clockOffsetMs),

@@ -21,16 +21,18 @@ const NOW = new Date(FAKE_START)
 
 const workload = (more: Partial<Record<keyof Workload, unknown>> = {}): Workload =>
   ({
-    ...{
-      id: 'w1',
-      type: 'collector',
-      version: '0.149.0',
-      labels: {},
-      trustedLabels: {},
-      fingerprintKeys: {},
-    },
-    ...{ acceptsRemoteConfig: true, availableComponents: null, archivedAt: null, activeHash: BASE },
-    ...{ quarantinedHashes: new Set(), quarantinedInstances: new Map() },
+    id: 'w1',
+    type: 'collector',
+    version: '0.149.0',
+    labels: {},
+    trustedLabels: {},
+    fingerprintKeys: {},
+    acceptsRemoteConfig: true,
+    availableComponents: null,
+    archivedAt: null,
+    activeHash: BASE,
+    quarantinedHashes: new Set(),
+    quarantinedInstances: new Map(),
     instances: new Set([{ connection: { id: 1 }, workload: {}, capabilities: 0xffff, isExcluded: false }]),
     live: { instances: () => [] },
     ...more,
@@ -98,7 +100,9 @@ function partsOf(world: World = {}) {
   }
   const target = { version: '0.149.0', labels: {}, trustedLabels: {}, instances: [], workloadId: 'w1' }
   const parts = {
-    ...{ db, configs, clock: { now: () => NOW } },
+    db,
+    configs,
+    clock: { now: () => NOW },
     fleetConfigs: { membershipOf: () => ({ configId: under, rivals: [] }) },
     configTargets: { find: async () => (world.isGone ? null : target) },
     reservationOf: () => world.reservation ?? null,
@@ -121,13 +125,23 @@ const judge = (
 ): Promise<Judgement> => judgeOf(partsOf(world).parts, change, more).judge(workload(who))
 
 const REQUIRED = (name: string, label: string | null = null): StoredVariable => ({
-  ...{ name, label, type: 'string', isRequired: true, pattern: null, fallback: null, description: '' },
+  name,
+  label,
+  type: 'string',
+  isRequired: true,
+  pattern: null,
+  fallback: null,
+  description: '',
 })
 
 describe('a workload that a change is meant for', () => {
   it('changes, from what it runs to what it would run', async () => {
     expect(await judge({})).toEqual({
-      ...{ verdict: 'changes', reason: null, baseHash: BASE, isProduction: false, required: ['otlp'] },
+      verdict: 'changes',
+      reason: null,
+      baseHash: BASE,
+      isProduction: false,
+      required: ['otlp'],
       result: { ok: true, hash: RESULT, text: 'the result', values: {} },
     })
   })
@@ -197,10 +211,13 @@ describe('a version of a fleet config', () => {
   it('names the variable that has no value, and is refused where it is gone', async () => {
     const world = { under: 'fc', variables: [REQUIRED('site')] }
     expect(await judge(world, {}, VERSION)).toMatchObject({
-      ...{ verdict: 'refused', reason: 'variable_missing', variable: 'site' },
+      verdict: 'refused',
+      reason: 'variable_missing',
+      variable: 'site',
     })
     expect(await judge({ under: 'fc', variables: null }, {}, VERSION)).toMatchObject({
-      ...{ verdict: 'refused', reason: 'base_content_gone' },
+      verdict: 'refused',
+      reason: 'base_content_gone',
     })
   })
 
@@ -209,7 +226,8 @@ describe('a version of a fleet config', () => {
     const labels = { site: 'paris' }
     const inProduction = { labels, trustedLabels: { env: 'prod' } }
     expect(await judge(world, inProduction, VERSION)).toMatchObject({
-      ...{ verdict: 'changes', result: { values: { site: 'paris' } } },
+      verdict: 'changes',
+      result: { values: { site: 'paris' } },
     })
     const byItself = { byItself: { production: new Set<string>() } }
     expect(await judge(world, { labels }, VERSION, byItself)).toMatchObject({ verdict: 'changes' })

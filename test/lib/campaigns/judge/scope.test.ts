@@ -7,8 +7,14 @@ type Workload = Parameters<ReturnType<typeof openScope>>[0]
 
 const workload = (id: string, tier: string) =>
   ({
-    ...{ id, type: 'collector', version: '0.149.0', labels: {}, trustedLabels: { tier } },
-    ...{ fingerprintKeys: {}, acceptsRemoteConfig: true, availableComponents: null },
+    id,
+    type: 'collector',
+    version: '0.149.0',
+    labels: {},
+    trustedLabels: { tier },
+    fingerprintKeys: {},
+    acceptsRemoteConfig: true,
+    availableComponents: null,
   }) as unknown as Workload
 const WEB = workload('web', 'web')
 const EDGE = workload('edge', 'edge')

@@ -2,18 +2,20 @@ import { expect, it } from 'vitest'
 import { type BoundTarget, hashPlan } from '../../../../lib/campaigns/plan/plan-hash.ts'
 
 const TARGETS: readonly BoundTarget[] = ['a', 'b'].map((workloadId) => ({
-  ...{
-    workloadId,
-    verdict: 'changes' as const,
-    baseHash: 'b',
-    resultHash: 'r',
-    isProduction: false,
-    wave: 0,
-  },
+  workloadId,
+  verdict: 'changes' as const,
+  baseHash: 'b',
+  resultHash: 'r',
+  isProduction: false,
+  wave: 0,
 }))
 const RULES = {
-  ...{ waves: [{}], limits: { failed: 1 }, maxInFlight: 500, catchUpSeconds: 60 },
-  ...{ windows: [], retryQuarantined: false },
+  waves: [{}],
+  limits: { failed: 1 },
+  maxInFlight: 500,
+  catchUpSeconds: 60,
+  windows: [],
+  retryQuarantined: false,
 }
 type Bound = Parameters<typeof hashPlan>[0]
 const PLAN: Bound = { changeHash: 'c', rules: RULES, policyHash: 'p', targets: TARGETS }

@@ -17,12 +17,19 @@ interface Host {
 
 const workload = (id: string, host: Host): Workload =>
   ({
-    ...{ id, displayName: id, type: 'collector', version: '', labels: {}, fingerprintKeys: {} },
+    id,
+    displayName: id,
+    type: 'collector',
+    version: '',
+    labels: {},
+    fingerprintKeys: {},
     trustedLabels: { tier: 'web', ...host.labels },
-    ...{ acceptsRemoteConfig: true, availableComponents: null },
+    acceptsRemoteConfig: true,
+    availableComponents: null,
     archivedAt: host.isArchived ? new Date(0) : null,
     activeHash: host.activeHash === undefined ? 'base' : host.activeHash,
-    ...{ quarantinedHashes: new Set(), quarantinedInstances: new Map() },
+    quarantinedHashes: new Set(),
+    quarantinedInstances: new Map(),
     instances: new Set(host.isAway ? [] : [{ connection: {}, capabilities: 0xffff, isExcluded: false }]),
     live: { instances: () => [], count: host.isAway ? 0 : (host.instances ?? 1) },
   }) as unknown as Workload
@@ -30,8 +37,11 @@ const workload = (id: string, host: Host): Workload =>
 const SCOPE = { selector: { match_labels: { 'muster/tier': 'web' } } }
 const campaignOf = (more: object = {}): StoredCampaign =>
   ({
-    ...{ id: 'c1', edition: 1, change: { kind: 'text', yaml: 'a: b', hash: configHash('a: b') } },
-    ...{ scope: SCOPE, rules: { waves: [{ count: 1 }, {}], retryQuarantined: false } },
+    id: 'c1',
+    edition: 1,
+    change: { kind: 'text', yaml: 'a: b', hash: configHash('a: b') },
+    scope: SCOPE,
+    rules: { waves: [{ count: 1 }, {}], retryQuarantined: false },
     ...more,
   }) as unknown as StoredCampaign
 
@@ -65,7 +75,8 @@ function plannerOver(hosts: Record<string, Host>, { isChanged = false, busy = 0,
   }
   const all = Object.entries(hosts).map(([id, host]) => workload(id, host))
   const parts = {
-    ...{ clock: fakeClock(), log: { error: (about: unknown) => logged.push(about) } },
+    clock: fakeClock(),
+    log: { error: (about: unknown) => logged.push(about) },
     db: {
       query: async () => {
         if (fault !== '') throw new Error(fault)
@@ -152,7 +163,10 @@ describe('a plan', () => {
       { change },
     )
     expect(plan).toMatchObject({
-      ...{ target_count: 3, instance_count: 5, production_count: 1, no_way_back_count: 1 },
+      target_count: 3,
+      instance_count: 5,
+      production_count: 1,
+      no_way_back_count: 1,
       environments: ['prod'],
     })
   })

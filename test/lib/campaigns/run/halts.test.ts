@@ -3,7 +3,13 @@ import { haltOfLapse, haltOfLimit } from '../../../../lib/campaigns/run/find-hal
 import { findPassedLimit, type LimitFacts } from '../../../../lib/campaigns/run/limits.ts'
 
 const facts = (more: Partial<LimitFacts>): LimitFacts => ({
-  ...{ wave: 1, targetCount: 100, counts: {}, unhealthy: 0, drifted: 0, asked: {}, raised: {} },
+  wave: 1,
+  targetCount: 100,
+  counts: {},
+  unhealthy: 0,
+  drifted: 0,
+  asked: {},
+  raised: {},
   ...more,
 })
 const passed = (more: Partial<LimitFacts>) => findPassedLimit(facts(more))
@@ -45,8 +51,13 @@ describe('a halt', () => {
     const limit = { gate: 'failed', value: 4, limit: 3 } as const
     const worst = { cause: 'port_in_use', title: 'Port in use', count: 3 }
     expect(haltOfLimit(limit, 2, ['a', 'b'], worst)).toEqual({
-      ...{ gate: 'failed', value: 4, limit: 3, wave: 2, workload_ids: ['a', 'b'] },
-      ...{ cause: 'port_in_use', title: 'Port in use' },
+      gate: 'failed',
+      value: 4,
+      limit: 3,
+      wave: 2,
+      workload_ids: ['a', 'b'],
+      cause: 'port_in_use',
+      title: 'Port in use',
     })
     expect(haltOfLimit(limit, 2, [], undefined)).not.toHaveProperty('cause')
   })

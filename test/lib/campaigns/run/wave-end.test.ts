@@ -21,17 +21,21 @@ describe('a wave', () => {
 
   it('is watched from its end as long as the plan says, and then the next one begins', () => {
     expect(moveAfterWave({ plan, wave: 0, waveEndedAt: null }, AT)).toMatchObject({
-      ...{ to: { status: 'running', waveEndedAt: AT }, action: null },
+      to: { status: 'running', waveEndedAt: AT },
+      action: null,
     })
     expect(moveAfterWave({ plan, wave: 0, waveEndedAt: AT }, later(59))).toBeNull()
     expect(moveAfterWave({ plan, wave: 0, waveEndedAt: AT }, later(60))).toMatchObject({
-      ...{ to: { status: 'running', wave: 1, waveEndedAt: null }, action: 'campaign.wave' },
+      to: { status: 'running', wave: 1, waveEndedAt: null },
+      action: 'campaign.wave',
     })
   })
 
   it('that is the last one ends the campaign, with a record', () => {
     expect(moveAfterWave({ plan, wave: 1, waveEndedAt: AT }, AT)).toEqual({
-      ...{ from: 'running', to: { status: 'done', endedAt: AT }, action: 'campaign.done' },
+      from: 'running',
+      to: { status: 'done', endedAt: AT },
+      action: 'campaign.done',
     })
   })
 })

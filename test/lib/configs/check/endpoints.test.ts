@@ -4,7 +4,9 @@ import { validateStatically } from '../../../../lib/configs/check/validate.ts'
 const findings = (exporter: string, receiver = 'otlp: {protocols: {grpc: }}') => {
   const text = `receivers:\n  ${receiver}\nexporters:\n  ${exporter}\nservice:\n  pipelines:\n    traces: {receivers: [otlp], exporters: [${exporter.slice(0, exporter.indexOf(':'))}]}\n`
   const about = {
-    ...{ target: null, requestedVersion: '', minimumVersion: '' },
+    target: null,
+    requestedVersion: '',
+    minimumVersion: '',
     validatedAt: new Date('2026-07-01T08:00:00.000Z'),
   }
   return validateStatically(text, about)

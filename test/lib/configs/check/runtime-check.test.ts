@@ -208,7 +208,9 @@ describe.runIf(isWalled)('the runtime check', () => {
     // The same program does reveal it when it runs without the sandbox and without the checks before it.
     await writeFile(join(folder, 'draft.yaml'), draft)
     const told = await runProgram(binaryPath, ['validate', '--config', 'draft.yaml'], {
-      ...{ folder, timeoutMs: 10_000, outputBytesMax: 65_536 },
+      folder,
+      timeoutMs: 10_000,
+      outputBytesMax: 65_536,
     })
     expect(told.stderr).toContain('sesame-in-a-file')
   })
@@ -227,7 +229,9 @@ describe('the runtime check on any system', () => {
       systemClock,
       noWalls,
     )({
-      ...{ text: 'a: 1\n', references: harmless(), targetVersion: '' },
+      text: 'a: 1\n',
+      references: harmless(),
+      targetVersion: '',
     })
     expect(check).toMatchObject({
       status: 'skipped',
@@ -289,7 +293,11 @@ async function expandingCollector(): Promise<string> {
   const outfile = join(folder, 'expanding')
   await build({
     entryPoints: [fileURLToPath(new URL('../../../support/expanding-collector.ts', import.meta.url))],
-    ...{ outfile, bundle: true, platform: 'node', format: 'cjs', logLevel: 'silent' },
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    logLevel: 'silent',
     banner: { js: `#!${process.execPath}` },
   })
   await chmod(outfile, 0o755)

@@ -111,14 +111,16 @@ function missingOf(text: string, unknown: readonly { category: string; type: str
     if (!unknown.some((one) => one.category === category && one.type === type))
       components.get(category)!.push(type)
   const target: ConfigTarget = {
-    ...{ workloadId: 'w', displayName: 'w', type: 'collector', version: '', status: 'connected' },
-    ...{
-      labels: {},
-      trustedLabels: {},
-      acceptsRemoteConfig: true,
-      lastKnownComponents: null,
-      activeConfigHash: null,
-    },
+    workloadId: 'w',
+    displayName: 'w',
+    type: 'collector',
+    version: '',
+    status: 'connected',
+    labels: {},
+    trustedLabels: {},
+    acceptsRemoteConfig: true,
+    lastKnownComponents: null,
+    activeConfigHash: null,
     instances: [{ uid: 'a', podName: '', components, isCapable: true, runsProfiles: false }],
   }
   const { checks } = validateStatically(text, { ...NOBODY, target })

@@ -45,7 +45,12 @@ describe('a diff', () => {
       schema_version: 'otel-config-diff.v1',
       valid: true,
       risk_score: { severity: 'none', reasons: [], applies_to_count: 0 },
-      ...{ components: [], pipelines: [], endpoints: [], security: [], risk_items: [], human_summary: [] },
+      components: [],
+      pipelines: [],
+      endpoints: [],
+      security: [],
+      risk_items: [],
+      human_summary: [],
       diagnostics: [],
       normalized: { base_component_count: 6, target_component_count: 6, base_pipeline_count: 2 },
     })
@@ -271,7 +276,9 @@ describe('the blast radius', () => {
 
   it('reaches nobody without a workload', () => {
     expect(diff(BASE, BASE, null, [peer('b', 'eu')]).blast_radius).toMatchObject({
-      ...{ impacted_services: [], impacted_clusters: [], critical_collectors: [] },
+      impacted_services: [],
+      impacted_clusters: [],
+      critical_collectors: [],
     })
   })
 })
@@ -338,7 +345,11 @@ describe('generated configs', () => {
       fc.property(config, (value) => {
         const text = JSON.stringify(value)
         expect(diff(text, JSON.stringify(value, null, 2))).toMatchObject({
-          ...{ components: [], pipelines: [], endpoints: [], security: [], risk_items: [] },
+          components: [],
+          pipelines: [],
+          endpoints: [],
+          security: [],
+          risk_items: [],
         })
       }),
       { seed: 11, numRuns: 50 },

@@ -285,9 +285,17 @@ describe('any config', () => {
 
 describe('the request for a workload', () => {
   const target: ConfigTarget = {
-    ...{ workloadId: 'w1', displayName: 'w', type: 'collector', version: '', status: 'connected' },
-    ...{ labels: { env: 'staging' }, trustedLabels: {}, acceptsRemoteConfig: true, instances: [] },
-    ...{ lastKnownComponents: null, activeConfigHash: null },
+    workloadId: 'w1',
+    displayName: 'w',
+    type: 'collector',
+    version: '',
+    status: 'connected',
+    labels: { env: 'staging' },
+    trustedLabels: {},
+    acceptsRemoteConfig: true,
+    instances: [],
+    lastKnownComponents: null,
+    activeConfigHash: null,
   }
   const server = { otlpAllowlist: ['a'], criticalExporters: ['b'], requiredResourceAttributes: ['c'] }
   const request = (

@@ -7,12 +7,20 @@ import {
 } from '../../../../lib/fleet/decide/push-obstacle.ts'
 
 const OPEN: PushFacts = {
-  ...{ isArchived: false, isHeld: false, isBusy: false, isQuarantined: false },
-  ...{ frozenFor: null, managedBy: null },
+  isArchived: false,
+  isHeld: false,
+  isBusy: false,
+  isQuarantined: false,
+  frozenFor: null,
+  managedBy: null,
 }
 const OBSTRUCTED: PushFacts = {
-  ...{ isArchived: true, isHeld: true, isBusy: true, isQuarantined: true },
-  ...{ frozenFor: 'end of the year', managedBy: 'platform' },
+  isArchived: true,
+  isHeld: true,
+  isBusy: true,
+  isQuarantined: true,
+  frozenFor: 'end of the year',
+  managedBy: 'platform',
 }
 
 describe('whether a push may begin', () => {

@@ -2,8 +2,15 @@ import { describe, expect, it } from 'vitest'
 import { chooseRollbackTarget, decidePush, type PushFacts } from '../../../../lib/fleet/decide/push.ts'
 
 const COUNTS = {
-  ...{ targets: 4, applying: 0, applied: 0, failed: 0, lostOut: 0, straggler: 0, gone: 0 },
-  ...{ lost: 0, losses: 0 },
+  targets: 4,
+  applying: 0,
+  applied: 0,
+  failed: 0,
+  lostOut: 0,
+  straggler: 0,
+  gone: 0,
+  lost: 0,
+  losses: 0,
 }
 const decide = (counts: Partial<typeof COUNTS>, facts: Partial<PushFacts> = {}) => {
   const { status, phase, cause } = decidePush({

@@ -10,16 +10,18 @@ import type { StagePlan } from '../../../../lib/store/rollouts.ts'
 const PLAN: StagePlan = { count: 2, dwellMs: 10_000, gates: [] }
 const decide = (facts: Partial<StageFacts>) =>
   decideStage({
-    ...{
-      isLast: false,
-      plan: PLAN,
-      members: 2,
-      memberUids: ['a', 'b'],
-      applied: 0,
-      silentUids: [],
-      living: 2,
-    },
-    ...{ failedUids: [], unhealthyUids: [], driftedUids: [], convergedForMs: null, isHeld: false },
+    isLast: false,
+    plan: PLAN,
+    members: 2,
+    memberUids: ['a', 'b'],
+    applied: 0,
+    silentUids: [],
+    living: 2,
+    failedUids: [],
+    unhealthyUids: [],
+    driftedUids: [],
+    convergedForMs: null,
+    isHeld: false,
     ...facts,
   })
 

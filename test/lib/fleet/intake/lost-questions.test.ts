@@ -27,7 +27,10 @@ let exchange: OpampExchange
 beforeEach(async () => {
   ctx = await createFleetContext(database)
   exchange = createOpampExchange({
-    ...{ fleet: ctx.fleet, clock: ctx.clock, log: silentLog, messageBytesMax: 1_048_576 },
+    fleet: ctx.fleet,
+    clock: ctx.clock,
+    log: silentLog,
+    messageBytesMax: 1_048_576,
   })
 })
 afterEach(async () => {
@@ -98,7 +101,10 @@ describe('a poller that says only what has changed', () => {
     await ctx.close()
     ctx = await createFleetContext(database, { clock: ctx.clock })
     exchange = createOpampExchange({
-      ...{ fleet: ctx.fleet, clock: ctx.clock, log: silentLog, messageBytesMax: 1_048_576 },
+      fleet: ctx.fleet,
+      clock: ctx.clock,
+      log: silentLog,
+      messageBytesMax: 1_048_576,
     })
   }
 

@@ -191,7 +191,10 @@ it('a config that kills everybody who took it fails as a whole, also where someb
 
 it('a poller that makes room for others was not lost with its offer', async () => {
   const exchange = createOpampExchange({
-    ...{ fleet: ctx.fleet, clock: ctx.clock, log: silentLog, messageBytesMax: 1_048_576 },
+    fleet: ctx.fleet,
+    clock: ctx.clock,
+    log: silentLog,
+    messageBytesMax: 1_048_576,
     pollersMax: { perSource: 1, inAll: 10 },
   })
   const poll = (uid: string, sequenceNum: number, more = {}) =>

@@ -23,7 +23,10 @@ let exchange: OpampExchange
 beforeEach(async () => {
   ctx = await createFleetContext(database)
   exchange = createOpampExchange({
-    ...{ fleet: ctx.fleet, clock: ctx.clock, log: silentLog, messageBytesMax: 1_048_576 },
+    fleet: ctx.fleet,
+    clock: ctx.clock,
+    log: silentLog,
+    messageBytesMax: 1_048_576,
   })
 })
 afterEach(async () => {

@@ -52,7 +52,8 @@ it('an offer that may have been stored and is due no more is held as its row is'
   // This instance joins while the push is open, and does not report what becomes of configs.
   db.loseAnswer('offers.store')
   const second = fakeAgent(ctx.fleet, {
-    ...{ host: 'doubt', capabilities: SUPERVISOR & ~AGENT_CAPABILITIES.reportsRemoteConfig },
+    host: 'doubt',
+    capabilities: SUPERVISOR & ~AGENT_CAPABILITIES.reportsRemoteConfig,
   })
   await ctx.advance(500)
   expect(db.pending()).toEqual([])
@@ -92,8 +93,12 @@ it('an offer that may have been stored of a push that failed meanwhile counts as
     [pushId],
   )
   expect(stored).toEqual({
-    ...{ status: 'failed', target_count: 2, joined_count: 1 },
-    ...{ rows: 2, targets: 2, joiners: 1 },
+    status: 'failed',
+    target_count: 2,
+    joined_count: 1,
+    rows: 2,
+    targets: 2,
+    joiners: 1,
   })
   expect(second.offered()).not.toContain(configHash(configYaml(4322)))
   await ctx.close()

@@ -21,25 +21,19 @@ function offered(times: number) {
   for (let n = 0; n < times; n++) send()
   const decide = (canReport: boolean, nowMs = 0) =>
     decideOffer({
-      ...{
-        assignment: ASSIGNMENT,
-        hasStoppedOffers: false,
-        isCapable: true,
-        isCompatible: true,
-        canReport,
-        nowMs,
-      },
-      ...{
-        areComponentsAwaited: false,
-        isQuarantined: false,
-        isOldFailure: false,
-        unansweredOtherHash: null,
-      },
-      ...{
-        reported: { isKnown: true, hash: '', status: 'none', sinceMs: 0 } as const,
-        offer: instance.offer,
-        connectionId: CONNECTION,
-      },
+      assignment: ASSIGNMENT,
+      hasStoppedOffers: false,
+      isCapable: true,
+      isCompatible: true,
+      canReport,
+      nowMs,
+      areComponentsAwaited: false,
+      isQuarantined: false,
+      isOldFailure: false,
+      unansweredOtherHash: null,
+      reported: { isKnown: true, hash: '', status: 'none', sinceMs: 0 } as const,
+      offer: instance.offer,
+      connectionId: CONNECTION,
     })
   return { instance, send, decide }
 }

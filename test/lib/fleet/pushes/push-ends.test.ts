@@ -52,7 +52,9 @@ describe('a target ends', () => {
     b!.applying()
     await ctx.advance(LONG_MS)
     expect(await workload.ends(pushId)).toEqual({
-      ...{ a: 'applied', b: 'straggler: apply_timeout', c: 'straggler: no_answer' },
+      a: 'applied',
+      b: 'straggler: apply_timeout',
+      c: 'straggler: no_answer',
     })
     expect(await workload.stored(pushId)).toMatchObject({ status: 'applied' })
   })
@@ -79,14 +81,13 @@ describe('a target ends', () => {
     const [a, b] = workload.agents
     const outcome = await ctx.fleet.push(
       {
-        ...{
-          workloadId: workload.id,
-          ...config(1),
-          used: [],
-          path: 'request',
-          actor: { userId: 'u1', email: 'p@example.com' },
-        },
-        ...{ approvalId: null, rollbackTargetKind: null },
+        workloadId: workload.id,
+        ...config(1),
+        used: [],
+        path: 'request',
+        actor: { userId: 'u1', email: 'p@example.com' },
+        approvalId: null,
+        rollbackTargetKind: null,
       },
       async () => {
         b!.say({

@@ -234,8 +234,13 @@ describe('a stage', () => {
     for (const stages of [STAGES, [STAGES[1]!]]) {
       const outcome = await ctx.fleet.push(
         {
-          ...{ workloadId: workload.id, ...needsMore, stages, path: 'request' },
-          ...{ actor: { userId: 'u1', email: 'p@example.com' }, approvalId: null, rollbackTargetKind: null },
+          workloadId: workload.id,
+          ...needsMore,
+          stages,
+          path: 'request',
+          actor: { userId: 'u1', email: 'p@example.com' },
+          approvalId: null,
+          rollbackTargetKind: null,
         },
         async () => ({ ok: true }),
       )

@@ -9,7 +9,8 @@ it('finds the workloads that were first seen since a moment, and looks at an old
   let looks = 0
   const workload = (id: string, second: number) =>
     ({
-      ...{ id, displayName: id },
+      id,
+      displayName: id,
       get createdAt() {
         looks++
         return at(second)

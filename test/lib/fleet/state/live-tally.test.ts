@@ -76,7 +76,8 @@ describe('what live instances have in common', () => {
     const tally = new LiveTally()
     tally.put(someone('a', { components: list('one', { receivers: ['nop', 'otlp'], exporters: ['debug'] }) }))
     expect(tally.commonComponents()).toEqual({
-      ...{ components: { receivers: ['nop', 'otlp'], exporters: ['debug'] }, hash: 'one' },
+      components: { receivers: ['nop', 'otlp'], exporters: ['debug'] },
+      hash: 'one',
     })
     const other = someone('b', { components: list('two', { receivers: ['otlp'] }) })
     tally.put(other)
@@ -90,7 +91,10 @@ describe('what live instances have in common', () => {
   test('one that failed speaks for all; applied is said only when everyone has said it', () => {
     const tally = new LiveTally()
     const report = (status: 'applying' | 'applied' | 'failed') => ({
-      ...{ status, hash: HASH, error: null, at: new Date(1_000) },
+      status,
+      hash: HASH,
+      error: null,
+      at: new Date(1_000),
     })
     const a = someone('a', { report: report('applied') })
     const b = someone('b')

@@ -9,9 +9,20 @@ const push = { submittedAt: START } as Push
 
 function target(uid: string, more: Partial<PushTarget> = {}): PushTarget {
   return {
-    ...{ instanceUid: uid, podName: '', isTarget: true, isJoiner: false, state: 'applied', generation: 1 },
-    ...{ offeredAt: START, applyingAt: null, endedAt: null, error: null, hadFailedBefore: false },
-    ...{ losses: 0, updatedAt: START, ...more },
+    instanceUid: uid,
+    podName: '',
+    isTarget: true,
+    isJoiner: false,
+    state: 'applied',
+    generation: 1,
+    offeredAt: START,
+    applyingAt: null,
+    endedAt: null,
+    error: null,
+    hadFailedBefore: false,
+    losses: 0,
+    updatedAt: START,
+    ...more,
   }
 }
 

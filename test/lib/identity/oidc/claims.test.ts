@@ -46,7 +46,8 @@ describe('a person', () => {
 
   it('has an e-mail only where it looks like one, and a name that cannot be taken for something else', () => {
     expect(read({ email: 'ada@example.com' })).toMatchObject({
-      ...{ email: 'ada@example.com', displayName: 'ada@example.com' },
+      email: 'ada@example.com',
+      displayName: 'ada@example.com',
     })
     expect(read({ email: 'ada', name: 'Ada L.' })).toMatchObject({ email: null, displayName: 'Ada L.' })
     expect(read({ name: '<b>admin</b>', preferred_username: 'ada\u202e' })).toMatchObject({

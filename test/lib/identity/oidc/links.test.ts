@@ -23,12 +23,18 @@ let ended: string[]
 let recorded: number
 const links = (keptAdministrators: readonly string[] = []) =>
   openLinkAdministration({
-    ...{ clock: ctx.clock, db: ctx.db, keptAdministrators },
+    clock: ctx.clock,
+    db: ctx.db,
+    keptAdministrators,
     ends: { announce: (ids) => ended.push(...ids) },
   })
 const ask = (userId = ADA) =>
   upsertLinkRequest(database.pool, {
-    ...{ id: REQUEST, userId, issuer: ISSUER, subject: 'ada', email: 'ada@example.com' },
+    id: REQUEST,
+    userId,
+    issuer: ISSUER,
+    subject: 'ada',
+    email: 'ada@example.com',
     requestedAt: ctx.clock.now(),
   })
 const listRecords = () =>
@@ -77,7 +83,8 @@ describe('a link that is accepted', () => {
 describe('a link that is not made', () => {
   it('to an administrator whom the settings name, however his e-mail is written', async () => {
     expect(await links([' ADA@Example.com ', 'other@example.com']).accept(BY, REQUEST)).toEqual({
-      ...{ ok: false, code: 'seed-admin' },
+      ok: false,
+      code: 'seed-admin',
     })
     expect(await findExternalUser(database.pool, ISSUER, 'ada')).toBeUndefined()
     expect([await isSignedIn(), ended, await records()]).toEqual([true, [], []])

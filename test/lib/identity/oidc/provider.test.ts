@@ -78,8 +78,13 @@ describe('the provider', () => {
     const { origin, pathname, searchParams } = new URL(begun.url)
     expect(origin + pathname).toBe(`${ISSUER}/auth`)
     expect(Object.fromEntries(searchParams)).toMatchObject({
-      ...{ client_id: CLIENT_ID, response_type: 'code', redirect_uri: SETTINGS.callbackUrl },
-      ...{ scope: SETTINGS.scopes, state: FLOW.state, nonce: FLOW.nonce, code_challenge_method: 'S256' },
+      client_id: CLIENT_ID,
+      response_type: 'code',
+      redirect_uri: SETTINGS.callbackUrl,
+      scope: SETTINGS.scopes,
+      state: FLOW.state,
+      nonce: FLOW.nonce,
+      code_challenge_method: 'S256',
     })
     expect(begun.url).not.toContain(FLOW.verifier)
   })
@@ -110,7 +115,8 @@ describe('whoever comes back', () => {
   it('is who the ID token says, with what UserInfo adds', async () => {
     answers['/token'] = () => tokens({ sid: 's1' })
     expect(await open().finish(BACK, FLOW)).toMatchObject({
-      ...{ ok: true, issuer: ISSUER },
+      ok: true,
+      issuer: ISSUER,
       identity: { subject: 'ada', displayName: 'Ada Lovelace', providerSession: 's1' },
     })
   })
@@ -148,7 +154,8 @@ describe('whoever comes back', () => {
 
   it('is refused with the state of another browser, before any code is exchanged', async () => {
     expect(await open().finish('code=abc&state=other', FLOW)).toMatchObject({
-      ...{ ok: false, code: 'provider-refused' },
+      ok: false,
+      code: 'provider-refused',
     })
     expect(asked).not.toContain('/token')
   })

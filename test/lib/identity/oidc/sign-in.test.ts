@@ -19,7 +19,10 @@ afterAll(() => ctx.close())
 
 const makeAda = () =>
   insertExternalUser(database.pool, {
-    ...{ id: '00000000-0000-7000-8000-0000000000ad', email: 'Ada', issuer: ISSUER, subject: 'ada' },
+    id: '00000000-0000-7000-8000-0000000000ad',
+    email: 'Ada',
+    issuer: ISSUER,
+    subject: 'ada',
     createdAt: new Date(0),
   })
 const removeAda = () => database.pool.execute(`delete from users where subject = 'ada'`)
@@ -37,13 +40,21 @@ function signInAs(
     return ctx.db.change(name, ...rest)
   }
   const db: AuditedDatabase = {
-    ...{ query: (...of) => ctx.db.query(...of), execute: (...of) => ctx.db.execute(...of) },
-    ...{ transaction: (...of) => ctx.db.transaction(...of), snapshot: (...of) => ctx.db.snapshot(...of) },
-    ...{ act: (...of) => ctx.db.act(...of), observe: (event) => ctx.db.observe(event), change },
-    ...{ upToDate: () => ctx.db.upToDate(), settleDoubts: () => ctx.db.settleDoubts() },
+    query: (...of) => ctx.db.query(...of),
+    execute: (...of) => ctx.db.execute(...of),
+    transaction: (...of) => ctx.db.transaction(...of),
+    snapshot: (...of) => ctx.db.snapshot(...of),
+    act: (...of) => ctx.db.act(...of),
+    observe: (event) => ctx.db.observe(event),
+    change,
+    upToDate: () => ctx.db.upToDate(),
+    settleDoubts: () => ctx.db.settleDoubts(),
   }
   const parts = {
-    ...{ db, clock: ctx.clock, random: ctx.random, ends: { announce: () => {} } },
+    db,
+    clock: ctx.clock,
+    random: ctx.random,
+    ends: { announce: () => {} },
     tokens: openTokens(TEST_CONFIG.jwtSecret, ctx.clock),
     settings: settingsFor(ISSUER, 'http://muster.example', { groupMap }),
   }
@@ -69,7 +80,9 @@ it('is refused where the only group that she would have had goes meanwhile', asy
   const grouped = { ...ADA, groups: ['shop', 'cooks'] }
   const remove = () => database.pool.execute('delete from groups where id = $1', [id])
   expect(await signInAs(grouped, map, [remove])).toEqual({
-    ...{ ok: false, code: 'no-group', groups: ['shop', 'cooks'] },
+    ok: false,
+    code: 'no-group',
+    groups: ['shop', 'cooks'],
   })
   expect(await database.pool.query(`select from users where subject = 'ada'`)).toHaveLength(0)
 })
