@@ -25,7 +25,7 @@ export function openAlerting(
   const { minAgentVersion } = config
   const problem = minAgentVersionProblem(minAgentVersion)
   if (problem !== null) log.warn({}, problem)
-  const webhooks = new WebhookDeliveries({ db, clock, log, url: config.webhookUrl, network })
+  const webhooks = new WebhookDeliveries({ db, clock, random, log, url: config.webhookUrl, network })
   const alerts = new AlertEngine({
     db,
     clock,
@@ -44,6 +44,6 @@ export function openAlerting(
     webhooks,
   })
   const { publicUrl } = config
-  const news = openChangeNews({ clock, random, webhooks, publicUrl })
+  const news = openChangeNews({ clock, webhooks, publicUrl })
   return { alerts, webhooks, news }
 }

@@ -1,8 +1,13 @@
 import type { DraftRefusal } from '../../lib/changes/approval-parts.ts'
 import type { RollbackOutcome } from '../../lib/changes/perform-rollback.ts'
 import type { PrepareOutcome } from '../../lib/changes/prepare-rollback.ts'
+import { RollbackRequest } from '../../lib/wire/rollback.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import { jsonBody } from '../../runtime/define.ts'
 import { problem, type Reply } from '../../runtime/reply.ts'
+
+/** What a rollback is asked with: nothing but a comment, and that may be left out. */
+export const rollbackBody = jsonBody(RollbackRequest, { bytesMax: 16_384, whenAbsent: { comment: '' } })
 
 /** The reply to a rollback that was refused; it also says whether trying again makes sense. */
 export function refuseRollback(outcome: Exclude<RollbackOutcome | PrepareOutcome, { ok: true }>): Reply {

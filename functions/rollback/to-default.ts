@@ -1,10 +1,10 @@
 import { rollBackToDefault } from '../../lib/changes/perform-rollback.ts'
-import { DefaultRollbackAccepted, RollbackRequest } from '../../lib/wire/rollback.ts'
-import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { DefaultRollbackAccepted } from '../../lib/wire/rollback.ts'
+import { defineHttp, noQuery, signedIn } from '../../runtime/define.ts'
 import { askAgain } from '../../runtime/reach.ts'
 import { accepted } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/_workload-path.ts'
-import { refuseRollback } from './_rollback-replies.ts'
+import { refuseRollback, rollbackBody } from './_rollback-replies.ts'
 
 /** Go back to the pinned known-good config, or else to what was applied before. */
 export default defineHttp({
@@ -14,7 +14,7 @@ export default defineHttp({
   gate: 'config_safety.guided_rollback',
   params: workloadParams,
   query: noQuery,
-  body: jsonBody(RollbackRequest, { bytesMax: 16_384, whenAbsent: { comment: '' } }),
+  body: rollbackBody,
   replies: [{ status: 202, description: 'The rollback is under way.', json: DefaultRollbackAccepted }],
   errors: [
     'out-of-scope',

@@ -1,11 +1,11 @@
 import { rollBackToHash } from '../../lib/changes/perform-rollback.ts'
 import { ROLLBACK_TIMEOUT_SECONDS } from '../../lib/changes/prepare-rollback.ts'
-import { RollbackAccepted, RollbackRequest } from '../../lib/wire/rollback.ts'
-import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { RollbackAccepted } from '../../lib/wire/rollback.ts'
+import { defineHttp, noQuery, signedIn } from '../../runtime/define.ts'
 import { askAgain } from '../../runtime/reach.ts'
 import { accepted } from '../../runtime/reply.ts'
 import { revisionParams } from '../workloads/_workload-path.ts'
-import { refuseRollback } from './_rollback-replies.ts'
+import { refuseRollback, rollbackBody } from './_rollback-replies.ts'
 
 /** Push a config of the history again. A push that is pending does not hold it back. */
 export default defineHttp({
@@ -15,7 +15,7 @@ export default defineHttp({
   gate: 'config_safety.guided_rollback',
   params: revisionParams,
   query: noQuery,
-  body: jsonBody(RollbackRequest, { bytesMax: 16_384, whenAbsent: { comment: '' } }),
+  body: rollbackBody,
   replies: [{ status: 202, description: 'The rollback is under way.', json: RollbackAccepted }],
   errors: [
     'out-of-scope',

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { followedPushes } from '../fleet/state/state.ts'
-import { type Random, randomHex, uuidv7 } from '../ids.ts'
+import { type Random, randomHex } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { listPushesOfCampaigns } from '../store/alert-topics.ts'
 import {
@@ -15,7 +15,6 @@ import {
   resolveAlerts,
 } from '../store/alerts.ts'
 import type { Database, Db } from '../store/db.ts'
-import { insertDeliveries } from '../store/webhook-deliveries.ts'
 import { inTurns, nextTurn } from '../turns.ts'
 import { toWebhookBody } from './alert-record.ts'
 import {
@@ -29,6 +28,7 @@ import {
   type WorkloadFacts,
 } from './rules.ts'
 import { type ConfigConflict, decideTopics, findTopicCauses } from './topics.ts'
+import type { WebhookDeliveries } from './webhook-delivery.ts'
 import { AssignmentTimes, countLive, toWorkloadFacts } from './workload-facts.ts'
 
 /** Who is told of alerts after they are stored. Calls are cheap and never throw. */
@@ -53,8 +53,8 @@ export interface AlertEngineParts {
   settings: RuleSettings
   /** Fleet configs that hold workloads which another fleet config selects with the same priority. */
   findConflicts(): Promise<ConfigConflict[]>
-  /** Whether a webhook is to be called for fired alerts, and what hears that calls are owed. */
-  webhooks: { readonly isEnabled: boolean; owe(): void }
+  /** The webhook that is told of fired alerts. */
+  webhooks: Pick<WebhookDeliveries, 'owe'>
   notices: AlertNotices
 }
 
@@ -195,22 +195,15 @@ export class AlertEngine {
     now: Date,
     open: (tx: Db) => Promise<Alert[]>,
   ): Promise<{ fired: number; resolved: number }> {
-    const { db, random, webhooks, notices } = this.#parts
+    const { db, webhooks, notices } = this.#parts
     const idsOf = (kind: 'resolve' | 'end-quiet') =>
       actions.flatMap((action) => (action.kind === kind ? action.alertId : []))
     const { fired, resolved } = await db.transaction('alerts.look', async (tx) => {
       const resolved = await resolveAlerts(tx, idsOf('resolve'), now)
       await endQuiet(tx, idsOf('end-quiet'))
       const fired = await open(tx)
-      if (webhooks.isEnabled && fired.length > 0) {
-        const owed = fired.map((alert) => ({
-          id: uuidv7(now, random),
-          alertId: alert.id,
-          body: toWebhookBody(alert),
-        }))
-        webhooks.owe()
-        await insertDeliveries(tx, owed, now)
-      }
+      const told = fired.map((alert) => ({ alertId: alert.id, body: toWebhookBody(alert) }))
+      await webhooks.owe(tx, told, now)
       return { fired, resolved }
     })
     for (const alert of resolved) notices.resolved(alert)

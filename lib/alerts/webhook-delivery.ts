@@ -1,11 +1,13 @@
 import type { Clock } from '../clock.ts'
+import { type Random, uuidv7 } from '../ids.ts'
 import type { Log } from '../log.ts'
-import { type Database, DatabaseUnavailable } from '../store/db.ts'
+import { type Database, DatabaseUnavailable, type Db } from '../store/db.ts'
 import {
   ATTEMPTS_MAX,
   claimDelivery,
   deleteDelivery,
   dropStaleDeliveries,
+  insertDeliveries,
   nextDueAt,
   type WebhookDelivery,
 } from '../store/webhook-deliveries.ts'
@@ -27,6 +29,7 @@ const CALLS_MAX = 4
 export interface WebhookDeliveryParts {
   db: Database
   clock: Clock
+  random: Random
   log: Log
   /** As configured; empty when there is no webhook. */
   url: string
@@ -59,14 +62,12 @@ export class WebhookDeliveries {
     this.#url = checked?.ok ? parts.url : null
   }
 
-  /** Whether there is a webhook to call. */
-  get isEnabled(): boolean {
-    return this.#url !== null
-  }
-
-  /** A transaction that is under way inserts deliveries: look for them from now on. */
-  owe(): void {
+  /** Store deliveries that are due at once, where there is a webhook, in the transaction of what they tell of. */
+  async owe(tx: Db, told: readonly { alertId: string; body: string }[], now: Date): Promise<void> {
+    if (this.#url === null || told.length === 0) return
     this.#owedUntilMs = this.#parts.clock.monotonicMs() + OWED_LOOK_MS
+    const owed = told.map((one) => ({ id: uuidv7(now, this.#parts.random), ...one }))
+    await insertDeliveries(tx, owed, now)
   }
 
   /** Make every call that is due. Failures are logged; while the database is away the deliveries wait. */

@@ -1,12 +1,11 @@
+import type { WebhookDeliveries } from '../alerts/webhook-delivery.ts'
 import type { AuditActor } from '../audit/event.ts'
 import type { Clock } from '../clock.ts'
 import { redactText } from '../configs/redact/redact.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { type Random, uuidv7 } from '../ids.ts'
 import type { Approval } from '../store/approvals.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import type { Db } from '../store/db.ts'
-import { insertDeliveries } from '../store/webhook-deliveries.ts'
 import type { ChangeEvent, ChangeNewsBody } from '../wire/news.ts'
 
 /** What happened, whoever did it, and what it is about. */
@@ -43,16 +42,13 @@ const cut = (text: string, most: number): string => [...text].slice(0, most).joi
  */
 export function openChangeNews(parts: {
   clock: Clock
-  random: Random
-  webhooks: { readonly isEnabled: boolean; owe(): void }
+  webhooks: Pick<WebhookDeliveries, 'owe'>
   /** Where browsers find the service, without a slash at its end; empty when that is not configured. */
   publicUrl: string
 }): ChangeNews {
-  const { clock, random, webhooks, publicUrl } = parts
+  const { clock, webhooks, publicUrl } = parts
   return {
     async owe(tx, { event, by, reason = '', about: { path, ...about } }) {
-      if (!webhooks.isEnabled) return
-      webhooks.owe()
       const now = clock.now()
       const told = cut(redactText(reason), REASON_LENGTH_MAX)
       const body: ChangeNewsBody = {
@@ -61,11 +57,7 @@ export function openChangeNews(parts: {
         ...(publicUrl === '' ? {} : { link: publicUrl + path }),
         change: { ...about, by, ...(told === '' ? {} : { reason: told }) },
       }
-      await insertDeliveries(
-        tx,
-        [{ id: uuidv7(now, random), alertId: about.id, body: JSON.stringify(body) }],
-        now,
-      )
+      await webhooks.owe(tx, [{ alertId: about.id, body: JSON.stringify(body) }], now)
     },
   }
 }

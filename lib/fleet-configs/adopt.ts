@@ -1,5 +1,5 @@
 import type { Workload } from '../fleet/state/model.ts'
-import { placeOf } from '../model/places.ts'
+import { placeFieldOf } from '../model/places.ts'
 import { inTurns } from '../turns.ts'
 import type { AdoptWorkload } from '../wire/adopt.ts'
 
@@ -27,10 +27,11 @@ export const isUnmanaged = ({
   pushSeq === 0 && activeHash === null && archivedAt === null && type === 'collector' && acceptsRemoteConfig
 
 /** A workload as adoption names it. */
-export function toAdoptWorkload({ id, displayName, fingerprintKeys }: Workload): AdoptWorkload {
-  const place = placeOf(fingerprintKeys)
-  return { id, display_name: displayName, ...(place === '' ? {} : { place }) }
-}
+export const toAdoptWorkload = ({ id, displayName, fingerprintKeys }: Workload): AdoptWorkload => ({
+  id,
+  display_name: displayName,
+  ...placeFieldOf(fingerprintKeys),
+})
 
 /** The unmanaged workloads by what they report to run, the largest group first. */
 export async function groupUnmanaged(workloads: Iterable<Workload>): Promise<AdoptGroup[]> {

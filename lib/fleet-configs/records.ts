@@ -1,5 +1,5 @@
 import type { Workload } from '../fleet/state/model.ts'
-import { placeOf } from '../model/places.ts'
+import { placeFieldOf } from '../model/places.ts'
 import type { StoredFleetConfig, StoredVersion, StoredVersionSummary } from '../store/fleet-configs.ts'
 import type { StoredHold } from '../store/holds.ts'
 import type { ManagedFleetConfig } from '../store/managed-fleet-configs.ts'
@@ -91,13 +91,12 @@ export function toConfigWorkload(
   now: Date,
 ): FleetConfigWorkload {
   const hold = configs.holdOf(workload.id)
-  const place = placeOf(workload.fingerprintKeys)
   const hash = workload.activeHash
   const version = hash === null ? undefined : versionOfHash.get(hash)
   return {
     workload_id: workload.id,
     display_name: workload.displayName,
-    ...(place === '' ? {} : { place }),
+    ...placeFieldOf(workload.fingerprintKeys),
     status: workload.status,
     ...(hash === null ? {} : { active_config_hash: hash }),
     ...(version === undefined ? {} : { version }),

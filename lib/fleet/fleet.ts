@@ -198,7 +198,9 @@ export class Fleet implements FleetPort {
       if (this.state.knownAtStart.size > 0) timers.after(passedMs, () => this.#endStartGrace(round + 1))
     }
     const release = ({ followed, target }: { followed: FollowedPush; target: PushTarget | null }) => {
-      if (!this.#isStopped) this.#reports.releaseAbsent(followed, target)
+      if (this.#isStopped) return
+      if (target === null) this.#reports.judgeAgain(followed)
+      else this.#reports.releaseAbsent(followed, target)
     }
     inChunks(timers, this.state.knownAtStart, forget, () =>
       inChunks(timers, this.#followedTargets(), release, again),

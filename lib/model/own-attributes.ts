@@ -1,3 +1,5 @@
+import { compareText } from './text-order.ts'
+
 /**
  * Attributes that say which agent it is, its build and where it runs. A supervisor copies the agent's whole description
  * to the telemetry resource of its config, so that two hosts with one config differ in nothing else.
@@ -23,5 +25,5 @@ export function ownAttributesIn(text: string, attributes: ReadonlyMap<string, st
   const given = [...(attributes ?? [])].filter(([key]) => !namesAgent(key))
   const mayLook = text.length * given.length <= LOOKED_THROUGH_MAX
   const own = mayLook ? given.filter(([key]) => text.includes(key)) : given
-  return Object.fromEntries(own.sort(([one], [other]) => (one < other ? -1 : 1)))
+  return Object.fromEntries(own.sort(([one], [other]) => compareText(one, other)))
 }

@@ -4,3 +4,9 @@
  */
 export const placeOf = (fingerprintKeys: Readonly<Record<string, string>>): string =>
   fingerprintKeys['namespace'] ?? fingerprintKeys['host.name'] ?? ''
+
+/** The place as a field of a record; none where nothing says where the workload runs. */
+export const placeFieldOf = (fingerprintKeys: Readonly<Record<string, string>>): { place?: string } => {
+  const place = placeOf(fingerprintKeys)
+  return place === '' ? {} : { place }
+}

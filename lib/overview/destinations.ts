@@ -1,6 +1,6 @@
 import type { ConfigEngine } from '../configs/engine.ts'
 import type { Workload } from '../fleet/state/model.ts'
-import { placeOf } from '../model/places.ts'
+import { placeFieldOf } from '../model/places.ts'
 import { compareText } from '../model/text-order.ts'
 import { findContents } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
@@ -71,9 +71,10 @@ export async function listDestinations(
       workloads: [...of]
         .sort((a, b) => compareText(a.displayName, b.displayName) || compareText(a.id, b.id))
         .slice(0, NAMED_MAX)
-        .map(({ id, displayName, fingerprintKeys }) => {
-          const place = placeOf(fingerprintKeys)
-          return { id, display_name: displayName, ...(place === '' ? {} : { place }) }
-        }),
+        .map(({ id, displayName, fingerprintKeys }) => ({
+          id,
+          display_name: displayName,
+          ...placeFieldOf(fingerprintKeys),
+        })),
     }))
 }

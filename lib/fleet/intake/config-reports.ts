@@ -179,17 +179,23 @@ export class ConfigReports {
     this.#releaseJoiner(followed, target)
   }
 
-  /**
-   * A grace after this process started is over: drop a joiner that has not come back within its own. Called for each
-   * target of a push, and at last with null: then the push is judged again.
-   */
-  releaseAbsent(followed: FollowedPush, target: PushTarget | null): void {
+  /** A grace after this process started is over: drop a joiner that has not come back within its own. */
+  releaseAbsent(followed: FollowedPush, target: PushTarget): void {
     const { deps, state } = this.#parts
-    const workload = state.workloads.get(followed.push.workloadId)
-    if (workload === undefined || !followedPushes(workload).includes(followed)) return
-    if (target === null) this.#parts.tell({ kind: 'target-moved', followed })
-    else if (!state.isRecent(target.instanceUid, deps.clock.monotonicMs(), deps.graceMs))
+    if (!this.#isFollowed(followed)) return
+    if (!state.isRecent(target.instanceUid, deps.clock.monotonicMs(), deps.graceMs))
       this.#releaseJoiner(followed, target)
+  }
+
+  /** Judge a push again once those of its targets that did not come back were released. */
+  judgeAgain(followed: FollowedPush): void {
+    if (this.#isFollowed(followed)) this.#parts.tell({ kind: 'target-moved', followed })
+  }
+
+  /** Whether the push still counts for its workload: it may have ended while others were looked at. */
+  #isFollowed(followed: FollowedPush): boolean {
+    const workload = this.#parts.state.workloads.get(followed.push.workloadId)
+    return workload !== undefined && followedPushes(workload).includes(followed)
   }
 
   /**

@@ -44,7 +44,7 @@ export class PushUndoing {
   /** Undo a push that is judged to have failed; again, while it is being undone, changes nothing. */
   start(workload: Workload, followed: FollowedPush): void {
     if (followed.isSuperseded) return
-    // Once a push is known to have failed, no instance may be offered it; another change may have unfrozen offers.
+    // Once a push is known to have failed, no instance may be offered it; another change may have resumed them.
     if (isAssigned(workload, followed)) stopOffers(workload)
     if (this.#failing.has(followed)) return
     this.#failing.add(followed)

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { AlertEngine, type AlertEngineParts } from '../../../lib/alerts/engine.ts'
+import { systemWebhookNetwork } from '../../../lib/alerts/webhook-client.ts'
+import { WebhookDeliveries } from '../../../lib/alerts/webhook-delivery.ts'
 import { sweep } from '../../../lib/fleet/janitor.ts'
 import { AGENT_CAPABILITIES, type AgentReport } from '../../../lib/opamp/report.ts'
 import { type Alert, listAlerts, resolveByOperator } from '../../../lib/store/alerts.ts'
@@ -91,7 +93,7 @@ function engineOf(overrides: Partial<AlertEngineParts> & { minAgentVersion?: str
       isCompatible: (instance, assigned) => fleet.isCompatible(instance, assigned),
     },
     settings: { minAgentVersion: overrides.minAgentVersion ?? '', disconnectGraceSeconds: GRACE_MS / 1000 },
-    webhooks: { isEnabled: false, owe() {} },
+    webhooks: { async owe() {} },
     notices: { fired: note('fired'), resolved: note('resolved') },
     ...overrides,
   })
@@ -281,6 +283,17 @@ describe('version_outdated', () => {
 })
 
 describe('what is stored', () => {
+  /** A webhook that is owed what it is told, and never called. */
+  const toWebhook = () =>
+    new WebhookDeliveries({
+      db,
+      clock: server.clock,
+      random: seededRandom(++seeds),
+      log: server.log,
+      url: 'https://hooks.example.com/',
+      network: systemWebhookNetwork,
+    })
+
   it('owes the webhook one call for each alert, in the transaction of the alerts', async () => {
     await start()
     await join(1, '0.1.0')
@@ -292,11 +305,11 @@ describe('what is stored', () => {
           throw new DatabaseUnavailable('the commit was lost')
         }),
     }
-    const lost = engineOf({ minAgentVersion: '1.0.0', webhooks: { isEnabled: true, owe() {} }, db: failing })
+    const lost = engineOf({ minAgentVersion: '1.0.0', webhooks: toWebhook(), db: failing })
     await expect(lost.run()).rejects.toThrow(DatabaseUnavailable)
     expect(lost.told).toEqual([])
     expect(await db.query('select id from webhook_deliveries')).toEqual([])
-    await engineOf({ minAgentVersion: '1.0.0', webhooks: { isEnabled: true, owe() {} } }).run()
+    await engineOf({ minAgentVersion: '1.0.0', webhooks: toWebhook() }).run()
     const [alert] = await open()
     const fired_at = alert!.firedAt.toISOString()
     const [row] = await db.query<{ alert_id: string; body: string }>(

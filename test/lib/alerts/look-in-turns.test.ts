@@ -69,7 +69,7 @@ function engine(): AlertEngine {
     },
     settings: { minAgentVersion: '', disconnectGraceSeconds: 120 },
     findConflicts: async () => [],
-    webhooks: { isEnabled: false, owe() {} },
+    webhooks: { async owe() {} },
     notices: { fired() {}, resolved() {} },
   })
   const run = made.run.bind(made)

@@ -5,7 +5,13 @@ import { fenced } from '../../../lib/store/fenced.ts'
 import { EpochLost } from '../../../lib/store/process-lock.ts'
 import { insertDeliveries } from '../../../lib/store/webhook-deliveries.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type FakeClock, fakeClock, type RecordingLog, recordingLog } from '../../support/fakes.ts'
+import {
+  type FakeClock,
+  fakeClock,
+  type RecordingLog,
+  recordingLog,
+  seededRandom,
+} from '../../support/fakes.ts'
 import { through } from '../../support/faulty-database.ts'
 import { type HttpsEndpoint, startHttpsEndpoint } from '../../support/https-endpoint.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -28,7 +34,7 @@ async function deliveriesTo(answer: Parameters<typeof startHttpsEndpoint>[0]) {
   endpoint = await startHttpsEndpoint(answer)
   clock = fakeClock()
   log = recordingLog()
-  const parts = { db, clock, log, url: endpoint.url, network: endpoint.network }
+  const parts = { db, clock, random: seededRandom(1), log, url: endpoint.url, network: endpoint.network }
   return new WebhookDeliveries(parts)
 }
 
@@ -50,7 +56,7 @@ describe('WebhookDeliveries', () => {
     await owe('{"n":1}')
     const { url, network } = endpoint!
     const deposed = fenced(db, () => Promise.reject(new EpochLost('another process owns')))
-    await new WebhookDeliveries({ db: deposed, clock, log, url, network }).run(never)
+    await new WebhookDeliveries({ db: deposed, clock, random: seededRandom(1), log, url, network }).run(never)
     expect(endpoint!.bodies).toEqual([])
     expect(await db.query('select attempts from webhook_deliveries')).toEqual([{ attempts: 0 }])
     expect(said()).toEqual(['webhook deliveries wait for the database'])
@@ -125,8 +131,9 @@ describe('WebhookDeliveries', () => {
     await running
     expect(await left()).toBe(1)
     clock.advance(MINUTE_MS)
-    const parts = { db, clock, log, url: endpoint!.url, network: { ...endpoint!.network, timeoutMs: 200 } }
-    await new WebhookDeliveries(parts).run(never)
+    const network = { ...endpoint!.network, timeoutMs: 200 }
+    const { url } = endpoint!
+    await new WebhookDeliveries({ db, clock, random: seededRandom(1), log, url, network }).run(never)
     expect(endpoint!.bodies).toEqual(['{"n":1}', '{"n":1}'])
   })
 
@@ -159,7 +166,7 @@ describe('WebhookDeliveries', () => {
       transaction: (name, work) => (isAway ? gone() : db.transaction(name, work)),
     }
     const { url, network } = endpoint!
-    const deliveries = new WebhookDeliveries({ db: flaky, clock, log, url, network })
+    const deliveries = new WebhookDeliveries({ db: flaky, clock, random: seededRandom(1), log, url, network })
     await deliveries.run(never)
     await deliveries.run(never)
     expect(said()).toEqual(['webhook deliveries wait for the database'])
@@ -183,7 +190,14 @@ describe('WebhookDeliveries', () => {
       },
     }
     const { url, network } = endpoint!
-    const deliveries = new WebhookDeliveries({ db: counting, clock, log, url, network })
+    const deliveries = new WebhookDeliveries({
+      db: counting,
+      clock,
+      random: seededRandom(1),
+      log,
+      url,
+      network,
+    })
     /** What the schedule does in so many seconds. */
     const pass = async (seconds: number) => {
       asked = 0
@@ -195,10 +209,11 @@ describe('WebhookDeliveries', () => {
     await pass(2)
     await pass(600)
     expect(asked).toBeLessThanOrEqual(30)
-    // It is said before the transaction that inserts it is over.
-    deliveries.owe()
-    await pass(20)
-    await owe('{"n":1}')
+    await db.transaction('test', async (tx) => {
+      await deliveries.owe(tx, [{ alertId: 'a1', body: '{"n":1}' }], clock.now())
+      // It is looked for before the transaction that inserts it is over.
+      await pass(20)
+    })
     await pass(2)
     expect(endpoint!.bodies).toHaveLength(1)
     // The first attempt failed: the second follows a minute later.
@@ -220,16 +235,18 @@ describe('WebhookDeliveries', () => {
 
   it('says at start that a URL is refused, never which, and calls nobody', async () => {
     await deliveriesTo((response) => response.end())
-    const parts = { db, clock, log, network: endpoint!.network }
+    const parts = { db, clock, random: seededRandom(1), log, network: endpoint!.network }
     const refused = new WebhookDeliveries({ ...parts, url: 'http://user:s3cret@hooks.example.com/' })
-    expect(refused.isEnabled).toBe(false)
+    await refused.owe(db, [{ alertId: 'a1', body: '{}' }], clock.now())
+    expect(await left()).toBe(0)
     expect(log.lines).toMatchObject([{ level: 'error', fields: { reason: 'not-https' } }])
     expect(JSON.stringify(log.lines)).not.toContain('s3cret')
     await owe('{"n":1}')
     await refused.run(never)
     expect(await left()).toBe(1)
     const none = new WebhookDeliveries({ ...parts, url: '' })
-    expect(none.isEnabled).toBe(false)
+    await none.owe(db, [{ alertId: 'a1', body: '{}' }], clock.now())
+    expect(await left()).toBe(1)
     expect(log.lines).toHaveLength(1)
     clock.advance(16 * MINUTE_MS)
     await none.run(never)
