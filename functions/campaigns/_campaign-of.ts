@@ -12,7 +12,7 @@ import type { Context } from '../../runtime/context.ts'
 import type { Actor, Sight } from '../../runtime/define.ts'
 import { coversReach, refuseReach } from '../../runtime/reach.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
-import { sightOfConfig } from '../fleet-configs/_fleet-config-path.ts'
+import { readablePartOf } from '../fleet-configs/_fleet-config-path.ts'
 
 /** The path parameters of one campaign. */
 export const campaignParams = type({ id: string() })
@@ -87,8 +87,8 @@ export async function refuseVersion(
   const config = ctx.fleetConfigs.config(id)
   // Whether there is such a fleet config is told in the plan, as for everybody.
   if (config === null) return null
-  const { sight } = await sightOfConfig(ctx, config, actor, 'workload:push_config')
-  return sight === 'none' ? problem('out-of-scope') : null
+  const { part } = await readablePartOf(ctx, config, actor, 'workload:push_config')
+  return part === 'none' ? problem('out-of-scope') : null
 }
 
 /** The reply to a decision: the campaign as it is now. Browsers are told as well. */

@@ -62,7 +62,7 @@ export default defineHttp({
       from: from ?? null,
       to: to ?? null,
     }
-    const sight = {
+    const visible = {
       withRequests: ctx.edition.gates.has('config_safety.approvals'),
       withCampaigns: ctx.edition.gates.has('config_safety.campaigns'),
       withPlans: actor.permissions.has('workload:push_config'),
@@ -76,7 +76,7 @@ export default defineHttp({
       key: ['number', 'string'],
       fetch: async ({ after, limit }) => {
         const key = after === null ? null : { at: new Date(Number(after[0])), id: String(after[1]) }
-        const { changes, bound } = await listChanges(db, filter, sight, { after: key, limit })
+        const { changes, bound } = await listChanges(db, filter, visible, { after: key, limit })
         const last = changes.length < limit ? bound : changes.at(-1)!
         return { items: changes, lookedTo: last === null ? null : [last.at.getTime(), last.id] }
       },

@@ -2,7 +2,7 @@ import { string, type } from 'superstruct'
 import type { Workload } from '../../lib/fleet/state/model.ts'
 import { findOutranked } from '../../lib/fleet-configs/outranked.ts'
 import type { Permission } from '../../lib/model/permissions.ts'
-import { scopesOf, type TextSight, textSight } from '../../lib/model/scopes.ts'
+import { type ReadablePart, readablePart, scopesOf } from '../../lib/model/scopes.ts'
 import { toSelectable, valuesOf } from '../../lib/selectors/selector.ts'
 import type { StoredFleetConfig, StoredVersionSummary } from '../../lib/store/fleet-configs.ts'
 import type { Selector } from '../../lib/wire/selectors.ts'
@@ -51,18 +51,18 @@ const ownUnder = async (
   (await ctx.fleetConfigs.under(id)).filter((workload) => holdsOn(actor, permission, ctx, workload.id))
 
 /** How much of the texts of a fleet config the caller has to do with, by a permission on configs. */
-export async function sightOfConfig(
+export async function readablePartOf(
   ctx: Context,
   config: StoredFleetConfig,
   actor: Actor,
   permission: Permission,
-): Promise<{ sight: TextSight; own: readonly Workload[] }> {
-  if (coversReach(actor, permission, config)) return { sight: textSight(true, false), own: [] }
+): Promise<{ part: ReadablePart; own: readonly Workload[] }> {
+  if (coversReach(actor, permission, config)) return { part: readablePart(true, false), own: [] }
   const own = await ownUnder(ctx, config.id, actor, permission)
-  return { sight: textSight(false, own.length > 0), own }
+  return { part: readablePart(false, own.length > 0), own }
 }
 
-/** A fleet config whose texts the caller may read (`TextSight`), or the reply that refuses it. */
+/** A fleet config whose texts the caller may read (`ReadablePart`), or the reply that refuses it. */
 export async function requireTexts(
   ctx: Context,
   id: string,
@@ -70,9 +70,9 @@ export async function requireTexts(
 ): Promise<({ ok: true } & ReadableConfig) | { ok: false; reply: Reply }> {
   const config = findFleetConfig(ctx, id)
   if (config === null) return { ok: false, reply: problem('fleet-config-not-found') }
-  const { sight, own } = await sightOfConfig(ctx, config, actor, 'config:read_content')
-  if (sight === 'none') return { ok: false, reply: problem('out-of-scope') }
-  return { ok: true, config, cut: (version) => (sight === 'whole' ? version : keepRows(version, own)) }
+  const { part, own } = await readablePartOf(ctx, config, actor, 'config:read_content')
+  if (part === 'none') return { ok: false, reply: problem('out-of-scope') }
+  return { ok: true, config, cut: (version) => (part === 'whole' ? version : keepRows(version, own)) }
 }
 
 /** A version with the rows of its table that are of these workloads. */

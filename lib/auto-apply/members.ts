@@ -1,7 +1,7 @@
 import type { Workload } from '../fleet/state/model.ts'
 import { type BroughtVersion, listArrivals, listBroughtVersions } from '../store/fleet-config-history.ts'
 import type { AutoApplyParts } from './parts.ts'
-import { decideReach, type Reach, type WantedVersion } from './reach.ts'
+import { decideReach, type ReachVerdict, type WantedVersion } from './reach.ts'
 
 /** Workloads that one statement asks for. */
 const CHUNK = 500
@@ -12,7 +12,7 @@ export async function* decideMembers(
   fleetConfigId: string,
   workloads: readonly Workload[],
   wanted: WantedVersion,
-): AsyncGenerator<{ workload: Workload; reach: Reach }[]> {
+): AsyncGenerator<{ workload: Workload; reach: ReachVerdict }[]> {
   for (let at = 0; at < workloads.length; at += CHUNK) {
     const some = workloads.slice(at, at + CHUNK)
     const ids = some.map(({ id }) => id)

@@ -22,15 +22,15 @@ export interface WantedVersion {
 }
 
 /** Whether a version reaches a workload, runs there already (`current`), or leaves it out. */
-export type Reach =
+export type ReachVerdict =
   | { kind: 'reached'; isNewcomer: boolean }
   | { kind: 'current' }
   | { kind: 'left_out'; reason: AutoApplyReason }
 
-const leave = (reason: AutoApplyReason): Reach => ({ kind: 'left_out', reason })
+const leave = (reason: AutoApplyReason): ReachVerdict => ({ kind: 'left_out', reason })
 
 /** Whether a version reaches a workload by itself, and why it does not. */
-export function decideReach(facts: ReachFacts, wanted: WantedVersion): Reach {
+export function decideReach(facts: ReachFacts, wanted: WantedVersion): ReachVerdict {
   const { activeHash, cameAt, brought } = facts
   // What was done before the workload went to another fleet config and came back does not count.
   const here = brought.filter(({ at }) => cameAt === null || at > cameAt)

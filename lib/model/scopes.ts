@@ -63,10 +63,10 @@ export function isInScope({ key, values }: Scope, labels: PlaceLabels): boolean 
  *
  * To change the text, or whom it is for, takes the whole.
  */
-export type TextSight = 'whole' | 'own' | 'none'
+export type ReadablePart = 'whole' | 'own' | 'none'
 
-/** The sight of a text by whether the right holds on all that it reaches, and on a workload that it is in use on. */
-export const textSight = (holdsOnAll: boolean, holdsOnOne: boolean): TextSight =>
+/** The part of a text that may be read, by whether the right holds on all that it reaches, and on a workload that it is in use on. */
+export const readablePart = (holdsOnAll: boolean, holdsOnOne: boolean): ReadablePart =>
   holdsOnAll ? 'whole' : holdsOnOne ? 'own' : 'none'
 
 const collect = (grants: readonly Grant[], isMeant: (grant: Grant) => boolean): Set<Permission> =>

@@ -53,7 +53,7 @@ export interface ChangeFilter {
 }
 
 /** Which changes a reader may know of. */
-export interface ChangeSight {
+export interface VisibleChanges {
   withRequests: boolean
   withCampaigns: boolean
   /** Campaigns that have not started, which only those see who may push. */
@@ -136,8 +136,11 @@ const newestOf = (source: string): string => `(select * from (${source}) s
  * Whether the entry of a campaign stands for its pushes: one campaign would fill the feed. A reader who narrows the feed
  * to a workload, a kind, what went wrong or the campaign itself is shown them.
  */
-const foldsCampaigns = ({ workload, campaign, kind, outcome }: ChangeFilter, sight: ChangeSight): boolean =>
-  sight.withCampaigns &&
+const foldsCampaigns = (
+  { workload, campaign, kind, outcome }: ChangeFilter,
+  visible: VisibleChanges,
+): boolean =>
+  visible.withCampaigns &&
   workload === null &&
   campaign === null &&
   kind === null &&
@@ -196,11 +199,11 @@ async function findWorkloadId(db: Db, workload: string | null): Promise<string |
 export async function listChanges(
   db: Db,
   filter: ChangeFilter,
-  sight: ChangeSight,
+  visible: VisibleChanges,
   page: { after: ChangeKey | null; limit: number },
 ): Promise<{ changes: StoredChange[]; bound: ChangeKey | null }> {
-  const sources = [PUSHES, ...(sight.withRequests ? [REQUESTS] : []), CAMPAIGNS]
-  const hidesCampaigns = !sight.withCampaigns
+  const sources = [PUSHES, ...(visible.withRequests ? [REQUESTS] : []), CAMPAIGNS]
+  const hidesCampaigns = !visible.withCampaigns
   const bound = await findBound(db, filter, page.after)
   const changes = await db.query<StoredChange>(
     `select * from (${sources.map(newestOf).join(' union all ')}) changes
@@ -216,12 +219,12 @@ export async function listChanges(
       page.after?.at ?? null,
       page.after?.id ?? null,
       page.limit,
-      sight.withPlans,
+      visible.withPlans,
       hidesCampaigns,
       bound?.at ?? null,
       bound?.id ?? null,
       filter.campaign,
-      foldsCampaigns(filter, sight),
+      foldsCampaigns(filter, visible),
     ],
   )
   return { changes: await withFiguresOfCampaigns(db, changes), bound }
