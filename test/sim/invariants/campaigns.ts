@@ -88,15 +88,21 @@ async function checkOrigins(
     if (!isDeleted(workloadId)) report(`the push of ${id} to ${workloadId} is nowhere`)
 }
 
-/** The config that a workload was to run just before a push, by the pushes before it. */
+/**
+ * The config that a workload was to run just before a push, by the pushes before it. One in stages that did not come to
+ * its end left that as it was, and so did one that took the members of a rollout back to it. An operator's rollback of
+ * the workload is for everyone, also where it undoes a push in stages.
+ */
 const ACTIVE_BEFORE = `
   (select b.config_hash from pushes b left join rollouts r on r.push_id = b.push_id
-     left join rollouts rr on rr.push_id = b.rollback_of_push_id
-   where b.workload_id = p.workload_id and b.seq < p.seq and (r.id is null or r.status = 'succeeded') and rr.id is null
+   where b.workload_id = p.workload_id and b.seq < p.seq and (r.id is null or r.status = 'succeeded')
+     and b.push_id::text not in (
+       select substring(detail from '"push_id":"([^"]+)"') from audit_events
+       where action in ('config.auto_rollback', 'config.canary.rollback') and detail like '%"rollout_id":%')
    order by b.seq desc limit 1)`
 
 /** A target is pushed to only while it runs the base that was approved. */
-async function checkBases(watcher: Connection, report: Report): Promise<void> {
+export async function checkBases(watcher: Pick<Connection, 'query'>, report: Report): Promise<void> {
   const rows = await watcher.query<{
     id: string
     workload_id: string
