@@ -61,6 +61,7 @@ async function readPosture(ctx: Context): Promise<PostureWorkload[]> {
       type: one.type,
       status: one.status,
       version: one.version,
+      versionMix: one.live.versionMix(),
       labels: { ...one.labels, ...one.trustedLabels },
       fingerprintKeys: one.fingerprintKeys,
       acceptsRemoteConfig: one.acceptsRemoteConfig,

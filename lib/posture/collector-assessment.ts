@@ -1,5 +1,6 @@
 import { missingComponents } from '../configs/check/components.ts'
 import type { ConfigOutline } from '../configs/outline.ts'
+import type { VersionMix } from '../fleet/state/live-tally.ts'
 import { byBytes } from '../model/text-order.ts'
 import { compareVersions, isComparable } from '../model/versions.ts'
 import type {
@@ -21,6 +22,8 @@ export interface PostureWorkload {
   type: string
   status: string
   version: string
+  /** The versions of its instances where they differ; null where they agree. */
+  versionMix: VersionMix | null
   labels: Readonly<Record<string, string>>
   fingerprintKeys: Readonly<Record<string, string>>
   acceptsRemoteConfig: boolean
@@ -63,10 +66,23 @@ export function groupOf(workload: Pick<PostureWorkload, 'labels' | 'fingerprintK
 /** How the version of a workload compares with the recommended one. */
 export function standingOf(workload: PostureWorkload, recommended: string): VersionStanding {
   if (workload.type !== 'collector') return 'not_applicable'
-  const order = compareVersions(workload.version, recommended)
+  return standingOfVersion(workload.version, recommended)
+}
+
+function standingOfVersion(version: string, recommended: string): VersionStanding {
+  const order = compareVersions(version, recommended)
   if (order === null) return 'unknown'
   return order < 0 ? 'below_recommended' : order > 0 ? 'above_recommended' : 'at_recommended'
 }
+
+const rateMix = ({ count, lowest }: VersionMix, recommended: string): CompatibilityRow['version']['mix'] => ({
+  count,
+  lowest: lowest.map(({ version, instanceCount }) => ({
+    version,
+    instance_count: instanceCount,
+    status: standingOfVersion(version, recommended),
+  })),
+})
 
 function requiredComponents(config: PostureConfig | null): CompatibilityRow['required_components'] {
   if (config === null) return []
@@ -194,7 +210,7 @@ export function assessCollector(workload: PostureWorkload, recommended: string):
   const isAffected = (compareVersions(workload.version, KNOWN_ISSUE.below) ?? 0) < 0
   const blocking = blockingReasons(workload, required, unsupported, isAffected)
   const reason = versionReason(workload.version)
-  const { remoteConfigStatus } = workload
+  const { remoteConfigStatus, versionMix } = workload
   const row: CompatibilityRow = {
     workload_id: workload.id,
     display_name: workload.displayName,
@@ -205,6 +221,7 @@ export function assessCollector(workload: PostureWorkload, recommended: string):
       status: standingOf(workload, recommended),
       comparable: reason === null,
       ...(reason === null ? {} : { reason }),
+      ...(versionMix === null ? {} : { mix: rateMix(versionMix, recommended) }),
     },
     available_components: reportedComponents(workload),
     required_components: required,

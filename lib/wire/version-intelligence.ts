@@ -65,10 +65,19 @@ export const CompatibilityRow = named(
     group: string(),
     status: string(),
     version: type({
-      reported: string(),
+      reported: note('The lowest of its live instances.', string()),
       status: VersionStanding,
       comparable: boolean(),
       reason: optional(string()),
+      mix: note(
+        'The versions of its live instances where they differ, the lowest ten of `count`.',
+        optional(
+          type({
+            count: number(),
+            lowest: array(type({ version: string(), instance_count: number(), status: VersionStanding })),
+          }),
+        ),
+      ),
     }),
     available_components: type({
       hash: optional(string()),

@@ -71,6 +71,19 @@ export const WorkloadTrouble = named(
 )
 export type WorkloadTrouble = Infer<typeof WorkloadTrouble>
 
+export const VersionMix = named(
+  'VersionMix',
+  'The versions of live instances that do not all report the same one.',
+  type({
+    count: note('How many different versions there are.', number()),
+    lowest: note(
+      'The lowest ten, lowest first.',
+      array(type({ version: string(), instance_count: number() })),
+    ),
+  }),
+)
+export type VersionMix = Infer<typeof VersionMix>
+
 export const WorkloadRecord = named(
   'WorkloadRecord',
   'One workload as lists, details and hub frames show it. In hub frames a cleared field is null.',
@@ -81,6 +94,7 @@ export const WorkloadRecord = named(
     display_name: string(),
     type: enums(['collector', 'sdk']),
     version: note('The lowest live version; the last known one when none lives.', string()),
+    version_mix: note('Absent where all live instances report the same version.', optional(VersionMix)),
     status: WorkloadStatus,
     last_seen_at: string(),
     labels: note('Agent labels, and trusted ones under the prefix `muster/`.', dictionary(string())),

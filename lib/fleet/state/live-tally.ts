@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { AvailableComponents, ComponentList } from '../../model/components.ts'
+import { byBytes } from '../../model/text-order.ts'
 import { compareVersions, isComparable } from '../../model/versions.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { isWorkloadLabel } from '../decide/workload-identity.ts'
@@ -27,6 +28,17 @@ interface LabelValues {
   others: Map<string, number> | null
 }
 
+/** The versions of live instances that do not all report the same one. */
+export interface VersionMix {
+  /** How many different versions there are. */
+  count: number
+  /** The lowest of them, lowest first, with how many instances report each. */
+  lowest: readonly { readonly version: string; readonly instanceCount: number }[]
+}
+
+/** Versions named of a mix: agents choose theirs, so there may be one for each instance. */
+const VERSIONS_NAMED = 10
+
 /** Expected instances by the status that they report of one config. */
 type Reporters = Record<RemoteConfigReport['status'], Set<Instance>>
 
@@ -44,6 +56,8 @@ export class LiveTally {
   readonly #reporters = new Map<string, Reporters>()
   readonly #unhealthy = new Set<Instance>()
   #described = 0
+  /** The versions that differ; undefined when it has to be worked out again. */
+  #mix: VersionMix | null | undefined = null
   #collectors = 0
   #capable = 0
   #expected = 0
@@ -124,6 +138,7 @@ export class LiveTally {
     this.#applying += isApplying(after) - isApplying(before)
     if (after?.isUnhealthy === true) this.#unhealthy.add(instance)
     else this.#unhealthy.delete(instance)
+    if (before?.version !== after?.version) this.#mix = undefined
     moveText(this.#versions, before?.version ?? '', after?.version ?? '')
     moveText(this.#reportedHashes, before?.reportedHash ?? '', after?.reportedHash ?? '')
     if (before?.attributes !== after?.attributes) {
@@ -196,13 +211,15 @@ export class LiveTally {
   /** The lowest comparable version, else the first in the order of strings; '' when none reports one. */
   lowestVersion(): string {
     let lowest = ''
-    for (const version of this.#versions.keys()) {
-      if (lowest === '') lowest = version
-      else if (isComparable(version) !== isComparable(lowest))
-        lowest = isComparable(version) ? version : lowest
-      else if ((compareVersions(version, lowest) ?? (version < lowest ? -1 : 1)) < 0) lowest = version
-    }
+    for (const version of this.#versions.keys())
+      if (lowest === '' || orderVersions(version, lowest) < 0) lowest = version
     return lowest
+  }
+
+  /** The versions and how many instances report each, where they differ; null where all that report one agree. */
+  versionMix(): VersionMix | null {
+    if (this.#mix === undefined) this.#mix = this.#versions.size < 2 ? null : mixOf(this.#versions)
+    return this.#mix
   }
 
   /** The hash of the effective config's normal form, where all that report one agree; else ''. */
@@ -255,6 +272,24 @@ export class LiveTally {
     this.#newest = newest
     return newest
   }
+}
+
+/** Versions that can be compared come before those that cannot, each from the lowest up. */
+function orderVersions(a: string, b: string): number {
+  if (isComparable(a) !== isComparable(b)) return isComparable(a) ? -1 : 1
+  return compareVersions(a, b) || byBytes(a, b)
+}
+
+function mixOf(versions: ReadonlyMap<string, number>): VersionMix {
+  const lowest: { version: string; instanceCount: number }[] = []
+  for (const [version, instanceCount] of versions) {
+    const last = lowest[VERSIONS_NAMED - 1]
+    if (last !== undefined && orderVersions(version, last.version) > 0) continue
+    lowest.push({ version, instanceCount })
+    lowest.sort((a, b) => orderVersions(a.version, b.version))
+    lowest.length = Math.min(lowest.length, VERSIONS_NAMED)
+  }
+  return { count: versions.size, lowest }
 }
 
 const isDescribed = (share: Share | null): number => Number(share !== null && share.attributes !== null)

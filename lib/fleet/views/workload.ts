@@ -1,6 +1,7 @@
 import { TRUSTED_PREFIX } from '../../wire/labels.ts'
 import type { RevisionRecord } from '../../wire/revisions.ts'
 import type { RemoteConfigStatus, WorkloadRecord, WorkloadTrouble } from '../../wire/workloads.ts'
+import type { VersionMix } from '../state/live-tally.ts'
 import type { Workload } from '../state/model.ts'
 import { errorFields, type TextAccess } from './errors.ts'
 import { shownLabel } from './shown-labels.ts'
@@ -57,6 +58,7 @@ export function toWorkloadRecord(
   const until = retentionUntil(workload, around.retentionMs)
   const hash = workload.activeHash
   const reported = workload.live.commonReportedHash()
+  const mix = workload.live.versionMix()
   return {
     id: workload.id,
     fingerprint_source: workload.fingerprintSource,
@@ -64,6 +66,7 @@ export function toWorkloadRecord(
     display_name: workload.displayName,
     type: workload.type,
     version: workload.version,
+    ...(mix === null ? {} : { version_mix: toVersionMix(mix) }),
     status: workload.status,
     labels: toLabels(workload),
     ...(hash === null ? {} : { active_config_id: hash, active_config_hash: hash }),
@@ -83,6 +86,12 @@ export function toWorkloadRecord(
     ...(around.trouble === null ? {} : { trouble: around.trouble }),
   }
 }
+
+/** The versions of instances that differ, as answers name them. */
+export const toVersionMix = ({ count, lowest }: VersionMix): NonNullable<WorkloadRecord['version_mix']> => ({
+  count,
+  lowest: lowest.map(({ version, instanceCount }) => ({ version, instance_count: instanceCount })),
+})
 
 function toComponents({ availableComponents }: Workload): WorkloadRecord['available_components'] {
   const { components, hash } = availableComponents!
@@ -104,4 +113,5 @@ export const CLEARABLE = [
   'reported_config_hash',
   'retention_until',
   'trouble',
+  'version_mix',
 ] as const

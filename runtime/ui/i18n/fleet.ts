@@ -1,4 +1,5 @@
-import { defineTexts, plural } from './define.ts'
+import type { VersionMix } from '../../../lib/wire/workloads.ts'
+import { defineTexts, plural, say } from './define.ts'
 import { formatNumber } from './format.ts'
 
 /** Texts of the fleet page. */
@@ -77,6 +78,10 @@ export const fleetTexts = defineTexts({
         'It reports over the OpAMP extension only. Run it under the OpAMP supervisor to push configs.',
     },
     outdated1: 'older than the minimum version',
+    mixed: (count: number) => `mixed (${formatNumber(count)})`,
+    mix: (count: number, named: number, shares: string) =>
+      `mixed: ${shares}${count > named ? ` and ${formatNumber(count - named)} more` : ''}`,
+    versionShare: (count: number, version: string) => `${version} on ${formatNumber(count)}`,
     alertCount: (n: number) => `${formatNumber(n)} open`,
     shown: (n: number, all: number) =>
       n === all ? '' : `${formatNumber(n)} of ${formatNumber(all)} ${plural(all, 'workload', 'workloads')}`,
@@ -167,6 +172,10 @@ export const fleetTexts = defineTexts({
         'Il ne parle que par l’extension OpAMP. Lancez-le sous le superviseur OpAMP pour pousser des configs.',
     },
     outdated1: 'plus ancien que la version minimale',
+    mixed: (count: number) => `mêlées (${formatNumber(count)})`,
+    mix: (count: number, named: number, shares: string) =>
+      `mêlées : ${shares}${count > named ? ` et ${formatNumber(count - named)} autres` : ''}`,
+    versionShare: (count: number, version: string) => `${version} sur ${formatNumber(count)}`,
     alertCount: (n: number) => `${formatNumber(n)} ${plural(n, 'ouverte', 'ouvertes')}`,
     shown: (n: number, all: number) =>
       n === all
@@ -181,3 +190,11 @@ export const fleetTexts = defineTexts({
     connect: 'Connecter un collecteur',
   },
 })
+
+/** The version of a workload in words, or which versions its instances have and how many have each. */
+export function describeVersions(version: string, mix: VersionMix | undefined): string {
+  if (!mix) return version || '–'
+  const words = say(fleetTexts)
+  const shares = mix.lowest.map((one) => words.versionShare(one.instance_count, one.version))
+  return words.mix(mix.count, shares.length, shares.join(', '))
+}

@@ -19,6 +19,7 @@ export const overviewTexts = defineTexts({
     versions: 'Versions',
     allVersions: 'All about versions',
     unknownVersion: 'unknown',
+    partly: (count: number) => `${n(count)} only in part`,
     outdated: 'older than recommended',
     destinations: 'Who exports where',
     destinationsMore: 'By the configs that workloads are to run or, without one, that they report.',
@@ -62,6 +63,7 @@ export const overviewTexts = defineTexts({
     versions: 'Versions',
     allVersions: 'Tout sur les versions',
     unknownVersion: 'inconnue',
+    partly: (count: number) => `dont ${n(count)} en partie`,
     outdated: 'plus ancienne que recommandé',
     destinations: 'Qui exporte où',
     destinationsMore:

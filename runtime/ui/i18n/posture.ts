@@ -21,6 +21,7 @@ export const postureTexts = defineTexts({
       none: 'No version is recommended, so none is outdated.',
     },
     unknown: 'have not reported what decides it',
+    partly: (count: number) => `${formatNumber(count)} only in part`,
     share: (count: number, total: number) => `${formatNumber(count)} of ${formatNumber(total)}`,
     todo: 'What to do',
     recommendation: {
@@ -116,6 +117,7 @@ export const postureTexts = defineTexts({
       none: 'Aucune version n’est recommandée ; aucune n’est donc dépassée.',
     },
     unknown: 'n’ont pas dit ce qui en décide',
+    partly: (count: number) => `dont ${formatNumber(count)} en partie`,
     share: (count: number, total: number) => `${formatNumber(count)} sur ${formatNumber(total)}`,
     todo: 'Que faire',
     recommendation: {

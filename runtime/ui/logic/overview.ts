@@ -3,7 +3,7 @@ import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { Tone } from './diagnosis.ts'
-import { compareVersions, toneOfTrouble, troubleNow } from './workloads.ts'
+import { compareVersions, toneOfTrouble, troubleNow, versionsOf } from './workloads.ts'
 
 /** How many workloads are how; archived ones do not count. */
 export interface HealthShares {
@@ -28,16 +28,28 @@ export function countShares(workloads: Iterable<WorkloadRecord>): HealthShares {
 export interface VersionCount {
   version: string
   count: number
+  /** Those among them of which other instances run another version. */
+  mixedCount: number
   isOutdated: boolean
 }
 
-/** How many workloads run which version, the newest first; '' is unknown and last. */
+/**
+ * How many workloads run which version, the newest first; '' is unknown and last. A workload whose instances differ
+ * counts with each of its versions, as it is found by each.
+ */
 export function countVersions(workloads: Iterable<WorkloadRecord>): VersionCount[] {
   const found = new Map<string, VersionCount>()
-  for (const { archived_at: archivedAt, type, version, version_outdated: isOutdated } of workloads) {
-    if (archivedAt || type !== 'collector') continue
-    const known = found.get(version ?? '') ?? { version: version ?? '', count: 0, isOutdated }
-    found.set(known.version, { ...known, count: known.count + 1, isOutdated: known.isOutdated || isOutdated })
+  for (const workload of workloads) {
+    if (workload.archived_at || workload.type !== 'collector') continue
+    const mixed = workload.version_mix ? 1 : 0
+    for (const [at, version] of versionsOf(workload).entries()) {
+      const known = found.get(version) ?? { version, count: 0, mixedCount: 0, isOutdated: false }
+      known.count++
+      known.mixedCount += mixed
+      // The mark is about the lowest version of the workload.
+      known.isOutdated ||= at === 0 && workload.version_outdated
+      found.set(version, known)
+    }
   }
   return [...found.values()].sort((a, b) =>
     a.version === '' || b.version === ''

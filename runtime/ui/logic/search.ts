@@ -1,6 +1,6 @@
 import { TRUSTED_PREFIX } from '../../../lib/wire/labels.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { clusterOf, configStateOf, environmentOf, nameOf, placeOf } from './workloads.ts'
+import { clusterOf, configStateOf, environmentOf, nameOf, placeOf, versionsOf } from './workloads.ts'
 
 /** One word of a search: free text, or `key:value`; a leading `-` takes away. */
 export interface SearchTerm {
@@ -38,13 +38,12 @@ const FIELDS: Record<string, (workload: WorkloadRecord) => string> = {
   cluster: clusterOf,
   namespace: placeOf,
   host: placeOf,
-  version: (w) => w.version,
   config: (w) => `${w.active_config_hash ?? ''} ${configStateOf(w)}`,
   id: (w) => w.id,
 }
 
 function valuesOf(workload: WorkloadRecord, key: string): string[] {
-  const values = FIELDS[key] ? [FIELDS[key](workload)] : []
+  const values = FIELDS[key] ? [FIELDS[key](workload)] : key === 'version' ? [...versionsOf(workload)] : []
   for (const map of [workload.labels, workload.fingerprint_keys]) {
     for (const [name, value] of Object.entries(map ?? {})) {
       const full = name.toLowerCase()
@@ -70,7 +69,10 @@ function textOf(workload: WorkloadRecord): string {
 function matchesTerm(workload: WorkloadRecord, { key, value }: SearchTerm): boolean {
   if (key !== null) return valuesOf(workload, key).some((found) => found.toLowerCase().includes(value))
   if (textOf(workload).includes(value) || workload.id.startsWith(value)) return true
-  return workload.version.startsWith(value) || workload.active_config_hash?.startsWith(value) === true
+  return (
+    versionsOf(workload).some((version) => version.startsWith(value)) ||
+    workload.active_config_hash?.startsWith(value) === true
+  )
 }
 
 /** Whether a workload has everything that was searched for. */

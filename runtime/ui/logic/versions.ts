@@ -20,22 +20,34 @@ export interface VersionShare {
   version: string
   standing: VersionStanding
   count: number
+  /** Those among them of which other instances run another version. */
+  mixedCount: number
   /** How many of them are in each group, the largest first. */
   groups: readonly (readonly [group: string, count: number])[]
 }
 
-/** The collectors by version, the newest first; what cannot be compared last. */
+/**
+ * The collectors by version, the newest first; what cannot be compared last. One whose instances differ counts with
+ * each of its versions.
+ */
 export function sharesOf(rows: readonly CompatibilityRow[]): VersionShare[] {
-  const found = new Map<string, { standing: VersionStanding; groups: Map<string, number> }>()
+  const found = new Map<
+    string,
+    Omit<VersionShare, 'version' | 'count' | 'groups'> & { groups: Map<string, number> }
+  >()
   for (const { version, group } of rows) {
-    const share = found.get(version.reported) ?? { standing: version.status, groups: new Map() }
-    share.groups.set(group, (share.groups.get(group) ?? 0) + 1)
-    found.set(version.reported, share)
+    const versions = version.mix?.lowest ?? [{ version: version.reported, status: version.status }]
+    for (const one of versions) {
+      const share = found.get(one.version) ?? { standing: one.status, mixedCount: 0, groups: new Map() }
+      share.groups.set(group, (share.groups.get(group) ?? 0) + 1)
+      share.mixedCount += version.mix ? 1 : 0
+      found.set(one.version, share)
+    }
   }
   return [...found]
-    .map(([version, { standing, groups }]) => ({
+    .map(([version, { groups, ...share }]) => ({
       version,
-      standing,
+      ...share,
       count: [...groups.values()].reduce((sum, count) => sum + count, 0),
       groups: [...groups].sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0])),
     }))

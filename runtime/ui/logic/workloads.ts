@@ -28,6 +28,10 @@ export const namedAt = (name: string, place = ''): string =>
 export const nameOf = (workload: WorkloadRecord): string =>
   workload.display_name || workload.fingerprint_keys?.['name'] || workload.id
 
+/** The versions that a workload's instances have, the lowest first; of very many only some. */
+export const versionsOf = ({ version, version_mix: mix }: WorkloadRecord): readonly string[] =>
+  mix ? mix.lowest.map((one) => one.version) : [version ?? '']
+
 /** Why nothing can be pushed; null when something can. */
 export function readOnlyReason(workload: WorkloadRecord): ReadOnlyReason | null {
   if (workload.type !== 'collector') return 'not_a_collector'
@@ -215,7 +219,7 @@ export function sortWorkloads(
 
 /** What the fleet can be grouped by, beside `label:<key>`. */
 export function groupValueOf(workload: WorkloadRecord, group: string): string {
-  if (group === 'version') return workload.version
+  if (group === 'version') return versionsOf(workload).join(', ')
   if (group === 'cluster') return clusterOf(workload)
   if (group === 'config') return workload.active_config_hash?.slice(0, 7) ?? ''
   if (group === 'environment') return environmentOf(workload)

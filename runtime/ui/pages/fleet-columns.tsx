@@ -1,6 +1,6 @@
 import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
-import { fleetTexts } from '../i18n/fleet.ts'
+import { describeVersions, fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { describeTrouble } from '../i18n/trouble.ts'
 import {
@@ -109,9 +109,18 @@ function NameCell({ workload }: { workload: WorkloadRecord }) {
 
 function VersionCell({ workload }: { workload: WorkloadRecord }) {
   const words = say(fleetTexts)
+  const { version, version_mix: mix } = workload
+  const text = describeVersions(version, mix)
   return (
-    <span class="mono">
-      {workload.version || '–'}
+    <span class={mix ? '' : 'mono'} title={mix && text}>
+      {mix ? (
+        <>
+          <span aria-hidden="true">{words.mixed(mix.count)}</span>
+          <span class="sr">{text}</span>
+        </>
+      ) : (
+        text
+      )}
       {workload.version_outdated && (
         <span class="warn" title={words.outdated1}>
           {' '}
@@ -246,7 +255,7 @@ export function narrowColumn(): Column<WorkloadRecord> {
         <div class="second">{workload.trouble && <Why of={workload.trouble} />}</div>
         <div class="second">
           {formatNumber(workload.connected_instance_count)} · <ConfigCell workload={workload} /> ·{' '}
-          {workload.version}
+          {describeVersions(workload.version, workload.version_mix)}
         </div>
       </div>
     ),

@@ -185,6 +185,7 @@ function Versions() {
               </span>
               <span>{formatNumber(one.count)}</span>
             </div>
+            {one.mixedCount > 0 && <span class="muted small">{words.partly(one.mixedCount)}</span>}
             {one.isOutdated && (
               <Mark tone="warn" shape="triangle">
                 {words.outdated}

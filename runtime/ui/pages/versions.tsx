@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { RecommendedVersion, VersionIntelligence } from '../../../lib/wire/version-intelligence.ts'
 import { translated } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
+import { describeVersions } from '../i18n/fleet.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { postureTexts } from '../i18n/posture.ts'
 import { sharesOf, verdictOf } from '../logic/versions.ts'
@@ -70,6 +71,7 @@ function Matrix({ of }: { of: VersionIntelligence }) {
                     <i style={{ width: `${(100 * share.count) / largest}%` }} />
                   </span>
                   <span>{words.share(share.count, total)}</span>
+                  {share.mixedCount > 0 && <span class="muted">{words.partly(share.mixedCount)}</span>}
                 </div>
               </td>
               <td class="text muted">
@@ -112,7 +114,7 @@ function Blocks({ of }: { of: VersionIntelligence }) {
                     {row.display_name || row.workload_id}
                   </a>
                 </td>
-                <td class="mono">{row.version.reported}</td>
+                <td class="mono">{describeVersions(row.version.reported, row.version.mix)}</td>
                 <td class="text">
                   {row.blocking_reasons.map((reason) => (
                     <div key={reason.code + reason.message}>
@@ -138,7 +140,11 @@ const countOf = (of: VersionIntelligence, verdict: ReturnType<typeof verdictOf>)
 /** What to do about it, workload by workload. */
 function Recommendations({ of }: { of: VersionIntelligence }) {
   const words = say(postureTexts)
-  const names = new Map(of.compatibility_matrix.map((row) => [row.workload_id, row.display_name]))
+  const rows = new Map(of.compatibility_matrix.map((row) => [row.workload_id, row]))
+  const mixOf = (id = '') => {
+    const { version } = rows.get(id) ?? {}
+    return version?.mix && <span class="muted">{describeVersions(version.reported, version.mix)}</span>
+  }
   if (of.recommendations.length === 0) return null
   return (
     <section>
@@ -161,13 +167,16 @@ function Recommendations({ of }: { of: VersionIntelligence }) {
               <td>
                 {row.workload_id ? (
                   <a class="name" href={`/workloads/${row.workload_id}`}>
-                    {names.get(row.workload_id) || row.workload_id}
+                    {rows.get(row.workload_id)?.display_name || row.workload_id}
                   </a>
                 ) : (
                   '–'
                 )}
               </td>
-              <td class="text">{words.recommendation[row.action]}</td>
+              <td class="text">
+                {words.recommendation[row.action]}{' '}
+                {row.action === 'upgrade_collector' && mixOf(row.workload_id)}
+              </td>
               <td class="mono" data-label={words.column.component}>
                 {row.components?.join(', ') ?? '–'}
               </td>

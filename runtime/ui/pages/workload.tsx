@@ -3,7 +3,7 @@ import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
-import { fleetTexts } from '../i18n/fleet.ts'
+import { describeVersions, fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { clusterOf, environmentOf, nameOf, placeOf, readOnlyReason, statusOf } from '../logic/workloads.ts'
@@ -62,7 +62,10 @@ function Facts({ workload }: { workload: WorkloadRecord }) {
       isInline
       of={[
         [words.facts.instances, formatNumber(workload.connected_instance_count)],
-        [words.facts.version, <span class="mono">{workload.version || '–'}</span>],
+        [
+          words.facts.version,
+          <span class="mono">{describeVersions(workload.version, workload.version_mix)}</span>,
+        ],
         [words.facts.config, config],
         ...(push
           ? [

@@ -154,3 +154,28 @@ test('where an edition lacks something, one line says so, and in the complete on
     await community.stop()
   }
 })
+
+test('a workload whose instances run different versions says so wherever its version is shown', async () => {
+  const of = (version: string) => ({ identifying: { 'service.name': 'mixed', 'service.version': version } })
+  connectAgent('mixed', 'mixed-1', of('0.131.0'))
+  connectAgent('mixed', 'mixed-2', of('0.149.0'))
+  connectAgent('mixed', 'mixed-3', of('0.149.0'))
+  const id = await workloadId(service, 'mixed', 3)
+  const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'mixed', exact: true }) })
+  await row.getByText('mixed: 0.131.0 on 1, 0.149.0 on 2').waitFor()
+  await page.goto('/?q=version%3A0.149.0')
+  await row.waitFor()
+  await page.goto('/?q=version%3A0.131.0')
+  await row.waitFor()
+  await page.goto(`/workloads/${id}`)
+  await page.getByText('mixed: 0.131.0 on 1, 0.149.0 on 2').waitFor()
+  await page.goto('/overview')
+  const counted = page.getByRole('region', { name: 'Versions' }).getByRole('listitem')
+  await counted.filter({ hasText: '0.149.0' }).getByText('1 only in part').waitFor()
+  await page.goto('/versions')
+  const share = page
+    .getByRole('row')
+    .filter({ has: page.getByRole('link', { name: '0.149.0', exact: true }) })
+  await share.getByText('1 only in part').waitFor()
+  expect(seen.complaints).toEqual([])
+})

@@ -126,6 +126,29 @@ describe('GET /api/workloads/version-intelligence', () => {
     expect(await isOutdated()).toBe(false)
   })
 
+  it('rates each version of a collector whose instances differ', async () => {
+    for (const [pod, version] of Object.entries({ a: '0.150.0', b: '0.98.0', c: '0.150.0' }))
+      fakeAgent(ctx.fleet, { service: 'mixed', host: 'one', pod, version })
+    await ctx.advance(1_000)
+    const { compatibility_matrix: matrix, recommendations } = await posture('?recommended_version=0.149.0')
+    expect(matrix.map(({ version }) => version)).toMatchObject([
+      {
+        reported: '0.98.0',
+        status: 'below_recommended',
+        mix: {
+          count: 2,
+          lowest: [
+            { version: '0.98.0', instance_count: 1, status: 'below_recommended' },
+            { version: '0.150.0', instance_count: 2, status: 'above_recommended' },
+          ],
+        },
+      },
+    ])
+    expect(recommendations[0]!.reason).toBe(
+      'collector version 0.98.0, the lowest of 2 on its instances, is below recommended 0.149.0',
+    )
+  })
+
   it('streams a fleet of more than one piece as one document', async () => {
     for (let i = 0; i < 450; i++) fakeAgent(ctx.fleet, { service: `s${i}` })
     await ctx.advance(1_000)

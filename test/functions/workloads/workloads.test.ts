@@ -64,6 +64,40 @@ describe('GET /api/workloads', () => {
     expect(list[0]).toMatchObject({ version_outdated: false })
   })
 
+  it('says of instances that run different versions which they are and how many have each, while they differ', async () => {
+    connect({ service: 'mixed', host: 'one', pod: 'a', version: '0.150.0' })
+    connect({ service: 'mixed', host: 'one', pod: 'b', version: '0.150.0' })
+    const old = connect({ service: 'mixed', host: 'one', pod: 'c', version: '0.98.0' })
+    await ctx.advance(300)
+    const mix = {
+      count: 2,
+      lowest: [
+        { version: '0.98.0', instance_count: 1 },
+        { version: '0.150.0', instance_count: 2 },
+      ],
+    }
+    const listed = (await get('')).json as WorkloadRecord[]
+    expect(listed).toMatchObject([{ version: '0.98.0', version_mix: mix, connected_instance_count: 3 }])
+    expect(await record(old.workloadId)).toMatchObject({ version_mix: mix })
+    old.goodbye()
+    await ctx.advance(300)
+    expect(await record(old.workloadId)).toMatchObject({ version: '0.150.0' })
+    expect(await record(old.workloadId)).not.toHaveProperty('version_mix')
+    const frame = ctx.views.workloadFrame(ctx.fleet.workload(old.workloadId)!)
+    expect(frame).toMatchObject({ workload: { version_mix: null } })
+  })
+
+  it('names the lowest ten of a hundred versions, and how many there are', async () => {
+    for (let i = 0; i < 100; i++)
+      connect({ service: 'many', host: 'one', pod: `p${i}`, version: `0.${(i * 37) % 100}.0` })
+    await ctx.advance(300)
+    const [many] = (await get('')).json as WorkloadRecord[]
+    expect(many!.version_mix!.count).toBe(100)
+    expect(many!.version_mix!.lowest.map(({ version }) => version)).toEqual(
+      Array.from({ length: 10 }, (_, at) => `0.${at}.0`),
+    )
+  })
+
   it('pages with a cursor that leads through everything once', async () => {
     for (const service of ['c', 'a', 'b', 'a']) connect({ service })
     await ctx.advance(300)

@@ -16,6 +16,7 @@ const collector = (id: string, overrides: Partial<PostureWorkload> = {}): Postur
   type: 'collector',
   status: 'connected',
   version: '0.120.0',
+  versionMix: null,
   labels: {},
   fingerprintKeys: {},
   acceptsRemoteConfig: true,

@@ -162,9 +162,9 @@ describe('the numbers of the overview', () => {
     ]
     expect(countShares(all)).toEqual({ all: 5, connected: 4, degraded: 1, disconnected: 0 })
     expect(countVersions(all)).toEqual([
-      { version: '0.149.0', count: 1, isOutdated: false },
-      { version: '0.131.0', count: 2, isOutdated: true },
-      { version: '', count: 1, isOutdated: false },
+      { version: '0.149.0', count: 1, mixedCount: 0, isOutdated: false },
+      { version: '0.131.0', count: 2, mixedCount: 0, isOutdated: true },
+      { version: '', count: 1, mixedCount: 0, isOutdated: false },
     ])
   })
 

@@ -1,7 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import type { CompatibilityRow } from '../../../lib/wire/version-intelligence.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { describeVersions } from '../../../runtime/ui/i18n/fleet.ts'
 import { bucketAt, rangeOfBars, stackBars } from '../../../runtime/ui/logic/bars.ts'
+import { countVersions } from '../../../runtime/ui/logic/overview.ts'
+import { matchesSearch, parseSearch } from '../../../runtime/ui/logic/search.ts'
 import { sharesOf, verdictOf } from '../../../runtime/ui/logic/versions.ts'
+import { groupValueOf } from '../../../runtime/ui/logic/workloads.ts'
 
 const blockedBy = (...codes: string[]) => ({
   runnable: codes.length === 0,
@@ -24,14 +29,54 @@ describe('the versions page', () => {
         version: '0.149.0',
         standing: 'at_recommended',
         count: 3,
+        mixedCount: 0,
         groups: [
           ['a', 2],
           ['b', 1],
         ],
       },
-      { version: '0.9.0', standing: 'at_recommended', count: 1, groups: [['a', 1]] },
+      { version: '0.9.0', standing: 'at_recommended', count: 1, mixedCount: 0, groups: [['a', 1]] },
     ])
   })
+})
+
+test('a workload whose instances differ counts with each of its versions, and is found, grouped and named by them', () => {
+  const mix = {
+    count: 2,
+    lowest: [
+      { version: '0.98.0', instance_count: 1, status: 'below_recommended' as const },
+      { version: '0.150.0', instance_count: 2, status: 'above_recommended' as const },
+    ],
+  }
+  const mixed = { id: 'm', type: 'collector', version: '0.98.0', version_mix: mix, version_outdated: true }
+  const plain = { id: 'p', type: 'collector', version: '0.150.0', version_outdated: false }
+  const fleet = [mixed, plain] as WorkloadRecord[]
+  const rows = [
+    { version: { reported: '0.98.0', status: 'below_recommended', mix }, group: 'g' },
+    { version: { reported: '0.150.0', status: 'above_recommended' }, group: 'g' },
+  ] as CompatibilityRow[]
+  const counted = countVersions(fleet)
+  expect(counted).toEqual([
+    { version: '0.150.0', count: 2, mixedCount: 1, isOutdated: false },
+    { version: '0.98.0', count: 1, mixedCount: 1, isOutdated: true },
+  ])
+  // The page about versions, the overview and the search that both lead to agree.
+  expect(
+    sharesOf(rows).map(({ version, count, mixedCount, standing }) => [version, count, mixedCount, standing]),
+  ).toEqual([
+    ['0.150.0', 2, 1, 'above_recommended'],
+    ['0.98.0', 1, 1, 'below_recommended'],
+  ])
+  for (const { version, count } of counted) {
+    const terms = parseSearch(`version:${version}`)
+    expect(fleet.filter((one) => matchesSearch(one, terms))).toHaveLength(count)
+  }
+  expect(fleet.map((one) => groupValueOf(one, 'version'))).toEqual(['0.98.0, 0.150.0', '0.150.0'])
+  expect(describeVersions('0.98.0', mix)).toBe('mixed: 0.98.0 on 1, 0.150.0 on 2')
+  expect(describeVersions('0.98.0', { ...mix, count: 14 })).toBe(
+    'mixed: 0.98.0 on 1, 0.150.0 on 2 and 12 more',
+  )
+  expect(describeVersions('0.150.0', undefined)).toBe('0.150.0')
 })
 
 describe('the bars of a chart', () => {
