@@ -9,6 +9,21 @@ import { problem, type Reply } from '../../runtime/reply.ts'
 /** What a rollback is asked with: nothing but a comment, and that may be left out. */
 export const rollbackBody = jsonBody(RollbackRequest, { bytesMax: 16_384, whenAbsent: { comment: '' } })
 
+/** Why a rollback is refused that was found: for what the workload or its config is, or for the comment. */
+export const ROLLBACK_ERRORS = [
+  'workload-archived',
+  'workload-not-collector',
+  'remote-config-unsupported',
+  'workload-not-connected',
+  'component-not-installed',
+  'target-yaml-invalid',
+  'validation-failed',
+  'server-busy',
+  'text-not-storable',
+  'text-too-long',
+  'audit-unavailable',
+] as const
+
 /** The reply to a rollback that was refused; it also says whether trying again makes sense. */
 export function refuseRollback(outcome: Exclude<RollbackOutcome | PrepareOutcome, { ok: true }>): Reply {
   switch (outcome.code) {

@@ -4,7 +4,7 @@ import { defineHttp, noQuery, signedIn } from '../../runtime/define.ts'
 import { askAgain } from '../../runtime/reach.ts'
 import { accepted } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/_workload-path.ts'
-import { refuseRollback, rollbackBody } from './_rollback-replies.ts'
+import { ROLLBACK_ERRORS, refuseRollback, rollbackBody } from './_rollback-replies.ts'
 
 /** Go back to the pinned known-good config, or else to what was applied before. */
 export default defineHttp({
@@ -16,22 +16,7 @@ export default defineHttp({
   query: noQuery,
   body: rollbackBody,
   replies: [{ status: 202, description: 'The rollback is under way.', json: DefaultRollbackAccepted }],
-  errors: [
-    'out-of-scope',
-    'workload-not-found',
-    'no-rollback-target',
-    'workload-archived',
-    'workload-not-collector',
-    'remote-config-unsupported',
-    'workload-not-connected',
-    'component-not-installed',
-    'target-yaml-invalid',
-    'validation-failed',
-    'server-busy',
-    'text-not-storable',
-    'text-too-long',
-    'audit-unavailable',
-  ],
+  errors: ['out-of-scope', 'workload-not-found', 'no-rollback-target', ...ROLLBACK_ERRORS],
   async handle({ params, body: { comment }, actor }, ctx) {
     const stillMay = askAgain(actor, ctx, 'workload:push_config')
     const outcome = await rollBackToDefault(ctx, { workloadId: params.id, comment, actor, stillMay })

@@ -5,7 +5,7 @@ import { defineHttp, noQuery, signedIn } from '../../runtime/define.ts'
 import { askAgain } from '../../runtime/reach.ts'
 import { accepted } from '../../runtime/reply.ts'
 import { revisionParams } from '../workloads/_workload-path.ts'
-import { refuseRollback, rollbackBody } from './_rollback-replies.ts'
+import { ROLLBACK_ERRORS, refuseRollback, rollbackBody } from './_rollback-replies.ts'
 
 /** Push a config of the history again. A push that is pending does not hold it back. */
 export default defineHttp({
@@ -24,17 +24,7 @@ export default defineHttp({
     'target-not-applied',
     'target-not-approved',
     'target-content-unavailable',
-    'workload-archived',
-    'workload-not-collector',
-    'remote-config-unsupported',
-    'workload-not-connected',
-    'component-not-installed',
-    'target-yaml-invalid',
-    'validation-failed',
-    'server-busy',
-    'text-not-storable',
-    'text-too-long',
-    'audit-unavailable',
+    ...ROLLBACK_ERRORS,
   ],
   async handle({ params, body: { comment }, actor }, ctx) {
     const stillMay = askAgain(actor, ctx, 'workload:push_config')

@@ -56,6 +56,19 @@ const ALERT = columns<keyof Alert>({
 })
 const COLUMNS = ALERT.select()
 
+/** What is given of an alert that is to be opened, beside what it is about. */
+const OPENED = {
+  id: 'id text',
+  rule: 'rule text',
+  severity: 'severity text',
+  message: 'message text',
+  firedAt: 'fired_at timestamptz',
+  subject: 'subject text',
+  details: 'details jsonb',
+}
+const OF_WORKLOADS = columns<keyof NewAlert>({ ...OPENED, workloadId: 'workload_id text' })
+const OF_TOPICS = columns<keyof typeof OPENED | 'topic'>({ ...OPENED, topic: 'topic text' })
+
 /** The place of an alert in the list's order: fired_at descending, then id. */
 export interface AlertPosition {
   firedAt: Date
@@ -128,20 +141,10 @@ export async function insertTopicAlerts(
   return tx.query<Alert>(
     `insert into alerts (id, workload_id, topic, rule, severity, message, fired_at, quiet, subject, details)
      select a.id, null, a.topic, a.rule, a.severity, a.message, a.fired_at, false, a.subject, a.details
-     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[],
-       $8::jsonb[]) as a (id, topic, rule, severity, message, fired_at, subject, details)
+     from ${OF_TOPICS.unnested('a')}
      on conflict (topic, rule) where workload_id is null and (resolved_at is null or quiet) do nothing
      returning ${COLUMNS}`,
-    [
-      alerts.map((alert) => alert.id),
-      alerts.map((alert) => alert.topic),
-      alerts.map((alert) => alert.rule),
-      alerts.map((alert) => alert.severity),
-      alerts.map((alert) => alert.message),
-      alerts.map((alert) => alert.firedAt),
-      alerts.map((alert) => alert.subject),
-      alerts.map((alert) => JSON.stringify(alert.details)),
-    ],
+    OF_TOPICS.listsOfRows(alerts),
   )
 }
 
@@ -161,22 +164,12 @@ export async function insertAlerts(tx: Db, alerts: readonly NewAlert[]): Promise
   return tx.query<Alert>(
     `insert into alerts (id, workload_id, rule, severity, message, fired_at, quiet, subject, details)
      select a.id, w.id, a.rule, a.severity, a.message, a.fired_at, false, a.subject, a.details
-     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::text[],
-       $8::jsonb[]) as a (id, workload_id, rule, severity, message, fired_at, subject, details)
+     from ${OF_WORKLOADS.unnested('a')}
      join workloads w on w.id = a.workload_id and w.archived_at is null
      order by a.workload_id, a.rule
      on conflict (workload_id, rule) where resolved_at is null or quiet do nothing
      returning ${COLUMNS}`,
-    [
-      alerts.map((alert) => alert.id),
-      alerts.map((alert) => alert.workloadId),
-      alerts.map((alert) => alert.rule),
-      alerts.map((alert) => alert.severity),
-      alerts.map((alert) => alert.message),
-      alerts.map((alert) => alert.firedAt),
-      alerts.map((alert) => alert.subject),
-      alerts.map((alert) => JSON.stringify(alert.details)),
-    ],
+    OF_WORKLOADS.listsOfRows(alerts),
   )
 }
 

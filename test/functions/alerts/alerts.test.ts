@@ -67,7 +67,8 @@ const attributesOf = (agent: FakeAgent, service: string, version: string) =>
   ])
 
 describe('a rollout in stages that halts', () => {
-  it('is an alert that leads to it, in the list and in a frame, until somebody lets it go on', async () => {
+  /** Three instances, of which so many are the first stage, and one of those falls ill. */
+  async function halted(inFirstStage: number) {
     await ctx.close()
     ctx = await createFleetContext(database, { edition: createCompleteEdition() })
     const as = (await signIn(ctx, { groups: ['editor'] })).token
@@ -78,46 +79,7 @@ describe('a rollout in stages that halts', () => {
     for (const agent of agents) agent.apply()
     await ctx.advance(1_000)
     const stages = [
-      { count: 1, dwellMs: 60_000, gates: ['health'] as const },
-      { percentage: 100, dwellMs: 0, gates: ['no_failure'] as const },
-    ]
-    await pushConfig(ctx.fleet, workloadId, configYaml(2), () => {}, stages)
-    await ctx.advance(300)
-    const first = agents.find((agent) => agent.offered().at(-1) === configHash(configYaml(2)))!
-    first.apply()
-    await ctx.advance(2_000)
-    first.say({ health: SICK })
-    await ctx.advance(65_000)
-    await runEngine()
-    const rolloutId = ctx.fleet.workload(workloadId)!.rollout!.stored.id
-    const [alert] = await list()
-    expect(alert).toMatchObject({
-      rule: 'rollout_halted',
-      workload_id: workloadId,
-      severity: 'warning',
-      details: { rollout_id: rolloutId, gate: 'health', value: 1, limit: 0, stage: 1 },
-    })
-    expect(alertFrames().at(-1)).toMatchObject({ rule: 'rollout_halted', workload_id: workloadId })
-    await runEngine()
-    expect(await list()).toHaveLength(1)
-    const path = `POST /api/workloads/${workloadId}/config/canary/${rolloutId}/promote`
-    expect((await invoke(ctx, path, { as })).status).toBe(202)
-    await runEngine()
-    expect(await list()).toEqual([])
-  })
-
-  it('is another alert where the rollout went on and stopped again in its stage before anybody looked', async () => {
-    await ctx.close()
-    ctx = await createFleetContext(database, { edition: createCompleteEdition() })
-    const as = (await signIn(ctx, { groups: ['editor'] })).token
-    const agents = ['a', 'b', 'c'].map((pod) => fakeAgent(ctx.fleet, { host: 'vm', pod: `pod-${pod}` }))
-    await ctx.advance(1_000)
-    const { workloadId } = agents[0]!
-    await pushConfig(ctx.fleet, workloadId, configYaml(1))
-    for (const agent of agents) agent.apply()
-    await ctx.advance(1_000)
-    const stages = [
-      { count: 2, dwellMs: 60_000, gates: ['health'] as const },
+      { count: inFirstStage, dwellMs: 60_000, gates: ['health'] as const },
       { percentage: 100, dwellMs: 0, gates: ['no_failure'] as const },
     ]
     await pushConfig(ctx.fleet, workloadId, configYaml(2), () => {}, stages)
@@ -128,21 +90,45 @@ describe('a rollout in stages that halts', () => {
     members[0]!.say({ health: SICK })
     await ctx.advance(65_000)
     await runEngine()
+    const rollout = ctx.fleet.workload(workloadId)!.rollout!
+    const path = `POST /api/workloads/${workloadId}/config/canary/${rollout.stored.id}/promote`
+    const promote = async () => expect((await invoke(ctx, path, { as })).status).toBe(202)
+    return { workloadId, rollout, members, promote }
+  }
+
+  it('is an alert that leads to it, in the list and in a frame, until somebody lets it go on', async () => {
+    const { workloadId, rollout, promote } = await halted(1)
+    const rolloutId = rollout.stored.id
+    const [alert] = await list()
+    expect(alert).toMatchObject({
+      rule: 'rollout_halted',
+      workload_id: workloadId,
+      severity: 'warning',
+      details: { rollout_id: rolloutId, gate: 'health', value: 1, limit: 0, stage: 1 },
+    })
+    expect(alertFrames().at(-1)).toMatchObject({ rule: 'rollout_halted', workload_id: workloadId })
+    await runEngine()
+    expect(await list()).toHaveLength(1)
+    await promote()
+    await runEngine()
+    expect(await list()).toEqual([])
+  })
+
+  it('is another alert where the rollout went on and stopped again in its stage before anybody looked', async () => {
+    const { rollout, members, promote } = await halted(2)
     const [before] = await list()
     expect(before).toMatchObject({ rule: 'rollout_halted', details: { value: 1 } })
     expect((await resolve(before!.id)).status).toBe(200)
-    const { rollout } = ctx.fleet.workload(workloadId)!
-    const path = `POST /api/workloads/${workloadId}/config/canary/${rollout!.stored.id}/promote`
-    expect((await invoke(ctx, path, { as })).status).toBe(202)
+    await promote()
     members[1]!.say({ health: SICK })
     await ctx.advance(65_000)
-    expect(rollout!.stored.status).toBe('halted')
-    const halted = async () => (await list()).filter(({ rule }) => rule === 'rollout_halted')
+    expect(rollout.stored.status).toBe('halted')
+    const alerts = async () => (await list()).filter(({ rule }) => rule === 'rollout_halted')
     await runEngine()
-    const again = await halted()
+    const again = await alerts()
     expect(again).toHaveLength(1)
     await runEngine()
-    expect(await halted()).toEqual(again)
+    expect(await alerts()).toEqual(again)
   })
 })
 
