@@ -183,7 +183,7 @@ export async function listFollowedPushes(db: Db): Promise<Push[]> {
 /** A push, and another one of the same config to the same workload. */
 export interface PushOfSameConfig {
   own: Pick<Push, 'pushId' | 'hash' | 'seq'>
-  other: Pick<Push, 'hash' | 'seq' | 'kind'>
+  other: Pick<Push, 'pushId' | 'hash' | 'seq' | 'kind'>
 }
 
 /** Each of these pushes with every other push of the same config to the same workload, earlier or later. */
@@ -196,18 +196,19 @@ export async function listPushesOfSameConfig(
     push_id: string
     hash: string
     own_seq: number
+    other_id: string
     seq: number
     kind: Push['kind']
   }>(
-    `select own.push_id, own.config_hash as hash, own.seq as own_seq, other.seq, other.kind
+    `select own.push_id, own.config_hash as hash, own.seq as own_seq, other.push_id as other_id, other.seq, other.kind
      from pushes own join pushes other on other.workload_id = own.workload_id
        and other.config_hash = own.config_hash and other.push_id <> own.push_id
      where own.push_id = any($1::uuid[])`,
     [pushIds],
   )
-  return rows.map(({ push_id: pushId, hash, own_seq: ownSeq, seq, kind }) => ({
+  return rows.map(({ push_id: pushId, hash, own_seq: ownSeq, other_id: otherId, seq, kind }) => ({
     own: { pushId, hash, seq: ownSeq },
-    other: { hash, seq, kind },
+    other: { pushId: otherId, hash, seq, kind },
   }))
 }
 

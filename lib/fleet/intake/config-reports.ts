@@ -10,7 +10,7 @@ import { isLostOut, isOpen, LOST_OUT, moveTarget, noteLoss, removeJoiner } from 
 import type { FollowedPush, Instance } from '../state/model.ts'
 import { closeEarlierOffers, endOffer, noteOfferAnswered } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
-import { assignmentOf, followedPushes, quarantineInstance } from '../state/state.ts'
+import { assignmentOf, followedPushes, isQuarantined, quarantineInstance } from '../state/state.ts'
 
 /** Turns what instances say of their remote config into the states of the targets of a push. */
 export class ConfigReports {
@@ -101,21 +101,30 @@ export class ConfigReports {
     const state = target.state === 'cannot_report' ? 'cannot_report' : status
     // APPLYING after the target has ended is a late message; only a new offer opens the target again.
     if (state === 'applying' && !isOpen(target)) return
+    // Also where its target had failed before: the same config may have been pushed again since.
+    if (state === 'failed') this.#quarantineInstance(instance, followed)
     if (target.state === state && !isLostOut(target)) return
     if (!moveTarget(followed, target, state, this.#parts.deps.clock.now(), error())) return
-    if (status === 'failed') this.#quarantineInstance(instance, followed)
     this.#parts.writer.target({ pushId: followed.push.pushId, target })
     this.#parts.tell({ kind: 'target-moved', followed })
   }
 
+  /**
+   * Keep a config that an instance has failed from it. Where the same config was pushed again since the offer, it is to
+   * be tried again; what failed after that is kept in the later push's name, as that lifts what is in the earlier one's.
+   */
   #quarantineInstance(instance: Instance, followed: FollowedPush): void {
-    const { workload } = instance
-    if (workload === null) return
-    const { hash, pushId } = followed.push
-    // A later push of the same config has lifted the quarantine already, and storage keeps none for the earlier push.
-    if (followed.isPushedAgain) return
-    quarantineInstance(workload, hash, instance.uid)
-    this.#parts.writer.quarantine({ workloadId: workload.id, hash, instanceUid: instance.uid, pushId })
+    const { workload, uid } = instance
+    const { push, pushedAgain } = followed
+    if (workload === null || workload.quarantinedInstances.get(push.hash)?.has(uid)) return
+    if (pushedAgain !== null && !wasSentSince(instance, followed, pushedAgain.sinceMs)) return
+    quarantineInstance(workload, push.hash, uid)
+    this.#parts.writer.quarantine({
+      workloadId: workload.id,
+      hash: push.hash,
+      instanceUid: uid,
+      pushId: pushedAgain?.pushId ?? push.pushId,
+    })
   }
 
   /** An instance's connection ended without a goodbye, and not by muster: note a loss if an offer was under way. */
@@ -124,11 +133,15 @@ export class ConfigReports {
     const target = followed?.targets.get(instance.uid)
     if (followed === null || target === undefined || !isUnderWay(instance, followed)) return
     if (target.state === 'cannot_report') this.#lostUnheard(instance, followed, target)
-    if (!isOpen(target)) return
+    // One that had failed is offered the config again where it was pushed again.
+    const isTriedAgain =
+      target.state === 'failed' && !isQuarantined(instance.workload!, followed.push.hash, instance.uid)
+    if (!isOpen(target) && !isTriedAgain) return
     const now = this.#parts.deps.clock.now()
     noteLoss(followed, target, now)
-    if (target.losses >= LOSSES_MIN && moveTarget(followed, target, 'failed', now, LOST_OUT)) {
+    if (target.losses >= LOSSES_MIN) {
       // The next offer would most likely end it again.
+      moveTarget(followed, target, 'failed', now, LOST_OUT)
       endOffer(instance, 'failed')
       this.#parts.state.outstanding.delete(instance)
       this.#quarantineInstance(instance, followed)
@@ -147,7 +160,8 @@ export class ConfigReports {
     if (!isSoon && target.losses === 0) return
     target.losses = isSoon ? target.losses + 1 : 0
     target.updatedAt = this.#parts.deps.clock.now()
-    if (target.losses >= LOSSES_MIN) this.#quarantineInstance(instance, followed)
+    target.error = target.losses >= LOSSES_MIN ? LOST_OUT : null
+    if (target.error !== null) this.#quarantineInstance(instance, followed)
     this.#parts.writer.target({ pushId: followed.push.pushId, target })
   }
 
@@ -225,6 +239,12 @@ export class ConfigReports {
     this.#endAsGone(followed, target, 'capability_lost')
     this.#parts.tell({ kind: 'target-moved', followed })
   }
+}
+
+/** Was the push's config sent to the instance after this time? */
+function wasSentSince({ offer }: Instance, { push }: FollowedPush, sinceMs: number): boolean {
+  const sentAtMs = offer?.generation === push.generation ? offer.lastSentAtMs : null
+  return sentAtMs !== null && sentAtMs > sinceMs
 }
 
 /** Was the push's config sent on the instance's present connection, or does the instance report to be applying it? */

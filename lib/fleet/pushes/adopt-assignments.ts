@@ -8,14 +8,16 @@ import { assignActive } from './assignments.ts'
  * Take over a workload's assignments as the database holds them. A push that memory follows already is kept, as it
  * knows what agents have said since; it takes over targets it lacks, a failure and a later push of the same config.
  */
-export function adoptAssignments(workload: Workload, loaded: LoadedAssignments): void {
+export function adoptAssignments(workload: Workload, loaded: LoadedAssignments, nowMs: number): void {
   const known = new Map(followedPushes(workload).map((followed) => [followed.push.pushId, followed]))
   const keep = (stored: FollowedPush): FollowedPush => {
     const followed = known.get(stored.push.pushId)
     if (followed === undefined) return stored
     // A failure that is stored stays, whatever instances have said since.
     if (stored.push.status === 'failed') followed.push = { ...stored.push, counts: followed.push.counts }
-    followed.isPushedAgain ||= stored.isPushedAgain
+    const { pushedAgain } = stored
+    if (pushedAgain !== null && pushedAgain.pushId !== followed.pushedAgain?.pushId)
+      followed.pushedAgain = { pushId: pushedAgain.pushId, sinceMs: nowMs }
     for (const target of stored.targets.values())
       if (!followed.targets.has(target.instanceUid)) restoreTarget(followed, target)
     return followed

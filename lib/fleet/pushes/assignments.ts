@@ -38,7 +38,9 @@ export class Assignments {
       workload.quarantinedInstances.delete(push.hash)
     }
     this.#assign(workload, followed, made.rollout)
-    for (const each of followedPushes(workload)) each.isPushedAgain ||= liftsFailuresOf(push, each.push)
+    const sinceMs = this.#parts.deps.clock.monotonicMs()
+    for (const each of followedPushes(workload))
+      if (liftsFailuresOf(push, each.push)) each.pushedAgain = { pushId: push.pushId, sinceMs }
     resumeOffers(workload)
     this.moved(workload)
     this.#parts.tell({ kind: 'assigned', workload, followed, targets: plan.targets })

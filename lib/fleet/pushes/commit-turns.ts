@@ -109,12 +109,12 @@ export class CommitTurns {
   /** Take over a workload's assignments as the database holds them; `formers` are the pushes that ended by that. */
   #adopt(workload: Workload, loaded: LoadedAssignments, formers: readonly FollowedPush[]): void {
     const { deps, state, writer } = this.#parts
-    adoptAssignments(workload, loaded)
+    const nowMs = deps.clock.monotonicMs()
+    adoptAssignments(workload, loaded, nowMs)
     for (const quarantine of writer.waitingQuarantines(workload.id))
       quarantineInstance(workload, quarantine.hash, quarantine.instanceUid)
     for (const former of formers) this.#assignments.close(workload, former)
     if (workload.rollout !== null) state.rollingOut.add(workload)
-    const nowMs = deps.clock.monotonicMs()
     for (const instance of workload.instances) {
       const followed = assignmentOf(instance)
       const target = followed?.targets.get(instance.uid)

@@ -161,7 +161,7 @@ export function followPush(
     isStaged: false,
     scope: null,
     liftedUids: new Set(),
-    isPushedAgain: false,
+    pushedAgain: null,
     hasReturned: false,
     lostCount: 0,
     lossCount: 0,

@@ -39,8 +39,11 @@ export interface FollowedPush {
   scope: ReadonlySet<string> | null
   /** Instances that had failed the same hash before, and whose quarantine this push lifted. */
   liftedUids: ReadonlySet<string>
-  /** The same config was pushed again since, not by an automatic rollback: quarantines from this push are lifted. */
-  isPushedAgain: boolean
+  /**
+   * The newest later push of the same config that is no automatic rollback, as it is known since `sinceMs` (monotonic):
+   * what came of offers that were sent before does not count any more. Null where there is none.
+   */
+  pushedAgain: { pushId: string; sinceMs: number } | null
   /** After a loss, at least one lost target came back or an instance joined. */
   hasReturned: boolean
   /** Targets lost at least once. */

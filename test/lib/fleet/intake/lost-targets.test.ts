@@ -71,6 +71,13 @@ async function returnMute(agent: FakeAgent, times: number, afterMs: number): Pro
   return offers
 }
 
+/** Push the config again in stages: to this agent alone, while the others are assigned the former push of it. */
+const pushAgainToFirst = (agent: FakeAgent) =>
+  pushConfig(ctx.fleet, agent.workloadId, YAML, undefined, [
+    { count: 1, dwellMs: 86_400_000, gates: [] },
+    { percentage: 100, dwellMs: 0, gates: [] },
+  ])
+
 const targetOf = (agent: FakeAgent) => ctx.fleet.workload(agent.workloadId)!.active!.targets.get(agent.uid)!
 
 describe('a config that kills one agent of several', () => {
@@ -167,6 +174,26 @@ describe('a config that kills one agent of several', () => {
     expect(ctx.fleet.workload(agents[0].workloadId)!.newestPush!.status).toBe('failed')
   })
 
+  it('is offered there three times more where it was pushed again to others, also after our restarts', async () => {
+    const agents = [join(), join()] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    expect((await crash(agents[1], 6)).offers).toBe(3)
+    await pushAgainToFirst(agents[0])
+    let offers = 0
+    for (let restart = 0; restart < 3; restart++) {
+      await ctx.close()
+      ctx = await createFleetContext(database)
+      const back = await crash(join(agents[1].uid), 4)
+      offers += back.offers
+      back.agent.lose()
+    }
+    expect(offers).toBeGreaterThan(0)
+    expect(offers).toBeLessThanOrEqual(3)
+    const { quarantinedInstances } = ctx.fleet.workload(agents[0].workloadId)!
+    expect([...quarantinedInstances.get(HASH)!]).toEqual([agents[1].uid])
+  })
+
   it('is forgiven what was lost before it applied', async () => {
     const agents = [join(), join()] as const
     await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
@@ -226,6 +253,21 @@ describe('an agent that does not say what becomes of a config', () => {
     const workload = ctx.fleet.workload(agents[0].workloadId)!
     expect(workload.quarantinedHashes.size).toBe(0)
     expect([...workload.quarantinedInstances.get(HASH)!]).toEqual([agents[1].uid])
+    await ctx.close()
+    ctx = await createFleetContext(database)
+    expect(await returnMute(join(agents[1].uid, MUTE), 2, 5_000)).toBe(0)
+  })
+
+  it('is not either where the config was pushed again to others, and its end has a cause', async () => {
+    const agents = [join(), join(undefined, MUTE)] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    await pushAgainToFirst(agents[0])
+    const offers = await returnMute(agents[1], 8, 5_000)
+    expect(offers).toBeLessThanOrEqual(3)
+    const { active, quarantinedInstances } = ctx.fleet.workload(agents[0].workloadId)!
+    expect([...quarantinedInstances.get(HASH)!]).toEqual([agents[1].uid])
+    expect(active!.targets.get(agents[1].uid)!.error).toMatchObject({ cause: 'lost_while_applying' })
     await ctx.close()
     ctx = await createFleetContext(database)
     expect(await returnMute(join(agents[1].uid, MUTE), 2, 5_000)).toBe(0)

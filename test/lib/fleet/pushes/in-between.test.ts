@@ -115,7 +115,7 @@ it('what an instance fails while the same config is pushed again is lifted by th
   expect(await stored()).toEqual([{ instance_uid: workload.agents[1]!.uid }])
 })
 
-it('what a joiner fails of a push that was made again in stages is quarantined nowhere, as it is stored', async () => {
+it('what a joiner fails of a push after that was made again in stages is kept from it, as it is stored', async () => {
   const workload = await begin('ab')
   await workload.settle(1)
   await workload.stage(1, [{ count: 1, dwellMs: 600_000, gates: [] }, STAGES[1]!])
@@ -124,10 +124,11 @@ it('what a joiner fails of a push that was made again in stages is quarantined n
   joiner.fail('exit code 1')
   await ctx.advance(1_000)
   const stored = await database.pool.query('select instance_uid from quarantines')
-  expect([stored, [...workload.live.quarantinedInstances.keys()]]).toEqual([[], []])
+  expect(stored).toEqual([{ instance_uid: joiner.uid }])
+  expect(workload.live.quarantinedInstances).toEqual(new Map([[config(1).hash, new Set([joiner.uid])]]))
 })
 
-it('what a joiner fails that was pushed again meanwhile is quarantined nowhere, also where a third push came after', async () => {
+it('what a joiner fails after it was pushed again is kept from it, also where a third push came after', async () => {
   const workload = await begin('ab')
   await workload.settle(1)
   await workload.stage(1, [{ count: 1, dwellMs: 600_000, gates: [] }, STAGES[1]!])
@@ -135,6 +136,20 @@ it('what a joiner fails that was pushed again meanwhile is quarantined nowhere, 
   const joiner = workload.join('c')
   await ctx.advance(1_000)
   expect(joiner.offered()).toEqual([config(1).hash])
+  joiner.fail('exit code 1')
+  await ctx.advance(1_000)
+  const stored = await database.pool.query('select instance_uid from quarantines')
+  expect(stored).toEqual([{ instance_uid: joiner.uid }])
+  expect(workload.live.quarantinedInstances).toEqual(new Map([[config(1).hash, new Set([joiner.uid])]]))
+})
+
+it('what an instance fails of an offer from before it was pushed again is quarantined nowhere, as it is stored', async () => {
+  const workload = await begin('ab')
+  await workload.settle(1)
+  const joiner = workload.join('c')
+  await ctx.advance(1_000)
+  expect(joiner.offered()).toEqual([config(1).hash])
+  await workload.stage(1, [{ count: 1, dwellMs: 600_000, gates: [] }, STAGES[1]!])
   joiner.fail('exit code 1')
   await ctx.advance(1_000)
   const stored = await database.pool.query('select instance_uid from quarantines')
