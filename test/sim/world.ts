@@ -6,6 +6,7 @@ import type { Connection } from '../../lib/store/connection.ts'
 import { TEST_CONFIG } from '../support/invoke.ts'
 import { makeNature } from './agents/agent-nature.ts'
 import type { AgentsService, AgentWorld } from './agents/link.ts'
+import { Placements } from './agents/placements.ts'
 import { SimAgent } from './agents/sim-agent.ts'
 import { SimConfigs } from './agents/sim-configs.ts'
 import { Gateways, type SimSocket } from './agents/socket.ts'
@@ -59,6 +60,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   readonly #failed = new Set<string>()
   /** Uids that two agents use, until the service has told them apart. */
   readonly #shared = new Set<string>()
+  readonly #placements = new Placements()
   readonly #engine = openConfigEngine({
     workers: {
       run: async () => ({ ok: false, code: 'worker-busy', cause: 'the simulation has no threads' }),
@@ -175,6 +177,10 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     this.#stirredAtMs = this.time.nowMs
   }
 
+  described(uid: string, host: string): void {
+    this.#placements.described(uid, host, this.time.nowMs)
+  }
+
   body(hash: string): string {
     return this.configs.body(hash)
   }
@@ -226,8 +232,8 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
           this.promises.offers.sent(name, instance, offer, cause, {
             nowMs: this.time.nowMs,
             isShared: this.#shared.has(instance.uid),
-            linkedAtMs: this.#lastTimeOf(instance.uid, ({ linkedAtMs }) => linkedAtMs),
-            placedAtMs: this.#lastTimeOf(instance.uid, ({ placedAtMs }) => placedAtMs),
+            linkedAtMs: this.#lastLinkedAtMs(instance.uid),
+            placedAtMs: this.#placements.movedAtMs(instance.uid),
           }),
         autoRolledBack: ({ fromHash, toHash }) =>
           this.trace(`rolled back ${fromHash.slice(0, 6)} -> ${toHash.slice(0, 6)}`),
@@ -246,9 +252,9 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     )
   }
 
-  /** The latest of a time (linked, placed) over all agents with this uid. */
-  #lastTimeOf(uid: string, timeOf: (agent: SimAgent) => number): number {
-    return Math.max(...this.agents.map((agent) => (agent.uid === uid ? timeOf(agent) : 0)))
+  /** When an agent with this uid last went to another connection, in ms of virtual time. */
+  #lastLinkedAtMs(uid: string): number {
+    return Math.max(...this.agents.map((agent) => (agent.uid === uid ? agent.linkedAtMs : 0)))
   }
 
   /** When an agent of this workload first was unhealthy; null when none ever was. */
@@ -413,6 +419,7 @@ const agentSideOf = (world: World): AgentWorld => ({
     return world.lossChance
   },
   offered: (...of) => world.offered(...of),
+  described: (...of) => world.described(...of),
   stirred: () => world.stirred(),
   trace: (line) => world.trace(line),
 })

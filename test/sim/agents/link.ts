@@ -25,6 +25,8 @@ export interface AgentWorld {
   lossChance: number
   /** Called when a config frame has reached an agent. */
   offered(uid: string, hash: string, body: Uint8Array): void
+  /** Called when an agent that goes by this uid describes itself as on this host. */
+  described(uid: string, host: string): void
   /** Called when an agent connects: the world is not at rest until what follows from that is over. */
   stirred(): void
   trace(line: string): void

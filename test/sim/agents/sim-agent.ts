@@ -49,7 +49,6 @@ export class SimAgent implements Hearer {
   uid: string
   #link: Link | null = null
   #linkedAtMs = 0
-  #placedAtMs = 0
   #sequence = 0
   #status: Status = { hash: '', status: 'unset' }
   /** What it runs, and what it ran before; '' for its own default. */
@@ -94,11 +93,6 @@ export class SimAgent implements Hearer {
   /** When it last connected or moved to another connection, in ms of virtual time. */
   get linkedAtMs(): number {
     return this.#linkedAtMs
-  }
-
-  /** When it last moved to another workload, in ms of virtual time. */
-  get placedAtMs(): number {
-    return this.#placedAtMs
   }
 
   get running(): string {
@@ -224,9 +218,7 @@ export class SimAgent implements Hearer {
 
   /** Change what the agent is like, and report it. */
   change(next: Partial<AgentNature>): void {
-    const hostBefore = this.nature.attributes.get('host.name')
     Object.assign(this.nature, next)
-    if (this.nature.attributes.get('host.name') !== hostBefore) this.#placedAtMs = this.#world.time.nowMs
     const { attributes, capabilities, components } = this.nature
     const built =
       components === null ? '' : ` with ${[...components].map(([, types]) => types.length).join('+')}`
@@ -323,6 +315,7 @@ export class SimAgent implements Hearer {
     }
     if (part.remoteConfigStatus != null && part.remoteConfigStatus.errorMessage !== MADE_UP)
       this.hasLied = false
+    if (part.attributes != null) this.#world.described(this.uid, part.attributes.get('host.name') ?? '')
     this.#link.say(this.#makeReport(part))
   }
 

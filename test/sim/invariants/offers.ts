@@ -48,7 +48,7 @@ export class OfferPromises {
     cause: OfferCause,
     about: {
       nowMs: number
-      /** When the agent last went to another connection (`linkedAtMs`) and to another workload (`placedAtMs`). */
+      /** When an agent under the uid last went to another connection (`linkedAtMs`) or workload (`placedAtMs`). */
       linkedAtMs: number
       placedAtMs: number
       isShared: boolean
@@ -58,7 +58,7 @@ export class OfferPromises {
     const key = `${process}/${instance.uid}/${instance.workload?.id}`
     const last = this.#sent.get(key)
     // Only the same assignment of the same instance counts as a repeat. When a rollout ends, its members go back to the
-    // generation before, which is another assignment; so is that of an agent that was in another workload meanwhile.
+    // generation before, which is another assignment; so is that of a uid that was in another workload meanwhile.
     const isRepeat =
       last?.generation === offer.generation &&
       last.pushId === offer.pushId &&

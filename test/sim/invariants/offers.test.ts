@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import type { Offer } from '../../../lib/fleet/decide/offer.ts'
+import type { Instance } from '../../../lib/fleet/state/model.ts'
+import type { Connection } from '../../../lib/store/connection.ts'
+import { Placements } from '../agents/placements.ts'
+import { OfferPromises } from './offers.ts'
+
+const UID = '02af'
+const WATCHER = {} as Connection
+const instance = {
+  uid: UID,
+  workload: { id: 'a' },
+  connection: { id: 3, transport: 'ws' },
+  connectedAt: new Date(0),
+} as unknown as Instance
+const offer = { pushId: 'p1', generation: 1 } as Offer
+
+/** What is found where a config is offered twice over one socket, and `meanwhile` in between. */
+function findAfter(meanwhile: (placements: Placements) => void): string[] {
+  const problems: string[] = []
+  const promises = new OfferPromises(WATCHER, (problem) => problems.push(problem))
+  const placements = new Placements()
+  placements.described(UID, 'host-1', 1_000)
+  for (const nowMs of [10_000, 20_000]) {
+    promises.sent('service 1', instance, offer, 'assigned', {
+      nowMs,
+      linkedAtMs: 1_000,
+      placedAtMs: placements.movedAtMs(UID),
+      isShared: true,
+    })
+    meanwhile(placements)
+  }
+  return problems
+}
+
+describe('a config that is offered over one socket as if it was for the first time', () => {
+  it('is offered once for each generation', () => {
+    expect(findAfter(() => {})).toEqual([`${UID} was offered generation 1 again: assigned`])
+  })
+
+  it('may be offered again where another agent under the uid had taken it to its own workload and back', () => {
+    const toAndFro = (placements: Placements) => {
+      placements.described(UID, 'host-2', 12_000)
+      placements.described(UID, 'host-1', 14_000)
+    }
+    expect(findAfter(toAndFro)).toEqual([])
+  })
+
+  it('may not be where the agent only described itself again', () => {
+    const again = (placements: Placements) => placements.described(UID, 'host-1', 12_000)
+    expect(findAfter(again)).toHaveLength(1)
+  })
+})
