@@ -1,5 +1,5 @@
 import { array, type } from 'superstruct'
-import { listCampaigns } from '../../lib/store/campaigns.ts'
+import { listCampaigns, type StoredCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
@@ -17,6 +17,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaigns.', json: array(CampaignRecord) }],
   errors: [...PAGE_ERRORS],
   handle({ query, target, actor, sight }, ctx) {
+    const isSeen = (campaign: StoredCampaign) => seesCampaign(ctx, sight, campaign)
     return listReply(query, target, {
       order: 'campaigns.created_at',
       key: ['number', 'string'],
@@ -24,14 +25,13 @@ export default defineHttp({
         const position =
           after === null ? null : { createdAt: new Date(Number(after[0])), id: String(after[1]) }
         const rows = await listCampaigns(ctx.db, { after: position, limit })
-        return Promise.all(
-          rows.map(async (stored) => ({
-            stored,
-            record: await ctx.campaigns.record(stored, readerOf(actor, stored, sight)),
-          })),
-        )
+        // A record costs statements, so none is made of a campaign that is not shown.
+        const shown = sight.scopes === null ? rows : rows.filter(isSeen)
+        const records = await ctx.campaigns.records(shown, (one) => readerOf(actor, one, sight))
+        const byId = new Map(records.map((record) => [record.id, record]))
+        return rows.map((stored) => ({ stored, record: byId.get(stored.id) ?? null }))
       },
-      isSeen: sight.scopes === null ? null : ({ stored }) => seesCampaign(ctx, sight, stored),
+      isSeen: sight.scopes === null ? null : ({ record }) => record !== null,
       keyOf: ({ stored }) => [stored.createdAt.getTime(), stored.id],
       toWire: ({ record }) => record,
     })

@@ -20,6 +20,10 @@ export default defineHttp({
     const outside = await refuseCampaign(ctx, params.id, actor, 'workload:push_config', { isBack: true })
     if (outside !== null) return outside
     const decision = { id: params.id, actor, comment: body.comment }
-    return replyToDecision(ctx, actor, await rollBackCampaign(ctx.campaigns.parts, decision))
+    const outcome = await rollBackCampaign(ctx.campaigns.parts, decision)
+    // Its version applies by itself no more.
+    if (outcome.ok && outcome.campaign.change.kind === 'version')
+      ctx.autoApply.decided({ fleetConfigId: outcome.campaign.change.fleet_config_id })
+    return replyToDecision(ctx, actor, outcome)
   },
 })

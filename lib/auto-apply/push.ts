@@ -47,7 +47,13 @@ export async function pushToSome(
       const leftOut = reasonOf(judgement)
       note(run, workload.id, leftOut)
       if (leftOut === null && judgement.verdict === 'changes')
-        targets.push(toTarget(workload, judgement, autoApply, reach.isNewcomer))
+        targets.push(
+          toTarget(workload, judgement, {
+            isNewcomer: reach.isNewcomer,
+            isProduction: judgement.isProduction || production.has(workload.id),
+            reachesProduction: autoApply.reachesProduction,
+          }),
+        )
     }
   return start(parts, autoApply, run, targets, judge)
 }
@@ -93,9 +99,12 @@ function reasonOf({ verdict, reason, variable }: Judgement): LeftOut | null {
 
 const toTarget = (
   { id, displayName, fingerprintKeys }: Workload,
-  { baseHash, result, isProduction }: Judgement,
-  { reachesProduction }: StoredAutoApply,
-  isNewcomer: boolean,
+  { baseHash, result }: Judgement,
+  {
+    isNewcomer,
+    isProduction,
+    reachesProduction,
+  }: { isNewcomer: boolean; isProduction: boolean; reachesProduction: boolean },
 ): ReachedTarget => ({
   workloadId: id,
   workloadName: displayName,

@@ -47,6 +47,8 @@ export const toAutoApplyTarget = (target: StoredAutoApplyTarget): AutoApplyTarge
   ...(target.baseHash === null ? {} : { base_hash: target.baseHash }),
   result_hash: target.resultHash,
   push_id: target.pushId,
+  ...(target.rollbackPushId === null ? {} : { rollback_push_id: target.rollbackPushId }),
+  ...(target.rolledBackBy === null ? {} : { rolled_back_by: target.rolledBackBy }),
   ...(target.cause === null ? {} : { cause: target.cause }),
   ...(target.title === null ? {} : { title: target.title }),
   started_at: target.startedAt.toISOString(),

@@ -43,6 +43,8 @@ export function autoApplyStarter(
         resultHash: push.hash,
         state: 'started' as const,
         pushId: push.pushId,
+        rollbackPushId: null,
+        rolledBackBy: null,
         startedAt,
         cause: null,
         title: null,

@@ -1,13 +1,13 @@
 import { tallyOf } from '../changes/judge-approvals.ts'
-import { listKeptByItself } from '../store/auto-apply-targets.ts'
-import { findCampaign, type StoredCampaign } from '../store/campaigns.ts'
+import { countTakenBack, listKeptByItself } from '../store/auto-apply-roll-back.ts'
+import { findCampaign, listCampaignsById, type StoredCampaign } from '../store/campaigns.ts'
 import type { ApprovalTally } from '../wire/approvals.ts'
 import type { CampaignRecord, KeptByItself } from '../wire/campaigns.ts'
 import { readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './judge/parts.ts'
 import { CampaignPlanner } from './plan/planner.ts'
 import { toCampaignRecord, toKeptRecord } from './record.ts'
-import { countRun } from './run/run.ts'
+import { countRun, countRuns } from './run/run.ts'
 import { CampaignRunner } from './run/runner.ts'
 
 /** Who is shown a campaign, and whether with the texts that it carries. */
@@ -53,26 +53,84 @@ export class Campaigns {
     void this.#tell(id)
   }
 
-  /**
-   * A campaign as the wire shows it. A plan may have ended since its row was read: where none is being made, the row is
-   * read again, so that nobody is told of a draft that is planned by no one.
-   */
-  async record(read: StoredCampaign, { userId, withTexts, sees }: CampaignReader): Promise<CampaignRecord> {
-    const planning = this.planner.progress(read.id)
-    const mayBeStale = planning === null && (read.status === 'draft' || read.status === 'planned')
-    const campaign = (mayBeStale ? await findCampaign(this.parts.db, read.id) : null) ?? read
-    const counts = await countRun(this.parts, campaign.id)
-    const tally = await this.#tally(campaign, userId)
-    const byItself = await this.#keptByItself(campaign)
-    return toCampaignRecord(campaign, { planning, counts, tally, byItself, withTexts, sees })
+  /** A campaign as the wire shows it. */
+  async record(campaign: StoredCampaign, reader: CampaignReader): Promise<CampaignRecord> {
+    const [record] = await this.records([campaign], () => reader)
+    return record!
   }
 
-  /** Who got the campaign's version by itself and is to run it still; null for nobody, and before its start. */
-  async #keptByItself({ id, change, startedAt }: StoredCampaign): Promise<KeptByItself | null> {
-    if (change.kind !== 'version' || startedAt === null) return null
-    const of = { campaignId: id, fleetConfigId: change.fleet_config_id, number: change.number }
-    const { count, first } = await listKeptByItself(this.parts.db, of, KEPT_NAMED_MAX)
-    return count === 0 ? null : { count, workloads: first.map(toKeptRecord) }
+  /**
+   * Campaigns as the wire shows them, in their order. A plan may have ended since its row was read: where none is being
+   * made, the row is read again, so that nobody is told of a draft that is planned by no one. All of a page are asked
+   * for together; only a campaign that waits for approval costs statements of its own.
+   */
+  async records(
+    read: readonly StoredCampaign[],
+    readerOf: (campaign: StoredCampaign) => CampaignReader,
+  ): Promise<CampaignRecord[]> {
+    const { db } = this.parts
+    const planning = new Map(read.map(({ id }) => [id, this.planner.progress(id)]))
+    const stale = read.filter(
+      ({ id, status }) => planning.get(id) === null && (status === 'draft' || status === 'planned'),
+    )
+    const again = await listCampaignsById(
+      db,
+      stale.map(({ id }) => id),
+    )
+    const campaigns = read.map((before) => again.get(before.id) ?? before)
+    const counts = await countRuns(
+      this.parts,
+      campaigns.map(({ id }) => id),
+    )
+    const byItself = await this.#readByItself(campaigns)
+    const records: CampaignRecord[] = []
+    for (const campaign of campaigns) {
+      const { id } = campaign
+      const reader = readerOf(campaign)
+      records.push(
+        toCampaignRecord(campaign, {
+          planning: planning.get(id) ?? null,
+          counts: counts.get(id)!,
+          tally: await this.#tally(campaign, reader.userId),
+          byItself: byItself.kept.get(id) ?? null,
+          takenBack: byItself.takenBack.get(id) ?? null,
+          withTexts: reader.withTexts,
+          sees: reader.sees,
+        }),
+      )
+    }
+    return records
+  }
+
+  /**
+   * By campaign: who got its version by itself and is to run it still, and what came of taking such workloads back.
+   * Nobody for a campaign that has not started.
+   */
+  async #readByItself(campaigns: readonly StoredCampaign[]): Promise<{
+    kept: Map<string, KeptByItself>
+    takenBack: Map<string, Record<string, number>>
+  }> {
+    const { db } = this.parts
+    const kept = new Map<string, KeptByItself>()
+    const takenBack = new Map<string, Record<string, number>>()
+    const asked = campaigns.flatMap(({ id, change, startedAt }) =>
+      change.kind !== 'version' || startedAt === null
+        ? []
+        : [{ campaignId: id, fleetConfigId: change.fleet_config_id, number: change.number }],
+    )
+    for (const row of await listKeptByItself(db, asked, KEPT_NAMED_MAX)) {
+      const { campaignId, count, withoutBase } = row
+      const known = kept.get(campaignId) ?? { count, without_base: withoutBase, workloads: [] }
+      known.workloads.push(toKeptRecord(row))
+      kept.set(campaignId, known)
+    }
+    const backs = campaigns.filter(({ status }) => status === 'rolling_back' || status === 'rolled_back')
+    for (const { campaignId, state, count } of await countTakenBack(
+      db,
+      backs.map(({ id }) => id),
+    ))
+      takenBack.set(campaignId, { ...takenBack.get(campaignId), [state]: count })
+    return { kept, takenBack }
   }
 
   /** How far a campaign is approved that waits to be approved or started; null for any other. */

@@ -7,6 +7,7 @@ import { randomHex } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { noteCampaignAuthor } from '../store/approval-votes.ts'
 import { endAutoApplies } from '../store/auto-apply.ts'
+import { claimByItself, listBroughtByItself } from '../store/auto-apply-roll-back.ts'
 import { endAllCampaignTargets } from '../store/campaign-targets.ts'
 import {
   type CampaignMove,
@@ -17,10 +18,11 @@ import {
   moveCampaign,
   type StoredCampaign,
 } from '../store/campaigns.ts'
-import type { CampaignLimits, CampaignStatus } from '../wire/campaigns.ts'
+import type { CampaignChange, CampaignLimits, CampaignStatus } from '../wire/campaigns.ts'
 import type { ChangeEvent } from '../wire/news.ts'
 import { readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './judge/parts.ts'
+import { isInOneOf } from './judge/scope.ts'
 import type { CampaignDraft } from './read-campaign.ts'
 
 /** What came of a decision about a campaign. */
@@ -232,7 +234,10 @@ export async function continueCampaign(
 export const abortCampaign = (parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> =>
   end(parts, decision, 'campaign.abort', ['running', 'paused', 'halted'], 'aborted')
 
-/** Roll a campaign back: every workload that still runs what it brought gets its former config. */
+/**
+ * Roll a campaign back: every workload that still runs what it brought gets its former config, and so does everyone to
+ * whom its version was brought by itself.
+ */
 export async function rollBackCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
   const from: CampaignStatus[] = ['running', 'paused', 'halted', 'aborted', 'done']
   const found = await findCampaign(parts.db, decision.id)
@@ -242,7 +247,7 @@ export async function rollBackCampaign(parts: CampaignParts, decision: Decision)
   return decide(parts, decision, 'campaign.roll_back_all', from, async (tx, before) => {
     const { change } = before
     // A version that is rolled back stops applying by itself in the same transaction.
-    if (change.kind === 'version')
+    if (change.kind === 'version') {
       await endAutoApplies(tx, {
         fleetConfigId: change.fleet_config_id,
         number: change.number,
@@ -250,6 +255,8 @@ export async function rollBackCampaign(parts: CampaignParts, decision: Decision)
         by: decision.actor.email,
         now: parts.clock.now(),
       })
+      await claimAll(parts, tx, before, change)
+    }
     const move: CampaignMove = {
       status: 'rolling_back',
       closedBy: decision.actor.email,
@@ -259,6 +266,21 @@ export async function rollBackCampaign(parts: CampaignParts, decision: Decision)
     }
     return moveCampaign(tx, before.id, from, move, parts.clock.now())
   })
+}
+
+/** Let the roll-back of a campaign take back whoever it reaches of those that got its version by itself. */
+async function claimAll(
+  { fleet }: CampaignParts,
+  tx: Parameters<typeof lockCampaign>[0],
+  { id, scope: { cut_to: within } }: StoredCampaign,
+  { fleet_config_id: fleetConfigId, number }: Extract<CampaignChange, { kind: 'version' }>,
+): Promise<void> {
+  const brought = await listBroughtByItself(tx, { campaignId: id, fleetConfigId, number })
+  const reached = brought.filter(({ workloadId }) => {
+    const workload = fleet.workload(workloadId)
+    return workload !== null && (within === undefined || isInOneOf(within, workload))
+  })
+  await claimByItself(tx, id, reached)
 }
 
 async function end(

@@ -1,4 +1,4 @@
-import type { KeptByItself as StoredKept } from '../store/auto-apply-targets.ts'
+import type { KeptByItself as StoredKept } from '../store/auto-apply-roll-back.ts'
 import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import type { ApprovalTally } from '../wire/approvals.ts'
@@ -20,6 +20,8 @@ export interface CampaignFacts {
   tally: ApprovalTally | null
   /** Who got its version by itself and keeps it; null where there is none. */
   byItself: KeptByItself | null
+  /** Who got its version by itself and is taken back, by state; null where nobody is. */
+  takenBack: Readonly<Record<string, number>> | null
   /** Whether the reader may see config texts. */
   withTexts: boolean
   /** Whether a workload that it names is shown; null for all. */
@@ -29,7 +31,7 @@ export interface CampaignFacts {
 /** A campaign as the wire shows it. */
 export function toCampaignRecord(
   campaign: StoredCampaign,
-  { planning, counts, tally, byItself, withTexts, sees }: CampaignFacts,
+  { planning, counts, tally, byItself, takenBack, withTexts, sees }: CampaignFacts,
 ): CampaignRecord {
   const { rules, plan, waveEndedAt, change } = campaign
   const dwellMs = (plan?.waves[campaign.wave]?.dwell_seconds ?? 0) * 1_000
@@ -63,6 +65,7 @@ export function toCampaignRecord(
     approvals: campaign.approvals.map(({ by, at, comment }) => ({ by, at, comment })),
     ...(tally === null ? {} : { tally }),
     ...(byItself === null ? {} : { by_itself: keptAsSeen(byItself, sees) }),
+    ...(takenBack === null ? {} : { by_itself_counts: { ...takenBack } }),
     ...present('closed_by', campaign.closedBy),
     ...present('close_comment', campaign.closeComment),
     ...present('started_by', campaign.startedBy),
@@ -97,8 +100,8 @@ function withoutTexts(change: CampaignChange): CampaignChange {
 }
 
 /** Those that are shown, of all that their number counts. */
-const keptAsSeen = ({ count, workloads }: KeptByItself, sees: CampaignFacts['sees']): KeptByItself => ({
-  count,
+const keptAsSeen = ({ workloads, ...counts }: KeptByItself, sees: CampaignFacts['sees']): KeptByItself => ({
+  ...counts,
   workloads: workloads.filter(({ workload_id: id }) => sees === null || sees(id)),
 })
 
@@ -109,6 +112,8 @@ export const toKeptRecord = (kept: StoredKept): KeptByItself['workloads'][number
   ...present('workload_place', kept.workloadPlace || null),
   is_newcomer: kept.isNewcomer,
   has_base: kept.hasBase,
+  ...present('state', kept.back),
+  ...present('cause', kept.back === null ? null : kept.cause),
 })
 
 /** A target as the wire shows it. */

@@ -15,6 +15,10 @@ export interface StoredAutoApplyTarget {
   resultHash: string
   state: AutoApplyTargetState
   pushId: string
+  /** The push by which it was taken back. */
+  rollbackPushId: string | null
+  /** The campaign whose roll-back takes it back. */
+  rolledBackBy: string | null
   cause: string | null
   title: string | null
   startedAt: Date
@@ -32,12 +36,16 @@ const ROW = columns<keyof StoredAutoApplyTarget>({
   resultHash: 'result_hash',
   state: 'state',
   pushId: 'push_id',
+  rollbackPushId: 'rollback_push_id',
+  rolledBackBy: 'rolled_back_by',
   cause: 'cause',
   title: 'title',
   startedAt: 'started_at',
   endedAt: 'ended_at',
 })
 const COLUMNS = ROW.select()
+/** The columns of a target, as a statement selects them. */
+export const AUTO_APPLY_TARGET_COLUMNS = COLUMNS
 
 /** Add targets in the transaction of their pushes; false when this auto-apply pushed to one of the workloads before. */
 export async function insertAutoApplyTargets(
@@ -164,36 +172,4 @@ export async function listAutoApplyTargets(
      order by started_at desc, workload_id limit $4`,
     [autoApplyId, after?.startedAt ?? null, after?.workloadId ?? null, limit],
   )
-}
-
-/** A workload that a version was brought to by itself and that is to run that still. */
-export type KeptByItself = Pick<
-  StoredAutoApplyTarget,
-  'workloadId' | 'workloadName' | 'workloadPlace' | 'isNewcomer'
-> & { hasBase: boolean }
-
-/**
- * The workloads outside of a campaign to which the campaign's version was brought by itself, and which are to run what
- * it brought: their number, and the first of them by id. A roll-back of the campaign does not reach them.
- */
-export async function listKeptByItself(
-  db: Db,
-  of: { campaignId: string; fleetConfigId: string; number: number },
-  limit: number,
-): Promise<{ count: number; first: KeptByItself[] }> {
-  const rows = await db.query<KeptByItself & { count: number }>(
-    `select kept.*, count(*) over ()::int as count from (
-       select distinct on (t.workload_id) t.workload_id as "workloadId", t.workload_name as "workloadName",
-         t.workload_place as "workloadPlace", t.is_newcomer as "isNewcomer", t.base_hash is not null as "hasBase"
-       from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
-         join workloads w on w.id = t.workload_id and w.archived_at is null and w.active_config_hash = t.result_hash
-         join fleet_config_versions v on v.fleet_config_id = a.fleet_config_id and v.hash = a.version_hash
-       where a.fleet_config_id::text = $2 and v.number = $3 and not exists (
-         select from campaign_targets c
-         where c.campaign_id = $1 and c.workload_id = t.workload_id and c.push_id is not null)
-       order by t.workload_id, t.started_at desc) as kept
-     order by "workloadId" limit $4`,
-    [of.campaignId, of.fleetConfigId, of.number, limit],
-  )
-  return { count: rows[0]?.count ?? 0, first: rows.map(({ count: _, ...row }) => row) }
 }

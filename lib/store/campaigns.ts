@@ -128,6 +128,18 @@ export async function findCampaign(db: Db, id: string): Promise<StoredCampaign |
   return rows[0] ?? null
 }
 
+/** Some campaigns, by id. */
+export async function listCampaignsById(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, StoredCampaign>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db.query<StoredCampaign>(`select ${COLUMNS} from campaigns where id = any($1::text[])`, [
+    ids,
+  ])
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
 /** One campaign, locked until the transaction ends. */
 export async function lockCampaign(tx: Db, id: string): Promise<StoredCampaign | null> {
   const rows = await tx.query<StoredCampaign>(`select ${COLUMNS} from campaigns where id = $1 for update`, [

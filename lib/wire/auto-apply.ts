@@ -161,6 +161,8 @@ export const AutoApplyTarget = named(
     base_hash: optional(string()),
     result_hash: string(),
     push_id: string(),
+    rollback_push_id: note('The push by which it got its former config.', optional(string())),
+    rolled_back_by: note('The campaign whose roll-back takes it back.', optional(string())),
     cause: optional(string()),
     title: optional(string()),
     started_at: string(),

@@ -338,9 +338,10 @@ export type CampaignApproval = Infer<typeof CampaignApproval>
 
 export const KeptByItself = named(
   'KeptByItself',
-  "Workloads outside of a campaign that got its version by itself and are to run it still. The campaign's roll-back does not reach them.",
+  "Workloads outside of a campaign that got its version by itself and are to run it still. The campaign's roll-back gives them, too, the config that they had before; one that had none keeps the version, and is named here.",
   type({
     count: number(),
+    without_base: note('How many of them have no config to go back to.', number()),
     workloads: note(
       'The first 50 by id, of those that the reader may see.',
       array(
@@ -350,6 +351,8 @@ export const KeptByItself = named(
           workload_place: optional(string()),
           is_newcomer: boolean(),
           has_base: note('False where muster knows no config that it could go back to.', boolean()),
+          state: note('What came of taking it back, once that was begun.', optional(CampaignTargetState)),
+          cause: note('Why it could not be taken back.', optional(string())),
         }),
       ),
     ),
@@ -387,6 +390,10 @@ export const CampaignRecord = named(
     wave_ends_at: note('While a wave that is done is being watched.', optional(string())),
     counts: note('Targets by state.', dictionary(number())),
     by_itself: optional(KeptByItself),
+    by_itself_counts: note(
+      'Of one that is rolled back: those that got its version by itself and are taken back, by state.',
+      optional(dictionary(number())),
+    ),
     wave_counts: note('The same for each wave.', array(dictionary(number()))),
     halt: optional(CampaignHalt),
     created_by: string(),

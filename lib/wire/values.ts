@@ -320,7 +320,18 @@ export const AUTO_APPLY_STATUSES = [
 ] as const
 
 /** The states of a workload that a version of a fleet config was pushed to by itself. */
-export const AUTO_APPLY_TARGET_STATES = ['started', 'applied', 'failed', 'no_answer', 'overtaken'] as const
+export const AUTO_APPLY_TARGET_STATES = [
+  'started',
+  'applied',
+  'failed',
+  'no_answer',
+  'overtaken',
+  'rolling_back',
+  'rolled_back',
+  'rollback_failed',
+  'moved_on',
+  'no_way_back',
+] as const
 
 /** What stops a version from applying by itself. */
 export const AUTO_APPLY_GATES = [

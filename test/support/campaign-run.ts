@@ -20,6 +20,7 @@ export const inFlight = (more: Partial<InFlight> = {}): InFlight => ({
   startedMs: 0,
   instances: 1,
   isBack: false,
+  isByItself: false,
   wasDegraded: false,
   wasDrifted: false,
   ...more,

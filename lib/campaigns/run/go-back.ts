@@ -1,15 +1,11 @@
-import {
-  type CampaignTargetEnd,
-  listCampaignTargets,
-  MAY_RUN_RESULT,
-  type StoredCampaignTarget,
-} from '../../store/campaign-targets.ts'
+import { countTakenBack, listTakenBack } from '../../store/auto-apply-roll-back.ts'
+import { type CampaignTargetEnd, listCampaignTargets, MAY_RUN_RESULT } from '../../store/campaign-targets.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import { DatabaseUnavailable } from '../../store/db.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { BATCH, chooseNext, instancesOf, isBusyTooLong, noteBusy, roomIn } from './choose.ts'
 import type { StateCounts } from './limits.ts'
-import { type BackOutcome, rollBackTarget } from './roll-back-target.ts'
+import { type BackOutcome, type BackTarget, rollBackTarget } from './roll-back-target.ts'
 import type { CampaignRun } from './run.ts'
 import { sideBySide } from './side-by-side.ts'
 import { writeAllEnd, writeEnds, writeMove } from './write.ts'
@@ -19,7 +15,7 @@ const SIDE_BY_SIDE = 4
 
 /**
  * Do the next step of a roll-back: cancel targets that were not started, then give workloads that still run what the
- * campaign brought their former config. Answers whether anything changed.
+ * campaign brought, or what its version brought by itself, their former config. Answers whether anything changed.
  */
 export async function goBack(
   parts: CampaignParts,
@@ -32,14 +28,11 @@ export async function goBack(
     run.offline.clear()
     return true
   }
-  const listed = await listCampaignTargets(
-    parts.db,
-    campaign.id,
-    { states: MAY_RUN_RESULT },
-    { after: null, limit: BATCH + run.busy.size + run.leftAlone.size },
+  const left = (await listLeft(parts, campaign, run)).filter(
+    ({ workloadId }) => !run.leftAlone.has(workloadId),
   )
-  const left = listed.filter(({ workloadId }) => !run.leftAlone.has(workloadId))
-  if (left.length + (counts.started ?? 0) + (counts.rolling_back ?? 0) === 0)
+  const open = (counts.started ?? 0) + (counts.rolling_back ?? 0)
+  if (left.length + open + (await countOpenByItself(parts, campaign.id)) === 0)
     return writeMove(parts, campaign, {
       from: 'rolling_back',
       action: 'campaign.rolled_back',
@@ -49,25 +42,56 @@ export async function goBack(
   return takeBack(parts, campaign, run, chooseNext(left, run, { room, nowMs: parts.clock.monotonicMs() }))
 }
 
+/** The next workloads that may run what is taken back: targets of the campaign, then those that got it by itself. */
+async function listLeft(
+  { db, fleet }: CampaignParts,
+  { id }: StoredCampaign,
+  run: CampaignRun,
+): Promise<BackTarget[]> {
+  const limit = BATCH + run.busy.size + run.leftAlone.size
+  const own = await listCampaignTargets(db, id, { states: MAY_RUN_RESULT }, { after: null, limit })
+  const byItself = await listTakenBack(db, id, MAY_RUN_RESULT, limit)
+  return [
+    ...own.map((target) => ({ ...target, isByItself: false })),
+    ...byItself.map((target) => ({
+      ...target,
+      instanceCount: fleet.workload(target.workloadId)?.live.count ?? 0,
+      isByItself: true,
+    })),
+  ]
+}
+
+/** How many of those that got the version by itself have a push that has not ended. */
+async function countOpenByItself({ db }: CampaignParts, campaignId: string): Promise<number> {
+  let open = 0
+  for (const { state, count } of await countTakenBack(db, [campaignId]))
+    if (state === 'started' || state === 'rolling_back') open += count
+  return open
+}
+
 async function takeBack(
   parts: CampaignParts,
   campaign: StoredCampaign,
   run: CampaignRun,
-  targets: readonly StoredCampaignTarget[],
+  targets: readonly BackTarget[],
 ): Promise<boolean> {
   const { clock } = parts
   const ends: CampaignTargetEnd[] = []
+  const byItself: CampaignTargetEnd[] = []
   let startedCount = 0
   const triedMs = clock.now().getTime() - campaign.updatedAt.getTime()
   const isGivenUp = triedMs > campaign.rules.catchUpSeconds * 1_000
   await sideBySide(targets, SIDE_BY_SIDE, async (target) => {
     const outcome = await takeOneBack(parts, campaign, target)
     const end = noteBack(run, target, outcome, { isGivenUp, nowMs: clock.monotonicMs() })
-    if (end !== null) ends.push({ workloadId: target.workloadId, ...end })
+    if (end !== null) (target.isByItself ? byItself : ends).push({ workloadId: target.workloadId, ...end })
     if (outcome.kind === 'started') startedCount++
   })
-  await writeEnds(parts, campaign, [{ from: MAY_RUN_RESULT, ends }])
-  return startedCount + ends.length > 0
+  await writeEnds(parts, campaign, [
+    { from: MAY_RUN_RESULT, ends },
+    { from: MAY_RUN_RESULT, ends: byItself, isByItself: true },
+  ])
+  return startedCount + ends.length + byItself.length > 0
 }
 
 /**
@@ -75,15 +99,21 @@ async function takeBack(
  */
 export function noteBack(
   run: CampaignRun,
-  target: Pick<StoredCampaignTarget, 'workloadId' | 'instanceCount' | 'state'>,
+  target: Pick<BackTarget, 'workloadId' | 'instanceCount' | 'state' | 'isByItself'>,
   outcome: BackOutcome,
   { isGivenUp, nowMs }: { isGivenUp: boolean; nowMs: number },
 ): Omit<CampaignTargetEnd, 'workloadId'> | null {
-  const { workloadId, state } = target
+  const { workloadId, state, isByItself } = target
   switch (outcome.kind) {
     case 'started': {
       const flight = { pushId: outcome.pushId, startedMs: nowMs, instances: instancesOf(target) }
-      run.inFlight.set(workloadId, { ...flight, isBack: true, wasDegraded: false, wasDrifted: false })
+      run.inFlight.set(workloadId, {
+        ...flight,
+        isBack: true,
+        isByItself,
+        wasDegraded: false,
+        wasDrifted: false,
+      })
       return null
     }
     case 'moved_on':
@@ -115,7 +145,7 @@ export function noteBack(
 async function takeOneBack(
   parts: CampaignParts,
   campaign: StoredCampaign,
-  target: StoredCampaignTarget,
+  target: BackTarget,
 ): Promise<BackOutcome> {
   try {
     return await rollBackTarget(parts, campaign, target)

@@ -37,17 +37,20 @@ export async function noteEnds(
   const nowMs = parts.clock.monotonicMs()
   const forward: CampaignTargetEnd[] = []
   const back: CampaignTargetEnd[] = []
+  const byItself: CampaignTargetEnd[] = []
   for (const [workloadId, flight] of run.inFlight) {
     const end = endOfFlight(flight, await endOfPush(parts, workloadId, flight.pushId), nowMs)
-    if (end !== null) (flight.isBack ? back : forward).push({ workloadId, ...end })
+    const ends = flight.isByItself ? byItself : flight.isBack ? back : forward
+    if (end !== null) ends.push({ workloadId, ...end })
   }
-  if (forward.length + back.length === 0) return false
+  if (forward.length + back.length + byItself.length === 0) return false
   await writeEnds(parts, campaign, [
     { from: ['started'], ends: forward },
     { from: ['rolling_back'], ends: back },
+    { from: ['rolling_back'], ends: byItself, isByItself: true },
   ])
   for (const { workloadId, state } of forward) if (state === 'applied') watch(parts, run, workloadId)
-  for (const { workloadId } of [...forward, ...back]) run.inFlight.delete(workloadId)
+  for (const { workloadId } of [...forward, ...back, ...byItself]) run.inFlight.delete(workloadId)
   return true
 }
 

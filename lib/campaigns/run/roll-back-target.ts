@@ -1,10 +1,20 @@
 import { hasOpenPush } from '../../fleet/pushes/find-obstacle.ts'
 import type { Workload } from '../../fleet/state/model.ts'
+import { markByItselfRollingBack } from '../../store/auto-apply-roll-back.ts'
 import { markTargetRollingBack, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { type StoredCampaign, shareCampaign } from '../../store/campaigns.ts'
 import { findContent } from '../../store/config-contents.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { isInOneOf } from '../judge/scope.ts'
+
+/** A workload that is taken back: a target of the campaign, or one that got the campaign's version by itself. */
+export interface BackTarget
+  extends Pick<
+    StoredCampaignTarget,
+    'workloadId' | 'baseHash' | 'resultHash' | 'pushId' | 'state' | 'instanceCount'
+  > {
+  isByItself: boolean
+}
 
 /** What came of taking one target back. */
 export type BackOutcome =
@@ -20,7 +30,7 @@ export type BackOutcome =
 export async function rollBackTarget(
   parts: CampaignParts,
   campaign: StoredCampaign,
-  target: StoredCampaignTarget,
+  target: BackTarget,
 ): Promise<BackOutcome> {
   const workload = parts.fleet.workload(target.workloadId)
   if (workload === null) return { kind: 'moved_on' }
@@ -46,7 +56,8 @@ export async function rollBackTarget(
         return { ok: false, code: 'moved-on' }
       const stands = await shareCampaign(tx, campaign.id)
       const back = { campaignId: campaign.id, workloadId: workload.id, pushId }
-      if (stands?.status !== 'rolling_back' || !(await markTargetRollingBack(tx, back)))
+      const mark = target.isByItself ? markByItselfRollingBack : markTargetRollingBack
+      if (stands?.status !== 'rolling_back' || !(await mark(tx, back)))
         return { ok: false, code: 'campaign-stopped' }
       await tx.record({
         action: 'campaign.roll_back',
@@ -72,10 +83,8 @@ const isStillMeant = ({ scope }: StoredCampaign, workload: Workload): boolean =>
  * Whether the config that the campaign brought is what the whole workload is to run, or what some instances run by a
  * rollout of the campaign that has not ended.
  */
-const runsResult = (
-  { activeHash, rollout }: Workload,
-  { resultHash, pushId }: StoredCampaignTarget,
-): boolean => activeHash === resultHash || (pushId !== null && rollout?.followed.push.pushId === pushId)
+const runsResult = ({ activeHash, rollout }: Workload, { resultHash, pushId }: BackTarget): boolean =>
+  activeHash === resultHash || (pushId !== null && rollout?.followed.push.pushId === pushId)
 
 /** The user in whose name former configs are pushed: whoever rolled the campaign back. */
 const closerOf = ({ closedBy, closedById, createdBy }: StoredCampaign) => ({

@@ -1,4 +1,5 @@
 import { timeOfUuidv7 } from '../../ids.ts'
+import { listTakenBack } from '../../store/auto-apply-roll-back.ts'
 import { countCampaignTargets, listCampaignTargets } from '../../store/campaign-targets.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import type { StateCounts } from './limits.ts'
@@ -11,6 +12,8 @@ export interface InFlight {
   instances: number
   /** The push gives a target its former config back. */
   isBack: boolean
+  /** It got the version by itself, and is no target of the campaign; only with `isBack`. */
+  isByItself: boolean
   /** The workload was degraded when the push was started, so its health afterwards says nothing about the campaign. */
   wasDegraded: boolean
   /** The workload drifted when the push was started, so its drift afterwards says nothing about the campaign. */
@@ -52,7 +55,7 @@ const ROWS_MAX = 100_000
  * former run.
  */
 export async function loadRun(
-  { db, clock }: CampaignParts,
+  { db, clock, fleet }: CampaignParts,
   campaignId: string,
   former: CampaignRun | undefined,
 ): Promise<CampaignRun> {
@@ -62,21 +65,36 @@ export async function loadRun(
   const open = await read(['started', 'rolling_back'])
   const applied = await read(['applied'])
   const offline = await read(['offline'])
+  const byItself = await listTakenBack(db, campaignId, ['rolling_back'], ROWS_MAX)
+  /** The age of a push, from its id: what is taken back was itself started long before. */
+  const startOf = (pushId: string) =>
+    nowMs - Math.max(0, clock.now().getTime() - timeOfUuidv7(pushId).getTime())
   return {
-    inFlight: new Map(
-      open.map((target) => {
+    inFlight: new Map([
+      ...open.map((target): [string, InFlight] => {
         const isBack = target.state === 'rolling_back'
         const pushId = (isBack ? target.rollbackPushId : target.pushId)!
-        // The age of the push, from its id: a target that is taken back was itself started long before.
-        const ageMs = Math.max(0, clock.now().getTime() - timeOfUuidv7(pushId).getTime())
         const { wasDegraded, wasDrifted } = target
         const instances = Math.max(1, target.instanceCount)
+        const startedMs = startOf(pushId)
         return [
           target.workloadId,
-          { pushId, startedMs: nowMs - ageMs, instances, isBack, wasDegraded, wasDrifted },
+          { pushId, startedMs, instances, isBack, isByItself: false, wasDegraded, wasDrifted },
         ]
       }),
-    ),
+      ...byItself.map(({ workloadId, rollbackPushId }): [string, InFlight] => [
+        workloadId,
+        {
+          pushId: rollbackPushId!,
+          startedMs: startOf(rollbackPushId!),
+          instances: Math.max(1, fleet.workload(workloadId)?.live.count ?? 1),
+          isBack: true,
+          isByItself: true,
+          wasDegraded: false,
+          wasDrifted: false,
+        },
+      ]),
+    ]),
     watched: new Set(applied.flatMap(({ workloadId, wasDegraded }) => (wasDegraded ? [] : workloadId))),
     steady: new Map(
       applied.flatMap(({ workloadId, resultHash, wasDrifted }) =>
@@ -100,13 +118,24 @@ export interface RunCounts {
 }
 
 /** Count the targets of a campaign. */
-export async function countRun({ db }: Pick<CampaignParts, 'db'>, campaignId: string): Promise<RunCounts> {
-  const all: StateCounts = {}
-  const waves: StateCounts[] = []
-  for (const { wave, state, count } of await countCampaignTargets(db, [campaignId])) {
+export async function countRun(parts: Pick<CampaignParts, 'db'>, campaignId: string): Promise<RunCounts> {
+  return (await countRuns(parts, [campaignId])).get(campaignId)!
+}
+
+/** Count the targets of some campaigns, by campaign. */
+export async function countRuns(
+  { db }: Pick<CampaignParts, 'db'>,
+  campaignIds: readonly string[],
+): Promise<Map<string, RunCounts>> {
+  const runs = new Map<string, RunCounts>(campaignIds.map((id) => [id, { all: {}, waves: [] }]))
+  if (campaignIds.length === 0) return runs
+  for (const { campaignId, wave, state, count } of await countCampaignTargets(db, campaignIds)) {
+    const { all, waves } = runs.get(campaignId)!
     all[state] = (all[state] ?? 0) + count
     waves[wave] ??= {}
     waves[wave][state] = count
   }
-  return { all, waves: Array.from(waves, (counts) => counts ?? {}) }
+  // A wave without targets has no row.
+  for (const run of runs.values()) run.waves = Array.from(run.waves, (counts) => counts ?? {})
+  return runs
 }

@@ -68,7 +68,7 @@ export function noteTurn(
     case 'started': {
       const { pushId, wasDegraded, wasDrifted } = outcome
       const instances = instancesOf(target)
-      const before = { isBack: false, wasDegraded, wasDrifted }
+      const before = { isBack: false, isByItself: false, wasDegraded, wasDrifted }
       run.inFlight.set(workloadId, { pushId, startedMs: nowMs, instances, ...before })
       run.offline.delete(workloadId)
       return null

@@ -1,3 +1,4 @@
+import { endTakenBack } from '../../store/auto-apply-roll-back.ts'
 import {
   type CampaignTargetEnd,
   endAllCampaignTargets,
@@ -14,6 +15,8 @@ import type { CampaignParts } from '../judge/parts.ts'
 export interface TargetEnds {
   from: readonly CampaignTargetState[]
   ends: readonly CampaignTargetEnd[]
+  /** They are no targets of the campaign: they got its version by itself. */
+  isByItself?: boolean
 }
 
 /** Write how targets ended, in one transaction. */
@@ -24,7 +27,8 @@ export async function writeEnds(
 ): Promise<void> {
   if (some.every(({ ends }) => ends.length === 0)) return
   await db.transaction('campaign.note-ends', async (tx) => {
-    for (const { from, ends } of some) await endCampaignTargets(tx, id, from, ends, clock.now())
+    for (const { from, ends, isByItself } of some)
+      await (isByItself ? endTakenBack : endCampaignTargets)(tx, id, from, ends, clock.now())
   })
 }
 

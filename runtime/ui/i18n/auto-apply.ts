@@ -108,6 +108,11 @@ export const autoApplyTexts = defineTexts({
       failed: 'failed',
       no_answer: 'no answer',
       overtaken: 'overtaken by another push',
+      rolling_back: 'being taken back',
+      rolled_back: 'taken back',
+      rollback_failed: 'could not be taken back',
+      moved_on: 'runs something newer',
+      no_way_back: 'has nothing to go back to',
     } satisfies Record<AutoApplyTargetState, string> as Record<AutoApplyTargetState, string>,
     reason: {
       campaign_aborted: 'a campaign was stopped before its turn',
@@ -220,6 +225,11 @@ export const autoApplyTexts = defineTexts({
       failed: 'échouée',
       no_answer: 'sans réponse',
       overtaken: 'dépassée par une autre poussée',
+      rolling_back: 'en cours d’annulation',
+      rolled_back: 'annulée',
+      rollback_failed: 'n’a pas pu être annulée',
+      moved_on: 'exécute du plus récent',
+      no_way_back: 'n’a pas de retour',
     },
     reason: {
       campaign_aborted: 'une campagne a été arrêtée avant son tour',

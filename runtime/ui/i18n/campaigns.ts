@@ -179,9 +179,18 @@ export const campaignTexts = defineTexts({
       approver_gone: () => 'Halted: whoever approved it may not approve any more.',
     } as Record<CampaignGate, (value: number, limit: number, wave: number) => string>,
     haltCause: (title: string) => `Most of them: ${title}.`,
-    kept: 'Got this version by itself, and kept it',
+    byItself: 'Got this version by itself',
+    byItselfBack: (count: number, withoutBase: number) =>
+      [
+        `${workloadsEn(count)} outside of this campaign got its version by itself and ${plural(count, 'is', 'are')} taken back as well.`,
+        ...(withoutBase === 0
+          ? []
+          : [
+              `${plural(withoutBase, 'One of them had', `${n(withoutBase)} of them had`)} no config before: ${plural(withoutBase, 'it keeps', 'they keep')} this version.`,
+            ]),
+      ].join(' '),
     keptLead: (count: number) =>
-      `${workloadsEn(count)} got this version by itself and ${plural(count, 'is', 'are')} not taken back with the campaign. Bring them another version.`,
+      `${workloadsEn(count)} ${plural(count, 'is', 'are')} still to run it. Bring ${plural(count, 'it', 'them')} another version.`,
     keptNewcomer: 'came after its approval',
     keptOlder: 'was on an older version',
     keptNoBase: 'no config to go back to is known',
@@ -397,9 +406,18 @@ export const campaignTexts = defineTexts({
       approver_gone: () => 'Arrêtée : qui l’a approuvée ne peut plus approuver.',
     } as Record<CampaignGate, (value: number, limit: number, wave: number) => string>,
     haltCause: (title: string) => `La plupart : ${title}.`,
-    kept: 'Ont reçu cette version automatiquement, et la gardent',
+    byItself: 'Ont reçu cette version automatiquement',
+    byItselfBack: (count: number, withoutBase: number) =>
+      [
+        `${workloadsFr(count)} hors de cette campagne ${plural(count, 'a reçu', 'ont reçu')} sa version automatiquement et ${plural(count, 'revient', 'reviennent')} aussi en arrière.`,
+        ...(withoutBase === 0
+          ? []
+          : [
+              `${plural(withoutBase, 'L’un d’eux n’avait', `${n(withoutBase)} d’entre eux n’avaient`)} aucune config avant et ${plural(withoutBase, 'garde', 'gardent')} cette version.`,
+            ]),
+      ].join(' '),
     keptLead: (count: number) =>
-      `${workloadsFr(count)} ${plural(count, 'a reçu', 'ont reçu')} cette version automatiquement et ne ${plural(count, 'revient', 'reviennent')} pas en arrière avec la campagne. Donnez-leur une autre version.`,
+      `${workloadsFr(count)} ${plural(count, 'doit', 'doivent')} encore l’exécuter. ${plural(count, 'Donnez-lui', 'Donnez-leur')} une autre version.`,
     keptNewcomer: 'venu après son approbation',
     keptOlder: 'était à une version plus ancienne',
     keptNoBase: 'aucune config antérieure connue',

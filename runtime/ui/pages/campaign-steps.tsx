@@ -48,7 +48,9 @@ function StepDialog({
       reason={isMissing ? words.comment : null}
     >
       <p>{words.hint[step]}</p>
-      {step === 'roll-back' && of.by_itself && <p class="warn">{words.keptLead(of.by_itself.count)}</p>}
+      {step === 'roll-back' && of.by_itself && (
+        <p class="warn">{words.byItselfBack(of.by_itself.count, of.by_itself.without_base)}</p>
+      )}
       {step === 'approve' && of.tally && <Tally of={of.tally} />}
       <TextArea label={words.comment} {...bind(comment)} />
       {production > 0 && <Checkbox {...bind(isConfirmed)}>{words.confirmProduction(production)}</Checkbox>}

@@ -1,10 +1,10 @@
 import { useEffect } from 'preact/hooks'
-import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import type { CampaignRecord, CampaignTargetState } from '../../../lib/wire/campaigns.ts'
 import { campaignFormTexts } from '../i18n/campaign-form.ts'
 import { describeCampaign } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
-import { tick } from '../i18n/format.ts'
+import { formatNumber, tick } from '../i18n/format.ts'
 import { lookOf } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
 import { namedAt } from '../logic/workloads.ts'
@@ -78,23 +78,44 @@ function CampaignHead({ of, reload }: { of: CampaignRecord; reload: () => void }
   )
 }
 
-/** Who got a version by itself that was rolled back, and keeps it: a way to bring them something else. */
-function KeptByItself({ of: { count, workloads } }: { of: NonNullable<CampaignRecord['by_itself']> }) {
+/**
+ * What came of taking back those that got the version by itself, and who is to run it still: a way to bring them
+ * something else.
+ */
+function ByItself({ of: { by_itself: kept, by_itself_counts: counts = {} } }: { of: CampaignRecord }) {
+  const words = say(campaignTexts)
+  const states = Object.entries(counts)
+  if (kept === undefined && states.length === 0) return null
+  return (
+    <section class="pane stack" aria-label={words.byItself}>
+      <h2>{words.byItself}</h2>
+      {states.length > 0 && (
+        <p>
+          {states
+            .map(([state, count]) => `${words.state[state as CampaignTargetState]}: ${formatNumber(count)}`)
+            .join(' · ')}
+        </p>
+      )}
+      {kept !== undefined && <Kept of={kept} />}
+    </section>
+  )
+}
+
+function Kept({ of: { count, workloads } }: { of: NonNullable<CampaignRecord['by_itself']> }) {
   const words = say(campaignTexts)
   const ids = workloads.map(({ workload_id }) => workload_id)
   return (
-    <section class="pane stack" aria-label={words.kept}>
-      <h2>{words.kept}</h2>
+    <>
       <p class="warn">{words.keptLead(count)}</p>
       <ul class="versions">
-        {workloads.map(({ workload_id, workload_name, workload_place, is_newcomer, has_base }) => (
+        {workloads.map(({ workload_id, workload_name, workload_place, is_newcomer, has_base, state }) => (
           <li key={workload_id}>
             <a class="name" href={`/workloads/${workload_id}`}>
               {namedAt(workload_name, workload_place)}
             </a>
             <span class="muted">
               {is_newcomer ? words.keptNewcomer : words.keptOlder}
-              {!has_base && `, ${words.keptNoBase}`}
+              {has_base ? state !== undefined && `, ${words.state[state]}` : `, ${words.keptNoBase}`}
             </span>
           </li>
         ))}
@@ -104,7 +125,7 @@ function KeptByItself({ of: { count, workloads } }: { of: NonNullable<CampaignRe
           {words.keptChange(ids.length)}
         </ActionLink>
       </div>
-    </section>
+    </>
   )
 }
 
@@ -127,9 +148,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
           <b>{what}</b> {next.join(' ')}
         </p>
       </div>
-      {(of.status === 'rolling_back' || of.status === 'rolled_back') && of.by_itself && (
-        <KeptByItself of={of.by_itself} />
-      )}
+      {(of.status === 'rolling_back' || of.status === 'rolled_back') && <ByItself of={of} />}
       {of.plan === undefined ? (
         <p class="empty">{words.noPlan}</p>
       ) : (

@@ -199,6 +199,31 @@ describe('a version for newcomers', () => {
     expect((await scene.plan(2)).plan).toMatchObject({ production_count: 0, reaches_production: false })
   })
 
+  it('says that it pushed to production where one person alone labelled a workload out of it', async () => {
+    await scene.carry(1)
+    await scene.write(2, { content: productionYaml(2).replace('127.0.0.1', `\${muster:site}`) })
+    await scene.label('vm-2', { env: 'production' })
+    await scene.carry(2, { scope: { workload_ids: [scene.agent('vm-2').workloadId] } })
+    const path = `/api/workloads/${scene.agent('vm-1').workloadId}`
+    expect((await scene.call(`POST ${path}/hold`, { reason: 'wait' })).status).toBeLessThan(300)
+    await scene.apply(2)
+    await scene.label('vm-1', { env: 'production' })
+    await scene.label('vm-1', { env: 'dev' })
+    expect((await scene.call(`POST ${path}/release`)).status).toBeLessThan(300)
+    for (let n = 0; n < 3; n++) await scene.work(16_000)
+    expect(scene.runs('vm-1')).toBe(configHash(productionYaml(2).replace('127.0.0.1', 'vm-1')))
+    const told = (await scene.targets()).map(({ workload_place, is_production }) => [
+      workload_place,
+      is_production,
+    ])
+    expect(new Map(told as [string, boolean][])).toEqual(
+      new Map([
+        ['vm-1', true],
+        ['vm-3', false],
+      ]),
+    )
+  })
+
   it('takes from no agent what fills a variable in production', async () => {
     const content = productionYaml(2).replace('127.0.0.1', `\${muster:site}`)
     await scene.write(2, { content, variables: [{ name: 'site', label: 'site', pattern: '[a-z0-9-]+' }] })

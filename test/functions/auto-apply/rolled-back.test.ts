@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { configHash } from '../../../lib/model/config-hash.ts'
+import type { AutoApplyTarget } from '../../../lib/wire/auto-apply.ts'
 import { AutoApplyScene, hashOn } from '../../support/auto-apply-scene.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
 
 const database = await useTestDatabase()
 let scene: AutoApplyScene
@@ -24,6 +27,7 @@ describe('a version that is rolled back after it applied by itself', () => {
     await scene.work(1_000)
     const kept = {
       count: 1,
+      without_base: 1,
       workloads: [
         {
           workload_id: scene.agent('vm-4').workloadId,
@@ -38,7 +42,11 @@ describe('a version that is rolled back after it applied by itself', () => {
     expect(await keptOf(id)).toEqual(kept)
     expect((await scene.call(`POST /api/campaigns/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
     for (let n = 0; n < 3; n++) await scene.work(1_000)
-    expect(await scene.readCampaign(id)).toMatchObject({ status: 'rolled_back', by_itself: kept })
+    expect(await scene.readCampaign(id)).toMatchObject({
+      status: 'rolled_back',
+      by_itself: { ...kept, workloads: [{ ...kept.workloads[0], state: 'no_way_back' }] },
+      by_itself_counts: { no_way_back: 1 },
+    })
     expect(scene.runs('vm-4')).toBe(hashOn(1, 'vm-4'))
     await scene.write(2)
     await scene.carry(2)
@@ -61,5 +69,136 @@ describe('a version that is rolled back after it applied by itself', () => {
       { is_newcomer: false, has_base: true },
       { is_newcomer: false, has_base: true },
     ])
+  })
+
+  /** All three run version 1; version 2 came to vm-1 by a campaign, and to the others by itself. Answers the campaign. */
+  async function bringBoth(): Promise<string> {
+    await scene.carry(1)
+    await scene.write(2)
+    const id = await scene.carry(2, {
+      scope: { workload_ids: [scene.agent('vm-1').workloadId] },
+      catch_up_seconds: 3_600,
+    })
+    await scene.apply(2)
+    for (let n = 0; n < 3; n++) await scene.work(16_000)
+    return id
+  }
+
+  const rollBack = async (id: string) =>
+    expect((await scene.call(`POST /api/campaigns/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+
+  const takenBack = async (id: string) => {
+    const rows = (await scene.on('GET', `/targets?rolled_back_by=${id}`)).json as AutoApplyTarget[]
+    return rows.sort((a, b) => (a.workload_place! < b.workload_place! ? -1 : 1))
+  }
+
+  it('gives whom it was brought to by itself what they ran before, too, and ends once they have ended', async () => {
+    const id = await bringBoth()
+    await scene.applyAll(['vm-2'])
+    await scene.work(1_000)
+    // The push to vm-3 is still open: it ends, and is taken back then.
+    expect((await scene.targets()).map(({ state }) => state).sort()).toEqual(['applied', 'started'])
+    await rollBack(id)
+    await scene.work(1_000)
+    await scene.applyAll(['vm-1'])
+    await scene.work(1_000)
+    expect(scene.runs('vm-2')).toBe(hashOn(1, 'vm-2'))
+    expect(await scene.readCampaign(id)).toMatchObject({ status: 'rolling_back' })
+    await scene.applyAll(['vm-2', 'vm-3'])
+    for (let n = 0; n < 3; n++) {
+      await scene.work(3_000)
+      await scene.applyAll(['vm-3'])
+    }
+    await scene.work(1_000)
+    expect(scene.runs('vm-3')).toBe(hashOn(1, 'vm-3'))
+    const after = await scene.readCampaign(id)
+    expect(after).toMatchObject({ status: 'rolled_back', by_itself_counts: { rolled_back: 2 } })
+    expect(after.by_itself).toBeUndefined()
+    const rows = await takenBack(id)
+    expect(rows).toMatchObject([
+      { workload_place: 'vm-2', state: 'rolled_back', rolled_back_by: id },
+      { workload_place: 'vm-3', state: 'rolled_back', rolled_back_by: id },
+    ])
+    const audited = await database.pool.query<{ config_hash: string; detail: string; workload: string }>(
+      `select config_hash, detail, resource_id as workload from audit_events where action = 'campaign.roll_back'
+       and email = $1`,
+      [scene.editor.email],
+    )
+    for (const { rollback_push_id, workload_id, base_hash } of rows)
+      expect(audited).toContainEqual({
+        workload: workload_id,
+        config_hash: base_hash,
+        detail: JSON.stringify({ campaign_id: id, push_id: rollback_push_id }),
+      })
+    // Whoever was taken back gets no later version by itself.
+    await scene.write(3)
+    expect((await scene.plan(3)).plan.left_out).toEqual({ campaign_rolled_back: 3 })
+  })
+
+  it('names who is away for too long and who refuses what he had, each with its cause', async () => {
+    const id = await bringBoth()
+    await scene.applyAll()
+    await scene.work(1_000)
+    scene.agent('vm-3').goodbye()
+    await scene.ctx.advance(1_000)
+    await rollBack(id)
+    await scene.work(1_000)
+    scene.agent('vm-2').fail('bind: address already in use')
+    await scene.applyAll(['vm-1'])
+    for (let n = 0; n < 3; n++) await scene.work(2_000)
+    expect(await scene.readCampaign(id)).toMatchObject({ status: 'rolling_back' })
+    expect(await takenBack(id)).toMatchObject([{ state: 'rollback_failed' }, { state: 'applied' }])
+    await scene.ctx.advance(3_600_000)
+    for (let n = 0; n < 3; n++) await scene.work(3_000)
+    expect(await takenBack(id)).toMatchObject([
+      { state: 'rollback_failed', cause: 'port_in_use', rollback_push_id: expect.any(String) },
+      { state: 'rollback_failed', cause: 'offline' },
+    ])
+    const after = await scene.readCampaign(id)
+    expect(after).toMatchObject({ status: 'rolled_back', by_itself_counts: { rollback_failed: 2 } })
+    expect(after.by_itself?.workloads).toContainEqual(
+      expect.objectContaining({ workload_place: 'vm-3', state: 'rollback_failed', cause: 'offline' }),
+    )
+  })
+
+  it('leaves alone whoever runs something else by then', async () => {
+    const id = await bringBoth()
+    await scene.applyAll()
+    await scene.work(1_000)
+    await pushConfig(scene.ctx.fleet, scene.agent('vm-2').workloadId, configYaml(9))
+    await scene.applyAll()
+    await scene.work(1_000)
+    await rollBack(id)
+    for (let n = 0; n < 3; n++) {
+      await scene.work(2_000)
+      await scene.applyAll()
+    }
+    await scene.work(1_000)
+    expect(await scene.readCampaign(id)).toMatchObject({ status: 'rolled_back' })
+    expect(await takenBack(id)).toMatchObject([{ state: 'moved_on' }, { state: 'rolled_back' }])
+    expect(scene.runs('vm-2')).toBe(configHash(configYaml(9)))
+  })
+
+  it('is taken back only within the scopes that the campaign is cut to', async () => {
+    const id = await bringBoth()
+    await scene.applyAll()
+    await scene.work(1_000)
+    await scene.label('vm-3', { env: 'staging' })
+    await database.pool.execute(
+      `update campaigns set scope = scope || '{"cut_to": [{"key": "muster/env", "values": ["staging"]}]}' where id = $1`,
+      [id],
+    )
+    await rollBack(id)
+    for (let n = 0; n < 3; n++) {
+      await scene.work(2_000)
+      await scene.applyAll()
+    }
+    await scene.work(1_000)
+    expect(scene.runs('vm-2')).toBe(hashOn(2, 'vm-2'))
+    expect(scene.runs('vm-3')).toBe(hashOn(1, 'vm-3'))
+    expect(await scene.readCampaign(id)).toMatchObject({
+      status: 'rolled_back',
+      by_itself: { count: 1, without_base: 0, workloads: [{ workload_place: 'vm-2' }] },
+    })
   })
 })

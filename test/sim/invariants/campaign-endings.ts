@@ -10,7 +10,7 @@ export async function hasOpenCampaigns(watcher: Connection): Promise<boolean> {
     `select from campaigns c where status in ${OPEN} or exists (select from campaign_targets t
        where t.campaign_id = c.id
        and c.started_at is not null and t.state in ('started', 'rolling_back', 'waiting', 'offline'))
-     union all select from auto_apply_targets where state = 'started' limit 1`,
+     union all select from auto_apply_targets where state in ('started', 'rolling_back') limit 1`,
   )
   return rows.length > 0
 }
@@ -46,7 +46,8 @@ export async function checkCampaignEndings(watcher: Connection, report: Report):
     if (fault !== null) report(`target ${workload} of ${id} (${state}) ${fault}`)
   const reached = await watcher.query<{ id: string; workload: string; state: string }>(
     `select auto_apply_id as id, workload_id as workload, state from auto_apply_targets
-     where state = 'started' or ended_at is null or (state = 'failed' and cause is null)`,
+     where state in ('started', 'rolling_back') or ended_at is null
+       or (state in ('failed', 'rollback_failed') and cause is null)`,
   )
   for (const { id, workload, state } of reached)
     report(`target ${workload} of ${id} (${state}) has not ended`)

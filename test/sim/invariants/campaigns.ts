@@ -67,7 +67,8 @@ async function checkOrigins(
     `with named as (
        select push_id from campaign_targets where push_id is not null
        union all select rollback_push_id from campaign_targets where rollback_push_id is not null
-       union all select push_id from auto_apply_targets)
+       union all select push_id from auto_apply_targets
+       union all select rollback_push_id from auto_apply_targets where rollback_push_id is not null)
      select p.push_id, p.workload_id, p.kind, count(n.push_id)::int as origins
      from pushes p left join named n on n.push_id = p.push_id
      where p.approval_id is null and p.push_id::text not in (
@@ -82,7 +83,8 @@ async function checkOrigins(
      where push_id is not null and not exists (select from pushes p where p.push_id = t.push_id)
        or rollback_push_id is not null and not exists (select from pushes p where p.push_id = t.rollback_push_id)
      union all select auto_apply_id, workload_id from auto_apply_targets t
-     where not exists (select from pushes p where p.push_id = t.push_id)`,
+     where not exists (select from pushes p where p.push_id = t.push_id)
+       or rollback_push_id is not null and not exists (select from pushes p where p.push_id = t.rollback_push_id)`,
   )
   for (const { id, workload_id: workloadId } of lost)
     if (!isDeleted(workloadId)) report(`the push of ${id} to ${workloadId} is nowhere`)
@@ -123,7 +125,8 @@ export async function checkBases(watcher: Pick<Connection, 'query'>, report: Rep
 /**
  * A campaign that was rolled back leaves every target to which it pushed with its base, unless the target has moved on
  * since, had none, or is named with the reason why it was not possible. A workload that was deleted since took its
- * pushes with it, and may have come back under the same id.
+ * pushes with it, and may have come back under the same id. The same holds for whoever got its version by itself, of whom
+ * none is forgotten either.
  */
 export async function checkRolledBack(watcher: Pick<Connection, 'query'>, report: Report): Promise<void> {
   const rows = await watcher.query<{ id: string; workload_id: string; state: string; fault: string | null }>(
@@ -137,7 +140,18 @@ export async function checkRolledBack(watcher: Pick<Connection, 'query'>, report
          when t.state = 'rolled_back' and newest.push_id = t.rollback_push_id
            and w.active_config_hash is distinct from t.base_hash then 'does not run its base'
          else null end as fault
-     from campaign_targets t join campaigns c on c.id = t.campaign_id
+     from (
+         select campaign_id, workload_id, state, base_hash, result_hash, push_id, rollback_push_id from campaign_targets
+         union all
+         select coalesce(t.rolled_back_by, c.id), t.workload_id, t.state, t.base_hash, t.result_hash, t.push_id,
+           t.rollback_push_id
+         from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
+           left join fleet_config_versions v on v.fleet_config_id = a.fleet_config_id and v.hash = a.version_hash
+           left join campaigns c on t.rolled_back_by is null and c.status = 'rolled_back'
+             and c.change->>'fleet_config_id' = a.fleet_config_id::text and (c.change->>'number')::int = v.number
+             and c.scope->'cut_to' is null
+       ) as t
+       join campaigns c on c.id = t.campaign_id
        join workloads w on w.id = t.workload_id
        join lateral (select push_id from pushes p where p.workload_id = t.workload_id
          order by seq desc limit 1) as newest on true

@@ -44,7 +44,7 @@ const STARTS = `
   select p.push_id, p.workload_id, p.config_hash,
     c.id as campaign_id, t.wave, c.status as campaign_status, c.wave as campaign_wave, c.plan_hash, t.is_production,
     coalesce((c.rules->>'retryQuarantined')::boolean, false) as retries,
-    b.campaign_id as back_of, bc.status as back_status,
+    bc.id as back_of, bc.status as back_status,
     a.id as auto_id, a.status as auto_status, a.number as auto_number, a.plan_hash as auto_plan_hash,
     a.reaches_production as auto_production, at.is_newcomer,
     exists (select from campaigns o where o.change->>'fleet_config_id' = a.fleet_config_id::text
@@ -58,9 +58,10 @@ const STARTS = `
     (select value from settings where name = 'freeze') as freeze
   from pushes p join workloads w on w.id = p.workload_id
     left join campaign_targets t on t.push_id = p.push_id and t.state = 'started' left join campaigns c on c.id = t.campaign_id
-    left join campaign_targets b on b.rollback_push_id = p.push_id left join campaigns bc on bc.id = b.campaign_id
+    left join campaign_targets b on b.rollback_push_id = p.push_id left join auto_apply_targets bt on bt.rollback_push_id = p.push_id
+    left join campaigns bc on bc.id = coalesce(b.campaign_id, bt.rolled_back_by)
     left join auto_apply_targets at on at.push_id = p.push_id left join auto_applies a on a.id = at.auto_apply_id
-  where pg_current_xact_id()::xid in (t.xmin, b.xmin, at.xmin) and p.xmin = pg_current_xact_id()::xid
+  where pg_current_xact_id()::xid in (t.xmin, b.xmin, at.xmin, bt.xmin) and p.xmin = pg_current_xact_id()::xid
   order by p.push_id`
 
 /** How many instances of each campaign are being changed, with those of this transaction. */

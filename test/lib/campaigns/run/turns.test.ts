@@ -68,7 +68,7 @@ describe('a started target', () => {
 
 describe('a target that is to be taken back', () => {
   const now = { isGivenUp: false, nowMs: 0 }
-  const applied = { ...waiting, state: 'applied' } as const
+  const applied = { ...waiting, state: 'applied', isByItself: false } as const
 
   it('that moved on is named, and stays as it ended where it never said that it runs the change', () => {
     expect(noteBack(emptyRun(), applied, { kind: 'moved_on' }, now)).toEqual({ state: 'moved_on' })
