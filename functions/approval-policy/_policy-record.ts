@@ -1,4 +1,4 @@
-import { hasSoleApprover } from '../../lib/changes/approval-case.ts'
+import { hasSoleApprover, lacksSecondPerson } from '../../lib/changes/approval-case.ts'
 import type { PolicyState } from '../../lib/changes/approval-policy.ts'
 import {
   type ApprovalPolicy,
@@ -41,6 +41,7 @@ export async function toPolicyRecord(
   return {
     ...toClasses(policy),
     sole_approver: await hasSoleApprover(ctx.db),
+    ...((await lacksSecondPerson(ctx.db)) ? { lacks_second_person: true } : {}),
     ...(waiting === null ? {} : { pending: waiting }),
   }
 }

@@ -1,7 +1,12 @@
 import type { ApprovalRule } from '../model/approval-policy.ts'
 import { rolesWith } from '../model/permissions.ts'
 import { type Grant, grantsOf } from '../model/scopes.ts'
-import { type AskedApprovers, listApproverStandings, readApprovers } from '../store/approval-votes.ts'
+import {
+  type AskedApprovers,
+  hasIndependentApprovers,
+  listApproverStandings,
+  readApprovers,
+} from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import type { ApprovalCase, GivenApproval } from './judge-approvals.ts'
 
@@ -29,6 +34,15 @@ export async function readApproverStandings(
 export async function hasSoleApprover(db: Db): Promise<boolean> {
   const { count, hadTwo } = await readApprovers(db, rolesWith('config:approve'))
   return count < 2 && !hadTwo
+}
+
+/**
+ * Whether somebody else than the author has to approve and none can: everybody who may approve has made or changed the
+ * account of each other one, or was made or changed by it.
+ */
+export async function lacksSecondPerson(db: Db): Promise<boolean> {
+  if (await hasSoleApprover(db)) return false
+  return !(await hasIndependentApprovers(db, rolesWith('config:approve')))
 }
 
 /** A change whose approvals are to be judged. */

@@ -103,9 +103,9 @@ const REMEDIES: Record<Discount | 'approved-already', string> = {
   author: 'Whoever asked for it does not count as a second person.',
   'no-right': 'The right to approve has to hold on all that the change reaches.',
   'shaped-an-author':
-    'The account of whoever asked was made or changed by this one, so both may be one person: let somebody approve whose account neither of them made, sign in with an identity provider, or ask less in the approval policy.',
+    'The account of whoever asked was made or changed by this one, so both may be one person: let somebody approve whose account neither of them made (two accounts that a third person made count for each other), sign in with an identity provider, or ask less in the approval policy.',
   'shaped-by-author':
-    'This account was made or changed by whoever asked, so both may be one person: let somebody approve whose account neither of them made, sign in with an identity provider, or ask less in the approval policy.',
+    'This account was made or changed by whoever asked, so both may be one person: let somebody approve whose account neither of them made (two accounts that a third person made count for each other), sign in with an identity provider, or ask less in the approval policy.',
   'shaped-since-request': 'This account was made or changed after the request: ask for the change again.',
   expired: 'Approve it again.',
 }

@@ -191,6 +191,24 @@ export async function readApprovers(
   return rows[0]!
 }
 
+/**
+ * Whether two of the people who hold one of these roles, be it within a scope only, have neither made nor changed the
+ * account of the other.
+ */
+export async function hasIndependentApprovers(db: Db, roles: readonly string[]): Promise<boolean> {
+  const rows = await db.query<{ found: boolean }>(
+    `with approvers as (
+       select distinct u.id from users u join user_groups m on m.user_id = u.id join groups g on g.id = m.group_id
+       where u.kind <> 'service' and g.role = any($1::text[]))
+     select exists (
+       select from approvers a join approvers b on a.id < b.id
+       where not exists (select from account_changes c
+         where (c.user_id = a.id and c.by_id = b.id::text) or (c.user_id = b.id and c.by_id = a.id::text))) as found`,
+    [roles],
+  )
+  return rows[0]!.found
+}
+
 /** Remember for ever that two people hold one of these roles, where two do. Within a scope counts as well. */
 export async function noteApprovers(tx: Db, roles: readonly string[]): Promise<void> {
   await tx.execute(

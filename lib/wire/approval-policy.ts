@@ -40,6 +40,10 @@ export const ApprovalPolicyRecord = named(
   type({
     ...CLASSES,
     sole_approver: note('Whether one person only may approve, so that the author counts.', boolean()),
+    lacks_second_person: note(
+      'True where nobody counts for what somebody else asks for, because everybody who may approve made or changed the accounts of the others, or is alone again.',
+      optional(boolean()),
+    ),
     pending: optional(PendingApprovalPolicy),
   }),
 )

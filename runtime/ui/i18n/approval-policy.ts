@@ -30,6 +30,10 @@ export const policyTexts = defineTexts({
     confirm: 'Confirm it',
     waiting: 'It asks less: another administrator has to confirm it, or a day has to pass.',
     sole: 'Only one person may approve now, so the author counts everywhere and each such approval says so. That ends for good, everywhere, with the second person who may, be it within a scope only.',
+    noSecond:
+      'Nobody counts for anybody else yet: whoever may approve made or changed the accounts of the others. Where somebody else than the author has to approve, as in production, nothing can be approved so.',
+    noSecondNext:
+      'What ends it: make another account that may approve, since two that one person made count for each other; or sign in with the identity provider; or let the author count in the approval policy.',
     badHours: 'Whole hours, from 1 to 8,760.',
   },
   fr: {
@@ -60,6 +64,10 @@ export const policyTexts = defineTexts({
     confirm: 'La confirmer',
     waiting: 'Elle est plus souple : un autre administrateur doit la confirmer, ou un jour passer.',
     sole: 'Une seule personne peut approuver : l’auteur compte donc partout, et chaque approbation le dit. Cela cesse partout et pour toujours avec la deuxième personne qui le peut, fût-ce dans un seul périmètre.',
+    noSecond:
+      'Personne ne compte encore pour un autre : qui peut approuver a créé ou modifié le compte des autres. Là où quelqu’un d’autre que l’auteur doit approuver, comme en production, rien ne peut l’être.',
+    noSecondNext:
+      'Ce qui y met fin : créer un autre compte qui puisse approuver, deux comptes créés par une même personne comptant l’un pour l’autre ; passer par le fournisseur d’identité ; ou laisser compter l’auteur dans la règle d’approbation.',
     badHours: 'Des heures entières, de 1 à 8 760.',
   },
 })

@@ -9,9 +9,9 @@ export const discountTexts = defineTexts({
     expired: 'the approval is too old',
     no_right: 'you may not approve',
     shaped_an_author:
-      'you made or changed the account of whoever asked, so both may be one person: somebody has to approve whose account neither of you made, or who signs in with the identity provider; or the policy asks less',
+      'you made or changed the account of whoever asked, so both may be one person: somebody has to approve whose account neither of you made (two accounts that a third person made count for each other), or who signs in with the identity provider; or the policy asks less',
     shaped_by_author:
-      'your account was made or changed by whoever asked, so both may be one person: somebody has to approve whose account neither of you made, or who signs in with the identity provider; or the policy asks less',
+      'your account was made or changed by whoever asked, so both may be one person: somebody has to approve whose account neither of you made (two accounts that a third person made count for each other), or who signs in with the identity provider; or the policy asks less',
     shaped_since_request: 'your account was made or changed since',
   } as Record<string, string>,
   fr: {
@@ -20,9 +20,9 @@ export const discountTexts = defineTexts({
     expired: 'l’approbation est trop ancienne',
     no_right: 'vous ne pouvez pas approuver',
     shaped_an_author:
-      'vous avez créé ou modifié le compte de qui a demandé, ce pourrait être la même personne : il faut l’approbation de quelqu’un dont aucun de vous n’a créé le compte, ou qui passe par le fournisseur d’identité ; ou une règle plus souple',
+      'vous avez créé ou modifié le compte de qui a demandé, ce pourrait être la même personne : il faut l’approbation de quelqu’un dont aucun de vous n’a créé le compte (deux comptes créés par une troisième personne comptent l’un pour l’autre), ou qui passe par le fournisseur d’identité ; ou une règle plus souple',
     shaped_by_author:
-      'votre compte a été créé ou modifié par qui a demandé, ce pourrait être la même personne : il faut l’approbation de quelqu’un dont aucun de vous n’a créé le compte, ou qui passe par le fournisseur d’identité ; ou une règle plus souple',
+      'votre compte a été créé ou modifié par qui a demandé, ce pourrait être la même personne : il faut l’approbation de quelqu’un dont aucun de vous n’a créé le compte (deux comptes créés par une troisième personne comptent l’un pour l’autre), ou qui passe par le fournisseur d’identité ; ou une règle plus souple',
     shaped_since_request: 'votre compte a été créé ou modifié depuis',
   },
 })

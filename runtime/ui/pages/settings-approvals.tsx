@@ -94,6 +94,19 @@ function Waiting({
   )
 }
 
+/** Says that nobody counts for what somebody else asks for, and what ends that. */
+export function NoSecondPerson({ policy }: { policy: ApprovalPolicyRecord | null }) {
+  const words = say(policyTexts)
+  if (!policy?.lacks_second_person || CLASSES.every((name) => policy[name].author_counts)) return null
+  return (
+    <div class="notice t-warn" role="status">
+      <div>
+        <b>{words.noSecond}</b> {words.noSecondNext}
+      </div>
+    </div>
+  )
+}
+
 function PolicyForm({ policy, reload }: { policy: ApprovalPolicyRecord; reload: () => void }) {
   const words = say(policyTexts)
   const { production, other, unlabelled, pending } = policy
@@ -121,6 +134,7 @@ function PolicyForm({ policy, reload }: { policy: ApprovalPolicyRecord; reload: 
           <div>{words.sole}</div>
         </div>
       )}
+      <NoSecondPerson policy={policy} />
       {pending && <Waiting pending={pending} confirm={() => void ask(pending)} />}
       <form
         class="stack"

@@ -17,6 +17,7 @@ import { me } from '../state/session.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 import { RightsDialog } from './rights-dialog.tsx'
+import { NoSecondPerson } from './settings-approvals.tsx'
 
 /** The groups that a user can be in, by name; those of the system are said in words. */
 function useGroupOptions(): [string, string][] {
@@ -254,22 +255,29 @@ function columnsOf(
 export function UsersSection() {
   const words = say(settingsTexts)
   const users = useResource('users', (abort) => api.users(abort))
+  const policy = useResource('approval-policy', (abort) => api.approvalPolicy(abort))
   const options = useGroupOptions()
-  const { about, open, close, done } = useDialog<Open>(users.reload)
+  /** Who made, linked or regrouped whom decides who counts for whom. */
+  const reload = () => {
+    users.reload()
+    policy.reload()
+  }
+  const { about, open, close, done } = useDialog<Open>(reload)
   return (
     <>
       <p class="muted">{say(policyTexts).another}</p>
+      <NoSecondPerson policy={policy.data} />
       <div class="actions">
         <Action kind="primary" onClick={() => open({ kind: 'new' })}>
           {words.newUser}
         </Action>
       </div>
-      <Links onLinked={users.reload} />
+      <Links onLinked={reload} />
       <Loaded of={users}>
         {(list) => (
           <Table
             label={words.sections.users}
-            columns={columnsOf(open, options, users.reload)}
+            columns={columnsOf(open, options, reload)}
             rows={list}
             keyOf={({ id }) => id}
           />
@@ -279,7 +287,7 @@ export function UsersSection() {
       {about?.kind === 'rights' && (
         <RightsDialog id={about.user.id} name={about.user.email} onClose={close} />
       )}
-      {about?.kind === 'reset' && <ResetPassword user={about.user} onClose={close} />}
+      {about?.kind === 'reset' && <ResetPassword user={about.user} onClose={done} />}
       {about?.kind === 'remove' && <RemoveUser user={about.user} onClose={close} onDone={done} />}
     </>
   )

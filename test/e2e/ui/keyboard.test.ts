@@ -1,6 +1,7 @@
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, expect, test } from 'vitest'
-import { signIn, visit } from './support/browser.ts'
+import { findBarriers, SHOTS, signIn, visit } from './support/browser.ts'
 import { openScene, type Scene } from './support/scene.ts'
 import { browser, service, useStage } from './support/stage.ts'
 
@@ -129,6 +130,59 @@ test('every dialog keeps the focus while it is open, and gives it back', { timeo
   await context.close()
   expect([...new Set(found)]).toEqual([])
 })
+
+/** The buttons of an open dialog that are not to be seen as it stands. */
+const outOfSight = (page: Page) =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('dialog .dialog > .actions .btn, dialog .dialog > form > .actions .btn')]
+      .filter((button) => {
+        const box = button.getBoundingClientRect()
+        const top = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2)
+        return top === null || !(button.contains(top) || top.contains(button))
+      })
+      .map((button) => button.textContent),
+  )
+
+test.each([
+  [1024, 700],
+  [390, 700],
+  [320, 568],
+])(
+  'the buttons of every dialog are in sight, at %i by %i, and cover nothing that has the focus',
+  {
+    timeout: 240_000,
+  },
+  async (width, height) => {
+    const { page, context } = await visit(browser, service.url, { width, height })
+    await signIn(page)
+    const found: string[] = []
+    let looked = 0
+    for (const { name, path, act } of scene.pages) {
+      if (!act) continue
+      await page.goto(path)
+      await page.getByRole('heading', { level: 1 }).first().waitFor()
+      await act(page)
+      const dialog = page.getByRole('dialog')
+      if ((await dialog.count()) === 0 || name === 'palette') continue
+      await page.waitForLoadState('networkidle')
+      looked++
+      found.push(...(await outOfSight(page)).map((text) => `${name}: “${text}” is out of sight`))
+      await dialog.evaluate((element) => element.scrollTo(0, 0))
+      for (let stop = 0; stop < 25; stop++) {
+        await page.keyboard.press('Tab')
+        const at = await lookAtFocus(page)
+        if (at?.isCovered) found.push(`${name}: ${at.what} is covered with the focus`)
+      }
+      await dialog.evaluate((element) => element.scrollTo(0, element.scrollHeight))
+      found.push(...(await outOfSight(page)).map((text) => `${name}: “${text}” is out of sight at the end`))
+      found.push(...(await findBarriers(page)).map((line) => `${name}: ${line}`))
+      await page.screenshot({ path: join(SHOTS, `${name}-${width}x${height}.png`) })
+    }
+    await context.close()
+    expect(looked).toBeGreaterThanOrEqual(4)
+    expect([...new Set(found)]).toEqual([])
+  },
+)
 
 test('what changes by itself is told in a live region that was there before', {
   timeout: 120_000,

@@ -235,6 +235,34 @@ describe('the only person who may approve', () => {
   })
 })
 
+describe('a team of two of whom one made the other', () => {
+  const makeUser = async (as: SignedIn | undefined, email: string, group = 'editor') => {
+    const body = { email, password: 'correct horse battery', groups: [group] }
+    return ((await call(as, 'POST /api/users', body)).json as UserRecord).id
+  }
+
+  it('is told before its first change that neither counts for the other, until a third account ends it', async () => {
+    for (const { userId } of [bob!, cy!])
+      await database.pool.execute('delete from users where id = $1', [userId])
+    expect(await policy()).not.toHaveProperty('lacks_second_person')
+    // Whoever may only look on is nobody's second person.
+    await makeUser(ann, 'vera@example.com', 'viewer')
+    expect(await policy()).not.toHaveProperty('lacks_second_person')
+    const dan = await makeUser(ann, 'dan@example.com')
+    expect(await policy()).toMatchObject({ lacks_second_person: true })
+    const [signed] = await Promise.all([addSession(ctx, { ...ann!, userId: dan })])
+    const refusal = await approve(signed, await request())
+    expect(refusal).toMatchObject(another('shaped_by_author'))
+    expect((refusal.json as { hint: string }).hint).toContain(
+      'two accounts that a third person made count for each other',
+    )
+    // As the refusal says: the two whom Ann made count for each other.
+    const eve = await addSession(ctx, { ...ann!, userId: await makeUser(ann, 'eve@example.com') })
+    expect(await policy()).not.toHaveProperty('lacks_second_person')
+    expect(await approve(eve, await request(signed, 2))).toMatchObject({ status: 200 })
+  })
+})
+
 describe('two approvals', () => {
   it('leave the request pending with the first, and are two people’s', async () => {
     expect((await put(ann, { ...DEFAULT, unlabelled: TWO })).status).toBe(200)

@@ -443,6 +443,22 @@ export async function openScene(service: Service): Promise<Scene> {
     { name: 'freeze', path: '/settings/freeze' },
     { name: 'users', path: '/settings/users' },
     { name: 'groups', path: '/settings/groups' },
+    {
+      name: 'group-new',
+      path: '/settings/groups',
+      act: (page) => page.getByRole('button', { name: /New push group|Nouveau groupe/ }).click(),
+    },
+    {
+      name: 'rights',
+      path: '/settings/users',
+      act: async (page) => {
+        await page
+          .getByRole('button', { name: /^(Rights|Droits)$/ })
+          .first()
+          .click()
+        await page.locator('dialog tbody tr').first().waitFor()
+      },
+    },
     { name: 'labels', path: '/settings/labels' },
     { name: 'processes', path: '/settings/processes' },
     { name: 'system', path: '/settings/system' },
