@@ -15,6 +15,7 @@ import { type Resource, touchesWorkload, useResource } from '../state/use-resour
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { DiffSummary } from './diff-summary.tsx'
 import { ReviewDecision } from './review-decision.tsx'
+import { RequestOutside } from './review-outside.tsx'
 import { ApprovalMark, isOver, Story } from './review-story.tsx'
 
 /** What a request's draft is compared with: the text before it, once that is known. */
@@ -128,31 +129,35 @@ export function ReviewPage({ params }: { params: Record<string, string> }) {
   )
   return (
     <Loaded of={workload}>
-      {(data) => (
-        <Loaded of={request}>
-          {(approval) => {
-            const title = approval.request_comment.split('\n')[0] || words.title(nameOf(data))
-            return (
-              <>
-                <Head
-                  title={title}
-                  beside={
-                    <>
-                      <ApprovalMark of={approval} />
-                      <span class="muted">
-                        <a href={`/workloads/${id}`}>{nameOf(data)}</a> ·{' '}
-                        {words.requestedBy(approval.requester)} · <Ago at={approval.created_at} /> ·{' '}
-                        <span class="mono">{shortHash(approval.draft_hash)}</span>
-                      </span>
-                    </>
-                  }
-                />
-                <Review workload={data} approval={approval} of={request} />
-              </>
-            )
-          }}
-        </Loaded>
-      )}
+      {(data) =>
+        request.failure?.status === 403 ? (
+          <RequestOutside workload={data} />
+        ) : (
+          <Loaded of={request}>
+            {(approval) => {
+              const title = approval.request_comment.split('\n')[0] || words.title(nameOf(data))
+              return (
+                <>
+                  <Head
+                    title={title}
+                    beside={
+                      <>
+                        <ApprovalMark of={approval} />
+                        <span class="muted">
+                          <a href={`/workloads/${id}`}>{nameOf(data)}</a> ·{' '}
+                          {words.requestedBy(approval.requester)} · <Ago at={approval.created_at} /> ·{' '}
+                          <span class="mono">{shortHash(approval.draft_hash)}</span>
+                        </span>
+                      </>
+                    }
+                  />
+                  <Review workload={data} approval={approval} of={request} />
+                </>
+              )
+            }}
+          </Loaded>
+        )
+      }
     </Loaded>
   )
 }

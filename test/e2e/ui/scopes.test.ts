@@ -200,6 +200,21 @@ test('what lies outside the scope is shown and cannot be done, and the page says
   expect(await findBarriers(page)).toEqual([])
   await page.goto('/approvals')
   await page.getByText('There is none within your scope.').waitFor()
+  // Somebody sends her the address of a request that is not hers to see.
+  const bank = await workloadId(service, 'bank')
+  const { id: request } = await service.api.post(
+    `/api/workloads/${bank}/config/approvals`,
+    { draft_yaml: TEXT, comment: 'not to be seen by her' },
+    201,
+  )
+  await page.goto(`/workloads/${bank}/changes/${request}`)
+  await page.getByRole('heading', { name: 'A request for bank', level: 1 }).waitFor()
+  await page.getByText('You may do so only where muster/env is staging. Here muster/env is live.').waitFor()
+  await page.getByText('what your groups (shop-editors) reach').waitFor()
+  await expect.poll(() => page.getByText('not to be seen by her').count()).toBe(0)
+  expect(await findBarriers(page)).toEqual([])
+  // A refused request is an error in the console of every browser; what else it says is not expected.
+  expect(complaints.splice(0).filter((line) => !line.includes('403'))).toEqual([])
   await page.goto(`/workloads/${await workloadId(service, 'bank')}`)
   await place('bank', 'staging')
   await page.getByRole('link', { name: 'Propose a change' }).waitFor()

@@ -71,8 +71,9 @@ describe('users', () => {
     await page.getByText('Saved.').waitFor()
     // The two may approve now, and the one made the other.
     await page.getByText('Nobody counts for anybody else yet').waitFor()
-    await theirs.page.goto('/settings/approvals')
-    await theirs.page.getByText('make another account that may approve').waitFor()
+    await page.goto('/settings/approvals')
+    await page.getByText('make another account that may approve').waitFor()
+    await page.goto('/settings/users')
     await page
       .getByRole('row', { name: /viewer@example\.com/ })
       .getByRole('button', { name: 'Remove' })
