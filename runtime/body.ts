@@ -61,7 +61,12 @@ function checkJson(spec: BodySpec<unknown> & { kind: 'json' }, bytes: Uint8Array
   const parsed = parseJson(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), spec.isStrict)
   if (!parsed.ok) return refuse(spec.invalidText, 'the body is not one JSON value')
   const [failure, body] = validate(dropNulls(parsed.value ?? {}), spec.struct, { coerce: true })
-  if (failure !== undefined) return refuse(spec.invalidText, describeFailure(failure.path, failure.type))
+  if (failure !== undefined) {
+    const detail = describeFailure(failure.path, failure.type)
+    // A body that was read and only lacks a field is no invalid JSON: it says which.
+    const isMissing = failure.path.length > 0 && failure.value === undefined
+    return refuse(isMissing ? `the field "${failure.path.join('.')}" is missing` : spec.invalidText, detail)
+  }
   return { ok: true, body }
 }
 

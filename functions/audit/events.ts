@@ -1,5 +1,5 @@
 import { optional, string, type } from 'superstruct'
-import { countAuditRecords, listAuditRecords } from '../../lib/store/audit.ts'
+import { countAuditRecords, listAuditRecords, listSubjectNames } from '../../lib/store/audit.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
 import { AuditPage } from '../../lib/wire/audit.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
@@ -40,9 +40,13 @@ export default defineHttp({
     const records = await listAuditRecords(ctx.db, filter.filter, page)
     const shown = records.slice(0, limit)
     const cursor = records.length > limit ? encodeCursor(ORDER, [shown.at(-1)!.seq]) : null
+    const names = await listSubjectNames(ctx.db, shown)
     const body: AuditPage = {
       available: true,
-      events: shown.map(toAuditEventRecord),
+      events: shown.map((record) => {
+        const name = names.get(record.id)
+        return { ...toAuditEventRecord(record), ...(name === undefined ? {} : { resource_name: name }) }
+      }),
       total: await countAuditRecords(ctx.db, filter.filter),
       limit,
       offset,

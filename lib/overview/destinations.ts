@@ -1,6 +1,6 @@
 import type { ConfigEngine } from '../configs/engine.ts'
 import type { Workload } from '../fleet/state/model.ts'
-import { placeFieldOf } from '../model/places.ts'
+import { placeFieldOf, placeOf } from '../model/places.ts'
 import { compareText } from '../model/text-order.ts'
 import { findContents } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
@@ -29,6 +29,14 @@ async function readConfigs(db: Db, hashes: readonly string[]): Promise<{ hash: s
 
 /** The config that a workload is to run, else the one that its instances agree on; empty for none. */
 const configOf = ({ activeHash, live }: Workload): string => activeHash ?? live.commonReportedHash()
+
+const numbered = new Intl.Collator('en', { numeric: true })
+
+/** By name; namesakes by their hosts, as numbers where these end in numbers. */
+const byNameAndPlace = (a: Workload, b: Workload): number =>
+  compareText(a.displayName, b.displayName) ||
+  numbered.compare(placeOf(a.fingerprintKeys), placeOf(b.fingerprintKeys)) ||
+  compareText(a.id, b.id)
 
 /** Who exports where, by what the workloads are to run; the destination of most workloads first. */
 export async function listDestinations(
@@ -69,7 +77,7 @@ export async function listDestinations(
       workload_count: of.size,
       instance_count: [...of].reduce((count, { live }) => count + live.count, 0),
       workloads: [...of]
-        .sort((a, b) => compareText(a.displayName, b.displayName) || compareText(a.id, b.id))
+        .sort(byNameAndPlace)
         .slice(0, NAMED_MAX)
         .map(({ id, displayName, fingerprintKeys }) => ({
           id,

@@ -106,6 +106,36 @@ export async function listAuditRecords(
   )
 }
 
+/** Names by kind and id; what the log is about and what people know by a name. */
+const NAMED: Readonly<Record<string, string>> = {
+  user: `select id::text as id, email as name from users where kind <> 'service'`,
+  service_account: `select id::text as id, regexp_replace(email, '^[^:]*:', '') as name from users where kind = 'service'`,
+  campaign: 'select id::text as id, name from campaigns',
+  fleet_config: 'select id::text as id, name from fleet_configs',
+  group: 'select id::text as id, name from groups',
+  push_group: 'select id::text as id, name from push_groups',
+}
+
+/** What the subjects of these records are called now, by the record's id; those that are gone have no name. */
+export async function listSubjectNames(
+  db: Db,
+  records: readonly Pick<AuditRecord, 'id' | 'resource' | 'resourceId'>[],
+): Promise<Map<string, string>> {
+  const names = new Map<string, string>()
+  for (const [resource, named] of Object.entries(NAMED)) {
+    const about = records.filter((record) => record.resource === resource && record.resourceId !== '')
+    if (about.length === 0) continue
+    const ids = [...new Set(about.map(({ resourceId }) => resourceId))]
+    const rows = await db.query<{ id: string; name: string }>(
+      `select id, name from (${named}) named where id = any($1::text[])`,
+      [ids],
+    )
+    const found = new Map(rows.map(({ id, name }) => [id, name]))
+    for (const { id, resourceId } of about) if (found.has(resourceId)) names.set(id, found.get(resourceId)!)
+  }
+  return names
+}
+
 /** Those of the records with these ids that are there, in the chain's order. */
 export async function findAuditRecords(db: Db, ids: readonly string[]): Promise<AuditRecord[]> {
   return db.query<AuditRecord>(

@@ -13,6 +13,10 @@ export const AuditEventRecord = named(
     email: optional(string()),
     resource: optional(string()),
     resource_id: optional(string()),
+    resource_name: note(
+      'What `resource_id` is called now; absent for what is gone, and for a workload, which lists name.',
+      optional(string()),
+    ),
     workload_id: optional(string()),
     config_hash: optional(string()),
     detail: optional(string()),

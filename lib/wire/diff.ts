@@ -95,6 +95,10 @@ export const DiffComponent = named(
     changed_fields: array(DiffChangedField),
     impacted_pipelines: array(string()),
     rules: array(string()),
+    addresses: note(
+      'Of an exporter that was added: where it sends to, as far as its settings say.',
+      optional(array(string())),
+    ),
   }),
 )
 export type DiffComponent = Infer<typeof DiffComponent>

@@ -3,9 +3,10 @@ import type { DiffChangedField, DiffComponent } from '../../wire/diff.ts'
 import type { RiskLevel } from '../../wire/plan.ts'
 import { PIPELINE_SECTIONS } from '../../wire/values.ts'
 import { componentType } from '../check/components.ts'
-import { holdsSecretKey, isSecretPath, redactName, redactValue } from '../redact/redact.ts'
+import { holdsSecretKey, isSecretPath, redactName, redactString, redactValue } from '../redact/redact.ts'
 import { isSameValue } from '../yaml/equal.ts'
 import { type ConfigObject, type ConfigValue, emptyObject, isObject, sortedKeys } from '../yaml/value.ts'
+import { hostsOf } from './endpoints.ts'
 import { guardRule, isDropping, isSampling, weakensRedaction } from './guards.ts'
 import { type ComparedConfig, type ComparedPart, maxRisk, partRef, sectionIds } from './model.ts'
 
@@ -54,6 +55,9 @@ export function diffComponents(
   })
 }
 
+/** Addresses that are told of one new exporter. */
+const ADDRESSES_SHOWN = 8
+
 function added(
   part: ComparedPart,
   impacted: string[],
@@ -67,7 +71,11 @@ function added(
         ? ['dropping_processor_added']
         : []
   const risk = maxRisk(['low', ...rules.map(ruleRisk)])
-  const shown = component(part, 'added', risk, rules, impacted, { ...(after === null ? {} : { after }) })
+  const addresses = part.category === 'exporters' ? hostsOf(part).map(redactString) : []
+  const shown = component(part, 'added', risk, rules, impacted, {
+    ...(after === null ? {} : { after }),
+    ...(addresses.length === 0 ? {} : { addresses: addresses.slice(0, ADDRESSES_SHOWN) }),
+  })
   return { part, shown, fields: [] }
 }
 

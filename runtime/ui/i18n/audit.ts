@@ -21,6 +21,12 @@ export const auditTexts = defineTexts({
       workload: 'name or id',
     },
     raw: 'As JSON',
+    /** English words that are missing here are the kinds, with blanks for underscores. */
+    resources: {
+      service_account: 'service account',
+      fleet_config: 'fleet config',
+      push_group: 'push group',
+    } as Record<string, string>,
     /** English labels that are missing here are the keys, with blanks for underscores. */
     field: { rule: 'rule', reason: 'reason', detail: 'detail' } as Record<string, string>,
     from: 'From',
@@ -51,6 +57,21 @@ export const auditTexts = defineTexts({
       workload: 'nom ou identifiant',
     },
     raw: 'En JSON',
+    resources: {
+      user: 'utilisateur',
+      service_account: 'compte de service',
+      campaign: 'campagne',
+      fleet_config: 'config de parc',
+      group: 'groupe',
+      push_group: 'groupe de poussée',
+      label_rule: 'règle d’étiquettes',
+      auto_apply: 'application automatique',
+      alert: 'alerte',
+      settings: 'réglages',
+      token: 'jeton',
+      report: 'rapport',
+      config: 'config',
+    },
     field: {
       blocked_rules: 'règles qui bloquent',
       changed: 'changé',

@@ -54,7 +54,7 @@ export const changeTexts = defineTexts({
     policyPass: 'Nothing in the policy speaks against it.',
     policyBlocks: (count: number) => `${n(count)} ${plural(count, 'rule blocks', 'rules block')} the push.`,
     reach: 'It will reach',
-    instancesWord: 'instances',
+    instancesWord: (count: number) => plural(count, 'instance', 'instances'),
     excludedWord: 'excluded',
     environmentWord: 'environment',
     production: 'production',
@@ -168,6 +168,7 @@ export const changeTexts = defineTexts({
     seePush: 'See the push',
     summary: {
       addsComponent: (name: string) => `adds ${name}`,
+      addsDestination: (name: string, to: string) => `adds ${name}, which sends to ${to}`,
       removesComponent: (name: string) => `removes ${name}`,
       changesField: (path: string, before: string | null, after: string | null) =>
         before === null
@@ -239,7 +240,7 @@ export const changeTexts = defineTexts({
     policyBlocks: (count: number) =>
       `${n(count)} ${plural(count, 'règle bloque', 'règles bloquent')} la poussée.`,
     reach: 'Cela atteindra',
-    instancesWord: 'instances',
+    instancesWord: (count: number) => plural(count, 'instance', 'instances'),
     excludedWord: 'exclues',
     environmentWord: 'environnement',
     production: 'production',
@@ -359,6 +360,7 @@ export const changeTexts = defineTexts({
     seePush: 'Voir la poussée',
     summary: {
       addsComponent: (name: string) => `ajoute ${name}`,
+      addsDestination: (name: string, to: string) => `ajoute ${name}, qui envoie à ${to}`,
       removesComponent: (name: string) => `retire ${name}`,
       changesField: (path: string, before: string | null, after: string | null) =>
         before === null

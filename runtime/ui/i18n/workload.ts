@@ -56,18 +56,18 @@ export const workloadTexts = defineTexts({
       ],
       rolledBack: (count: number, total: number, cause: string): [string, string] => [
         count > 0
-          ? `The last config failed on ${n(count)} of ${n(total)} instances, and the config before it was restored.`
+          ? `The last config failed on ${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')}, and the config before it was restored.`
           : 'The last config failed, and the config before it was restored.',
         cause
           ? `Cause: ${cause}. Correct the draft and propose it again.`
           : 'Correct the draft and propose it again.',
       ],
       pushFailed: (count: number, total: number, cause: string): [string, string] => [
-        `The config failed on ${n(count)} of ${n(total)} instances.`,
+        `The config failed on ${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')}.`,
         cause ? `Cause: ${cause}.` : '',
       ],
       someFailed: (count: number, total: number, cause: string): [string, string] => [
-        `${n(count)} of ${n(total)} instances cannot run the config.`,
+        `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} cannot run the config.`,
         cause ? `Cause: ${cause}. The others applied it.` : 'The others applied it.',
       ],
       unhealthy: (

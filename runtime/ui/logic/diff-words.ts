@@ -3,6 +3,7 @@ import type { ConfigDiff, DiffComponent } from '../../../lib/wire/diff.ts'
 /** One line of the summary, before it is put into a language. */
 export type DiffWord =
   | { kind: 'addsComponent' | 'removesComponent'; name: string }
+  | { kind: 'addsDestination'; name: string; addresses: readonly string[] }
   | { kind: 'changesField'; path: string; before: string | null; after: string | null }
   | { kind: 'addsPipeline' | 'removesPipeline' | 'reorders'; name: string }
   | { kind: 'routes' | 'unroutes'; signal: string; name: string }
@@ -13,6 +14,9 @@ const singular = (category: string) => category.replace(/s$/, '')
 
 function wordsOfComponent(component: DiffComponent): DiffWord[] {
   const name = `${singular(component.component.category)} ${component.component.id}`
+  const { addresses = [] } = component
+  if (component.kind === 'added' && addresses.length > 0)
+    return [{ kind: 'addsDestination', name, addresses }]
   if (component.kind === 'added') return [{ kind: 'addsComponent', name }]
   if (component.kind === 'removed') return [{ kind: 'removesComponent', name }]
   return component.changed_fields.map(({ path, before, after }) => ({

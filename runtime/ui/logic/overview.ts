@@ -153,7 +153,11 @@ const UNSTARTED: ReadonlySet<ChangeRecord['campaign_status']> = new Set([
   'expired',
 ])
 
-/** A request alone changes nothing, nor does a campaign before its start. */
+/** Whether something was changed: a request alone changes nothing, nor does a campaign before its start. */
+export const isMade = ({ kind, campaign_status: status }: ChangeRecord): boolean =>
+  kind !== 'request' && !UNSTARTED.has(status)
+
+/** What to say of the fleet, by what is wrong now and what was changed. */
 export function judgeFleet(
   now: WrongNow,
   changes: readonly ChangeRecord[] | null,
@@ -161,9 +165,7 @@ export function judgeFleet(
 ): FleetVerdict {
   if (changes === null)
     return { now, changeCount: null, badChangeCount: 0, haltedCount: 0, openCount: 0, hasMoreChanges: false }
-  const made = changes.filter(
-    ({ kind, campaign_status: status }) => kind !== 'request' && !UNSTARTED.has(status),
-  )
+  const made = changes.filter(isMade)
   const count = (wanted: ChangeRecord['outcome']) => made.filter(({ outcome }) => outcome === wanted).length
   const halted = count('halted')
   return {

@@ -116,11 +116,19 @@ function Detail({ event }: { event: AuditEventRecord }) {
 
 /** What an event was about. */
 function Resource({ event }: { event: AuditEventRecord }) {
-  const { resource, resource_id: id } = event
+  const { resource, resource_id: id, resource_name: name } = event
   if (resource === 'workload' && id) return <WorkloadLink id={id} />
+  const page = resource === 'campaign' ? 'campaigns' : resource === 'fleet_config' ? 'fleet-configs' : null
   return (
     <span class="muted">
-      {resource} <span class="mono">{id?.slice(0, 12)}</span>
+      {say(auditTexts).resources[resource ?? ''] ?? resource?.replaceAll('_', ' ')}{' '}
+      {name === undefined ? (
+        <span class="mono">{id?.slice(0, 12)}</span>
+      ) : page === null ? (
+        <b>{name}</b>
+      ) : (
+        <a href={`/${page}/${id}`}>{name}</a>
+      )}
     </span>
   )
 }

@@ -153,7 +153,7 @@ export function ReachPane({
   const reasons = plan.targets.flatMap((target) => target.exclusion_reasons)
   const { reached_instance_count: reachedCount, excluded_instance_count: excludedCount } = plan.summary
   const counts: readonly (readonly [string, string])[] = [
-    [formatNumber(reachedCount ?? reached.length), words.instancesWord],
+    [formatNumber(reachedCount ?? reached.length), words.instancesWord(reachedCount ?? reached.length)],
     [formatNumber(excludedCount ?? excluded.length), words.excludedWord],
     [environment || '–', words.environmentWord],
   ]

@@ -38,7 +38,9 @@ async function inTurn(
     const result = await change(piece)
     if (!result.ok) {
       toastFailure(result)
-      if (done.value > 0) toast(say(selectionTexts).stopped(done.value, ids.length), 'bad')
+      const { changed_count: part } = result.body as { changed_count?: unknown }
+      const all = done.value + (typeof part === 'number' ? part : 0)
+      if (all > 0) toast(say(selectionTexts).stopped(all, ids.length), 'bad')
       return null
     }
     changed += result.value.changed_count

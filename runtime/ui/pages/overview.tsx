@@ -15,6 +15,7 @@ import {
   countShares,
   countVersions,
   type HealthShares,
+  isMade,
   isOver,
   judgeFleet,
   judgeNow,
@@ -314,6 +315,8 @@ export function OverviewPage() {
     (frame) => frame.type === 'alert_update' || frame.type === 'workload_removed',
   )
   const day = useDay()
+  // What the sentence counts is what is listed: requests and drafts are on the page of all changes.
+  const made = day.rows.filter(isMade)
   return (
     <div class="stack">
       <Head title={words.title} />
@@ -326,8 +329,8 @@ export function OverviewPage() {
       <section class="ground" aria-label={words.changes}>
         <h2>{words.changes}</h2>
         {day.failure && <FailureNotice failure={day.failure} retry={day.reload} />}
-        {day.rows.length === 0 && !day.isLoading && !day.failure && <p class="muted">{words.noChanges}</p>}
-        <ChangeList isPart changes={day.rows.slice(0, CHANGES_SHOWN)} />
+        {made.length === 0 && !day.isLoading && !day.failure && <p class="muted">{words.noChanges}</p>}
+        <ChangeList isPart changes={made.slice(0, CHANGES_SHOWN)} />
         <p class="touched">
           <a class="link" href="/changes">
             {words.allChanges}

@@ -97,6 +97,16 @@ describe('rows of the fleet', () => {
     await bar().getByRole('button', { name: 'Release' }).click()
     await dialog().getByRole('button', { name: 'Release' }).click()
     await page.getByText('10 workloads released.').waitFor()
+    // A refusal after some of them says how many.
+    await page.route('**/api/holds', (route) =>
+      route.fulfill({ status: 403, json: { error: 'no', code: 'out_of_scope', changed_count: 3 } }),
+    )
+    await bar().getByRole('button', { name: 'Hold…' }).click()
+    await dialog().getByLabel('Why').fill('They are being moved')
+    await dialog().getByRole('button', { name: 'Hold', exact: true }).click()
+    await page.getByText('Stopped after 3 of 10 workloads.').waitFor()
+    await page.keyboard.press('Escape')
+    await page.unroute('**/api/holds')
     expect(await service.api.get(`/api/workloads/${id}/fleet-config`)).not.toHaveProperty('hold')
   })
 

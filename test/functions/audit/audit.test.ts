@@ -204,3 +204,22 @@ describe('GET /api/audit/verify', () => {
     })
   })
 })
+
+describe('what an event is about', () => {
+  it('has the name that users, campaigns and the like have now, and none once they are gone', async () => {
+    const made = async (path: string, body: object) =>
+      ((await invoke(ctx, `POST ${path}`, { as: token, body })).json as { id: string }).id
+    const user = await made('/api/users', {
+      email: 'nora@example.com',
+      password: 'correct horse battery',
+      groups: ['viewer'],
+    })
+    const group = await made('/api/push-groups', { name: 'Tills', selector: { types: ['collector'] } })
+    const nameOf = async (id: string) =>
+      ((await read(`?resource_id=${id}`)).json as AuditPage).events.map((event) => event.resource_name)
+    expect(await nameOf(user)).toEqual(['nora@example.com'])
+    expect(await nameOf(group)).toEqual(['Tills'])
+    expect((await invoke(ctx, `DELETE /api/users/${user}`, { as: token })).status).toBe(204)
+    expect(await nameOf(user)).toEqual([undefined, undefined])
+  })
+})

@@ -45,7 +45,7 @@ describe('GET /api/fleet/destinations', () => {
         workloads: [
           { id: first, display_name: 'edge', place: 'vm-1' },
           { id: second, display_name: 'edge', place: 'vm-2' },
-        ].sort((one, other) => (one.id! < other.id! ? -1 : 1)),
+        ],
       },
       {
         exporter: 'kafka',
@@ -54,6 +54,27 @@ describe('GET /api/fleet/destinations', () => {
         instance_count: 1,
         workloads: [{ id: third, display_name: 'edge', place: 'vm-3' }],
       },
+    ])
+  })
+
+  it('names namesakes in the order of their hosts', async () => {
+    const hosts = ['vm-10', 'vm-2', 'vm-1', 'vm-11']
+    for (const host of hosts) {
+      const { workloadId } = fakeAgent(ctx.fleet, { service: 'edge', host })
+      await ctx.advance(300)
+      await pushConfig(
+        ctx.fleet,
+        workloadId,
+        exporting(1, 'otlphttp', 'endpoint: https://otel.example.com:4318'),
+      )
+    }
+    const editor = await signIn(ctx, { groups: ['editor'] })
+    const { json } = await invoke(ctx, 'GET /api/fleet/destinations', { as: editor.token })
+    expect((json as ExportDestination[])[0]!.workloads.map(({ place }) => place)).toEqual([
+      'vm-1',
+      'vm-2',
+      'vm-10',
+      'vm-11',
     ])
   })
 

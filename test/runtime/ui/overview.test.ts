@@ -7,6 +7,7 @@ import { toStretches } from '../../../runtime/ui/logic/bars.ts'
 import {
   countShares,
   countVersions,
+  isMade,
   judgeFleet,
   judgeNow,
   toHealthBars,
@@ -102,6 +103,15 @@ describe('is it us?', () => {
       'All 2 workloads are connected and healthy.',
       'No config was changed in the last 24 hours.',
     ])
+  })
+
+  test('a request and a campaign that has not started are not listed among what was changed', () => {
+    const all = [
+      change('request', 'open'),
+      { ...change('campaign', 'open'), campaign_status: 'draft' as const },
+      change('push', 'succeeded'),
+    ]
+    expect(all.map(isMade)).toEqual([false, false, true])
   })
 
   test('something is wrong, and nobody did anything: a request alone is nothing', () => {

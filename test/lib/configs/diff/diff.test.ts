@@ -410,3 +410,17 @@ describe('generated configs', () => {
     )
   })
 })
+
+describe('an exporter that was added', () => {
+  const added = (settings: string) =>
+    diff(BASE, edit('  debug: {}\n', `  debug: {}\n  otlphttp/new:\n    ${settings}\n`)).components.find(
+      ({ kind }) => kind === 'added',
+    )
+
+  it('says where it sends to, without a password', () => {
+    expect(added('endpoint: https://user:geheim@new.example.com:4318/v1')?.addresses).toEqual([
+      'new.example.com:4318',
+    ])
+    expect(added('headers: {a: b}')).not.toHaveProperty('addresses')
+  })
+})
