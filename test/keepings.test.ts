@@ -367,35 +367,50 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'goes out in batches, and what one turn says goes out together',
     ],
   },
-  'lib/links/front-agents.ts FrontAgents.#askedPollers': {
+  'lib/links/front-agents.ts FrontAgents.#beats': perAgent,
+  'lib/links/front-agents.ts FrontAgents.#connections': perAgent,
+  'lib/links/front-agents.ts FrontAgents.#dirty': perAgent,
+  'lib/links/front-agents.ts FrontAgents.#unconfirmed': {
+    bound: 'UNCONFIRMED_MAX',
+    reachedBy: [
+      'lib/links/front-agents.test.ts',
+      'waits for the owner beyond 500 reports, and then says all of it at once',
+    ],
+  },
+  'lib/links/front-offers.ts FrontOffers.#generations': {
+    bound:
+      'WORKLOADS_MAX, then the one that was offered something longest ago is forgotten; none of an earlier link',
+    reachedBy: [
+      'lib/links/front-agents.test.ts',
+      'is sent where so many other workloads were offered something since that the newer one is forgotten',
+    ],
+  },
+  'lib/links/front-polls.ts FrontPolls.#asked': {
     bound: 'POLLS_MAX, then all are forgotten',
     reachedBy: [
       'lib/links/front-agents.test.ts',
       'is asked once for everything while nobody answers, and so many are remembered',
     ],
   },
-  'lib/links/front-agents.ts FrontAgents.#beats': perAgent,
-  'lib/links/front-agents.ts FrontAgents.#connections': perAgent,
-  'lib/links/front-agents.ts FrontAgents.#dirty': perAgent,
-  'lib/links/front-agents.ts FrontAgents.#latePolls': {
+  'lib/links/front-polls.ts FrontPolls.#configs': {
+    bound: 'POLLS_MAX, then the oldest is forgotten',
+    reachedBy: [
+      'lib/links/front-agents.test.ts',
+      'is asked for again by no more agents than polls may wait, of those that came last',
+    ],
+  },
+  'lib/links/front-polls.ts FrontPolls.#late': {
     bound: 'POLLS_MAX, then the oldest is forgotten; none of an earlier link',
     reachedBy: [
       'lib/links/front-agents.test.ts',
       'is asked once for everything while nobody answers, and so many are remembered',
     ],
   },
-  'lib/links/front-agents.ts FrontAgents.#polls': {
+  'lib/links/front-polls.ts FrontPolls.#open': {
     bound: 'POLLS_MAX, each for a second',
     reachedBy: [
       'lib/links/front-agents.test.ts',
       'is asked once for everything while nobody answers, and so many are remembered',
-    ],
-  },
-  'lib/links/front-agents.ts FrontAgents.#unconfirmed': {
-    bound: 'UNCONFIRMED_MAX',
-    reachedBy: [
-      'lib/links/front-agents.test.ts',
-      'waits for the owner beyond 500 reports, and then says all of it at once',
     ],
   },
   'lib/links/kept-report.ts KeptReport.#fields': {
@@ -417,6 +432,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ],
   },
   'lib/links/owner-links.ts LinkConnection.granted': perAgent,
+  'lib/links/owner-links.ts LinkConnection.offered': perAgent,
   'lib/links/owner-links.ts OwnerLink.#connections': perSocket,
   'lib/links/owner-links.ts OwnerLink.#polled': {
     bound: 'the pollers that were offered a config within 10 s',

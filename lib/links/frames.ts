@@ -19,7 +19,8 @@ export const REPORT_BYTES_MAX = 524_288
  * - poll: the message of an agent that polls, with the address that it came from and a digest of its body
  * - form: the effective config of an agent, which the front has read and stored; for an agent that polls `conn` is 0
  * - closed: a connection ended
- * - not-sent: an offer did not reach its agent; for an agent that polls `conn` is 0
+ * - not-sent: the offer with this number of its `tell` or `answer` did not reach its agent; for an agent that polls
+ *   `conn` is 0
  * - seen: how many agents the front has, the XOR of their uids, and the uids of those whose beats the front answered,
  *   without separators
  * - bound: all agents of the front, as `conn:uid` separated by commas
@@ -31,7 +32,7 @@ export type FrontEntry =
   | ['poll', n: number, source: string, digest: string, message: string]
   | ['form', conn: number, uid: string, form: EffectiveForm]
   | ['closed', conn: number]
-  | ['not-sent', conn: number, uid: string, hash: string]
+  | ['not-sent', conn: number, uid: string, hash: string, n: number]
   | ['seen', count: number, xor: string, beats: string]
   | ['bound', agents: string]
   | ['counts', waiting: number, absorbed: number, forwarded: number, replayed: number]
@@ -39,7 +40,7 @@ export type FrontEntry =
 /**
  * What the owner tells a front.
  * - answer: the answer to what has this number; null where there is nothing to tell the agent
- * - tell: a message to an agent that did not ask
+ * - tell: a message to an agent that did not ask; `n` numbers those of this link
  * - drop: cut a connection
  * - grant: from now on the front may answer the bare beats of this agent itself
  * - withdraw: the agent speaks on another connection by now: forget it here until it speaks here again
@@ -47,16 +48,28 @@ export type FrontEntry =
  */
 export type OwnerEntry =
   | ['answer', n: number, message: LinkMessage | null]
-  | ['tell', conn: number, uid: string, message: LinkMessage]
+  | ['tell', conn: number, uid: string, message: LinkMessage, n: number]
   | ['drop', conn: number]
   | ['grant', conn: number, uid: string]
   | ['withdraw', conn: number, uid: string]
   | ['list']
 
+/** An offer: the hash of the config, and the generation that its workload had when the owner decided it. */
+export interface LinkOffer {
+  hash: string
+  workloadId: string
+  generation: number
+}
+
 /** A message to an agent, with the config as its hash and bytes as hex. */
 export interface LinkMessage extends Omit<ServerMessage, 'remoteConfig' | 'newInstanceUid'> {
-  configHash?: string
+  offer?: LinkOffer
   newInstanceUid?: string
+}
+
+/** The sending side of a link to the owner; the answers come to `FrontAgents.take`. */
+export interface LinkOut {
+  send(entry: FrontEntry): void
 }
 
 /** Several entries of one side, with the sender's monotonic time. */
@@ -73,12 +86,12 @@ const SHAPES: Record<string, readonly string[]> = {
   poll: ['number', 'string', 'string', 'string'],
   form: ['number', 'string', 'object'],
   closed: ['number'],
-  'not-sent': ['number', 'string', 'string'],
+  'not-sent': ['number', 'string', 'string', 'number'],
   seen: ['number', 'string', 'string'],
   bound: ['string'],
   counts: ['number', 'number', 'number', 'number'],
   answer: ['number', 'object'],
-  tell: ['number', 'string', 'object'],
+  tell: ['number', 'string', 'object', 'number'],
   drop: ['number'],
   grant: ['number', 'string'],
   withdraw: ['number', 'string'],
@@ -101,7 +114,7 @@ const Message = type({
       retryAfterMs: optional(number()),
     }),
   ),
-  configHash: optional(string()),
+  offer: optional(object({ hash: string(), workloadId: string(), generation: number() })),
   newInstanceUid: optional(string()),
   reportFullState: optional(literal(true)),
   reportAvailableComponents: optional(literal(true)),
@@ -149,24 +162,26 @@ function checkEntry(entry: unknown, kinds: readonly string[]): void {
 /** A message to an agent in the form for a link; null when it is empty. */
 export function toLinkMessage(message: ServerMessage): LinkMessage | null {
   const { remoteConfig, newInstanceUid, ...rest } = message
-  const said: LinkMessage = { ...rest }
-  if (remoteConfig !== undefined) said.configHash = Buffer.from(remoteConfig.hash).toString('hex')
+  const offer = remoteConfig === undefined ? {} : { offer: toLinkOffer(remoteConfig) }
+  const said: LinkMessage = { ...rest, ...offer }
   if (newInstanceUid !== undefined) said.newInstanceUid = Buffer.from(newInstanceUid).toString('hex')
   return Object.values(said).some((value) => value !== undefined) ? said : null
+}
+
+function toLinkOffer({ hash, assignment }: NonNullable<ServerMessage['remoteConfig']>): LinkOffer {
+  if (assignment === undefined) throw new Error('an offer that belongs to no workload')
+  return { hash: Buffer.from(hash).toString('hex'), ...assignment }
 }
 
 /**
  * A message from a link in the form for the agent; `body` is the text of the config whose hash it has, null for none.
  */
 export function fromLinkMessage(message: LinkMessage, body: Uint8Array | null): ServerMessage {
-  const { configHash, newInstanceUid, ...rest } = message
-  return {
-    ...rest,
-    ...(configHash === undefined || body === null
-      ? {}
-      : { remoteConfig: { hash: Buffer.from(configHash, 'hex'), body } }),
-    ...(newInstanceUid === undefined ? {} : { newInstanceUid: Buffer.from(newInstanceUid, 'hex') }),
-  }
+  const { offer, newInstanceUid, ...rest } = message
+  const said: ServerMessage = { ...rest }
+  if (offer !== undefined && body !== null) said.remoteConfig = { hash: Buffer.from(offer.hash, 'hex'), body }
+  if (newInstanceUid !== undefined) said.newInstanceUid = Buffer.from(newInstanceUid, 'hex')
+  return said
 }
 
 /** The XOR of uids of 32 hex digits, which does not depend on their order. */

@@ -1,22 +1,23 @@
 import type { Clock } from '../clock.ts'
-import { EffectiveConfigs, type EffectiveForm } from '../fleet/intake/effective-configs.ts'
+import { EffectiveConfigs } from '../fleet/intake/effective-configs.ts'
 import { OUR_CAPABILITIES } from '../fleet/intake/new-instance.ts'
 import { AGENT_LIMITS } from '../fleet/state/agent-limits.ts'
 import type { FleetDeps } from '../fleet/state/deps.ts'
 import type { Timers } from '../fleet/state/timers.ts'
 import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
 import type { AgentReport, ServerMessage } from '../opamp/report.ts'
-import { tellAgent } from '../opamp/tell-agent.ts'
+import { type Bound, formOf, newBound } from './bound-agent.ts'
 import {
   type Batch,
-  type FrontEntry,
-  fromLinkMessage,
   type LinkMessage,
+  type LinkOut,
   type OwnerEntry,
   REPORT_BYTES_MAX,
   xorOf,
 } from './frames.ts'
-import { KeptReport, splitReport, withoutConfig } from './kept-report.ts'
+import { FrontOffers } from './front-offers.ts'
+import { FrontPolls, type PolledConfig } from './front-polls.ts'
+import { splitReport, withoutConfig } from './kept-report.ts'
 import type { OfferTexts } from './offer-texts.ts'
 import type { ReportedTexts } from './reported-texts.ts'
 
@@ -25,45 +26,12 @@ import type { ReportedTexts } from './reported-texts.ts'
  * has said by then is reported when there is room.
  */
 export const UNCONFIRMED_MAX = 500
-const POLLS_MAX = 10_000
-const POLL_MS = 1_000
-/** An offer that is older when its text is there is not sent; the owner is told `not-sent`. */
-const OFFER_MS = 2_000
 const SEEN_MS = 5_000
 /**
  * Effective configs are read and stored anew this often (half a day), because stored texts that nobody reports are
  * deleted after a day.
  */
 const FORMS_MS = 43_200_000
-
-/** The sending side of a link to the owner; the answers come to `FrontAgents.take`. */
-export interface LinkOut {
-  send(entry: FrontEntry): void
-}
-
-/** One agent on one connection of this process. */
-interface Bound {
-  readonly uid: string
-  readonly connection: AgentConnection
-  uidOnWire: Uint8Array
-  sequenceNum: number
-  /** No message of the agent was missed since the last report to the owner. */
-  isCaughtUp: boolean
-  /** The owner was told of this agent over the present link. */
-  isTold: boolean
-  /** Whether its bare beats are answered here (`grant`). */
-  isGranted: boolean
-  readonly report: KeptReport
-  /** What it said last that it is; null before it did. */
-  attributes: ReadonlyMap<string, string> | null
-  // Its effective config, as `EffectiveConfigs` keeps it.
-  rawEffectiveHash: string
-  reportedConfigHash: string
-  runsPipelines: boolean
-  runsProfiles: boolean
-  /** The newest offer that waits for the text of its config; null where none does. */
-  offered: object | null
-}
 
 /** What the agents of a front are made of. */
 export interface FrontAgentsParts {
@@ -98,27 +66,18 @@ export interface FrontCounts {
  */
 export class FrontAgents implements FleetPort {
   readonly #parts: FrontAgentsParts
-  readonly #effective: EffectiveConfigs<Bound>
+  readonly #effective: EffectiveConfigs<Bound | PolledConfig>
+  readonly #polls: FrontPolls
+  readonly #offers: FrontOffers
   /** By the connection's id, and by uid. */
   readonly #connections = new Map<number, { connection: AgentConnection; agents: Map<string, Bound> }>()
   /** Agents of which the owner is to be told all that they have said. */
   readonly #dirty = new Set<Bound>()
   readonly #beats = new Set<Bound>()
   readonly #unconfirmed = new Map<number, Bound | null>()
-  readonly #polls = new Map<number, { uid: string; settle(message: ServerMessage | null): void }>()
-  /** The uids of polls that were answered without the owner, by their numbers: its answer comes too late. */
-  readonly #latePolls = new Map<number, string>()
-  /** Agents that poll and were asked for their full state while no owner answered. */
-  readonly #askedPollers = new Set<string>()
-  readonly #pollsMax: number
   #link: LinkOut | null = null
   #lastN = 0
   #agentCount = 0
-  /**
-   * This monotonic clock less that of the owner, as the quickest batch of this link shows it; includes the time that
-   * the batch was under way.
-   */
-  #skewMs = Number.POSITIVE_INFINITY
   /** The owner is to be sent the list of agents in the next turn of the event loop. */
   #isBoundDue = false
   #isStopped = false
@@ -126,11 +85,27 @@ export class FrontAgents implements FleetPort {
 
   constructor(parts: FrontAgentsParts) {
     this.#parts = parts
-    this.#pollsMax = parts.pollsMax ?? POLLS_MAX
-    this.#effective = new EffectiveConfigs<Bound>({
+    this.#effective = new EffectiveConfigs<Bound | PolledConfig>({
       deps: parts,
       writer: parts.reported,
-      tell: ({ instance }) => this.#formRead(instance),
+      tell: ({ instance }) => {
+        if ('report' in instance) this.#formRead(instance)
+        else this.#polls.formRead(instance)
+      },
+    })
+    const toOwner = {
+      link: () => this.#link,
+      onNotSent: () => this.#counts.offersNotSent++,
+    }
+    const { clock, timers, texts, pollsMax } = parts
+    this.#offers = new FrontOffers({ ...toOwner, clock, texts })
+    this.#polls = new FrontPolls({
+      ...toOwner,
+      timers,
+      texts,
+      effective: this.#effective,
+      nextN: () => ++this.#lastN,
+      pollsMax,
     })
     this.#keepTime()
     this.#keepFormsYoung()
@@ -153,9 +128,9 @@ export class FrontAgents implements FleetPort {
   /** There is a link to an owner: it is told of every agent. */
   linked(link: LinkOut): void {
     this.#link = link
-    this.#skewMs = Number.POSITIVE_INFINITY
+    this.#offers.linked()
+    this.#polls.linked()
     this.#unconfirmed.clear()
-    this.#latePolls.clear()
     for (const bound of this.#all()) {
       Object.assign(bound, { isTold: false, isGranted: false, offered: null })
       this.#dirty.add(bound)
@@ -174,7 +149,7 @@ export class FrontAgents implements FleetPort {
 
   receive(connection: AgentConnection, report: AgentReport, about: AboutReport) {
     if (connection.transport === 'http')
-      return { message: {}, pendingOffer: this.#poll(connection, report, about) }
+      return { message: {}, pendingOffer: this.#polls.take(connection, report, about) }
     const { bound, isNew } = this.#bind(connection, report)
     if (bound === null) return { message: NO_ROOM, pendingOffer: null }
     const isNext = report.sequenceNum === bound.sequenceNum + 1
@@ -213,21 +188,14 @@ export class FrontAgents implements FleetPort {
 
   /** Take a batch from the owner. */
   take({ entries, atMs }: Batch<OwnerEntry>): void {
-    const delayMs = this.#delayOf(atMs)
+    const delayMs = this.#offers.delayOf(atMs)
     for (const entry of entries) this.#takeEntry(entry, delayMs)
     this.#pump()
   }
 
   stop(): void {
     this.#isStopped = true
-    for (const { settle } of this.#polls.values()) settle(null)
-  }
-
-  /** How many milliseconds longer this batch was under way than the quickest one of this link. */
-  #delayOf(atMs: number): number {
-    const differenceMs = this.#parts.clock.monotonicMs() - atMs
-    this.#skewMs = Math.min(this.#skewMs, differenceMs)
-    return differenceMs - this.#skewMs
+    this.#polls.stop()
   }
 
   #takeEntry(entry: OwnerEntry, delayMs: number): void {
@@ -236,10 +204,10 @@ export class FrontAgents implements FleetPort {
         this.#answered(entry[1], entry[2])
         break
       case 'tell': {
-        const bound = this.#connections.get(entry[1])?.agents.get(entry[2])
-        if (bound !== undefined) this.#tell(bound, entry[3], delayMs)
-        else if (entry[3].configHash !== undefined)
-          this.#link?.send(['not-sent', entry[1], entry[2], entry[3].configHash])
+        const [, conn, uid, message, n] = entry
+        const bound = this.#connections.get(conn)?.agents.get(uid)
+        if (bound !== undefined) this.#tell(bound, message, delayMs, n)
+        else if (message.offer !== undefined) this.#offers.notSent(conn, uid, message.offer, n)
         break
       }
       case 'drop':
@@ -263,81 +231,16 @@ export class FrontAgents implements FleetPort {
   }
 
   #answered(n: number, message: LinkMessage | null): void {
-    const { configHash } = message ?? {}
-    const poll = this.#polls.get(n)
-    if (poll !== undefined) {
-      void this.#resolve(message).then((said) => {
-        const isLate = this.#polls.get(n) !== poll
-        if (configHash !== undefined && (isLate || said.remoteConfig === undefined))
-          this.#pollNotSent(poll.uid, configHash)
-        poll.settle(said)
-      })
-      return
-    }
-    const lateUid = this.#latePolls.get(n)
-    this.#latePolls.delete(n)
-    if (lateUid !== undefined && configHash !== undefined) this.#pollNotSent(lateUid, configHash)
+    if (this.#polls.answered(n, message)) return
     const bound = this.#unconfirmed.get(n)
     this.#unconfirmed.delete(n)
     if (bound == null || message === null) return
-    this.#tell(bound, message, 0)
+    this.#tell(bound, message, 0, n)
   }
 
-  #pollNotSent(uid: string, configHash: string): void {
-    this.#counts.offersNotSent++
-    this.#link?.send(['not-sent', 0, uid, configHash])
-  }
-
-  /** The poll is answered without the owner. So many of those that were last are remembered. */
-  #noteLate(n: number, uid: string): void {
-    this.#latePolls.set(n, uid)
-    if (this.#latePolls.size > this.#pollsMax) this.#latePolls.delete(this.#latePolls.keys().next().value!)
-  }
-
-  /**
-   * The message in the form for the agent, with the text of its config; without the config where that text cannot be
-   * read.
-   */
-  async #resolve(message: LinkMessage | null): Promise<ServerMessage> {
-    if (message === null) return {}
-    const { configHash } = message
-    return fromLinkMessage(
-      message,
-      configHash === undefined ? null : await this.#parts.texts.find(configHash),
-    )
-  }
-
-  #tell(bound: Bound, message: LinkMessage, delayMs: number): void {
-    const { configHash } = message
-    if (configHash === undefined) {
-      this.#sendTo(bound, fromLinkMessage(message, null))
-      if (message.newInstanceUid !== undefined || message.errorResponse !== undefined) this.#forget(bound)
-      return
-    }
-    const offer = {}
-    bound.offered = offer
-    const send = (body: Uint8Array | null) => {
-      // A newer offer has replaced this one, the agent is gone, or there is no link to the owner that decided it.
-      if (bound.offered !== offer || this.#link === null) return
-      bound.offered = null
-      const waitedMs = delayMs + this.#parts.clock.monotonicMs() - startedMs
-      const isSent =
-        body !== null && waitedMs <= OFFER_MS && this.#sendTo(bound, fromLinkMessage(message, body))
-      if (isSent) return
-      this.#counts.offersNotSent++
-      this.#link.send(['not-sent', bound.connection.id, bound.uid, configHash])
-    }
-    const startedMs = this.#parts.clock.monotonicMs()
-    const body = this.#parts.texts.at(configHash)
-    if (body !== null) send(body)
-    else void this.#parts.texts.find(configHash).then(send)
-  }
-
-  #sendTo(bound: Bound, message: ServerMessage): boolean {
-    const isSent = tellAgent(bound.connection, bound.uidOnWire, message) !== 'dropped'
-    // The owner says it again when the agent next speaks, so the owner has to see the next message.
-    if (!isSent) bound.isGranted = false
-    return isSent
+  #tell(bound: Bound, message: LinkMessage, delayMs: number, n: number): void {
+    this.#offers.tell(bound, message, { delayMs, n })
+    if (message.newInstanceUid !== undefined || message.errorResponse !== undefined) this.#forget(bound)
   }
 
   #bind(connection: AgentConnection, report: AgentReport): { bound: Bound | null; isNew: boolean } {
@@ -346,22 +249,7 @@ export class FrontAgents implements FleetPort {
     if (known !== undefined) return { bound: known, isNew: false }
     if (held.agents.size >= AGENT_LIMITS.perConnection || this.#agentCount >= AGENT_LIMITS.inAll)
       return { bound: null, isNew: true }
-    const bound: Bound = {
-      uid: report.uid,
-      connection,
-      uidOnWire: report.uidOnWire.slice(),
-      report: new KeptReport(),
-      sequenceNum: report.sequenceNum,
-      isCaughtUp: false,
-      isTold: false,
-      isGranted: false,
-      offered: null,
-      attributes: null,
-      rawEffectiveHash: '',
-      reportedConfigHash: '',
-      runsPipelines: false,
-      runsProfiles: false,
-    }
+    const bound = newBound(connection, report)
     held.agents.set(report.uid, bound)
     this.#connections.set(connection.id, held)
     this.#agentCount++
@@ -411,69 +299,7 @@ export class FrontAgents implements FleetPort {
   #formRead(bound: Bound): void {
     const form = formOf(bound)
     if (form === null || !bound.isTold || this.#dirty.has(bound)) return
-    const conn = bound.connection.transport === 'http' ? 0 : bound.connection.id
-    this.#link?.send(['form', conn, bound.uid, form])
-  }
-
-  #poll(
-    connection: AgentConnection,
-    report: AgentReport,
-    { message, poll }: AboutReport,
-  ): Promise<ServerMessage | null> {
-    if (this.#polls.size >= this.#pollsMax) return Promise.resolve(null)
-    const n = ++this.#lastN
-    const fields = splitReport(message!)
-    const answer = new Promise<ServerMessage | null>((resolve) => {
-      const cancel = this.#parts.timers.after(POLL_MS, () => {
-        this.#noteLate(n, report.uid)
-        settle(this.#askOnce(report.uid))
-      })
-      const settle = (said: ServerMessage | null) => {
-        cancel()
-        this.#polls.delete(n)
-        resolve(said)
-      }
-      this.#polls.set(n, {
-        uid: report.uid,
-        settle: (said) => {
-          this.#askedPollers.delete(report.uid)
-          settle(said)
-        },
-      })
-    })
-    const text = Buffer.from(withoutConfig(fields, REPORT_BYTES_MAX)).toString('base64')
-    this.#link?.send(['poll', n, poll!.source, poll!.digest, text])
-    if (report.effectiveConfig !== null) this.#readOfPoll(connection, report)
-    return answer
-  }
-
-  /** Read the effective config of an agent that polls; the owner is told when it was read, and nothing is kept here. */
-  #readOfPoll(connection: AgentConnection, report: AgentReport): void {
-    const reader: Bound = {
-      uid: report.uid,
-      connection,
-      uidOnWire: report.uidOnWire,
-      report: new KeptReport(),
-      sequenceNum: 0,
-      isCaughtUp: false,
-      isTold: true,
-      isGranted: false,
-      offered: null,
-      attributes: report.attributes,
-      rawEffectiveHash: '',
-      reportedConfigHash: '',
-      runsPipelines: false,
-      runsProfiles: false,
-    }
-    this.#effective.take(reader, report.effectiveConfig!)
-  }
-
-  /** The owner did not answer this poll in time: ask the agent for its full state, once. */
-  #askOnce(uid: string): ServerMessage {
-    if (this.#askedPollers.has(uid)) return {}
-    if (this.#askedPollers.size >= this.#pollsMax) this.#askedPollers.clear()
-    this.#askedPollers.add(uid)
-    return { reportFullState: true }
+    this.#link?.send(['form', bound.connection.id, bound.uid, form])
   }
 
   /** Connections were ended by this process: by the list the owner ends them too, and counts no agent as lost. */
@@ -546,8 +372,3 @@ const isBareBeat = (report: AgentReport): boolean =>
   report.components === null &&
   !report.isDisconnect &&
   !report.requestsInstanceUid
-
-function formOf(bound: Bound): EffectiveForm | null {
-  const { rawEffectiveHash: rawHash, reportedConfigHash: hash, runsPipelines, runsProfiles } = bound
-  return rawHash === '' || hash === '' ? null : { rawHash, hash, runsPipelines, runsProfiles }
-}

@@ -11,7 +11,7 @@ import type { AgentConnection } from '../opamp/fleet-port.ts'
 import { instanceUidKey } from '../opamp/instance-uid.ts'
 import type { ServerMessage } from '../opamp/report.ts'
 import { BatchWriter, SILENT_MS } from './batch-writer.ts'
-import { type FrontEntry, type OwnerEntry, readFrontBatch, toLinkMessage, xorOf } from './frames.ts'
+import { CELL, type FrontEntry, type OwnerEntry, readFrontBatch, toLinkMessage, xorOf } from './frames.ts'
 
 /** The socket of one link, as the owner uses it. */
 export interface LinkSocket {
@@ -63,6 +63,8 @@ class LinkConnection implements AgentConnection {
   readonly link: OwnerLink
   /** The uids of the agents whose bare beats the front answers (`grant`). */
   readonly granted = new Set<string>()
+  /** The number of the newest `tell` with an offer to each agent, by uid. */
+  readonly offered = new Map<string, number>()
   isClosed = false
 
   constructor(id: number, conn: number, link: OwnerLink) {
@@ -80,8 +82,16 @@ class LinkConnection implements AgentConnection {
     const uid = instanceUidKey(uidOnWire)
     const said = toLinkMessage(message)
     if (this.isClosed || uid === null || said === null) return 'dropped'
-    this.link.push(['tell', this.conn, uid, said])
+    const n = this.link.nextTell()
+    if (said.offer !== undefined) this.offered.set(uid, n)
+    this.link.push(['tell', this.conn, uid, said, n])
     return 'sent'
+  }
+
+  /** The agent is not on this connection any more. */
+  forget(uid: string): void {
+    this.granted.delete(uid)
+    this.offered.delete(uid)
   }
 
   drop(): void {
@@ -133,8 +143,9 @@ export class OwnerLink {
   readonly #writer: BatchWriter<OwnerEntry>
   /** By the front's own number of the connection. */
   readonly #connections = new Map<number, LinkConnection>()
-  /** The offers in answers to polls of the last UNSURE_MS: uid → the config's hash and when, the oldest first. */
-  readonly #polled = new Map<string, { hash: string; atMs: number }>()
+  /** The offers in answers to polls of the last UNSURE_MS: uid → config's hash, poll's number, when; oldest first. */
+  readonly #polled = new Map<string, { hash: string; n: number; atMs: number }>()
+  #lastTell = 0
   #heardMs: number
   #listedMs = Number.NEGATIVE_INFINITY
   #hasDiffered = false
@@ -166,6 +177,10 @@ export class OwnerLink {
     return { memberId: this.#memberId, agents, since: this.#since, counts: this.#counts }
   }
 
+  nextTell(): number {
+    return ++this.#lastTell
+  }
+
   push(entry: OwnerEntry): void {
     this.#writer.push(entry)
   }
@@ -181,6 +196,7 @@ export class OwnerLink {
     this.#heardMs = clock.monotonicMs()
     try {
       const batch = readFrontBatch(text)
+      if (batch.cell !== CELL) throw new Error('of another cell')
       // Meant for the owner of another epoch. The front reports everything again over a link to this one.
       if (batch.epoch !== epoch) return
       for (const entry of batch.entries) this.#takeEntry(entry)
@@ -223,7 +239,6 @@ export class OwnerLink {
   }
 
   #takeEntry(entry: FrontEntry): void {
-    const { fleet } = this.#links.parts
     switch (entry[0]) {
       case 'report':
         this.#report(entry)
@@ -239,12 +254,9 @@ export class OwnerLink {
         if (connection !== undefined) this.#end(connection, false)
         break
       }
-      case 'not-sent': {
-        const polled = fleet.state.instances.get(entry[2])?.connection ?? undefined
-        const connection = entry[1] === 0 ? polled : this.#connections.get(entry[1])
-        if (connection !== undefined) fleet.offerNotSent(connection, entry[2], entry[3])
+      case 'not-sent':
+        this.#notSent(entry)
         break
-      }
       case 'seen':
         this.#seen(entry[1], entry[2], entry[3])
         break
@@ -259,6 +271,16 @@ export class OwnerLink {
       default:
         entry satisfies never
     }
+  }
+
+  /** An offer has not reached its agent. Where another was made since, that one is on its way. */
+  #notSent([, conn, uid, hash, n]: FrontEntry & { 0: 'not-sent' }): void {
+    if (conn === 0) {
+      if ((this.#polled.get(uid)?.n ?? n) === n) this.#pollNotSent(uid, hash)
+      return
+    }
+    const connection = this.#connections.get(conn)
+    if (connection?.offered.get(uid) === n) this.#links.parts.fleet.offerNotSent(connection, uid, hash)
   }
 
   #report([, n, conn, isCaughtUp, text, form]: FrontEntry & { 0: 'report' }): void {
@@ -279,7 +301,8 @@ export class OwnerLink {
       this.push(['answer', n, { errorResponse: { type: 'unknown', message: 'internal error' } }])
     }
     if (form !== null) this.#form(conn, report.uid, form)
-    this.#grant(report.uid, connection)
+    if (report.isDisconnect) connection.forget(report.uid)
+    else this.#grant(report.uid, connection)
   }
 
   /**
@@ -289,7 +312,7 @@ export class OwnerLink {
   #withdraw(uid: string, connection: LinkConnection): void {
     const before = this.#links.parts.fleet.state.instances.get(uid)?.connection
     if (!(before instanceof LinkConnection) || before === connection) return
-    before.granted.delete(uid)
+    before.forget(uid)
     before.link.push(['withdraw', before.conn, uid])
   }
 
@@ -317,9 +340,10 @@ export class OwnerLink {
     // Whatever the agent was offered before has arrived or was lost by now: it polls again.
     this.#polled.delete(uid)
     this.#forgetPolled()
-    if (said?.configHash === undefined) return
-    if (this.#isClosed) this.#pollNotSent(uid, said.configHash)
-    else this.#polled.set(uid, { hash: said.configHash, atMs: clock.monotonicMs() })
+    if (said?.offer === undefined) return
+    const { hash } = said.offer
+    if (this.#isClosed) this.#pollNotSent(uid, hash)
+    else this.#polled.set(uid, { hash, n, atMs: clock.monotonicMs() })
   }
 
   #forgetPolled(): void {

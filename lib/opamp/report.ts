@@ -91,7 +91,12 @@ export interface ServerMessage {
     retryAfterMs?: number
   }
   /** One file under the empty name, `text/yaml`; `hash` is the 32 bytes of SHA-256 over `body`. */
-  remoteConfig?: { hash: Uint8Array; body: Uint8Array }
+  remoteConfig?: {
+    hash: Uint8Array
+    body: Uint8Array
+    /** Not for the agent: whose config it is, and the generation of that workload when this was decided. */
+    assignment?: { workloadId: string; generation: number }
+  }
   reportFullState?: boolean
   reportAvailableComponents?: boolean
   /** SERVER_CAPABILITIES bits. */

@@ -86,6 +86,8 @@ class Pipe {
         void this.#connectAgain().catch((error) => this.#log.error({ err: error }, 'browser was not led on'))
     })
     upstream.resume()
+    // Another process may have become the owner while this socket was opened.
+    if (this.#epoch < this.#door.epoch) upstream.terminate()
   }
 
   /**

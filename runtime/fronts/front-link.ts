@@ -35,6 +35,8 @@ export class FrontLink {
   #epoch = 0
   #isStopped = false
   #isDialling = false
+  /** The present link was cut; what still comes over it is out of date. */
+  #isCut = false
   /** When the link was up last, by the monotonic clock; for one that fell silent, when something last came over it. */
   #upMs: number
 
@@ -63,6 +65,7 @@ export class FrontLink {
 
   /** Cut the link, because what is on its way is out of date. On the next one all agents are told of anew. */
   cut(): void {
+    this.#isCut = true
     this.#socket?.terminate()
   }
 
@@ -78,8 +81,11 @@ export class FrontLink {
     try {
       const owner = ownerOf()
       const socket = owner === null ? null : await door.open(owner, LINK_PATH)
-      if (socket !== null && this.#isStopped) socket.terminate()
-      else if (socket !== null) this.#use(socket, owner!)
+      if (socket === null) return
+      // Another process may have become the owner while this one answered.
+      const isReplaced = (ownerOf()?.epoch ?? 0) > owner!.epoch
+      if (this.#isStopped || isReplaced) socket.terminate()
+      else this.#use(socket, owner!)
     } finally {
       this.#isDialling = false
       if (this.#socket === null && !this.#isStopped) {
@@ -95,6 +101,7 @@ export class FrontLink {
     const { epoch } = owner
     this.#socket = socket
     this.#epoch = epoch
+    this.#isCut = false
     let heardMs = clock.monotonicMs()
     let isSilent = false
     const writer = new BatchWriter<FrontEntry>({
@@ -108,6 +115,8 @@ export class FrontLink {
     })
     const out = { send: (entry: FrontEntry) => writer.push(entry) }
     socket.on('message', (data: RawData) => {
+      // What had arrived before the cut is still given out.
+      if (this.#isCut) return
       heardMs = clock.monotonicMs()
       try {
         const batch = readOwnerBatch(String(data))

@@ -145,6 +145,11 @@ export class OwnerDoor {
     }, FORMER_ANSWERS_MS).unref()
   }
 
+  /** The epoch of the owner as this process read it last; 0 while none is known. */
+  get epoch(): number {
+    return this.#parts.owner()?.epoch ?? 0
+  }
+
   close(): void {
     this.#agent.destroy()
   }

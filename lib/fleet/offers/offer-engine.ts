@@ -10,7 +10,7 @@ import { beginOffer } from '../state/begin-offer.ts'
 import { awaitsComponents } from '../state/component-lists.ts'
 import { addTarget, moveTarget, newTarget } from '../state/followed-push.ts'
 import { inChunks } from '../state/in-chunks.ts'
-import { connectionIdOf, type FollowedPush, type Instance } from '../state/model.ts'
+import { connectionIdOf, type FollowedPush, type Instance, type Workload } from '../state/model.ts'
 import { noteOfferDropped, noteOfferSent, reopenOffer, startOffer } from '../state/offer-state.ts'
 import { type FleetParts, isCompatible } from '../state/parts.ts'
 import { assignmentOf, isQuarantined } from '../state/state.ts'
@@ -184,7 +184,7 @@ export class OfferEngine {
     // Asked again right before the frame: after a rollback is committed, no instance may get the failed config.
     if (workload.hasStoppedOffers || assignmentOf(instance) !== followed || !this.#parts.deps.mayOffer())
       return
-    const outcome = this.#deliver(instance, connection, toMessage(followed))
+    const outcome = this.#deliver(instance, connection, toMessage(workload, followed))
     if (outcome === 'waits') return
     if (outcome === 'dropped') {
       noteOfferDropped(instance)
@@ -279,6 +279,7 @@ function isDecidedWithoutJoiners({ awaiting, push }: FollowedPush): boolean {
   return true
 }
 
-function toMessage(followed: FollowedPush): ServerMessage {
-  return { remoteConfig: { hash: Buffer.from(followed.push.hash, 'hex'), body: followed.body } }
+function toMessage({ id, generation }: Workload, { push, body }: FollowedPush): ServerMessage {
+  const assignment = { workloadId: id, generation }
+  return { remoteConfig: { hash: Buffer.from(push.hash, 'hex'), body, assignment } }
 }

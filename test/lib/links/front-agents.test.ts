@@ -15,20 +15,25 @@ import { fakeClock } from '../../support/fakes.ts'
 import { manualTimers } from '../../support/manual-timers.ts'
 import { agentFrame, keyValues, type PlainMessage, uidBytes } from '../../support/opamp-messages.ts'
 
+/** Texts of configs that are in memory, or the function that reads them. */
+type Texts = Record<string, string> | ((hash: string) => Promise<Uint8Array | null>)
+
 function openFront(
-  texts: Record<string, string> = {},
+  texts: Texts = {},
   normalise: ConstructorParameters<typeof FrontAgents>[0]['normalise'] = async () => null,
 ) {
   const clock = fakeClock()
   const timers = manualTimers(clock)
+  const room = { reportedConfig: () => true, hasRoomForConfigs: true }
   const agents = new FrontAgents({
     clock,
     timers,
     texts: {
-      at: (hash: string) => (hash in texts ? Buffer.from(texts[hash]!) : null),
-      find: async (hash: string) => (hash in texts ? Buffer.from(texts[hash]!) : null),
+      at: (hash: string) => (typeof texts === 'object' && hash in texts ? Buffer.from(texts[hash]!) : null),
+      find: async (hash: string) =>
+        typeof texts === 'function' ? texts(hash) : hash in texts ? Buffer.from(texts[hash]!) : null,
     } as never,
-    reported: { reportedConfig: () => true, hasRoomForConfigs: true } as never,
+    reported: room as never,
     normalise,
     pollsMax: 50,
   })
@@ -54,14 +59,14 @@ function openFront(
     if (!intake.ok) throw new Error(intake.code)
     return agents.receive(connection, intake.report, { message: messageOf(frame) })
   }
-  const poll = (n: number) => {
+  const poll = (n: number, more: PlainMessage = {}) => {
     const connection: AgentConnection = {
       id: -n,
       transport: 'http' as const,
       send: () => 'dropped' as const,
       drop: () => undefined,
     }
-    const frame = agentFrame({ instanceUid: uidBytes(n), sequenceNum: 1, capabilities: 0x1807 })
+    const frame = agentFrame({ instanceUid: uidBytes(n), sequenceNum: 1, capabilities: 0x1807, ...more })
     const intake = decodeFrame(frame)
     if (!intake.ok) throw new Error(intake.code)
     return agents.receive(connection, intake.report, {
@@ -71,11 +76,14 @@ function openFront(
   }
   const take = (...entries: OwnerEntry[]) =>
     agents.take({ cell: 0, epoch: 1, atMs: clock.monotonicMs(), entries })
-  return { agents, clock, timers, said, link, told, say, poll, take, connections }
+  return { agents, clock, timers, said, link, told, say, poll, take, connections, room }
 }
 
 const DESCRIBED = { agentDescription: { identifyingAttributes: keyValues({ 'service.name': 'x' }) } }
 const uidOf = (n: number) => Buffer.from(uidBytes(n)).toString('hex')
+const offerOf = (hash: string, generation = 1, workloadId = 'w1') => ({
+  offer: { hash, workloadId, generation },
+})
 const reports = (said: readonly FrontEntry[]) =>
   said.filter((entry): entry is FrontEntry & { 0: 'report' } => entry[0] === 'report')
 
@@ -215,20 +223,168 @@ describe('a front', () => {
     const { agents, clock, said, link, say, take, told } = openFront({ aa: 'one', bb: 'two' })
     agents.linked(link)
     say(1, 1, DESCRIBED)
-    take(['tell', 1, uidOf(1), { configHash: 'aa' }])
+    take(['tell', 1, uidOf(1), offerOf('aa'), 1])
     expect(Buffer.from(told.at(-1)!.remoteConfig!.body).toString()).toBe('one')
-    take(['tell', 1, uidOf(1), { configHash: 'cc' }])
+    take(['tell', 1, uidOf(1), offerOf('cc'), 2])
     await new Promise((resolve) => setImmediate(resolve))
-    expect(said.at(-1)).toEqual(['not-sent', 1, uidOf(1), 'cc'])
-    take(['tell', 9, uidOf(9), { configHash: 'aa' }])
-    expect(said.at(-1)).toEqual(['not-sent', 9, uidOf(9), 'aa'])
+    expect(said.at(-1)).toEqual(['not-sent', 1, uidOf(1), 'cc', 2])
+    take(['tell', 9, uidOf(9), offerOf('aa'), 3])
+    expect(said.at(-1)).toEqual(['not-sent', 9, uidOf(9), 'aa', 3])
     const count = told.length
     // The message was sent over two seconds before it arrived, measured by the fastest message of this link.
     const atMs = clock.monotonicMs()
     clock.advance(2_001)
-    agents.take({ cell: 0, epoch: 1, atMs, entries: [['tell', 1, uidOf(1), { configHash: 'bb' }]] })
-    expect(said.at(-1)).toEqual(['not-sent', 1, uidOf(1), 'bb'])
+    agents.take({ cell: 0, epoch: 1, atMs, entries: [['tell', 1, uidOf(1), offerOf('bb'), 4]] })
+    expect(said.at(-1)).toEqual(['not-sent', 1, uidOf(1), 'bb', 4])
     expect(told.length).toBe(count)
+  })
+})
+
+/** Texts that are read when the test says so. */
+function lateTexts() {
+  const reading = new Map<string, (body: Uint8Array) => void>()
+  return {
+    texts: (hash: string) => new Promise<Uint8Array | null>((resolve) => reading.set(hash, resolve)),
+    async arrive(hash: string) {
+      reading.get(hash)!(Buffer.from(hash))
+      await turns()
+    },
+  }
+}
+const turns = () => new Promise((resolve) => setImmediate(resolve))
+const bodies = (told: readonly ServerMessage[]) =>
+  told.map(({ remoteConfig }) => Buffer.from(remoteConfig!.body).toString())
+
+describe('an offer whose text comes late', () => {
+  it('is not sent once the owner has offered another generation in that workload, to whomever', async () => {
+    const { texts, arrive } = lateTexts()
+    const { agents, said, link, say, take, told } = openFront(texts)
+    agents.linked(link)
+    for (const id of [1, 2, 3]) say(id, 1, DESCRIBED)
+    take(
+      ['tell', 1, uidOf(1), offerOf('old', 4), 1],
+      ['tell', 2, uidOf(2), offerOf('new', 5), 2],
+      ['tell', 3, uidOf(3), offerOf('other', 1, 'w2'), 3],
+    )
+    await arrive('old')
+    expect(told).toEqual([])
+    expect(said.at(-1)).toEqual(['not-sent', 1, uidOf(1), 'old', 1])
+    await arrive('new')
+    await arrive('other')
+    expect(bodies(told)).toEqual(['new', 'other'])
+  })
+
+  it('is sent where its generation is the lower one, but was said last: the workload was deleted and is there again', async () => {
+    const { texts, arrive } = lateTexts()
+    const { agents, link, say, take, told } = openFront(texts)
+    agents.linked(link)
+    for (const id of [1, 2]) say(id, 1, DESCRIBED)
+    take(['tell', 1, uidOf(1), offerOf('old', 4), 1], ['tell', 2, uidOf(2), offerOf('new', 1), 2])
+    await arrive('old')
+    await arrive('new')
+    expect(bodies(told)).toEqual(['new'])
+  })
+
+  it('is sent where so many other workloads were offered something since that the newer one is forgotten', async () => {
+    const { texts, arrive } = lateTexts()
+    const { agents, link, say, take, told } = openFront(texts)
+    agents.linked(link)
+    for (const id of [1, 2]) say(id, 1, DESCRIBED)
+    take(['tell', 1, uidOf(1), offerOf('old', 4), 1])
+    take(['tell', 2, uidOf(2), offerOf('new', 5), 2])
+    for (let n = 0; n < 20_000; n++) take(['tell', 2, uidOf(2), offerOf('new', 1, `other ${n}`), 3 + n])
+    await arrive('old')
+    expect(bodies(told)).toEqual(['old'])
+  })
+
+  it('is not sent once there is another link, whose owner may count generations anew', async () => {
+    const { texts, arrive } = lateTexts()
+    const { agents, said, link, say, take, told } = openFront(texts)
+    agents.linked(link)
+    say(1, 1, DESCRIBED)
+    take(['tell', 1, uidOf(1), offerOf('old', 4), 1])
+    agents.unlinked(link)
+    agents.linked({ send: link.send })
+    await arrive('old')
+    expect(told).toEqual([])
+    expect(said.some(([kind]) => kind === 'not-sent')).toBe(false)
+    take(['tell', 1, uidOf(1), offerOf('new', 3), 1])
+    await arrive('new')
+    expect(bodies(told)).toEqual(['new'])
+  })
+
+  it('is not the answer to a poll once there is another link, whose owner hears nothing of it', async () => {
+    const { texts, arrive } = lateTexts()
+    const { agents, said, link, poll, take } = openFront(texts)
+    agents.linked(link)
+    const answer = poll(1)
+    take(['answer', said.findLast((entry) => entry[0] === 'poll')![1] as number, offerOf('old', 4)])
+    agents.unlinked(link)
+    agents.linked({ send: link.send })
+    await arrive('old')
+    expect((await answer)?.remoteConfig).toBeUndefined()
+    expect(said.some(([kind]) => kind === 'not-sent')).toBe(false)
+  })
+})
+
+describe('the effective config of a poll', () => {
+  const running = (text: string): PlainMessage => ({
+    effectiveConfig: { configMap: { configMap: { '': { body: Buffer.from(text) } } } },
+  })
+
+  it('is not told to the owner once a later poll has brought another one', async () => {
+    const reads = new Map<string, (hash: string) => void>()
+    const { agents, said, link, poll } = openFront(
+      {},
+      (text) =>
+        new Promise((resolve) =>
+          reads.set(text, (hash) => resolve({ hash, text, runsPipelines: true, runsProfiles: false })),
+        ),
+    )
+    agents.linked(link)
+    void poll(1, running('first'))
+    void poll(1, running('second'))
+    reads.get('second')!('2222')
+    await turns()
+    reads.get('first')!('1111')
+    await turns()
+    const forms = said.flatMap((entry) => (entry[0] === 'form' ? [entry[3].hash] : []))
+    expect(forms).toEqual(['2222'])
+    agents.stop()
+  })
+
+  it('is asked for again by no more agents than polls may wait, of those that came last', async () => {
+    const { agents, said, link, poll, take, room } = openFront()
+    agents.linked(link)
+    const answered = async (n: number, more: PlainMessage = {}) => {
+      const answer = poll(n, more)
+      take(['answer', said.findLast((entry) => entry[0] === 'poll')![1] as number, null])
+      return answer
+    }
+    room.hasRoomForConfigs = false
+    for (let n = 1; n <= 51; n++) await answered(n, running(`config ${n}`))
+    room.hasRoomForConfigs = true
+    expect(await answered(1)).toEqual({})
+    expect(await answered(2)).toEqual({ reportFullState: true })
+    expect(await answered(51)).toEqual({ reportFullState: true })
+    agents.stop()
+  })
+
+  it('is asked for again with a later poll, once, where there was no room to read it', async () => {
+    const { agents, said, link, poll, take, room } = openFront()
+    agents.linked(link)
+    const answered = async (more: PlainMessage = {}) => {
+      const answer = poll(1, more)
+      take(['answer', said.findLast((entry) => entry[0] === 'poll')![1] as number, null])
+      return answer
+    }
+    room.hasRoomForConfigs = false
+    expect(await answered(running('first'))).toEqual({})
+    expect(await answered()).toEqual({})
+    room.hasRoomForConfigs = true
+    expect(await answered()).toEqual({ reportFullState: true })
+    expect(await answered()).toEqual({})
+    agents.stop()
   })
 })
 
@@ -309,8 +465,10 @@ describe('what is said on a link', () => {
     for (const text of wrong) expect(() => readFrontBatch(String(text)), String(text)).toThrow()
     const wrongOfOwner = [
       batch([['closed', 1]]),
-      batch([['tell', 1, 'x', { configHash: 7 }]]),
-      batch([['tell', 1, 'x', { errorResponse: { type: 'whatever', message: '' } }]]),
+      batch([['tell', 1, 'x', {}]]),
+      batch([['tell', 1, 'x', { offer: { hash: 7, workloadId: 'w', generation: 1 } }, 1]]),
+      batch([['tell', 1, 'x', { offer: { hash: 'aa' } }, 1]]),
+      batch([['tell', 1, 'x', { errorResponse: { type: 'whatever', message: '' } }, 1]]),
       batch([['answer', 1, { reportFullState: 'yes' }]]),
     ]
     for (const text of wrongOfOwner) expect(() => readOwnerBatch(text), text).toThrow()

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readOwnerBatch, writeBatch } from '../../../lib/links/frames.ts'
-import { FrontAgents, type LinkOut } from '../../../lib/links/front-agents.ts'
+import { type LinkOut, readOwnerBatch, writeBatch } from '../../../lib/links/frames.ts'
+import { FrontAgents } from '../../../lib/links/front-agents.ts'
 import { OwnerLinks } from '../../../lib/links/owner-links.ts'
 import { silentLog } from '../../../lib/log.ts'
 import { decodeBody } from '../../../lib/opamp/codec.ts'

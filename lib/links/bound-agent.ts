@@ -1,0 +1,58 @@
+import type { EffectiveForm, RunsConfig } from '../fleet/intake/effective-configs.ts'
+import type { AgentConnection } from '../opamp/fleet-port.ts'
+import type { AgentReport } from '../opamp/report.ts'
+import { KeptReport } from './kept-report.ts'
+
+/** The effective config of an agent as a front keeps it; see `EffectiveConfigs`. */
+export type FrontConfig = Pick<
+  RunsConfig,
+  'rawEffectiveHash' | 'reportedConfigHash' | 'runsPipelines' | 'runsProfiles'
+>
+
+/** One agent on one socket of this process. */
+export interface Bound extends FrontConfig {
+  readonly uid: string
+  readonly connection: AgentConnection
+  uidOnWire: Uint8Array
+  sequenceNum: number
+  /** No message of the agent was missed since the last report to the owner. */
+  isCaughtUp: boolean
+  /** The owner was told of this agent over the present link. */
+  isTold: boolean
+  /** Whether its bare beats are answered here (`grant`). */
+  isGranted: boolean
+  readonly report: KeptReport
+  /** What it said last that it is; null before it did. */
+  attributes: ReadonlyMap<string, string> | null
+  /** The newest offer that waits for the text of its config; null where none does. */
+  offered: object | null
+}
+
+/** An effective config of which nothing is known yet. */
+export const unknownConfig = (): FrontConfig => ({
+  rawEffectiveHash: '',
+  reportedConfigHash: '',
+  runsPipelines: false,
+  runsProfiles: false,
+})
+
+/** An agent that speaks for the first time on this socket. */
+export const newBound = (connection: AgentConnection, report: AgentReport): Bound => ({
+  uid: report.uid,
+  connection,
+  uidOnWire: report.uidOnWire.slice(),
+  report: new KeptReport(),
+  sequenceNum: report.sequenceNum,
+  isCaughtUp: false,
+  isTold: false,
+  isGranted: false,
+  offered: null,
+  attributes: null,
+  ...unknownConfig(),
+})
+
+/** What the owner is told of an effective config; null before it was read. */
+export function formOf(config: FrontConfig): EffectiveForm | null {
+  const { rawEffectiveHash: rawHash, reportedConfigHash: hash, runsPipelines, runsProfiles } = config
+  return rawHash === '' || hash === '' ? null : { rawHash, hash, runsPipelines, runsProfiles }
+}

@@ -1,0 +1,104 @@
+import type { Clock } from '../clock.ts'
+import type { ServerMessage } from '../opamp/report.ts'
+import { tellAgent } from '../opamp/tell-agent.ts'
+import type { Bound } from './bound-agent.ts'
+import { fromLinkMessage, type LinkMessage, type LinkOffer, type LinkOut } from './frames.ts'
+import type { OfferTexts } from './offer-texts.ts'
+
+/** An offer that is older when its text is there is not sent; the owner is told `not-sent`. */
+const OFFER_MS = 2_000
+/** The workloads whose generation is remembered; the one that was offered something longest ago is forgotten first. */
+const WORKLOADS_MAX = 20_000
+
+/** What the offers of a front are made of. */
+export interface FrontOffersParts {
+  clock: Clock
+  texts: OfferTexts
+  /** The link to the owner; null while there is none. */
+  link(): LinkOut | null
+  /** An offer of the owner did not reach its agent. */
+  onNotSent(): void
+}
+
+/** Tells agents on sockets what the owner has decided. An offer that is out of date by then is not sent. */
+export class FrontOffers {
+  readonly #parts: FrontOffersParts
+  /**
+   * The generation that came last in each workload, which is the newest: a link keeps the order. It may be a lower one,
+   * as a workload that was deleted and is there again counts anew.
+   */
+  readonly #generations = new Map<string, number>()
+  /**
+   * This monotonic clock less that of the owner, as the quickest batch of this link shows it; includes the time that
+   * the batch was under way.
+   */
+  #skewMs = Number.POSITIVE_INFINITY
+
+  constructor(parts: FrontOffersParts) {
+    this.#parts = parts
+  }
+
+  /** There is a new link: nothing is known of what its owner has decided. */
+  linked(): void {
+    this.#skewMs = Number.POSITIVE_INFINITY
+    this.#generations.clear()
+  }
+
+  /** How many milliseconds longer a batch of this time was under way than the quickest one of this link. */
+  delayOf(atMs: number): number {
+    const differenceMs = this.#parts.clock.monotonicMs() - atMs
+    this.#skewMs = Math.min(this.#skewMs, differenceMs)
+    return differenceMs - this.#skewMs
+  }
+
+  /** Send an agent what the owner says, which came this much late and has this number. */
+  tell(bound: Bound, message: LinkMessage, { delayMs, n }: { delayMs: number; n: number }): void {
+    const { offer } = message
+    if (offer === undefined) {
+      this.#send(bound, fromLinkMessage(message, null))
+      return
+    }
+    this.#note(offer)
+    const mark = {}
+    bound.offered = mark
+    const link = this.#parts.link()
+    const startedMs = this.#parts.clock.monotonicMs()
+    const send = (body: Uint8Array | null) => {
+      // A newer offer has replaced this one, the agent is gone, or there is no link to the owner that decided it.
+      if (bound.offered !== mark || link === null || this.#parts.link() !== link) return
+      bound.offered = null
+      const waitedMs = delayMs + this.#parts.clock.monotonicMs() - startedMs
+      const isDue = waitedMs <= OFFER_MS && this.#isNewest(offer)
+      if (body !== null && isDue && this.#send(bound, fromLinkMessage(message, body))) return
+      this.notSent(bound.connection.id, bound.uid, offer, n)
+    }
+    const body = this.#parts.texts.at(offer.hash)
+    if (body !== null) send(body)
+    else void this.#parts.texts.find(offer.hash).then(send)
+  }
+
+  /** Tell the owner that this offer has not reached its agent. */
+  notSent(conn: number, uid: string, { hash }: LinkOffer, n: number): void {
+    this.#parts.onNotSent()
+    this.#parts.link()?.send(['not-sent', conn, uid, hash, n])
+  }
+
+  #note({ workloadId, generation }: LinkOffer): void {
+    this.#generations.delete(workloadId)
+    this.#generations.set(workloadId, generation)
+    if (this.#generations.size > WORKLOADS_MAX)
+      this.#generations.delete(this.#generations.keys().next().value!)
+  }
+
+  /** Whether nothing else was assigned to the workload, as far as is known here, since the owner decided this offer. */
+  #isNewest({ workloadId, generation }: LinkOffer): boolean {
+    return generation === (this.#generations.get(workloadId) ?? generation)
+  }
+
+  #send(bound: Bound, message: ServerMessage): boolean {
+    const isSent = tellAgent(bound.connection, bound.uidOnWire, message) !== 'dropped'
+    // The owner says it again when the agent next speaks, so the owner has to see the next message.
+    if (!isSent) bound.isGranted = false
+    return isSent
+  }
+}

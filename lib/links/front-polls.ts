@@ -1,0 +1,185 @@
+import type { EffectiveConfigs, RunsConfig } from '../fleet/intake/effective-configs.ts'
+import type { Timers } from '../fleet/state/timers.ts'
+import type { AboutReport, AgentConnection } from '../opamp/fleet-port.ts'
+import type { AgentReport, ServerMessage } from '../opamp/report.ts'
+import { type FrontConfig, formOf, unknownConfig } from './bound-agent.ts'
+import { fromLinkMessage, type LinkMessage, type LinkOut, REPORT_BYTES_MAX } from './frames.ts'
+import { splitReport, withoutConfig } from './kept-report.ts'
+import type { OfferTexts } from './offer-texts.ts'
+
+const POLLS_MAX = 10_000
+const POLL_MS = 1_000
+
+/** An effective config that came with a poll. */
+export interface PolledConfig extends FrontConfig {
+  readonly uid: string
+  readonly uidOnWire: Uint8Array
+  /** Null once it is not remembered any more that this agent has brought it. */
+  connection: AgentConnection | null
+  readonly attributes: RunsConfig['attributes']
+}
+
+/** One poll that waits for its answer. */
+interface OpenPoll {
+  uid: string
+  /** The link on which the owner was asked; null for none. */
+  link: LinkOut | null
+  settle(message: ServerMessage | null): void
+}
+
+/** What the polls of a front are made of. */
+export interface FrontPollsParts {
+  timers: Timers
+  texts: OfferTexts
+  effective: Pick<EffectiveConfigs<PolledConfig>, 'take' | 'takeOwed'>
+  /** The link to the owner; null while there is none. */
+  link(): LinkOut | null
+  /** The number of what is asked of the owner next. */
+  nextN(): number
+  /** An offer of the owner did not reach its agent. */
+  onNotSent(): void
+  /** The most polls that may wait for an answer, and the most agents of which something is remembered. */
+  pollsMax?: number | undefined
+}
+
+/** The polls that came to this process: each is passed on to the owner, and answered without it where it is silent. */
+export class FrontPolls {
+  readonly #parts: FrontPollsParts
+  readonly #most: number
+  readonly #open = new Map<number, OpenPoll>()
+  /** The uids of polls that were answered without the owner, by their numbers: its answer comes too late. */
+  readonly #late = new Map<number, string>()
+  /** Agents that were asked for their full state while no owner answered. */
+  readonly #asked = new Set<string>()
+  /** The config that each agent's last poll with one has brought, by uid; the one that came first is dropped first. */
+  readonly #configs = new Map<string, PolledConfig>()
+
+  constructor(parts: FrontPollsParts) {
+    this.#parts = parts
+    this.#most = parts.pollsMax ?? POLLS_MAX
+  }
+
+  /** There is a link to an owner: what another one still answers is none of its business. */
+  linked(): void {
+    this.#late.clear()
+  }
+
+  /** Pass a poll on; resolves to its answer, null where too many wait. */
+  take(
+    connection: AgentConnection,
+    report: AgentReport,
+    { message, poll }: AboutReport,
+  ): Promise<ServerMessage | null> {
+    if (this.#open.size >= this.#most) return Promise.resolve(null)
+    const { uid } = report
+    const n = this.#parts.nextN()
+    const link = this.#parts.link()
+    const fields = splitReport(message!)
+    const isOwed = this.#takeOwed(uid, report)
+    const answer = new Promise<ServerMessage | null>((resolve) => {
+      const cancel = this.#parts.timers.after(POLL_MS, () => {
+        this.#noteLate(n, uid)
+        settle(this.#askOnce(uid))
+      })
+      const settle = (said: ServerMessage | null) => {
+        cancel()
+        this.#open.delete(n)
+        resolve(isOwed ? { ...said, reportFullState: true } : said)
+      }
+      this.#open.set(n, {
+        uid,
+        link,
+        settle: (said) => {
+          this.#asked.delete(uid)
+          settle(said)
+        },
+      })
+    })
+    const text = Buffer.from(withoutConfig(fields, REPORT_BYTES_MAX)).toString('base64')
+    link?.send(['poll', n, poll!.source, poll!.digest, text])
+    this.#read(connection, report)
+    return answer
+  }
+
+  /** Take the owner's answer to what has this number; false where that is no poll. */
+  answered(n: number, message: LinkMessage | null): boolean {
+    const open = this.#open.get(n)
+    if (open !== undefined) {
+      void this.#answer(n, open, message)
+      return true
+    }
+    const uid = this.#late.get(n)
+    if (uid === undefined) return false
+    this.#late.delete(n)
+    if (message?.offer !== undefined) this.#notSent(n, uid, message.offer.hash)
+    return true
+  }
+
+  /** An effective config that came with a poll was read. */
+  formRead(config: PolledConfig): void {
+    const form = formOf(config)
+    if (form !== null) this.#parts.link()?.send(['form', 0, config.uid, form])
+  }
+
+  stop(): void {
+    for (const { settle } of this.#open.values()) settle(null)
+  }
+
+  /** Let the agent have the answer, with the text of its config. Without the config where that text cannot be read. */
+  async #answer(n: number, open: OpenPoll, message: LinkMessage | null): Promise<void> {
+    const { offer } = message ?? {}
+    if (offer === undefined) return open.settle(message === null ? {} : fromLinkMessage(message, null))
+    const text = await this.#parts.texts.find(offer.hash)
+    // An owner that follows has decided by itself what this agent is to run.
+    const isOfThisOwner = open.link === this.#parts.link()
+    const isOpen = this.#open.get(n) === open
+    const body = isOfThisOwner && isOpen ? text : null
+    if (isOfThisOwner && body === null) this.#notSent(n, open.uid, offer.hash)
+    open.settle(fromLinkMessage(message!, body))
+  }
+
+  #notSent(n: number, uid: string, hash: string): void {
+    this.#parts.onNotSent()
+    this.#parts.link()?.send(['not-sent', 0, uid, hash, n])
+  }
+
+  /** The poll is answered without the owner. So many of those that were last are remembered. */
+  #noteLate(n: number, uid: string): void {
+    this.#late.set(n, uid)
+    if (this.#late.size > this.#most) this.#late.delete(this.#late.keys().next().value!)
+  }
+
+  /** The owner did not answer this poll in time: ask the agent for its full state, once. */
+  #askOnce(uid: string): ServerMessage {
+    if (this.#asked.has(uid)) return {}
+    if (this.#asked.size >= this.#most) this.#asked.clear()
+    this.#asked.add(uid)
+    return { reportFullState: true }
+  }
+
+  /** Read the effective config that came with a poll; one that came before and is not read yet counts no more. */
+  #read(connection: AgentConnection, { uid, uidOnWire, attributes, effectiveConfig }: AgentReport): void {
+    if (effectiveConfig === null) return
+    const before = this.#configs.get(uid)
+    if (before !== undefined) {
+      this.#forget(before)
+      before.rawEffectiveHash = ''
+    }
+    const config: PolledConfig = { uid, uidOnWire, connection, attributes, ...unknownConfig() }
+    this.#configs.set(uid, config)
+    if (this.#configs.size > this.#most) this.#forget(this.#configs.values().next().value!)
+    this.#parts.effective.take(config, effectiveConfig)
+  }
+
+  /** Without a connection, nobody waits to be asked for it again. */
+  #forget(config: PolledConfig): void {
+    config.connection = null
+    this.#configs.delete(config.uid)
+  }
+
+  /** Whether this agent is to be asked for its effective config, because there was no room to read it when it came. */
+  #takeOwed(uid: string, { effectiveConfig }: AgentReport): boolean {
+    const config = this.#configs.get(uid)
+    return config !== undefined && effectiveConfig === null && this.#parts.effective.takeOwed(config)
+  }
+}

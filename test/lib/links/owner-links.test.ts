@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type FrontEntry, type OwnerEntry, readOwnerBatch, writeBatch } from '../../../lib/links/frames.ts'
+import { OwnerLinks } from '../../../lib/links/owner-links.ts'
+import { silentLog } from '../../../lib/log.ts'
+import { createOpampExchange } from '../../../lib/opamp/exchange.ts'
+import { createFleetContext, type FleetTestContext } from '../../support/fleet.ts'
+import { agentBody, keyValues, type PlainMessage, uidBytes } from '../../support/opamp-messages.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+const EPOCH = 4
+const UID = Buffer.from(uidBytes(1)).toString('hex')
+const CONN = 7
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+beforeEach(async () => {
+  ctx = await createFleetContext(database)
+})
+afterEach(async () => {
+  await ctx.close()
+  await database.pool.execute('delete from workloads')
+})
+
+/** A link of a front, with what the owner said on it. */
+function openLink() {
+  const { clock, timers, fleet } = ctx
+  const exchange = createOpampExchange({ fleet, clock, log: silentLog, messageBytesMax: 1_048_576 })
+  const links = new OwnerLinks({ fleet, exchange, epoch: EPOCH, clock, timers, log: silentLog })
+  const told: OwnerEntry[] = []
+  let isCut = false
+  const link = links.open(
+    {
+      send: (text) => told.push(...readOwnerBatch(text).entries) >= 0,
+      drop() {
+        isCut = true
+      },
+    },
+    'front',
+  )
+  const say = (entry: FrontEntry, { cell = 0, epoch = EPOCH } = {}) =>
+    link.take(writeBatch({ cell, epoch, atMs: clock.monotonicMs(), entries: [entry] }))
+  const report = (more: PlainMessage, of?: { cell?: number; epoch?: number }) => {
+    const message = agentBody({ instanceUid: uidBytes(1), sequenceNum: 1, capabilities: 0x1003, ...more })
+    say(['report', 1, CONN, false, Buffer.from(message).toString('base64'), null], of)
+  }
+  return {
+    say,
+    report,
+    isCut: () => isCut,
+    offers: () => told.filter((entry): entry is OwnerEntry & { 0: 'tell' } => entry[0] === 'tell'),
+  }
+}
+
+const DESCRIBED = { agentDescription: { identifyingAttributes: keyValues({ 'service.name': 'edge' }) } }
+
+describe('an offer over a link', () => {
+  it('says the generation of its workload, and is made again where the front could not send it', async () => {
+    const { say, report, offers } = openLink()
+    report(DESCRIBED)
+    const [workload] = ctx.fleet.state.workloads.values()
+    await pushConfig(ctx.fleet, workload!.id, configYaml(1))
+    await ctx.advance(1_000)
+    const [first] = offers()
+    const { id: workloadId, generation } = workload!
+    expect(first![3].offer).toEqual({ hash: expect.any(String), workloadId, generation })
+    say(['not-sent', CONN, UID, first![3].offer!.hash, first![4]])
+    await ctx.advance(2_000)
+    expect(offers()).toHaveLength(2)
+    expect(offers()[1]![4]).not.toBe(first![4])
+  })
+
+  it('is not made again because the front could not send an earlier one of the same config', async () => {
+    const { say, report, offers } = openLink()
+    report(DESCRIBED)
+    const [workload] = ctx.fleet.state.workloads.values()
+    await pushConfig(ctx.fleet, workload!.id, configYaml(1))
+    await ctx.advance(1_000)
+    const [first] = offers()
+    const notSent: FrontEntry = ['not-sent', CONN, UID, first![3].offer!.hash, first![4]]
+    say(notSent)
+    await ctx.advance(2_000)
+    say(notSent)
+    await ctx.advance(5_000)
+    expect(offers()).toHaveLength(2)
+  })
+})
+
+describe('what a front says', () => {
+  it('to the owner of another epoch is nothing to this one, and of another cell ends the link', () => {
+    const { report, isCut } = openLink()
+    report(DESCRIBED, { epoch: EPOCH - 1 })
+    expect(ctx.fleet.state.instances.size).toBe(0)
+    expect(isCut()).toBe(false)
+    report(DESCRIBED, { cell: 1 })
+    expect(ctx.fleet.state.instances.size).toBe(0)
+    expect(isCut()).toBe(true)
+  })
+})
