@@ -14,6 +14,7 @@ const ChangeQuery = type({
   ...pageQuery,
   workload: text,
   campaign: text,
+  auto_apply: text,
   person: text,
   outcome: text,
   kind: text,
@@ -31,7 +32,8 @@ const readBound = (given: string | undefined): Date | null | undefined =>
 /** What happened to the configs of the fleet, from requests, pushes and campaigns themselves. */
 export default defineHttp({
   route: 'GET /api/changes',
-  summary: 'Requests, pushes, rollouts, rollbacks and campaigns of the whole fleet, newest first.',
+  summary:
+    'Requests, pushes, rollouts, rollbacks, campaigns and versions that apply by themselves, newest first.',
   access: signedIn(),
   gate: null,
   params: noParams,
@@ -56,6 +58,7 @@ export default defineHttp({
     const filter: ChangeFilter = {
       workload: query.workload || null,
       campaign: query.campaign || null,
+      autoApply: query.auto_apply || null,
       person: query.person || null,
       outcome: outcome ?? null,
       kind: kind ?? null,

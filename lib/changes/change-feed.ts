@@ -5,6 +5,8 @@ import type { ChangeRecord } from '../wire/change-feed.ts'
 /** The fields of the record that say where a change stands, by its kind. */
 function standingOf({ kind, status, phase, rolloutId, rolloutStatus }: StoredChange): Partial<ChangeRecord> {
   if (kind === 'request') return { request_status: status as NonNullable<ChangeRecord['request_status']> }
+  if (kind === 'auto_apply')
+    return { auto_apply_status: status as NonNullable<ChangeRecord['auto_apply_status']> }
   if (kind === 'campaign') return { campaign_status: status as NonNullable<ChangeRecord['campaign_status']> }
   const push = {
     status: status as NonNullable<ChangeRecord['status']>,
@@ -32,6 +34,10 @@ export function toChangeRecord(change: StoredChange, sees: { comments: boolean }
     approval_id: change.approvalId,
     campaign_id: change.campaignId,
     campaign_name: change.campaignName,
+    auto_apply_id: change.autoApplyId,
+    fleet_config_id: change.fleetConfigId,
+    fleet_config_name: change.fleetConfigName,
+    version_number: change.versionNumber,
     comment: sees.comments && change.comment !== '' ? change.comment : null,
     error_cause: change.errorCause,
     error_title: change.errorTitle,

@@ -27,6 +27,11 @@ export interface StoredChange {
   approvalId: string | null
   campaignId: string | null
   campaignName: string | null
+  /** The version that applied by itself: its id, fleet config and number; null for what it did not make. */
+  autoApplyId: string | null
+  fleetConfigId: string | null
+  fleetConfigName: string | null
+  versionNumber: number | null
   isBreakGlass: boolean
   comment: string
   errorCause: string | null
@@ -34,7 +39,7 @@ export interface StoredChange {
   targetCount: number | null
   appliedCount: number | null
   failedCount: number | null
-  /** How many pushes a campaign made that are not told by themselves; null for what is no campaign. */
+  /** How many pushes a campaign, or a version by itself, made that are not told by themselves; null for any other. */
   pushCount: number | null
 }
 
@@ -44,6 +49,8 @@ export interface ChangeFilter {
   workload: string | null
   /** A campaign's id: the pushes that it made, which its own entry stands for otherwise. */
   campaign: string | null
+  /** The id of a version that applied by itself: its pushes, as with `campaign`. */
+  autoApply: string | null
   /** A part of the name of whoever did it, asked for it or approved it. */
   person: string | null
   outcome: ChangeOutcome | null
@@ -77,6 +84,8 @@ const PUSHES = `select
     p.status, p.phase, r.id as "rolloutId", r.status as "rolloutStatus", p.pushed_by as who,
     a.requester, a.approver, w.id as "workloadId", ${NAME} as "workloadName", w.fingerprint_keys as "workloadKeys", p.config_hash as hash,
     p.failed_hash as "failedHash", p.approval_id as "approvalId", c.id as "campaignId", c.name as "campaignName",
+    v.id as "autoApplyId", v.fleet_config_id as "fleetConfigId", v.fleet_config_name as "fleetConfigName",
+    v.number as "versionNumber",
     coalesce(a.break_glass, false) as "isBreakGlass",
     coalesce(nullif(a.break_glass_reason, ''), nullif(a.push_comment, ''), a.request_comment, '') as comment,
     p.error_cause as "errorCause", p.error_title as "errorTitle", p.target_count as "targetCount",
@@ -84,13 +93,13 @@ const PUSHES = `select
   from pushes p join workloads w on w.id = p.workload_id
   left join rollouts r on r.push_id = p.push_id
   left join approvals a on a.id = p.approval_id
-  left join campaigns c on c.id = (
-    select t.campaign_id from campaign_targets t where t.push_id = p.push_id
-    union all select t.campaign_id from campaign_targets t where t.rollback_push_id = p.push_id limit 1)
-  where ($1::text is null or ${FITS_WORKLOAD}) and not ($15 and c.id is not null)
-    and ($14::text is null or p.push_id in (
-      select push_id from campaign_targets where campaign_id = $14
-      union all select rollback_push_id from campaign_targets where campaign_id = $14))`
+  left join campaigns c on c.id = p.campaign_id
+  left join auto_applies v on v.id = p.auto_apply_id
+  where ($1::text is null or ${FITS_WORKLOAD}) and ($14::text is null or p.campaign_id = $14)
+    and ($15::text is null or p.auto_apply_id = $15)`
+
+const NO_VERSION = `null as "autoApplyId", null::uuid as "fleetConfigId", null as "fleetConfigName",
+    null::int as "versionNumber"`
 
 /** A request as long as it is no push: it waits, or ended without one. */
 const REQUESTS = `select 'request' as kind, a.id, a.created_at as at, a.closed_at as "endedAt",
@@ -98,11 +107,11 @@ const REQUESTS = `select 'request' as kind, a.id, a.created_at as at, a.closed_a
     a.status, null as phase, null as "rolloutId", null as "rolloutStatus", a.requester as who,
     a.requester, a.approver, w.id as "workloadId", ${NAME} as "workloadName", w.fingerprint_keys as "workloadKeys", a.draft_hash as hash,
     null as "failedHash", a.id as "approvalId", null as "campaignId", null as "campaignName",
-    false as "isBreakGlass", coalesce(nullif(a.close_comment, ''), a.request_comment) as comment,
+    ${NO_VERSION}, false as "isBreakGlass", coalesce(nullif(a.close_comment, ''), a.request_comment) as comment,
     null as "errorCause", null as "errorTitle", null::int as "targetCount", null::int as "appliedCount",
     null::int as "failedCount", null::int as "pushCount"
   from approvals a join workloads w on w.id = a.workload_id
-  where a.status <> 'pushed' and $14::text is null and ($1::text is null or ${FITS_WORKLOAD})`
+  where a.status <> 'pushed' and $14::text is null and $15::text is null and ($1::text is null or ${FITS_WORKLOAD})`
 
 /** A campaign, from its start on where it has started. */
 const CAMPAIGNS = `select 'campaign' as kind, c.id, coalesce(c.started_at, c.created_at) as at,
@@ -113,14 +122,34 @@ const CAMPAIGNS = `select 'campaign' as kind, c.id, coalesce(c.started_at, c.cre
     c.status, null as phase, null as "rolloutId", null as "rolloutStatus",
     coalesce(c.started_by, c.created_by) as who, c.requested_by as requester, null as approver,
     null as "workloadId", null as "workloadName", null::jsonb as "workloadKeys", null as hash, null as "failedHash", null as "approvalId",
-    c.id as "campaignId", c.name as "campaignName", false as "isBreakGlass",
+    c.id as "campaignId", c.name as "campaignName", ${NO_VERSION}, false as "isBreakGlass",
     coalesce(nullif(c.close_comment, ''), nullif(c.request_comment, ''), c.description) as comment,
     null as "errorCause", null as "errorTitle", null::int as "targetCount", null::int as "appliedCount",
     null::int as "failedCount", 0 as "pushCount"
   from campaigns c
-  where ($10 or c.started_at is not null) and $14::text is null and ($1::text is null or exists (
+  where ($10 or c.started_at is not null) and $14::text is null and $15::text is null and ($1::text is null or exists (
     select from campaign_targets t join workloads w on w.id = t.workload_id
     where t.campaign_id = c.id and ${FITS_WORKLOAD}))`
+
+/**
+ * A version that applied by itself, at its last push: it goes on for months, and a reader of the last day is to be told
+ * that it brought something to somebody today.
+ */
+const AUTO_APPLIES = `select 'auto_apply' as kind, v.id, coalesce(last.at, v.active_since) as at, v.ended_at as "endedAt",
+    case when v.status = 'held' then 'halted' when v.status = 'ended' then 'ended' else 'open' end as outcome,
+    v.status, null as phase, null as "rolloutId", null as "rolloutStatus", v.requested_by as who,
+    v.requested_by as requester, null as approver,
+    null as "workloadId", null as "workloadName", null::jsonb as "workloadKeys", null as hash, null as "failedHash", null as "approvalId",
+    null as "campaignId", null as "campaignName", v.id as "autoApplyId", v.fleet_config_id as "fleetConfigId",
+    v.fleet_config_name as "fleetConfigName", v.number as "versionNumber", false as "isBreakGlass",
+    coalesce(nullif(v.close_comment, ''), v.request_comment) as comment,
+    null as "errorCause", null as "errorTitle", null::int as "targetCount", null::int as "appliedCount",
+    null::int as "failedCount", 0 as "pushCount"
+  from auto_applies v left join lateral (
+    select max(t.started_at) as at from auto_apply_targets t where t.auto_apply_id = v.id) as last on true
+  where v.active_since is not null and $14::text is null and $15::text is null and ($1::text is null or exists (
+    select from auto_apply_targets t join workloads w on w.id = t.workload_id
+    where t.auto_apply_id = v.id and ${FITS_WORKLOAD}))`
 
 /** The newest of one source that fit. Each source is cut by itself, so that none is read to its end. */
 const newestOf = (source: string): string => `(select * from (${source}) s
@@ -133,19 +162,32 @@ const newestOf = (source: string): string => `(select * from (${source}) s
   order by at desc, id collate "C" desc limit $9)`
 
 /**
- * Whether the entry of a campaign stands for its pushes: one campaign would fill the feed. A reader who narrows the feed
- * to a workload, a kind, what went wrong or the campaign itself is shown them.
+ * Whether the entries of campaigns, and of versions that apply by themselves, stand for their pushes: one of them would
+ * fill the feed. A reader who narrows the feed to a workload, a kind, what went wrong or the campaign itself is shown
+ * them; and what was brought by itself also where he looks at a stretch that ended: the entry stands at its last push.
  */
-const foldsCampaigns = (
-  { workload, campaign, kind, outcome }: ChangeFilter,
+function foldsOf(
+  { workload, campaign, autoApply, kind, outcome, to }: ChangeFilter,
   visible: VisibleChanges,
-): boolean =>
-  visible.withCampaigns &&
-  workload === null &&
-  campaign === null &&
-  kind === null &&
-  outcome !== 'failed' &&
-  outcome !== 'halted'
+): { campaigns: boolean; autoApplies: boolean } {
+  const campaigns =
+    visible.withCampaigns &&
+    workload === null &&
+    campaign === null &&
+    autoApply === null &&
+    kind === null &&
+    outcome !== 'failed' &&
+    outcome !== 'halted'
+  return { campaigns, autoApplies: campaigns && to === null }
+}
+
+/** The pushes that are entries of their own; as text and no parameter, so that the index of these serves them. */
+const pushesToTell = (folds: { campaigns: boolean; autoApplies: boolean }): string =>
+  [
+    PUSHES,
+    ...(folds.campaigns ? ['p.campaign_id is null'] : []),
+    ...(folds.autoApplies ? ['p.auto_apply_id is null'] : []),
+  ].join(' and ')
 
 /** A place in the feed: what comes after it is older. */
 export interface ChangeKey {
@@ -202,12 +244,17 @@ export async function listChanges(
   visible: VisibleChanges,
   page: { after: ChangeKey | null; limit: number },
 ): Promise<{ changes: StoredChange[]; bound: ChangeKey | null }> {
-  const sources = [PUSHES, ...(visible.withRequests ? [REQUESTS] : []), CAMPAIGNS]
+  const sources = [
+    pushesToTell(foldsOf(filter, visible)),
+    ...(visible.withRequests ? [REQUESTS] : []),
+    CAMPAIGNS,
+    AUTO_APPLIES,
+  ]
   const hidesCampaigns = !visible.withCampaigns
   const bound = await findBound(db, filter, page.after)
   const changes = await db.query<StoredChange>(
     `select * from (${sources.map(newestOf).join(' union all ')}) changes
-     where not ($11 and kind = 'campaign')
+     where not ($11 and kind in ('campaign', 'auto_apply'))
      order by at desc, id collate "C" desc limit $9`,
     [
       filter.workload,
@@ -224,26 +271,36 @@ export async function listChanges(
       bound?.at ?? null,
       bound?.id ?? null,
       filter.campaign,
-      foldsCampaigns(filter, visible),
+      filter.autoApply,
     ],
   )
-  return { changes: await withFiguresOfCampaigns(db, changes), bound }
+  return { changes: await withFigures(db, changes), bound }
 }
 
-/** Say of each campaign how many workloads it changes, how many of them took it, and how many pushes it made. */
-async function withFiguresOfCampaigns(db: Db, changes: readonly StoredChange[]): Promise<StoredChange[]> {
-  const ids = changes.flatMap(({ kind, id }) => (kind === 'campaign' ? [id] : []))
-  if (ids.length === 0) return [...changes]
+/**
+ * Say of each campaign, and of each version that applied by itself, how many workloads it changes, how many of them
+ * took it, and how many pushes it made.
+ */
+async function withFigures(db: Db, changes: readonly StoredChange[]): Promise<StoredChange[]> {
+  const idsOf = (wanted: FeedKind) => changes.flatMap(({ kind, id }) => (kind === wanted ? [id] : []))
+  const campaignIds = idsOf('campaign')
+  const autoApplyIds = idsOf('auto_apply')
+  if (campaignIds.length + autoApplyIds.length === 0) return [...changes]
   const rows = await db.query<
     Pick<StoredChange, 'id' | 'targetCount' | 'appliedCount' | 'failedCount' | 'pushCount'>
   >(
     `select campaign_id as id, count(*)::int as "targetCount",
        (count(*) filter (where state = 'applied'))::int as "appliedCount",
        (count(*) filter (where state in ('failed', 'rollback_failed', 'no_answer')))::int as "failedCount",
-       (count(push_id) + count(rollback_push_id))::int as "pushCount"
-     from campaign_targets where campaign_id = any($1::text[]) and wave is not null group by 1`,
-    [ids],
+       (select count(*)::int from pushes p where p.campaign_id = t.campaign_id) as "pushCount"
+     from campaign_targets t where campaign_id = any($1::text[]) and wave is not null group by 1
+     union all
+     select auto_apply_id, count(*)::int, (count(*) filter (where state = 'applied'))::int,
+       (count(*) filter (where state in ('failed', 'rollback_failed', 'no_answer')))::int,
+       (select count(*)::int from pushes p where p.auto_apply_id = t.auto_apply_id)
+     from auto_apply_targets t where auto_apply_id = any($2::text[]) group by 1`,
+    [campaignIds, autoApplyIds],
   )
   const figures = new Map(rows.map((row) => [row.id, row]))
-  return changes.map((change) => ({ ...change, ...(change.kind === 'campaign' && figures.get(change.id)) }))
+  return changes.map((change) => ({ ...change, ...figures.get(change.id) }))
 }

@@ -44,6 +44,10 @@ export interface Push {
   rollbackOfPushId: string | null
   failedHash: string | null
   rollbackTargetKind: string | null
+  /** The campaign that made it, by its start or its roll-back. */
+  campaignId: string | null
+  /** The version that applied by itself and made it. */
+  autoApplyId: string | null
   /** Instances that were left out at commit: how many, by reason. */
   excluded: Readonly<Record<string, number>>
   counts: {
@@ -96,6 +100,8 @@ export const PUSH = columns<keyof PushRow>({
   rollbackOfPushId: 'rollback_of_push_id',
   failedHash: 'failed_hash',
   rollbackTargetKind: 'rollback_target_kind',
+  campaignId: 'campaign_id',
+  autoApplyId: 'auto_apply_id',
   targetCount: 'target_count',
   applyingCount: 'applying_count',
   appliedCount: 'applied_count',

@@ -1,7 +1,13 @@
 import { boolean, enums, type Infer, number, optional, string, type } from 'superstruct'
 import { RevisionPhase, RevisionStatus, RolloutStatus } from './revisions.ts'
 import { named, note } from './structs.ts'
-import { APPROVAL_STATUSES, CAMPAIGN_STATUSES, CHANGE_KINDS, CHANGE_OUTCOMES } from './values.ts'
+import {
+  APPROVAL_STATUSES,
+  AUTO_APPLY_STATUSES,
+  CAMPAIGN_STATUSES,
+  CHANGE_KINDS,
+  CHANGE_OUTCOMES,
+} from './values.ts'
 
 export const FeedKind = named('FeedKind', '', enums(CHANGE_KINDS))
 export type FeedKind = Infer<typeof FeedKind>
@@ -18,8 +24,11 @@ export const ChangeRecord = named(
   'One change of the fleet. A request that was pushed is told by its push.',
   type({
     kind: FeedKind,
-    id: note('Of the push, the request or the campaign.', string()),
-    at: note('When it was pushed, requested or started.', string()),
+    id: note('Of the push, the request, the campaign or the version that applied by itself.', string()),
+    at: note(
+      'When it was pushed, requested or started; of a version that applied by itself its last push.',
+      string(),
+    ),
     ended_at: optional(string()),
     outcome: ChangeOutcome,
     status: note('Of the push, by its kind.', optional(RevisionStatus)),
@@ -28,6 +37,7 @@ export const ChangeRecord = named(
     rollout_status: optional(RolloutStatus),
     request_status: optional(enums(APPROVAL_STATUSES)),
     campaign_status: optional(enums(CAMPAIGN_STATUSES)),
+    auto_apply_status: optional(enums(AUTO_APPLY_STATUSES)),
     who: note('Who pushed, requested or started it; `auto-rollback` for the service itself.', string()),
     requester: optional(string()),
     approver: optional(string()),
@@ -39,6 +49,13 @@ export const ChangeRecord = named(
     approval_id: optional(string()),
     campaign_id: note('The campaign that it is, or that pushed it.', optional(string())),
     campaign_name: optional(string()),
+    auto_apply_id: note(
+      'The version that applied by itself that it is, or that pushed it.',
+      optional(string()),
+    ),
+    fleet_config_id: optional(string()),
+    fleet_config_name: optional(string()),
+    version_number: note('Of the version that applied by itself.', optional(number())),
     is_break_glass: boolean(),
     comment: note('Why, in the words of whoever did it; only with `config:request`.', optional(string())),
     error_cause: optional(string()),
@@ -47,7 +64,7 @@ export const ChangeRecord = named(
     applied_count: optional(number()),
     failed_count: optional(number()),
     push_count: note(
-      'Of a campaign: the pushes that it made. They are entries of their own only where the list is narrowed to a workload, a campaign, a kind, or what failed or halted.',
+      'Of a campaign, or of a version that applied by itself: the pushes that it made. They are entries of their own only where the list is narrowed to a workload, to itself, a kind, or what failed or halted; those of a version also where it ends before a time.',
       optional(number()),
     ),
   }),

@@ -217,7 +217,15 @@ export const SIGN_IN_REFUSALS = [
 ] as const
 
 /** What the feed of changes tells of. */
-export const CHANGE_KINDS = ['push', 'rollout', 'rollback', 'auto_rollback', 'request', 'campaign'] as const
+export const CHANGE_KINDS = [
+  'push',
+  'rollout',
+  'rollback',
+  'auto_rollback',
+  'request',
+  'campaign',
+  'auto_apply',
+] as const
 
 /** What becomes of a change. */
 export const CHANGE_OUTCOMES = ['open', 'succeeded', 'failed', 'halted', 'ended'] as const

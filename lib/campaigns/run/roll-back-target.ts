@@ -50,6 +50,7 @@ export async function rollBackTarget(
       actor: closerOf(campaign),
       approvalId: null,
       rollbackTargetKind: 'hash',
+      campaignId: campaign.id,
     },
     async (tx, { pushId }) => {
       if (!isStillMeant(campaign, workload) || !runsResult(workload, target))

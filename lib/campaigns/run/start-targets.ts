@@ -269,7 +269,7 @@ async function pushOne<Target extends StartTarget>(
 }
 
 const requestOf = (
-  { path, retriesQuarantined }: Pick<Starter<never>, 'path' | 'retriesQuarantined'>,
+  { id, path, retriesQuarantined }: Pick<Starter<never>, 'id' | 'path' | 'retriesQuarantined'>,
   { workload, result, judgement }: Ready<StartTarget>,
 ) => ({
   workloadId: workload.id,
@@ -280,6 +280,7 @@ const requestOf = (
   retriesQuarantined,
   approvalId: null,
   rollbackTargetKind: null,
+  ...(path === 'campaign' ? { campaignId: id } : { autoApplyId: id }),
 })
 
 /**

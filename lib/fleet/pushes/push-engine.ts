@@ -29,6 +29,9 @@ export interface PushRequest extends PushExemptions {
   actor: AuditActor
   approvalId: string | null
   rollbackTargetKind: string | null
+  /** The campaign that makes it, or the version that applies by itself; absent for neither. */
+  campaignId?: string
+  autoApplyId?: string
   /** Absent for a push to everyone at once. */
   stages?: readonly StagePlan[] | null
 }

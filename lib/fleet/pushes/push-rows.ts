@@ -42,6 +42,9 @@ export interface PushContent {
   pushedBy: string
   approvalId: string | null
   rollbackTargetKind: string | null
+  /** The campaign that makes it, or the version that applies by itself; absent for neither. */
+  campaignId?: string
+  autoApplyId?: string
   rollbackOfPushId: string | null
   failedHash: string | null
   /** Only these instances are targets; null for all. */
@@ -174,6 +177,8 @@ function newPush(deps: FleetDeps, row: StoredWorkload, content: PushContent, pla
     rollbackOfPushId: content.rollbackOfPushId,
     failedHash: content.failedHash,
     rollbackTargetKind: content.rollbackTargetKind,
+    campaignId: content.campaignId ?? null,
+    autoApplyId: content.autoApplyId ?? null,
     excluded: plan.excluded,
     counts: countStates(plan),
   }

@@ -182,13 +182,13 @@ export const campaignTexts = defineTexts({
     byItself: 'Got this version by itself',
     byItselfBack: (count: number, withoutBase: number) =>
       [
-        `${workloadsEn(count)} outside of this campaign got its version by itself and ${plural(count, 'is', 'are')} taken back as well.`,
-        ...(withoutBase === 0
-          ? []
-          : [
-              `${plural(withoutBase, 'One of them had', `${n(withoutBase)} of them had`)} no config before: ${plural(withoutBase, 'it keeps', 'they keep')} this version.`,
-            ]),
-      ].join(' '),
+        count > withoutBase &&
+          `${workloadsEn(count - withoutBase)} outside of this campaign got its version by itself and ${plural(count - withoutBase, 'is', 'are')} taken back as well.`,
+        withoutBase > 0 &&
+          `${workloadsEn(withoutBase)} got its version by itself as the first config, and ${plural(withoutBase, 'keeps', 'keep')} it.`,
+      ]
+        .filter(Boolean)
+        .join(' '),
     keptLead: (count: number) =>
       `${workloadsEn(count)} ${plural(count, 'is', 'are')} still to run it. Bring ${plural(count, 'it', 'them')} another version.`,
     keptNewcomer: 'came after its approval',
@@ -409,13 +409,13 @@ export const campaignTexts = defineTexts({
     byItself: 'Ont reçu cette version automatiquement',
     byItselfBack: (count: number, withoutBase: number) =>
       [
-        `${workloadsFr(count)} hors de cette campagne ${plural(count, 'a reçu', 'ont reçu')} sa version automatiquement et ${plural(count, 'revient', 'reviennent')} aussi en arrière.`,
-        ...(withoutBase === 0
-          ? []
-          : [
-              `${plural(withoutBase, 'L’un d’eux n’avait', `${n(withoutBase)} d’entre eux n’avaient`)} aucune config avant et ${plural(withoutBase, 'garde', 'gardent')} cette version.`,
-            ]),
-      ].join(' '),
+        count > withoutBase &&
+          `${workloadsFr(count - withoutBase)} hors de cette campagne ${plural(count - withoutBase, 'a reçu sa version automatiquement et revient', 'ont reçu sa version automatiquement et reviennent')} aussi en arrière.`,
+        withoutBase > 0 &&
+          `${workloadsFr(withoutBase)} ${plural(withoutBase, 'a reçu sa version automatiquement comme première configuration, et la garde', 'ont reçu sa version automatiquement comme première configuration, et la gardent')}.`,
+      ]
+        .filter(Boolean)
+        .join(' '),
     keptLead: (count: number) =>
       `${workloadsFr(count)} ${plural(count, 'doit', 'doivent')} encore l’exécuter. ${plural(count, 'Donnez-lui', 'Donnez-leur')} une autre version.`,
     keptNewcomer: 'venu après son approbation',

@@ -31,6 +31,7 @@ export const changeFeedTexts = defineTexts({
       auto_rollback: 'Automatic rollback',
       request: 'Request',
       campaign: 'Campaign',
+      auto_apply: 'Version by itself',
     } satisfies Record<FeedKind, string> as Record<FeedKind, string>,
     outcomes: {
       open: 'not over yet',
@@ -48,8 +49,11 @@ export const changeFeedTexts = defineTexts({
     started: (who: string) => `campaign of ${who}`,
     forWhom: (who: string) => `asked for by ${who}`,
     approvedBy: (who: string) => `approved by ${who}`,
+    applies: (number: number) => `version ${n(number)} applies by itself`,
     byCampaign: (name: string) => `campaign ${name}`,
+    byVersion: (name: string, number: number) => `${name}: version ${n(number)}, by itself`,
     pushes: (count: number) => `${n(count)} ${plural(count, 'push', 'pushes')} of this campaign`,
+    pushesByItself: (count: number) => `${n(count)} ${plural(count, 'push', 'pushes')} by itself`,
     glass: 'broke the glass',
     reached: (applied: number, failed: number, all: number) =>
       `${n(applied)} of ${n(all)} applied${failed > 0 ? `, ${n(failed)} failed` : ''}`,
@@ -79,6 +83,7 @@ export const changeFeedTexts = defineTexts({
       auto_rollback: 'Retour automatique',
       request: 'Demande',
       campaign: 'Campagne',
+      auto_apply: 'Version automatique',
     },
     outcomes: {
       open: 'pas encore terminé',
@@ -96,7 +101,11 @@ export const changeFeedTexts = defineTexts({
     started: (who: string) => `campagne de ${who}`,
     forWhom: (who: string) => `demandé par ${who}`,
     approvedBy: (who: string) => `approuvé par ${who}`,
+    applies: (number: number) => `la version ${n(number)} s’applique automatiquement`,
     byCampaign: (name: string) => `campagne ${name}`,
+    byVersion: (name: string, number: number) => `${name} : version ${n(number)}, automatiquement`,
+    pushesByItself: (count: number) =>
+      `${n(count)} ${plural(count, 'poussée automatique', 'poussées automatiques')}`,
     pushes: (count: number) => `${n(count)} ${plural(count, 'poussée', 'poussées')} de cette campagne`,
     glass: 'bris de glace',
     reached: (applied: number, failed: number, all: number) =>
@@ -121,6 +130,8 @@ export function describeChange(of: ChangeRecord): string {
       return words.asked(of.who, hash)
     case 'campaign':
       return words.started(of.who)
+    case 'auto_apply':
+      return words.applies(of.version_number ?? 0)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { AutoApplyStatus } from '../../../lib/wire/auto-apply.ts'
 import type { CampaignRecord, CampaignStatus, CampaignTargetState } from '../../../lib/wire/campaigns.ts'
 import type { Tone } from './diagnosis.ts'
 
@@ -35,7 +36,10 @@ export const listSteps = ({ status }: Pick<CampaignRecord, 'status'>): CampaignS
 /** Whether a decision needs a comment. */
 export const needsComment = (step: CampaignStep): boolean => step === 'approve' || step === 'reject'
 
-type CampaignLook = readonly [Tone, 'ring' | 'half' | 'tick' | 'cross' | 'triangle' | 'clock' | 'dot']
+type CampaignLook = readonly [
+  Tone,
+  'full' | 'ring' | 'half' | 'tick' | 'cross' | 'triangle' | 'clock' | 'dot',
+]
 
 /** How each status of a campaign looks: its tone and its shape. */
 export const CAMPAIGN_LOOK: Record<CampaignStatus, CampaignLook> = {
@@ -96,4 +100,16 @@ export function toBar(
     ['bad', sum('failed', 'no_answer', 'rollback_failed', 'skipped')],
     ['busy', sum('started', 'rolling_back')],
   ]
+}
+
+/** How the status of a version that applies by itself looks. */
+export const AUTO_APPLY_LOOK: Record<AutoApplyStatus, CampaignLook> = {
+  requested: ['busy', 'clock'],
+  active: ['ok', 'full'],
+  paused: ['idle', 'half'],
+  held: ['bad', 'cross'],
+  ended: ['idle', 'dot'],
+  rejected: ['idle', 'cross'],
+  withdrawn: ['idle', 'cross'],
+  expired: ['idle', 'cross'],
 }

@@ -26,6 +26,7 @@ export const CHANGE_FRAMES: ReadonlySet<string> = new Set([
   'push_update',
   'approval_update',
   'campaign_update',
+  'auto_apply_update',
   'auto_rollback_applied',
 ])
 

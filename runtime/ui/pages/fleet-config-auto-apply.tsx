@@ -9,11 +9,10 @@ import type { FleetConfigRecord } from '../../../lib/wire/fleet-configs.ts'
 import { autoApplyTexts } from '../i18n/auto-apply.ts'
 import { say } from '../i18n/define.ts'
 import { formatList } from '../i18n/format.ts'
-import type { Tone } from '../logic/diagnosis.ts'
+import { AUTO_APPLY_LOOK } from '../logic/campaigns.ts'
 import { Action, bind, Checkbox, TextArea, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
-import type { Shape } from '../parts/icons.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { refuseOwn, Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
@@ -23,19 +22,8 @@ import { useResource } from '../state/use-resource.ts'
 import { LeftOutTable, leftOutReason, PushedTable } from './fleet-config-auto-apply-tables.tsx'
 import { SelectorChips } from './fleet-configs.tsx'
 
-const LOOKS: Record<AutoApplyStatus, readonly [Tone, Shape]> = {
-  requested: ['busy', 'clock'],
-  active: ['ok', 'full'],
-  paused: ['idle', 'half'],
-  held: ['bad', 'cross'],
-  ended: ['idle', 'dot'],
-  rejected: ['idle', 'cross'],
-  withdrawn: ['idle', 'cross'],
-  expired: ['idle', 'cross'],
-}
-
 function StatusOf({ of }: { of: AutoApplyRecord }) {
-  const [tone, shape] = LOOKS[of.status] ?? LOOKS.ended
+  const [tone, shape] = AUTO_APPLY_LOOK[of.status]
   return (
     <Mark tone={tone} shape={shape}>
       {say(autoApplyTexts).status[of.status] ?? of.status}

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
+import { autoApplyTexts } from '../i18n/auto-apply.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { describeCause } from '../i18n/causes.ts'
 import { changeTexts } from '../i18n/change.ts'
@@ -8,7 +9,7 @@ import { changeFeedTexts, describeChange, describePeople } from '../i18n/change-
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatClock, formatDay, formatExact } from '../i18n/format.ts'
-import { CAMPAIGN_LOOK } from '../logic/campaigns.ts'
+import { AUTO_APPLY_LOOK, CAMPAIGN_LOOK } from '../logic/campaigns.ts'
 import { stateOf } from '../logic/pushes.ts'
 import { REQUEST_LOOK } from '../logic/requests.ts'
 import { api } from '../state/endpoints.ts'
@@ -35,6 +36,14 @@ function ChangeMark({ of }: { of: ChangeRecord }) {
       </Mark>
     )
   }
+  if (of.auto_apply_status !== undefined) {
+    const [tone, shape] = AUTO_APPLY_LOOK[of.auto_apply_status]
+    return (
+      <Mark tone={tone} shape={shape}>
+        {say(autoApplyTexts).status[of.auto_apply_status]}
+      </Mark>
+    )
+  }
   const { status = 'pending', phase = 'submitted', rollout_status } = of
   return <PushMark state={stateOf({ status, phase, ...(rollout_status ? { rollout_status } : {}) })} />
 }
@@ -43,6 +52,7 @@ function ChangeMark({ of }: { of: ChangeRecord }) {
 function hrefOf(of: ChangeRecord): string | null {
   const workload = `/workloads/${of.workload_id}`
   if (of.kind === 'campaign') return may('workload:push_config') ? `/campaigns/${of.id}` : null
+  if (of.kind === 'auto_apply') return `/fleet-configs/${of.fleet_config_id}`
   if (of.kind === 'request') return may('config:request') ? `${workload}/changes/${of.id}` : null
   if (of.rollout_id !== undefined) return `${workload}/rollouts/${of.rollout_id}`
   return `${workload}/pushes/${of.config_hash}?push=${of.id}`
@@ -60,6 +70,9 @@ function More({ of }: { of: ChangeRecord }) {
   const small = [
     ...describePeople(of),
     ...(of.campaign_name !== undefined && of.kind !== 'campaign' ? [words.byCampaign(of.campaign_name)] : []),
+    ...(of.fleet_config_name !== undefined && of.kind !== 'auto_apply'
+      ? [words.byVersion(of.fleet_config_name, of.version_number ?? 0)]
+      : []),
     ...(of.is_break_glass ? [words.glass] : []),
     ...(all > 0 ? [words.reached(applied, failed, all)] : []),
   ]
@@ -72,7 +85,10 @@ function More({ of }: { of: ChangeRecord }) {
   )
 }
 
-/** The pushes of a campaign, for which its entry stands; they are read when they are asked for. */
+/**
+ * The pushes of a campaign, or of a version by itself, for which its entry stands; they are read when they are asked
+ * for.
+ */
 function Pushes({ of }: { of: ChangeRecord }) {
   const isOpen = useSignal(false)
   return (
@@ -81,19 +97,28 @@ function Pushes({ of }: { of: ChangeRecord }) {
         isOpen.value = event.currentTarget.open
       }}
     >
-      <summary>{say(changeFeedTexts).pushes(of.push_count ?? 0)}</summary>
-      {isOpen.value && <PushList campaignId={of.id} />}
+      <summary>
+        {of.kind === 'campaign'
+          ? say(changeFeedTexts).pushes(of.push_count ?? 0)
+          : say(changeFeedTexts).pushesByItself(of.push_count ?? 0)}
+      </summary>
+      {isOpen.value && <PushList of={of} />}
     </details>
   )
 }
 
-function PushList({ campaignId }: { campaignId: string }) {
+function PushList({ of }: { of: ChangeRecord }) {
+  const isCampaign = of.kind === 'campaign'
   const { rows, failure, isLoading, hasOlder, older, reload } = usePages<ChangeRecord>(
-    `changes-of:${campaignId}`,
+    `changes-of:${of.id}`,
     {
       idOf: ({ id }) => id,
-      load: (address, abort) => api.changes({ campaign: campaignId }, address, abort),
-      touches: (frame) => frame.type === 'campaign_update' && frame.campaign.id === campaignId,
+      load: (address, abort) =>
+        api.changes(isCampaign ? { campaign: of.id } : { auto_apply: of.id }, address, abort),
+      touches: (frame) =>
+        isCampaign
+          ? frame.type === 'campaign_update' && frame.campaign.id === of.id
+          : frame.type === 'auto_apply_update' && frame.auto_apply.fleet_config_id === of.fleet_config_id,
     },
   )
   return (
@@ -111,8 +136,14 @@ function PushList({ campaignId }: { campaignId: string }) {
 }
 
 function Change({ of, hidesWorkload }: { of: ChangeRecord; hidesWorkload: boolean }) {
-  const name = of.kind === 'campaign' ? of.campaign_name : of.workload_name
-  const nameHref = of.kind === 'campaign' ? hrefOf(of) : `/workloads/${of.workload_id}`
+  const isMany = of.kind === 'campaign' || of.kind === 'auto_apply'
+  const name =
+    of.kind === 'campaign'
+      ? of.campaign_name
+      : of.kind === 'auto_apply'
+        ? of.fleet_config_name
+        : of.workload_name
+  const nameHref = isMany ? hrefOf(of) : `/workloads/${of.workload_id}`
   return (
     <li>
       <time class="faint" dateTime={of.at} title={formatExact(of.at)}>
@@ -130,7 +161,7 @@ function Change({ of, hidesWorkload }: { of: ChangeRecord; hidesWorkload: boolea
         )}
         <Linked href={hrefOf(of)}>{describeChange(of)}</Linked>
         <More of={of} />
-        {of.kind === 'campaign' && (of.push_count ?? 0) > 0 && <Pushes of={of} />}
+        {isMany && (of.push_count ?? 0) > 0 && <Pushes of={of} />}
       </div>
     </li>
   )

@@ -101,6 +101,13 @@ test('a version is asked for and approved for newcomers, and the page says who g
   await expect.poll(() => findBarriers(page)).toEqual([])
   await decide('Turn off')
   await newcomers.getByText('Off: nothing is pushed by itself.').waitFor()
+  // Among the changes it is one entry, which opens to its pushes.
+  await page.goto('/changes')
+  const entry = page.getByRole('listitem').filter({ hasText: 'version 2 applies by itself' })
+  await entry.getByRole('link', { name: 'Rim', exact: true }).waitFor()
+  await entry.getByText('1 push by itself').click()
+  await entry.getByRole('listitem').filter({ hasText: 'rim-3' }).waitFor()
+  await expect.poll(() => findBarriers(page)).toEqual([])
 })
 
 test('what fails three newcomers stops, says so, and is an alert that leads there', async () => {
@@ -125,4 +132,23 @@ test('what fails three newcomers stops, says so, and is an alert that leads ther
   await page.getByRole('heading', { name: 'Rim', level: 1 }).waitFor()
   await decide('Continue', 'they were broken')
   await newcomers.getByText('on', { exact: true }).waitFor()
+})
+
+test('a version that is taken back names whom it came to by itself and who has nothing to go back to', async () => {
+  await page.goto('/campaigns')
+  await page.getByRole('link', { name: 'Rim: version 2', exact: true }).click()
+  await page.getByRole('button', { name: 'Take it back', exact: true }).click()
+  await page
+    .getByRole('dialog')
+    .getByText('4 workloads got its version by itself as the first config, and keep it.')
+    .waitFor()
+  await page.keyboard.press('Escape')
+  await decide('Take it back')
+  const region = page.getByRole('region', { name: 'Got this version by itself' })
+  await region.getByText('has nothing to go back to: 4').waitFor()
+  await region.getByRole('link', { name: 'rim-3' }).waitFor()
+  await says('Taken back wherever it still ran.')
+  for (const at of [0, 1, 2])
+    await expect.poll(() => agents[at]!.collector.storage.remoteConfig).toBe(GATEWAY)
+  await expect.poll(() => findBarriers(page)).toEqual([])
 })

@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { listChanges } from '../../../lib/store/change-feed.ts'
+import type { Db } from '../../../lib/store/db.ts'
+import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
+import { AutoApplyScene } from '../../support/auto-apply-scene.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+const database = await useTestDatabase()
+let scene: AutoApplyScene
+
+beforeEach(async () => {
+  scene = await AutoApplyScene.open(database)
+})
+afterEach(() => scene.ctx.close())
+
+const changes = async (query = '') => {
+  const { status, json } = await scene.call(`GET /api/changes${query}`)
+  expect(status, JSON.stringify(json)).toBe(200)
+  return json as ChangeRecord[]
+}
+const kinds = (list: readonly ChangeRecord[]) => list.map(({ kind }) => kind)
+
+/** Bring version 1 to three hosts by a campaign, and to a newcomer by itself. Answers the campaign. */
+async function bring(): Promise<string> {
+  const id = await scene.carry(1)
+  await scene.apply(1)
+  scene.connect('vm-4')
+  await scene.ctx.advance(60_000)
+  for (let n = 0; n < 3; n++) await scene.work(500)
+  await scene.applyAll(['vm-4'])
+  await scene.work(1_000)
+  return id
+}
+
+describe('a version that applies by itself, among the changes', () => {
+  it('is one entry at its last push, which opens to its pushes', async () => {
+    const id = await bring()
+    const all = await changes()
+    expect(kinds(all)).toEqual(['auto_apply', 'campaign'])
+    const [entry] = all
+    const { json } = await scene.on('GET', '/targets')
+    const [target] = json as { started_at: string; push_id: string }[]
+    expect(entry).toMatchObject({
+      at: target!.started_at,
+      who: scene.editor.email,
+      outcome: 'open',
+      auto_apply_status: 'active',
+      fleet_config_id: scene.configId,
+      fleet_config_name: 'Hosts',
+      version_number: 1,
+      push_count: 1,
+      target_count: 1,
+      applied_count: 1,
+    })
+    expect(await changes(`?auto_apply=${entry!.id}`)).toMatchObject([
+      {
+        kind: 'push',
+        id: target!.push_id,
+        workload_place: 'vm-4',
+        auto_apply_id: entry!.id,
+        version_number: 1,
+      },
+    ])
+    expect(kinds(await changes(`?campaign=${id}`))).toEqual(['push', 'push', 'push'])
+  })
+
+  it('is not folded where somebody looks for a host, a kind, or a stretch of time', async () => {
+    await bring()
+    expect(kinds(await changes('?workload=vm-4')).sort()).toEqual(['auto_apply', 'push'])
+    expect(await changes('?kind=push')).toHaveLength(4)
+    const [entry] = await changes()
+    const to = `?to=${entry!.at}`
+    await scene.ctx.advance(60_000)
+    scene.connect('vm-5')
+    await scene.ctx.advance(300)
+    for (let n = 0; n < 3; n++) await scene.work(500)
+    // Its entry has moved on to the newest push; what it did in that stretch is told all the same.
+    expect(kinds(await changes(to))).toEqual(['push', 'campaign'])
+    expect(kinds(await changes())).toEqual(['auto_apply', 'campaign'])
+  })
+
+  it('leaves the pushes by which it is taken back to the campaign that is rolled back', async () => {
+    await scene.carry(1)
+    await scene.write(2)
+    const id = await scene.carry(2, { scope: { workload_ids: [scene.agent('vm-1').workloadId] } })
+    await scene.apply(2)
+    for (let n = 0; n < 3; n++) await scene.work(16_000)
+    await scene.applyAll()
+    await scene.work(1_000)
+    expect((await scene.call(`POST /api/campaigns/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    for (let n = 0; n < 3; n++) {
+      await scene.work(2_000)
+      await scene.applyAll()
+    }
+    const all = await changes()
+    expect(kinds(all).sort()).toEqual(['auto_apply', 'campaign', 'campaign'])
+    // One there, and back for it and the two others.
+    expect(all.find((one) => one.id === id)).toMatchObject({ push_count: 4 })
+    expect(await changes(`?campaign=${id}`)).toHaveLength(4)
+    expect(all.find(({ kind }) => kind === 'auto_apply')).toMatchObject({ outcome: 'ended', push_count: 2 })
+  })
+})
+
+interface Plan {
+  'Relation Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Index Recheck'?: number
+  Plans?: Plan[]
+}
+
+/** How many rows of pushes a plan has read. */
+function pushesRead(plan: Plan): number {
+  const own =
+    plan['Relation Name'] === 'pushes'
+      ? (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']
+      : 0
+  return (plan.Plans ?? []).reduce((sum, part) => sum + pushesRead(part), own)
+}
+
+describe('a page of the changes', () => {
+  it('reads as many pushes as it tells, however many campaigns and versions by themselves made since', async () => {
+    const id = await bring()
+    const workload = scene.agent('vm-1').workloadId
+    for (let port = 50; port < 60; port++) {
+      await pushConfig(scene.ctx.fleet, workload, configYaml(port))
+      await scene.applyAll(['vm-1'])
+    }
+    const [{ auto_apply_id: autoApplyId } = {}] = await changes('?workload=vm-4')
+    for (const column of ['campaign_id', 'auto_apply_id'])
+      await database.pool.execute(
+        `insert into pushes select (jsonb_populate_record(p, jsonb_build_object('push_id', gen_random_uuid(),
+           'seq', p.seq + n + case $2 when 'campaign_id' then 1000000 else 2000000 end, $2::text, $3::text,
+           'submitted_at', p.submitted_at + n * interval '1 second'))).*
+         from pushes p, generate_series(1, 6000) n
+         where p.workload_id = $1 and p.seq = (select max(seq) from pushes where workload_id = $1 and seq < 1000000)`,
+        [workload, column, column === 'campaign_id' ? id : autoApplyId],
+      )
+    await database.pool.execute('analyze pushes')
+    const read: number[] = []
+    const explaining = {
+      ...database.pool,
+      async query(text: string, params: unknown[]) {
+        if (text.includes('from pushes p join workloads')) {
+          const [row] = await database.pool.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(
+            `explain (analyze, format json) ${text}`,
+            params,
+          )
+          read.push(pushesRead(row!['QUERY PLAN'][0]!.Plan))
+        }
+        return database.pool.query(text, params)
+      },
+    } as unknown as Db
+    const nothing = { workload: null, campaign: null, autoApply: null, person: null }
+    const filter = { ...nothing, outcome: null, kind: null, from: null, to: null }
+    const visible = { withRequests: true, withCampaigns: true, withPlans: true }
+    const first = await listChanges(explaining, filter, visible, { after: null, limit: 5 })
+    expect(first.changes.map(({ kind }) => kind)).toContain('push')
+    const second = await listChanges(explaining, filter, visible, { after: first.changes.at(-1)!, limit: 5 })
+    expect(second.changes.length).toBe(5)
+    expect(read).toHaveLength(2)
+    for (const rows of read) expect(rows).toBeLessThan(50)
+  })
+})
