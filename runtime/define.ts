@@ -1,5 +1,6 @@
 import type { Struct } from 'superstruct'
 import { type } from 'superstruct'
+import type { AskAgain } from '../lib/audit/event.ts'
 import type { Gate } from '../lib/model/gates.ts'
 import type { Permission } from '../lib/model/permissions.ts'
 import type { Grant, Scope } from '../lib/model/scopes.ts'
@@ -23,6 +24,8 @@ export interface Actor {
   apiToken: string | null
   /** How the credential arrived; unsafe methods under the cookie also need a fitting Origin. */
   credential: 'bearer' | 'cookie'
+  /** Asks again for the permission of the endpoint, in the transaction of whatever is changed in the actor's name. */
+  askAgain?: AskAgain
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Context } from './context.ts'
 import { readCredential } from './credentials.ts'
 import type { Access, Actor, HttpDefinition, HttpFunction } from './define.ts'
 import { isOriginTrusted } from './origin.ts'
-import { sightOf } from './reach.ts'
+import { alsoAsking, Refused, sightOf } from './reach.ts'
 import { problem, type Reply } from './reply.ts'
 
 /** One call as the guards see it: nothing is checked yet. */
@@ -99,6 +99,25 @@ function permit(
   return { ok: false, reply: problem(reach === 'nothing' ? 'out-of-scope-of-all' : 'out-of-scope') }
 }
 
+/**
+ * The actor of an admitted call, whose changes ask in their transactions for the permission of the endpoint again, where
+ * it must be held.
+ */
+function askingAgain(actor: Actor, access: Access, workloadId: string, ctx: Context): Actor {
+  if (access.kind === 'public' || access.permission === null) return actor
+  return alsoAsking(
+    actor,
+    async (caller) => {
+      const again = permit(caller, access, workloadId, ctx)
+      if (again.ok) return null
+      // Whoever was let in by a right on workloads, and has it nowhere by now, is told the same as for one workload.
+      return access.reach === 'nothing' ? again.reply : problem('out-of-scope')
+    },
+    // Whoever changes users or groups may give the right away by that very change, once it was asked for.
+    access.reach === 'nothing' ? 'at-begin' : 'both',
+  )
+}
+
 /** Who calls, where the definition lets them: by credential, gate and permission, each as it is now. */
 async function admit(
   definition: HttpDefinition,
@@ -111,10 +130,11 @@ async function admit(
   if (!found.ok) return found
   if (gate !== null && !ctx.edition.gates.has(gate))
     return { ok: false, reply: problem('feature-disabled', { feature: gate }) }
-  return access.kind === 'signed-in'
-    ? permit(found.actor, access, lookable(call.params['id'] ?? ''), ctx)
-    : found
+  return access.kind === 'signed-in' ? permit(found.actor, access, workloadOf(call), ctx) : found
 }
+
+/** The workload that a path names, where it names one. */
+const workloadOf = ({ params }: IncomingCall): string => lookable(params['id'] ?? '')
 
 /**
  * Run one HTTP function behind its guards: credential, gate, permission, then parameters and body. The
@@ -140,18 +160,22 @@ export async function callFunction(fn: HttpFunction, call: IncomingCall, ctx: Co
   }
   const body = checkBody(definition.body, bytes)
   if (!body.ok) return body.reply
-  return definition.handle(
-    {
-      params,
-      query: query.query,
-      body: body.body,
-      actor: admitted.actor,
-      sight: sightOf(definition.access, admitted.actor, ctx),
-      remoteAddress: call.remoteAddress,
-      isSecure: call.isSecure,
-      header: call.header,
-      target: { path: call.path, query: call.query },
-    },
-    ctx,
-  )
+  const { access } = definition
+  const request = {
+    params,
+    query: query.query,
+    body: body.body,
+    actor: askingAgain(admitted.actor, access, workloadOf(call), ctx),
+    sight: sightOf(access, admitted.actor, ctx),
+    remoteAddress: call.remoteAddress,
+    isSecure: call.isSecure,
+    header: call.header,
+    target: { path: call.path, query: call.query },
+  }
+  try {
+    return await definition.handle(request, ctx)
+  } catch (error) {
+    if (error instanceof Refused) return error.reply
+    throw error
+  }
 }

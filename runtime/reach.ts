@@ -1,7 +1,9 @@
 import { type StillMay, stillHolds } from '../lib/identity/still-may.ts'
 import type { Permission } from '../lib/model/permissions.ts'
-import { isHeldOn, scopesOf } from '../lib/model/scopes.ts'
+import { grantsOf, isHeldOn, rightsEverywhere, scopesOf } from '../lib/model/scopes.ts'
 import { type ChangeReach, isReachWithin } from '../lib/selectors/within-scope.ts'
+import type { Db } from '../lib/store/db.ts'
+import { listUserGroups } from '../lib/store/groups.ts'
 import type { Context } from './context.ts'
 import type { Access, Actor, Sight } from './define.ts'
 import { problem, type Reply } from './reply.ts'
@@ -49,6 +51,48 @@ export const askAgain = (
   { fleet }: Pick<Context, 'fleet'>,
   ...permissions: readonly Permission[]
 ): StillMay => stillHolds(caller, permissions, (id) => fleet.workload(id)?.trustedLabels ?? null)
+
+/** Thrown in a transaction to take it back: what the caller was let in for is refused by now. */
+export class Refused extends Error {
+  readonly reply: Reply
+
+  constructor(reply: Reply) {
+    super('refused in its transaction')
+    this.reply = reply
+  }
+}
+
+/** Refuses a caller, by what the transaction sees; null lets the change go on. */
+type RefuseNow = (caller: Actor, tx: Db) => Promise<Reply | null> | Reply | null
+
+/**
+ * The actor, whose changes ask once more in their transactions whether they are refused: with the rights that the call
+ * was let in with, because a token gives fewer than its holder has, and with the holder's rights of that moment.
+ */
+export function alsoAsking(actor: Actor, refuse: RefuseNow, when: 'at-begin' | 'both' = 'both'): Actor {
+  return {
+    ...actor,
+    async askAgain(tx, at) {
+      await actor.askAgain?.(tx, at)
+      if (when === 'at-begin' && at === 'at-record') return
+      const grants = grantsOf(await listUserGroups(tx, actor.userId))
+      for (const caller of [actor, { ...actor, grants, permissions: rightsEverywhere(grants) }]) {
+        const reply = await refuse(caller, tx)
+        if (reply !== null) throw new Refused(reply)
+      }
+    },
+  }
+}
+
+/** The actor of a call that is not refused now, whose changes ask the same again; or the reply that refuses it. */
+export async function unlessRefused(
+  { db }: Pick<Context, 'db'>,
+  actor: Actor,
+  refuse: RefuseNow,
+): Promise<{ ok: true; actor: Actor } | { ok: false; reply: Reply }> {
+  const reply = await refuse(actor, db)
+  return reply === null ? { ok: true, actor: alsoAsking(actor, refuse) } : { ok: false, reply }
+}
 
 /** Whether a change of many workloads stays, now and later, where the caller has a permission. */
 export const coversReach = ({ grants }: Caller, permission: Permission, reach: ChangeReach): boolean =>

@@ -2,8 +2,7 @@ import { string, type } from 'superstruct'
 import { findAlert } from '../../lib/store/alerts.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor } from '../../runtime/define.ts'
-import { refuseWorkloads } from '../../runtime/reach.ts'
-import type { Reply } from '../../runtime/reply.ts'
+import { refuseWorkloads, unlessRefused } from '../../runtime/reach.ts'
 
 /** The path parameters of one alert. */
 export const alertParams = type({ id: string() })
@@ -11,9 +10,13 @@ export const alertParams = type({ id: string() })
 /** Whether a text can be an alert's id; the database is not asked for any other text. */
 export const isAlertId = (id: string): boolean => /^[0-9a-f]{32}$/.test(id)
 
-/** The reply where the caller may not resolve the alerts of an alert's workload; null where that is allowed. */
-export async function refuseAlert(ctx: Context, actor: Actor, id: string): Promise<Reply | null> {
-  if (actor.permissions.has('alert:resolve')) return null
-  const alert = await findAlert(ctx.db, id)
-  return alert === null ? null : refuseWorkloads(actor, 'alert:resolve', ctx, [alert.workloadId])
-}
+/**
+ * The actor where the caller may resolve the alerts of an alert's workload, or the reply where not; asked again in the
+ * transaction.
+ */
+export const mayResolve = (ctx: Context, actor: Actor, id: string): ReturnType<typeof unlessRefused> =>
+  unlessRefused(ctx, actor, async (caller, db) => {
+    if (caller.permissions.has('alert:resolve')) return null
+    const alert = await findAlert(db, id)
+    return alert === null ? null : refuseWorkloads(caller, 'alert:resolve', ctx, [alert.workloadId])
+  })

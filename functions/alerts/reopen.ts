@@ -4,7 +4,7 @@ import { AlertRecord } from '../../lib/wire/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { alertParams, isAlertId, refuseAlert } from './_alert-id.ts'
+import { alertParams, isAlertId, mayResolve } from './_alert-id.ts'
 
 /**
  * Open an alert again that an operator has resolved, within ten minutes and while its cause has not gone: later it
@@ -22,10 +22,10 @@ export default defineHttp({
   errors: ['alert-not-found', 'alert-not-reopenable', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
     if (!isAlertId(params.id)) return problem('alert-not-found')
-    const outside = await refuseAlert(ctx, actor, params.id)
-    if (outside !== null) return outside
+    const asking = await mayResolve(ctx, actor, params.id)
+    if (!asking.ok) return asking.reply
     const now = ctx.clock.now()
-    const outcome = await ctx.db.change('alert.reopen', actor, async (tx) => {
+    const outcome = await ctx.db.change('alert.reopen', asking.actor, async (tx) => {
       const reopened = await reopenAlert(tx, params.id, new Date(now.getTime() - REOPEN_MS))
       if (reopened === null) return { ok: true, alert: await findAlert(tx, params.id) }
       await tx.record({

@@ -4,7 +4,7 @@ import { AlertResolved, AlertResolveRequest } from '../../lib/wire/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { alertParams, isAlertId, refuseAlert } from './_alert-id.ts'
+import { alertParams, isAlertId, mayResolve } from './_alert-id.ts'
 
 /** Longest reason, in UTF-16 units: a note, not a document. */
 const REASON_LENGTH_MAX = 500
@@ -33,11 +33,11 @@ export default defineHttp({
   errors: ['reason-invalid', 'alert-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
     if (!isAlertId(params.id)) return problem('alert-not-found')
-    const outside = await refuseAlert(ctx, actor, params.id)
-    if (outside !== null) return outside
+    const asking = await mayResolve(ctx, actor, params.id)
+    if (!asking.ok) return asking.reply
     const reason = readReason(body.reason)
     if (reason === null) return problem('reason-invalid', { max: REASON_LENGTH_MAX })
-    const outcome = await ctx.db.change('alert.resolve', actor, async (tx) => {
+    const outcome = await ctx.db.change('alert.resolve', asking.actor, async (tx) => {
       const resolved = await resolveByOperator(tx, params.id, ctx.clock.now(), reason)
       if (resolved === null) return { ok: true, isKnown: (await findAlert(tx, params.id)) !== null }
       await tx.record({

@@ -1,7 +1,9 @@
 import type { Permission } from '../../lib/model/permissions.ts'
 import { listOpenAutoApplies } from '../../lib/store/auto-apply.ts'
+import type { Db } from '../../lib/store/db.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor } from '../../runtime/define.ts'
+import { unlessRefused } from '../../runtime/reach.ts'
 import type { Reply } from '../../runtime/reply.ts'
 import { refuseSelection, requireFleetConfig } from '../fleet-configs/_fleet-config-path.ts'
 
@@ -9,17 +11,27 @@ import { refuseSelection, requireFleetConfig } from '../fleet-configs/_fleet-con
  * The reply to a decision about what applies by itself where the fleet config, or what is asked for or in force of it,
  * reaches beyond where the caller has a permission; null where it does not.
  */
-export async function refuseAutoApply(
+async function refuseAutoApply(
   ctx: Context,
   id: string,
   actor: Actor,
   permission: Permission,
+  db: Db,
 ): Promise<Reply | null> {
   const found = requireFleetConfig(ctx, id, actor, permission)
   if (!found.ok) return found.reply
-  for (const { selector, priority } of await listOpenAutoApplies(ctx.db, id)) {
+  for (const { selector, priority } of await listOpenAutoApplies(db, id)) {
     const outside = refuseSelection(ctx, actor, permission, { id, selector, priority })
     if (outside !== null) return outside
   }
   return null
 }
+
+/** The actor of a decision about what applies by itself, or the reply where it is refused; asked again in its transaction. */
+export const mayChoose = (
+  ctx: Context,
+  id: string,
+  actor: Actor,
+  permission: Permission,
+): ReturnType<typeof unlessRefused> =>
+  unlessRefused(ctx, actor, (caller, db) => refuseAutoApply(ctx, id, caller, permission, db))

@@ -3,7 +3,7 @@ import { AutoApplyDecision, AutoApplyRecord } from '../../lib/wire/auto-apply.ts
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { fleetConfigParams } from '../fleet-configs/_fleet-config-path.ts'
 import { replyToChoice } from './_auto-apply-of.ts'
-import { refuseAutoApply } from './_auto-apply-scope.ts'
+import { mayChoose } from './_auto-apply-scope.ts'
 
 /** Approve the request that a version applies by itself. With enough approvals it is in force at once. */
 export default defineHttp({
@@ -23,9 +23,14 @@ export default defineHttp({
     'auto-apply-rolled-back',
   ],
   async handle({ params, body, actor }, ctx) {
-    const outside = await refuseAutoApply(ctx, params.id, actor, 'config:approve')
-    if (outside !== null) return outside
-    const choice = { fleetConfigId: params.id, actor, comment: body.comment, planHash: body.plan_hash }
+    const asking = await mayChoose(ctx, params.id, actor, 'config:approve')
+    if (!asking.ok) return asking.reply
+    const choice = {
+      fleetConfigId: params.id,
+      actor: asking.actor,
+      comment: body.comment,
+      planHash: body.plan_hash,
+    }
     return replyToChoice(ctx, actor, await approveAutoApply(ctx.autoApply.parts, choice))
   },
 })

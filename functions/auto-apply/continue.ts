@@ -3,7 +3,7 @@ import { AutoApplyDecision, AutoApplyRecord } from '../../lib/wire/auto-apply.ts
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { fleetConfigParams } from '../fleet-configs/_fleet-config-path.ts'
 import { replyToChoice } from './_auto-apply-of.ts'
-import { refuseAutoApply } from './_auto-apply-scope.ts'
+import { mayChoose } from './_auto-apply-scope.ts'
 
 /** Continue a version that applies by itself, after a pause or after it stopped by itself. */
 export default defineHttp({
@@ -17,9 +17,9 @@ export default defineHttp({
   replies: [{ status: 200, description: 'What goes on.', json: AutoApplyRecord }],
   errors: [...AUTO_APPLY_ERRORS, 'fleet-config-outranks', 'auto-apply-lapsed'],
   async handle({ params, body, actor }, ctx) {
-    const outside = await refuseAutoApply(ctx, params.id, actor, 'workload:push_config')
-    if (outside !== null) return outside
-    const choice = { fleetConfigId: params.id, actor, comment: body.comment }
+    const asking = await mayChoose(ctx, params.id, actor, 'workload:push_config')
+    if (!asking.ok) return asking.reply
+    const choice = { fleetConfigId: params.id, actor: asking.actor, comment: body.comment }
     return replyToChoice(ctx, actor, await continueAutoApply(ctx.autoApply.parts, choice))
   },
 })

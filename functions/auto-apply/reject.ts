@@ -3,7 +3,7 @@ import { AutoApplyDecision, AutoApplyRecord } from '../../lib/wire/auto-apply.ts
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { fleetConfigParams } from '../fleet-configs/_fleet-config-path.ts'
 import { replyToChoice } from './_auto-apply-of.ts'
-import { refuseAutoApply } from './_auto-apply-scope.ts'
+import { mayChoose } from './_auto-apply-scope.ts'
 
 /** Reject the request that a version applies by itself, and say why. */
 export default defineHttp({
@@ -17,9 +17,14 @@ export default defineHttp({
   replies: [{ status: 200, description: 'What was rejected.', json: AutoApplyRecord }],
   errors: [...AUTO_APPLY_ERRORS, 'fleet-config-outranks'],
   async handle({ params, body, actor }, ctx) {
-    const outside = await refuseAutoApply(ctx, params.id, actor, 'config:approve')
-    if (outside !== null) return outside
-    const choice = { fleetConfigId: params.id, actor, comment: body.comment, status: 'rejected' as const }
+    const asking = await mayChoose(ctx, params.id, actor, 'config:approve')
+    if (!asking.ok) return asking.reply
+    const choice = {
+      fleetConfigId: params.id,
+      actor: asking.actor,
+      comment: body.comment,
+      status: 'rejected' as const,
+    }
     return replyToChoice(ctx, actor, await closeAutoApplyRequest(ctx.autoApply.parts, choice))
   },
 })

@@ -3,16 +3,25 @@ import {
   AUTO_APPLY_PLAN_ERRORS,
   requestAutoApply,
 } from '../../lib/auto-apply/decisions.ts'
+import type { WantedAutoApply } from '../../lib/auto-apply/plan.ts'
 import { SELECTOR_ERRORS } from '../../lib/selectors/read-selector.ts'
 import { AutoApplyRecord, AutoApplyRequest } from '../../lib/wire/auto-apply.ts'
-import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { problem } from '../../runtime/reply.ts'
+import type { Context } from '../../runtime/context.ts'
+import { type Actor, defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { unlessRefused } from '../../runtime/reach.ts'
+import { problem, type Reply } from '../../runtime/reply.ts'
 import {
   fleetConfigParams,
   refuseSelection,
   requireFleetConfig,
 } from '../fleet-configs/_fleet-config-path.ts'
 import { readWantedAutoApply, replyToChoice } from './_auto-apply-of.ts'
+
+/** The reply where the fleet config, as it is or as it is asked for, reaches beyond where the caller may push. */
+function refuseWanted(ctx: Context, caller: Actor, id: string, wanted: WantedAutoApply): Reply | null {
+  const found = requireFleetConfig(ctx, id, caller, 'workload:push_config')
+  return found.ok ? refuseSelection(ctx, caller, 'workload:push_config', { id, ...wanted }) : found.reply
+}
 
 /** Request that a version applies by itself, with the selector and the priority that the fleet config is to have. */
 export default defineHttp({
@@ -41,10 +50,12 @@ export default defineHttp({
     const { config } = found
     const read = readWantedAutoApply(config, body)
     if (!read.ok) return problem(read.code, read.details)
-    const outside = refuseSelection(ctx, actor, 'workload:push_config', { id: config.id, ...read.wanted })
-    if (outside !== null) return outside
+    const asking = await unlessRefused(ctx, actor, (caller) =>
+      refuseWanted(ctx, caller, config.id, read.wanted),
+    )
+    if (!asking.ok) return asking.reply
     const { comment, plan_hash: planHash, prod_confirmation: prodConfirmation } = body
-    const asked = { ...read.wanted, planHash, prodConfirmation, actor, comment }
+    const asked = { ...read.wanted, planHash, prodConfirmation, actor: asking.actor, comment }
     return replyToChoice(ctx, actor, await requestAutoApply(ctx.autoApply.parts, config, asked), 201)
   },
 })

@@ -7,10 +7,11 @@ import type { Permission } from '../../lib/model/permissions.ts'
 import { scopesOf } from '../../lib/model/scopes.ts'
 import { mayReach } from '../../lib/selectors/within-scope.ts'
 import { findCampaign, type StoredCampaign } from '../../lib/store/campaigns.ts'
+import type { Db } from '../../lib/store/db.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor, Sight } from '../../runtime/define.ts'
-import { coversReach, refuseReach } from '../../runtime/reach.ts'
+import { coversReach, refuseReach, unlessRefused } from '../../runtime/reach.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
 import { readablePartOf } from '../fleet-configs/_fleet-config-path.ts'
 
@@ -51,19 +52,33 @@ export function seesCampaign(
 
 /** The reply where a campaign can reach workloads on which the caller lacks a permission; null where it cannot. */
 export async function refuseCampaign(
-  ctx: Context,
+  db: Db,
   id: string,
   actor: Actor,
   permission: Permission,
   { isBack = false } = {},
 ): Promise<Reply | null> {
   if (actor.permissions.has(permission)) return null
-  const campaign = await findCampaign(ctx.db, id)
+  const campaign = await findCampaign(db, id)
   if (campaign === null) return null
   // Former configs go back to all that were changed, also those that the selector does not select any more.
   const { cutTo, ...selection } = reachOfCampaign(campaign)
   return refuseReach(actor, permission, { cutTo, ...(isBack ? {} : selection) })
 }
+
+/** The actor of a decision about a campaign, or the reply where it is refused; asked again in its transaction. */
+export const mayDecide = (
+  ctx: Context,
+  id: string,
+  actor: Actor,
+  permission: Permission,
+  options: { isBack?: boolean } = {},
+): ReturnType<typeof unlessRefused> =>
+  unlessRefused(ctx, actor, (caller, db) => refuseCampaign(db, id, caller, permission, options))
+
+/** The reply where somebody may not push to all that a draft of a campaign can reach; null where that is allowed. */
+export const refuseDraft = (actor: Actor, draft: CampaignDraft): Reply | null =>
+  refuseReach(actor, 'workload:push_config', reachOfCampaign(draft))
 
 /** What is asked for, cut to where the caller may push. */
 export function cutToScopes(draft: CampaignDraft, { grants }: Actor): CampaignDraft {

@@ -1,7 +1,7 @@
 import { approveCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
-import { campaignParams, refuseCampaign, replyToDecision } from './_campaign-of.ts'
+import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 
 /** Approve the plan with the hash that is sent; refused when the campaign has another plan by now. */
 export default defineHttp({
@@ -15,11 +15,11 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS, 'approval-needs-another'],
   async handle({ params, body, actor }, ctx) {
-    const outside = await refuseCampaign(ctx, params.id, actor, 'config:approve')
-    if (outside !== null) return outside
+    const asking = await mayDecide(ctx, params.id, actor, 'config:approve')
+    if (!asking.ok) return asking.reply
     const outcome = await approveCampaign(ctx.campaigns.parts, {
       id: params.id,
-      actor,
+      actor: asking.actor,
       comment: body.comment,
       planHash: body.plan_hash,
     })

@@ -3,7 +3,7 @@ import { readLimits } from '../../lib/campaigns/read-campaign.ts'
 import { CampaignContinueRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { problem } from '../../runtime/reply.ts'
-import { campaignParams, refuseCampaign, replyToDecision } from './_campaign-of.ts'
+import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 
 /** Continue a paused or halted campaign; limits may be raised, with a comment. */
 export default defineHttp({
@@ -17,11 +17,11 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS, 'campaign-number-invalid'],
   async handle({ params, body, actor }, ctx) {
-    const outside = await refuseCampaign(ctx, params.id, actor, 'workload:push_config')
-    if (outside !== null) return outside
+    const asking = await mayDecide(ctx, params.id, actor, 'workload:push_config')
+    if (!asking.ok) return asking.reply
     const limits = readLimits(body.limits ?? {})
     if (!limits.ok) return problem(limits.code, limits.details)
-    const decision = { id: params.id, actor, comment: body.comment, limits: limits.value }
+    const decision = { id: params.id, actor: asking.actor, comment: body.comment, limits: limits.value }
     return replyToDecision(ctx, actor, await continueCampaign(ctx.campaigns.parts, decision))
   },
 })

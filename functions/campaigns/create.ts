@@ -2,8 +2,9 @@ import { createCampaign } from '../../lib/campaigns/decisions.ts'
 import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign.ts'
 import { CampaignCreateRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { alsoAsking } from '../../runtime/reach.ts'
 import { problem } from '../../runtime/reply.ts'
-import { cutToScopes, refuseVersion, replyToDecision } from './_campaign-of.ts'
+import { cutToScopes, refuseDraft, refuseVersion, replyToDecision } from './_campaign-of.ts'
 
 /** Create a campaign, as a draft: a change that is to be carried to many workloads. */
 export default defineHttp({
@@ -21,11 +22,8 @@ export default defineHttp({
     if (!read.ok) return problem(read.code, read.details)
     const foreign = await refuseVersion(ctx, actor, read.value)
     if (foreign !== null) return foreign
-    return replyToDecision(
-      ctx,
-      actor,
-      await createCampaign(ctx.campaigns.parts, cutToScopes(read.value, actor), actor),
-      201,
-    )
+    const draft = cutToScopes(read.value, actor)
+    const asking = alsoAsking(actor, (caller) => refuseDraft(caller, draft))
+    return replyToDecision(ctx, actor, await createCampaign(ctx.campaigns.parts, draft, asking), 201)
   },
 })

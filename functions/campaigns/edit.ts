@@ -2,11 +2,13 @@ import { changeCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.t
 import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign.ts'
 import { CampaignCreateRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { alsoAsking } from '../../runtime/reach.ts'
 import { problem } from '../../runtime/reply.ts'
 import {
   campaignParams,
   cutToScopes,
   refuseCampaign,
+  refuseDraft,
   refuseVersion,
   replyToDecision,
 } from './_campaign-of.ts'
@@ -23,18 +25,19 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The draft.', json: CampaignRecord }],
   errors: [...CAMPAIGN_ERRORS, ...DECISION_ERRORS, 'body-too-large'],
   async handle({ params, body, actor }, ctx) {
-    const outside = await refuseCampaign(ctx, params.id, actor, 'workload:push_config')
+    const outside = await refuseCampaign(ctx.db, params.id, actor, 'workload:push_config')
     if (outside !== null) return outside
     const read = readCampaign(body)
     if (!read.ok) return problem(read.code, read.details)
     const foreign = await refuseVersion(ctx, actor, read.value)
     if (foreign !== null) return foreign
-    const outcome = await changeCampaign(
-      ctx.campaigns.parts,
-      params.id,
-      cutToScopes(read.value, actor),
+    const draft = cutToScopes(read.value, actor)
+    const asking = alsoAsking(
       actor,
+      async (caller, db) =>
+        refuseDraft(caller, draft) ?? (await refuseCampaign(db, params.id, caller, 'workload:push_config')),
     )
+    const outcome = await changeCampaign(ctx.campaigns.parts, params.id, draft, asking)
     return replyToDecision(ctx, actor, outcome)
   },
 })

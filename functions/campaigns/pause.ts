@@ -1,7 +1,7 @@
 import { DECISION_ERRORS, pauseCampaign } from '../../lib/campaigns/decisions.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { campaignParams, refuseCampaign, replyToDecision } from './_campaign-of.ts'
+import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 
 /** Pause a campaign: no further target is started until somebody continues it. */
 export default defineHttp({
@@ -17,9 +17,9 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS],
   async handle({ params, body, actor }, ctx) {
-    const outside = await refuseCampaign(ctx, params.id, actor, 'workload:push_config')
-    if (outside !== null) return outside
-    const decision = { id: params.id, actor, comment: body.comment }
+    const asking = await mayDecide(ctx, params.id, actor, 'workload:push_config')
+    if (!asking.ok) return asking.reply
+    const decision = { id: params.id, actor: asking.actor, comment: body.comment }
     return replyToDecision(ctx, actor, await pauseCampaign(ctx.campaigns.parts, decision))
   },
 })

@@ -16,7 +16,7 @@ export default defineHttp({
   replies: [{ status: 202, description: 'The campaign, while it is being planned.', json: CampaignRecord }],
   errors: ['campaign-not-found', 'campaign-not-ready', 'campaign-being-planned'],
   async handle({ params, actor }, ctx) {
-    const outside = await refuseCampaign(ctx, params.id, actor, 'workload:push_config')
+    const outside = await refuseCampaign(ctx.db, params.id, actor, 'workload:push_config')
     if (outside !== null) return outside
     const campaign = await findCampaign(ctx.db, params.id)
     if (campaign === null) return problem('campaign-not-found')

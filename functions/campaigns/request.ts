@@ -1,7 +1,7 @@
 import { DECISION_ERRORS, requestCampaign } from '../../lib/campaigns/decisions.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { campaignParams, refuseCampaign, replyToDecision } from './_campaign-of.ts'
+import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 
 /** Ask for the plan of a campaign to be approved; from then on the campaign cannot be changed. */
 export default defineHttp({
@@ -15,11 +15,11 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS, 'campaign-changes-nothing', 'production-confirmation-required'],
   async handle({ params, body, actor }, ctx) {
-    const outside = await refuseCampaign(ctx, params.id, actor, 'workload:push_config')
-    if (outside !== null) return outside
+    const asking = await mayDecide(ctx, params.id, actor, 'workload:push_config')
+    if (!asking.ok) return asking.reply
     const outcome = await requestCampaign(ctx.campaigns.parts, {
       id: params.id,
-      actor,
+      actor: asking.actor,
       comment: body.comment,
       planHash: body.plan_hash,
       prodConfirmation: body.prod_confirmation,

@@ -1,7 +1,7 @@
 import { DECISION_ERRORS, startCampaign } from '../../lib/campaigns/decisions.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { campaignParams, refuseCampaign, replyToDecision } from './_campaign-of.ts'
+import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 
 /** Begin to carry an approved campaign to its workloads. */
 export default defineHttp({
@@ -17,9 +17,9 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS, 'approval-needs-another', 'approval-expired'],
   async handle({ params, body, actor }, ctx) {
-    const outside = await refuseCampaign(ctx, params.id, actor, 'workload:push_config')
-    if (outside !== null) return outside
-    const decision = { id: params.id, actor, comment: body.comment }
+    const asking = await mayDecide(ctx, params.id, actor, 'workload:push_config')
+    if (!asking.ok) return asking.reply
+    const decision = { id: params.id, actor: asking.actor, comment: body.comment }
     return replyToDecision(ctx, actor, await startCampaign(ctx.campaigns.parts, decision))
   },
 })

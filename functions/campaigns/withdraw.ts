@@ -1,7 +1,7 @@
 import { closeCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { campaignParams, refuseCampaign, replyToDecision } from './_campaign-of.ts'
+import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 
 /** Withdraw a campaign that was not started. */
 export default defineHttp({
@@ -17,9 +17,14 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS],
   async handle({ params, body, actor }, ctx) {
-    const outside = await refuseCampaign(ctx, params.id, actor, 'workload:push_config')
-    if (outside !== null) return outside
-    const decision = { id: params.id, actor, comment: body.comment, status: 'withdrawn' as const }
+    const asking = await mayDecide(ctx, params.id, actor, 'workload:push_config')
+    if (!asking.ok) return asking.reply
+    const decision = {
+      id: params.id,
+      actor: asking.actor,
+      comment: body.comment,
+      status: 'withdrawn' as const,
+    }
     return replyToDecision(ctx, actor, await closeCampaign(ctx.campaigns.parts, decision))
   },
 })

@@ -6,7 +6,7 @@ import { rightsSomewhere } from '../../lib/model/scopes.ts'
 import { DesiredFleetRequest, DesiredFleetResult } from '../../lib/wire/desired.ts'
 import type { Context } from '../../runtime/context.ts'
 import { type Actor, defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
-import { refuseReach } from '../../runtime/reach.ts'
+import { refuseReach, unlessRefused } from '../../runtime/reach.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
 import { cutToScopes, replyToDecision } from '../campaigns/_campaign-of.ts'
 import { refuseSelection } from '../fleet-configs/_fleet-config-path.ts'
@@ -70,8 +70,10 @@ export default defineHttp({
     if (!rightsSomewhere(actor.grants).has('config:create')) return problem('forbidden')
     const definition = readFleetConfig(body)
     if (!definition.ok) return problem(definition.code, definition.details)
-    const outside = refuseDefinition(ctx, actor, definition.fields)
-    if (outside !== null) return outside
+    const asking = await unlessRefused(ctx, actor, (caller) =>
+      refuseDefinition(ctx, caller, definition.fields),
+    )
+    if (!asking.ok) return asking.reply
     const { takeover, ...rules } = body.campaign ?? {}
     const ask = (fleetConfigId: string, number: number) =>
       readCampaign({
@@ -86,7 +88,7 @@ export default defineHttp({
     const outcome = await applyDesiredFleet(
       { ...ctx.campaigns.parts, fleetConfigs: ctx.fleetConfigs },
       {
-        actor,
+        actor: asking.actor,
         owner: body.owner,
         definition: definition.fields,
         version: readDraft({ ...body, comment: '' }),

@@ -2,6 +2,7 @@ import { defaulted, string, type } from 'superstruct'
 import { releaseDesiredFleet } from '../../lib/desired/apply-fleet.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
+import { unlessRefused } from '../../runtime/reach.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
 import { fleetConfigParams, requireFleetConfig } from '../fleet-configs/_fleet-config-path.ts'
 
@@ -24,11 +25,14 @@ export default defineHttp({
     'audit-unavailable',
   ],
   async handle({ params, query, actor }, ctx) {
-    const found = requireFleetConfig(ctx, params.id, actor, 'workload:push_config')
-    if (!found.ok) return found.reply
+    const asking = await unlessRefused(ctx, actor, (caller) => {
+      const found = requireFleetConfig(ctx, params.id, caller, 'workload:push_config')
+      return found.ok ? null : found.reply
+    })
+    if (!asking.ok) return asking.reply
     const outcome = await releaseDesiredFleet(
       { ...ctx.campaigns.parts, fleetConfigs: ctx.fleetConfigs },
-      { fleetConfigId: params.id, owner: query.owner, actor },
+      { fleetConfigId: params.id, owner: query.owner, actor: asking.actor },
     )
     if (outcome.ok) {
       for (const campaign of outcome.changed) ctx.campaigns.decided(campaign)

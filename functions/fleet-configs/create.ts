@@ -6,6 +6,7 @@ import { insertFleetConfig, type StoredFleetConfig } from '../../lib/store/fleet
 import { FleetConfigRecord, FleetConfigRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { unlessRefused } from '../../runtime/reach.ts'
 import { created, problem } from '../../runtime/reply.ts'
 import { refuseSelection } from './_fleet-config-path.ts'
 import { FLEET_CONFIG_ERRORS, readFleetConfig } from './_fleet-config-request.ts'
@@ -30,8 +31,10 @@ export default defineHttp({
   async handle({ body, actor }, ctx) {
     const read = readFleetConfig(body)
     if (!read.ok) return problem(read.code, read.details)
-    const outside = refuseSelection(ctx, actor, 'config:create', { id: null, ...read.fields })
-    if (outside !== null) return outside
+    const asking = await unlessRefused(ctx, actor, (caller) =>
+      refuseSelection(ctx, caller, 'config:create', { id: null, ...read.fields }),
+    )
+    if (!asking.ok) return asking.reply
     if (ctx.fleetConfigs.configs.length >= FLEET_CONFIGS_MAX)
       return problem('fleet-configs-too-many', { max: FLEET_CONFIGS_MAX })
     const now = ctx.clock.now()
@@ -43,7 +46,7 @@ export default defineHttp({
       createdAt: now,
       updatedAt: now,
     }
-    const stored = await ctx.db.change('fleet-config.create', actor, async (tx) => {
+    const stored = await ctx.db.change('fleet-config.create', asking.actor, async (tx) => {
       if (!(await insertFleetConfig(tx, config))) return { ok: false, code: 'fleet-config-taken' }
       await tx.record({
         action: 'fleet_config.create',

@@ -7,6 +7,7 @@ import { lockFleetConfig, updateFleetConfig } from '../../lib/store/fleet-config
 import { FleetConfigRecord, FleetConfigRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { unlessRefused } from '../../runtime/reach.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import {
   findFleetConfig,
@@ -45,11 +46,13 @@ export default defineHttp({
     const known = requireFleetConfig(ctx, params.id, actor, 'config:create')
     if (!known.ok) return known.reply
     const before = known.config
-    const outside = refuseSelection(ctx, actor, 'config:create', { id: before.id, ...read.fields })
-    if (outside !== null) return outside
+    const asking = await unlessRefused(ctx, actor, (caller) =>
+      refuseSelection(ctx, caller, 'config:create', { id: before.id, ...read.fields }),
+    )
+    if (!asking.ok) return asking.reply
     const managed = refuseManaged(ctx, before.id)
     if (managed !== null) return managed
-    const stored = await ctx.db.change('fleet-config.update', actor, async (tx) => {
+    const stored = await ctx.db.change('fleet-config.update', asking.actor, async (tx) => {
       const stands = await lockFleetConfig(tx, before.id)
       // Somebody else may have widened the selector in this moment: what is not one's own is not taken back.
       if (stands !== null && !(await stillCovers(tx, actor, 'config:create', stands)))

@@ -26,7 +26,7 @@ export interface ActTransaction extends Db {
 export interface Act {
   /**
    * Run `work` in the transaction, after writing what agents have reported so far. The transaction is rolled back, with
-   * its records, when `work` throws or its outcome is not ok. Throws `CommitInDoubt` when it is not known whether the
+   * its records, when `work` throws, its outcome is not ok, or the actor may not make the change any more. Throws `CommitInDoubt` when it is not known whether the
    * commit succeeded. May be called once only.
    */
   commit<const T extends Outcome>(work: (tx: ActTransaction) => Promise<T>): Promise<T>
@@ -156,7 +156,10 @@ class ActingDatabase implements AuditedDatabase {
       await tx.record(event)
       return { ok: true }
     }
-    return this.change('audit.observe', actor, record, { sink: 'before-commit', waitsForReports: false })
+    // What was seen is recorded whether or not the actor could still do something.
+    const seen =
+      actor === null ? null : { userId: actor.userId, email: actor.email, apiToken: actor.apiToken ?? null }
+    return this.change('audit.observe', seen, record, { sink: 'before-commit', waitsForReports: false })
   }
 
   async upToDate(): Promise<Database> {
@@ -234,6 +237,7 @@ class OpenAct implements Act {
     if (this.#options.waitsForReports !== false) await this.#parts.writeReports()
     try {
       const outcome = await this.#db.transaction(this.#name, async (tx) => {
+        await this.#actor?.askAgain?.(tx, 'at-begin')
         const outcome = await work(this.#join(tx))
         if (!outcome.ok) throw new TakenBack(outcome)
         if (this.#options.sink === 'before-commit') await this.#delivery.tell(this.#records)
@@ -260,6 +264,7 @@ class OpenAct implements Act {
 
   async #record(tx: Db, event: Omit<AuditEvent, 'actor'>): Promise<void> {
     const { clock, random } = this.#parts
+    if (this.#records.length === 0) await this.#actor?.askAgain?.(tx, 'at-record')
     try {
       await lockAuditChain(tx)
       // The time is read under the lock as well, so that the chain's order is the order of its times.

@@ -1,11 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { AuditHead, AuditRecord } from '../store/audit.ts'
+import type { Db } from '../store/db.ts'
+
+/**
+ * Asks in the transaction of a change whether its actor may still make it: before anything is done, and once more before
+ * its record is written, when it holds its locks. Throws where that is not so any more, which takes the change back.
+ */
+export type AskAgain = (tx: Db, when: 'at-begin' | 'at-record') => Promise<void>
 
 /** The user who acts, and the name of the API token that was used, if any. */
 export interface AuditActor {
   userId: string
   email: string
   apiToken?: string | null
+  /** Absent for what was decided before and is carried out now. */
+  askAgain?: AskAgain
 }
 
 /** What happened, as the code that did it says. Never a password, a token, a secret or config text. */
