@@ -86,7 +86,9 @@ const KNOWN_TOKEN =
   /\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:sa|c|pat)[-_][A-Za-z0-9_=-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,}|sk-[A-Za-z0-9_-]{16,}|NRAK-[A-Z0-9]{10,}|[A-Za-z0-9]{36}NRAL|dt0[a-z]\d\d\.[A-Za-z0-9.]{20,}|AIza[A-Za-z0-9_-]{30,}|hc[a-z]{2}_[A-Za-z0-9]{20,})/g
 /** `xoxb-` and ten characters. */
 const KNOWN_TOKEN_LENGTH_MIN = 15
-const URL_LIKE = /\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s"'<>`]+/gi
+const URL_START = /\b[a-z][a-z0-9+.-]{0,30}:\/\/(?=[^\s"'<>`])/gi
+/** What ends a URL in a text, although a password may hold each but a blank. */
+const URL_END = /[\s"'<>`]/g
 /**
  * The text before an `@`, from the last character that cannot be part of a name or password. What follows may be any
  * host: one in letters of any script, or one that is filled in at start (`${env:HOST}`).
@@ -183,10 +185,45 @@ function redactTokens(text: string): string {
 
 /** Take secrets out of URLs, and credentials that stand before a host. */
 function redactAddresses(text: string): string {
-  let clean = text.includes('://') ? text.replace(URL_LIKE, (url) => redactUrl(url)) : text
+  let clean = text.includes('://') ? redactUrls(text) : text
   if (clean.includes('@')) clean = clean.replace(BEFORE_DRIVER, `${MASK}@`)
   return clean.includes('@') ? clean.replace(BEFORE_AT, redactBeforeAt) : clean
 }
+
+/** Take secrets out of the URLs of a text. Goes through the text once. */
+function redactUrls(text: string): string {
+  let clean = ''
+  let kept = 0
+  let word = { end: 0, lastAt: -1 }
+  for (const match of text.matchAll(URL_START)) {
+    if (match.index < kept) continue
+    const authority = match.index + match[0].length
+    let end = search(URL_END, text, authority)
+    if (beginsPassword(text.slice(authority, end))) {
+      if (word.end <= authority) word = wordAt(text, authority)
+      if (word.lastAt > end) end = search(URL_END, text, word.lastAt)
+    }
+    clean += text.slice(kept, match.index) + redactUrl(text.slice(match.index, end))
+    kept = end
+  }
+  return clean + text.slice(kept)
+}
+
+/** Where the word at a place ends, and where its last `@` stands. */
+function wordAt(text: string, from: number): { end: number; lastAt: number } {
+  const end = search(/\s/g, text, from)
+  const at = text.slice(from, end).lastIndexOf('@')
+  return { end, lastAt: at < 0 ? -1 : from + at }
+}
+
+function search(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from
+  return pattern.exec(text)?.index ?? text.length
+}
+
+/** Whether what follows the `://` of a URL up to a quote or bracket begins a password that goes on behind it. */
+const beginsPassword = (beginning: string): boolean =>
+  !beginning.includes('@') && holdsPassword(beginning.slice(0, indexOfAny(beginning, '/?#', 0)))
 
 /** `(user:pass@` without what stands behind the bracket. */
 function redactBeforeAt(stretch: string, offset: number, text: string): string {
@@ -225,24 +262,32 @@ export function redactUrl(url: string): string {
 const FILLED_IN = /\$\{[^${}]{0,80}\}/g
 
 /**
- * Where the `@` behind the user information of a URL stands; before `authority` where there is none. A password may
- * hold the marks that end a host: where a colon, with a name before it or without (Redis), stands before such a mark and
- * what follows the colon is no port, they belong to the credentials, up to the last `@`. Behind digits that is true of
- * the path, where an `@` does not begin a part of it, and of a query without a `=` before the `@`: a password is not
- * shown in favour of such an address.
+ * Where the `@` behind the user information of a URL stands; before `authority` where there is none. A password may hold
+ * the marks that end a host, and an `@` as well, and is not shown in favour of an address: all up to the last `@` belongs
+ * to the credentials where an `@`, or a colon that no port follows, stands before such a mark. Behind a port that is true
+ * of the path, where an `@` does not begin a part of it, and of a query without a `=` before the `@`.
  */
 function credentialsEnd(url: string, authority: number): number {
-  const end = indexOfAny(url, '/?#', authority)
-  const at = url.lastIndexOf('@', end - 1)
-  const host = url.slice(Math.max(authority, at + 1), end).replace(FILLED_IN, '0')
-  const colon = host.startsWith('[') ? -1 : host.indexOf(':')
-  if (colon < 0 || end === url.length) return at
   const last = url.lastIndexOf('@')
-  if (!/^\d{0,5}$/.test(host.slice(colon + 1))) return Math.max(at, last)
+  if (last < authority) return -1
+  const end = indexOfAny(url, '/?#', authority)
+  const host = url.slice(authority, end)
+  if (host.includes('@') || holdsPassword(host)) return last
+  if (!host.includes(':') || IN_BRACKETS.test(host)) return -1
   const query = indexOfAny(url, '?#', end)
   if (last > query && !url.slice(query, last).includes('=')) return last
   const inPath = url.lastIndexOf('@', query - 1)
-  return inPath > end && url[inPath - 1] !== '/' ? inPath : at
+  return inPath > end && url[inPath - 1] !== '/' ? inPath : -1
+}
+
+/** An IPv6 address, with a port or without. */
+const IN_BRACKETS = /^\[[^\]]*\](?::\d{0,5})?$/
+
+/** Whether a colon that no port follows stands in what should be a host. */
+function holdsPassword(authority: string): boolean {
+  const host = authority.replace(FILLED_IN, '0')
+  const colon = IN_BRACKETS.test(host) ? -1 : host.indexOf(':')
+  return colon >= 0 && !/^\d{0,5}$/.test(host.slice(colon + 1))
 }
 
 function indexOfAny(text: string, characters: string, from: number): number {
@@ -258,10 +303,13 @@ function decodeLoosely(text: string): string {
   }
 }
 
+const BEGINS_AS_URL = /^[a-z][a-z0-9+.-]{0,30}:\/\//i
+
 /** A string of a config that may be shown: masked whole when it looks secret, else without credentials. */
 export function redactString(value: string): string {
   if (SECRET_VALUE.test(value) || redactTokens(value) !== value) return MASK
-  return redactAddresses(value)
+  // In a value that is an address, quotes and blanks end nothing.
+  return redactAddresses(BEGINS_AS_URL.test(value) && value.includes('@') ? redactUrl(value) : value)
 }
 
 /**

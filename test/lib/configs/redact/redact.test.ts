@@ -24,6 +24,17 @@ describe('free text', () => {
     ['a password with a question mark and no name', 'dial redis://:hunter2?x@db:6379/0 failed', 'hunter2'],
     ['a password with a question mark behind digits', 'dial redis://app:12?hunter2@db failed', 'hunter2'],
     ['the digits before a hash in a password', 'dial redis://app:4711#hunter2@db failed', '4711'],
+    ['a password with an @ and a slash behind it', 'dial redis://:p@a/hunter2@host:6379/0 failed', 'hunter2'],
+    ['a password with an @, a slash and a port', 'dial redis://app:p@a:1/hunter2@host failed', 'hunter2'],
+    ['a password with an @ and a path of its own', 'dial redis://app:p@a/@hunter2@host/0 failed', 'hunter2'],
+    ['a password with an @, a query and a =', 'dial redis://app:p@a?b=hunter2@host/0 failed', 'hunter2'],
+    ['a name with an @ and a slash', 'dial https://tok@en/hunter2@host failed', 'hunter2'],
+    ['a password behind a bracket', 'dial https://[app:x/hunter2@host failed', 'hunter2'],
+    ['a password behind what looks like an address', 'dial https://[::1]x:y/hunter2@host failed', 'hunter2'],
+    ['a password with a quote', "dial postgres://app:hunter2's@db/x failed", 'hunter2'],
+    ['what stands behind the quote of a password', "dial postgres://app:it'hunter2@db/x failed", 'hunter2'],
+    ['a password with angle brackets', 'dial postgres://app:a<hunter2>b@db/x failed', 'hunter2'],
+    ['a password with a backtick', 'dial postgres://app:a`hunter2@db/x failed', 'hunter2'],
     ['a password with a slash without a scheme', 'dsn app:pa/hunter2@tcp(db:3306)/x is wrong', 'hunter2'],
     ['a secret query value', 'GET https://h/x?b=1&api-key=hunter2 -> 401', 'hunter2'],
     ['credentials before a host that is filled in', 'connect app:hunter2@${env:HOST}:4317 failed', 'hunter2'],
@@ -64,6 +75,8 @@ describe('free text', () => {
       'get https://[::1]:4318/a@b failed',
       'listen tcp://:4317/v1/@me failed',
       'get https://db/who/a@b failed',
+      'get "http://db:4317" or <http://db/x>, or ask `http://db` and a@b',
+      "{'endpoint':'http://db:4317','name':'a@b'}",
     ])
       expect(redactText(url)).toBe(url)
   })
@@ -79,6 +92,10 @@ describe('free text', () => {
       '=\\',
       'eyJaaaaaa.',
       'a.a.',
+      'a://b:c<',
+      'a://b:c< ',
+      'a://b:@/',
+      "a://b'",
     ]) {
       const text = piece.repeat(1_000_000 / piece.length).slice(0, 1_000_000)
       const started = performance.now()
@@ -165,6 +182,11 @@ describe('values of a config', () => {
     expect(redactValue('hunter2', ['exporters', 'datadog', 'api', 'key'])).toBe(MASK)
     expect(holdsSecretKey({ api: { key: 'hunter2' } })).toBe(true)
     expect(holdsSecretKey({ sort: { key: 'name' } })).toBe(false)
+  })
+
+  it('masks all credentials of a value that is one address, whatever its password holds', () => {
+    for (const password of ["hun'ter2", 'hun"ter2', 'hun ter2', '12"ter2', "12'ter2", 'p@a/ter2', 'p@a ter2'])
+      expect(redactValue(`redis://:${password}@db:6379/0`), password).toBe('redis://db:6379/0')
   })
 
   it('masks a value whose path holds a secret key', () => {
