@@ -101,10 +101,10 @@ function permit(
 
 /**
  * The actor of an admitted call, whose changes ask in their transactions for the permission of the endpoint again, where
- * it must be held.
+ * it must be held. A handler that refuses by itself what lies outside asks by itself again, too.
  */
 function askingAgain(actor: Actor, access: Access, workloadId: string, ctx: Context): Actor {
-  if (access.kind === 'public' || access.permission === null) return actor
+  if (access.kind === 'public' || access.permission === null || access.reach === 'handler') return actor
   return alsoAsking(
     actor,
     async (caller) => {

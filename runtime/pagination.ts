@@ -22,6 +22,8 @@ export interface ListSpec<Item> {
   fetch(page: Page): Promise<readonly Item[] | Looked<Item>>
   /** Leaves out what the caller is not shown; a page says how many (`OUTSIDE_HEADER`). Absent where all is shown. */
   isSeen?: ((item: Item) => boolean) | null
+  /** Counts all rows that are not shown, for an answer that holds the whole list; absent where all is shown. */
+  countOutside?: (() => Promise<number>) | null
   keyOf(item: Item): CursorKey
   toWire(item: Item): unknown
 }
@@ -54,7 +56,8 @@ export async function listReply<Item>(
   if (query.limit === undefined) {
     // The first rows come before the status line, so that a failure is still a status of its own.
     const first = await look(list, after, CHUNK)
-    return jsonText(streamArray(list, first))
+    const outside = list.countOutside ? await list.countOutside() : null
+    return jsonText(streamArray(list, first), outside === null ? {} : { [OUTSIDE_HEADER]: String(outside) })
   }
   const limit = readLimit(query.limit)
   if (limit === null) return problem('invalid-limit')

@@ -1,18 +1,12 @@
 import { array, optional, string, type } from 'superstruct'
-import { toApprovalRecord } from '../../lib/changes/approval-record.ts'
-import { listApprovals } from '../../lib/store/approvals.ts'
+import { type ApprovalSurroundings, toApprovalRecord } from '../../lib/changes/approval-record.ts'
+import { type Approval, countApprovalsOutside, listApprovals } from '../../lib/store/approvals.ts'
 import { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
-import { holdsOn } from '../../runtime/reach.ts'
+import { seenIds, seesWorkloads } from '../../runtime/reach.ts'
 import { withSurroundings } from './_approval-of.ts'
-import {
-  approvalKey,
-  approvalOrder,
-  readApprovalKey,
-  readStatuses,
-  unknownStatus,
-} from './_approval-replies.ts'
+import { approvalOrder, readApprovalKey, readStatuses, unknownStatus } from './_approval-replies.ts'
 
 /** The requests of all workloads, the last changed first. */
 export default defineHttp({
@@ -25,25 +19,28 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'The requests.', json: array(ApprovalRecord) }],
   errors: [...PAGE_ERRORS, 'unsupported-status'],
-  handle({ query, target, actor }, ctx) {
+  handle({ query, target, actor, sight }, ctx) {
     const statuses = readStatuses(query.status)
     if (statuses === null) return unknownStatus()
-    // They hold drafts: those of workloads outside of the caller's scope are left out.
-    const workloadIds = actor.permissions.has('config:request')
-      ? null
-      : [...ctx.fleet.state.workloads.keys()].filter((id) => holdsOn(actor, 'config:request', ctx, id))
-    return listReply(query, target, {
+    // They hold drafts: those of workloads outside of the caller's scope are counted only.
+    const seen = seenIds(sight, ctx)
+    const sees = seesWorkloads(sight)
+    return listReply<{ approval: Approval; around: ApprovalSurroundings | null }>(query, target, {
       ...approvalOrder,
       async fetch({ after, limit }) {
-        const filter = { workloadIds, statuses }
-        return withSurroundings(
-          ctx,
-          await listApprovals(ctx.db, filter, { after: readApprovalKey(after), limit }),
-          actor.userId,
+        const rows = await listApprovals(
+          ctx.db,
+          { workloadIds: query.limit === undefined ? seen : null, statuses },
+          { after: readApprovalKey(after), limit },
         )
+        const shown = await withSurroundings(ctx, sees === null ? rows : rows.filter(sees), actor.userId)
+        const around = new Map(shown.map((one) => [one.approval.id, one.around]))
+        return rows.map((approval) => ({ approval, around: around.get(approval.id) ?? null }))
       },
-      keyOf: approvalKey,
-      toWire: ({ approval, around }) => toApprovalRecord(approval, around),
+      isSeen: sees === null ? null : ({ approval }) => sees(approval),
+      countOutside: seen === null ? null : () => countApprovalsOutside(ctx.db, seen, statuses),
+      keyOf: ({ approval }) => [approval.updatedAt.getTime(), approval.id],
+      toWire: ({ approval, around }) => toApprovalRecord(approval, around!),
     })
   },
 })

@@ -1,8 +1,10 @@
 import { array } from 'superstruct'
 import { JudgeBusy } from '../../lib/campaigns/judge/judge.ts'
 import { showGroups } from '../../lib/campaigns/plan/groups.ts'
+import { countGroupedOutside } from '../../lib/store/campaign-targets.ts'
 import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignGroup } from '../../lib/wire/campaigns.ts'
+import { OUTSIDE_HEADER } from '../../lib/wire/values.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { seenIds } from '../../runtime/reach.ts'
 import { json, problem } from '../../runtime/reply.ts'
@@ -30,7 +32,11 @@ export default defineHttp({
     if (campaign === null) return problem('campaign-not-found')
     if (!seesCampaign(ctx, sight, campaign)) return problem('out-of-scope')
     try {
-      return json(await showGroups(ctx.campaigns.parts, campaign, seenIds(sight, ctx)))
+      const seen = seenIds(sight, ctx)
+      const groups = await showGroups(ctx.campaigns.parts, campaign, seen)
+      if (seen === null) return json(groups)
+      const outside = await countGroupedOutside(ctx.db, campaign.id, seen)
+      return json(groups, 200, { [OUTSIDE_HEADER]: String(outside) })
     } catch (error) {
       if (error instanceof JudgeBusy) return problem('server-busy')
       throw error

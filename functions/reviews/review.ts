@@ -1,8 +1,10 @@
 import { string, type } from 'superstruct'
 import { reviewChange, toReviewRecord } from '../../lib/changes/reviews.ts'
+import { rightsSomewhere } from '../../lib/model/scopes.ts'
 import { ReviewRecord, ReviewRequest } from '../../lib/wire/reviews.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
+import { alsoAsking } from '../../runtime/reach.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { COMMENT_ERRORS } from '../approvals/_approval-replies.ts'
 
@@ -26,13 +28,19 @@ export default defineHttp({
     'audit-unavailable',
   ],
   async handle({ params, body, actor }, ctx) {
+    const mayManage = actor.permissions.has('settings:manage')
+    // Where it was done is asked with the review at hand; a change of labels takes this right besides.
+    const asking = alsoAsking(actor, ({ permissions, grants }) => {
+      if (!rightsSomewhere(grants).has('config:approve')) return problem('out-of-scope')
+      return mayManage && !permissions.has('settings:manage') ? problem('forbidden') : null
+    })
     const outcome = await reviewChange(ctx, {
       id: params.id,
-      actor,
+      actor: asking,
       comment: body.comment,
       accepted: body.accepted,
       placeOf: (workloadId) => ctx.fleet.workload(workloadId)?.trustedLabels ?? null,
-      mayManage: actor.permissions.has('settings:manage'),
+      mayManage,
     })
     if (outcome.ok) return json(toReviewRecord(outcome.review))
     if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)

@@ -38,6 +38,10 @@ const byNameAndPlace = (a: Workload, b: Workload): number =>
   numbered.compare(placeOf(a.fingerprintKeys), placeOf(b.fingerprintKeys)) ||
   compareText(a.id, b.id)
 
+/** Whether a workload has a config that says where it sends data, or could. */
+export const sendsByConfig = (workload: Workload): boolean =>
+  workload.archivedAt === null && configOf(workload) !== ''
+
 /** Who exports where, by what the workloads are to run; the destination of most workloads first. */
 export async function listDestinations(
   parts: { db: Db; configs: Pick<ConfigEngine, 'outlines'> },
@@ -46,8 +50,8 @@ export async function listDestinations(
   const members = new Map<string, Workload[]>()
   for await (const piece of inTurns(workloads, CHUNK))
     for (const workload of piece) {
-      const hash = workload.archivedAt === null ? configOf(workload) : ''
-      if (hash === '') continue
+      if (!sendsByConfig(workload)) continue
+      const hash = configOf(workload)
       const known = members.get(hash)
       if (known) known.push(workload)
       else members.set(hash, [workload])

@@ -294,6 +294,19 @@ export async function listApprovals(
   )
 }
 
+/** How many requests of these statuses are of other workloads than these. */
+export async function countApprovalsOutside(
+  db: Db,
+  workloadIds: readonly string[],
+  statuses: readonly StoredApprovalStatus[],
+): Promise<number> {
+  const rows = await db.query<{ count: number }>(
+    `select count(*) as count from approvals where status = any($2::text[]) and workload_id <> all($1::text[])`,
+    [workloadIds, statuses],
+  )
+  return rows[0]!.count
+}
+
 /** What was said about a request while it waited. */
 export interface ApprovalComment {
   approvalId: string

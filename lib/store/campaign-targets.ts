@@ -311,6 +311,20 @@ export async function listCampaignGroups(
   )
 }
 
+/** How many targets of a campaign that are in a group are other workloads than these. */
+export async function countGroupedOutside(
+  db: Db,
+  campaignId: string,
+  within: readonly string[],
+): Promise<number> {
+  const rows = await db.query<{ count: number }>(
+    `select count(*) as count from campaign_targets
+     where campaign_id = $1 and wave is not null and group_key is not null and workload_id <> all($2::text[])`,
+    [campaignId, within],
+  )
+  return rows[0]!.count
+}
+
 /**
  * How many targets of each group have each value of a variable, the rarest first, `most` values of each; of these
  * workloads only, where some are named.

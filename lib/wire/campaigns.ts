@@ -286,7 +286,7 @@ export type CampaignGroup = Infer<typeof CampaignGroup>
 
 export const CampaignPlan = named(
   'CampaignPlan',
-  'What a campaign would do, as of the moment of its plan.',
+  'What a campaign would do, as of the moment of its plan. All that it means is counted, also what lies outside of the scope of whoever reads this: the list of workloads, which anybody who is signed in reads, tells no less.',
   type({
     planned_at: string(),
     verdicts: dictionary(number()),

@@ -1,7 +1,10 @@
 // The closed sets of words that bodies use. They are apart from the schemas, so that the browser can load them without
 // superstruct.
 
-/** The header that says of a page of a list how many rows up to its end lie outside of the reader's scope. */
+/**
+ * The header that says of a list, or of a page of it, how many rows up to its end lie outside of the reader's scope; of
+ * what is counted over workloads, how many of these do.
+ */
 export const OUTSIDE_HEADER = 'Muster-Outside-Scope'
 
 /** Alerts of one workload. */

@@ -124,9 +124,16 @@ describe('a request', () => {
   it('outside the scope is in no list that shows drafts', async () => {
     await request(admin, production)
     const { id } = await request(sue, staging[0]!)
-    const shown = (await call(tom, 'GET /api/approvals')).json as ApprovalRecord[]
-    expect(shown.map((one) => one.id)).toEqual([id])
-    expect((await call(admin, 'GET /api/approvals')).json).toHaveLength(2)
+    for (const query of ['', '?limit=10', '?status=pending']) {
+      const answer = await call(tom, `GET /api/approvals${query}`)
+      expect((answer.json as ApprovalRecord[]).map((one) => one.id)).toEqual([id])
+      expect(answer.headers['Muster-Outside-Scope']).toBe('1')
+    }
+    const rejected = await call(tom, 'GET /api/approvals?status=rejected')
+    expect([rejected.json, rejected.headers['Muster-Outside-Scope']]).toEqual([[], '0'])
+    const all = await call(admin, 'GET /api/approvals')
+    expect(all.json).toHaveLength(2)
+    expect(all.headers['Muster-Outside-Scope']).toBeUndefined()
     await placeIn(ctx, admin, staging[0]!.workloadId, 'live')
     expect((await call(tom, 'GET /api/approvals')).json).toEqual([])
   })
@@ -496,7 +503,10 @@ describe('what else reaches many workloads', () => {
     }
     await sendTo(staging[0]!, 'staging.example.com')
     await sendTo(production, 'live.example.com')
-    const shown = async (as: SignedIn) => JSON.stringify((await call(as, 'GET /api/fleet/destinations')).json)
+    const read = (as: SignedIn) => call(as, 'GET /api/fleet/destinations')
+    const shown = async (as: SignedIn) => JSON.stringify((await read(as)).json)
+    const outsideOf = async (as: SignedIn) => (await read(as)).headers['Muster-Outside-Scope']
+    expect([await outsideOf(sue), await outsideOf(admin)]).toEqual(['1', undefined])
     expect(await shown(admin)).toMatch(/live\.example\.com/)
     expect(await shown(sue)).toMatch(/staging\.example\.com/)
     expect(await shown(sue)).not.toMatch(/live\.example\.com/)

@@ -144,6 +144,7 @@ describe('a list that a right is needed for', () => {
       expect(record).toMatchObject({ scope: { workload_ids: [own.workloadId] }, outside_scope_count: 1 })
       const groups = await call(as, `GET /api/campaigns/${id}/groups`)
       expect(groups.json).toMatchObject([{ count: 1, sample_workload_id: own.workloadId }])
+      expect(groups.headers['Muster-Outside-Scope']).toBe('1')
       if (as === shop) expect(groups.text).not.toContain('bank-only')
     }
     const all = await paged(admin, `/api/campaigns/${id}/targets`)

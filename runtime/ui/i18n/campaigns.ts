@@ -131,7 +131,7 @@ export const campaignTexts = defineTexts({
     },
     groups: 'What changes',
     group: (count: number, all: number) => `${workloadsEn(count)} of ${n(all)}, such as`,
-    moreGroups: (count: number) => `${n(count)} smaller groups are not shown.`,
+    moreGroups: (count: number) => `Smaller groups with ${workloadsEn(count)} are not shown.`,
     waves: 'Waves',
     wave: (number: number) => `Wave ${n(number)}`,
     waveSize: (count: number, production: number) =>
@@ -356,7 +356,8 @@ export const campaignTexts = defineTexts({
     },
     groups: 'Ce qui change',
     group: (count: number, all: number) => `${workloadsFr(count)} sur ${n(all)}, comme`,
-    moreGroups: (count: number) => `${n(count)} groupes plus petits ne sont pas montrés.`,
+    moreGroups: (count: number) =>
+      `Des groupes plus petits, avec ${workloadsFr(count)}, ne sont pas montrés.`,
     waves: 'Vagues',
     wave: (number: number) => `Vague ${n(number)}`,
     waveSize: (count: number, production: number) =>

@@ -7,6 +7,7 @@ import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { reviewTexts } from '../i18n/reviews.ts'
 import { Loaded } from '../parts/failure.tsx'
+import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Head, Tabs } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
@@ -101,6 +102,19 @@ function columnsOf(): TableColumn<ApprovalRecord>[] {
   ]
 }
 
+/** A list of requests, or the words for none, and how many lie outside of the reader's scope. */
+function Requests({ of, none, outside }: { of: ApprovalRecord[]; none: string | null; outside: number }) {
+  return (
+    <>
+      {of.length === 0 && none !== null && <p class="empty">{none}</p>}
+      {of.length > 0 && (
+        <Table label={say(approvalTexts).title} columns={columnsOf()} rows={of} keyOf={({ id }) => id} />
+      )}
+      <OutsideScope count={outside} />
+    </>
+  )
+}
+
 /** All requests by their status, and what was done without an approval. */
 export function ApprovalsPage() {
   const words = say(approvalTexts)
@@ -146,16 +160,13 @@ export function ApprovalsPage() {
             </section>
           )}
           <Loaded of={approvals}>
-            {(all) => {
-              const shown = all.filter((approval) => only === null || approval.workload_id === only)
-              if (shown.length === 0)
-                return (
-                  campaigns.length === 0 && (
-                    <p class="empty">{isWithin ? words.noneWithin : words.none[status]}</p>
-                  )
-                )
-              return <Table label={words.title} columns={columnsOf()} rows={shown} keyOf={({ id }) => id} />
-            }}
+            {(all) => (
+              <Requests
+                of={all.filter((approval) => only === null || approval.workload_id === only)}
+                none={campaigns.length > 0 ? null : isWithin ? words.noneWithin : words.none[status]}
+                outside={only === null ? approvals.outside : 0}
+              />
+            )}
           </Loaded>
         </>
       )}

@@ -1,4 +1,4 @@
-import type { CampaignPlan, CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import type { CampaignGroup, CampaignPlan, CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatList, formatNumber } from '../i18n/format.ts'
@@ -7,6 +7,7 @@ import { reachOf } from '../logic/scopes.ts'
 import { namedAt } from '../logic/workloads.ts'
 import { DiffText } from '../parts/diff-text.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { Ago, Track } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
@@ -83,6 +84,14 @@ export function Waves({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) 
   )
 }
 
+/** The workloads of a plan that the reader sees, and that are in none of the groups that are shown. */
+const countUngrouped = (plan: CampaignPlan, shown: readonly CampaignGroup[], outside: number): number =>
+  plan.target_count - outside - shown.reduce((sum, { count }) => sum + count, 0)
+
+function MoreGroups({ count }: { count: number }) {
+  return count > 0 ? <p class="muted">{say(campaignTexts).moreGroups(count)}</p> : null
+}
+
 /** What changes: one diff for all workloads that change in the same way. */
 export function PlanGroups({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) {
   const words = say(campaignTexts)
@@ -108,9 +117,8 @@ export function PlanGroups({ of, plan }: { of: CampaignRecord; plan: CampaignPla
                 <DiffText of={group.diff} />
               </div>
             ))}
-            {plan.group_count > all.length && (
-              <p class="muted">{words.moreGroups(plan.group_count - all.length)}</p>
-            )}
+            <MoreGroups count={countUngrouped(plan, all, groups.outside)} />
+            <OutsideScope count={groups.outside} />
           </>
         )}
       </Loaded>

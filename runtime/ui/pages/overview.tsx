@@ -29,6 +29,7 @@ import type { ChartProps } from '../parts/chart.tsx'
 import { Select } from '../parts/controls.tsx'
 import { FailureNotice, Loaded, Waiting } from '../parts/failure.tsx'
 import { lazy } from '../parts/lazy.tsx'
+import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
@@ -250,18 +251,20 @@ function Destinations() {
       <h2>{words.destinations}</h2>
       <p class="muted small">{words.destinationsMore}</p>
       <Loaded of={destinations}>
-        {(data) =>
-          data.length === 0 ? (
-            <p class="muted">{words.noDestinations}</p>
-          ) : (
-            <Table
-              label={words.destinations}
-              columns={columnsOf()}
-              rows={data}
-              keyOf={({ exporter, address }) => `${exporter} ${address}`}
-            />
-          )
-        }
+        {(data) => (
+          <>
+            {data.length + destinations.outside === 0 && <p class="muted">{words.noDestinations}</p>}
+            {data.length > 0 && (
+              <Table
+                label={words.destinations}
+                columns={columnsOf()}
+                rows={data}
+                keyOf={({ exporter, address }) => `${exporter} ${address}`}
+              />
+            )}
+            <OutsideScope count={destinations.outside} />
+          </>
+        )}
       </Loaded>
     </section>
   )
