@@ -1,9 +1,15 @@
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { startLoad } from '../load/process.ts'
 import { pause, watchCpu } from '../machine.ts'
 import type { Figure, MeasureResult } from '../results.ts'
 import type { BenchService } from '../service.ts'
-import { type Bench, connectFleet } from '../session.ts'
+import { type Bench, connectFleet, type FleetSession } from '../session.ts'
 import { benchConfig } from './push.ts'
+
+/** How many workloads of one instance get a config of their own from a version, and how long its plan takes at most. */
+const BASES = { workloads: 2_000, planSecondsMax: 20, newcomerSecondsMax: 5 }
+/** How many bytes the config of each of them has, about. */
+const BASE_BYTES = 10_240
 
 /** How many workloads of one instance, and how long until all have applied the config at most. */
 const SIZES = [
@@ -37,11 +43,17 @@ async function until(
  * Run a campaign that brings a config to every workload. Returns how long its plan took, and how long it took from the
  * start until the last workload had applied the config.
  */
-async function carry(service: BenchService, mark: string, takeover: boolean) {
-  const { id } = await call(service, 'POST', '', {
+const carry = (service: BenchService, mark: string, takeover: boolean) =>
+  carryOut(service, {
     name: mark,
     change: { kind: 'text', yaml: benchConfig(mark), takeover },
     scope: { selector: { types: ['collector'] } },
+  })
+
+/** Run a campaign to its last workload; times as of `carry`. */
+async function carryOut(service: BenchService, draft: { name: string; change: object; scope: object }) {
+  const { id } = await call(service, 'POST', '', {
+    ...draft,
     waves: [{ percentage: 100 }],
     max_in_flight: 10_000,
   })
@@ -59,10 +71,14 @@ async function carry(service: BenchService, mark: string, takeover: boolean) {
   return { planSeconds, appliedSeconds: (performance.now() - startedAt) / 1000, total }
 }
 
-/** Measure `campaign`: one change for 2,000 and for 10,000 workloads of one instance, which all run the same config. */
+/**
+ * Measure `campaign`: one change for 2,000 and for 10,000 workloads of one instance, which all run the same config; then
+ * a version for 2,000 that each run another one, and a newcomer to whom it is brought by itself.
+ */
 export async function measureCampaign(bench: Bench): Promise<MeasureResult[]> {
   const results: MeasureResult[] = []
   for (const size of SIZES) if (size.workloads <= bench.agents) results.push(await measureSize(bench, size))
+  results.push(await measureBases(bench))
   return results
 }
 
@@ -102,5 +118,97 @@ async function measureSize(
     }
   } finally {
     await session.end()
+  }
+}
+
+/** A version of about 10 KB from which each workload gets another text. */
+const versionText = (mark: string): string => {
+  const line = (n: number) => `  component0/${n}:\n    endpoint: \${muster:name}:${4_000 + n}\n`
+  const receivers = Array.from({ length: Math.ceil(BASE_BYTES / line(100).length) }, (_, n) => line(n))
+  return benchConfig(mark).replace('receivers:\n', `receivers:\n${receivers.join('')}`)
+}
+
+async function ask<T>(service: BenchService, method: string, path: string, body?: unknown): Promise<T> {
+  const { status, text } = await service.call(method, path, body)
+  if (status >= 300) throw new Error(`${method} ${path} answered ${status}: ${text.slice(0, 300)}`)
+  return JSON.parse(text) as T
+}
+
+async function measureBases(bench: Bench): Promise<MeasureResult> {
+  const count = Math.min(BASES.workloads, bench.agents)
+  const env = { MUSTER_EDITION: 'complete' }
+  const session = await connectFleet(bench, { agents: count, workloads: count, name: 'campaign', env })
+  const { service } = session
+  try {
+    const selector = { match_labels: { 'identity/namespace': 'bench' } }
+    const config = await ask<{ id: string }>(service, 'POST', '/api/fleet-configs', {
+      name: 'bench',
+      selector,
+    })
+    const path = `/api/fleet-configs/${config.id}`
+    const bring = async (number: number) => {
+      const variables = [{ name: 'name', label: 'identity/name' }]
+      const version = { content: versionText(`version ${number}`), comment: 'bench', variables }
+      await ask(service, 'POST', `${path}/versions`, version)
+      const change = { kind: 'version', fleet_config_id: config.id, number, takeover: true }
+      return carryOut(service, { name: `version ${number}`, change, scope: {} })
+    }
+    await bring(1)
+    await service.takeHeldMs()
+    const { value, percent, seconds } = await watchCpu(session.pids(), () => bring(2))
+    const heldMs = await service.takeHeldMs()
+    const newcomerSeconds = await bringNewcomer(session, path)
+    const { rows } = await service.db.query(
+      `select count(distinct active_config_hash)::int as configs, max(octet_length(body))::int as bytes
+       from workloads join config_contents on hash = active_config_hash`,
+    )
+    return {
+      id: 'campaign',
+      title: `a version for ${count} workloads: ${rows[0].configs} configs of ${rows[0].bytes} bytes`,
+      agents: count,
+      figures: [
+        { name: 'plan', value: value.planSeconds, unit: 's', atMost: BASES.planSecondsMax },
+        { name: 'start to all applied', value: value.appliedSeconds, unit: 's' },
+        { name: 'loop held', value: heldMs, unit: 'ms', atMost: 50 },
+        { name: 'CPU a target', value: (percent['service']! * 10 * seconds) / value.total, unit: 'ms' },
+        {
+          name: 'newcomer runs it',
+          value: newcomerSeconds,
+          unit: 's',
+          atMost: BASES.newcomerSecondsMax,
+        },
+      ],
+      busy: percent,
+    }
+  } finally {
+    await session.end()
+  }
+}
+
+/** Let version 2 apply by itself, connect one more agent, and wait until it has applied it; returns the seconds. */
+async function bringNewcomer({ service, workloads }: FleetSession, path: string): Promise<number> {
+  const { plan_hash } = await ask<{ plan_hash: string }>(service, 'POST', `${path}/auto-apply/plan`, {
+    number: 2,
+  })
+  await ask(service, 'POST', `${path}/auto-apply`, { number: 2, plan_hash, comment: 'bench' })
+  await ask(service, 'POST', `${path}/auto-apply/approve`, { plan_hash, comment: 'bench' })
+  const newcomer = startLoad({
+    host: '127.0.0.1',
+    port: service.opampPort,
+    agents: 1,
+    workloads: workloads + 1,
+    first: workloads,
+  })
+  try {
+    await newcomer.stats()
+    const startedAt = performance.now()
+    await newcomer.connect()
+    for (; performance.now() - startedAt < WITHIN_MS; await pause(POLL_MS)) {
+      const targets = await ask<{ state: string }[]>(service, 'GET', `${path}/auto-apply/targets`)
+      if (targets.some(({ state }) => state === 'applied')) return (performance.now() - startedAt) / 1000
+    }
+    throw new Error('the version did not come to the newcomer')
+  } finally {
+    await newcomer.stop()
   }
 }
