@@ -14,20 +14,27 @@ const AGENTS = 50
  */
 const AWAY_MS = 60_000
 const BEAT_MS = 500
-let proxy: DatabaseProxy
+/** The owner has the database back this much later than the others, which leave it the precedence for ten seconds. */
+const OWNER_LATER_MS = 4_000
+/** The way to the database of the owner, and that of the others. */
+let ownersWay: DatabaseProxy
+let othersWay: DatabaseProxy
 let several: Several
 let loads: Loads
 
 beforeAll(async () => {
   const dsn = await createDatabase()
-  proxy = await startDatabaseProxy(dsn)
-  several = await startSeveral(PROCESSES, { dsn: { ofProcesses: proxy.dsn, ofTest: () => dsn } })
+  ownersWay = await startDatabaseProxy(dsn)
+  othersWay = await startDatabaseProxy(dsn)
+  const ofProcess = (index: number) => (index === 0 ? ownersWay.dsn : othersWay.dsn)
+  several = await startSeveral(PROCESSES, { dsn: { ofProcess, ofTest: () => dsn } })
   loads = await Loads.connect(several, AGENTS)
 })
 afterAll(async () => {
   loads?.end()
   await several?.end()
-  await proxy?.close()
+  await ownersWay?.close()
+  await othersWay?.close()
 })
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
@@ -40,7 +47,8 @@ test('a database that is away for a minute takes nobody from three processes, an
   loads.beat(BEAT_MS)
   const yaml = configOf('pushed right before the database went away')
   await first!.api.pushConfig(workloadId, yaml)
-  proxy.goAway()
+  ownersWay.goAway()
+  othersWay.goAway()
   for (const load of loads.all) load.resetStats()
 
   await pause(AWAY_MS / 2)
@@ -52,7 +60,9 @@ test('a database that is away for a minute takes nobody from three processes, an
   for (const load of loads.all) expect(load.stats().replies.count).toBeGreaterThan(fewest)
   // What needs the database is refused as such, and nothing else happened to those who asked.
   for (const { status } of during) expect([200, 503]).toContain(status)
-  proxy.comeBack()
+  othersWay.comeBack()
+  await pause(OWNER_LATER_MS)
+  ownersWay.comeBack()
 
   await loads.everybodyRuns(yaml)
   await loads.storedAsApplied()

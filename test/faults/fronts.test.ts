@@ -119,6 +119,7 @@ test('a front that stands still in the middle of a push fails nothing, and its a
 for (const [name, signal] of [
   ['is killed', 'SIGKILL'],
   ['stands still', 'SIGSTOP'],
+  ['hands over in order', 'SIGTERM'],
 ] as const)
   test(`an owner that ${name} in the middle of a push is followed, and no socket of the front is lost`, async () => {
     const pair = await startPair()

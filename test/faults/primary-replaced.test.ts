@@ -14,7 +14,9 @@ let loads: Loads
 
 beforeAll(async () => {
   postgres = await startReplicatedPostgres()
-  several = await startSeveral(2, { dsn: { ofProcesses: postgres.dsn, ofTest: () => postgres.primaryDsn() } })
+  several = await startSeveral(2, {
+    dsn: { ofProcess: () => postgres.dsn, ofTest: () => postgres.primaryDsn() },
+  })
   loads = await Loads.connect(several, AGENTS)
   loads.beat(1_000)
 })

@@ -32,8 +32,8 @@ export interface Several {
 
 /** What may differ from a fleet on a database of the run, each process reached directly. */
 export interface SeveralOptions {
-  /** The database as the processes reach it, and as the test does. */
-  dsn?: { ofProcesses: string; ofTest(): string }
+  /** The database as each process reaches it, the first being 0, and as the test does. */
+  dsn?: { ofProcess(index: number): string; ofTest(): string }
   /** Where other processes reach this one, whose internal listener has this port; itself by default. */
   advertise?: (index: number, internalPort: number) => Promise<number>
 }
@@ -41,12 +41,12 @@ export interface SeveralOptions {
 /** Start so many processes one after the other, each ready before the next. */
 export async function startSeveral(count: number, options: SeveralOptions = {}): Promise<Several> {
   const own = options.dsn === undefined ? await createDatabase() : ''
-  const dsn = options.dsn ?? { ofProcesses: own, ofTest: () => own }
+  const dsn = options.dsn ?? { ofProcess: () => own, ofTest: () => own }
   const all: OneOfSeveral[] = []
   for (let index = 0; index < count; index++) {
     const internalPort = await findFreePort('127.0.0.1')
     const advertised = (await options.advertise?.(index, internalPort)) ?? internalPort
-    const one = await makeOne(dsn.ofProcesses, {
+    const one = await makeOne(dsn.ofProcess(index), {
       MUSTER_INTERNAL_ADDR: `127.0.0.1:${internalPort}`,
       MUSTER_ADVERTISE_ADDR: `127.0.0.1:${advertised}`,
     })

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
+import type { SimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Balancer, startBalancer } from './balancer.ts'
 import { type OneOfSeveral, type Several, startSeveral } from './several.ts'
@@ -101,11 +102,20 @@ export class SpreadFleet {
     return [...this.offersByAgent()].flatMap(([uid, hashes]) => (hashes.includes(hash) ? [uid] : []))
   }
 
+  /** The agents that prefer another process than this one. */
+  agentsBeside(one: OneOfSeveral): SimulatedAgent[] {
+    const index = this.several.all.indexOf(one)
+    return this.#groups.flatMap(({ agents }, at) => (at === index ? [] : agents))
+  }
+
+  /** Whether this agent runs this config and has said so. */
+  runs({ collector: { storage } }: SimulatedAgent, hash: string): boolean {
+    return storage.remoteConfigHash === hash && storage.status === 'applied'
+  }
+
   /** How many agents run this config and have said so. */
   running(hash: string): number {
-    return this.agents.filter(
-      ({ collector: { storage } }) => storage.remoteConfigHash === hash && storage.status === 'applied',
-    ).length
+    return this.agents.filter((agent) => this.runs(agent, hash)).length
   }
 
   /** Call each of these once, when so many offers of this config have arrived. */
