@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 
 import type { Environment } from './config.ts'
 
@@ -30,7 +30,9 @@ export function readSecretFiles(
 function readSecret(file: string): { ok: true; text: string } | { ok: false; fault: string } {
   let bytes: Buffer
   try {
-    bytes = readFileSync(file)
+    const found = readRegular(file)
+    if (found === null) return { ok: false, fault: 'is no regular file' }
+    bytes = found
   } catch (error) {
     return { ok: false, fault: `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})` }
   }
@@ -39,4 +41,25 @@ function readSecret(file: string): { ok: true; text: string } | { ok: false; fau
   const text = bytes.toString('utf8').replace(/\r?\n$/, '')
   if (text === '') return { ok: false, fault: 'is empty' }
   return { ok: true, text }
+}
+
+/**
+ * The beginning of a regular file, with one byte more than a secret may have; null for anything else: the start would
+ * wait for ever for a pipe that nobody writes to, and a device may never end.
+ */
+function readRegular(file: string): Buffer | null {
+  const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    if (!fstatSync(handle).isFile()) return null
+    const bytes = Buffer.alloc(SECRET_BYTES_MAX + 1)
+    let length = 0
+    while (length < bytes.byteLength) {
+      const read = readSync(handle, bytes, length, bytes.byteLength - length, null)
+      if (read === 0) break
+      length += read
+    }
+    return bytes.subarray(0, length)
+  } finally {
+    closeSync(handle)
+  }
 }

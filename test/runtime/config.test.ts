@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -206,6 +207,23 @@ describe('secrets in files', () => {
     expect(refusal({ [name]: 'a'.repeat(40), [setting]: file('both', 'b'.repeat(40)) })).toBe(
       `${name} and ${setting} are both set: one of them has to go`,
     )
+  })
+
+  it('are regular files: of a device or a pipe nobody can say when it ends', () => {
+    expect(refusal({ DB_DSN: '', DB_DSN_FILE: '/dev/null' })).toBe(
+      'DB_DSN_FILE: /dev/null is no regular file',
+    )
+    for (const [name, make] of [
+      ['pipe', (path: string) => spawnSync('mkfifo', [path])],
+      ['folder', (path: string) => mkdirSync(path)],
+    ] as const) {
+      const path = join(folder, name)
+      make(path)
+      expect(refusal({ DB_DSN: '', DB_DSN_FILE: path })).toBe(`DB_DSN_FILE: ${path} is no regular file`)
+    }
+    const link = join(folder, 'link')
+    symlinkSync(file('target', 'postgres://db/muster'), link)
+    expect(refusal({ DB_DSN: '', DB_DSN_FILE: link })).toBeNull()
   })
 
   it('are held to the rules of the variables', () => {
