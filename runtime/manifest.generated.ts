@@ -8,6 +8,7 @@ import alertsEngine from '../functions/alerts/engine.ts'
 import alertsList from '../functions/alerts/list.ts'
 import alertsReopen from '../functions/alerts/reopen.ts'
 import alertsResolve from '../functions/alerts/resolve.ts'
+import alertsResolveMany from '../functions/alerts/resolve-many.ts'
 import alertsWebhookDelivery from '../functions/alerts/webhook-delivery.ts'
 import approvalPolicyChange from '../functions/approval-policy/change.ts'
 import approvalPolicyRead from '../functions/approval-policy/read.ts'
@@ -211,6 +212,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'alerts/list', definition: alertsList },
   { id: 'alerts/reopen', definition: alertsReopen },
   { id: 'alerts/resolve', definition: alertsResolve },
+  { id: 'alerts/resolve-many', definition: alertsResolveMany },
   { id: 'alerts/webhook-delivery', definition: alertsWebhookDelivery },
   { id: 'approval-policy/change', definition: approvalPolicyChange },
   { id: 'approval-policy/read', definition: approvalPolicyRead },

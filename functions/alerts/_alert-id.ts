@@ -1,5 +1,5 @@
 import { string, type } from 'superstruct'
-import { findAlert } from '../../lib/store/alerts.ts'
+import { listAlertWorkloads } from '../../lib/store/alerts.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor } from '../../runtime/define.ts'
 import { refuseWorkloads, unlessRefused } from '../../runtime/reach.ts'
@@ -11,12 +11,16 @@ export const alertParams = type({ id: string() })
 export const isAlertId = (id: string): boolean => /^[0-9a-f]{32}$/.test(id)
 
 /**
- * The actor where the caller may resolve the alerts of an alert's workload, or the reply where not; asked again in the
- * transaction.
+ * The actor where the caller may resolve the alerts of these alerts' workloads, or the reply where not; asked again in
+ * the transaction.
  */
-export const mayResolve = (ctx: Context, actor: Actor, id: string): ReturnType<typeof unlessRefused> =>
-  unlessRefused(ctx, actor, async (caller, db) => {
-    if (caller.permissions.has('alert:resolve')) return null
-    const alert = await findAlert(db, id)
-    return alert === null ? null : refuseWorkloads(caller, 'alert:resolve', ctx, [alert.workloadId])
-  })
+export const mayResolve = (
+  ctx: Context,
+  actor: Actor,
+  ids: readonly string[],
+): ReturnType<typeof unlessRefused> =>
+  unlessRefused(ctx, actor, async (caller, db) =>
+    caller.permissions.has('alert:resolve')
+      ? null
+      : refuseWorkloads(caller, 'alert:resolve', ctx, await listAlertWorkloads(db, ids)),
+  )

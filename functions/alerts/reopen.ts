@@ -22,7 +22,7 @@ export default defineHttp({
   errors: ['alert-not-found', 'alert-not-reopenable', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
     if (!isAlertId(params.id)) return problem('alert-not-found')
-    const asking = await mayResolve(ctx, actor, params.id)
+    const asking = await mayResolve(ctx, actor, [params.id])
     if (!asking.ok) return asking.reply
     const now = ctx.clock.now()
     const outcome = await ctx.db.change('alert.reopen', asking.actor, async (tx) => {

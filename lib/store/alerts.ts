@@ -108,6 +108,15 @@ export async function findAlert(db: Db, id: string): Promise<Alert | null> {
   return rows[0] ?? null
 }
 
+/** The workloads that these alerts are about; '' for one that is about none. */
+export async function listAlertWorkloads(db: Db, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    `select distinct coalesce(workload_id, '') as id from alerts where id = any($1::text[])`,
+    [ids],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** The alerts that count now, open or quiet: one at most for each workload and rule. */
 export async function listCurrentAlerts(db: Db): Promise<CurrentAlert[]> {
   return db.query<CurrentAlert>(

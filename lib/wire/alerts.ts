@@ -1,4 +1,4 @@
-import { defaulted, enums, type Infer, literal, number, optional, string, type } from 'superstruct'
+import { array, defaulted, enums, type Infer, literal, number, optional, string, type } from 'superstruct'
 import { anyOf, dictionary, named, note, type Sent } from './structs.ts'
 import { ALERT_RULES, type TOPIC_ALERT_RULES, type WORKLOAD_ALERT_RULES } from './values.ts'
 
@@ -51,3 +51,17 @@ export const AlertResolved = named(
   }),
 )
 export type AlertResolved = Infer<typeof AlertResolved>
+
+export const AlertsResolveRequest = named(
+  'AlertsResolveRequest',
+  'Body of `POST /api/alerts/resolve`: at most 100 alerts.',
+  type({ alert_ids: array(string()), reason: defaulted(string(), '') }),
+)
+export type AlertsResolveRequest = Sent<typeof AlertsResolveRequest>
+
+export const AlertsResolved = named(
+  'AlertsResolved',
+  'Answer of `POST /api/alerts/resolve`.',
+  type({ resolved_count: note('Those that were open before.', number()) }),
+)
+export type AlertsResolved = Infer<typeof AlertsResolved>

@@ -69,6 +69,7 @@ describe('where the permission of an endpoint must be held', () => {
       'adopt/check',
       'alerts/reopen',
       'alerts/resolve',
+      'alerts/resolve-many',
       ...['approve', 'continue', 'pause', 'plan', 'reject', 'request', 'turn-off', 'withdraw'].map(
         (id) => `auto-apply/${id}`,
       ),

@@ -1,16 +1,139 @@
+import { type Signal, useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import { alertTexts } from '../i18n/alerts.ts'
 import { say } from '../i18n/define.ts'
+import { type AlertGroup, groupAlerts } from '../logic/alerts.ts'
 import { nameOf } from '../logic/workloads.ts'
-import { AlertTable } from '../parts/alert-table.tsx'
+import { AlertTable, mayResolve, ResolveDialog, Severity } from '../parts/alert-table.tsx'
+import { Action } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head } from '../parts/page.tsx'
+import { Ago } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
-import { fleetLoaded, fleetLoading, loadFleet, workloads } from '../state/fleet.ts'
+import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 
-/** Open alerts, resolved ones on demand. */
+/** What the alerts of a group have in common, in words. */
+function describeGroup({ rule, common }: AlertGroup): string {
+  const words = say(alertTexts)
+  const name = words.rules[rule] ?? rule
+  if (common === '') return name
+  return `${name} · ${rule === 'push_failed' ? words.inCommon.push_failed(common) : words.inCommon.cluster(common)}`
+}
+
+/** The alerts that were chosen, and what can be done with them. */
+function ChosenBar({
+  alerts,
+  chosen,
+  onResolve,
+}: {
+  alerts: readonly AlertRecord[]
+  chosen: Signal<ReadonlySet<string>>
+  onResolve: () => void
+}) {
+  const words = say(alertTexts)
+  if (alerts.length === 0) return null
+  return (
+    <section class="selection" aria-label={words.bar}>
+      <span role="status">{words.chosen(alerts.length)}</span>
+      <Action
+        kind="plain"
+        onClick={() => {
+          chosen.value = new Set()
+        }}
+      >
+        {words.clear}
+      </Action>
+      <Action kind="primary" onClick={onResolve}>
+        {words.resolveMany(alerts.length)}
+      </Action>
+    </section>
+  )
+}
+
+/** Alerts with one cause: what they have in common, and a button for all of them. */
+function Group({
+  group,
+  onResolve,
+  table,
+}: {
+  group: AlertGroup
+  onResolve: (alerts: readonly AlertRecord[]) => void
+  table: (rows: readonly AlertRecord[], label: string) => ComponentChildren
+}) {
+  const words = say(alertTexts)
+  const { alerts } = group
+  const able = alerts.filter(mayResolve)
+  const label = describeGroup(group)
+  return (
+    <section class="alert-group" aria-label={label}>
+      <div class="head">
+        <h2>
+          <Severity alert={worstOf(group)} /> {label}{' '}
+          <span class="muted">
+            {words.count(alerts.length)} · <Ago at={earliestOf(group)} />
+          </span>
+        </h2>
+        {able.length > 0 && <Action onClick={() => onResolve(able)}>{words.resolveMany(able.length)}</Action>}
+      </div>
+      {alerts.length <= OPEN_MAX ? (
+        table(alerts, label)
+      ) : (
+        <details>
+          <summary>{words.showThem(alerts.length)}</summary>
+          {table(alerts, label)}
+        </details>
+      )}
+    </section>
+  )
+}
+
+/** Alerts with one cause together, the others in a table of their own; several are resolved at once. */
+function GroupedAlerts({ alerts, reload }: { alerts: readonly AlertRecord[]; reload: () => void }) {
+  const words = say(alertTexts)
+  const chosen = useSignal<ReadonlySet<string>>(new Set())
+  const { about, open, close } = useDialog<readonly AlertRecord[]>()
+  // What was resolved meanwhile, or does not fit the search any more, is not acted on.
+  const picked = alerts.filter(({ id, resolved_at: at }) => !at && chosen.value.has(id))
+  // Alerts may come before the workloads that they are about.
+  void fleetVersion.value
+  const { groups, others } = groupAlerts(alerts, workloads)
+  const table = (rows: readonly AlertRecord[], label: string) => (
+    <AlertTable alerts={rows} reload={reload} chosen={chosen} label={label} />
+  )
+  return (
+    <>
+      <ChosenBar alerts={picked} chosen={chosen} onResolve={() => open(picked)} />
+      {groups.map((group) => (
+        <Group key={group.key} group={group} onResolve={open} table={table} />
+      ))}
+      {others.length > 0 && table(others, groups.length > 0 ? words.othersTitle : words.title)}
+      {about !== null && (
+        <ResolveDialog
+          alerts={about}
+          onClose={close}
+          onResolved={() => {
+            chosen.value = new Set()
+            reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+/** The rows of a group of more alerts than these are shown on demand. */
+const OPEN_MAX = 5
+
+const worstOf = ({ alerts }: AlertGroup): AlertRecord =>
+  alerts.find(({ severity }) => severity === 'critical') ?? alerts[0]!
+const earliestOf = ({ alerts }: AlertGroup): string => alerts.map(({ fired_at: at }) => at).sort()[0]!
+
+/** Open alerts, those with one cause together, resolved ones on demand. */
 export function AlertsPage() {
   const words = say(alertTexts)
   const withResolved = query.value.get('resolved') === 'true'
@@ -56,7 +179,7 @@ export function AlertsPage() {
           })
           if (all.length === 0) return <p class="empty">{words.none}</p>
           if (shown.length === 0) return <p class="empty">{words.noneFit}</p>
-          return <AlertTable alerts={shown} reload={alerts.reload} />
+          return <GroupedAlerts alerts={shown} reload={alerts.reload} />
         }}
       </Loaded>
     </>

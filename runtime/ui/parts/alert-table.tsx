@@ -1,9 +1,10 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import { alertTexts, describeAlert } from '../i18n/alerts.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { tick } from '../i18n/format.ts'
+import { inPieces } from '../logic/selection.ts'
 import { namedAt, nameOf, placeOf } from '../logic/workloads.ts'
 import { api } from '../state/endpoints.ts'
 import { fleetVersion, workloads } from '../state/fleet.ts'
@@ -45,44 +46,77 @@ export function causeHref(alert: AlertRecord): string {
   return alert.rule === 'workload_down' ? `${base}/activity` : base
 }
 
-/** Ask why, then resolve an alert. */
-function ResolveDialog({
-  alert,
-  name,
+/** Alerts that are named before several are resolved. */
+const NAMED_MAX = 5
+/** Alerts in one call; the server has the same limit. */
+const AT_ONCE = 100
+
+/** Resolve these alerts, a piece at a time; resolves with how many were, or null where a call failed, which is told here. */
+async function resolveAll(ids: readonly string[], reason: string): Promise<number | null> {
+  let count = 0
+  for (const [at, piece] of inPieces(ids, AT_ONCE).entries()) {
+    const result = await api.resolveAlerts(piece, reason)
+    if (!result.ok) {
+      toastFailure(result)
+      if (at > 0) toast(say(alertTexts).stopped(at * AT_ONCE, ids.length), 'bad')
+      return null
+    }
+    count += result.value.resolved_count
+  }
+  return count
+}
+
+/** Ask why, then resolve one alert or several. */
+export function ResolveDialog({
+  alerts,
   onClose,
   onResolved,
-  onUndo,
 }: {
-  alert: AlertRecord
-  name: string
+  alerts: readonly AlertRecord[]
   onClose: () => void
+  /** Called again when it was undone. */
   onResolved: () => void
-  onUndo: (id: string) => void
 }) {
   const words = say(alertTexts)
   const reason = useSignal('')
+  const ids = alerts.map(({ id }) => id)
+  const [first] = alerts
+  const undo = async () => {
+    for (const id of ids) {
+      const result = await api.reopenAlert(id)
+      if (!result.ok) toastFailure(result)
+    }
+    onResolved()
+  }
   const resolve = async () => {
-    const result = await api.resolveAlert(alert.id, reason.value.trim())
-    if (!result.ok) return toastFailure(result)
-    toast(words.resolvedNow, 'ok', { label: words.undo, run: () => onUndo(alert.id) })
+    const count = await resolveAll(ids, reason.value.trim())
+    if (count === null) return onResolved()
+    const told = ids.length === 1 ? words.resolvedNow : words.resolvedMany(count)
+    toast(told, 'ok', { label: words.undo, run: () => void undo() })
     onClose()
     onResolved()
   }
+  const title =
+    first === undefined || ids.length > 1
+      ? words.resolveMany(ids.length)
+      : words.resolveTitle(words.rules[first.rule] ?? first.rule, nameOfSubject(first))
   return (
-    <FormDialog
-      title={words.resolveTitle(words.rules[alert.rule] ?? alert.rule, name)}
-      onClose={onClose}
-      onSend={resolve}
-      send={words.resolve}
-    >
-      <p>{describeAlert(alert)}</p>
+    <FormDialog title={title} onClose={onClose} onSend={resolve} send={words.resolve}>
+      {alerts.slice(0, NAMED_MAX).map((alert) => (
+        <p key={alert.id}>
+          {ids.length > 1 && <b>{nameOfSubject(alert)}: </b>}
+          {describeAlert(alert)}
+        </p>
+      ))}
+      {ids.length > NAMED_MAX && <p class="muted">{words.andMore(ids.length - NAMED_MAX)}</p>}
       <p class="muted">{words.resolveLead}</p>
       <TextArea label={words.resolveReason} {...bind(reason)} />
     </FormDialog>
   )
 }
 
-function Severity({ alert }: { alert: AlertRecord }) {
+/** How bad an alert is, as a shape and a word. */
+export function Severity({ alert }: { alert: AlertRecord }) {
   const isCritical = alert.severity === 'critical'
   return (
     <Mark
@@ -121,6 +155,39 @@ function RowActions({ alert, act }: { alert: AlertRecord; act: AlertActions }) {
       )}
     </>
   )
+}
+
+/** Whether an alert is open and the reader may resolve it. */
+export const mayResolve = (alert: AlertRecord): boolean =>
+  !alert.resolved_at && unless('alert:resolve', alert.workload_id || undefined) === null
+
+/** The box with which an alert is chosen. */
+function choiceColumn(
+  alerts: readonly AlertRecord[],
+  chosen: Signal<ReadonlySet<string>>,
+): TableColumn<AlertRecord> {
+  const words = say(alertTexts)
+  const able = alerts.filter(mayResolve)
+  const set = (some: readonly AlertRecord[], isChosen: boolean) => {
+    const ids = new Set(some.map(({ id }) => id))
+    const others = [...chosen.value].filter((id) => !ids.has(id))
+    chosen.value = new Set(isChosen ? [...others, ...ids] : others)
+  }
+  const box = (label: string, some: readonly AlertRecord[]) => (
+    <input
+      type="checkbox"
+      aria-label={label}
+      checked={some.length > 0 && some.every(({ id }) => chosen.value.has(id))}
+      onChange={(event) => set(some, event.currentTarget.checked)}
+    />
+  )
+  return {
+    title: able.length > 0 && box(words.chooseAll, able),
+    look: 'pick',
+    cell: (alert) =>
+      mayResolve(alert) &&
+      box(words.choose(words.rules[alert.rule] ?? alert.rule, nameOfSubject(alert)), [alert]),
+  }
 }
 
 function columnsOf(act: AlertActions): TableColumn<AlertRecord>[] {
@@ -169,8 +236,18 @@ function columnsOf(act: AlertActions): TableColumn<AlertRecord>[] {
   ]
 }
 
-/** Alerts as a table, each leading to its cause. */
-export function AlertTable({ alerts, reload }: { alerts: readonly AlertRecord[]; reload: () => void }) {
+/** Alerts as a table, each leading to its cause; with `chosen` several can be chosen. */
+export function AlertTable({
+  alerts,
+  reload,
+  chosen,
+  label,
+}: {
+  alerts: readonly AlertRecord[]
+  reload: () => void
+  chosen?: Signal<ReadonlySet<string>>
+  label?: string
+}) {
   const words = say(alertTexts)
   void fleetVersion.value
   const { about, open, close } = useDialog<AlertRecord>()
@@ -183,16 +260,13 @@ export function AlertTable({ alerts, reload }: { alerts: readonly AlertRecord[];
   const columns = columnsOf({ resolve: open, reopen: (id) => void reopen(id) })
   return (
     <>
-      <Table label={words.title} columns={columns} rows={alerts} keyOf={({ id }) => id} />
-      {about !== null && (
-        <ResolveDialog
-          alert={about}
-          name={nameOfSubject(about)}
-          onClose={close}
-          onResolved={reload}
-          onUndo={(id) => void reopen(id)}
-        />
-      )}
+      <Table
+        label={label ?? words.title}
+        columns={chosen && alerts.some(mayResolve) ? [choiceColumn(alerts, chosen), ...columns] : columns}
+        rows={alerts}
+        keyOf={({ id }) => id}
+      />
+      {about !== null && <ResolveDialog alerts={[about]} onClose={close} onResolved={reload} />}
     </>
   )
 }

@@ -1,5 +1,5 @@
 import type { AdoptCheck, AdoptCheckRequest, AdoptGroup, AdoptWorkload } from '../../../lib/wire/adopt.ts'
-import type { AlertRecord, AlertResolved } from '../../../lib/wire/alerts.ts'
+import type { AlertRecord, AlertResolved, AlertsResolved } from '../../../lib/wire/alerts.ts'
 import type { ApprovalPolicyRecord, ApprovalPolicyRequest } from '../../../lib/wire/approval-policy.ts'
 import type {
   ApprovalCreateRequest,
@@ -246,6 +246,8 @@ export const api = {
     ),
   resolveAlert: (id: string, reason: string) =>
     call<AlertResolved>('POST', `/api/alerts/${e(id)}/resolve`, { json: { reason } }),
+  resolveAlerts: (ids: readonly string[], reason: string) =>
+    call<AlertsResolved>('POST', '/api/alerts/resolve', { json: { alert_ids: ids, reason } }),
   reopenAlert: (id: string) => call<AlertRecord>('POST', `/api/alerts/${e(id)}/reopen`),
 
   adoptGroups: (signal?: Signal) =>

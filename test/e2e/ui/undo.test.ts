@@ -57,6 +57,45 @@ test('an alert is resolved with a reason, which is shown, and opened again', asy
   expect(seen.complaints).toEqual([])
 })
 
+test('alerts with one cause stand together, and several are resolved at once and opened again', async () => {
+  const failing = { behaviour: { kind: 'fail', errorMessage: 'no such exporter', delayMs: 10 } } as const
+  const agents = ['north', 'south', 'west'].map((name) => connect(service, name, `${name}-1`, failing))
+  for (const name of ['north', 'south'])
+    await pushAndSettle(service, await workloadId(service, name), GATEWAY_FASTER)
+  await pushAndSettle(service, await workloadId(service, 'west'), GATEWAY.replace('400', '512'))
+  const ids = await Promise.all(['north', 'south', 'west'].map((name) => workloadId(service, name)))
+  const count = async () => {
+    const all = (await service.api.get('/api/alerts')) as AlertRecord[]
+    return all.filter((one) => one.rule === 'push_failed' && ids.includes(one.workload_id)).length
+  }
+  await eventually('they are told', async () => (await count()) === 3)
+  await page.goto('/alerts')
+  const group = page.getByRole('region', { name: /^Push failed · config [0-9a-f]{7}$/ }).first()
+  await group.getByRole('link', { name: 'north' }).waitFor()
+  await group.getByRole('link', { name: 'south' }).waitFor()
+  await expect.poll(() => group.getByRole('link', { name: 'west' }).count()).toBe(0)
+  await expect.poll(() => findBarriers(page)).toEqual([])
+  await page.screenshot({ path: join(SHOTS, 'alerts-grouped.png'), fullPage: true })
+  await group.getByRole('button', { name: 'Resolve 2 alerts' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Resolve 2 alerts' })
+  await dialog.getByLabel(/^Why/).fill('the exporter of Monday')
+  await dialog.getByRole('button', { name: 'Resolve' }).click()
+  await page.getByText('2 alerts resolved.').waitFor()
+  await eventually('one is left', async () => (await count()) === 1)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await eventually('all are back', async () => (await count()) === 3)
+  // By hand: two that have nothing in common.
+  for (const name of ['north', 'west']) await page.getByLabel(`Select “Push failed” of ${name}`).check()
+  const bar = page.getByRole('region', { name: 'Selected alerts' })
+  await bar.getByText('2 selected').waitFor()
+  await bar.getByRole('button', { name: 'Resolve 2 alerts' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Resolve' }).click()
+  await eventually('one is left again', async () => (await count()) === 1)
+  await bar.waitFor({ state: 'detached' })
+  await Promise.all(agents.map((agent) => agent.stop()))
+  expect(seen.complaints).toEqual([])
+})
+
 test('a draft that was started over is kept for ten minutes, also through a reload', async () => {
   await page.clock.install()
   await page.goto(`/workloads/${id}/change`)

@@ -295,6 +295,67 @@ describe('what fires', () => {
   })
 })
 
+describe('POST /api/alerts/resolve', () => {
+  const resolveMany = (ids: readonly string[], as = editor, reason = 'one cause') =>
+    invoke(ctx, 'POST /api/alerts/resolve', { as, body: { alert_ids: ids, reason } })
+
+  it('resolves several with one reason, tells browsers of each, and writes who did each', async () => {
+    for (const service of ['one', 'two', 'three']) await outdated(service)
+    await runEngine()
+    const ids = (await list()).map(({ id }) => id)
+    expect(ids).toHaveLength(3)
+    expect((await resolve(ids[0]!)).status).toBe(200)
+    // One that is resolved already, one that is named twice and one that is not there are passed over.
+    const answer = await resolveMany([...ids, ids[1]!, 'f'.repeat(32)])
+    expect(answer).toMatchObject({ status: 200, json: { resolved_count: 2 } })
+    expect(await list()).toEqual([])
+    expect(alertFrames().filter(({ resolved_at: at }) => at !== null)).toHaveLength(3)
+    const audited = await listAuditRecords(
+      database.pool,
+      { action: 'alert.resolve' },
+      { beforeSeq: null, limit: 2, offset: 0 },
+    )
+    expect(new Set(audited.map(({ resourceId }) => resourceId))).toEqual(new Set(ids.slice(1)))
+    for (const { detail } of audited)
+      expect(JSON.parse(detail)).toEqual({ rule: 'version_outdated', reason: 'one cause' })
+  })
+
+  it('is refused to whoever may not, and resolves none where one lies outside of the scope', async () => {
+    const [inside, outside] = [await outdated('inside'), await outdated('outside')]
+    await runEngine()
+    const alerts = await list()
+    const ids = alerts.map(({ id }) => id)
+    expect((await resolveMany(ids, viewer)).status).toBe(403)
+    const admin = (await signIn(ctx)).token
+    for (const [agent, team] of [
+      [inside, 'shop'],
+      [outside, 'bank'],
+    ] as const)
+      await invoke(ctx, `PUT /api/workloads/${agent.workloadId}/trusted-labels`, {
+        as: admin,
+        body: { labels: { team } },
+      })
+    const scope = { key: 'muster/team', values: ['shop'] }
+    const group = { name: `shop-${ids[0]}`, role: 'editor', scope }
+    expect((await invoke(ctx, 'POST /api/groups', { as: admin, body: group })).status).toBe(201)
+    const scoped = (await signIn(ctx, { groups: [group.name] })).token
+    expect(await resolveMany(ids, scoped)).toMatchObject({ status: 403, json: { code: 'out_of_scope' } })
+    expect(await list()).toHaveLength(2)
+    const own = alerts.find(({ workload_id: id }) => id === inside.workloadId)!
+    expect(await resolveMany([own.id], scoped)).toMatchObject({ status: 200, json: { resolved_count: 1 } })
+    expect((await list()).map(({ workload_id: id }) => id)).toEqual([outside.workloadId])
+  })
+
+  it('names one to a hundred alerts, by their ids', async () => {
+    for (const ids of [[], ['x'], Array.from({ length: 101 }, (_, n) => n.toString(16).padStart(32, '0'))])
+      expect(await resolveMany(ids)).toMatchObject({
+        status: 400,
+        json: { error: 'alert_ids must name 1 to 100 alerts' },
+      })
+    expect((await resolveMany(['0'.repeat(32)], editor, 'x'.repeat(501))).status).toBe(400)
+  })
+})
+
 describe('POST /api/alerts/{id}/resolve', () => {
   it('resolves once, tells browsers, and writes who did it', async () => {
     const agent = await outdated()
