@@ -31,6 +31,8 @@ export interface PollStreams {
 const SIGNS_MIN = 3
 /** After this many requests of one stream without one of the other, the other one has ended. */
 const ALONE_AFTER = 100
+/** Agents number their first request 0 or 1. */
+const FIRST_NUMBER_MAX = 1
 /** How many sequence numbers may be missing within a stream. */
 const GAP_MAX = 16
 
@@ -38,8 +40,9 @@ const GAP_MAX = 16
  * Each request may come on a connection of its own, so that only the sequence numbers tell agents apart. One agent
  * counts on, starts anew, leaves numbers out or repeats one; where two agents count under one uid, two streams go on
  * alternately. The stream that began later is that of the duplicate. A delayed request begins a stream as well, so the
- * streams must alternate several times. Where the two come from an address each, a number that continues neither is a
- * new start of the stream from that address: one that starts anew again and again hides neither from the other.
+ * streams must alternate several times. A number that continues neither is a new start of one of the two: of the stream
+ * from that address where they come from an address each, else of the one that starts anew again and again, which hides
+ * neither from the other.
  */
 export function createPollStreams(): PollStreams {
   let current: PollStream | null = null
@@ -64,13 +67,25 @@ export function createPollStreams(): PollStreams {
   /** The stream that starts anew with a request which continues none; null where that cannot be told. */
   const startAnew = (sequenceNum: number, source: string): PollStream | null => {
     if (current === null || other === null || !current.isSteady || !other.isSteady) return null
-    if (current.source === other.source) return null
-    const [stream, steady] = current.source === source ? [current, other] : [other, current]
-    if (stream.source !== source || steady.highestSinceRestart !== null) return null
+    const own = [current, other].filter((stream) => stream.source === source)
+    const stream = own.length === 2 ? startedBefore(current, other, sequenceNum) : (own[0] ?? null)
+    if (stream === null) return null
+    const steady = stream === current ? other : current
+    if (steady.highestSinceRestart !== null) return null
     stream.highestSinceRestart ??= sequenceNum
     stream.lastBodyDigest = ''
     note(stream, sequenceNum, source)
     return stream
+  }
+
+  /**
+   * Of two streams from one address the one that started anew before, or else the one with the lower number, where this
+   * is the number of a first request. A request that comes late has another number: it is no new start.
+   */
+  const startedBefore = (one: PollStream, two: PollStream, sequenceNum: number): PollStream | null => {
+    if (sequenceNum > FIRST_NUMBER_MAX) return null
+    if (one.highestSinceRestart !== null) return one
+    return two.highestSinceRestart !== null || two.sequenceNum < one.sequenceNum ? two : one
   }
 
   const note = (stream: PollStream, sequenceNum: number, source: string) => {
@@ -104,9 +119,9 @@ export function createPollStreams(): PollStreams {
 function isSign(stream: PollStream, sequenceNum: number, before: PollStream | null): boolean {
   // A repeated number is no sign of two agents: some agents never count.
   if (sequenceNum === stream.sequenceNum || stream.highestSinceRestart !== null) return false
-  // One agent that starts anew and changes its address may continue either stream, but passes over no number.
+  // One agent that starts anew may come upon the next number of either stream, as it counts up again and misses some.
   const reached = before?.highestSinceRestart ?? null
-  return reached === null || sequenceNum > reached + 1
+  return reached === null || (sequenceNum > reached + GAP_MAX && sequenceNum === stream.sequenceNum + 1)
 }
 
 function advance(stream: PollStream, sequenceNum: number, source: string): void {

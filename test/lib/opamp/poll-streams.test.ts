@@ -35,6 +35,24 @@ describe('two agents under one uid', () => {
     expect(tell('2@b', '50@a', '0@b', '51@a', '1@b', '0@b', '52@a', '0@b', '53@a', '0@b')).toMatch(/D\.$/)
   })
 
+  test('are told apart behind one address although one of them starts anew again and again', () => {
+    expect(tell(50, 2, 0, 0, 51, 1, 2, 0, 52, 1, 53, 0, 54)).toBe(`${'.'.repeat(11)}D.`)
+    // The one that came first is the one that starts anew.
+    expect(tell(1, 50, 1, 2, 51, 1, 2, 52, 1, 2, 53, 1, 2)).toMatch(/^\.{10}D/)
+    for (const life of [1, 2, 3, 5])
+      for (let seed = 1; seed <= 50; seed++) {
+        const dice = new Dice(seed)
+        let steady = 50
+        let number = 0
+        const poll = () => {
+          if (dice.chance(0.4)) return steady++
+          if (number >= life && dice.chance(0.7)) number = 0
+          return number++
+        }
+        expect(tell(...Array.from({ length: 60 }, poll))).toContain('D')
+      }
+  })
+
   test('are one again when the second is gone', () => {
     const alone = Array.from({ length: 120 }, (_, n) => 54 + n)
     expect(tell(50, 0, 51, 1, 52, 2, 53, 3, ...alone, 4, 5)).toMatch(/\.\.$/)
@@ -72,6 +90,19 @@ describe('one agent', () => {
           return `${number}@${dice.pick(['a', 'b'])}`
         }
         isOne(...Array.from({ length: 100 }, poll))
+      }
+  })
+
+  test('may start anew, again and again, and miss numbers, at one address', () => {
+    for (const restarts of [0.02, 0.1, 0.5])
+      for (let seed = 1; seed <= 50; seed++) {
+        const dice = new Dice(seed)
+        let number = 0
+        const poll = () => {
+          number = dice.chance(restarts) ? 0 : number + (dice.chance(0.2) ? 2 : 1)
+          return number
+        }
+        isOne(...Array.from({ length: 200 }, poll))
       }
   })
 
