@@ -78,16 +78,6 @@ export function createPollStreams(): PollStreams {
     return stream
   }
 
-  /**
-   * Of two streams from one address the one that started anew before, or else the one with the lower number, where this
-   * is the number of a first request. A request that comes late has another number: it is no new start.
-   */
-  const startedBefore = (one: PollStream, two: PollStream, sequenceNum: number): PollStream | null => {
-    if (sequenceNum > FIRST_NUMBER_MAX) return null
-    if (one.highestSinceRestart !== null) return one
-    return two.highestSinceRestart !== null || two.sequenceNum < one.sequenceNum ? two : one
-  }
-
   const note = (stream: PollStream, sequenceNum: number, source: string) => {
     const hasAdvanced = sequenceNum !== stream.sequenceNum
     if (stream !== current) {
@@ -113,6 +103,16 @@ export function createPollStreams(): PollStreams {
       return { stream, isDuplicate: areTwo() && stream !== elder, isToldApart: areTwo() && !wereTwo }
     },
   }
+}
+
+/**
+ * Of two streams from one address the one that started anew before, or else the one with the lower number, where this is
+ * the number of a first request. A request that comes late has another number: it is no new start.
+ */
+function startedBefore(one: PollStream, two: PollStream, sequenceNum: number): PollStream | null {
+  if (sequenceNum > FIRST_NUMBER_MAX) return null
+  if (one.highestSinceRestart !== null) return one
+  return two.highestSinceRestart !== null || two.sequenceNum < one.sequenceNum ? two : one
 }
 
 /** Does a request with this number, after one of the other stream, speak for two agents? */

@@ -182,12 +182,18 @@ const CHANGING = TARGET.replaced(
 /** Rows made into one statement before others get their turn. */
 const UPDATE_CHUNK = 1_000
 
+const inLockOrder = (a: TargetOfPush, b: TargetOfPush): number =>
+  compareText(a.pushId, b.pushId) || compareText(a.target.instanceUid, b.target.instanceUid)
+
 /**
  * Write what many instances did. A superseded row keeps its state unless the instance had said how it ended while its
- * push was being closed; and a push that is being deleted gets no rows any more.
+ * push was being closed; and a push that is being deleted gets no rows any more. Rows are locked by push and uid, over
+ * all statements, so that no two transactions wait for each other.
  */
 export async function updateTargets(tx: Db, targets: readonly TargetOfPush[]): Promise<void> {
-  for await (const some of inTurns(targets, UPDATE_CHUNK)) await updateSomeTargets(tx, some)
+  const inOrder =
+    targets.length <= UPDATE_CHUNK ? targets : await sortInTurns(targets, UPDATE_CHUNK, inLockOrder)
+  for await (const some of inTurns(inOrder, UPDATE_CHUNK)) await updateSomeTargets(tx, some)
 }
 
 async function updateSomeTargets(tx: Db, targets: readonly TargetOfPush[]): Promise<void> {

@@ -1,3 +1,4 @@
+import { compareText } from '../../model/text-order.ts'
 import { type AgentHome, rememberAgentHomes } from '../../store/agents.ts'
 import type { Db } from '../../store/db.ts'
 import { DatabaseUnavailable } from '../../store/db.ts'
@@ -12,6 +13,7 @@ import { insertQuarantines, type Quarantine } from '../../store/quarantines.ts'
 import { type ReportedConfig, storeReportedConfigs } from '../../store/reported-configs.ts'
 import { insertEvents, type StoredWorkloadEvent, type WorkloadEvent } from '../../store/workload-events.ts'
 import { lockWorkloads, touchWorkloads, upsertReportedWorkloads } from '../../store/workloads.ts'
+import { inTurns, sortInTurns } from '../../turns.ts'
 import type { FleetDeps } from './deps.ts'
 import type { TouchedWorkloads } from './derive.ts'
 import { withoutLifted } from './lifted.ts'
@@ -22,6 +24,8 @@ const FLUSH_MS = 200
 const RETRY_MS = 1_000
 /** Events in one statement: to write and read back thousands at once would hold up the event loop. */
 const EVENTS_AT_ONCE = 1_000
+/** Workloads in one statement, for the same reason. */
+export const WORKLOADS_AT_ONCE = 1_000
 /** How often the times at which workloads were last seen are stored. */
 export const PRESENCE_MS = 30_000
 
@@ -248,7 +252,13 @@ export class WriteBehind {
         ...[...workloads, ...batch.seen].map(({ id }) => id),
         ...batch.quarantines.map(({ workloadId }) => workloadId),
       ])
-    if (workloads.length > 0) await upsertReportedWorkloads(tx, workloads)
+    // Each piece as the workloads are when its turn comes: one may be deleted meanwhile.
+    const inOrder = await sortInTurns(workloads, WORKLOADS_AT_ONCE, (a, b) => compareText(a.id, b.id))
+    for await (const some of inTurns(inOrder, WORKLOADS_AT_ONCE))
+      await upsertReportedWorkloads(
+        tx,
+        some.filter(({ isDeleted }) => !isDeleted),
+      )
     if (batch.seen.length > 0) await touchWorkloads(tx, batch.seen)
     if (batch.homes.length > 0) await rememberAgentHomes(tx, batch.homes)
     const events: StoredWorkloadEvent[] = []

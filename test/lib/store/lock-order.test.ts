@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, expect, it } from 'vitest'
-import { insertOffers, listTargets } from '../../../lib/store/push-targets.ts'
+import type { Db } from '../../../lib/store/db.ts'
+import { insertOffers, listTargets, updateTargets } from '../../../lib/store/push-targets.ts'
 import { createFleetContext, type FleetTestContext } from '../../support/fleet.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { PushedWorkload } from '../../support/pushed-workload.ts'
@@ -68,4 +69,31 @@ it('what agents report locks a push before its targets, as a push does that take
     },
   )
   expect(isFree).toBe(true)
+})
+
+it('what instances did is written by push and uid, over all statements that it takes', async () => {
+  const workload = new PushedWorkload(ctx, 'a')
+  await ctx.advance(500)
+  const [one] = await listTargets(database.pool, [await workload.push(1)])
+  const pushIds = [1, 2].map((n) => `0192d3b4-0000-7000-8000-00000000000${n}`)
+  // Scattered, and the second push first: 7 and 2,500 have no common divisor.
+  const targets = Array.from({ length: 2_500 }, (_, n) => ({
+    pushId: pushIds[(n + 1) % 2]!,
+    target: { ...one!.target, instanceUid: String((n * 7) % 2_500).padStart(32, '0') },
+  }))
+  const statements: string[][] = []
+  const tx: Db = {
+    query: () => Promise.reject(new Error('nothing is read')),
+    async execute(_, [ids, uids] = []) {
+      const read = (list: unknown) => String(list).slice(1, -1).replaceAll('"', '').split(',')
+      const named = read(uids)
+      statements.push(read(ids).map((id, at) => `${id}/${named[at]}`))
+      return named.length
+    },
+  }
+  await updateTargets(tx, targets)
+  expect(statements.map(({ length }) => length)).toEqual([1_000, 1_000, 500])
+  const written = statements.flat()
+  expect(written).toEqual([...written].sort())
+  expect(new Set(written).size).toBe(2_500)
 })
