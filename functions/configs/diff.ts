@@ -1,5 +1,7 @@
 import type { FleetPeer } from '../../lib/configs/check/target.ts'
+import { isProductionByLabels } from '../../lib/model/production.ts'
 import { ConfigDiff, type DiffPeer, DiffRequest } from '../../lib/wire/diff.ts'
+import { trustedAmong } from '../../lib/wire/labels.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { jsonText, problem } from '../../runtime/reply.ts'
 
@@ -42,5 +44,6 @@ function toPeer(sent: DiffPeer): FleetPeer {
     status: sent.status,
     labels: sent.labels,
     fingerprintKeys: sent.fingerprint_keys,
+    isProduction: isProductionByLabels({ labels: sent.labels, trustedLabels: trustedAmong(sent.labels) }),
   }
 }

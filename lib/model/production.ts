@@ -30,3 +30,7 @@ export function isProduction(facts: ProductionFacts): boolean {
     firstLabel(facts.labels, ENVIRONMENT_KEYS),
   ].some(namesProduction)
 }
+
+/** Whether the labels of a workload alone make every push to it one to production. */
+export const isProductionByLabels = (labels: Pick<ProductionFacts, 'labels' | 'trustedLabels'>): boolean =>
+  isProduction({ ...labels, targetEnv: '', targetGroup: '' })

@@ -1,15 +1,16 @@
 import type { ConfigTarget, ConfigTargets, FleetPeer } from '../configs/check/target.ts'
-import { CLUSTER_NAMES, clusterNameOf, isOfBlastRadius } from '../configs/diff/blast-radius.ts'
+import { clusterNameOf, isOfBlastRadius } from '../configs/diff/blast-radius.ts'
 import { isCapable } from '../fleet/decide/abilities.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { isHealthy } from '../fleet/views/instance.ts'
+import { isProductionByLabels } from '../model/production.ts'
 import { findContent } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
 import { listAppliedHashes } from '../store/pushes.ts'
 import { findReportedConfig } from '../store/reported-configs.ts'
 import { inTurns } from '../turns.ts'
-import { clusterOf, environmentOf } from '../wire/labels.ts'
+import { CLUSTER_KEYS, clusterOf, environmentOf } from '../wire/labels.ts'
 
 /** The fleet as validation, plan, policy and diff see it. */
 export function openConfigTargets(fleet: Fleet, db: Db): ConfigTargets {
@@ -59,7 +60,7 @@ const LOOK_CHUNK = 500
  */
 function isIn(cluster: string, { labels, trustedLabels, fingerprintKeys }: Workload): boolean {
   if (clusterOf(trustedLabels, {}).trim() === cluster) return true
-  return CLUSTER_NAMES.some(
+  return CLUSTER_KEYS.some(
     (key) =>
       trustedLabels[key]?.trim() === cluster ||
       labels[key]?.trim() === cluster ||
@@ -111,6 +112,7 @@ function toPeer(workload: Workload): FleetPeer {
     status: workload.status,
     labels: labelsOf(workload),
     fingerprintKeys: workload.fingerprintKeys,
+    isProduction: isProductionByLabels(workload),
   }
 }
 

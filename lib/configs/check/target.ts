@@ -78,4 +78,6 @@ export interface FleetPeer {
   status: string
   labels: Readonly<Record<string, string>>
   fingerprintKeys: Readonly<Record<string, string>>
+  /** Its labels make it production, as policy and confirmations judge it. */
+  isProduction: boolean
 }

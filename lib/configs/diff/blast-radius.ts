@@ -1,3 +1,4 @@
+import { namesProduction } from '../../model/production.ts'
 import { compareText } from '../../model/text-order.ts'
 import type {
   DiffBlastRadius,
@@ -6,13 +7,13 @@ import type {
   DiffPipeline,
   DiffRiskItem,
 } from '../../wire/diff.ts'
+import { CLUSTER_KEYS } from '../../wire/labels.ts'
 import type { FleetPeer } from '../check/target.ts'
 import { isSecretName, redactName, redactString } from '../redact/redact.ts'
 import { signalOf } from './pipelines.ts'
 
-const CLUSTER_KEYS = ['k8s.cluster.name', 'cluster', 'k8s.namespace.name', 'deployment.environment'] as const
-/** Keys of labels that name a cluster; the first with a value counts. */
-export const CLUSTER_NAMES = ['k8s.cluster.name', 'cluster'] as const
+/** The labels whose values `impacted_clusters` lists. */
+const PLACE_KEYS = [...CLUSTER_KEYS, 'k8s.namespace.name', 'deployment.environment'] as const
 const SERVICE_KEYS = ['service.name', 'service', 'app.kubernetes.io/name'] as const
 
 /** What and whom a change reaches. */
@@ -26,7 +27,7 @@ export function blastRadius(
   workload: FleetPeer | null,
   peers: readonly FleetPeer[],
 ): DiffBlastRadius {
-  const clusters = new Set(workload ? clustersOf(workload) : [])
+  const clusters = new Set(workload ? placesOf(workload) : [])
   const scoped = workload ? peers.filter((peer) => isNeighbour(workload, peer)) : []
   const reached = workload ? [workload, ...scoped] : []
   return {
@@ -87,22 +88,23 @@ function unique(values: readonly string[]): string[] {
 function isNeighbour(workload: FleetPeer, peer: FleetPeer): boolean {
   if (peer.id === workload.id) return false
   const cluster = clusterNameOf(workload)
-  if (cluster === '' || !CLUSTER_NAMES.some((key) => labelOf(peer, key) === cluster)) return false
+  if (cluster === '' || !CLUSTER_KEYS.some((key) => labelOf(peer, key) === cluster)) return false
   const environments = [workload, peer].map((one) => labelOf(one, 'deployment.environment'))
   return environments.includes('') || environments[0] === environments[1]
 }
 
 /** The cluster whose workloads may feel a change of this one; empty where none is named. */
 export const clusterNameOf = (workload: FleetPeer): string =>
-  CLUSTER_NAMES.map((key) => labelOf(workload, key)).find((name) => name !== '') ?? ''
+  CLUSTER_KEYS.map((key) => labelOf(workload, key)).find((name) => name !== '') ?? ''
 
 /** Whether a label matters to a blast radius; the others need not go to the thread that makes it. */
 export function isOfBlastRadius(key: string, value: string): boolean {
   return LOOKED_AT.has(key) || JUDGED_IN_ANY_CASE.test(key) || PRODUCTION_WORD.test(value)
 }
 
-const LOOKED_AT: ReadonlySet<string> = new Set([...CLUSTER_KEYS, ...SERVICE_KEYS])
+const LOOKED_AT: ReadonlySet<string> = new Set([...PLACE_KEYS, ...SERVICE_KEYS])
 const JUDGED_IN_ANY_CASE = /^(?:critical|tier)$/i
+/** What makes a collector one of production in any label, beside what policy and confirmations go by. */
 const PRODUCTION_WORD = /^\s*prod(?:uction)?\s*$/i
 
 function labelOf(peer: FleetPeer, key: string): string {
@@ -113,8 +115,8 @@ function labelOf(peer: FleetPeer, key: string): string {
   return ''
 }
 
-function clustersOf(peer: FleetPeer): string[] {
-  return CLUSTER_KEYS.map((key) => labelOf(peer, key)).filter((value) => value !== '')
+function placesOf(peer: FleetPeer): string[] {
+  return PLACE_KEYS.map((key) => labelOf(peer, key)).filter((value) => value !== '')
 }
 
 function service(peer: FleetPeer): DiffBlastRadius['impacted_services'] {
@@ -139,8 +141,9 @@ function criticalCollector(peer: FleetPeer): DiffBlastRadius['critical_collector
   ])
   const has = (key: string, value: string) => labels.some((label) => label[0] === key && label[1] === value)
   const isProduction =
+    peer.isProduction ||
     labels.some(([, value]) => PRODUCTION_WORD.test(value!)) ||
-    clustersOf(peer).some((name) => /^prod(uction$|$|-)/i.test(name))
+    placesOf(peer).some(namesProduction)
   const reasons = [
     'collector_workload',
     ...(has('critical', 'true') ? ['critical_true'] : []),

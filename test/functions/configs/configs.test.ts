@@ -54,6 +54,7 @@ const PEERS: FleetPeer[] = [
     status: 'connected',
     labels: { cluster: 'eu', 'service.name': 'edge' },
     fingerprintKeys: {},
+    isProduction: false,
   },
   {
     id: 'w2',
@@ -62,6 +63,7 @@ const PEERS: FleetPeer[] = [
     status: 'connected',
     labels: { cluster: 'eu', 'service.name': 'core' },
     fingerprintKeys: {},
+    isProduction: false,
   },
 ]
 const targets: ConfigTargets = {

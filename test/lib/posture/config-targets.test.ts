@@ -80,6 +80,28 @@ describe('the neighbours of a workload', () => {
     expect(radius.impacted_services.map(({ service_name }) => service_name)).toEqual(['s0', 's3', 's4'])
   })
 
+  it('are production where policy and confirmations say so, and so is the workload itself', async () => {
+    const of = (n: number, rest: object) =>
+      workload(n, { labels: { 'k8s.cluster.name': 'eu' }, trustedLabels: {}, ...rest })
+    const targets = targetsOver([
+      of(0, { labels: { 'k8s.cluster.name': 'eu', env: 'eu-prod' } }),
+      of(1, { labels: { 'k8s.cluster.name': 'eu', 'deployment.environment.name': 'production2' } }),
+      of(2, { trustedLabels: { tier: 'shop/prod' } }),
+      of(3, { labels: { 'k8s.cluster.name': 'eu', env: 'non-prod' } }),
+      of(4, { labels: { 'k8s.cluster.name': 'eu', env: 'preprod' } }),
+    ])
+    const reasonsOf = async (id: string) => {
+      const radius = blastRadius(NO_CHANGES, (await targets.peer(id))!, [])
+      return radius.critical_collectors[0]?.reasons.includes('production_label')
+    }
+    const ids = ['w0', 'w1', 'w2', 'w3', 'w4']
+    expect(await Promise.all(ids.map(reasonsOf))).toEqual([true, true, true, false, false])
+    const [shop] = (await read(targets.neighbours((await targets.peer('w4'))!))).filter(
+      ({ id }) => id === 'w2',
+    )
+    expect(shop).toMatchObject({ id: 'w2', isProduction: true })
+  })
+
   it('are nobody where no cluster is named, and the fleet is not looked through', async () => {
     const targets = targetsOver([workload(0, { labels: {} }), workload(2, { labels: {} })])
     expect(await targets.neighbours((await targets.peer('w0'))!)).toBe('[]')

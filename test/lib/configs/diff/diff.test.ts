@@ -239,6 +239,7 @@ describe('the blast radius', () => {
     status: 'connected',
     labels: { 'service.name': `svc-${id}`, ...labels },
     fingerprintKeys: { 'k8s.cluster.name': cluster },
+    isProduction: false,
   })
 
   it('reaches the peers of the same cluster', () => {
