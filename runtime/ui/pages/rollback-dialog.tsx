@@ -4,6 +4,7 @@ import type { RollbackConfig, RollbackPrepare } from '../../../lib/wire/rollback
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
+import { sayFinding } from '../i18n/findings.ts'
 import { shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { environmentOf, nameOf } from '../logic/workloads.ts'
@@ -60,6 +61,13 @@ function Side({ title, config }: { title: string; config: RollbackConfig }) {
   )
 }
 
+/** Why a rollback cannot begin, in the reader's language. */
+const whatBlocks = ({ validation }: RollbackPrepare): string =>
+  validation.findings
+    .filter(({ blocking }) => blocking)
+    .map(sayFinding)
+    .join(' ')
+
 /** What goes back: from which config to which, in words and line by line, and what the checks say. */
 function WhatGoesBack({ workloadId, of }: { workloadId: string; of: RollbackPrepare }) {
   const words = say(historyTexts)
@@ -74,7 +82,7 @@ function WhatGoesBack({ workloadId, of }: { workloadId: string; of: RollbackPrep
         <ul class="list">
           {validation.findings.map((finding) => (
             <li key={`${finding.code}${finding.path}`} class={finding.blocking ? 'bad' : 'warn'}>
-              <div>{finding.message}</div>
+              <div>{sayFinding(finding)}</div>
             </li>
           ))}
         </ul>
@@ -133,7 +141,7 @@ export function RollbackDialog({
             onSend={go}
             send={words.rollBackGo}
             onCancel={onClose}
-            reason={data.action.can_submit ? null : data.action.blocking_reasons.join(', ')}
+            reason={data.action.can_submit ? null : whatBlocks(data)}
           >
             <WhatGoesBack workloadId={row.workload_id} of={data} />
             <TextArea label={words.rollBackComment} maxLength={COMMENT_LENGTH_MAX} {...bind(comment)} />

@@ -9,6 +9,7 @@ import { changeTexts } from '../../../runtime/ui/i18n/change.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
 import { discountTexts } from '../../../runtime/ui/i18n/discounts.ts'
 import { faultTexts } from '../../../runtime/ui/i18n/faults.ts'
+import { sayFinding } from '../../../runtime/ui/i18n/findings.ts'
 import { libraryTexts } from '../../../runtime/ui/i18n/library.ts'
 import { problemTexts, sayProblem } from '../../../runtime/ui/i18n/problems.ts'
 
@@ -75,6 +76,24 @@ describe('French', () => {
     expect(['lib', 'functions'].flatMap((folder) => collect(folder, prose))).toEqual([])
     const words = /(?:refuse|problem)\([^()]*reason: (?:message|fault|describe\w+)/g
     expect(['lib', 'functions'].flatMap((folder) => collect(folder, words))).toEqual([])
+  })
+
+  test('says in the dialog of a rollback what stands in its way', () => {
+    const found = { message: 'in English', path: '' }
+    const codes = ['workload_archived', 'workload_not_collector', 'remote_config_unsupported']
+    for (const code of [...codes, 'workload_not_connected'])
+      expect(sayFinding({ ...found, code, source: 'remote_config' })).toBe(sayProblem(code, {}))
+    const installed = { ...found, code: 'component_not_installed', source: 'capabilities' }
+    expect(sayFinding(installed)).toBe(changeTexts.fr.finding['component_not_installed'])
+    expect(sayFinding({ ...found, code: 'of_a_newer_server', source: 'yaml' })).toBe('in English')
+  })
+
+  test('does not read the server’s own sentences from a page: these go by way of their codes', () => {
+    const raw = /[^$=](\{\w+(?:\.\w+)*\.message\})/g
+    const listed = /(blocking_reasons\.join)/g
+    for (const pattern of [raw, listed])
+      for (const folder of ['pages', 'parts'])
+        expect(collect(`runtime/ui/${folder}`, pattern, /\.tsx$/)).toEqual([])
   })
 
   test('has a sentence for every finding of the checks', () => {
