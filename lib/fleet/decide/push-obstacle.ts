@@ -28,7 +28,7 @@ export const PUSH_OBSTACLES = ['archived', 'frozen', 'held', 'kept-in-git', 'bus
 export type PushObstacle = (typeof PUSH_OBSTACLES)[number]
 
 /** What obstacles are found by: a workload, and the config that is to be pushed to it. */
-export interface PushFacts {
+export interface ObstacleFacts {
   isArchived: boolean
   /** The reason of the freeze that it is in now; null when it is in none. */
   frozenFor: string | null
@@ -76,7 +76,7 @@ export interface Obstructed {
 /** The first obstacle in the way of a push; null when it may begin. */
 export function obstacleOf(
   path: PushPath,
-  facts: PushFacts,
+  facts: ObstacleFacts,
   { gitOwner = null, retriesQuarantined = false }: PushExemptions = {},
 ): Obstructed | null {
   const isThere: Readonly<Record<PushObstacle, boolean>> = {

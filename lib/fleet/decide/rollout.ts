@@ -25,7 +25,7 @@ export interface StageFacts {
   /** For how long the stage has been converged, halts apart; null while it has not converged. */
   convergedForMs: number | null
   /** The stage is a canary that no operator has promoted yet. */
-  isHeld: boolean
+  isUnpromoted: boolean
 }
 
 /** What a rollout does next. */
@@ -66,7 +66,7 @@ export function decideStage(facts: StageFacts): StageVerdict {
   if (facts.applied + facts.silentUids.length < facts.members) return { kind: 'wait' }
   if (facts.applied === 0) return haltFor('no_answer', facts.silentUids.length, facts.silentUids)
   if (facts.convergedForMs === null) return { kind: 'converged' }
-  if (facts.convergedForMs < facts.plan.dwellMs || facts.isHeld) return { kind: 'wait' }
+  if (facts.convergedForMs < facts.plan.dwellMs || facts.isUnpromoted) return { kind: 'wait' }
   return { kind: facts.isLast ? 'complete' : 'advance' }
 }
 

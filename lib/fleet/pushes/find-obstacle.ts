@@ -3,10 +3,10 @@ import type { Db } from '../../store/db.ts'
 import type { Freeze } from '../../store/freeze.ts'
 import { readReservations } from '../../store/reservations.ts'
 import {
+  type ObstacleFacts,
   type Obstructed,
   obstacleOf,
   type PushExemptions,
-  type PushFacts,
   type PushPath,
 } from '../decide/push-obstacle.ts'
 import type { Workload } from '../state/model.ts'
@@ -34,7 +34,7 @@ export const ownFacts = (
   workload: Workload,
   hash: string,
   ownPushId: string | null = null,
-): Pick<PushFacts, 'isArchived' | 'isBusy' | 'isQuarantined'> => ({
+): Pick<ObstacleFacts, 'isArchived' | 'isBusy' | 'isQuarantined'> => ({
   isArchived: workload.archivedAt !== null,
   isBusy: hasOpenPush(workload, ownPushId),
   isQuarantined: hasFailedSomewhere(workload, hash),

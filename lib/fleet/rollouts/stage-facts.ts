@@ -1,7 +1,7 @@
 import type { PushTarget } from '../../store/push-targets.ts'
 import type { GateMeasures } from '../../store/rollouts.ts'
 import type { StageFacts } from '../decide/rollout.ts'
-import { isHeld } from '../decide/rollout-hold.ts'
+import { isUnpromoted } from '../decide/rollout-standing.ts'
 import { standsTo } from '../decide/standing.ts'
 import { isDegradingNow } from '../state/derive.ts'
 import { isLostOut } from '../state/followed-push.ts'
@@ -54,7 +54,7 @@ export function stageFactsOf(
     members: followed.push.counts.target - joining,
     applied: followed.push.counts.applied,
     convergedForMs,
-    isHeld: isHeld(stored),
+    isUnpromoted: isUnpromoted(stored),
   }
 }
 

@@ -8,7 +8,7 @@ import type {
   RevisionRecord,
   RevisionTimelineEntry,
 } from '../../wire/revisions.ts'
-import { shownStatus } from '../decide/rollout-hold.ts'
+import { shownStatus } from '../decide/rollout-standing.ts'
 import { type ErrorGroup, errorFields, type TextAccess, toErrorGroups } from './errors.ts'
 
 /** How long an instance may say nothing before the revision shows that. */

@@ -4,7 +4,7 @@ import type { GateMeasures, StoredRollout } from '../../store/rollouts.ts'
 import type { PushAftermath } from '../../wire/revisions.ts'
 import type { RolloutGate, RolloutRecord, RolloutStage, RolloutTarget } from '../../wire/rollouts.ts'
 import { describeHalt, dwellEndsAt, GATE_LIMIT } from '../decide/rollout.ts'
-import { shownStatus } from '../decide/rollout-hold.ts'
+import { shownStatus } from '../decide/rollout-standing.ts'
 import { errorFields, groupErrors, type TextAccess, toErrorGroups } from './errors.ts'
 
 /** What a rollout's record is made of: what is stored, and how its members stand now. */

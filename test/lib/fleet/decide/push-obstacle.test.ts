@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import {
+  type ObstacleFacts,
   obstacleOf,
   PUSH_OBSTACLES,
   PUSH_PATHS,
-  type PushFacts,
 } from '../../../../lib/fleet/decide/push-obstacle.ts'
 
-const OPEN: PushFacts = {
+const OPEN: ObstacleFacts = {
   isArchived: false,
   isHeld: false,
   isBusy: false,
@@ -14,7 +14,7 @@ const OPEN: PushFacts = {
   frozenFor: null,
   managedBy: null,
 }
-const OBSTRUCTED: PushFacts = {
+const OBSTRUCTED: ObstacleFacts = {
   isArchived: true,
   isHeld: true,
   isBusy: true,

@@ -21,7 +21,7 @@ const decide = (facts: Partial<StageFacts>) =>
     unhealthyUids: [],
     driftedUids: [],
     convergedForMs: null,
-    isHeld: false,
+    isUnpromoted: false,
     ...facts,
   })
 

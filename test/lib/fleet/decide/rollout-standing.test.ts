@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { awaitsPromotion, isHeld, shownStatus } from '../../../../lib/fleet/decide/rollout-hold.ts'
+import { awaitsPromotion, isUnpromoted, shownStatus } from '../../../../lib/fleet/decide/rollout-standing.ts'
 import type { StagePlan, StageProgress } from '../../../../lib/store/rollouts.ts'
 
 const canary = { canary: {} } as unknown as StagePlan
@@ -23,8 +23,8 @@ it('a canary waits for an operator from when all chosen run it until it is promo
 })
 
 it('a stage of a share is not held', () => {
-  expect(isHeld({ ...rollout, stageIndex: 1 })).toBe(false)
-  expect(isHeld({ ...rollout, stages: [plain] })).toBe(false)
+  expect(isUnpromoted({ ...rollout, stageIndex: 1 })).toBe(false)
+  expect(isUnpromoted({ ...rollout, stages: [plain] })).toBe(false)
 })
 
 it('a canary that waits is shown as succeeded, and as promoted once it went to everybody', () => {

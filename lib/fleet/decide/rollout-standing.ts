@@ -9,15 +9,15 @@ interface Standing {
   stageIndex: number
 }
 
-/** Is the running stage a canary that no operator has promoted yet? Has nothing to do with a workload's hold. */
-export function isHeld({ stages, progress, stageIndex }: Standing): boolean {
+/** Is the running stage a canary that no operator has promoted yet? */
+export function isUnpromoted({ stages, progress, stageIndex }: Standing): boolean {
   return stages[stageIndex]?.canary !== undefined && progress[stageIndex]?.promotedAt === undefined
 }
 
 /** The canary stage has converged, and no other instance gets the config until an operator promotes it. */
 export function awaitsPromotion(rollout: Standing): boolean {
   const progress = rollout.progress[rollout.stageIndex]
-  return rollout.status === 'running' && isHeld(rollout) && progress?.convergedAt != null
+  return rollout.status === 'running' && isUnpromoted(rollout) && progress?.convergedAt != null
 }
 
 /**
