@@ -215,13 +215,17 @@ describe('the rooms', () => {
     expect(hits.filter((hit) => !isScript(hit))).toEqual([])
   })
 
-  test('are mirrored by their tests: each folder of tests is named for a folder of code', () => {
+  test('are mirrored by their tests: each folder of tests is named for a folder of code, and each area of endpoints has one', () => {
     const folders = new Set(['functions', ...files.map(({ path }) => dirname(path))])
     const mirrors = inRoom('test/').filter(({ path }) =>
       /^test\/(lib|functions|runtime)\/.*\.test\.ts$/.test(path),
     )
     const lost = mirrors.filter(({ path }) => !folders.has(dirname(path).replace('test/', '')))
     expect(lost.map(({ path }) => path)).toEqual([])
+    const tested = new Set(mirrors.map(({ path }) => dirname(path).replace('test/', '')))
+    const endpoints = inRoom('functions/').filter(({ text }) => text.includes('export default defineHttp('))
+    const areas = [...new Set(endpoints.map(({ path }) => dirname(path)))]
+    expect(areas.filter((area) => !tested.has(area))).toEqual([])
   })
 
   test('statements to the database are in lib/store only', () => {

@@ -328,68 +328,6 @@ describe('looking before it is done', () => {
   })
 })
 
-describe('the known-good pin', () => {
-  const mark = (hash: string, body?: object) => call(`POST /configs/${hash}/known-good`, { body })
-
-  it('is set once, changed only when that is meant, and taken away', async () => {
-    await run(1)
-    await run(2)
-    expect(await call('GET /known-good', { as: viewer })).toMatchObject({ status: 404 })
-    expect(await mark(FIRST)).toMatchObject({
-      status: 201,
-      json: {
-        changed: true,
-        replaced_config_id: '',
-        known_good: { config_id: FIRST, marked_by: editor.email },
-      },
-    })
-    expect(await mark(FIRST)).toMatchObject({ status: 200, json: { changed: false } })
-    expect(await mark(SECOND)).toMatchObject({
-      status: 409,
-      json: { code: 'known_good_conflict', current_known_good: FIRST },
-    })
-    const conflict = { result: 'conflict', target_hash: SECOND, current_known_good: FIRST, force: false }
-    expect(await audited()).toMatchObject(['config.known_good.conflict', conflict])
-    expect(await mark(SECOND, { if_current_known_good: SECOND })).toMatchObject({ status: 409 })
-    expect(await mark(SECOND, { if_current_known_good: FIRST, replace_reason: ' newer ' })).toMatchObject({
-      status: 200,
-      json: {
-        changed: true,
-        replaced_config_id: FIRST,
-        known_good: { config_id: SECOND, replace_reason: 'newer', replaced_config_id: FIRST },
-      },
-    })
-    const replaced = { result: 'marked', previous_known_good: FIRST, replace_reason: 'newer', force: false }
-    expect(await audited()).toMatchObject(['config.known_good.mark', replaced])
-    expect(await mark(FIRST, { force: true })).toMatchObject({ status: 200 })
-    const forced = { changed: true, target_hash: FIRST, previous_known_good: SECOND, force: true }
-    expect(await audited()).toMatchObject(['config.known_good.mark', forced])
-    await mark(FIRST)
-    expect(await audited()).toMatchObject(['config.known_good.mark', { result: 'unchanged', changed: false }])
-    expect(ctx.fleet.workload(agent.workloadId)!.knownGoodHash).toBe(FIRST)
-    expect((await call('GET /known-good', { as: viewer })).json).toMatchObject({ config_id: FIRST })
-    expect(await call('DELETE /known-good')).toMatchObject({ status: 204 })
-    expect(await audited()).toMatchObject(['config.known_good.clear', { result: 'cleared' }])
-    expect(await call('DELETE /known-good')).toMatchObject({ status: 204 })
-    expect(await audited()).toMatchObject(['config.known_good.clear', { result: 'unchanged' }])
-    expect(ctx.fleet.workload(agent.workloadId)!.knownGoodHash).toBeNull()
-  })
-
-  it('takes only what was applied and did not fail since', async () => {
-    expect(await mark(FIRST)).toMatchObject({ status: 404 })
-    await pushConfig(ctx.fleet, agent.workloadId, configYaml(1))
-    expect(await mark(FIRST)).toMatchObject({ status: 409, json: { code: 'not_applied' } })
-    expect(await mark(FIRST, { replace_reason: 'x'.repeat(257) })).toMatchObject({ status: 400 })
-  })
-
-  it('keeps one pin when two are set at once', async () => {
-    await run(1)
-    await run(2)
-    const answers = await Promise.all([mark(FIRST), mark(SECOND)])
-    expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409])
-  })
-})
-
 describe('a config that only broken glass has ever pushed', () => {
   async function breakGlass(port: number): Promise<string> {
     ctx.clock.advance(1_000)

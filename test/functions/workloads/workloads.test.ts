@@ -643,7 +643,7 @@ describe('archive and delete', () => {
   })
 })
 
-describe('the ways that are closed or moved', () => {
+describe('the way that is closed', () => {
   it('answers 410 to a direct push, and writes nothing', async () => {
     const agent = connect()
     const answer = await invoke(ctx, `POST /api/workloads/${agent.workloadId}/config`, {
@@ -653,18 +653,6 @@ describe('the ways that are closed or moved', () => {
     expect(answer).toMatchObject({ status: 410, json: { code: 'config_approval_required' } })
     expect(answer.text).toContain('/config/approvals')
     expect(agent.offered()).toEqual([])
-  })
-
-  it('sends the former paths on with their query, but never to another host', async () => {
-    const call = (target: string) => invoke(ctx, target, { as: viewer.token })
-    expect(await call('GET /api/agents?include_archived=true')).toMatchObject({
-      status: 307,
-      headers: { Location: '/api/workloads?include_archived=true' },
-    })
-    expect(await call('POST /api/agents/x/config/validate?a=b')).toMatchObject({
-      headers: { Location: '/api/workloads/x/config/validate?a=b' },
-    })
-    expect(await invoke(ctx, 'GET /api/agents')).toMatchObject({ status: 401 })
   })
 })
 
