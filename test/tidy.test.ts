@@ -524,6 +524,20 @@ test('the top level holds what it is meant to hold and nothing else', () => {
   expect([...top].filter((name) => !meant.includes(name ?? '') && !tools.includes(name ?? ''))).toEqual([])
 })
 
+test('what the README names is there: files by their path or their name alone, and rooms', () => {
+  const readme = files.find(({ path }) => path === 'README.md')!.text
+  const named = (pattern: RegExp) => [...new Set([...readme.matchAll(pattern)].map((match) => match[1]!))]
+  const sources = named(/`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|tsx|mjs))`/g)
+  const rooms = named(/`((?:lib|functions|runtime|test)(?:\/[\w-]+)+)\/?`/g)
+  expect(sources.length).toBeGreaterThan(30)
+  expect(rooms.length).toBeGreaterThan(10)
+  const isFile = (name: string) => files.some(({ path }) => path === name || path.endsWith(`/${name}`))
+  // Where benchmarks write, which is not kept.
+  const isRoom = (name: string) =>
+    name === 'test/bench/results' || files.some(({ path }) => path.startsWith(`${name}/`))
+  expect([...sources.filter((name) => !isFile(name)), ...rooms.filter((name) => !isRoom(name))]).toEqual([])
+})
+
 test('the list of functions is up to date', () => {
   expect(() =>
     execFileSync(process.execPath, ['runtime/build/manifest.mjs', '--check'], { cwd: ROOT, stdio: 'pipe' }),
