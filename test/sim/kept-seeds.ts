@@ -70,6 +70,10 @@ export const KEPT_CAMPAIGN_SEEDS: readonly (readonly [number, string])[] = [
     1746,
     'nothing of the fleet: what an operator rolled a workload back to during a rollout was not taken for its base',
   ],
+  [
+    1055,
+    'nothing of the fleet: the push by which a version had come by itself was taken for a new one as it was taken back',
+  ],
 ]
 
 /** As `KEPT_SEEDS`, of worlds of fronts and an owner. */

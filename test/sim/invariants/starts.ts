@@ -40,6 +40,10 @@ interface Start {
   freeze: string | null
 }
 
+/**
+ * A target has just been begun where it is still `started`: taking it back changes it, too, and closes its push, in the
+ * transaction of the push that brings its base.
+ */
 const STARTS = `
   select p.push_id, p.workload_id, p.config_hash,
     c.id as campaign_id, t.wave, c.status as campaign_status, c.wave as campaign_wave, c.plan_hash, t.is_production,
@@ -60,7 +64,7 @@ const STARTS = `
     left join campaign_targets t on t.push_id = p.push_id and t.state = 'started' left join campaigns c on c.id = t.campaign_id
     left join campaign_targets b on b.rollback_push_id = p.push_id left join auto_apply_targets bt on bt.rollback_push_id = p.push_id
     left join campaigns bc on bc.id = coalesce(b.campaign_id, bt.rolled_back_by)
-    left join auto_apply_targets at on at.push_id = p.push_id left join auto_applies a on a.id = at.auto_apply_id
+    left join auto_apply_targets at on at.push_id = p.push_id and at.state = 'started' left join auto_applies a on a.id = at.auto_apply_id
   where pg_current_xact_id()::xid in (t.xmin, b.xmin, at.xmin, bt.xmin) and p.xmin = pg_current_xact_id()::xid
   order by p.push_id`
 
