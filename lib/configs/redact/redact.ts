@@ -199,7 +199,7 @@ function redactUrls(text: string): string {
     if (match.index < kept) continue
     const authority = match.index + match[0].length
     let end = search(URL_END, text, authority)
-    if (beginsPassword(text.slice(authority, end))) {
+    if (beginsPassword(text.slice(authority, end), isClosed(text, match.index, end))) {
       if (word.end <= authority) word = wordAt(text, authority)
       if (word.lastAt > end) end = search(URL_END, text, word.lastAt)
     }
@@ -221,9 +221,22 @@ function search(pattern: RegExp, text: string, from: number): number {
   return pattern.exec(text)?.index ?? text.length
 }
 
-/** Whether what follows the `://` of a URL up to a quote or bracket begins a password that goes on behind it. */
-const beginsPassword = (beginning: string): boolean =>
-  !beginning.includes('@') && holdsPassword(beginning.slice(0, indexOfAny(beginning, '/?#', 0)))
+/**
+ * Whether what follows the `://` of a URL up to a quote or bracket begins a password that goes on behind it. What may be
+ * a host, and digits that may be a port, do so only where the mark does not close what stands around the URL.
+ */
+function beginsPassword(beginning: string, closed: boolean): boolean {
+  const host = beginning.slice(0, indexOfAny(beginning, '/?#', 0))
+  if (!beginning.includes('@') && holdsPassword(host)) return true
+  if (host !== beginning || !/[:@]/.test(host)) return false
+  return !closed || /[:@]$/.test(host)
+}
+
+/** Whether the mark at `end` closes the quote or bracket before `start`. No word goes on directly behind it. */
+function isClosed(text: string, start: number, end: number): boolean {
+  const opened = text[start - 1]
+  return text[end] === (opened === '<' ? '>' : opened) && !/\w/.test(text[end + 1] ?? '')
+}
 
 /** `(user:pass@` without what stands behind the bracket. */
 function redactBeforeAt(stretch: string, offset: number, text: string): string {

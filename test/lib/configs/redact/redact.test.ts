@@ -35,6 +35,18 @@ describe('free text', () => {
     ['what stands behind the quote of a password', "dial postgres://app:it'hunter2@db/x failed", 'hunter2'],
     ['a password with angle brackets', 'dial postgres://app:a<hunter2>b@db/x failed', 'hunter2'],
     ['a password with a backtick', 'dial postgres://app:a`hunter2@db/x failed', 'hunter2'],
+    ['a password that begins with a quote', 'dial redis://:"hunter2@db/0 failed', 'hunter2'],
+    ['a password of digits and a quote', 'dial postgres://app:12"hunter2@db/x failed', 'hunter2'],
+    ['a quoted password', "dial postgres://app:'hunter2'@db:5432/x failed", 'hunter2'],
+    ['a password of digits and a quote in quotes', 'dial "redis://:12"hunter2@db/0": EOF', 'hunter2'],
+    ['a password with a bracket and an @', 'dial postgres://app:<a@hunter2>@db/x failed', 'hunter2'],
+    ['what stands behind an @ and a quote', "dial redis://app:p@'hunter2@db failed", 'hunter2'],
+    ['what stands behind an @, a letter and a quote', "dial redis://app:p@x'hunter2@db failed", 'hunter2'],
+    [
+      'a password that begins as one that is filled in',
+      'dial redis://:${env:A}"hunter2@db failed',
+      'hunter2',
+    ],
     ['a password with a slash without a scheme', 'dsn app:pa/hunter2@tcp(db:3306)/x is wrong', 'hunter2'],
     ['a secret query value', 'GET https://h/x?b=1&api-key=hunter2 -> 401', 'hunter2'],
     ['credentials before a host that is filled in', 'connect app:hunter2@${env:HOST}:4317 failed', 'hunter2'],
@@ -77,6 +89,7 @@ describe('free text', () => {
       'get https://db/who/a@b failed',
       'get "http://db:4317" or <http://db/x>, or ask `http://db` and a@b',
       "{'endpoint':'http://db:4317','name':'a@b'}",
+      'dial "http://db:4317": or <http://db:4318>, said a@b',
     ])
       expect(redactText(url)).toBe(url)
   })
@@ -96,6 +109,9 @@ describe('free text', () => {
       'a://b:c< ',
       'a://b:@/',
       "a://b'",
+      'a://:"',
+      "'a://:1'@",
+      'a://b@"',
     ]) {
       const text = piece.repeat(1_000_000 / piece.length).slice(0, 1_000_000)
       const started = performance.now()
