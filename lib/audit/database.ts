@@ -264,19 +264,17 @@ class OpenAct implements Act {
 
   async #record(tx: Db, event: Omit<AuditEvent, 'actor'>): Promise<void> {
     const { clock, random } = this.#parts
+    await forRecord(() => lockAuditChain(tx))
+    // Taking a right away is recorded as well: what is asked under the lock stays true until this is committed.
     if (this.#records.length === 0) await this.#actor?.askAgain?.(tx, 'at-record')
-    try {
-      await lockAuditChain(tx)
+    await forRecord(async () => {
       // The time is read under the lock as well, so that the chain's order is the order of its times.
       const now = clock.now()
       const head = await readAuditHead(tx)
       const record = chainEvent({ ...event, actor: this.#actor }, head, uuidv7(now, random), now)
       await insertAuditRecord(tx, record)
       this.#records.push(record)
-    } catch (error) {
-      if (error instanceof DatabaseUnavailable) throw error
-      throw new AuditWriteError('audit record was not written', { cause: error })
-    }
+    })
   }
 
   /** Tell of a committed change: first the `afterCommit` listeners, then the outside sink. */
@@ -286,5 +284,15 @@ class OpenAct implements Act {
     for (const tell of this.#tells) tell()
     if (this.#options.sink === 'before-commit') return { ok: true }
     return this.#delivery.deliver(this.#records)
+  }
+}
+
+/** Do what a record needs of the database; where that fails, the record was not written. */
+async function forRecord(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (error instanceof DatabaseUnavailable) throw error
+    throw new AuditWriteError('audit record was not written', { cause: error })
   }
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import alertEngine from '../../functions/alerts/engine.ts'
 import { configHash } from '../../lib/model/config-hash.ts'
+import type { Db } from '../../lib/store/db.ts'
 import { upsertLinkRequest } from '../../lib/store/external-users.ts'
 import { listUserGroups, replaceUserGroups } from '../../lib/store/groups.ts'
 import type { AlertRecord } from '../../lib/wire/alerts.ts'
@@ -42,6 +43,8 @@ let ann: SignedIn
 let bob: SignedIn
 /** What happens when the next transaction is about to begin. */
 let beforeNext: (() => Promise<void>) | null = null
+/** What happens while the next transaction waits for the lock of the audit trail. */
+let beforeChain: (() => Promise<void>) | null = null
 const LINK = '00000000-0000-7000-8000-000000000001'
 const tried = new Set<string>()
 const SICK = {
@@ -59,9 +62,19 @@ const db = {
     const act = beforeNext
     beforeNext = null
     await act?.()
-    return database.pool.transaction(name, work)
+    return database.pool.transaction(name, (tx) => work(waiting(tx)))
   },
 }
+
+const waiting = (tx: Db): Db => ({
+  async query(text, params) {
+    const act = text.includes('pg_advisory_xact_lock') ? beforeChain : null
+    if (act !== null) beforeChain = null
+    await act?.()
+    return tx.query(text, params)
+  },
+  execute: (text, params) => tx.execute(text, params),
+})
 
 beforeEach(async () => {
   await scene?.ctx.close()
@@ -218,6 +231,8 @@ describe('whoever loses the right in the moment of a change of one workload', ()
     const [alert] = (await invoke(scene.ctx, 'GET /api/alerts', { as: ann.token })).json as AlertRecord[]
     await change('alerts/resolve', `POST /api/alerts/${alert!.id}/resolve`)
     await change('alerts/reopen', `POST /api/alerts/${alert!.id}/reopen`)
+    const named = { alert_ids: [alert!.id], reason: 'known' }
+    await change('alerts/resolve-many', 'POST /api/alerts/resolve', named)
     await change('workloads/archive', `POST ${path}/archive`)
     await change('workloads/delete', `DELETE ${path}`)
   })
@@ -370,6 +385,24 @@ describe('whoever loses the right in the moment of a change of what belongs to a
     const groups = { groups: ['viewer'] }
     const itself = invoke(scene.ctx, `PATCH /api/users/${dan.userId}`, { as: dan.token, body: groups })
     expect((await itself).status).toBe(200)
+  })
+})
+
+describe('whoever loses the right while a change waits for the audit trail', () => {
+  it('changes nothing', async () => {
+    const before = await records()
+    let isTaken = false
+    beforeChain = async () => {
+      isTaken = true
+      await replaceUserGroups(database.pool, ann.userId, [])
+    }
+    const body = { values: { site: 'x' } }
+    const refused = await invoke(scene.ctx, `PUT ${workload()}/variables`, { as: ann.token, body })
+    expect({ isTaken, status: refused.status, records: await records() }).toEqual({
+      isTaken: true,
+      status: 403,
+      records: before,
+    })
   })
 })
 
