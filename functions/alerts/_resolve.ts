@@ -1,6 +1,6 @@
 import type { ActTransaction } from '../../lib/audit/database.ts'
 import { isStorable } from '../../lib/model/storable.ts'
-import { resolveByOperator } from '../../lib/store/alerts.ts'
+import { type Alert, resolveByOperator } from '../../lib/store/alerts.ts'
 import type { Context } from '../../runtime/context.ts'
 
 /** Longest reason, in UTF-16 units: a note, not a document. */
@@ -12,22 +12,31 @@ export function readReason(given: string): string | null {
   return isStorable(reason) && reason.length <= REASON_LENGTH_MAX ? reason : null
 }
 
-/** Resolve an alert, record who did, and tell of it; false where it is resolved already, or is not there. */
-export async function resolveAlert(
+/**
+ * Resolve alerts in this order, record who did, and tell of each; returns how many were open. All are resolved before
+ * the first is recorded: a record holds the audit trail until the commit, and whoever resolves one of the others
+ * meanwhile waits for the trail.
+ */
+export async function resolveNamed(
   ctx: Pick<Context, 'clock' | 'alerts'>,
   tx: ActTransaction,
-  id: string,
+  ids: readonly string[],
   reason: string,
-): Promise<boolean> {
-  const resolved = await resolveByOperator(tx, id, ctx.clock.now(), reason)
-  if (resolved === null) return false
-  await tx.record({
-    action: 'alert.resolve',
-    resource: 'alert',
-    resourceId: resolved.id,
-    workloadId: resolved.workloadId,
-    detail: JSON.stringify({ rule: resolved.rule, ...(reason === '' ? {} : { reason }) }),
-  })
-  tx.afterCommit(() => ctx.alerts.notices.resolved(resolved))
-  return true
+): Promise<number> {
+  const resolved: Alert[] = []
+  for (const id of ids) {
+    const alert = await resolveByOperator(tx, id, ctx.clock.now(), reason)
+    if (alert !== null) resolved.push(alert)
+  }
+  for (const alert of resolved) {
+    await tx.record({
+      action: 'alert.resolve',
+      resource: 'alert',
+      resourceId: alert.id,
+      workloadId: alert.workloadId,
+      detail: JSON.stringify({ rule: alert.rule, ...(reason === '' ? {} : { reason }) }),
+    })
+    tx.afterCommit(() => ctx.alerts.notices.resolved(alert))
+  }
+  return resolved.length
 }

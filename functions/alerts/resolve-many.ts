@@ -3,7 +3,7 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { isAlertId, mayResolve } from './_alert-id.ts'
-import { REASON_LENGTH_MAX, readReason, resolveAlert } from './_resolve.ts'
+import { REASON_LENGTH_MAX, readReason, resolveNamed } from './_resolve.ts'
 
 /** Alerts that one call can name: they are resolved in one transaction, which has the lock of the audit trail. */
 const NAMED_MAX = 100
@@ -27,11 +27,10 @@ export default defineHttp({
     if (!asking.ok) return asking.reply
     const reason = readReason(body.reason)
     if (reason === null) return problem('reason-invalid', { max: REASON_LENGTH_MAX })
-    const outcome = await ctx.db.change('alert.resolve', asking.actor, async (tx) => {
-      let count = 0
-      for (const id of ids) if (await resolveAlert(ctx, tx, id, reason)) count++
-      return { ok: true, count }
-    })
+    const outcome = await ctx.db.change('alert.resolve', asking.actor, async (tx) => ({
+      ok: true,
+      count: await resolveNamed(ctx, tx, ids, reason),
+    }))
     return outcome.ok
       ? json({ resolved_count: outcome.count } satisfies AlertsResolved)
       : auditUnavailable(outcome)

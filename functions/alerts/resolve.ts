@@ -4,7 +4,7 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { alertParams, isAlertId, mayResolve } from './_alert-id.ts'
-import { REASON_LENGTH_MAX, readReason, resolveAlert } from './_resolve.ts'
+import { REASON_LENGTH_MAX, readReason, resolveNamed } from './_resolve.ts'
 
 const RESOLVED: AlertResolved = { status: 'resolved' }
 
@@ -29,7 +29,7 @@ export default defineHttp({
     const reason = readReason(body.reason)
     if (reason === null) return problem('reason-invalid', { max: REASON_LENGTH_MAX })
     const outcome = await ctx.db.change('alert.resolve', asking.actor, async (tx) => {
-      const isResolved = await resolveAlert(ctx, tx, params.id, reason)
+      const isResolved = (await resolveNamed(ctx, tx, [params.id], reason)) > 0
       return { ok: true, isKnown: isResolved || (await findAlert(tx, params.id)) !== null }
     })
     if (!outcome.ok) return auditUnavailable(outcome)

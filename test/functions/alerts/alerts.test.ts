@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import engine from '../../../functions/alerts/engine.ts'
 import sweepJanitor from '../../../functions/janitor/sweep.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
-import { listAuditRecords } from '../../../lib/store/audit.ts'
+import { resolveByOperator } from '../../../lib/store/alerts.ts'
+import { listAuditRecords, lockAuditChain } from '../../../lib/store/audit.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
@@ -344,6 +345,23 @@ describe('POST /api/alerts/resolve', () => {
     const own = alerts.find(({ workload_id: id }) => id === inside.workloadId)!
     expect(await resolveMany([own.id], scoped)).toMatchObject({ status: 200, json: { resolved_count: 1 } })
     expect((await list()).map(({ workload_id: id }) => id)).toEqual([outside.workloadId])
+  })
+
+  it('holds the audit trail for nobody while it waits for an alert that another operator is resolving', async () => {
+    for (const service of ['one', 'two']) await outdated(service)
+    await runEngine()
+    const ids = (await list()).map(({ id }) => id).sort()
+    const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    let many: ReturnType<typeof resolveMany> | null = null
+    await database.pool.transaction('test', async (tx) => {
+      await resolveByOperator(tx, ids[1]!, ctx.clock.now())
+      many = resolveMany(ids)
+      await expect.poll(async () => (await database.pool.query(waiting)).length, { timeout: 5_000 }).toBe(1)
+      // The other operator's record comes last: were the trail held, the two would wait for each other.
+      await lockAuditChain(tx)
+    })
+    expect(await many).toMatchObject({ status: 200, json: { resolved_count: 1 } })
+    expect(await list()).toEqual([])
   })
 
   it('names one to a hundred alerts, by their ids', async () => {
