@@ -195,7 +195,10 @@ export class WaitingRows {
     return batch
   }
 
-  /** Put a batch back that was not stored: events before newer ones; homes and removals yield to what came since. */
+  /**
+   * Put a batch back that was not stored: events before newer ones; homes, removals and quarantines yield to what came
+   * since.
+   */
   putBack(batch: Batch): void {
     for (const workload of batch.workloads) if (!workload.isDeleted) this.workloads.add(workload)
     for (const workload of batch.seen) if (!workload.isDeleted) this.seen.add(workload)
@@ -219,7 +222,9 @@ export class WaitingRows {
         this.#forgotten.set(gone.pushId, gone.instanceUid, gone)
     }
     for (const followed of batch.pushes) this.pushes.add(followed)
-    for (const quarantine of batch.quarantines) this.addQuarantine(quarantine)
+    // One that came since is in the name of a later push, which lifts what is in the earlier one's.
+    for (const quarantine of batch.quarantines)
+      if (!this.#quarantines.has(keyOfQuarantine(quarantine))) this.addQuarantine(quarantine)
     for (const config of batch.configs) {
       if (!this.#configs.has(config.hash)) this.#configBytes += config.body.length
       this.#configs.set(config.hash, config)

@@ -5,6 +5,7 @@ import type { TargetOfPush } from '../../../../lib/store/push-targets.ts'
 const pushId = '01980000-0000-7000-8000-0000000000aa'
 const instanceUid = '01980000-0000-7000-8000-000000000001'
 const target = (status: string) => ({ pushId, target: { instanceUid, status } }) as unknown as TargetOfPush
+const quarantine = (pushId: string) => ({ workloadId: 'w1', hash: 'h1', instanceUid, pushId })
 const gone = { pushId, instanceUid, at: new Date(0) }
 
 describe('a batch that could not be written', () => {
@@ -32,5 +33,15 @@ describe('a batch that could not be written', () => {
     rows.addForgotten(gone)
     rows.putBack(batch)
     expect(rows.take(false)).toMatchObject({ targets: [], forgotten: [gone] })
+  })
+
+  it('does not take the place of a quarantine that came anew meanwhile, in the name of a later push', () => {
+    const rows = new WaitingRows()
+    rows.addQuarantine(quarantine('earlier'))
+    const batch = rows.take(false)!
+    rows.addQuarantine(quarantine('later'))
+    rows.putBack(batch)
+    // One in the earlier push's name is lifted by the later push, and would not be stored.
+    expect(rows.take(false)!.quarantines).toEqual([quarantine('later')])
   })
 })
