@@ -119,9 +119,12 @@ function startedBefore(one: PollStream, two: PollStream, sequenceNum: number): P
 function isSign(stream: PollStream, sequenceNum: number, before: PollStream | null): boolean {
   // A repeated number is no sign of two agents: some agents never count.
   if (sequenceNum === stream.sequenceNum || stream.highestSinceRestart !== null) return false
-  // One agent that starts anew may come upon the next number of either stream, as it counts up again and misses some.
   const reached = before?.highestSinceRestart ?? null
-  return reached === null || (sequenceNum > reached + GAP_MAX && sequenceNum === stream.sequenceNum + 1)
+  if (before === null || reached === null) return true
+  // From an address each, one agent that starts anew could only have come upon the very next number.
+  if (stream.isSteady && before.isSteady && stream.source !== before.source) return sequenceNum > reached + 1
+  // One agent that starts anew may come upon the next number of either stream, as it counts up again and misses some.
+  return sequenceNum > reached + GAP_MAX && sequenceNum === stream.sequenceNum + 1
 }
 
 function advance(stream: PollStream, sequenceNum: number, source: string): void {

@@ -52,6 +52,7 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
     1021,
     'nothing of the fleet: a uid that its second agent had taken to another workload was offered the config again',
   ],
+  [1071, 'two pollers from an address each, of which one starts anew again and again, told apart no more'],
   [4129, 'a fault of which no record was kept'],
   [4207, 'a fault of which no record was kept'],
   [4694, 'a fault of which no record was kept'],

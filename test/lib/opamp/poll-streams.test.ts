@@ -35,6 +35,12 @@ describe('two agents under one uid', () => {
     expect(tell('2@b', '50@a', '0@b', '51@a', '1@b', '0@b', '52@a', '0@b', '53@a', '0@b')).toMatch(/D\.$/)
   })
 
+  test('are told apart by where they are although the one that goes on is hardly ahead', () => {
+    expect(tell('6@a', '0@b', '7@a', '1@b', '0@b', '1@b', '8@a', '2@b', '9@a', '0@b', '10@a', '1@b')).toMatch(
+      /D/,
+    )
+  })
+
   test('are told apart behind one address although one of them starts anew again and again', () => {
     expect(tell(50, 2, 0, 0, 51, 1, 2, 0, 52, 1, 53, 0, 54)).toBe(`${'.'.repeat(11)}D.`)
     // The one that came first is the one that starts anew.
