@@ -58,7 +58,7 @@ function LabelDialog({
 function Marks({ row, isCurrent }: { row: RevisionRecord; isCurrent: boolean }) {
   const words = say(historyTexts)
   return (
-    <span class="chips" style={{ flexWrap: 'nowrap' }}>
+    <span class="chips">
       {row.label && <span class="chip">{row.label}</span>}
       {isCurrent && <span class="chip quiet">{words.current}</span>}
       {row.is_last_known_good && <span class="chip quiet">{words.pinned}</span>}

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Api } from '../support/service.ts'
 import { findBarriers, SHOTS, signIn, visit } from './support/browser.ts'
@@ -17,6 +18,15 @@ useStage({
 })
 
 afterAll(() => scene?.close())
+
+/** The tables of the page that have to be scrolled sideways, and by how much. */
+const listSideways = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('.sheet')].flatMap((sheet) => {
+      const over = sheet.scrollWidth - sheet.clientWidth
+      return over > 0 ? [`${sheet.getAttribute('aria-label')} is cut off by ${over} px`] : []
+    }),
+  )
 
 // The looks run at the same time, since each mostly waits. Theme and language belong to a user, so each look has a user
 // of its own.
@@ -54,6 +64,7 @@ describe.concurrent.each([
       found.push(...(await findBarriers(page)).map((line) => `${name} ${line}`))
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
       if (overflow > 0) found.push(`${name} is ${overflow} px too wide`)
+      if (width === 1024) found.push(...(await listSideways(page)).map((line) => `${name}: ${line}`))
       found.push(...complaints.splice(0).map((line) => `${name} console: ${line}`))
     }
     await context.close()
