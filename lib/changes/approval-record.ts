@@ -12,7 +12,7 @@ export interface ApprovalSurroundings {
   comments: readonly Pick<ApprovalComment, 'author' | 'body' | 'createdAt'>[]
   votes: readonly Pick<ApprovalVote, 'userId' | 'email' | 'comment' | 'at' | 'soleApprover'>[]
   /** How the request stands by the policy as it is now; null once it was pushed or closed. */
-  standing: Pick<ApprovalStanding, 'asked' | 'judgement'> | null
+  standing: Pick<ApprovalStanding, 'approvalClass' | 'asked' | 'judgement'> | null
   /** Who is shown it. */
   userId: string
   /** The push that it became, as it stands now; null for one that was not pushed. */
@@ -70,6 +70,7 @@ function toProgress(
   const { rule, isEnough } = standing.judgement
   return {
     ...(status === 'approved' && !isEnough ? { approvals_short: true as const } : {}),
+    approval_class: standing.approvalClass,
     approvals_needed: rule.approvals,
     author_counts: rule.authorCounts || standing.asked.isSoleApprover,
     tally: tallyOf(standing, userId),

@@ -18,6 +18,7 @@ import { labelsSince } from './reviews.ts'
 
 /** A request with everything that decides whether it is approved. */
 export interface ApprovalStanding {
+  approvalClass: ApprovalClass
   asked: ApprovalCase
   votes: readonly ApprovalVote[]
   judgement: ApprovalJudgement
@@ -75,8 +76,10 @@ export async function readStandings(
   const authors = await listAuthorsOfTexts(tx, [...new Set(approvals.map(({ draftHash }) => draftHash))])
   const changes = approvals.map((approval) => {
     const labels = labelsOf(approval)
+    const approvalClass = classOfRequest(approval, labels)
     return {
-      rule: ruleOfRequest(policy, classOfRequest(approval, labels), kept.get(approval.workloadId)),
+      approvalClass,
+      rule: ruleOfRequest(policy, approvalClass, kept.get(approval.workloadId)),
       authors: authors.get(approval.draftHash) ?? [],
       requestedAt: approval.createdAt,
       given: votes.filter(({ approvalId }) => approvalId === approval.id),
@@ -86,6 +89,7 @@ export async function readStandings(
   })
   const cases = await readApprovalCases(tx, changes, now)
   return cases.map((asked, at) => ({
+    approvalClass: changes[at]!.approvalClass,
     asked,
     votes: changes[at]!.given,
     judgement: judgeApprovals(asked),

@@ -13,7 +13,7 @@ import {
 import { PushAftermath, RevisionPhase, RevisionStatus } from './revisions.ts'
 import { RolloutStageRequest } from './rollouts.ts'
 import { named, note, type Sent } from './structs.ts'
-import { APPROVAL_STATUSES, APPROVAL_STEPS } from './values.ts'
+import { APPROVAL_CLASSES, APPROVAL_STATUSES, APPROVAL_STEPS } from './values.ts'
 
 export const ApprovalStatus = named('ApprovalStatus', '', enums(APPROVAL_STATUSES))
 export type ApprovalStatus = Infer<typeof ApprovalStatus>
@@ -93,6 +93,10 @@ export const ApprovalRecord = named(
     approved_at: optional(string()),
     self_approved: optional(boolean()),
     approvals: note('Everybody who has approved it, the first one first.', array(GivenApproval)),
+    approval_class: note(
+      'Which rule of the policy holds; only of one that waits.',
+      optional(enums(APPROVAL_CLASSES)),
+    ),
     approvals_needed: note('By the policy as it is now; only of a request that waits.', optional(number())),
     author_counts: note(
       'Whether whoever requested it may be among them; only of one that waits.',

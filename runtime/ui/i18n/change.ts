@@ -129,6 +129,8 @@ export const changeTexts = defineTexts({
       'The active config has changed since this was requested. The comparison below is with what is active now.',
     self: 'approved by its own author',
     byAnother: 'Whoever requested it does not count.',
+    byAnotherUnlabelled:
+      'Whoever requested it does not count: no trusted label names the environment, so it may be production.',
     approvalsShort:
       'It was approved and is no more: an approval got too old, or its approver lost the right.',
     soleApprover: 'approved while nobody else could',
@@ -317,6 +319,8 @@ export const changeTexts = defineTexts({
       'La config active a changé depuis cette demande. La comparaison ci-dessous est faite avec ce qui est actif maintenant.',
     self: 'approuvé par son auteur',
     byAnother: 'Celle de qui l’a demandé ne compte pas.',
+    byAnotherUnlabelled:
+      'Celle de qui l’a demandé ne compte pas : aucune étiquette de confiance ne nomme l’environnement, ce peut être la production.',
     approvalsShort:
       'Elle était approuvée et ne l’est plus : une approbation est trop ancienne, ou son auteur n’a plus le droit.',
     soleApprover: 'approuvé quand personne d’autre ne le pouvait',

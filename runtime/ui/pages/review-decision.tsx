@@ -34,7 +34,11 @@ function Count({ approval }: { approval: ApprovalRecord }) {
     <>
       {approval.approvals_short && <p class="warn">{words.approvalsShort}</p>}
       <Tally of={approval.tally} />
-      {approval.author_counts === false && <p class="muted">{words.byAnother}</p>}
+      {approval.author_counts === false && (
+        <p class="muted">
+          {approval.approval_class === 'unlabelled' ? words.byAnotherUnlabelled : words.byAnother}
+        </p>
+      )}
     </>
   )
 }

@@ -91,6 +91,18 @@ describe('how far a change is approved, and whether the own approval would count
       expect(await tallies(tally)).toEqual(AFTER_ONE)
   })
 
+  it('of a request, with the rule of the policy that holds, whatever environment the request names', async () => {
+    const base = `/api/workloads/${scene.agent('vm-1').workloadId}/config/approvals`
+    const ask = async (env: string, seed: number) => {
+      const body = { draft_yaml: configYaml(seed), comment: env, target_env: env, prod_confirmation: true }
+      const { id } = (await scene.call(`POST ${base}`, body)).json as ApprovalRecord
+      return read<ApprovalRecord>(`GET ${base}/${id}`, author)
+    }
+    const staging = { target_env: 'staging', approval_class: 'unlabelled', author_counts: false }
+    expect(await ask('staging', 3)).toMatchObject(staging)
+    expect(await ask('production', 4)).toMatchObject({ approval_class: 'production' })
+  })
+
   it('of each of several requests by its own author, with as many questions to the database as of one', async () => {
     await askForTwo()
     const ask = async (name: string, as: SignedIn, seed: number) => {
