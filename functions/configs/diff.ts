@@ -1,7 +1,7 @@
 import type { FleetPeer } from '../../lib/configs/check/target.ts'
+import { trustedAmong } from '../../lib/model/labels.ts'
 import { isProductionByLabels } from '../../lib/model/production.ts'
 import { ConfigDiff, type DiffPeer, DiffRequest } from '../../lib/wire/diff.ts'
-import { trustedAmong } from '../../lib/wire/labels.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { jsonText, problem } from '../../runtime/reply.ts'
 

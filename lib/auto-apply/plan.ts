@@ -2,7 +2,8 @@ import { hashPolicy } from '../campaigns/judge/parts.ts'
 import { labelsSince } from '../changes/reviews.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { configHash } from '../model/config-hash.ts'
-import { isProduction, namesProduction } from '../model/production.ts'
+import { clusterOf, environmentOf } from '../model/labels.ts'
+import { isProductionByLabels, namesProduction } from '../model/production.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { classifyKey } from '../selectors/keys.ts'
 import { hasOpenCampaign, listDoneCampaigns, wasVersionRolledBack } from '../store/fleet-config-history.ts'
@@ -10,7 +11,6 @@ import { findVersion, type StoredFleetConfig } from '../store/fleet-configs.ts'
 import { listKeptClasses } from '../store/reviews.ts'
 import { inTurns } from '../turns.ts'
 import type { AutoApplyPlan } from '../wire/auto-apply.ts'
-import { clusterOf, environmentOf } from '../wire/labels.ts'
 import type { Selector } from '../wire/selectors.ts'
 import { decideMembers } from './members.ts'
 import type { AutoApplyParts } from './parts.ts'
@@ -146,8 +146,7 @@ export async function listProduction(
   )
   const found = workloads.filter(
     ({ id, labels, trustedLabels }) =>
-      isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels }) ||
-      kept.get(id)?.includes('production'),
+      isProductionByLabels({ labels, trustedLabels }) || kept.get(id)?.includes('production'),
   )
   return new Set(found.map(({ id }) => id))
 }

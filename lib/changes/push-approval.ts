@@ -7,6 +7,7 @@ import { findObstacle } from '../fleet/pushes/find-obstacle.ts'
 import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
 import type { StillMay } from '../identity/still-may.ts'
 import { gitOwnerOf } from '../model/git-group.ts'
+import { environmentOf } from '../model/labels.ts'
 import { isProduction } from '../model/production.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
@@ -18,7 +19,6 @@ import {
 } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
 import type { StagePlan } from '../store/rollouts.ts'
-import { environmentOf } from '../wire/labels.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
 import {
   type ApprovalActor,

@@ -1,5 +1,5 @@
 import { configHash } from '../model/config-hash.ts'
-import { isProduction } from '../model/production.ts'
+import { isProductionByLabels } from '../model/production.ts'
 import type { ConfigDiff } from '../wire/diff.ts'
 import type { ConfigPlan, PlanTarget } from '../wire/plan.ts'
 import type { PolicyEvaluation } from '../wire/policy.ts'
@@ -65,12 +65,7 @@ export function planPush(facts: PlanFacts): Omit<ConfigPlan, 'export'> {
         : { missing_components: [...new Set(missing.map(({ type }) => type))].sort() }),
     })),
     policy,
-    prod_target: isProduction({
-      targetEnv: '',
-      targetGroup: '',
-      labels: target.labels,
-      trustedLabels: target.trustedLabels,
-    }),
+    prod_target: isProductionByLabels(target),
     hard_failures: hardFailures,
     can_push: hardFailures.length === 0,
     apply_allowed: hardFailures.length === 0,

@@ -3,6 +3,7 @@ import type { AuditFailure } from '../audit/delivery.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import { toEmailKey } from '../model/emails.ts'
+import { TRUSTED_PREFIX } from '../model/labels.ts'
 import { ROLES, type Role, rolesWith } from '../model/permissions.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { isScopable, SCOPABLE_ROLES, type Scope } from '../model/scopes.ts'
@@ -21,7 +22,6 @@ import {
   updateGroup,
 } from '../store/groups.ts'
 import { findCredentials, findUser, lockIdentity } from '../store/users.ts'
-import { TRUSTED_PREFIX } from '../wire/labels.ts'
 import type { SessionEnds } from './sessions/session-ends.ts'
 import type { Administrator } from './user-administration.ts'
 

@@ -6,11 +6,11 @@ import {
   approvalClassOf,
   lowersClass,
 } from '../model/approval-policy.ts'
+import { ENVIRONMENT_KEYS } from '../model/labels.ts'
 import { namesProduction } from '../model/production.ts'
 import type { StoredLabelRule } from '../store/label-rules.ts'
 import { inTurns } from '../turns.ts'
 import type { LabelRuleChange, LabelRulePreview } from '../wire/label-rules.ts'
-import { ENVIRONMENT_KEYS } from '../wire/labels.ts'
 import { giveLabels, inOrder, type LabelRule, type Labels, labelsOfRule } from './rules.ts'
 
 const CHANGES_SHOWN = 100

@@ -1,7 +1,7 @@
 import { type Fault, type FaultCode, faultOf, faultWithin } from '../model/faults.ts'
+import { TRUSTED_PREFIX } from '../model/labels.ts'
 import { IDENTITY_KEYS, IDENTITY_PREFIX } from '../selectors/keys.ts'
 import { refuseLabels } from '../selectors/read-selector.ts'
-import { TRUSTED_PREFIX } from '../wire/labels.ts'
 
 /** Labels by the value of one identity key. */
 export interface LabelList {

@@ -1,5 +1,5 @@
-import { ENVIRONMENT_KEYS, firstLabel } from '../wire/labels.ts'
 import { APPROVAL_CLASSES } from '../wire/values.ts'
+import { ENVIRONMENT_KEYS, firstLabel } from './labels.ts'
 import { isProduction, type ProductionFacts } from './production.ts'
 
 /** Where a config is to run, as far as approvals go. */

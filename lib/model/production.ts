@@ -1,4 +1,4 @@
-import { ENVIRONMENT_KEYS, firstLabel } from '../wire/labels.ts'
+import { ENVIRONMENT_KEYS, firstLabel } from './labels.ts'
 
 const PRODUCTION = /^prod(uction)?\d*$/
 const NEGATIONS = new Set(['no', 'non', 'not', 'pre'])

@@ -1,4 +1,4 @@
-import { TRUSTED_PREFIX } from '../wire/labels.ts'
+import { TRUSTED_PREFIX } from './labels.ts'
 import { type Permission, permissionsOf, ROLES, type Role } from './permissions.ts'
 
 /**

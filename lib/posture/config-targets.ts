@@ -4,13 +4,13 @@ import { isCapable } from '../fleet/decide/abilities.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { isHealthy } from '../fleet/views/instance.ts'
+import { CLUSTER_KEYS, clusterOf, environmentOf } from '../model/labels.ts'
 import { isProductionByLabels } from '../model/production.ts'
 import { findContent } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
 import { listAppliedHashes } from '../store/pushes.ts'
 import { findReportedConfig } from '../store/reported-configs.ts'
 import { inTurns } from '../turns.ts'
-import { CLUSTER_KEYS, clusterOf, environmentOf } from '../wire/labels.ts'
 
 /** The fleet as validation, plan, policy and diff see it. */
 export function openConfigTargets(fleet: Fleet, db: Db): ConfigTargets {

@@ -1,7 +1,7 @@
+import { environmentOf } from '../model/labels.ts'
 import { byBytes } from '../model/text-order.ts'
 import { inTurns, mapInTurns, nextTurn, sortInTurns } from '../turns.ts'
 import type { DriftItem, DriftOverview, DriftStatus } from '../wire/drift.ts'
-import { environmentOf } from '../wire/labels.ts'
 import { PIPELINE_SECTIONS } from '../wire/values.ts'
 
 /** What the overview needs of one collector that is not archived. */

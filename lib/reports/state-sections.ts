@@ -1,6 +1,6 @@
+import { TRUSTED_PREFIX } from '../model/labels.ts'
 import { compareVersions } from '../model/versions.ts'
 import type { AuditCheck, RollbackRow, WorkloadRow } from '../store/report-material.ts'
-import { TRUSTED_PREFIX } from '../wire/labels.ts'
 import type { FactValue } from '../wire/reports.ts'
 import { type ItemDraft, toOptionalTime } from './section-items.ts'
 

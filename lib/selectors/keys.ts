@@ -1,4 +1,4 @@
-import { TRUSTED_PREFIX } from '../wire/labels.ts'
+import { TRUSTED_PREFIX } from '../model/labels.ts'
 
 /** The prefix of keys that look at the identity of a workload, which stays the same for its life. */
 export const IDENTITY_PREFIX = 'identity/'

@@ -1,6 +1,6 @@
+import { TRUSTED_PREFIX } from '../model/labels.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { isStorableLine } from '../model/storable.ts'
-import { TRUSTED_PREFIX } from '../wire/labels.ts'
 import type { Selector, SelectorExpression } from '../wire/selectors.ts'
 import { classifyKey, IDENTITY_KEYS, IDENTITY_PREFIX, type KeyClass } from './keys.ts'
 

@@ -1,17 +1,10 @@
 import type { CanarySelection } from '../wire/rollouts.ts'
-import type { ROLLOUT_GATES } from '../wire/values.ts'
+import type { ROLLOUT_GATES, ROLLOUT_STATUSES } from '../wire/values.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
-/** Where a rollout stands, or how it ended. */
-export type RolloutStatus =
-  | 'running'
-  | 'halted'
-  | 'succeeded'
-  | 'aborted'
-  | 'rollback_started'
-  | 'stopped'
-  | 'failed'
+/** Where a rollout stands, or how it ended; one that is shown as promoted has succeeded. */
+export type RolloutStatus = Exclude<(typeof ROLLOUT_STATUSES)[number], 'promoted'>
 
 /** What became of one stage. */
 export interface StageProgress {

@@ -1,10 +1,11 @@
 import type { AvailableComponents } from '../model/components.ts'
+import type { WORKLOAD_STATUSES } from '../wire/values.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 import type { AgentError } from './pushes.ts'
 
 /** Whether a workload counts as connected and as healthy, as `lib/fleet/state/derive.ts` judges it. */
-export type WorkloadStatus = 'connected' | 'disconnected' | 'degraded'
+export type WorkloadStatus = (typeof WORKLOAD_STATUSES)[number]
 
 /** A workload's stored record. */
 export interface StoredWorkload {

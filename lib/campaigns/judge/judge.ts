@@ -9,7 +9,8 @@ import { hasFailedSomewhere } from '../../fleet/state/state.ts'
 import { toDeclared } from '../../fleet-configs/read-version.ts'
 import { resolveValues } from '../../fleet-configs/values.ts'
 import { configHash } from '../../model/config-hash.ts'
-import { isProduction } from '../../model/production.ts'
+import { environmentOf } from '../../model/labels.ts'
+import { isProductionByLabels } from '../../model/production.ts'
 import { toSelectable } from '../../selectors/selector.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import { findContent } from '../../store/config-contents.ts'
@@ -17,7 +18,6 @@ import { findVersion, type StoredVersion } from '../../store/fleet-configs.ts'
 import { listManagedConfigs } from '../../store/managed-configs.ts'
 import { listWorkloadVariables } from '../../store/workload-variables.ts'
 import type { CampaignChange, CampaignPatch, CampaignReason, CampaignVerdict } from '../../wire/campaigns.ts'
-import { environmentOf } from '../../wire/labels.ts'
 import type { CampaignParts } from './parts.ts'
 import { openScope } from './scope.ts'
 
@@ -122,7 +122,7 @@ export class CampaignJudge {
     const { labels, trustedLabels } = workload
     const known = {
       baseHash: workload.activeHash,
-      isProduction: isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels }),
+      isProduction: isProductionByLabels({ labels, trustedLabels }),
       required: [],
     }
     const leave = (
@@ -215,10 +215,7 @@ export class CampaignJudge {
     const { byItself } = this.#campaign
     const withReported =
       byItself === undefined ||
-      !(
-        byItself.production.has(workload.id) ||
-        isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels })
-      )
+      !(byItself.production.has(workload.id) || isProductionByLabels({ labels, trustedLabels }))
     const sources = { own, table: version.valueTable, workload: toSelectable(workload), withReported }
     const values = resolveValues(version.variables, sources)
     const variables = version.variables.map(toDeclared)

@@ -1,4 +1,4 @@
-import { isProduction } from '../../model/production.ts'
+import { isProductionByLabels } from '../../model/production.ts'
 import { isGlob, matchesGlob } from '../../selectors/glob.ts'
 import { isSelected, toSelectable } from '../../selectors/selector.ts'
 import { inTurns } from '../../turns.ts'
@@ -35,7 +35,7 @@ export async function matchScope(
       ? {}
       : { outside_scope_count: meant.filter(({ meant }) => meant === 'outside').length }),
     production_count: selected.filter(({ labels, trustedLabels }) =>
-      isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels }),
+      isProductionByLabels({ labels, trustedLabels }),
     ).length,
     disconnected_count: selected.filter(({ status }) => status === 'disconnected').length,
     names: names.sort().slice(0, NAMES_MAX),

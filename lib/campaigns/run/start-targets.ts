@@ -4,7 +4,7 @@ import type { PushObstacle } from '../../fleet/decide/push-obstacle.ts'
 import { hasOpenPush } from '../../fleet/pushes/find-obstacle.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { countDrifted } from '../../fleet/views/drifted.ts'
-import { isProduction } from '../../model/production.ts'
+import { isProductionByLabels } from '../../model/production.ts'
 import type { StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { DatabaseUnavailable } from '../../store/db.ts'
 import type { Push } from '../../store/pushes.ts'
@@ -198,8 +198,7 @@ function whyNotApproved(
   if (judge.scopeOf(workload) !== 'selected') return 'not_selected'
   if (workload.activeHash !== target.baseHash) return 'base_moved'
   const { labels, trustedLabels } = workload
-  if (!target.isProduction && isProduction({ targetEnv: '', targetGroup: '', labels, trustedLabels }))
-    return 'became_production'
+  if (!target.isProduction && isProductionByLabels({ labels, trustedLabels })) return 'became_production'
   if (!workload.acceptsRemoteConfig) return 'read_only'
   if (fleetConfigs.membershipOf(workload).configId === fleetConfigId) return null
   return fleetConfigId === null ? 'under_fleet_config' : 'not_under_fleet_config'

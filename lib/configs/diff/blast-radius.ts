@@ -1,3 +1,4 @@
+import { CLUSTER_KEYS } from '../../model/labels.ts'
 import { namesProduction } from '../../model/production.ts'
 import { compareText } from '../../model/text-order.ts'
 import type {
@@ -7,7 +8,6 @@ import type {
   DiffPipeline,
   DiffRiskItem,
 } from '../../wire/diff.ts'
-import { CLUSTER_KEYS } from '../../wire/labels.ts'
 import type { FleetPeer } from '../check/target.ts'
 import { isSecretName, redactName, redactString } from '../redact/redact.ts'
 import { signalOf } from './pipelines.ts'

@@ -1,6 +1,6 @@
+import { environmentOf } from '../../model/labels.ts'
 import { isProduction } from '../../model/production.ts'
 import { compareText } from '../../model/text-order.ts'
-import { environmentOf } from '../../wire/labels.ts'
 import type { PolicyEvaluation, PolicyFinding, PolicySettings, PolicyTarget } from '../../wire/policy.ts'
 import type { ConfigTarget } from '../check/target.ts'
 import { type ParsedConfig, parseConfig } from '../yaml/parse.ts'

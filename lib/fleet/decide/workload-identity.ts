@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { TRUSTED_PREFIX } from '../../model/labels.ts'
 import { AGENT_CAPABILITIES } from '../../opamp/report.ts'
-import { TRUSTED_PREFIX } from '../../wire/labels.ts'
 
 /** Which workload an agent belongs to, worked out from its description. */
 export interface WorkloadIdentity {

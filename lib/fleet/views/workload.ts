@@ -1,4 +1,4 @@
-import { TRUSTED_PREFIX } from '../../wire/labels.ts'
+import { TRUSTED_PREFIX } from '../../model/labels.ts'
 import type { RevisionRecord } from '../../wire/revisions.ts'
 import type { RemoteConfigStatus, WorkloadRecord, WorkloadTrouble } from '../../wire/workloads.ts'
 import type { VersionMix } from '../state/live-tally.ts'

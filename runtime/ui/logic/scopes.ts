@@ -1,8 +1,8 @@
+import { trustedAmong } from '../../../lib/model/labels.ts'
 import { isInScope } from '../../../lib/model/scopes.ts'
 import type { ChangeReach } from '../../../lib/selectors/within-scope.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import type { GroupScope, Me } from '../../../lib/wire/identity.ts'
-import { trustedAmong } from '../../../lib/wire/labels.ts'
 
 type Holder = Pick<Me, 'permissions' | 'scoped'> | null | undefined
 type Labels = Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-import { TRUSTED_PREFIX } from '../../../lib/wire/labels.ts'
+import { TRUSTED_PREFIX } from '../../../lib/model/labels.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { clusterOf, configStateOf, environmentOf, nameOf, placeOf, versionsOf } from './workloads.ts'
 

@@ -1,10 +1,10 @@
-import { placeOf as placeAmong } from '../../../lib/model/places.ts'
-import { compareVersions as compareSemantic, isComparable } from '../../../lib/model/versions.ts'
 import {
   clusterOf as clusterAmong,
   environmentOf as environmentAmong,
   trustedAmong,
-} from '../../../lib/wire/labels.ts'
+} from '../../../lib/model/labels.ts'
+import { placeOf as placeAmong } from '../../../lib/model/places.ts'
+import { compareVersions as compareSemantic, isComparable } from '../../../lib/model/versions.ts'
 import { WORKLOAD_TROUBLES } from '../../../lib/wire/values.ts'
 import type { ReadOnlyReason, WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { isOpen } from './pushes.ts'

@@ -215,7 +215,7 @@ function columnsOf(act: AlertActions): TableColumn<AlertRecord>[] {
     {
       title: column.message,
       look: 'text',
-      cell: (alert) => <span title={alert.message}>{describeAlert(alert)}</span>,
+      cell: (alert) => <span title={describeAlert(alert)}>{describeAlert(alert)}</span>,
     },
     { title: column.fired, look: 'muted', cell: (alert) => <Ago at={alert.fired_at} /> },
     {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { clusterOf, environmentOf, trustedAmong } from '../../../lib/wire/labels.ts'
+import { clusterOf, environmentOf, trustedAmong } from '../../../lib/model/labels.ts'
 
 describe('where a workload runs', () => {
   it.each([
