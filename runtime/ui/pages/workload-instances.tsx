@@ -115,7 +115,10 @@ function columnsOf(workload: WorkloadRecord, order: Order): TableColumn<LiveInst
       narrowTitle: column.message,
       cell: (instance) => <Ago at={instance.last_message_at} />,
     },
-    uid: { look: 'mono muted', cell: (instance) => instance.instance_uid },
+    uid: {
+      look: 'mono muted id',
+      cell: ({ instance_uid: uid }) => <span title={uid}>{uid}</span>,
+    },
   }
   return COLUMNS.map((id) => ({
     ...cells[id],

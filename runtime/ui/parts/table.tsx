@@ -11,7 +11,10 @@ export interface TableColumn<Row> {
   narrowTitle?: string
   /** How the rows are sorted by it, where they are. */
   sort?: 'ascending' | 'descending' | undefined
-  /** The classes of its cells: `n` for numbers, `text` for what may wrap, `muted`, `mono`, `name`. */
+  /**
+   * The classes of its cells: `n` for numbers, `text` for what may wrap, `muted`, `mono`, `name`, `id` for what a page of
+   * little width may cut.
+   */
   look?: string
   cell: (row: Row) => ComponentChildren
 }
