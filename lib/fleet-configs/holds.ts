@@ -58,24 +58,25 @@ function readHold(
   return { ok: true, hold: { reason, heldBy: actor.email, heldById: actor.userId, heldAt: now, dueAt } }
 }
 
-/** Store a hold with its record; false when there is no such workload. */
-async function writeHold(tx: ActTransaction, hold: StoredHold): Promise<boolean> {
-  if (!(await storeHold(tx, hold))) return false
-  await tx.record({
+/** What the audit trail says of what was done to a workload; null where nothing was done. */
+type Done = Parameters<ActTransaction['record']>[0] | null
+
+/** Store a hold; null when there is no such workload. */
+async function writeHold(tx: ActTransaction, hold: StoredHold): Promise<Done> {
+  if (!(await storeHold(tx, hold))) return null
+  return {
     action: 'workload.hold',
     resource: 'workload',
     resourceId: hold.workloadId,
     detail: JSON.stringify({ reason: hold.reason, until: hold.dueAt.toISOString() }),
-  })
-  return true
+  }
 }
 
-/** End a hold with its record; false when there was none. */
-async function writeRelease(tx: ActTransaction, workloadId: string): Promise<boolean> {
-  if (!(await deleteHold(tx, workloadId))) return false
-  await tx.record({ action: 'workload.release', resource: 'workload', resourceId: workloadId })
-  return true
-}
+/** End a hold; null when there was none. */
+const writeRelease = async (tx: ActTransaction, workloadId: string): Promise<Done> =>
+  (await deleteHold(tx, workloadId))
+    ? { action: 'workload.release', resource: 'workload', resourceId: workloadId }
+    : null
 
 /** Hold a workload, or replace the hold that it has. */
 export async function holdWorkload(
@@ -89,7 +90,10 @@ export async function holdWorkload(
   const hold = { ...read.hold, workloadId }
   const stored = await parts.db.change<HoldOutcome>('workload.hold', actor, async (tx) => {
     if (!(await stillMay(tx, [workloadId]))) return refuse('out-of-scope')
-    return (await writeHold(tx, hold)) ? { ok: true, hold } : refuse('workload-not-found')
+    const done = await writeHold(tx, hold)
+    if (done === null) return refuse('workload-not-found')
+    await tx.record(done)
+    return { ok: true, hold }
   })
   if (stored.ok) await parts.fleetConfigs.load()
   return stored
@@ -109,7 +113,8 @@ export async function releaseWorkload(
     actor,
     async (tx) => {
       if (!(await stillMay(tx, [workloadId]))) return refuse('out-of-scope')
-      await writeRelease(tx, workloadId)
+      const done = await writeRelease(tx, workloadId)
+      if (done !== null) await tx.record(done)
       return { ok: true }
     },
   )
@@ -151,7 +156,7 @@ async function changeTogether(
   parts: HoldParts,
   name: string,
   { workloadIds, actor, stillMay }: NamedWorkloads,
-  change: (tx: ActTransaction, workloadId: string) => Promise<boolean>,
+  change: (tx: ActTransaction, workloadId: string) => Promise<Done>,
 ): Promise<CountedOutcome> {
   // In the order in which everybody locks workloads.
   const ids = [...new Set(workloadIds)].filter((id) => parts.fleet.workload(id) !== null).sort()
@@ -164,9 +169,11 @@ async function changeTogether(
       actor,
       async (tx) => {
         if (!(await stillMay(tx, some))) return refuse('out-of-scope')
-        let count = 0
-        for (const id of some) if (await change(tx, id)) count++
-        return { ok: true, count }
+        const done: NonNullable<Done>[] = []
+        for (const id of some) done.push(...[(await change(tx, id)) ?? []].flat())
+        // A record has the lock of the audit trail: the locks of all workloads come before the first.
+        for (const event of done) await tx.record(event)
+        return { ok: true, count: done.length }
       },
     )
     if (stored.ok) changedCount += stored.count

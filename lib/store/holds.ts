@@ -27,11 +27,14 @@ export async function listHolds(db: Db): Promise<StoredHold[]> {
   return db.query<StoredHold>(`select ${HOLD.select()} from workload_holds`)
 }
 
-/** Hold a workload, or hold it anew; false when there is no such workload. */
+/**
+ * Hold a workload, or hold it anew; false when there is no such workload. The workload is locked first, as a push that
+ * holds it does: the foreign key would lock it only after the row of the hold.
+ */
 export async function storeHold(tx: Db, hold: StoredHold): Promise<boolean> {
   const touched = await tx.execute(
     `insert into workload_holds (${HOLD.names})
-     select id, $2, $3, $4, $5, $6 from workloads where id = $1
+     select id, $2, $3, $4, $5, $6 from workloads where id = $1 for key share
      on conflict (workload_id) do update
        set ${HOLD.replaced('reason', 'heldBy', 'heldById', 'heldAt', 'dueAt')}`,
     HOLD.valuesOf(hold),

@@ -19,6 +19,8 @@ const ANN = { userId: 'u1', email: 'ann@example.com' }
 function partsOf(ids: readonly string[], { failing = 0 } = {}) {
   const held = new Set<string>()
   const transactions: string[][] = []
+  /** What was written and recorded, in its order. */
+  const steps: string[] = []
   let loads = 0
   const parts = {
     clock: fakeClock(),
@@ -36,6 +38,7 @@ function partsOf(ids: readonly string[], { failing = 0 } = {}) {
           return { ok: false, code: 'audit-unavailable', sideEffect: 'none' }
         const [id] = [(params: readonly unknown[]) => String(params[0])]
         const write = async (sql: string, params: readonly unknown[]) => {
+          steps.push(`write ${id(params)}`)
           if (!/^\s*delete/i.test(sql)) held.add(id(params))
           else if (!held.delete(id(params))) return 0
           return 1
@@ -44,12 +47,13 @@ function partsOf(ids: readonly string[], { failing = 0 } = {}) {
           Array.from({ length: await write(sql, params) }, () => ({ workload_id: id(params) }))
         const record = async ({ action, resourceId }: { action: string; resourceId: string }) => {
           records.push(`${action} ${resourceId}`)
+          steps.push(`record ${resourceId}`)
         }
         return work({ execute: write, query: rows, record })
       },
     },
   } as unknown as HoldParts
-  return { parts, held, transactions, loads: () => loads }
+  return { parts, held, transactions, steps, loads: () => loads }
 }
 
 const may = async () => true
@@ -172,4 +176,14 @@ describe('holds of many', () => {
     })
     expect(held.size).toBe(50)
   })
+})
+
+it('of many workloads records last: a record has the lock of the audit trail, and must wait for no workload', async () => {
+  for (const change of [holdWorkloads, releaseWorkloads]) {
+    const { parts, steps } = partsOf(['w1', 'w2'])
+    if (change === releaseWorkloads) await holdWorkloads(parts, { ...ask(), workloadIds: ['w1', 'w2'] })
+    steps.length = 0
+    await change(parts, { ...ask(), workloadIds: ['w2', 'w1'] })
+    expect(steps).toEqual(['write w1', 'write w2', 'record w1', 'record w2'])
+  }
 })

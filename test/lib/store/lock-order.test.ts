@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import type { Db } from '../../../lib/store/db.ts'
+import { storeHold } from '../../../lib/store/holds.ts'
 import { insertOffers, listTargets, updateTargets } from '../../../lib/store/push-targets.ts'
 import { createFleetContext, type FleetTestContext } from '../../support/fleet.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -96,4 +97,26 @@ it('what instances did is written by push and uid, over all statements that it t
   const written = statements.flat()
   expect(written).toEqual([...written].sort())
   expect(new Set(written).size).toBe(2_500)
+})
+
+it('a hold locks its workload before it is written, as a push by hand does that holds the workload as well', async () => {
+  const workload = new PushedWorkload(ctx, 'a')
+  await ctx.advance(500)
+  const hold = {
+    workloadId: workload.id,
+    reason: 'by hand',
+    heldBy: 'a@example.com',
+    heldById: 'u1',
+    heldAt: ctx.clock.now(),
+    dueAt: ctx.clock.now(),
+  }
+  let other: Promise<unknown> = Promise.resolve()
+  await database.pool.transaction('test', async (tx) => {
+    // The lock that a push takes.
+    await tx.query('select id from workloads where id = $1 for update', [workload.id])
+    other = database.pool.transaction('test', (also) => storeHold(also, hold))
+    await expect.poll(() => countWaiting(), { timeout: 5_000 }).toBe(1)
+    await storeHold(tx, hold)
+  })
+  await other
 })
