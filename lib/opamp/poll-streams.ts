@@ -33,6 +33,8 @@ const SIGNS_MIN = 3
 const ALONE_AFTER = 100
 /** Agents number their first request 0 or 1. */
 const FIRST_NUMBER_MAX = 1
+/** One agent that starts anew, and of whose first requests some are lost, is hardly seen with a higher number first. */
+const EARLY_NUMBER_MAX = 3
 /** How many sequence numbers may be missing within a stream. */
 const GAP_MAX = 16
 
@@ -117,13 +119,17 @@ function startedBefore(one: PollStream, two: PollStream, sequenceNum: number): P
 
 /** Does a request with this number, after one of the other stream, speak for two agents? */
 function isSign(stream: PollStream, sequenceNum: number, before: PollStream | null): boolean {
+  // One agent that has said a number says it again, or a lower one, only as it starts anew.
+  const isBehind = before !== null && sequenceNum <= before.sequenceNum
+  if (isBehind && sequenceNum > EARLY_NUMBER_MAX && sequenceNum === stream.sequenceNum + 1) return true
   // A repeated number is no sign of two agents: some agents never count.
   if (sequenceNum === stream.sequenceNum || stream.highestSinceRestart !== null) return false
   const reached = before?.highestSinceRestart ?? null
   if (before === null || reached === null) return true
-  // From an address each, one agent that starts anew could only have come upon the very next number.
-  if (stream.isSteady && before.isSteady && stream.source !== before.source) return sequenceNum > reached + 1
-  // One agent that starts anew may come upon the next number of either stream, as it counts up again and misses some.
+  const isOneAddress = stream.isSteady && before.isSteady && stream.source === before.source
+  // From several, one agent that starts anew could only have come upon the very next number.
+  if (!isOneAddress) return sequenceNum > reached + 1
+  // From one, it may come upon the next number of either stream, as it counts up again and misses some.
   return sequenceNum > reached + GAP_MAX && sequenceNum === stream.sequenceNum + 1
 }
 

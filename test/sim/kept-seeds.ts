@@ -65,6 +65,7 @@ export const KEPT_CAMPAIGN_SEEDS: readonly (readonly [number, string])[] = [
   [64_086, 'a target that could not be taken back, without a cause'],
   // It once found that what an agent ran was not counted while it had not said what it is.
   [1459, 'two agents under one uid that both poll, one of which a config makes crash, never told apart'],
+  [1274, 'two pollers that count alike since one of them has started anew, never told apart'],
   [1977, 'a hold and a push of the same workload that waited for each other'],
   [1158, 'nothing of the fleet: the push that took a target back was deleted later, with its workload'],
   [1364, 'nothing of the fleet: an alert stayed while the next push, that of a campaign, was open'],

@@ -41,6 +41,12 @@ describe('two agents under one uid', () => {
     )
   })
 
+  test('are told apart although they count alike since one of them has started anew', () => {
+    const first = ['2@b', '2@a', '1@b', '1@a', '1@a', '1@b', '1@a', '1@b', '0@a', '0@b']
+    const alike = Array.from({ length: 9 }, (_, n) => [`${n + 1}@a`, `${n + 1}@b`]).flat()
+    expect(tell(...first, ...alike)).toMatch(/D\.D\.$|\.D\.D$/)
+  })
+
   test('are told apart behind one address although one of them starts anew again and again', () => {
     expect(tell(50, 2, 0, 0, 51, 1, 2, 0, 52, 1, 53, 0, 54)).toBe(`${'.'.repeat(11)}D.`)
     // The one that came first is the one that starts anew.
