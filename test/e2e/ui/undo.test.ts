@@ -163,7 +163,10 @@ test('a rollback says what goes back, for whom and from which to which, and keep
   await page.setViewportSize({ width: 1440, height: 900 })
   await dialog.getByLabel(/^Why/).fill('the batches were too large')
   await dialog.getByRole('button', { name: 'Roll back now' }).click()
-  await page.getByRole('heading', { name: `Back to ${first!.config_hash.slice(0, 7)}` }).waitFor()
+  // The dialog's own heading ends alike: only that of the page says that the rollback has begun.
+  await page
+    .getByRole('heading', { name: new RegExp(`^Back to ${first!.config_hash.slice(0, 7)}`) })
+    .waitFor()
   await page.goto('/audit?q=rollback')
   await page.getByText('the batches were too large').first().waitFor()
   // Also where the page is the first that is opened, before the fleet is known.
