@@ -23,7 +23,11 @@ const EVERYTHING: Sight = { scopes: null, sees: () => true }
 /** What an endpoint shows to a caller: all, or, where its reach says so, the workloads on which its permission is held. */
 export function sightOf(access: Access, actor: Caller, ctx: Pick<Context, 'fleet'>): Sight {
   if (access.kind === 'public' || access.reach !== 'filtered' || access.permission === null) return EVERYTHING
-  const { permission } = access
+  return sightBy(access.permission, actor, ctx)
+}
+
+/** What a caller is shown where a permission decides: all, or the workloads on which it is held. */
+export function sightBy(permission: Permission, actor: Caller, ctx: Pick<Context, 'fleet'>): Sight {
   const scopes = scopesOf(actor.grants, permission)
   return scopes === null ? EVERYTHING : { scopes, sees: (id) => holdsOn(actor, permission, ctx, id) }
 }

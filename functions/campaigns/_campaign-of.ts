@@ -8,10 +8,11 @@ import { scopesOf } from '../../lib/model/scopes.ts'
 import { mayReach } from '../../lib/selectors/within-scope.ts'
 import { findCampaign, type StoredCampaign } from '../../lib/store/campaigns.ts'
 import type { Db } from '../../lib/store/db.ts'
+import type { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor, Sight } from '../../runtime/define.ts'
-import { coversReach, refuseReach, unlessRefused } from '../../runtime/reach.ts'
+import { coversReach, refuseReach, sightBy, unlessRefused } from '../../runtime/reach.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
 import { readablePartOf } from '../fleet-configs/_fleet-config-path.ts'
 
@@ -19,18 +20,34 @@ import { readablePartOf } from '../fleet-configs/_fleet-config-path.ts'
 export const campaignParams = type({ id: string() })
 
 /**
- * Somebody as a reader of a campaign. Its texts are shown to whoever may read those of all that it can reach, and the
- * workloads that it names to those who see them.
+ * Somebody as a reader of campaigns. The texts of one are shown to whoever may read those of all that it can reach, and
+ * the workloads that it names to those who may push to them.
  */
-export const readerOf = (
+function readerOf(ctx: Context, actor: Actor): (campaign: StoredCampaign) => CampaignReader {
+  const { scopes, sees } = sightBy('workload:push_config', actor, ctx)
+  return (campaign) => ({
+    userId: actor.userId,
+    withTexts: coversReach(actor, 'config:read_content', reachOfCampaign(campaign)),
+    sees: scopes === null ? null : sees,
+  })
+}
+
+/** Campaigns as the caller may see them: every answer with a campaign is made here, whether to a read or a decision. */
+export const showCampaigns = (
+  ctx: Context,
   actor: Actor,
-  campaign: Pick<StoredCampaign, 'scope'>,
-  sight: Sight | null = null,
-): CampaignReader => ({
-  userId: actor.userId,
-  withTexts: coversReach(actor, 'config:read_content', reachOfCampaign(campaign)),
-  sees: sight === null || sight.scopes === null ? null : sight.sees,
-})
+  campaigns: readonly StoredCampaign[],
+): Promise<CampaignRecord[]> => ctx.campaigns.records(campaigns, readerOf(ctx, actor))
+
+/** One campaign as the caller may see it. */
+export async function showCampaign(
+  ctx: Context,
+  actor: Actor,
+  campaign: StoredCampaign,
+): Promise<CampaignRecord> {
+  const [record] = await showCampaigns(ctx, actor, [campaign])
+  return record!
+}
 
 /** Whether a campaign has to do with the scopes that a sight ends at: it means a workload there, or could. */
 export function seesCampaign(
@@ -115,7 +132,7 @@ export async function replyToDecision(
 ): Promise<Reply> {
   if (outcome.ok) {
     ctx.campaigns.decided(outcome.campaign)
-    return json(await ctx.campaigns.record(outcome.campaign, readerOf(actor, outcome.campaign)), status)
+    return json(await showCampaign(ctx, actor, outcome.campaign), status)
   }
   switch (outcome.code) {
     case 'audit-unavailable':

@@ -2,7 +2,7 @@ import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { campaignParams, readerOf, seesCampaign } from './_campaign-of.ts'
+import { campaignParams, seesCampaign, showCampaign } from './_campaign-of.ts'
 
 /** One campaign: what it asks for, its plan, and how far it has come. */
 export default defineHttp({
@@ -19,6 +19,6 @@ export default defineHttp({
     const campaign = await findCampaign(ctx.db, params.id)
     if (campaign === null) return problem('campaign-not-found')
     if (!seesCampaign(ctx, sight, campaign)) return problem('out-of-scope')
-    return json(await ctx.campaigns.record(campaign, readerOf(actor, campaign, sight)))
+    return json(await showCampaign(ctx, actor, campaign))
   },
 })

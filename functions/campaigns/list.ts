@@ -3,7 +3,7 @@ import { listCampaigns, type StoredCampaign } from '../../lib/store/campaigns.ts
 import { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
-import { readerOf, seesCampaign } from './_campaign-of.ts'
+import { seesCampaign, showCampaigns } from './_campaign-of.ts'
 
 /** All campaigns, the newest first. */
 export default defineHttp({
@@ -27,7 +27,7 @@ export default defineHttp({
         const rows = await listCampaigns(ctx.db, { after: position, limit })
         // A record costs statements, so none is made of a campaign that is not shown.
         const shown = sight.scopes === null ? rows : rows.filter(isSeen)
-        const records = await ctx.campaigns.records(shown, (one) => readerOf(actor, one, sight))
+        const records = await showCampaigns(ctx, actor, shown)
         const byId = new Map(records.map((record) => [record.id, record]))
         return rows.map((stored) => ({ stored, record: byId.get(stored.id) ?? null }))
       },

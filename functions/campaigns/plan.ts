@@ -2,7 +2,7 @@ import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { campaignParams, readerOf, refuseCampaign } from './_campaign-of.ts'
+import { campaignParams, refuseCampaign, showCampaign } from './_campaign-of.ts'
 
 /** Begin to plan a campaign. Its record says how far the plan has come, and then what was found. */
 export default defineHttp({
@@ -23,6 +23,6 @@ export default defineHttp({
     const { status } = campaign
     if (status !== 'draft' && status !== 'planned') return problem('campaign-not-ready', { status })
     if (!ctx.campaigns.planner.begin(campaign).isBegun) return problem('campaign-being-planned')
-    return json(await ctx.campaigns.record(campaign, readerOf(actor, campaign)), 202)
+    return json(await showCampaign(ctx, actor, campaign), 202)
   },
 })

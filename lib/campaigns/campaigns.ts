@@ -53,12 +53,6 @@ export class Campaigns {
     void this.#tell(id)
   }
 
-  /** A campaign as the wire shows it. */
-  async record(campaign: StoredCampaign, reader: CampaignReader): Promise<CampaignRecord> {
-    const [record] = await this.records([campaign], () => reader)
-    return record!
-  }
-
   /**
    * Campaigns as the wire shows them, in their order. A plan may have ended since its row was read: where none is being
    * made, the row is read again, so that nobody is told of a draft that is planned by no one. All of a page are asked

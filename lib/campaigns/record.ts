@@ -4,6 +4,7 @@ import type { StoredCampaign } from '../store/campaigns.ts'
 import type { ApprovalTally } from '../wire/approvals.ts'
 import type {
   CampaignChange,
+  CampaignHalt,
   CampaignRecord,
   CampaignScope,
   CampaignTarget,
@@ -57,7 +58,7 @@ export function toCampaignRecord(
       : { wave_ends_at: new Date(waveEndedAt.getTime() + dwellMs).toISOString() }),
     counts: { ...counts.all } as Record<string, number>,
     wave_counts: counts.waves.map((wave) => ({ ...wave }) as Record<string, number>),
-    ...(campaign.halt === null ? {} : { halt: campaign.halt }),
+    ...(campaign.halt === null ? {} : { halt: haltAsSeen(campaign.halt, sees) }),
     created_by: campaign.createdBy,
     ...present('requested_by', campaign.requestedBy),
     ...present('requested_at', campaign.requestedAt),
@@ -98,6 +99,10 @@ function withoutTexts(change: CampaignChange): CampaignChange {
   const { yaml, ...rest } = change
   return rest
 }
+
+/** Why it stopped, naming only those that are shown of the workloads that it is about. */
+const haltAsSeen = (halt: CampaignHalt, sees: CampaignFacts['sees']): CampaignHalt =>
+  sees === null ? halt : { ...halt, workload_ids: halt.workload_ids.filter(sees) }
 
 /** Those that are shown, of all that their number counts. */
 const keptAsSeen = ({ workloads, ...counts }: KeptByItself, sees: CampaignFacts['sees']): KeptByItself => ({
