@@ -159,8 +159,10 @@ function openParts(ground: Ground, configWorkers: ConfigWorkers, passwords: Pass
       runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
     })
   const identity = openPeople(ground, db, passwords, (sessionIds) => hub.endSessions(sessionIds))
-  const recommendedVersion = new RecommendedVersion(config.minAgentVersion)
-  const labelRules = new LabelRules({ db, hub, fleet: () => fleet })
+  // What follows the database and could not be read after a change is read again.
+  const readFailed = () => doubts.note()
+  const recommendedVersion = new RecommendedVersion(config.minAgentVersion, readFailed)
+  const labelRules = new LabelRules({ db, hub, fleet: () => fleet, readFailed })
   const shared = { db, configs, hub, recommendedVersion, labelRules }
   const { fleet, views, counters, notices } = openFleet(ground, shared)
   const wakeRunners = () => {
@@ -168,7 +170,8 @@ function openParts(ground: Ground, configWorkers: ConfigWorkers, passwords: Pass
     campaigning.autoApply.wake()
   }
   const tellBrowsers = () => hub.announce({ type: 'resync' })
-  const kept = { counters, fleet, labelRules, recommendedVersion }
+  const fleetConfigs = new FleetConfigs({ db, clock, fleet, readFailed })
+  const kept = { counters, fleet, labelRules, fleetConfigs, recommendedVersion }
   const doubts = new CommitDoubts({ db, timers, log, ...kept, wakeRunners, tellBrowsers })
   const alerting = openAlerting(config, {
     ...ground,
@@ -176,10 +179,11 @@ function openParts(ground: Ground, configWorkers: ConfigWorkers, passwords: Pass
     db,
     fleet,
     notices,
-    findConflicts: () => campaigning.fleetConfigs.conflicts(),
+    findConflicts: () => fleetConfigs.conflicts(),
   })
-  const campaigning = openCampaigns(ground, { db, fleet, counters, hub, configs, news: alerting.news })
-  return { ...shared, identity, fleet, views, counters, ...alerting, ...campaigning, doubts }
+  const deciding = { db, fleet, fleetConfigs, counters, hub, configs, news: alerting.news }
+  const campaigning = openCampaigns(ground, deciding)
+  return { ...shared, identity, fleet, fleetConfigs, views, counters, ...alerting, ...campaigning, doubts }
 }
 
 /** Users, sessions and rights. */
@@ -224,13 +228,12 @@ export function composePeople(
   return { identity, close: () => workers.close() }
 }
 
-/** What brings a config to many workloads: fleet configs, campaigns, and how these find their workloads. */
+/** What brings a config to many workloads: campaigns and auto-apply, and how these find their workloads. */
 function openCampaigns(
   { config, clock, random, log }: Ground,
-  parts: Pick<Context, 'db' | 'fleet' | 'counters' | 'hub' | 'configs' | 'news'>,
-): Pick<Context, 'fleetConfigs' | 'configTargets' | 'campaigns' | 'autoApply'> {
-  const { db, fleet } = parts
-  const fleetConfigs = new FleetConfigs({ db, clock, fleet })
+  parts: Pick<Context, 'db' | 'fleet' | 'fleetConfigs' | 'counters' | 'hub' | 'configs' | 'news'>,
+): Pick<Context, 'configTargets' | 'campaigns' | 'autoApply'> {
+  const { db, fleet, fleetConfigs } = parts
   const configTargets = openConfigTargets(fleet, db)
   const campaignParts = {
     ...parts,
@@ -239,14 +242,13 @@ function openCampaigns(
     random,
     log,
     configTargets,
-    fleetConfigs,
     async mayApprove(userId: string, reach: ChangeReach) {
       return isReachWithin(scopesOf(grantsOf(await listUserGroups(db, userId)), 'config:approve'), reach)
     },
     reservationOf: (workload: Workload) => fleetConfigs.reservationOf(workload),
   }
   const campaigns = new Campaigns(campaignParts)
-  return { fleetConfigs, configTargets, campaigns, autoApply: new AutoApply(campaignParts) }
+  return { configTargets, campaigns, autoApply: new AutoApply(campaignParts) }
 }
 
 /**

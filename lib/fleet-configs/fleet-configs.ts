@@ -24,6 +24,8 @@ export interface FleetConfigsParts {
   db: AuditedDatabase
   clock: Clock
   fleet: Fleet
+  /** Called when what is stored could not be read: memory may differ from it until it is read again. */
+  readFailed(): void
 }
 
 /** Fleet configs that there can be: every workload is compared with all of them. */
@@ -50,13 +52,15 @@ export class FleetConfigs {
 
   /** Read what is stored. Loads run one after the other, so that the last to begin is what stays. */
   load(db: Db = this.#parts.db): Promise<void> {
-    return this.#after(async () => {
+    const loaded = this.#after(async () => {
       this.#configs = await listFleetConfigs(db)
       this.#managed = new Map((await listManagedFleetConfigs(db)).map((one) => [one.fleetConfigId, one]))
       this.#members = await listMembers(db)
       this.#holds = new Map((await listHolds(db)).map((hold) => [hold.workloadId, hold]))
       this.#freeze = await findFreeze(db)
     })
+    loaded.catch(this.#parts.readFailed)
+    return loaded
   }
 
   /** All fleet configs, the oldest first. */

@@ -16,6 +16,7 @@ export interface CommitDoubtsParts {
   counters: Pick<FleetCounters, 'load'>
   fleet: Pick<Fleet, 'adoptSettings'>
   labelRules: { reload(): Promise<void> }
+  fleetConfigs: { load(): Promise<void> }
   recommendedVersion: { load(db: Database): Promise<void>; readonly version: string }
   /** Campaigns and auto-apply may have missed a decision: they are to look at everything anew. */
   wakeRunners(): void
@@ -39,7 +40,7 @@ export class CommitDoubts {
     this.#parts = parts
   }
 
-  /** Note that it is not known whether a transaction was committed. */
+  /** Note that it is not known whether a transaction was committed, or that what was committed could not be read. */
   note(): void {
     if (this.#isWaiting) return
     this.#isWaiting = true
@@ -60,11 +61,12 @@ export class CommitDoubts {
     }
     this.#isWaiting = false
     this.#isAsking = true
-    const { db, log, counters, fleet, labelRules, recommendedVersion, wakeRunners, tellBrowsers } =
-      this.#parts
+    const { db, log, counters, fleet, labelRules, fleetConfigs, recommendedVersion } = this.#parts
+    const { wakeRunners, tellBrowsers } = this.#parts
     try {
       const looks = [await counters.load(db), await fleet.adoptSettings()]
       await labelRules.reload()
+      await fleetConfigs.load()
       const recommended = recommendedVersion.version
       await recommendedVersion.load(db)
       const adopted = [...new Set(looks.flatMap((look) => look.adopted))]

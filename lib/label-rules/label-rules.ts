@@ -18,6 +18,8 @@ export interface LabelRulesParts {
   /** A function, since the fleet is made after the rules and asks them for labels. */
   fleet: () => Pick<Fleet, 'relabel'>
   hub: Pick<Hub, 'announce'>
+  /** Called when what is stored could not be read: the rules may differ from it until they are read again. */
+  readFailed(): void
 }
 
 /**
@@ -64,7 +66,7 @@ export class LabelRules {
       await this.#parts.fleet().relabel()
       this.#parts.hub.announce({ type: 'label_rules_update', rule_count: this.#rules.length })
     })
-    this.#work = done.catch(() => {})
+    this.#work = done.catch(() => this.#parts.readFailed())
     return done
   }
 }

@@ -9,11 +9,14 @@ const NAME = 'recommended_version'
  */
 export class RecommendedVersion {
   readonly #fallback: string
+  /** Called when what is stored could not be read: it may be another version until it is read again. */
+  readonly #readFailed: () => void
   #stored: StoredSetting | null = null
   #reading: Promise<unknown> = Promise.resolve()
 
-  constructor(fallback: string) {
+  constructor(fallback: string, readFailed: () => void) {
     this.#fallback = fallback.trim()
+    this.#readFailed = readFailed
   }
 
   /** The recommended version; empty when there is none. */
@@ -30,7 +33,7 @@ export class RecommendedVersion {
     const read = this.#reading.then(async () => {
       this.#stored = await findSetting(db, NAME)
     })
-    this.#reading = read.catch(() => {})
+    this.#reading = read.catch(this.#readFailed)
     return read
   }
 }

@@ -77,6 +77,7 @@ export const KEPT_CAMPAIGN_SEEDS: readonly (readonly [number, string])[] = [
     1055,
     'nothing of the fleet: the push by which a version had come by itself was taken for a new one as it was taken back',
   ],
+  [23_232, 'a label rule that was stored and could not be read back, followed no more'],
 ]
 
 /** As `KEPT_SEEDS`, of worlds of fronts and an owner. */

@@ -1,4 +1,4 @@
-import { CommitInDoubt, type Database, type Db } from '../../lib/store/db.ts'
+import { CommitInDoubt, type Database, DatabaseUnavailable, type Db } from '../../lib/store/db.ts'
 
 /** The same database as a plain object, so that a test can replace single methods. */
 export const through = (db: Database): Database => ({
@@ -8,7 +8,10 @@ export const through = (db: Database): Database => ({
   snapshot: (name, work) => db.snapshot(name, work),
 })
 
-/** A database on which a test sets faults for transactions and snapshots by their names. Each fault happens once. */
+/**
+ * A database on which a test sets faults: for transactions and snapshots by their names, for what is read outside of
+ * these by its text. Each fault happens once.
+ */
 export interface FaultyDatabase extends Database {
   /** Lose the answer to the next commit of this name: the change stands, and the caller gets an error. */
   loseAnswer(name: string): void
@@ -16,6 +19,8 @@ export interface FaultyDatabase extends Database {
   loseCommit(name: string): void
   /** Call `act` when all statements of the next one of this name have run, before its commit. */
   beforeEnd(name: string, act: () => void): void
+  /** Refuse the next query outside of transactions whose text has this in it, as for a time-out. */
+  refuse(text: string): void
   /** The names of the faults that have not happened yet. */
   pending(): string[]
 }
@@ -24,6 +29,7 @@ export interface FaultyDatabase extends Database {
 export function faultyDatabase(db: Database): FaultyDatabase {
   const lostAnswers = new Set<string>()
   const lostCommits = new Set<string>()
+  const refused = new Set<string>()
   const acts = new Map<string, () => void>()
   const acting =
     <T>(name: string, work: (tx: Db) => Promise<T>) =>
@@ -36,6 +42,12 @@ export function faultyDatabase(db: Database): FaultyDatabase {
     }
   return {
     ...through(db),
+    async query(text, params) {
+      const found = [...refused].find((part) => text.includes(part))
+      if (found === undefined) return db.query(text, params)
+      refused.delete(found)
+      throw new DatabaseUnavailable('canceling statement due to time-out')
+    },
     async transaction(name, work) {
       const lost = new CommitInDoubt('connection lost at commit')
       const value = await db.transaction(name, async (tx) => {
@@ -50,6 +62,7 @@ export function faultyDatabase(db: Database): FaultyDatabase {
     loseAnswer: (name) => void lostAnswers.add(name),
     loseCommit: (name) => void lostCommits.add(name),
     beforeEnd: (name, act) => void acts.set(name, act),
-    pending: () => [...lostAnswers, ...lostCommits, ...acts.keys()],
+    refuse: (text) => void refused.add(text),
+    pending: () => [...lostAnswers, ...lostCommits, ...acts.keys(), ...refused],
   }
 }

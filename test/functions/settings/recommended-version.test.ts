@@ -43,7 +43,7 @@ it('the recommended version is what fleet, drift and posture measure by, until i
   })
   expect(await isOutdated()).toBe(true)
   // A process that starts later loads the stored version.
-  const later = new RecommendedVersion('')
+  const later = new RecommendedVersion('', () => {})
   await later.load(database.pool)
   expect(later.version).toBe('0.149.0')
   const audited = await database.pool.query<{ detail: string }>(

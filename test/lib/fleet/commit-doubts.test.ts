@@ -25,7 +25,8 @@ afterEach(async () => {
   expect(db.pending()).toEqual([])
   await ctx.close()
   await database.pool.execute('delete from workloads')
-  await database.pool.execute('delete from settings')
+  for (const table of ['settings', 'label_rules', 'fleet_configs'])
+    await database.pool.execute(`delete from ${table}`)
 })
 
 const recorded = async (action: string) =>
@@ -76,4 +77,48 @@ it('the version that the fleet is measured by is what the database holds, also w
   await expect(lost).rejects.toThrow('connection lost at commit')
   await ctx.advance(5_000)
   expect(ctx.recommendedVersion.version).toBe('0.150.0')
+})
+
+it('the version that the fleet is measured by is what the database holds, also where reading it anew failed', async () => {
+  const as = (await signIn(ctx)).token
+  db.refuse('from settings')
+  const asked = invoke(ctx, 'PUT /api/settings/recommended-version', { as, body: { version: '0.150.0' } })
+  await expect(asked).rejects.toThrow('time-out')
+  await ctx.advance(5_000)
+  expect(ctx.recommendedVersion.version).toBe('0.150.0')
+})
+
+it('label rules are those that the database holds, also where reading them anew failed: found by seed 23232', async () => {
+  const workload = new PushedWorkload(ctx, 'a')
+  await ctx.advance(500)
+  const as = (await signIn(ctx)).token
+  const body = {
+    name: 'all',
+    selector: { match_labels: { 'identity/host.name': '*' } },
+    labels: { tier: 'web' },
+  }
+  db.refuse('from label_rules')
+  await expect(
+    invoke(ctx, 'POST /api/label-rules', { as, body: { ...body, confirm_lowering: true } }),
+  ).rejects.toThrow('time-out')
+  await ctx.advance(5_000)
+  expect(ctx.labelRules.rules.map(({ name }) => name)).toEqual(['all'])
+  expect(workload.live.trustedLabels).toEqual({ tier: 'web' })
+})
+
+it('a freeze is in force as the database holds it, also where its answer was lost or reading it anew failed', async () => {
+  const as = (await signIn(ctx)).token
+  const freeze = (reason: string) =>
+    invoke(ctx, 'PUT /api/freeze', {
+      as,
+      body: { reason, until: new Date(ctx.clock.now().getTime() + 3_600_000).toISOString() },
+    })
+  db.loseAnswer('freeze.set')
+  await expect(freeze('one')).rejects.toThrow('connection lost at commit')
+  await ctx.advance(1_000)
+  expect(ctx.fleetConfigs.freeze?.reason).toBe('one')
+  db.refuse('from workload_holds')
+  await expect(freeze('two')).rejects.toThrow('time-out')
+  await ctx.advance(1_000)
+  expect(ctx.fleetConfigs.freeze?.reason).toBe('two')
 })

@@ -15,9 +15,10 @@ export async function checkFleetConfigMemory(
   report: Report,
 ): Promise<void> {
   const { fleetConfigs: held, labelRules, fleet, db, clock, hub } = service.ctx
-  const stored = new FleetConfigs({ db, clock, fleet })
+  const readFailed = () => {}
+  const stored = new FleetConfigs({ db, clock, fleet, readFailed })
   await stored.load(watcher)
-  const rules = new LabelRules({ db, hub, fleet: () => fleet })
+  const rules = new LabelRules({ db, hub, fleet: () => fleet, readFailed })
   await rules.load(watcher)
   const workloads = [...fleet.state.workloads.values()]
   const describe = (configs: FleetConfigs, given: LabelRules) => ({
