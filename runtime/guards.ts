@@ -1,11 +1,11 @@
 import { validate } from 'superstruct'
-import { rightsEverywhere, rightsOn, rightsSomewhere } from '../lib/model/scopes.ts'
+import { rightsEverywhere, rightsOn, rightsSomewhere, UNSCOPABLE } from '../lib/model/scopes.ts'
 import { checkBody } from './body.ts'
 import type { Context } from './context.ts'
 import { readCredential } from './credentials.ts'
 import type { Access, Actor, HttpDefinition, HttpFunction } from './define.ts'
 import { isOriginTrusted } from './origin.ts'
-import { alsoAsking, Refused, sightOf } from './reach.ts'
+import { alsoAsking, askingForCredential, Refused, sightOf } from './reach.ts'
 import { problem, type Reply } from './reply.ts'
 
 /** One call as the guards see it: nothing is checked yet. */
@@ -100,21 +100,26 @@ function permit(
 }
 
 /**
- * The actor of an admitted call, whose changes ask in their transactions for the permission of the endpoint again, where
- * it must be held. A handler that refuses by itself what lies outside asks by itself again, too.
+ * The actor of an admitted call, whose changes ask in their transactions for the session or token again, and for the
+ * permission of the endpoint, where it must be held. A handler that refuses by itself what lies outside asks by itself
+ * again, too.
  */
 function askingAgain(actor: Actor, access: Access, workloadId: string, ctx: Context): Actor {
-  if (access.kind === 'public' || access.permission === null || access.reach === 'handler') return actor
+  if (access.kind === 'public') return actor
+  const { permission, reach } = access
+  // Whoever changes users, groups or an own token may give right and session away by that very change, once it was asked.
+  const takesTurns = permission === null || UNSCOPABLE.includes(permission)
+  const asking = askingForCredential(actor, ctx, { takesTurns })
+  if (permission === null || reach === 'handler') return asking
   return alsoAsking(
-    actor,
+    asking,
     async (caller) => {
       const again = permit(caller, access, workloadId, ctx)
       if (again.ok) return null
       // Whoever was let in by a right on workloads, and has it nowhere by now, is told the same as for one workload.
-      return access.reach === 'nothing' ? again.reply : problem('out-of-scope')
+      return reach === 'nothing' ? again.reply : problem('out-of-scope')
     },
-    // Whoever changes users or groups may give the right away by that very change, once it was asked for.
-    access.reach === 'nothing' ? 'at-begin' : 'both',
+    takesTurns ? 'at-begin' : 'both',
   )
 }
 

@@ -1,9 +1,10 @@
-import { type StillMay, stillHolds } from '../lib/identity/still-may.ts'
+import { type StillMay, stillCounts, stillHolds } from '../lib/identity/still-may.ts'
 import type { Permission } from '../lib/model/permissions.ts'
 import { grantsOf, isHeldOn, rightsEverywhere, scopesOf } from '../lib/model/scopes.ts'
 import { type ChangeReach, isReachWithin } from '../lib/selectors/within-scope.ts'
 import type { Db } from '../lib/store/db.ts'
 import { listUserGroups } from '../lib/store/groups.ts'
+import { lockIdentity } from '../lib/store/users.ts'
 import type { Context } from './context.ts'
 import type { Access, Actor, Sight } from './define.ts'
 import { problem, type Reply } from './reply.ts'
@@ -87,6 +88,25 @@ export function alsoAsking(actor: Actor, refuse: RefuseNow, when: 'at-begin' | '
     },
   }
 }
+
+/**
+ * The actor, whose changes ask first whether the session or the API token of the call still counts. With `takesTurns` they
+ * take turns with all changes of users, groups, sessions and tokens: then nobody takes a right away between the question
+ * and the change, which may take it away itself.
+ */
+export const askingForCredential = (
+  actor: Actor,
+  { clock }: Pick<Context, 'clock'>,
+  { takesTurns }: { takesTurns: boolean },
+): Actor => ({
+  ...actor,
+  async askAgain(tx, at) {
+    if (at === 'at-record') return
+    // First of all locks, because whoever ends a session holds it and waits for those who have asked for theirs.
+    if (takesTurns) await lockIdentity(tx)
+    if (!(await stillCounts(tx, actor, clock.now()))) throw new Refused(problem('unauthorized'))
+  },
+})
 
 /** The actor of a call that is not refused now, whose changes ask the same again; or the reply that refuses it. */
 export async function unlessRefused(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import { cutGrants, grantsOf } from '../model/scopes.ts'
-import { type ApiTokenRow, findApiToken, noteApiTokenUse } from '../store/api-tokens.ts'
+import { type ApiTokenRow, findApiToken, noteApiTokenUse, type TokenTerm } from '../store/api-tokens.ts'
 import { type Database, DatabaseUnavailable } from '../store/db.ts'
 import type { Authentication, SignedInUser } from './authority.ts'
 import type { LoginLimit } from './login-limit.ts'
@@ -144,9 +144,7 @@ class StoredTokenAuthority implements TokenAuthority {
  * Until when a token works, if nothing changes; null for a service account without an owner, and for a person who never
  * signed in.
  */
-export function activeUntil(
-  row: Pick<ApiTokenRow, 'holder' | 'hasOwner' | 'expiresAt' | 'lastLoginAt'>,
-): Date | null {
+export function activeUntil(row: TokenTerm): Date | null {
   if (row.holder === 'service') return row.hasOwner ? row.expiresAt : null
   if (row.lastLoginAt === null) return null
   return new Date(Math.min(row.expiresAt.getTime(), row.lastLoginAt.getTime() + HOLDER_ACTIVE_MS))

@@ -39,6 +39,8 @@ const TOKEN = {
   isLogin: 'is_login',
 }
 const COLUMNS = columns<keyof ApiToken>({ ...TOKEN, lastUsedAt: 'last_used_at' }).select('t')
+const HOLDER = `case u.kind when 'service' then 'service' else 'person' end as holder,
+  u.last_login_at as "lastLoginAt", u.owner_id is not null as "hasOwner"`
 const NEW_TOKEN = columns<keyof typeof TOKEN | 'hash'>({ ...TOKEN, hash: 'hash' })
 
 /** Add a token. */
@@ -55,14 +57,33 @@ export async function insertApiToken(
 /** The token with this hash that has not expired at `now`. */
 export async function findApiToken(db: Db, hash: string, now: Date): Promise<ApiTokenRow | undefined> {
   const rows = await db.query<ApiTokenRow>(
-    `select ${COLUMNS}, u.email, case u.kind when 'service' then 'service' else 'person' end as holder,
-       u.last_login_at as "lastLoginAt", u.owner_id is not null as "hasOwner",
+    `select ${COLUMNS}, u.email, ${HOLDER},
        array_remove(array_agg(g.name order by g.name), null) as groups, ${GRANTS} as roles
      from api_tokens t join users u on u.id = t.user_id
        left join user_groups m on m.user_id = u.id left join groups g on g.id = m.group_id
      where t.hash = $1 and t.expires_at > $2
      group by t.id, u.id`,
     [hash, now],
+  )
+  return rows[0]
+}
+
+/** What says until when a token works. */
+export type TokenTerm = Pick<ApiTokenRow, 'holder' | 'hasOwner' | 'expiresAt' | 'lastLoginAt'>
+
+/**
+ * Until when a holder's token works, as it is now; undefined where it is gone. It can neither be revoked nor lose its
+ * holder's owner before the transaction has ended: whoever does so waits.
+ */
+export async function keepApiToken(
+  tx: Db,
+  { id, userId }: { id: string; userId: string },
+): Promise<TokenTerm | undefined> {
+  const rows = await tx.query<TokenTerm>(
+    `select ${HOLDER}, t.expires_at as "expiresAt"
+     from api_tokens t join users u on u.id = t.user_id where t.id = $1 and t.user_id = $2
+     for key share of t for share of u`,
+    [id, userId],
   )
   return rows[0]
 }

@@ -52,6 +52,22 @@ export async function findSession(db: Db, id: string, now: Date): Promise<Sessio
   return rows[0]
 }
 
+/**
+ * Whether a user's session stands at `now`. One that does cannot be ended before the transaction has: whoever ends it
+ * waits.
+ */
+export async function keepSession(
+  tx: Db,
+  { id, userId }: { id: string; userId: string },
+  now: Date,
+): Promise<boolean> {
+  const rows = await tx.query(
+    'SELECT FROM sessions WHERE id = $1 AND user_id = $2 AND expires_at > $3 FOR KEY SHARE',
+    [id, userId, now],
+  )
+  return rows.length > 0
+}
+
 /** End one session; true when it existed. */
 export async function deleteSession(tx: Db, id: string): Promise<boolean> {
   return (await tx.execute('DELETE FROM sessions WHERE id = $1', [id])) > 0

@@ -4,6 +4,7 @@ import { configHash } from '../../lib/model/config-hash.ts'
 import type { Db } from '../../lib/store/db.ts'
 import { upsertLinkRequest } from '../../lib/store/external-users.ts'
 import { listUserGroups, replaceUserGroups } from '../../lib/store/groups.ts'
+import { deleteSession, insertSession } from '../../lib/store/sessions.ts'
 import type { AlertRecord } from '../../lib/wire/alerts.ts'
 import type { ReviewRecord } from '../../lib/wire/reviews.ts'
 import { loadFunctions } from '../../runtime/loader.ts'
@@ -11,7 +12,7 @@ import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
 import { AutoApplyScene } from '../support/auto-apply-scene.ts'
 import { through } from '../support/faulty-database.ts'
 import { fakeAgent } from '../support/fleet.ts'
-import { type Answer, invoke, type SignedIn, signIn } from '../support/invoke.ts'
+import { type Answer, addSession, invoke, type SignedIn, signIn } from '../support/invoke.ts'
 import { useTestDatabase } from '../support/postgres.ts'
 import { configYaml, pushConfig } from '../support/push-config.ts'
 import { makeScopedGroup, member, OUTSIDE } from '../support/scopes.ts'
@@ -28,8 +29,14 @@ const CHANGES_NOTHING: Readonly<Record<string, string>> = {
   'configs/plan-export': 'reads',
   'configs/policy-preview': 'reads',
   'configs/validate': 'reads',
+  'configs/diff': 'reads',
   'connect/credential': 'reads, and its record stays whoever reads',
+  'fleet-views/remove': 'one’s own view, in one statement that waits for nobody',
+  'fleet-views/save': 'one’s own view, in one statement that waits for nobody',
   'label-rules/preview': 'reads',
+  'legacy/agents': 'always refused',
+  'legacy/agents-path': 'always refused',
+  'me/preferences': 'one’s own preferences, in one statement that waits for nobody',
   'pushes/preview': 'reads',
   'reports/evidence-pack': 'reads, and its record stays whoever reads',
   'reports/export': 'reads, and its record stays whoever reads',
@@ -89,34 +96,48 @@ const records = async () =>
 
 const FORBIDDEN = { error: 'forbidden' }
 const endpoints = loadFunctions(FUNCTIONS).http.flatMap(({ id, definition: { route, access } }) =>
-  access.kind === 'signed-in' && access.permission !== null && !route.startsWith('GET ')
-    ? [{ id, refusal: access.reach === 'nothing' ? FORBIDDEN : OUTSIDE.json }]
+  access.kind === 'signed-in' && !route.startsWith('GET ')
+    ? [
+        {
+          id,
+          refusal: access.reach === 'nothing' ? FORBIDDEN : OUTSIDE.json,
+          asksForRight: access.permission !== null,
+        },
+      ]
     : [],
 )
 
-/** Make a change twice: first by somebody who loses every right once it is let in, then by the same person. */
+/**
+ * Make a change again and again: by somebody who loses every right once it is let in, by somebody whose session ends
+ * then, and then by the same person with both.
+ */
 async function change<T = never>(id: string, request: string, body?: unknown, as = ann): Promise<T> {
   const endpoint = endpoints.find((one) => one.id === id)!
   tried.add(id)
   const call = (): Promise<Answer> =>
     invoke(scene.ctx, request, { as: as.token, ...(body === undefined ? {} : { body }) })
-  const groups = (await listUserGroups(database.pool, as.userId)).map((group) => group.id)
-  const before = await records()
-  let isTaken = false
-  beforeNext = async () => {
-    isTaken = true
-    await replaceUserGroups(database.pool, as.userId, [])
+  const refusedAfter = async (take: () => Promise<unknown>, refusal: object) => {
+    const before = await records()
+    let isTaken = false
+    beforeNext = async () => {
+      isTaken = true
+      await take()
+    }
+    const refused = await call()
+    beforeNext = null
+    const found = { id, isTaken, ...refused, records: await records() }
+    expect(found).toMatchObject({ id, isTaken: true, ...refusal, records: before })
   }
-  const refused = await call()
-  beforeNext = null
-  await replaceUserGroups(database.pool, as.userId, groups)
-  expect({ id, isTaken, ...refused, records: await records() }).toMatchObject({
-    id,
-    isTaken: true,
-    status: 403,
-    json: endpoint.refusal,
-    records: before,
-  })
+  if (endpoint.asksForRight) {
+    const groups = (await listUserGroups(database.pool, as.userId)).map((group) => group.id)
+    const take = () => replaceUserGroups(database.pool, as.userId, [])
+    await refusedAfter(take, { status: 403, json: endpoint.refusal })
+    await replaceUserGroups(database.pool, as.userId, groups)
+  }
+  const now = scene.ctx.clock.now()
+  await refusedAfter(() => deleteSession(database.pool, as.sessionId), { status: 401 })
+  const expiresAt = new Date(now.getTime() + 86_400_000)
+  await insertSession(database.pool, { id: as.sessionId, userId: as.userId, createdAt: now, expiresAt })
   const made = await call()
   expect(made.status, `${id}: ${made.text}`).toBeLessThan(300)
   return made.json as T
@@ -380,13 +401,47 @@ describe('whoever loses the right in the moment of a change of what belongs to a
     await change('users/remove', `DELETE /api/users/${newcomer}`)
   })
 
-  it('may give the right away by the change itself', async () => {
-    const dan = await signIn(scene.ctx)
-    const groups = { groups: ['viewer'] }
-    const itself = invoke(scene.ctx, `PATCH /api/users/${dan.userId}`, { as: dan.token, body: groups })
-    expect((await itself).status).toBe(200)
+  it('gives nobody a token of one’s own, and takes none, and confirms no command line', async () => {
+    const expires_at = new Date(scene.ctx.clock.now().getTime() + 86_400_000).toISOString()
+    const token = { name: 'mine', permissions: ['workload:push_config'], expires_at }
+    const { id } = await change<WithId>('tokens/create', 'POST /api/tokens', token)
+    await change('tokens/revoke', `DELETE /api/tokens/${id}`)
+    const login = { challenge: 'c'.repeat(43), state: 's'.repeat(43), port: 4_711, machine: 'laptop' }
+    await change('auth/confirm-command-line', 'POST /api/auth/command-line', login)
+    const email = 'eve@example.com'
+    const [current_password, new_password] = ['correct horse battery', 'staple of another kind']
+    const user = { email, password: current_password, groups: ['viewer'] }
+    const made = await invoke(scene.ctx, 'POST /api/users', { as: ann.token, body: user })
+    const eve = await addSession(scene.ctx, { userId: (made.json as WithId).id, email })
+    await change('me/password', 'PUT /api/me/password', { current_password, new_password }, eve)
+  })
+
+  it('may give the right, and the session, away by the change itself', async () => {
+    const own = async (method: string, body?: object) => {
+      const dan = await signIn(scene.ctx)
+      const path = `${method} /api/users/${dan.userId}`
+      return (await invoke(scene.ctx, path, { as: dan.token, ...(body ? { body } : {}) })).status
+    }
+    expect(await own('PATCH', { groups: ['viewer'] })).toBe(200)
+    expect(await own('DELETE')).toBe(204)
   })
 })
+
+/** Wait until `act` is over, or waits in the database for something that another transaction holds. */
+async function untilDoneOrWaiting(act: Promise<unknown>): Promise<void> {
+  let isDone = false
+  void act.finally(() => {
+    isDone = true
+  })
+  const waiting = 'select count(*)::int as count from pg_stat_activity where wait_event_type = $1'
+  for (;;) {
+    const [row] = await database.pool.query<{ count: number }>(
+      `${waiting} and datname = current_database()`,
+      ['Lock'],
+    )
+    if (isDone || row!.count > 0) return
+  }
+}
 
 describe('whoever loses the right while a change waits for the audit trail', () => {
   it('changes nothing', async () => {
@@ -403,6 +458,81 @@ describe('whoever loses the right while a change waits for the audit trail', () 
       status: 403,
       records: before,
     })
+  })
+
+  const settings = () => ({ version: `0.${++versions}.0` })
+  let versions = 120
+  const CHANGES: readonly (readonly [what: string, request: () => string, body: () => object])[] = [
+    ['settings', () => 'PUT /api/settings/recommended-version', settings],
+    ['groups', () => 'POST /api/groups', () => ({ name: `group-${++versions}`, role: 'editor' })],
+    ['users', () => `PATCH /api/users/${bob.userId}`, () => ({ groups: ['viewer'] })],
+    [
+      'service accounts',
+      () => 'POST /api/service-accounts',
+      () => ({ name: `bot-${++versions}`, owner_id: bob.userId, groups: ['editor'] }),
+    ],
+    ['variables', () => `PUT ${workload()}/variables`, () => ({ values: { site: 'x' } })],
+  ]
+  const ENDS = {
+    'the group': () =>
+      invoke(scene.ctx, `PATCH /api/users/${ann.userId}`, { as: cay.token, body: { groups: ['viewer'] } }),
+    'the session': () => invoke(scene.ctx, 'POST /api/auth/logout', { as: ann.token }),
+    'the user': () => invoke(scene.ctx, `DELETE /api/users/${ann.userId}`, { as: cay.token }),
+  }
+  let cay: SignedIn
+
+  it.each(
+    CHANGES.flatMap(([what, request, body]) =>
+      Object.entries(ENDS).map(([end, act]) => ({ what, request, body, end, act })),
+    ),
+  )('changes no $what once $end is gone', async ({ request, body, act }) => {
+    cay = await signIn(scene.ctx)
+    const before = await records()
+    let ending: Promise<Answer> | null = null
+    /** What was recorded when it was answered that the right is gone. */
+    let then = before
+    beforeChain = async () => {
+      ending = act().then(async (answer) => {
+        then = await records()
+        return answer
+      })
+      await untilDoneOrWaiting(ending)
+    }
+    const made = await invoke(scene.ctx, request(), { as: ann.token, body: body() })
+    expect((await ending!).status).toBeLessThan(300)
+    // Either it was made before, or it is refused: nothing is recorded once the end has been answered.
+    expect({ status: made.status, records: await records() }).toEqual({
+      status: expect.any(Number),
+      records: then,
+    })
+    expect([200, 201, 401, 403]).toContain(made.status)
+  })
+
+  it('changes nothing with a token that is revoked, or a service account that nobody answers for', async () => {
+    const { id } = (
+      await invoke(scene.ctx, 'POST /api/service-accounts', {
+        as: ann.token,
+        body: { name: 'robot', owner_id: bob.userId, groups: ['administrator'] },
+      })
+    ).json as WithId
+    const expires_at = new Date(scene.ctx.clock.now().getTime() + 86_400_000).toISOString()
+    const token = { name: 'ci', permissions: ['settings:manage'], expires_at }
+    const ends = [
+      (tokenId: string) => database.pool.execute('delete from api_tokens where id = $1', [tokenId]),
+      () => database.pool.execute('update users set owner_id = null where id = $1', [id]),
+    ]
+    for (const end of ends) {
+      const made = await invoke(scene.ctx, `POST /api/service-accounts/${id}/tokens`, {
+        as: ann.token,
+        body: token,
+      })
+      const { id: tokenId, token: secret } = made.json as WithId & { token: string }
+      const before = await records()
+      beforeNext = () => end(tokenId).then(() => undefined)
+      const call = { as: secret, body: settings() }
+      const refused = await invoke(scene.ctx, 'PUT /api/settings/recommended-version', call)
+      expect([refused.status, await records()], refused.text).toEqual([401, before])
+    }
   })
 })
 
