@@ -21,6 +21,8 @@ const fault = (error: string) => ({ ok: false, error }) as const
 
 /** An address that is https, or http on this machine; null for any other. */
 function readUrl(text: string): URL | null {
+  // Also behind a slash: a password that was not encoded would be read as a host and a path, which everybody is shown.
+  if (text.includes('@')) return null
   let url: URL
   try {
     url = new URL(text)
@@ -28,7 +30,7 @@ function readUrl(text: string): URL | null {
     return null
   }
   const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname))
-  const isPlain = url.username === '' && url.password === '' && url.search === '' && url.hash === ''
+  const isPlain = url.search === '' && url.hash === ''
   return isSafe && isPlain ? url : null
 }
 

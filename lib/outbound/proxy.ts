@@ -77,6 +77,8 @@ function readProxy(value: string): OutboundProxy | null | 'unusable' {
   if (!URL.canParse(written)) return 'unusable'
   const url = new URL(written)
   if ((url.protocol !== 'http:' && url.protocol !== 'https:') || url.hostname === '') return 'unusable'
+  // A password that was not encoded: what stands before its slash would be taken for the proxy's name, and told.
+  if (`${url.pathname}${url.search}${url.hash}`.includes('@')) return 'unusable'
   const isTls = url.protocol === 'https:'
   const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port)
   return { host: bareHost(url), port, isTls, authorization: readAuthorization(url) }

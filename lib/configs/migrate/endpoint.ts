@@ -1,3 +1,4 @@
+import { findCredentials } from '../redact/redact.ts'
 import { isSecretKey, type Redaction } from './secrets.ts'
 
 /** What stands for a secret part of an endpoint. */
@@ -40,16 +41,19 @@ export function cleanEndpoint(raw: string, path: string): CleanEndpoint {
   const text = raw.trim()
   if (text === '' || /[\s\u0000-\u001f\u007f"'`<>\\^{|}]/.test(text)) return { text: null, redactions: [] }
   const redactions: Redaction[] = []
-  const [, scheme, authority, rest] = /^([a-z][a-z0-9+.-]*:\/\/)?([^/?#]*)(.*)$/is.exec(text)!
-  const at = authority!.lastIndexOf('@')
-  if (at >= 0) {
+  const scheme = /^[a-z][a-z0-9+.-]*:\/\//i.exec(text)?.[0] ?? ''
+  const credentials = findCredentials(text, scheme.length)
+  if (credentials !== null) {
     const reason = 'credentials in an endpoint are not copied'
     redactions.push({ path: `${path}.userinfo`, placeholder: ENDPOINT_PLACEHOLDER, reason })
+    // Nobody can say where such an endpoint leads.
+    if (!credentials.isCertain) return { text: null, redactions }
   }
-  const host = authority!.slice(at + 1)
+  const place = text.slice(credentials === null ? scheme.length : credentials.end + 1)
+  const [, host, rest] = /^([^/?#]*)(.*)$/s.exec(place)!
   if (host === '') return { text: null, redactions }
   const [, route, query, fragment] = /^([^?#]*)(\?[^#]*)?(#.*)?$/s.exec(rest!)!
   const cleanQuery = query === undefined ? '' : `?${cleanPairs(query.slice(1), path, redactions)}`
   const cleanFragment = fragment === undefined ? '' : `#${cleanPairs(fragment.slice(1), path, redactions)}`
-  return { text: `${scheme ?? ''}${host}${route}${cleanQuery}${cleanFragment}`, redactions }
+  return { text: `${scheme}${host}${route}${cleanQuery}${cleanFragment}`, redactions }
 }

@@ -253,9 +253,7 @@ function redactBeforeAt(stretch: string, offset: number, text: string): string {
  * sorted.
  */
 export function redactUrl(url: string): string {
-  const authority = url.indexOf('://') + 3
-  const at = credentialsEnd(url, authority)
-  const clean = at >= authority ? url.slice(0, authority) + url.slice(at + 1) : url
+  const clean = withoutCredentials(url)
   const [withoutFragment] = clean.split('#', 1)
   const question = withoutFragment!.indexOf('?')
   if (question === -1) return withoutFragment!
@@ -274,24 +272,64 @@ export function redactUrl(url: string): string {
 /** What stands for a host or a port and is filled in at start. */
 const FILLED_IN = /\$\{[^${}]{0,80}\}/g
 
+/** A URL without what is certainly user information; what may be a host is masked and not left out. */
+function withoutCredentials(url: string): string {
+  const start = url.indexOf('://') + 3
+  const masked = `${MASK}@`
+  const found = findCredentials(url, url.startsWith(masked, start) ? start + masked.length : start)
+  if (found === null) return url
+  const rest = url.slice(found.end + 1)
+  return found.isCertain ? url.slice(0, found.from) + rest : url.slice(0, found.from) + masked + rest
+}
+
+/** Where credentials stand in a URL: from `from` up to the `@` at `end`. */
+export interface FoundCredentials {
+  from: number
+  end: number
+  /** False for what whoever reads the URL as a browser does takes for a host and a path. */
+  isCertain: boolean
+}
+
 /**
- * Where the `@` behind the user information of a URL stands; before `authority` where there is none. A password may hold
- * the marks that end a host, and an `@` as well, and is not shown in favour of an address: all up to the last `@` belongs
- * to the credentials where an `@`, or a colon that no port follows, stands before such a mark. Behind a port that is true
- * of the path, where an `@` does not begin a part of it, and of a query without a `=` before the `@`.
+ * Find the user information of a URL, whose `://` ends at `authority`. A password may hold the marks that end a host, and
+ * an `@` as well, and is not shown in favour of an address: all up to the last `@` belongs to the credentials where an
+ * `@`, or a colon that no port follows, stands before such a mark. Behind a port that is true of the path, where an `@`
+ * does not begin a part of it, and of a query without a `=` before the `@`. Without a port it may be so: see `findToken`.
  */
-function credentialsEnd(url: string, authority: number): number {
+export function findCredentials(url: string, authority: number): FoundCredentials | null {
   const last = url.lastIndexOf('@')
-  if (last < authority) return -1
+  if (last < authority) return null
+  const sure = (end: number): FoundCredentials => ({ from: authority, end, isCertain: true })
   const end = indexOfAny(url, '/?#', authority)
   const host = url.slice(authority, end)
-  if (host.includes('@') || holdsPassword(host)) return last
-  if (!host.includes(':') || IN_BRACKETS.test(host)) return -1
+  if (host.includes('@') || holdsPassword(host)) return sure(last)
+  if (IN_BRACKETS.test(host)) return null
   const query = indexOfAny(url, '?#', end)
-  if (last > query && !url.slice(query, last).includes('=')) return last
+  if (last > query && !url.slice(query, last).includes('=')) {
+    return host.includes(':') ? sure(last) : findToken(url, authority, end, last)
+  }
   const inPath = url.lastIndexOf('@', query - 1)
-  return inPath > end && url[inPath - 1] !== '/' ? inPath : -1
+  if (inPath <= end) return null
+  if (!host.includes(':')) return findToken(url, authority, end, inPath)
+  return url[inPath - 1] === '/' ? null : sure(inPath)
 }
+
+/**
+ * The token that may stand before the `@` at `at` where no colon tells it from a host and its path. A name without a dot
+ * is rather the beginning of one, but for this machine's; what has a dot is a host, and is shown: then a token is only
+ * what leads to another host.
+ */
+function findToken(url: string, authority: number, hostEnd: number, at: number): FoundCredentials | null {
+  const host = url.slice(authority, hostEnd)
+  if (host.replace(FILLED_IN, '') === '' || host === 'localhost') return null
+  const isBeforeHost = A_HOST.test(url.slice(at + 1, indexOfAny(url, '/?#', at + 1)))
+  if (!isBeforeHost && (host.includes('.') || url[at - 1] === '/')) return null
+  return { from: host.includes('.') ? hostEnd + 1 : authority, end: at, isCertain: false }
+}
+
+/** What is a host and no name of a version or a person: an address, a name with a domain, or a name with a port. */
+const A_HOST =
+  /^(?:\[[0-9a-f:.]+\](?::\d{1,5})?|(?:\d{1,3}\.){3}\d{1,3}(?::\d{1,5})?|[\w.-]+:\d{1,5}|[\w-]+(?:\.[\w-]+)*\.[a-z]{2,})$/i
 
 /** An IPv6 address, with a port or without. */
 const IN_BRACKETS = /^\[[^\]]*\](?::\d{0,5})?$/

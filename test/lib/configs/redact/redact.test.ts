@@ -86,7 +86,7 @@ describe('free text', () => {
       'get https://db:${env:PORT}/v1/@me failed',
       'get https://[::1]:4318/a@b failed',
       'listen tcp://:4317/v1/@me failed',
-      'get https://db/who/a@b failed',
+      'get https://db.example.com/who/a@b failed',
       'get "http://db:4317" or <http://db/x>, or ask `http://db` and a@b',
       "{'endpoint':'http://db:4317','name':'a@b'}",
       'dial "http://db:4317": or <http://db:4318>, said a@b',
