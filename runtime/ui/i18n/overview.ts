@@ -36,6 +36,8 @@ export const overviewTexts = defineTexts({
         : `All ${n(all)} workloads are connected and healthy.`,
     unwell: (bad: number, all: number) =>
       `Something is wrong with ${n(bad)} of ${n(all)} ${plural(all, 'workload', 'workloads')}.`,
+    worst: 'The worst',
+    moreWorst: (count: number) => `and ${n(count)} more`,
     over: (count: number) =>
       `${n(count)} ${plural(count, 'alert closes', 'alerts close')} shortly: what caused ${plural(count, 'it', 'them')} is over.`,
     isOver: 'its cause is gone',
@@ -81,6 +83,8 @@ export const overviewTexts = defineTexts({
         : `Les ${n(all)} collecteurs sont connectés et sains.`,
     unwell: (bad: number, all: number) =>
       `Quelque chose ne va pas sur ${n(bad)} ${plural(bad, 'collecteur', 'collecteurs')} sur ${n(all)}.`,
+    worst: 'Les pires',
+    moreWorst: (count: number) => `et ${n(count)} ${plural(count, 'autre', 'autres')}`,
     over: (count: number) =>
       `${n(count)} ${plural(count, 'alerte se ferme', 'alertes se ferment')} sous peu : la cause a disparu.`,
     isOver: 'sa cause a disparu',

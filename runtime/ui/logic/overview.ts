@@ -3,7 +3,14 @@ import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { Tone } from './diagnosis.ts'
-import { compareVersions, toneOfTrouble, troubleNow, versionsOf } from './workloads.ts'
+import {
+  compareNames,
+  compareVersions,
+  toneOfTrouble,
+  troubleNow,
+  troubleRank,
+  versionsOf,
+} from './workloads.ts'
 
 /** How many workloads are how; archived ones do not count. */
 export interface HealthShares {
@@ -94,12 +101,17 @@ export interface WrongNow {
   shares: HealthShares
   /** Workloads that have a trouble now, as the fleet's list shows it. */
   troubledCount: number
+  /** The worst among them, as the fleet's list begins; `WORST_NAMED_MAX` at most. */
+  worst: readonly WorkloadRecord[]
   /** Open alerts whose cause is there still. */
   alertCount: number
   /** Open alerts about a workload that has no trouble any more: the service closes them at its next look. */
   overCount: number
   tone: 'ok' | 'warn' | 'bad'
 }
+
+/** How many workloads the overview names as the worst. */
+export const WORST_NAMED_MAX = 3
 
 /** Whether the cause of an open alert has gone while the alert is still open. */
 export function isOver(alert: AlertRecord, workloads: ReadonlyMap<string, WorkloadRecord>): boolean {
@@ -113,7 +125,8 @@ export function judgeNow(
   workloads: ReadonlyMap<string, WorkloadRecord>,
   alerts: readonly AlertRecord[],
 ): WrongNow {
-  const troubles = [...workloads.values()].map(troubleNow).filter((trouble) => trouble !== null)
+  const troubled = [...workloads.values()].filter((workload) => troubleNow(workload) !== null)
+  const troubles = troubled.map(({ trouble }) => trouble!)
   const standing = alerts.filter((alert) => !isOver(alert, workloads))
   const isBad =
     troubles.some((trouble) => toneOfTrouble(trouble) === 'bad') ||
@@ -121,7 +134,10 @@ export function judgeNow(
   const isWrong = troubles.length > 0 || standing.length > 0
   return {
     shares: countShares(workloads.values()),
-    troubledCount: troubles.length,
+    troubledCount: troubled.length,
+    worst: troubled
+      .sort((a, b) => troubleRank(a) - troubleRank(b) || compareNames(a, b))
+      .slice(0, WORST_NAMED_MAX),
     alertCount: standing.length,
     overCount: alerts.length - standing.length,
     tone: isBad ? 'bad' : isWrong ? 'warn' : 'ok',

@@ -1,8 +1,7 @@
-import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { describeVersions, fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
-import { describeTrouble } from '../i18n/trouble.ts'
 import {
   clusterOf,
   configStateOf,
@@ -12,37 +11,10 @@ import {
   readOnlyReason,
   statusOf,
   tellingLabels,
-  toneOfTrouble,
-  troubleHref,
 } from '../logic/workloads.ts'
 import type { Column } from '../parts/big-table.tsx'
-import { Ago, SeenAgo, StatusMark, Track } from '../parts/state.tsx'
-
-/** What is wrong, and since when. */
-function Why({ of }: { of: WorkloadTrouble }) {
-  return (
-    <span class={toneOfTrouble(of)}>
-      {describeTrouble(of)}
-      {of.since && (
-        <span class="muted">
-          {' · '}
-          <Ago at={of.since} />
-        </span>
-      )}
-    </span>
-  )
-}
-
-/** What is wrong, and since when, as a link to where it is shown. */
-function WhyCell({ workload }: { workload: WorkloadRecord }) {
-  const { trouble } = workload
-  if (!trouble) return <span class="faint">–</span>
-  return (
-    <a href={troubleHref(workload)} title={describeTrouble(trouble)}>
-      <Why of={trouble} />
-    </a>
-  )
-}
+import { SeenAgo, StatusMark, Track } from '../parts/state.tsx'
+import { Why, WhyLink } from '../parts/trouble.tsx'
 
 /** What the workload's config is and does, in one line. */
 export function ConfigCell({ workload }: { workload: WorkloadRecord }) {
@@ -170,7 +142,7 @@ type ColumnId = keyof (typeof fleetTexts)['en']['column']
 const COLUMNS: readonly (Omit<FleetColumn, 'id' | 'title'> & { id: ColumnId })[] = [
   { id: 'status', width: '142px', render: (workload) => <StatusMark status={statusOf(workload)} /> },
   { id: 'name', render: (workload) => <NameCell workload={workload} /> },
-  { id: 'why', width: '280px', render: (workload) => <WhyCell workload={workload} /> },
+  { id: 'why', width: '280px', render: (workload) => <WhyLink workload={workload} /> },
   { id: 'type', width: '90px', render: (workload) => workload.type },
   { id: 'environment', width: '120px', render: (workload) => orDash(environmentOf(workload)) },
   { id: 'cluster', width: '120px', render: (workload) => orDash(clusterOf(workload)) },

@@ -21,8 +21,9 @@ import {
   judgeNow,
   toHealthBars,
   toneOf,
+  type WrongNow,
 } from '../logic/overview.ts'
-import { namedAt } from '../logic/workloads.ts'
+import { namedAt, nameOf, placeOf } from '../logic/workloads.ts'
 import { causeHref, nameOfSubject } from '../parts/alert-table.tsx'
 import { ChangeList } from '../parts/change-list.tsx'
 import type { ChartProps } from '../parts/chart.tsx'
@@ -33,6 +34,7 @@ import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
+import { WhyLink } from '../parts/trouble.tsx'
 import { useFleet } from '../parts/workload-search.tsx'
 import { api } from '../state/endpoints.ts'
 import { fleetLoaded, fleetVersion, workloads } from '../state/fleet.ts'
@@ -282,6 +284,29 @@ function useDay() {
   })
 }
 
+/** The workloads that something is wrong with, the worst first, each with what it is and since when. */
+function Worst({ of: { worst, troubledCount } }: { of: WrongNow }) {
+  const words = say(overviewTexts)
+  if (worst.length === 0) return null
+  return (
+    <ul class="worst" aria-label={words.worst}>
+      {worst.map((workload) => (
+        <li key={workload.id}>
+          <a class="name" href={`/workloads/${workload.id}`}>
+            {namedAt(nameOf(workload), placeOf(workload))}
+          </a>{' '}
+          <WhyLink workload={workload} />
+        </li>
+      ))}
+      {troubledCount > worst.length && (
+        <li>
+          <a href="/">{words.moreWorst(troubledCount - worst.length)}</a>
+        </li>
+      )}
+    </ul>
+  )
+}
+
 function Verdict({ alerts, day }: { alerts: Resource<AlertRecord[]>; day: ReturnType<typeof useDay> }) {
   const version = fleetVersion.value
   // `workloads` is no signal; `fleetVersion` counts its changes.
@@ -295,10 +320,11 @@ function Verdict({ alerts, day }: { alerts: Resource<AlertRecord[]>; day: Return
   const verdict = judgeFleet(now, changes, day.hasOlder)
   const { state, cause } = describeFleet(verdict)
   return (
-    <div class={`say t-${toneOf(verdict)}`} role="status">
-      <p>
+    <div class={`say t-${toneOf(verdict)}`}>
+      <p role="status">
         <b>{state}</b> {cause}
       </p>
+      <Worst of={now} />
     </div>
   )
 }

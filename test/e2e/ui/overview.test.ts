@@ -26,10 +26,16 @@ test('answers whether it is us: how the fleet is, since when, and what somebody 
   well.say({ health: FAILING_EXPORTER })
   await page.getByText('Something is wrong with 1 of 2 workloads.').waitFor()
   await page.getByText('the cause is likely elsewhere', { exact: false }).waitFor()
+  // It names who is unwell, why, and leads to where that is shown.
+  const worst = page.getByRole('list', { name: 'The worst' })
+  await worst.getByRole('link', { name: /mailer/ }).waitFor()
+  const why = worst.getByRole('link', { name: /1 of 1 unhealthy/ })
+  expect(await why.getAttribute('href')).toMatch(/\/workloads\/[0-9a-f-]+\/health$/)
   // The cure shows at once, and what nobody changed does not colour the page.
   well.say({ health: WELL })
   await page.getByText('All 2 workloads are connected and healthy.').waitFor()
   await page.locator('main .say.t-ok').waitFor()
+  expect(await worst.count()).toBe(0)
   well.say({ health: FAILING_EXPORTER })
   await page.locator('main .say.t-bad').waitFor()
   // Now somebody did, and it failed.

@@ -75,6 +75,23 @@ describe('is it us?', () => {
     ])
   })
 
+  test('names the worst first, three at most, and none that is well, archived or only outdated', () => {
+    const away = (id: string) =>
+      workload('disconnected', { display_name: id, trouble: { kind: 'disconnected' } })
+    const fleet = fleetOf(
+      workload('connected', { display_name: 'old', trouble: { kind: 'outdated' } }),
+      workload('degraded', { display_name: 'sick', trouble: UNHEALTHY }),
+      away('gone-2'),
+      workload('disconnected', { ...ARCHIVED, display_name: 'archived', trouble: { kind: 'disconnected' } }),
+      away('gone-1'),
+      away('gone-3'),
+      workload('connected', { display_name: 'well' }),
+    )
+    const { worst, troubledCount } = judgeNow(fleet, [])
+    expect(worst.map(({ display_name: name }) => name)).toEqual(['gone-1', 'gone-2', 'gone-3'])
+    expect(troubledCount).toBe(4)
+  })
+
   test('is as red as the worst that stands: an old version is work to do, a halted campaign a warning', () => {
     const outdated = fleetOf(
       workload('connected', { version_outdated: true, trouble: { kind: 'outdated' } }),
