@@ -153,6 +153,8 @@ import serviceAccountsRemove from '../functions/service-accounts/remove.ts'
 import serviceAccountsUpdate from '../functions/service-accounts/update.ts'
 import settingsRecommendVersion from '../functions/settings/recommend-version.ts'
 import settingsRecommendedVersion from '../functions/settings/recommended-version.ts'
+import settingsSaveWorkloadLinks from '../functions/settings/save-workload-links.ts'
+import settingsWorkloadLinks from '../functions/settings/workload-links.ts'
 import systemCapabilities from '../functions/system/capabilities.ts'
 import systemCluster from '../functions/system/cluster.ts'
 import systemDatabase from '../functions/system/database.ts'
@@ -357,6 +359,8 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'service-accounts/update', definition: serviceAccountsUpdate },
   { id: 'settings/recommend-version', definition: settingsRecommendVersion },
   { id: 'settings/recommended-version', definition: settingsRecommendedVersion },
+  { id: 'settings/save-workload-links', definition: settingsSaveWorkloadLinks },
+  { id: 'settings/workload-links', definition: settingsWorkloadLinks },
   { id: 'system/capabilities', definition: systemCapabilities },
   { id: 'system/cluster', definition: systemCluster },
   { id: 'system/database', definition: systemDatabase },

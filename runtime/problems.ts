@@ -192,7 +192,23 @@ export const PROBLEMS = {
   'labels-reach-too-many': { status: 409, error: 'the selector means more than {max} workloads' },
   'labels-too-many': { status: 400, error: '{field} has more than {max} entries' },
   'last-administrator': { status: 409, error: 'the last administrator cannot be removed or demoted' },
+  'link-brace-open': { status: 400, error: 'link "{name}" has a brace without its other at "{part}"' },
+  'link-host-open': {
+    status: 400,
+    error: 'link "{name}" has "{part}" in its host: placeholders stand in the path, query or fragment only',
+  },
+  'link-name-invalid': { status: 400, error: 'each link needs a name of 1 to {max} characters on one line' },
+  'link-name-taken': { status: 400, error: 'two links have the name "{name}"' },
+  'link-not-https': {
+    status: 400,
+    error: 'link "{name}" needs an https URL without a user, of at most {max} characters',
+  },
+  'link-placeholder-unknown': {
+    status: 400,
+    error: 'link "{name}" has the unknown placeholder "{part}": id, name, cluster, environment or label:KEY',
+  },
   'link-request-not-found': { status: 404, error: 'link request not found' },
+  'links-too-many': { status: 400, error: 'at most {max} links' },
   'login-limited': { status: 429, error: 'too many login attempts' },
   'logout-token-invalid': { status: 400, error: 'invalid logout_token' },
   'managed-elsewhere': { status: 409, error: 'the config of this workload is kept in Git by {owner}' },

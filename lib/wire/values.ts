@@ -378,3 +378,8 @@ export const VARIABLE_KINDS = ['string', 'integer', 'number', 'boolean', 'durati
 /** The longest name of a saved view of the fleet, and the longest query, in UTF-16 units. */
 export const VIEW_NAME_LENGTH_MAX = 60
 export const VIEW_QUERY_LENGTH_MAX = 1_000
+
+/** How many links to other programs workloads have at most, and the longest name and URL of one, in UTF-16 units. */
+export const WORKLOAD_LINKS_MAX = 10
+export const LINK_NAME_LENGTH_MAX = 40
+export const LINK_URL_LENGTH_MAX = 1_000

@@ -346,6 +346,9 @@ describe('whoever loses the right in the moment of a change of what belongs to a
     await change('settings/recommend-version', 'PUT /api/settings/recommended-version', {
       version: '0.120.0',
     })
+    await change('settings/save-workload-links', 'PUT /api/settings/workload-links', {
+      links: [{ name: 'Grafana', url: 'https://grafana.example.com/{id}' }],
+    })
     const template = { name: 'One', kind: 'template', content: configYaml(1) }
     await change('templates/create', 'POST /api/configs', template)
     const group = { name: 'Edge', description: '', selector: { match_labels: { 'muster/env': 'dev' } } }

@@ -133,7 +133,17 @@ export const problemTexts = defineTexts({
     labels_reach_too_many: 'The conditions mean more than {max} workloads: narrow them.',
     labels_too_many: 'There are more than {max} labels.',
     last_administrator: 'The last administrator cannot be removed or demoted.',
+    link_brace_open: 'The link “{name}” has a brace without its other at “{part}”.',
+    link_host_open:
+      'The link “{name}” has “{part}” in its host. Placeholders stand behind the host only, so that no agent says where a link leads.',
+    link_name_invalid: 'Each link needs a name of at most {max} characters.',
+    link_name_taken: 'Two links are called “{name}”.',
+    link_not_https:
+      'The link “{name}” needs an address that begins with https://, without a user, of at most {max} characters.',
+    link_placeholder_unknown:
+      'The link “{name}” has the unknown placeholder “{part}”. There are id, name, cluster, environment and label:KEY.',
     link_request_not_found: 'This request is gone.',
+    links_too_many: 'There can be {max} links.',
     login_limited: 'Too many attempts. Wait a minute.',
     logout_token_invalid: 'This is no logout token of the identity provider.',
     managed_elsewhere:
@@ -402,7 +412,17 @@ export const problemTexts = defineTexts({
     labels_reach_too_many: 'Les conditions désignent plus de {max} workloads : resserrez-les.',
     labels_too_many: 'Il y a plus de {max} étiquettes.',
     last_administrator: 'Le dernier administrateur ne peut être ni supprimé ni rétrogradé.',
+    link_brace_open: 'Le lien « {name} » a une accolade sans l’autre à « {part} ».',
+    link_host_open:
+      'Le lien « {name} » a « {part} » dans son hôte. Les variables viennent seulement après l’hôte, pour qu’aucun agent ne décide où mène un lien.',
+    link_name_invalid: 'Chaque lien demande un nom d’au plus {max} caractères.',
+    link_name_taken: 'Deux liens s’appellent « {name} ».',
+    link_not_https:
+      'Le lien « {name} » demande une adresse qui commence par https://, sans utilisateur, d’au plus {max} caractères.',
+    link_placeholder_unknown:
+      'Le lien « {name} » a la variable inconnue « {part} ». Il y a id, name, cluster, environment et label:CLÉ.',
     link_request_not_found: 'Cette demande n’existe plus.',
+    links_too_many: 'Il peut y avoir {max} liens.',
     login_limited: 'Trop d’essais. Attendez une minute.',
     logout_token_invalid: 'Ce n’est pas un jeton de déconnexion du fournisseur d’identité.',
     managed_elsewhere:

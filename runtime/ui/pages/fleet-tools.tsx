@@ -3,7 +3,7 @@ import { adoptTexts } from '../i18n/adopt.ts'
 import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
 import { Action, Checkbox, Select } from '../parts/controls.tsx'
-import { closeMenu } from '../parts/shell.tsx'
+import { Menu } from '../parts/menu.tsx'
 import { isConnectOpen } from '../state/connecting.ts'
 import { fleetLoading, fleetVersion, workloads } from '../state/fleet.ts'
 import { setQuery } from '../state/router.ts'
@@ -45,24 +45,15 @@ function ColumnChooser({ chosen }: { chosen: readonly string[] }) {
     setQuery({ cols: isDefault ? null : next.join() })
   }
   return (
-    <details
-      class="menu"
-      onFocusOut={closeMenu}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') event.currentTarget.open = false
-      }}
-    >
-      <summary class="btn">{words.columns}</summary>
-      <div class="menu-body">
-        {listColumns()
-          .filter(({ id }) => id !== 'name')
-          .map(({ id, title }) => (
-            <Checkbox key={id} value={chosen.includes(id)} onValue={(isShown) => choose(id, isShown)}>
-              {title}
-            </Checkbox>
-          ))}
-      </div>
-    </details>
+    <Menu label={words.columns}>
+      {listColumns()
+        .filter(({ id }) => id !== 'name')
+        .map(({ id, title }) => (
+          <Checkbox key={id} value={chosen.includes(id)} onValue={(isShown) => choose(id, isShown)}>
+            {title}
+          </Checkbox>
+        ))}
+    </Menu>
   )
 }
 

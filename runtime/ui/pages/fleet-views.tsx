@@ -7,7 +7,7 @@ import { fleetTexts } from '../i18n/fleet.ts'
 import { Action, bind, TextField } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
-import { closeMenu } from '../parts/shell.tsx'
+import { Menu } from '../parts/menu.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { location } from '../state/router.ts'
@@ -103,24 +103,16 @@ export function FleetViews() {
   }
   return (
     <>
-      <details
-        class="menu"
-        onToggle={(event) => {
-          isOpen.value = event.currentTarget.open
-        }}
-        onFocusOut={closeMenu}
-        onKeyDown={(event) => {
-          if (event.key !== 'Escape') return
-          event.currentTarget.open = false
-          event.currentTarget.querySelector('summary')?.focus()
+      <Menu
+        label={words.views}
+        look="views"
+        onOpen={(open) => {
+          isOpen.value = open
         }}
       >
-        <summary class="btn">{words.views}</summary>
-        <div class="menu-body views">
-          <SavedViews views={views} />
-          <Action onClick={() => ask(true)}>{words.saveView}</Action>
-        </div>
-      </details>
+        <SavedViews views={views} />
+        <Action onClick={() => ask(true)}>{words.saveView}</Action>
+      </Menu>
       {isSaving.value && (
         <SaveDialog
           onClose={() => ask(false)}

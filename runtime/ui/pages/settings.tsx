@@ -43,6 +43,10 @@ const SECTIONS = {
     needs: 'settings:manage',
     section: lazy(async () => (await import('./settings-processes.tsx')).ProcessesSection),
   },
+  links: {
+    needs: 'settings:manage',
+    section: lazy(async () => (await import('./settings-links.tsx')).LinksSection),
+  },
   freeze: {
     needs: 'settings:manage',
     section: lazy(async () => (await import('./settings-freeze.tsx')).FreezeSection),

@@ -12,6 +12,7 @@ import { Loaded } from '../parts/failure.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Head, Pairs, Tabs } from '../parts/page.tsx'
 import { Ago, SeenAgo, StatusMark } from '../parts/state.tsx'
+import { WorkloadLinks } from '../parts/workload-links.tsx'
 import { api } from '../state/endpoints.ts'
 import { can } from '../state/session.ts'
 import { useFailing } from '../state/use-failing.ts'
@@ -100,6 +101,7 @@ function Heading({ workload, history }: Pick<TabProps, 'workload' | 'history'>) 
         </>
       }
     >
+      <WorkloadLinks workload={workload} />
       <WorkloadActions workload={workload} history={history.data} />
       {can('config_safety.approvals') && (
         <ActionLink

@@ -16,6 +16,7 @@ import { useWaitingCampaigns } from '../state/waiting-campaigns.ts'
 import { Icon } from './icons.tsx'
 import { areKeysShown, Keys, onSingleKey, PALETTE_KEY } from './keys.tsx'
 import { lazy } from './lazy.tsx'
+import { Menu } from './menu.tsx'
 import { NavIcon, type NavShape } from './nav-icons.tsx'
 import { useCurrentInSight } from './page.tsx'
 import { Palette } from './palette.tsx'
@@ -118,39 +119,25 @@ function LiveMark() {
   )
 }
 
-/** Closes an open menu when the focus or the pointer goes elsewhere, or on Escape. */
-export function closeMenu(event: { currentTarget: HTMLDetailsElement; relatedTarget?: EventTarget | null }) {
-  const { currentTarget: menu, relatedTarget } = event
-  if (relatedTarget instanceof Node && menu.contains(relatedTarget)) return
-  // The focus may only be on its way to what was clicked inside.
-  setTimeout(() => {
-    if (!menu.contains(document.activeElement)) menu.open = false
-  }, 120)
-}
-
 function Account() {
   const words = say(shellTexts)
   return (
-    <details
-      class="menu"
-      onFocusOut={closeMenu}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') event.currentTarget.open = false
-      }}
+    <Menu
+      kind="plain"
+      label={
+        <>
+          <span class="sr">{words.account}</span>
+          <span class="who muted">{me.value?.email}</span>
+          <span aria-hidden="true">⌄</span>
+        </>
+      }
     >
-      <summary class="btn plain">
-        <span class="sr">{words.account}</span>
-        <span class="who muted">{me.value?.email}</span>
-        <span aria-hidden="true">⌄</span>
-      </summary>
-      <div class="menu-body">
-        <a href="/settings/profile">{words.profile}</a>
-        <a href="/settings">{words.nav.settings}</a>
-        <button type="button" onClick={() => void signOut()}>
-          {words.signOut}
-        </button>
-      </div>
-    </details>
+      <a href="/settings/profile">{words.profile}</a>
+      <a href="/settings">{words.nav.settings}</a>
+      <button type="button" onClick={() => void signOut()}>
+        {words.signOut}
+      </button>
+    </Menu>
   )
 }
 

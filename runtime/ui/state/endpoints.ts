@@ -105,6 +105,7 @@ import type { TemplateCreateRequest, TemplateRecord } from '../../../lib/wire/te
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { ValidationResult } from '../../../lib/wire/validation.ts'
 import type { RecommendedVersion, VersionIntelligence } from '../../../lib/wire/version-intelligence.ts'
+import type { WorkloadLink, WorkloadLinks } from '../../../lib/wire/workload-links.ts'
 import type { TrustedLabels, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { call, download, LONG_LIMIT_MS } from './api.ts'
 import { fetchedWorkload } from './fleet.ts'
@@ -344,6 +345,9 @@ export const api = {
     call<RecommendedVersion>('GET', '/api/settings/recommended-version', { signal }),
   recommendVersion: (version: string) =>
     call<RecommendedVersion>('PUT', '/api/settings/recommended-version', { json: { version } }),
+  workloadLinks: (signal?: Signal) => call<WorkloadLinks>('GET', '/api/settings/workload-links', { signal }),
+  saveWorkloadLinks: (links: readonly WorkloadLink[]) =>
+    call<WorkloadLinks>('PUT', '/api/settings/workload-links', { json: { links } }),
   drift: (signal?: Signal) => call<DriftOverview>('GET', '/api/config-safety/drift', { signal }),
   pushActivity: (signal?: Signal) =>
     call<PushActivityDay[]>('GET', '/api/pushes/activity', { signal, query: { window: '7d' } }),

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
-import { signIn, visit } from './support/browser.ts'
+import { findBarriers, signIn, visit } from './support/browser.ts'
 import { TEST_ADMIN } from './support/service.ts'
 import { browser, connectAgent, service, useStage } from './support/stage.ts'
 
@@ -40,6 +40,47 @@ describe('one’s own settings', () => {
     await elsewhere.page.keyboard.press('Enter')
     await elsewhere.page.getByRole('link', { name: 'Fleet', exact: true }).waitFor()
     await elsewhere.context.close()
+  })
+})
+
+describe('links out', () => {
+  test('are set up once, and lead from each workload to another program about it', async () => {
+    const { page, context, complaints } = await visit(browser, service.url)
+    await signIn(page)
+    await page.goto('/settings/links')
+    await page.getByRole('button', { name: 'Add a link' }).click()
+    await page.getByLabel('Name').fill('Dashboard')
+    await page.getByLabel('Address').fill('https://{name}.example.com/')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('“name” in its host', { exact: false }).waitFor()
+    await page.getByLabel('Address').fill('https://g.example.com/d/x?name={name}&id={id}')
+    await page.getByRole('button', { name: 'Add a link' }).click()
+    await page.getByLabel('Name').nth(1).fill('Elsewhere')
+    await page.getByLabel('Address').nth(1).fill('https://g.example.com/{label:not.there}')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Stored by', { exact: false }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+
+    await page.goto('/')
+    await page.getByRole('link', { name: 'reported' }).click()
+    await page.getByText('Open in', { exact: true }).click()
+    const link = page.getByRole('link', { name: /Dashboard/ })
+    const id = page.url().split('/').at(-1)
+    expect(await link.getAttribute('href')).toBe(`https://g.example.com/d/x?name=reported&id=${id}`)
+    expect(await link.getAttribute('rel')).toBe('noopener noreferrer')
+    // Where a fact is missing it says so rather than lead to something else.
+    await page.getByText('this workload has no not.there', { exact: false }).waitFor()
+    expect(await findBarriers(page)).toEqual([])
+    await page.keyboard.press('Escape')
+    await expect.poll(() => link.isVisible()).toBe(false)
+
+    await page.goto('/settings/links')
+    for (const name of ['Dashboard', 'Elsewhere'])
+      await page.getByRole('button', { name: `Remove ${name}` }).click()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('There is no link yet.').waitFor()
+    expect(complaints.filter((one) => !one.includes('400'))).toEqual([])
+    await context.close()
   })
 })
 

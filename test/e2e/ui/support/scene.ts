@@ -440,6 +440,7 @@ export async function openScene(service: Service): Promise<Scene> {
     { name: 'machines', path: '/settings/machines' },
     { name: 'label-rules', path: '/settings/label-rules' },
     { name: 'approval-policy', path: '/settings/approvals' },
+    { name: 'links', path: '/settings/links' },
     { name: 'freeze', path: '/settings/freeze' },
     { name: 'users', path: '/settings/users' },
     { name: 'groups', path: '/settings/groups' },
