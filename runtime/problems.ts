@@ -343,6 +343,10 @@ export const PROBLEMS = {
   'service-account-not-found': { status: 404, error: 'service account not found' },
   'service-account-taken': { status: 409, error: 'a service account with this name already exists' },
   'session-required': { status: 403, error: 'this needs a person who is signed in, not a token' },
+  'shared-views-full': {
+    status: 409,
+    error: 'users share {max} views already; somebody must remove one first',
+  },
   'source-required': { status: 400, error: 'source is required' },
   'source-too-large': { status: 413, error: 'source exceeds 1 MiB limit' },
   'stage-count-invalid': { status: 400, error: 'stages[{index}].count must be a whole number above 0' },

@@ -6,41 +6,68 @@ export interface FleetView {
   name: string
   /** The query of the page's address. */
   query: string
+  /** Whether everybody sees it. */
+  isShared: boolean
+}
+
+/** A view as a user sees it. */
+export interface SeenFleetView extends FleetView {
+  /** The email of who saved it, where that was somebody else; else null. */
+  sharedBy: string | null
 }
 
 /** Views that a user can have. */
 export const FLEET_VIEWS_MAX = 20
+/** Views that users share with everybody, all together. */
+export const SHARED_VIEWS_MAX = 100
 
-/** The views of a user, by name. */
-export const listFleetViews = (db: Db, userId: string): Promise<FleetView[]> =>
-  db.query<FleetView>(
-    `select id, name, query from fleet_views where user_id = $1 order by lower(name), name`,
-    [userId],
+/** The views of a user by name, and then those that others share. */
+export const listFleetViews = (db: Db, userId: string): Promise<SeenFleetView[]> =>
+  db.query<SeenFleetView>(
+    `select v.id, v.name, v.query, v.is_shared as "isShared",
+       case when v.user_id = $1 then null else u.email end as "sharedBy"
+     from fleet_views v join users u on u.id = v.user_id
+     where v.user_id = $1 or v.is_shared
+     order by v.user_id <> $1, lower(v.name), v.name, u.email
+     limit $2`,
+    [userId, FLEET_VIEWS_MAX + SHARED_VIEWS_MAX],
   )
 
 /**
  * Save a view over the one of the same name, or as a new one; null when the user is gone, `full` when the user has as
- * many as there can be.
+ * many as there can be, `shared-full` when as many are shared.
  */
 export async function saveFleetView(
   tx: Db,
   userId: string,
-  { id, name, query }: FleetView,
+  { id, name, query, isShared }: FleetView,
   now: Date,
-): Promise<FleetView | 'full' | null> {
+): Promise<FleetView | 'full' | 'shared-full' | null> {
   // One saves at a time, so that none is counted twice.
   const users = await tx.query('select id from users where id = $1 for update', [userId])
   if (users.length === 0) return null
+  if (isShared && (await countOtherShared(tx, userId, name)) >= SHARED_VIEWS_MAX) return 'shared-full'
   const rows = await tx.query<FleetView>(
-    `insert into fleet_views (id, user_id, name, query, updated_at)
-     select $1, $2, $3, $4, $5
-     where (select count(*) from fleet_views where user_id = $2) < $6
+    `insert into fleet_views (id, user_id, name, query, is_shared, updated_at)
+     select $1, $2, $3, $4, $5, $6
+     where (select count(*) from fleet_views where user_id = $2) < $7
        or exists (select from fleet_views where user_id = $2 and name = $3)
-     on conflict (user_id, name) do update set query = excluded.query, updated_at = excluded.updated_at
-     returning id, name, query`,
-    [id, userId, name, query, now, FLEET_VIEWS_MAX],
+     on conflict (user_id, name) do update
+       set query = excluded.query, is_shared = excluded.is_shared, updated_at = excluded.updated_at
+     returning id, name, query, is_shared as "isShared"`,
+    [id, userId, name, query, isShared, now, FLEET_VIEWS_MAX],
   )
   return rows[0] ?? 'full'
+}
+
+/** How many views are shared, besides the one of this user and name. Those who share wait for each other. */
+async function countOtherShared(tx: Db, userId: string, name: string): Promise<number> {
+  await tx.query('select pg_advisory_xact_lock(hashtext($1))', ['fleet_views.shared'])
+  const rows = await tx.query<{ count: number }>(
+    `select count(*)::int as count from fleet_views where is_shared and not (user_id = $1 and name = $2)`,
+    [userId, name],
+  )
+  return rows[0]!.count
 }
 
 /** Forget a view; false when the user has none of this id. */

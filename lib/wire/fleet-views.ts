@@ -1,4 +1,4 @@
-import { defaulted, type Infer, string, type } from 'superstruct'
+import { boolean, defaulted, type Infer, optional, string, type } from 'superstruct'
 import { named, note, type Sent } from './structs.ts'
 
 export const FleetViewRequest = named(
@@ -10,13 +10,20 @@ export const FleetViewRequest = named(
       "The query of the fleet page's address, at most 1,000 characters; empty for all of it.",
       defaulted(string(), ''),
     ),
+    shared: note('Whether everybody sees it; needs `config:create`.', defaulted(boolean(), false)),
   }),
 )
 export type FleetViewRequest = Sent<typeof FleetViewRequest>
 
 export const FleetView = named(
   'FleetView',
-  'A view of the fleet that the signed-in user saved.',
-  type({ id: string(), name: string(), query: string() }),
+  'A view of the fleet that the signed-in user saved, or that somebody shares with everybody.',
+  type({
+    id: string(),
+    name: string(),
+    query: string(),
+    shared: boolean(),
+    shared_by: note("The email of who shares it; absent for views of one's own.", optional(string())),
+  }),
 )
 export type FleetView = Infer<typeof FleetView>

@@ -40,6 +40,10 @@ export const fleetTexts = defineTexts({
     viewName: 'Name',
     viewHint: 'Search, filter, grouping, order and columns are kept. A view of this name is replaced.',
     viewNeedsName: 'A view needs a name.',
+    viewShared: 'Everybody sees it',
+    sharedViews: 'Shared',
+    sharedBy: (who: string) => `by ${who}`,
+    sharedByMe: 'everybody sees it',
     viewSaved: (name: string) => `View “${name}” saved.`,
     removeView: (name: string) => `Remove view ${name}`,
     column: {
@@ -130,6 +134,10 @@ export const fleetTexts = defineTexts({
     viewHint:
       'Recherche, filtre, groupement, ordre et colonnes sont gardés. Une vue de ce nom est remplacée.',
     viewNeedsName: 'Une vue demande un nom.',
+    viewShared: 'Tout le monde la voit',
+    sharedViews: 'Partagées',
+    sharedBy: (who: string) => `par ${who}`,
+    sharedByMe: 'tout le monde la voit',
     viewSaved: (name: string) => `Vue « ${name} » enregistrée.`,
     removeView: (name: string) => `Retirer la vue ${name}`,
     column: {

@@ -4,13 +4,14 @@ import { VIEW_NAME_LENGTH_MAX } from '../../../lib/wire/values.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
-import { Action, bind, TextField } from '../parts/controls.tsx'
+import { Action, bind, Checkbox, TextField } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
 import { Menu } from '../parts/menu.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { location } from '../state/router.ts'
+import { may } from '../state/session.ts'
 import { type Resource, useResource } from '../state/use-resource.ts'
 
 /** The present view as it is saved: the query of the address, its keys in one order. */
@@ -23,8 +24,13 @@ function presentQuery(): string {
 function SaveDialog({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
   const words = say(fleetTexts)
   const name = useSignal('')
+  const isShared = useSignal(false)
   const save = async () => {
-    const result = await api.saveView({ name: name.value.trim(), query: presentQuery() })
+    const result = await api.saveView({
+      name: name.value.trim(),
+      query: presentQuery(),
+      shared: isShared.value,
+    })
     if (!result.ok) return toastFailure(result)
     toast(words.viewSaved(result.value.name))
     onDone()
@@ -44,14 +50,42 @@ function SaveDialog({ onClose, onDone }: { onClose: () => void; onDone: () => vo
         autofocus
         {...bind(name)}
       />
+      {may('config:create') && <Checkbox {...bind(isShared)}>{words.viewShared}</Checkbox>}
     </FormDialog>
   )
 }
 
-/** The saved views as links, each with a way to remove it. */
+/** One view as a link; those of one's own can be removed. */
+function ViewLink({ of: view, onRemove }: { of: FleetView; onRemove: (button: HTMLElement) => void }) {
+  const words = say(fleetTexts)
+  const { name, query, shared: isShared, shared_by: by } = view
+  const beside = by !== undefined ? words.sharedBy(by) : isShared ? words.sharedByMe : null
+  return (
+    <li>
+      <a
+        href={query === '' ? '/' : `/?${query}`}
+        aria-current={query === presentQuery() ? 'true' : undefined}
+        onClick={(event) => event.currentTarget.closest('details')?.removeAttribute('open')}
+      >
+        {name} {beside && <span class="muted small">{beside}</span>}
+      </a>
+      {by === undefined && (
+        <button
+          type="button"
+          class="btn plain"
+          aria-label={words.removeView(name)}
+          onClick={(event) => onRemove(event.currentTarget)}
+        >
+          ×
+        </button>
+      )}
+    </li>
+  )
+}
+
+/** The saved views as links, and then those that others share. */
 function SavedViews({ views }: { views: Resource<FleetView[]> }) {
   const words = say(fleetTexts)
-  const present = presentQuery()
   const remove = async (id: string, button: HTMLElement) => {
     // The button goes with its view: the focus goes to the menu that it is in.
     button.closest('details')?.querySelector('summary')?.focus()
@@ -59,35 +93,26 @@ function SavedViews({ views }: { views: Resource<FleetView[]> }) {
     if (!result.ok) toastFailure(result)
     views.reload()
   }
+  const list = (some: readonly FleetView[]) => (
+    <ul>
+      {some.map((view) => (
+        <ViewLink key={view.id} of={view} onRemove={(button) => void remove(view.id, button)} />
+      ))}
+    </ul>
+  )
   return (
     <Loaded of={views}>
-      {(data) =>
-        data.length === 0 ? (
-          <p class="muted">{words.noViews}</p>
-        ) : (
-          <ul>
-            {data.map(({ id, name, query }) => (
-              <li key={id}>
-                <a
-                  href={query === '' ? '/' : `/?${query}`}
-                  aria-current={query === present ? 'true' : undefined}
-                  onClick={(event) => event.currentTarget.closest('details')?.removeAttribute('open')}
-                >
-                  {name}
-                </a>
-                <button
-                  type="button"
-                  class="btn plain"
-                  aria-label={words.removeView(name)}
-                  onClick={(event) => void remove(id, event.currentTarget)}
-                >
-                  ×
-                </button>
-              </li>
-            ))}
-          </ul>
+      {(data) => {
+        const own = data.filter(({ shared_by: by }) => by === undefined)
+        const shared = data.filter(({ shared_by: by }) => by !== undefined)
+        return (
+          <>
+            {own.length === 0 ? <p class="muted">{words.noViews}</p> : list(own)}
+            {shared.length > 0 && <p class="muted small">{words.sharedViews}</p>}
+            {shared.length > 0 && list(shared)}
+          </>
         )
-      }
+      }}
     </Loaded>
   )
 }

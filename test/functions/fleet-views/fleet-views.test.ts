@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { FLEET_VIEWS_MAX } from '../../../lib/store/fleet-views.ts'
+import { FLEET_VIEWS_MAX, SHARED_VIEWS_MAX } from '../../../lib/store/fleet-views.ts'
 import type { FleetView } from '../../../lib/wire/fleet-views.ts'
 import { createTestContext, invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -70,6 +70,42 @@ describe('views of the fleet', () => {
     const [first] = await list(vera)
     expect((await save(vera, { name: first!.name, query: 'show=degraded' })).status).toBe(200)
     expect(await list(vera)).toHaveLength(FLEET_VIEWS_MAX)
+  })
+
+  it('can be shared with everybody by those who make configs, and are removed by their own user alone', async () => {
+    const [vera, omar] = [
+      await signIn(ctx, { groups: ['viewer'] }),
+      await signIn(ctx, { groups: ['editor'] }),
+    ]
+    await save(vera, { name: 'mine', query: 'q=a' })
+    expect((await save(vera, { name: 'ours', query: '', shared: true })).status).toBe(403)
+    const ours = (await save(omar, { name: 'ours', query: 'q=b', shared: true })).json as FleetView
+    expect(ours).toEqual({ id: ours.id, name: 'ours', query: 'q=b', shared: true })
+    expect(await list(vera)).toEqual([
+      expect.objectContaining({ name: 'mine', shared: false }),
+      { ...ours, shared_by: omar.email },
+    ])
+    expect(await remove(vera, ours.id)).toMatchObject({ status: 404 })
+    // A view of the same name is another one, and one that is saved again unshared is nobody else's any more.
+    await save(vera, { name: 'ours', query: 'q=c' })
+    expect(await list(vera)).toHaveLength(3)
+    await save(omar, { name: 'ours', query: 'q=b' })
+    expect((await list(vera)).map(({ query }) => query)).toEqual(['q=a', 'q=c'])
+  })
+
+  it('are shared a hundred times at most, also when many share at once', async () => {
+    const editors = await Promise.all(Array.from({ length: 6 }, () => signIn(ctx, { groups: ['editor'] })))
+    const wishes = editors.flatMap((editor) =>
+      Array.from({ length: FLEET_VIEWS_MAX }, (_, at) => ({ editor, name: `shared ${at}` })),
+    )
+    const answers = await Promise.all(
+      wishes.map(({ editor, name }) => save(editor, { name, query: '', shared: true })),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(SHARED_VIEWS_MAX)
+    expect(answers.find(({ status }) => status !== 200)).toMatchObject({
+      status: 409,
+      json: { code: 'shared_views_full' },
+    })
   })
 
   it('are nobody’s for a user who was removed a moment ago', async () => {
