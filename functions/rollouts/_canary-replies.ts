@@ -1,7 +1,7 @@
 import type { CanaryJudgement, CanaryVerdict } from '../../lib/changes/canary.ts'
 import type { CanaryValidation } from '../../lib/wire/rollouts.ts'
-import { type ProblemCode, sentenceOf, wireCodeOf } from '../../runtime/problems.ts'
-import { problem, type Reply } from '../../runtime/reply.ts'
+import { PROBLEMS, type ProblemCode, sentenceOf, wireCodeOf } from '../../runtime/problems.ts'
+import { json, problem, type Reply } from '../../runtime/reply.ts'
 
 /** Codes that a judged canary can be refused with. */
 export const CANARY_ERRORS = [
@@ -37,10 +37,15 @@ export function toCanaryValidation(judgement: CanaryJudgement): CanaryValidation
   }
 }
 
-/** The refusal of a canary that cannot be started: its first reason, with the whole validation. */
+/**
+ * The refusal of a canary that cannot be started: its first reason, with the whole validation. The code stands behind
+ * the validation, where the first version had it.
+ */
 export function refuseCanary(judgement: CanaryJudgement): Reply {
   const [{ code, details } = { code: 'canary-empty' as const, details: {} }] = judgement.refusals
-  return problem(code, { ...details, ...toCanaryValidation(judgement) })
+  const error = sentenceOf(code, details ?? {})
+  const body = { error, ...toCanaryValidation(judgement), code: wireCodeOf(code), ...details }
+  return json(body, PROBLEMS[code].status)
 }
 
 /** The reply where nothing could be judged. */

@@ -206,6 +206,10 @@ describe('POST …/config/canary', () => {
       status: 400,
       json: { valid: false, code: 'canary_too_broad', error_codes: ['canary_too_broad'] },
     })
+    // The order of the keys is that of the first version: clients that compare answers by their bytes rely on it.
+    const refused = (await start({ strategy: 'count', count: 4 })).json as object
+    const kept = ['error', 'valid', 'targets', 'stages', 'error_codes', 'errors', 'code']
+    expect(Object.keys(refused).filter((key) => kept.includes(key))).toEqual(kept)
     agents[1]!.say({ health: { ...SICK, lastError: 'disk full' } })
     await ctx.advance(5_000)
     expect(await start({ strategy: 'one', instance_uid: agents[1]!.uid })).toMatchObject({
