@@ -12,12 +12,14 @@ interface State {
   identify: () => Promise<TokenAuthentication>
   session: { sessionId: string; expiresAt: Date }
   client: HubClient | null
-  /** Monotonic time of the last answer; null before the first. */
-  answeredAtMs: number | null
+  /** Monotonic time of the last message that was read; null before the first. */
+  readAtMs: number | null
 }
 
-/** A browser asks every few seconds; one that asks more often is answered no more often than this. */
-const ANSWER_EVERY_MS = 1_000
+/** A browser asks every few seconds; of one that says more, whatever it is, no more is read than one message in this. */
+const READ_EVERY_MS = 1_000
+/** Of how many workloads a ping may ask; a browser asks of a hundred at most. */
+const SEEN_MAX = 128
 
 const PLAIN = { 'Content-Type': 'text/plain; charset=utf-8' }
 
@@ -65,7 +67,9 @@ async function checkAgain({ identify, session }: State, ctx: Context): Promise<v
 /** The ping in a message; null for any other message. */
 function readPing(data: Uint8Array): HubPing | null {
   try {
-    const [error, ping] = validate(JSON.parse(Buffer.from(data).toString()), HubPing, { coerce: true })
+    const said = JSON.parse(Buffer.from(data).toString())
+    if (said?.seen?.length > SEEN_MAX) return null
+    const [error, ping] = validate(said, HubPing, { coerce: true })
     return error === undefined ? ping : null
   } catch {
     return null
@@ -100,7 +104,7 @@ export default defineSocket<State>({
     const { sessionId, expiresAt } = found.user
     return {
       accept: true,
-      state: { identify, session: { sessionId, expiresAt }, client: null, answeredAtMs: null },
+      state: { identify, session: { sessionId, expiresAt }, client: null, readAtMs: null },
     }
   },
   open(socket, state, ctx) {
@@ -118,10 +122,11 @@ export default defineSocket<State>({
   message(_socket, state, data, _isBinary, ctx) {
     const nowMs = ctx.clock.monotonicMs()
     if (state.client === null) return
-    if (state.answeredAtMs !== null && nowMs - state.answeredAtMs < ANSWER_EVERY_MS) return
+    if (state.readAtMs !== null && nowMs - state.readAtMs < READ_EVERY_MS) return
+    // Before it is read: a message that is no ping costs as much.
+    state.readAtMs = nowMs
     const ping = readPing(data)
     if (ping === null) return
-    state.answeredAtMs = nowMs
     ctx.hub.answer(state.client, { type: 'pong', seen: lastSeen(ctx, ping.seen) })
   },
   drain(_socket, state, ctx) {

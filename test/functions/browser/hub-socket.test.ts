@@ -125,8 +125,6 @@ describe('a socket that is open', () => {
   it('is answered when it asks, with when its workloads were last heard of, and no more than once a second', async () => {
     const { socket, frames } = await openOrFail(bearer())
     const heard = new Promise<void>((resolve) => void socket.once('message', () => resolve()))
-    for (const text of ['ping', '[]', 'null', '{"type":"ping","seen":[1]}', '{"type":"pong"}'])
-      socket.send(text)
     socket.send(JSON.stringify({ type: 'ping', seen: ['nobody', '__proto__'] }))
     await heard
     socket.send(JSON.stringify({ type: 'ping' }))
@@ -134,6 +132,31 @@ describe('a socket that is open', () => {
     running.service.ctx.hub.broadcast({ type: 'resync' })
     await next
     expect(frames).toEqual([{ type: 'pong', seen: {} }, { type: 'resync' }])
+    socket.close()
+  })
+
+  it.each([
+    ['no JSON', 'ping'],
+    ['a list', '[]'],
+    ['null', 'null'],
+    ['a ping about what is no id', '{"type":"ping","seen":["",1]}'],
+    [
+      'a ping about more workloads than fit on a screen',
+      JSON.stringify({ type: 'ping', seen: Array(129).fill('') }),
+    ],
+    ['of another type', '{"type":"pong"}'],
+  ])('has had its turn of that second with a message that is %s', async (_, text) => {
+    const { socket, frames } = await openOrFail(bearer())
+    const heard = new Promise<void>((resolve) => void socket.once('message', () => resolve()))
+    socket.send(text)
+    socket.send(JSON.stringify({ type: 'ping' }))
+    // Answered only after both have been heard.
+    const ponged = new Promise<void>((resolve) => void socket.once('pong', () => resolve()))
+    socket.ping()
+    await ponged
+    running.service.ctx.hub.broadcast({ type: 'resync' })
+    await heard
+    expect(frames).toEqual([{ type: 'resync' }])
     socket.close()
   })
 
