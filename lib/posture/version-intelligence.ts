@@ -42,12 +42,6 @@ function addToCell(cells: Cells, workload: PostureWorkload, recommended: string)
   cell.workload_ids.push(workload.id)
 }
 
-/** The version of a collector, or the lowest of those that its instances have. */
-const nameVersion = ({ reported, mix }: CompatibilityRow['version']): string =>
-  mix === undefined
-    ? `collector version ${reported}`
-    : `collector version ${reported}, the lowest of ${mix.count} on its instances,`
-
 function recommend(assessment: Assessment, recommended: string): VersionIntelligence['recommendations'] {
   const { row, unsupported } = assessment
   const workload_id = row.workload_id
@@ -56,7 +50,7 @@ function recommend(assessment: Assessment, recommended: string): VersionIntellig
       ? [
           {
             action: 'upgrade_collector' as const,
-            reason: `${nameVersion(row.version)} is below recommended ${recommended.trim()}`,
+            reason: `collector version ${row.version.reported} is below recommended ${recommended.trim()}`,
             workload_id,
           },
         ]
