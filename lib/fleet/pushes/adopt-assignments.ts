@@ -1,7 +1,8 @@
+import { liftsFailuresOf } from '../decide/quarantine.ts'
 import { restoreTarget } from '../state/followed-push.ts'
 import type { LoadedAssignments } from '../state/load-push.ts'
 import type { FollowedPush, Workload } from '../state/model.ts'
-import { followedPushes } from '../state/state.ts'
+import { followedPushes, quarantineInstance } from '../state/state.ts'
 import { assignActive } from './assignments.ts'
 
 /**
@@ -31,10 +32,25 @@ export function adoptAssignments(workload: Workload, loaded: LoadedAssignments, 
     followed.isSuperseded = true
     followed.push.phase = 'aborted'
   }
+  adoptQuarantines(workload, loaded)
   workload.generation = loaded.generation
   workload.pushSeq = loaded.pushSeq
   const newest = followedPushes(workload).find(({ push }) => push.pushId === loaded.newestPush?.pushId)
   workload.newestPush = newest?.push ?? loaded.newestPush
+}
+
+/**
+ * Take over the quarantines that the database holds. Those of instances that memory has besides wait to be stored, are
+ * being stored, or were stored while this was read: they stay, unless a push of the same config that memory does not
+ * know yet has lifted them.
+ */
+function adoptQuarantines(workload: Workload, loaded: LoadedAssignments): void {
+  const { newestPush: newest } = loaded
+  const known = workload.quarantinedInstances
   workload.quarantinedHashes = new Set(loaded.quarantinedHashes)
   workload.quarantinedInstances = loaded.quarantinedInstances
+  for (const [hash, uids] of known) {
+    if (newest !== null && liftsFailuresOf(newest, { hash, seq: workload.pushSeq })) continue
+    for (const uid of uids) quarantineInstance(workload, hash, uid)
+  }
 }

@@ -9,7 +9,7 @@ import type { FollowedPush, Workload } from '../state/model.ts'
 import { KeyedMutex } from '../state/mutex.ts'
 import { startOffer, stopOffers } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
-import { assignmentOf, followedPushes, quarantineInstance } from '../state/state.ts'
+import { assignmentOf, followedPushes } from '../state/state.ts'
 import { adoptAssignments } from './adopt-assignments.ts'
 import type { Assignments } from './assignments.ts'
 import { tellRolledBack } from './rollback-notice.ts'
@@ -108,11 +108,9 @@ export class CommitTurns {
 
   /** Take over a workload's assignments as the database holds them; `formers` are the pushes that ended by that. */
   #adopt(workload: Workload, loaded: LoadedAssignments, formers: readonly FollowedPush[]): void {
-    const { deps, state, writer } = this.#parts
+    const { deps, state } = this.#parts
     const nowMs = deps.clock.monotonicMs()
     adoptAssignments(workload, loaded, nowMs)
-    for (const quarantine of writer.waitingQuarantines(workload.id))
-      quarantineInstance(workload, quarantine.hash, quarantine.instanceUid)
     for (const former of formers) this.#assignments.close(workload, former)
     if (workload.rollout !== null) state.rollingOut.add(workload)
     for (const instance of workload.instances) {

@@ -137,11 +137,6 @@ export class WaitingRows {
     this.#quarantines.set(keyOfQuarantine(quarantine), quarantine)
   }
 
-  /** The waiting quarantines of one workload's instances. */
-  quarantinesOf(workloadId: string): Quarantine[] {
-    return [...this.#quarantines.values()].filter((quarantine) => quarantine.workloadId === workloadId)
-  }
-
   /** False while too much text of reported configs waits. */
   get hasRoomForConfigs(): boolean {
     return this.#configBytes + this.#configBytesBeingWritten < CONFIG_BYTES_MAX

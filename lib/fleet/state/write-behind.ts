@@ -133,11 +133,6 @@ export class WriteBehind {
     this.schedule()
   }
 
-  /** The waiting quarantines of one workload's instances. */
-  waitingQuarantines(workloadId: string): Quarantine[] {
-    return this.#waiting.quarantinesOf(workloadId)
-  }
-
   /** False while too much text of reported configs waits. */
   get hasRoomForConfigs(): boolean {
     return this.#waiting.hasRoomForConfigs

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { listQuarantines } from '../../../../lib/store/quarantines.ts'
 import { type FaultyDatabase, faultyDatabase } from '../../../support/faulty-database.ts'
 import { createFleetContext, type FleetTestContext } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
@@ -83,3 +84,39 @@ it.each(['applied', 'pending'])(
     expect('b' in (await workload.ends(push))).toBe(standing === 'pending')
   },
 )
+
+/** Which instances each config is kept from: in memory, and by the database. */
+async function keptFrom() {
+  await ctx.fleet.writer.flush()
+  const stored = await listQuarantines(ctx.db, workload.id)
+  return {
+    memory: [...workload.live.quarantinedInstances].flatMap(([hash, uids]) =>
+      [...uids].map((uid) => `${hash} ${uid}`),
+    ),
+    stored: stored.map(({ hash, instanceUid }) => `${hash} ${instanceUid}`),
+  }
+}
+
+it('what an instance failed before the same config was pushed again is not kept from it, also where the answer to that push was lost', async () => {
+  await workload.push(1)
+  db.loseAnswer('push')
+  await expect(workload.push(1)).rejects.toThrow('connection lost at commit')
+  // While it is read what became of the second push, the agent answers the first.
+  db.beforeEnd('push.settle', () => workload.agents[0]!.fail('exit code 1'))
+  await ctx.advance(5_000)
+  expect(await keptFrom()).toEqual({ memory: [], stored: [] })
+  expect(workload.agents[0]!.offered()).toHaveLength(2)
+})
+
+it('what an instance has failed is kept from it, also where it is just being stored while a lost answer is settled', async () => {
+  await workload.push(1)
+  db.loseAnswer('push')
+  await expect(workload.push(2)).rejects.toThrow('connection lost at commit')
+  db.beforeEnd('push.settle', () => {
+    workload.agents[0]!.fail('exit code 1', config(1).hash)
+    void ctx.fleet.writer.flush()
+  })
+  await ctx.advance(5_000)
+  const kept = [`${config(1).hash} ${workload.agents[0]!.uid}`]
+  expect(await keptFrom()).toEqual({ memory: kept, stored: kept })
+})
