@@ -86,7 +86,7 @@ export async function listBroughtByItself(
   )
 }
 
-/** Let the roll-back of a campaign take these back. */
+/** Let the roll-back of a campaign take these back. Rows are locked as by `endAutoApplyTargets`. */
 export async function claimByItself(
   tx: Db,
   campaignId: string,
@@ -94,8 +94,12 @@ export async function claimByItself(
 ): Promise<void> {
   if (claimed.length === 0) return
   await tx.execute(
-    `update auto_apply_targets t set rolled_back_by = $1
-     from unnest($2::text[], $3::text[]) as c (auto_apply_id, workload_id)
+    `with claimed as (
+       select t.auto_apply_id, t.workload_id from auto_apply_targets t
+         join unnest($2::text[], $3::text[]) as c (auto_apply_id, workload_id)
+           on t.auto_apply_id = c.auto_apply_id and t.workload_id = c.workload_id
+       order by t.auto_apply_id, t.workload_id for no key update of t)
+     update auto_apply_targets t set rolled_back_by = $1 from claimed c
      where t.auto_apply_id = c.auto_apply_id and t.workload_id = c.workload_id`,
     [campaignId, claimed.map(({ autoApplyId }) => autoApplyId), claimed.map(({ workloadId }) => workloadId)],
   )
@@ -156,7 +160,10 @@ export async function markByItselfRollingBack(
   return touched === 1
 }
 
-/** Write what came of taking some back; those that are in none of `from` any more stay as they are. */
+/**
+ * Write what came of taking some back; those that are in none of `from` any more stay as they are. Rows are locked as
+ * by `endAutoApplyTargets`.
+ */
 export async function endTakenBack(
   tx: Db,
   campaignId: string,
@@ -166,10 +173,16 @@ export async function endTakenBack(
 ): Promise<void> {
   if (ends.length === 0) return
   await tx.execute(
-    `update auto_apply_targets t set state = e.state, cause = coalesce(e.cause, t.cause),
+    `with e as (
+       select t.auto_apply_id, t.workload_id, e.state, e.cause, e.title from auto_apply_targets t
+         join unnest($3::text[], $5::text[], $6::text[], $7::text[]) as e (workload_id, state, cause, title)
+           on t.workload_id = e.workload_id
+       where t.rolled_back_by = $1 and t.state = any($2::text[])
+       order by t.auto_apply_id, t.workload_id for no key update of t)
+     update auto_apply_targets t set state = e.state, cause = coalesce(e.cause, t.cause),
        title = coalesce(e.title, t.title), ended_at = $4
-     from unnest($3::text[], $5::text[], $6::text[], $7::text[]) as e (workload_id, state, cause, title)
-     where t.rolled_back_by = $1 and t.workload_id = e.workload_id and t.state = any($2::text[])`,
+     from e where t.auto_apply_id = e.auto_apply_id and t.workload_id = e.workload_id
+       and t.rolled_back_by = $1 and t.state = any($2::text[])`,
     [
       campaignId,
       from,

@@ -86,7 +86,10 @@ export interface AutoApplyTargetEnd {
   title?: string | null
 }
 
-/** Write how pushes ended; those that ended before stay as they are. */
+/**
+ * Write how pushes ended; those that ended before stay as they are. Statements that lock several of these rows lock
+ * them by auto-apply and workload, so that no two wait for each other.
+ */
 export async function endAutoApplyTargets(
   tx: Db,
   autoApplyId: string,
@@ -94,8 +97,13 @@ export async function endAutoApplyTargets(
   now: Date,
 ): Promise<void> {
   await tx.execute(
-    `update auto_apply_targets t set state = e.state, cause = e.cause, title = e.title, ended_at = $2
-     from unnest($3::text[], $4::text[], $5::text[], $6::text[]) as e (workload_id, state, cause, title)
+    `with e as (
+       select t.workload_id, e.state, e.cause, e.title from auto_apply_targets t
+         join unnest($3::text[], $4::text[], $5::text[], $6::text[]) as e (workload_id, state, cause, title)
+           on t.workload_id = e.workload_id
+       where t.auto_apply_id = $1 and t.state = 'started'
+       order by t.auto_apply_id, t.workload_id for no key update of t)
+     update auto_apply_targets t set state = e.state, cause = e.cause, title = e.title, ended_at = $2 from e
      where t.auto_apply_id = $1 and t.workload_id = e.workload_id and t.state = 'started'`,
     [
       autoApplyId,

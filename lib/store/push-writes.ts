@@ -22,6 +22,16 @@ export async function insertPush(tx: Db, push: Push): Promise<void> {
 }
 
 /**
+ * Lock pushes before several of them, or their targets, are written. All transactions lock them by id, after workloads
+ * and before targets, so that no two wait for each other.
+ */
+export async function lockPushes(tx: Db, pushIds: readonly string[]): Promise<void> {
+  await tx.execute('select from pushes where push_id = any($1::uuid[]) order by push_id for no key update', [
+    pushIds,
+  ])
+}
+
+/**
  * Write where many pushes stand: counts, phase, times, and the step from pending to applied. A status that
  * has moved on in the database (failed, superseded) is never taken back.
  */

@@ -16,7 +16,7 @@ import type { Assignments } from './assignments.ts'
 import type { CommitTurns } from './commit-turns.ts'
 import { findObstacle } from './find-obstacle.ts'
 import { hasCapableInstance } from './push-plan.ts'
-import { insertPushRows, kindOf, type NewPush, Veto } from './push-rows.ts'
+import { insertPushRows, kindOf, lockAssigned, type NewPush, Veto } from './push-rows.ts'
 
 /** A config to be made a workload's assignment. */
 export interface PushRequest extends PushExemptions {
@@ -173,7 +173,7 @@ export class PushEngine {
     })
   }
 
-  /** The rows of these workloads, locked in this order until the transaction ends. */
+  /** The rows of these workloads, locked in this order until the transaction ends, as are the pushes they are assigned. */
   async #lock(tx: Db, workloads: readonly Workload[]): Promise<StoredWorkload[]> {
     const rows: StoredWorkload[] = []
     for (const { id } of workloads) {
@@ -181,6 +181,10 @@ export class PushEngine {
       if (row === null) throw new Veto('workload-not-found')
       rows.push(row)
     }
+    await lockAssigned(
+      tx,
+      workloads.map((workload, at) => ({ workload, row: rows[at]! })),
+    )
     return rows
   }
 

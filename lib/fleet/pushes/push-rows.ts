@@ -2,7 +2,7 @@ import { randomHex, uuidv7 } from '../../ids.ts'
 import type { UsedComponent } from '../../model/components.ts'
 import type { Db } from '../../store/db.ts'
 import { insertTargets } from '../../store/push-targets.ts'
-import { closePushes, insertPush, updatePushProgress } from '../../store/push-writes.ts'
+import { closePushes, insertPush, lockPushes, updatePushProgress } from '../../store/push-writes.ts'
 import type { Push } from '../../store/pushes.ts'
 import { insertLifted } from '../../store/quarantines.ts'
 import {
@@ -185,9 +185,26 @@ function newPush(deps: FleetDeps, row: StoredWorkload, content: PushContent, pla
 }
 
 /**
+ * Lock the pushes that workloads are assigned, by memory and by their rows: one push locks those of its workload, and
+ * pushes that begin together those of all. The workloads' rows must be locked by this transaction.
+ */
+export async function lockAssigned(
+  tx: Db,
+  each: readonly { workload: Workload; row: StoredWorkload }[],
+): Promise<void> {
+  const pushIds = each.flatMap(({ workload, row }) => [
+    ...followedPushes(workload).map(({ push }) => push.pushId),
+    row.activePushId,
+    row.rolloutPushId,
+  ])
+  const assigned = new Set(pushIds.filter((pushId) => pushId !== null))
+  if (assigned.size > 0) await lockPushes(tx, [...assigned])
+}
+
+/**
  * Insert a push with its targets and make it the assignment of its workload; one in stages that of the first stage's
  * members, one with a scope that of the members that it takes back. Throws the Veto `stage-empty` where the first stage
- * has no target. The workload's row must be locked by this transaction. `lifted` names the instances whose quarantines
+ * has no target. The workload's row and the pushes that it is assigned must be locked by this transaction. `lifted` names the instances whose quarantines
  * the push has lifted; null for a push that lifts none.
  */
 export async function insertPushRows(

@@ -15,7 +15,7 @@ import type { FleetParts } from '../state/parts.ts'
 import { followedPushes } from '../state/state.ts'
 import type { Assignments } from './assignments.ts'
 import type { CommitTurns } from './commit-turns.ts'
-import { insertPushRows } from './push-rows.ts'
+import { insertPushRows, lockAssigned } from './push-rows.ts'
 import { tellRolledBack } from './rollback-notice.ts'
 import { type FoundRollback, findRollback, findRolloutRollback } from './rollback-search.ts'
 
@@ -107,6 +107,7 @@ export class PushUndoing {
       const { rollback } = await act.commit(async (tx) => {
         const row = await lockWorkload(tx, workload.id)
         if (row === null) return { ok: true, rollback: null }
+        await lockAssigned(tx, [{ workload, row }])
         const { pushId, hash } = followed.push
         // The states of its targets are stored with the failure, and not by the next write-behind.
         await updatePushProgress(tx, [followed.push])

@@ -8,7 +8,7 @@ import {
   type TargetOfPush,
   updateTargets,
 } from '../../store/push-targets.ts'
-import { updatePushProgress } from '../../store/push-writes.ts'
+import { lockPushes, updatePushProgress } from '../../store/push-writes.ts'
 import { insertQuarantines, type Quarantine } from '../../store/quarantines.ts'
 import { type ReportedConfig, storeReportedConfigs } from '../../store/reported-configs.ts'
 import { insertEvents, type StoredWorkloadEvent, type WorkloadEvent } from '../../store/workload-events.ts'
@@ -241,7 +241,7 @@ export class WriteBehind {
   async #writeAll(tx: Db, batch: Batch): Promise<StoredWorkloadEvent[]> {
     const now = this.#deps.clock.now()
     const workloads = batch.workloads.filter((workload) => !workload.isDeleted)
-    // Rows are locked in one order by all transactions: workloads by id, then pushes, then their targets.
+    // Rows are locked in one order by all transactions: workloads by id, then pushes by id, then their targets.
     if (batch.seen.length > 0 || batch.quarantines.length > 0)
       await lockWorkloads(tx, [
         ...[...workloads, ...batch.seen].map(({ id }) => id),
@@ -261,6 +261,8 @@ export class WriteBehind {
       events.push(...(await insertEvents(tx, batch.events.slice(at, at + EVENTS_AT_ONCE))))
     if (batch.quarantines.length > 0)
       await insertQuarantines(tx, await withoutLifted(tx, batch.quarantines), now)
+    const pushIds = pushesOf(batch)
+    if (pushIds.length > 0) await lockPushes(tx, pushIds)
     if (batch.pushes.length > 0)
       await updatePushProgress(
         tx,
@@ -283,6 +285,15 @@ export class WriteBehind {
     for (const half of halves) await this.#write(half)
   }
 }
+
+/** The pushes that a batch writes, or targets of which it writes. */
+const pushesOf = ({ pushes, targets, forgotten }: Batch): string[] => [
+  ...new Set([
+    ...pushes.map(({ push }) => push.pushId),
+    ...targets.map(({ pushId }) => pushId),
+    ...forgotten.map(({ pushId }) => pushId),
+  ]),
+]
 
 /** The transaction's name: one with targets of pushes has a name of its own. */
 const nameOf = ({ targets }: Batch): string => (targets.length > 0 ? 'outcomes.store' : 'reports.store')

@@ -1,13 +1,15 @@
-import { afterAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { claimByItself, endTakenBack } from '../../../lib/store/auto-apply-roll-back.ts'
+import { endAutoApplyTargets } from '../../../lib/store/auto-apply-targets.ts'
 import type { Db } from '../../../lib/store/db.ts'
 import { storeHold } from '../../../lib/store/holds.ts'
 import { insertOffers, listTargets, updateTargets } from '../../../lib/store/push-targets.ts'
 import { createFleetContext, type FleetTestContext } from '../../support/fleet.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
-import { PushedWorkload } from '../../support/pushed-workload.ts'
+import { config, PushedWorkload } from '../../support/pushed-workload.ts'
 
 // Transactions that lock several rows lock them in one order, so that no two wait for each other: workloads by id, then
-// pushes, then the targets of pushes.
+// pushes by id, then the targets of pushes. What came by itself is locked by auto-apply and workload.
 
 const database = await useTestDatabase()
 let ctx: FleetTestContext
@@ -119,4 +121,132 @@ it('a hold locks its workload before it is written, as a push by hand does that 
     await storeHold(tx, hold)
   })
   await other
+})
+
+/** Two workloads with an active push each; the workload that comes first by id has the push that comes last. */
+async function pushedCrosswise() {
+  const pair = [new PushedWorkload(ctx, 'a', { host: 'one' }), new PushedWorkload(ctx, 'b', { host: 'two' })]
+  const [first, second] = pair.sort((a, b) => (a.id < b.id ? -1 : 1))
+  await ctx.advance(500)
+  const low = await second!.push(1)
+  await ctx.advance(10)
+  const high = await first!.push(1)
+  expect(low < high).toBe(true)
+  return { first: first!, second: second!, low, high }
+}
+const push = (id: string) => ({ text: 'select push_id from pushes where push_id = $1', params: [id] })
+
+it('what agents report locks pushes by id, whichever agent was first', async () => {
+  const { first, second, low, high } = await pushedCrosswise()
+  first.agents[0]!.apply()
+  second.agents[0]!.apply()
+  expect(await whileHolding(push(low), () => ctx.fleet.writer.flush(), push(high))).toBe(true)
+})
+
+it('what agents report locks the pushes of all targets before any target', async () => {
+  const { first, second, low, high } = await pushedCrosswise()
+  const [one, two] = await listTargets(database.pool, [low, high])
+  for (const entry of [two!, one!]) ctx.fleet.writer.target(entry)
+  const target = (pushId: string) => ({
+    text: 'select push_id from push_targets where push_id = $1',
+    params: [pushId],
+  })
+  expect([first.agents.length, second.agents.length]).toEqual([1, 1])
+  expect(await whileHolding(push(high), () => ctx.fleet.writer.flush(), target(low))).toBe(true)
+})
+
+it('pushes that begin together lock those whose place they take by id, as what agents report does', async () => {
+  const { first, second, low, high } = await pushedCrosswise()
+  const actor = { userId: 'u1', email: 'pusher@example.com' }
+  const requests = [first, second].map(({ id }) => ({
+    workloadId: id,
+    ...config(2),
+    used: [],
+    path: 'request' as const,
+    approvalId: null,
+    rollbackTargetKind: null,
+  }))
+  const together = () => ctx.fleet.pushTogether('push', actor, requests, async () => ({ ok: true }))
+  expect(await whileHolding(push(low), together, push(high))).toBe(true)
+})
+
+it('a push that is undone locks those of its workload by id, as what agents report does', async () => {
+  const workload = new PushedWorkload(ctx, 'ab')
+  await ctx.advance(500)
+  const base = await workload.settle(1)
+  const stages = [50, 100].map((percentage) => ({ percentage, dwellMs: 60_000, gates: [] }))
+  await workload.stage(2, stages)
+  const staged = workload.live.newestPush!.pushId
+  expect(base < staged).toBe(true)
+  const failing = async () => {
+    for (const agent of workload.agents) agent.fail('exit code 1')
+    await ctx.advance(1_000)
+  }
+  expect(await whileHolding(push(base), failing, push(staged))).toBe(true)
+})
+
+describe('what came by itself', () => {
+  const row = (autoApplyId: string, workloadId: string) => ({
+    text: 'select workload_id from auto_apply_targets where auto_apply_id = $1 and workload_id = $2',
+    params: [autoApplyId, workloadId],
+  })
+  const inTransaction = (work: (tx: Db) => Promise<void>) => () => database.pool.transaction('test', work)
+
+  beforeEach(async () => {
+    await database.pool.execute('delete from auto_applies')
+    for (const id of ['auto_1', 'auto_2'])
+      await database.pool.execute(
+        `insert into auto_applies (id, fleet_config_id, fleet_config_name, status, number, version_hash, selector,
+           priority, policy_hash, reaches_production, plan, plan_hash, author_ids, requested_by, requested_by_id,
+           requested_at, request_comment, approvals, updated_at)
+         values ($1, gen_random_uuid(), 'Hosts', 'ended', 1, 'h', '{}', 0, 'p', false, '{}', 'p', '{}', 'a', 'a', now(),
+           '', '[]', now())`,
+        [id],
+      )
+    await database.pool.execute(
+      `insert into auto_apply_targets (auto_apply_id, workload_id, workload_name, workload_place, is_newcomer,
+         is_production, result_hash, state, push_id, started_at)
+       select a.id, w, w, '', false, false, 'h', 'started', gen_random_uuid(), now()
+       from auto_applies a, unnest(array['w2', 'w1']) as w`,
+    )
+  })
+
+  it('is taken back in one order', async () => {
+    const claim = inTransaction((tx) =>
+      claimByItself(tx, 'cmp_1', [
+        { autoApplyId: 'auto_2', workloadId: 'w1' },
+        { autoApplyId: 'auto_1', workloadId: 'w2' },
+        { autoApplyId: 'auto_1', workloadId: 'w1' },
+      ]),
+    )
+    expect(await whileHolding(row('auto_1', 'w1'), claim, row('auto_2', 'w1'))).toBe(true)
+    expect(await whileHolding(row('auto_1', 'w1'), claim, row('auto_1', 'w2'))).toBe(true)
+  })
+
+  it('ends in that order', async () => {
+    const end = inTransaction((tx) =>
+      endAutoApplyTargets(
+        tx,
+        'auto_1',
+        ['w2', 'w1'].map((workloadId) => ({ workloadId, state: 'applied' })),
+        ctx.clock.now(),
+      ),
+    )
+    expect(await whileHolding(row('auto_1', 'w1'), end, row('auto_1', 'w2'))).toBe(true)
+  })
+
+  it('ends in that order also where it is taken back', async () => {
+    await database.pool.execute(`update auto_apply_targets set rolled_back_by = 'cmp_1'`)
+    const end = inTransaction((tx) =>
+      endTakenBack(
+        tx,
+        'cmp_1',
+        ['started', 'moved_on'],
+        ['w2', 'w1'].map((workloadId) => ({ workloadId, state: 'moved_on' })),
+        ctx.clock.now(),
+      ),
+    )
+    expect(await whileHolding(row('auto_1', 'w1'), end, row('auto_2', 'w1'))).toBe(true)
+    expect(await whileHolding(row('auto_1', 'w1'), end, row('auto_1', 'w2'))).toBe(true)
+  })
 })
