@@ -179,7 +179,8 @@ it('a push that is undone locks those of its workload by id, as what agents repo
   const staged = workload.live.newestPush!.pushId
   expect(base < staged).toBe(true)
   const failing = async () => {
-    for (const agent of workload.agents) agent.fail('exit code 1')
+    // What it says is stored first, so that only the undoing waits.
+    workload.agents.find((agent) => agent.offered().length === 2)!.fail('exit code 1')
     await ctx.advance(1_000)
   }
   expect(await whileHolding(push(base), failing, push(staged))).toBe(true)
