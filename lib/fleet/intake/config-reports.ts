@@ -6,7 +6,15 @@ import { NO_STATUS_MS } from '../decide/offer.ts'
 import { LOSSES_MIN } from '../decide/push.ts'
 import { standsTo } from '../decide/standing.ts'
 import { errorOfEnd, type TargetEndCause } from '../decide/target-end.ts'
-import { isLostOut, isOpen, LOST_OUT, moveTarget, noteLoss, removeJoiner } from '../state/followed-push.ts'
+import {
+  forgiveLosses,
+  isLostOut,
+  isOpen,
+  LOST_OUT,
+  moveTarget,
+  noteLoss,
+  removeJoiner,
+} from '../state/followed-push.ts'
 import type { FollowedPush, Instance } from '../state/model.ts'
 import { closeEarlierOffers, endOffer, noteOfferAnswered } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
@@ -134,10 +142,12 @@ export class ConfigReports {
     if (followed === null || target === undefined || !isUnderWay(instance, followed)) return
     if (target.state === 'cannot_report') this.#lostUnheard(instance, followed, target)
     // One that had failed is offered the config again where it was pushed again.
-    const isTriedAgain =
-      target.state === 'failed' && !isQuarantined(instance.workload!, followed.push.hash, instance.uid)
+    const isKept = isQuarantined(instance.workload!, followed.push.hash, instance.uid)
+    const isTriedAgain = target.state === 'failed' && !isKept
     if (!isOpen(target) && !isTriedAgain) return
     const now = this.#parts.deps.clock.now()
+    // It has as many tries as it had before.
+    if (isTriedAgain && target.losses >= LOSSES_MIN) forgiveLosses(followed, target)
     noteLoss(followed, target, now)
     if (target.losses >= LOSSES_MIN) {
       // The next offer would most likely end it again.
@@ -158,7 +168,10 @@ export class ConfigReports {
     const sentAtMs = instance.offer?.lastSentAtMs ?? null
     const isSoon = sentAtMs !== null && this.#parts.deps.clock.monotonicMs() - sentAtMs < NO_STATUS_MS
     if (!isSoon && target.losses === 0) return
-    target.losses = isSoon ? target.losses + 1 : 0
+    const isKept = isQuarantined(instance.workload!, followed.push.hash, instance.uid)
+    // Where the config was pushed again to others, it has as many tries as it had before.
+    const before = target.losses >= LOSSES_MIN && !isKept ? 0 : target.losses
+    target.losses = isSoon ? before + 1 : 0
     target.updatedAt = this.#parts.deps.clock.now()
     target.error = target.losses >= LOSSES_MIN ? LOST_OUT : null
     if (target.error !== null) this.#quarantineInstance(instance, followed)

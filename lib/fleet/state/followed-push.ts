@@ -114,8 +114,8 @@ export function noteLoss(followed: FollowedPush, target: PushTarget, now: Date):
   followed.lossCount++
 }
 
-/** A lost target runs the config after all: its losses count no more. */
-function forgiveLosses(followed: FollowedPush, target: PushTarget): void {
+/** The losses of a target count no more: it runs the config after all, or it is tried again after it had failed. */
+export function forgiveLosses(followed: FollowedPush, target: PushTarget): void {
   if (target.isTarget && target.losses > 0) {
     followed.lostCount--
     followed.lossCount -= target.losses

@@ -194,6 +194,18 @@ describe('a config that kills one agent of several', () => {
     expect([...quarantinedInstances.get(HASH)!]).toEqual([agents[1].uid])
   })
 
+  it('has three tries after our restart where it was pushed again to others', async () => {
+    const agents = [join(), join()] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    await crash(agents[1], 6)
+    await pushAgainToFirst(agents[0])
+    await ctx.close()
+    ctx = await createFleetContext(database)
+    expect((await crash(join(agents[1].uid), 6)).offers).toBe(3)
+    expect(targetOf(agents[1])).toMatchObject({ state: 'failed', losses: 3 })
+  })
+
   it('is forgiven what was lost before it applied', async () => {
     const agents = [join(), join()] as const
     await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
@@ -271,6 +283,16 @@ describe('an agent that does not say what becomes of a config', () => {
     await ctx.close()
     ctx = await createFleetContext(database)
     expect(await returnMute(join(agents[1].uid, MUTE), 2, 5_000)).toBe(0)
+  })
+
+  it('has three tries again where the config was pushed again to others', async () => {
+    const agents = [join(), join(undefined, MUTE)] as const
+    await pushConfig(ctx.fleet, agents[0].workloadId, YAML)
+    agents[0].apply()
+    expect(await returnMute(agents[1], 8, 5_000)).toBe(2)
+    await pushAgainToFirst(agents[0])
+    expect(await returnMute(join(agents[1].uid, MUTE), 8, 5_000)).toBe(2)
+    expect(targetOf(agents[1])).toMatchObject({ losses: 3, error: { cause: 'lost_while_applying' } })
   })
 
   it('is offered it on each new connection while it lives with it', async () => {
