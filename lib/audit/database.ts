@@ -95,7 +95,10 @@ export interface AuditedDatabaseParts {
   sink: AuditSink
   /** Write what agents have reported so far. Resolves also while the database is away. */
   writeReports(): Promise<void>
-  /** Called when it is not known whether a transaction was committed, before its caller is told. */
+  /**
+   * Called when it is not known whether a transaction was committed, and when its caller is told of a failure although
+   * it was: memory may not follow what is stored. Called before the caller is told.
+   */
   commitInDoubt(): void
 }
 
@@ -181,7 +184,9 @@ class ActingDatabase implements AuditedDatabase {
     try {
       const outcome = await work(act)
       const told = await act.conclude()
-      return outcome.ok && !told.ok ? told : outcome
+      if (!outcome.ok || told.ok) return outcome
+      this.#parts.commitInDoubt()
+      return told
     } catch (error) {
       // `work` may throw after its commit: the change stands, so the others and the sink are told of it.
       await act.conclude()

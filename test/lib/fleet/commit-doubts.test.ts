@@ -14,10 +14,17 @@ const database = await useTestDatabase()
 let db: FaultyDatabase
 let ctx: FleetTestContext
 let told: string[]
+let isArchiveAway: boolean
 
 beforeEach(async () => {
   told = []
-  const auditSink: AuditSink = { deliver: async ({ action }) => void told.push(action) }
+  isArchiveAway = false
+  const auditSink: AuditSink = {
+    async deliver({ action }) {
+      if (isArchiveAway) throw new Error('the archive is away')
+      told.push(action)
+    },
+  }
   db = faultyDatabase(database.pool)
   ctx = await createFleetContext(database, { db, edition: { ...createCommunityEdition(), auditSink } })
 })
@@ -121,4 +128,14 @@ it('a freeze is in force as the database holds it, also where its answer was los
   await expect(freeze('two')).rejects.toThrow('time-out')
   await ctx.advance(1_000)
   expect(ctx.fleetConfigs.freeze?.reason).toBe('two')
+})
+
+it('what stands although the archive was away is in force, and not only after a restart', async () => {
+  const as = (await signIn(ctx)).token
+  isArchiveAway = true
+  const path = 'PUT /api/settings/recommended-version'
+  const answer = await invoke(ctx, path, { as, body: { version: '0.150.0' } })
+  expect(answer).toMatchObject({ status: 503, json: { side_effect_status: 'applied' } })
+  await ctx.advance(5_000)
+  expect(ctx.recommendedVersion.version).toBe('0.150.0')
 })
