@@ -191,6 +191,46 @@ describe.skipIf(check === '')('the chart', () => {
     expect(JSON.stringify(open)).not.toContain('OPAMP_SHARED_SECRET')
   })
 
+  test('takes a proxy with a password from the Secret, and from nowhere else as well', () => {
+    const file = join(folder, 'proxy.yaml')
+    writeFileSync(file, 'secret: { keys: { httpsProxy: proxy-url } }')
+    const [{ env }] = render(file).manifests.find(({ kind }) => kind === 'Deployment').spec.template.spec
+      .containers
+    expect(env).toContainEqual({
+      name: 'HTTPS_PROXY',
+      valueFrom: { secretKeyRef: { name: 'muster', key: 'proxy-url' } },
+    })
+    expect(
+      refusal('secret: { keys: { httpsProxy: proxy-url } }\nsettings: { https_proxy: "http://other" }'),
+    ).toContain('settings.https_proxy: the proxy comes from a key of the Secret')
+  })
+
+  test('takes names that look like numbers and truths for names', () => {
+    const file = join(folder, 'names.yaml')
+    writeFileSync(
+      file,
+      `
+image: { repository: "1", tag: "0x1", pullSecrets: ["123"] }
+secret: { name: "1.5", keys: { jwtSecret: "1", databaseDsn: "true", opampSharedSecret: "1.0", oidcClientSecret: "no", webhookUrl: "2" } }
+extraCa: { configMap: "4", key: "5" }
+cluster: { enabled: true, tlsSecret: "6" }
+serviceAccount: { name: "7" }
+priorityClassName: "8"
+api: { ingress: { enabled: true, className: "9", host: "10", tlsSecret: "11" } }
+podLabels: { a: "12" }
+`,
+    )
+    const { manifests, error } = render(file)
+    expect(error).toBe('')
+    const pod = manifests.find(({ kind }) => kind === 'Deployment').spec.template.spec
+    expect(pod).toMatchObject({
+      serviceAccountName: '7',
+      priorityClassName: '8',
+      imagePullSecrets: [{ name: '123' }],
+    })
+    expect(pod.containers[0].image).toBe('1:0x1')
+  })
+
   test('puts each listener behind a name of its own', () => {
     const { find } = rendered('production')
     expect(find('Ingress', '-api').spec.rules[0]).toMatchObject({
@@ -221,6 +261,10 @@ describe.skipIf(check === '')('the chart', () => {
     ['api: { ingress: { enabled: true } }', '/api/ingress/host'],
     ['image: { digest: latest }', '/image/digest'],
     ['edition: enterprise', '/edition'],
+    ['image: { repository: "images.example.com/muster:1" }', '/image/repository'],
+    ['image: { pullSecrets: ["a b"] }', '/image/pullSecrets/0'],
+    ['settings: { HTTPS_PROXY: "http://user:secret@proxy:3128" }', '/settings/HTTPS_PROXY'],
+    ['podLabels: { app.kubernetes.io/name: other }', '/podLabels'],
   ])('refuses %j', (values, where) => {
     const error = refusal(values)
     expect(error).toContain("values don't meet the specifications of the schema")
