@@ -1,6 +1,6 @@
 import type { EffectiveForm, RunsConfig } from '../fleet/intake/effective-configs.ts'
 import type { AgentConnection } from '../opamp/fleet-port.ts'
-import type { AgentReport } from '../opamp/report.ts'
+import type { AgentReport, ServerMessage } from '../opamp/report.ts'
 import { KeptReport } from './kept-report.ts'
 
 /** The effective config of an agent as a front keeps it; see `EffectiveConfigs`. */
@@ -8,6 +8,17 @@ export type FrontConfig = Pick<
   RunsConfig,
   'rawEffectiveHash' | 'reportedConfigHash' | 'runsPipelines' | 'runsProfiles'
 >
+
+/** What an agent may be asked to report. */
+export type Asked = Pick<ServerMessage, 'reportFullState' | 'reportAvailableComponents'>
+
+/** What a message asks an agent to report. */
+export function askedBy({ reportFullState, reportAvailableComponents }: Asked): Asked {
+  const asked: Asked = {}
+  if (reportFullState === true) asked.reportFullState = true
+  if (reportAvailableComponents === true) asked.reportAvailableComponents = true
+  return asked
+}
 
 /** One agent on one socket of this process. */
 export interface Bound extends FrontConfig {
@@ -24,6 +35,8 @@ export interface Bound extends FrontConfig {
   readonly report: KeptReport
   /** What it said last that it is; null before it did. */
   attributes: ReadonlyMap<string, string> | null
+  /** What the owner asks of it and its socket had no room for: it is asked with the answer to its next message. */
+  unasked: Asked
   /** The newest offer that waits for the text of its config; null where none does. */
   offered: object | null
 }
@@ -46,6 +59,7 @@ export const newBound = (connection: AgentConnection, report: AgentReport): Boun
   isCaughtUp: false,
   isTold: false,
   isGranted: false,
+  unasked: {},
   offered: null,
   attributes: null,
   ...unknownConfig(),

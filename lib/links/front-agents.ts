@@ -155,10 +155,12 @@ export class FrontAgents implements FleetPort {
     const isNext = report.sequenceNum === bound.sequenceNum + 1
     const isAgain = report.sequenceNum === bound.sequenceNum
     bound.sequenceNum = report.sequenceNum
+    const asks = bound.unasked
+    bound.unasked = {}
     if (bound.isGranted && isNext && isBareBeat(report)) {
       this.#counts.absorbed++
       this.#beats.add(bound)
-      return { message: {}, pendingOffer: null }
+      return { message: asks, pendingOffer: null }
     }
     // The same number again with a full description: a new process behind a gateway, on the same socket.
     const isStart = isAgain && report.attributes !== null
@@ -174,7 +176,7 @@ export class FrontAgents implements FleetPort {
     if (report.effectiveConfig !== null) this.#effective.take(bound, report.effectiveConfig)
     // It has disconnected or asks for another uid: there is nothing to tell the next owner.
     if (report.isDisconnect || report.requestsInstanceUid) this.#forget(bound)
-    return { message: isNew ? { capabilities: OUR_CAPABILITIES } : {}, pendingOffer: null }
+    return { message: isNew ? { capabilities: OUR_CAPABILITIES } : asks, pendingOffer: null }
   }
 
   connectionClosed(connection: AgentConnection, { isOurDoing = false } = {}): void {

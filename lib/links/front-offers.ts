@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts'
 import type { ServerMessage } from '../opamp/report.ts'
 import { tellAgent } from '../opamp/tell-agent.ts'
-import type { Bound } from './bound-agent.ts'
+import { askedBy, type Bound } from './bound-agent.ts'
 import { fromLinkMessage, type LinkMessage, type LinkOffer, type LinkOut } from './frames.ts'
+import { LinkDelay } from './link-delay.ts'
 import type { OfferTexts } from './offer-texts.ts'
 
 /** An offer that is older when its text is there is not sent; the owner is told `not-sent`. */
@@ -28,27 +29,22 @@ export class FrontOffers {
    * as a workload that was deleted and is there again counts anew.
    */
   readonly #generations = new Map<string, number>()
-  /**
-   * This monotonic clock less that of the owner, as the quickest batch of this link shows it; includes the time that
-   * the batch was under way.
-   */
-  #skewMs = Number.POSITIVE_INFINITY
+  #delay: LinkDelay
 
   constructor(parts: FrontOffersParts) {
     this.#parts = parts
+    this.#delay = new LinkDelay(parts.clock)
   }
 
   /** There is a new link: nothing is known of what its owner has decided. */
   linked(): void {
-    this.#skewMs = Number.POSITIVE_INFINITY
+    this.#delay = new LinkDelay(this.#parts.clock)
     this.#generations.clear()
   }
 
   /** How many milliseconds longer a batch of this time was under way than the quickest one of this link. */
   delayOf(atMs: number): number {
-    const differenceMs = this.#parts.clock.monotonicMs() - atMs
-    this.#skewMs = Math.min(this.#skewMs, differenceMs)
-    return differenceMs - this.#skewMs
+    return this.#delay.of(atMs)
   }
 
   /** Send an agent what the owner says, which came this much late and has this number. */
@@ -97,8 +93,11 @@ export class FrontOffers {
 
   #send(bound: Bound, message: ServerMessage): boolean {
     const isSent = tellAgent(bound.connection, bound.uidOnWire, message) !== 'dropped'
-    // The owner says it again when the agent next speaks, so the owner has to see the next message.
-    if (!isSent) bound.isGranted = false
-    return isSent
+    if (isSent) return true
+    // The owner offers it again when the agent next speaks, so the owner has to see the next message. It does not ask
+    // again.
+    bound.isGranted = false
+    Object.assign(bound.unasked, askedBy(message))
+    return false
   }
 }

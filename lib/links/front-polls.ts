@@ -2,13 +2,14 @@ import type { EffectiveConfigs, RunsConfig } from '../fleet/intake/effective-con
 import type { Timers } from '../fleet/state/timers.ts'
 import type { AboutReport, AgentConnection } from '../opamp/fleet-port.ts'
 import type { AgentReport, ServerMessage } from '../opamp/report.ts'
-import { type FrontConfig, formOf, unknownConfig } from './bound-agent.ts'
+import { type Asked, askedBy, type FrontConfig, formOf, unknownConfig } from './bound-agent.ts'
 import { fromLinkMessage, type LinkMessage, type LinkOut, REPORT_BYTES_MAX } from './frames.ts'
 import { splitReport, withoutConfig } from './kept-report.ts'
 import type { OfferTexts } from './offer-texts.ts'
 
 const POLLS_MAX = 10_000
-const POLL_MS = 1_000
+/** A poll that the owner has not answered by then is answered without it. */
+export const POLL_MS = 1_000
 
 /** An effective config that came with a poll. */
 export interface PolledConfig extends FrontConfig {
@@ -51,6 +52,8 @@ export class FrontPolls {
   readonly #late = new Map<number, string>()
   /** Agents that were asked for their full state while no owner answered. */
   readonly #asked = new Set<string>()
+  /** What the owner asks of agents and said too late for a poll: they are asked with the answer to their next one. */
+  readonly #unasked = new Map<string, Asked>()
   /** The config that each agent's last poll with one has brought, by uid; the one that came first is dropped first. */
   readonly #configs = new Map<string, PolledConfig>()
 
@@ -75,7 +78,9 @@ export class FrontPolls {
     const n = this.#parts.nextN()
     const link = this.#parts.link()
     const fields = splitReport(message!)
-    const isOwed = this.#takeOwed(uid, report)
+    const asks: ServerMessage = { ...this.#unasked.get(uid) }
+    this.#unasked.delete(uid)
+    if (this.#takeOwed(uid, report)) asks.reportFullState = true
     const answer = new Promise<ServerMessage | null>((resolve) => {
       const cancel = this.#parts.timers.after(POLL_MS, () => {
         this.#noteLate(n, uid)
@@ -84,7 +89,7 @@ export class FrontPolls {
       const settle = (said: ServerMessage | null) => {
         cancel()
         this.#open.delete(n)
-        resolve(isOwed ? { ...said, reportFullState: true } : said)
+        resolve(said === null ? null : { ...said, ...asks })
       }
       this.#open.set(n, {
         uid,
@@ -111,7 +116,9 @@ export class FrontPolls {
     const uid = this.#late.get(n)
     if (uid === undefined) return false
     this.#late.delete(n)
-    if (message?.offer !== undefined) this.#notSent(n, uid, message.offer.hash)
+    if (message === null) return true
+    this.#askLater(uid, message)
+    if (message.offer !== undefined) this.#notSent(n, uid, message.offer.hash)
     return true
   }
 
@@ -135,7 +142,17 @@ export class FrontPolls {
     const isOpen = this.#open.get(n) === open
     const body = isOfThisOwner && isOpen ? text : null
     if (isOfThisOwner && body === null) this.#notSent(n, open.uid, offer.hash)
+    if (!isOpen) this.#askLater(open.uid, message!)
     open.settle(fromLinkMessage(message!, body))
+  }
+
+  /** Ask an agent with the answer to its next poll; of so many that is remembered. */
+  #askLater(uid: string, message: LinkMessage): void {
+    const asks = { ...this.#unasked.get(uid), ...askedBy(message) }
+    if (Object.keys(asks).length === 0) return
+    this.#unasked.delete(uid)
+    this.#unasked.set(uid, asks)
+    if (this.#unasked.size > this.#most) this.#unasked.delete(this.#unasked.keys().next().value!)
   }
 
   #notSent(n: number, uid: string, hash: string): void {

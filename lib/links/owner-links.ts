@@ -9,9 +9,11 @@ import { decodeBody } from '../opamp/codec.ts'
 import type { OpampExchange } from '../opamp/exchange.ts'
 import type { AgentConnection } from '../opamp/fleet-port.ts'
 import { instanceUidKey } from '../opamp/instance-uid.ts'
-import type { ServerMessage } from '../opamp/report.ts'
+import type { AgentReport, ServerMessage } from '../opamp/report.ts'
 import { BatchWriter, SILENT_MS } from './batch-writer.ts'
 import { CELL, type FrontEntry, type OwnerEntry, readFrontBatch, toLinkMessage, xorOf } from './frames.ts'
+import { POLL_MS } from './front-polls.ts'
+import { LinkDelay } from './link-delay.ts'
 
 /** The socket of one link, as the owner uses it. */
 export interface LinkSocket {
@@ -113,8 +115,12 @@ export class OwnerLinks {
     return ++this.#lastId
   }
 
-  /** A member has opened a link. */
+  /**
+   * A member has opened a link. What still comes over one that it has replaced was said before this one began, and all
+   * that counts of it is said again.
+   */
   open(socket: LinkSocket, memberId: string): OwnerLink {
+    for (const former of this.#links) if (former.memberId === memberId) former.end()
     const link = new OwnerLink(this, socket, memberId)
     this.#links.add(link)
     return link
@@ -138,13 +144,14 @@ export class OwnerLinks {
 export class OwnerLink {
   readonly #links: OwnerLinks
   readonly #socket: LinkSocket
-  readonly #memberId: string
+  readonly memberId: string
   readonly #since: Date
   readonly #writer: BatchWriter<OwnerEntry>
   /** By the front's own number of the connection. */
   readonly #connections = new Map<number, LinkConnection>()
   /** The offers in answers to polls of the last UNSURE_MS: uid → config's hash, poll's number, when; oldest first. */
   readonly #polled = new Map<string, { hash: string; n: number; atMs: number }>()
+  readonly #delay: LinkDelay
   #lastTell = 0
   #heardMs: number
   #listedMs = Number.NEGATIVE_INFINITY
@@ -156,9 +163,10 @@ export class OwnerLink {
     const { clock, timers, epoch } = links.parts
     this.#links = links
     this.#socket = socket
-    this.#memberId = memberId
+    this.memberId = memberId
     this.#since = clock.now()
     this.#heardMs = clock.monotonicMs()
+    this.#delay = new LinkDelay(clock)
     this.#writer = new BatchWriter({
       clock,
       timers,
@@ -174,7 +182,7 @@ export class OwnerLink {
     let agents = 0
     for (const { id } of this.#connections.values())
       agents += this.#links.parts.fleet.state.byConnection.get(id)?.size ?? 0
-    return { memberId: this.#memberId, agents, since: this.#since, counts: this.#counts }
+    return { memberId: this.memberId, agents, since: this.#since, counts: this.#counts }
   }
 
   nextTell(): number {
@@ -189,6 +197,12 @@ export class OwnerLink {
     if (!this.#isClosed) this.#socket.drop()
   }
 
+  /** Cut it and take nothing more from it. */
+  end(): void {
+    this.drop()
+    this.closed()
+  }
+
   /** Take a batch from the front. A front that sends anything else is cut off. */
   take(text: string): void {
     if (this.#isClosed) return
@@ -199,9 +213,10 @@ export class OwnerLink {
       if (batch.cell !== CELL) throw new Error('of another cell')
       // Meant for the owner of another epoch. The front reports everything again over a link to this one.
       if (batch.epoch !== epoch) return
-      for (const entry of batch.entries) this.#takeEntry(entry)
+      const delayMs = this.#delay.of(batch.atMs)
+      for (const entry of batch.entries) this.#takeEntry(entry, delayMs)
     } catch (error) {
-      log.error({ err: error, member: this.#memberId }, 'a link said what nobody understands')
+      log.error({ err: error, member: this.memberId }, 'a link said what nobody understands')
       this.drop()
     }
   }
@@ -232,19 +247,19 @@ export class OwnerLink {
     timers.after(SILENT_MS, () => {
       if (this.#isClosed) return
       if (clock.monotonicMs() - this.#heardMs >= SILENT_MS) {
-        log.warn({ member: this.#memberId }, 'a front fell silent: its link was cut')
+        log.warn({ member: this.memberId }, 'a front fell silent: its link was cut')
         this.drop()
       } else this.#watch()
     })
   }
 
-  #takeEntry(entry: FrontEntry): void {
+  #takeEntry(entry: FrontEntry, delayMs: number): void {
     switch (entry[0]) {
       case 'report':
         this.#report(entry)
         break
       case 'poll':
-        void this.#poll(entry)
+        void this.#poll(entry, delayMs)
         break
       case 'form':
         this.#form(entry[1], entry[2], entry[3])
@@ -329,10 +344,11 @@ export class OwnerLink {
     this.push(['grant', connection.conn, uid])
   }
 
-  async #poll([, n, source, digest, text]: FrontEntry & { 0: 'poll' }): Promise<void> {
+  async #poll([, n, source, digest, text]: FrontEntry & { 0: 'poll' }, delayMs: number): Promise<void> {
     const message = Buffer.from(text, 'base64')
     const intake = decodeBody(message)
-    if (!intake.ok) return this.push(['answer', n, null])
+    if (!intake.ok || (delayMs > POLL_MS && this.#isBehind(intake.report)))
+      return this.push(['answer', n, null])
     const { exchange, clock } = this.#links.parts
     const { uid } = intake.report
     const said = toLinkMessage(await exchange.answerPoll(intake.report, { source, digest, message }))
@@ -344,6 +360,15 @@ export class OwnerLink {
     const { hash } = said.offer
     if (this.#isClosed) this.#pollNotSent(uid, hash)
     else this.#polled.set(uid, { hash, n, atMs: clock.monotonicMs() })
+  }
+
+  /**
+   * Whether this agent has said something later. The front has answered this poll by itself, and the agent may have
+   * gone on over another front: it would be taken for one that starts anew.
+   */
+  #isBehind({ uid, sequenceNum }: AgentReport): boolean {
+    const known = this.#links.parts.fleet.state.instances.get(uid)?.sequenceNum ?? null
+    return known !== null && sequenceNum <= known
   }
 
   #forgetPolled(): void {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { BatchWriter } from '../../../lib/links/batch-writer.ts'
 import {
   type FrontEntry,
@@ -165,6 +165,17 @@ describe('a front', () => {
     agents.unlinked(link)
     say(1, 8)
     expect(agents.counts.absorbed).toBe(3)
+  })
+
+  it('asks an agent with its next answer for what it could not be asked for, also where that is a beat of its own', () => {
+    const { agents, link, say, take, connections } = openFront()
+    agents.linked(link)
+    say(1, 1, DESCRIBED)
+    const send = vi.spyOn(connections.get(1)!, 'tell').mockReturnValue('dropped')
+    take(['answer', 1, { reportFullState: true, reportAvailableComponents: true }], ['grant', 1, uidOf(1)])
+    send.mockRestore()
+    expect(say(1, 2).message).toEqual({ reportFullState: true, reportAvailableComponents: true })
+    expect(say(1, 3).message).toEqual({})
   })
 
   it('forgets an agent that speaks elsewhere by now, though the socket stays open, and tells no new owner of it', () => {
@@ -389,6 +400,21 @@ describe('the effective config of a poll', () => {
 })
 
 describe('a poll', () => {
+  it('is asked with its next poll for what the owner asked too late for the last one', async () => {
+    const { agents, timers, link, poll, take } = openFront()
+    agents.linked(link)
+    const first = poll(1)
+    timers.advance(1_000)
+    await first
+    take(['answer', 1, { reportAvailableComponents: true }])
+    const second = poll(1)
+    take(['answer', 2, null])
+    expect(await second).toEqual({ reportAvailableComponents: true })
+    const third = poll(1)
+    take(['answer', 3, null])
+    expect(await third).toEqual({})
+  })
+
   it('is asked once for everything while nobody answers, and so many are remembered', async () => {
     const { poll, timers, agents } = openFront()
     const [first] = [poll(1)]

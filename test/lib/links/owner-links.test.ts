@@ -22,11 +22,15 @@ afterEach(async () => {
   await database.pool.execute('delete from workloads')
 })
 
-/** A link of a front, with what the owner said on it. */
-function openLink() {
+function openLinks(): OwnerLinks {
   const { clock, timers, fleet } = ctx
   const exchange = createOpampExchange({ fleet, clock, log: silentLog, messageBytesMax: 1_048_576 })
-  const links = new OwnerLinks({ fleet, exchange, epoch: EPOCH, clock, timers, log: silentLog })
+  return new OwnerLinks({ fleet, exchange, epoch: EPOCH, clock, timers, log: silentLog })
+}
+
+/** A link of a front, with what the owner said on it. */
+function openLink({ links = openLinks(), memberId = 'front' } = {}) {
+  const { clock } = ctx
   const told: OwnerEntry[] = []
   let isCut = false
   const link = links.open(
@@ -36,17 +40,25 @@ function openLink() {
         isCut = true
       },
     },
-    'front',
+    memberId,
   )
-  const say = (entry: FrontEntry, { cell = 0, epoch = EPOCH } = {}) =>
-    link.take(writeBatch({ cell, epoch, atMs: clock.monotonicMs(), entries: [entry] }))
+  const say = (entry: FrontEntry, { cell = 0, epoch = EPOCH, atMs = clock.monotonicMs() } = {}) =>
+    link.take(writeBatch({ cell, epoch, atMs, entries: [entry] }))
   const report = (more: PlainMessage, of?: { cell?: number; epoch?: number }) => {
     const message = agentBody({ instanceUid: uidBytes(1), sequenceNum: 1, capabilities: 0x1003, ...more })
     say(['report', 1, CONN, false, Buffer.from(message).toString('base64'), null], of)
   }
+  const poll = async (more: PlainMessage, of?: { atMs?: number }) => {
+    const message = agentBody({ instanceUid: uidBytes(1), capabilities: 0x1003, ...more })
+    say(['poll', 1, '10.0.0.1', String(more['sequenceNum']), Buffer.from(message).toString('base64')], of)
+    await ctx.advance(1)
+    await ctx.advance(1)
+  }
   return {
     say,
     report,
+    poll,
+    told,
     isCut: () => isCut,
     offers: () => told.filter((entry): entry is OwnerEntry & { 0: 'tell' } => entry[0] === 'tell'),
   }
@@ -95,5 +107,43 @@ describe('what a front says', () => {
     report(DESCRIBED, { cell: 1 })
     expect(ctx.fleet.state.instances.size).toBe(0)
     expect(isCut()).toBe(true)
+  })
+
+  it('over a link that it has replaced is nothing any more, and that link is ended', () => {
+    const links = openLinks()
+    const former = openLink({ links })
+    const other = openLink({ links, memberId: 'another front' })
+    former.report(DESCRIBED)
+    expect(links.list()).toHaveLength(2)
+    openLink({ links })
+    expect([former.isCut(), other.isCut()]).toEqual([true, false])
+    expect(links.list()).toHaveLength(2)
+    expect(ctx.fleet.state.instances.get(UID)?.connection).toBeNull()
+    former.report({ ...DESCRIBED, sequenceNum: 2 })
+    expect(ctx.fleet.state.instances.get(UID)).toMatchObject({ connection: null, sequenceNum: 1 })
+  })
+
+  it('of a poll that has long been answered is no new start where the agent has polled elsewhere since', async () => {
+    const links = openLinks()
+    const stalled = openLink({ links })
+    const quick = openLink({ links, memberId: 'another front' })
+    const atMs = ctx.clock.monotonicMs()
+    await stalled.poll({ ...DESCRIBED, sequenceNum: 4 })
+    const [workload] = ctx.fleet.state.workloads.values()
+    await pushConfig(ctx.fleet, workload!.id, configYaml(1))
+    await quick.poll({ ...DESCRIBED, sequenceNum: 6 })
+    const { hash } = ctx.fleet.state.instances.get(UID)!.offer!
+    const remoteConfigStatus = { lastRemoteConfigHash: Buffer.from(hash, 'hex'), status: 2 }
+    await quick.poll({ sequenceNum: 7, remoteConfigStatus })
+    await ctx.advance(3_000)
+    await stalled.poll({ ...DESCRIBED, sequenceNum: 5 }, { atMs })
+    expect(ctx.fleet.state.instances.get(UID)).toMatchObject({
+      sequenceNum: 7,
+      reported: { isKnown: true, hash, status: 'applying' },
+    })
+    expect(stalled.told.at(-1)).toEqual(['answer', 1, null])
+    // What the owner has not heard counts however late it comes.
+    await stalled.poll({ sequenceNum: 8 }, { atMs: atMs + 10 })
+    expect(ctx.fleet.state.instances.get(UID)).toMatchObject({ sequenceNum: 8 })
   })
 })
