@@ -87,6 +87,18 @@ export const KEPT_LINKED_SEEDS: readonly (readonly [number, string])[] = [
   [117, 'a fault of which no record was kept'],
   [121, 'nothing of the fleet: a workload was deleted while an offer was on its way'],
   [122, 'an offer whose commit was in doubt, not counted because its push had failed meanwhile'],
+  [7150, 'a component list that was asked for in answers that came too late for their polls'],
+  [7167, 'a component list and a config status that a full socket was asked for in vain'],
+  [7172, 'a config status that a full socket was asked for in vain'],
+  [
+    7196,
+    'nothing of the fleet: agents came to the owner over a new link, and the alert of their drift was due later',
+  ],
+  [7199, 'an old poll over a link that was replaced, taken for an agent that starts anew'],
+  [
+    8053,
+    'nothing of the fleet: of three offers the second was not sent, and the third was compared with that',
+  ],
 ]
 
 /**

@@ -16,7 +16,9 @@ const instance = {
 const offer = { pushId: 'p1', generation: 1 } as Offer
 
 /** What is found where a config is offered twice over one socket, and `meanwhile` in between. */
-function findAfter(meanwhile: (placements: Placements) => void): string[] {
+function findAfter(
+  meanwhile: (placements: Placements, promises: OfferPromises, nowMs: number) => void,
+): string[] {
   const problems: string[] = []
   const promises = new OfferPromises(WATCHER, (problem) => problems.push(problem))
   const placements = new Placements()
@@ -28,7 +30,7 @@ function findAfter(meanwhile: (placements: Placements) => void): string[] {
       placedAtMs: placements.movedAtMs(UID),
       isShared: true,
     })
-    meanwhile(placements)
+    meanwhile(placements, promises, nowMs)
   }
   return problems
 }
@@ -44,6 +46,23 @@ describe('a config that is offered over one socket as if it was for the first ti
       placements.described(UID, 'host-1', 14_000)
     }
     expect(findAfter(toAndFro)).toEqual([])
+  })
+
+  it('may be offered again where the offer before was not sent, though the one before that was', () => {
+    // On the socket that it has restarted on: each of the last two is the first to the new process.
+    const restarted = (_: Placements, promises: OfferPromises, nowMs: number) => {
+      for (const atMs of [1, 2]) {
+        if (nowMs !== 20_000) continue
+        promises.sent('service 1', instance, offer, 'new-connection', {
+          nowMs: nowMs + atMs * 10_000,
+          linkedAtMs: 25_000,
+          placedAtMs: 0,
+          isShared: true,
+        })
+        if (atMs === 1) promises.notSent('service 1', instance)
+      }
+    }
+    expect(findAfter(restarted)).toEqual(findAfter(() => {}))
   })
 
   it('may not be where the agent only described itself again', () => {

@@ -16,6 +16,8 @@ interface Sent {
   pushId: string
   generation: number
   atMs: number
+  /** When the offer before it was sent; its own time for the first. */
+  formerAtMs: number
   /** Since when the process counted it as connected. */
   connectedAt: Date
   connectionId: number
@@ -99,6 +101,7 @@ export class OfferPromises {
       pushId,
       generation,
       atMs: nowMs,
+      formerAtMs: before?.atMs ?? nowMs,
       connectedAt,
       connectionId,
       count,
@@ -112,6 +115,7 @@ export class OfferPromises {
     const last = this.#sent.get(key)
     if (last === undefined) return
     last.count--
+    last.atMs = last.formerAtMs
     if (last.count === 0) this.#sent.delete(key)
   }
 

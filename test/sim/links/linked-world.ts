@@ -197,6 +197,8 @@ export class LinkedWorld extends World {
       front.name,
     )
     this.trace(`${front.name} is linked to ${id}`)
+    // The owner hears of all its agents anew.
+    this.stirred()
     return wire
   }
 
