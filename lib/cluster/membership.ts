@@ -43,6 +43,8 @@ export interface MembershipParts {
 export interface Owner {
   id: string
   address: string
+  /** The newest version of a link that it speaks. */
+  linkVersion: number
   epoch: number
   since: Date | null
 }

@@ -1,9 +1,7 @@
-import { boolean, create, enums, literal, number, object, optional, string, type } from 'superstruct'
+import { boolean, create, enums, literal, number, object, optional, string } from 'superstruct'
 import type { EffectiveForm } from '../fleet/intake/effective-configs.ts'
 import type { ServerMessage } from '../opamp/report.ts'
 
-/** The version of the messages on a link. */
-export const LINK_VERSION = 1
 /** The number of the part of the fleet that a message is about. There is one owner for all of it, so always 0. */
 export const CELL = 0
 /** The most bytes of one message on a link. */
@@ -98,6 +96,7 @@ const SHAPES: Record<string, readonly string[]> = {
   list: [],
 }
 const FRONT_KINDS = ['report', 'poll', 'form', 'closed', 'not-sent', 'seen', 'bound', 'counts']
+const BATCH_FIELDS = ['cell', 'epoch', 'atMs', 'entries']
 const OWNER_KINDS = ['answer', 'tell', 'drop', 'grant', 'withdraw', 'list']
 
 const Form = object({
@@ -106,7 +105,7 @@ const Form = object({
   runsPipelines: boolean(),
   runsProfiles: boolean(),
 })
-const Message = type({
+const Message = object({
   errorResponse: optional(
     object({
       type: enums(['bad-request', 'unavailable', 'unknown']),
@@ -141,6 +140,9 @@ function read(text: string, kinds: readonly string[]): Batch<unknown> {
     [batch.cell, batch.epoch, batch.atMs].every((value) => typeof value === 'number') &&
     Array.isArray(batch.entries)
   if (!isBatch) throw new Error('no batch of a link')
+  const unknown = Object.keys(batch).find((field) => !BATCH_FIELDS.includes(field))
+  if (unknown !== undefined)
+    throw new Error(`a batch of a link has an unknown field: ${unknown.slice(0, 40)}`)
   for (const entry of batch.entries) checkEntry(entry, kinds)
   return batch
 }

@@ -5,18 +5,27 @@ import type { Timers } from '../../lib/fleet/state/timers.ts'
 import { BatchWriter, SILENT_MS } from '../../lib/links/batch-writer.ts'
 import { CELL, type FrontEntry, LINK_BEHIND_BYTES_MAX, readOwnerBatch } from '../../lib/links/frames.ts'
 import type { FrontAgents } from '../../lib/links/front-agents.ts'
+import { LINK_VERSIONS, type LinkVersions, spokenWith } from '../../lib/links/link-versions.ts'
 import type { Log } from '../../lib/log.ts'
 import type { OwnerDoor } from './owner-door.ts'
 
 /** Where members open their links. */
 export const LINK_PATH = '/link'
+/** Upgrade Required: the owner does not speak the version of the link that was asked for. */
+export const FOREIGN_VERSION = 426
 const TRY_AGAIN_MS = 100
+/** A link that ended sooner may end like that each time: the wait for the next one is doubled. */
+const SHORT_MS = 5_000
+const TRY_AGAIN_MS_MAX = 10_000
+const FOREIGN = 'the owner speaks no link version of this build: agents are sent to other processes'
 
 /** What a link needs of its process. */
 export interface FrontLinkParts {
   door: OwnerDoor
   agents(): FrontAgents
   owner(): Owner | null
+  /** What this build speaks. */
+  versions?: LinkVersions
   /** Read again at once who the owner is. */
   lookAgain(): void
   /** The epoch of the owner that there is a link to; null for none. */
@@ -37,6 +46,10 @@ export class FrontLink {
   #isDialling = false
   /** The present link was cut; what still comes over it is out of date. */
   #isCut = false
+  /** How long to wait after a link that ended soon. */
+  #waitMs = TRY_AGAIN_MS
+  /** The epoch of the last owner with which this build has no version of a link in common. */
+  #foreignEpoch = 0
   /** When the link was up last, by the monotonic clock; for one that fell silent, when something last came over it. */
   #upMs: number
 
@@ -58,8 +71,14 @@ export class FrontLink {
     return this.isUp ? 0 : this.#parts.clock.monotonicMs() - this.#upMs
   }
 
+  /** Whether the owner speaks no version of a link that this build speaks: only another owner brings a link. */
+  get isForeign(): boolean {
+    return this.#foreignEpoch !== 0 && this.#parts.owner()?.epoch === this.#foreignEpoch
+  }
+
   /** Cut a link to a former owner. */
   ownerChanged(epoch: number): void {
+    this.#waitMs = TRY_AGAIN_MS
     if (this.#epoch < epoch) this.cut()
   }
 
@@ -74,13 +93,22 @@ export class FrontLink {
     this.cut()
   }
 
+  /** Open the next link after one that lasted this long. */
+  #dialAgain(lastedMs: number): void {
+    const isShort = lastedMs < SHORT_MS && this.#waitMs > TRY_AGAIN_MS
+    if (lastedMs < SHORT_MS) this.#waitMs = Math.min(TRY_AGAIN_MS_MAX, this.#waitMs * 2)
+    else this.#waitMs = TRY_AGAIN_MS
+    if (isShort) this.#parts.timers.after(this.#waitMs, () => void this.#dial())
+    else void this.#dial()
+  }
+
   async #dial(): Promise<void> {
     if (this.#isDialling || this.#isStopped || this.#socket !== null) return
     this.#isDialling = true
-    const { door, owner: ownerOf, timers, lookAgain } = this.#parts
+    const { owner: ownerOf, timers, lookAgain } = this.#parts
     try {
       const owner = ownerOf()
-      const socket = owner === null ? null : await door.open(owner, LINK_PATH)
+      const socket = owner === null || this.isForeign ? null : await this.#open(owner)
       if (socket === null) return
       // Another process may have become the owner while this one answered.
       const isReplaced = (ownerOf()?.epoch ?? 0) > owner!.epoch
@@ -95,6 +123,18 @@ export class FrontLink {
     }
   }
 
+  /** Open a link to this owner in a version that both builds speak; null where there is none, or it is not to be had. */
+  async #open(owner: Owner): Promise<WebSocket | null> {
+    const { door, versions = LINK_VERSIONS, log } = this.#parts
+    const version = spokenWith(versions, owner.linkVersion)
+    const opened = version === null ? FOREIGN_VERSION : await door.open(owner, LINK_PATH, version)
+    if (opened === FOREIGN_VERSION) {
+      this.#foreignEpoch = owner.epoch
+      log.error({ member: owner.id, its_newest: owner.linkVersion, ...versions }, FOREIGN)
+    }
+    return typeof opened === 'number' ? null : opened
+  }
+
   #use(socket: WebSocket, owner: Owner): void {
     const { clock, timers, onChange, onSilent, log } = this.#parts
     const agents = this.#parts.agents()
@@ -102,7 +142,8 @@ export class FrontLink {
     this.#socket = socket
     this.#epoch = epoch
     this.#isCut = false
-    let heardMs = clock.monotonicMs()
+    const startedMs = clock.monotonicMs()
+    let heardMs = startedMs
     let isSilent = false
     const writer = new BatchWriter<FrontEntry>({
       clock,
@@ -134,7 +175,7 @@ export class FrontLink {
       agents.unlinked(out)
       onChange(null)
       if (isSilent) onSilent()
-      void this.#dial()
+      this.#dialAgain(clock.monotonicMs() - startedMs)
     })
     const watch = () => {
       if (this.#socket !== socket) return

@@ -1,13 +1,20 @@
 import { LINK_BEHIND_BYTES_MAX, LINK_MESSAGE_BYTES_MAX } from '../../lib/links/frames.ts'
+import { LINK_VERSIONS, type LinkVersions } from '../../lib/links/link-versions.ts'
 import type { OwnerLink, OwnerLinks } from '../../lib/links/owner-links.ts'
 import type { SocketRoute } from '../listener.ts'
-import { LINK_PATH } from './front-link.ts'
-import { memberOf, type Self } from './member-headers.ts'
+import { FOREIGN_VERSION, LINK_PATH } from './front-link.ts'
+import { linkVersionOf, memberOf, type Self } from './member-headers.ts'
 
 const NOT_THE_OWNER = { accept: false, status: 421, body: 'another process decides\n' } as const
 
+const sayVersions = ({ least, newest }: LinkVersions) => `link versions ${least} to ${newest} only\n`
+
 /** The route on which fronts open their links, while this process is the owner. */
-export function createLinkRoute(self: Self, owned: () => OwnerLinks | null): SocketRoute {
+export function createLinkRoute(
+  self: Self,
+  owned: () => OwnerLinks | null,
+  versions: LinkVersions = LINK_VERSIONS,
+): SocketRoute {
   type State = { links: OwnerLinks; memberId: string; link: OwnerLink | null }
   const of = (state: unknown) => state as State
   return {
@@ -19,6 +26,9 @@ export function createLinkRoute(self: Self, owned: () => OwnerLinks | null): Soc
     admit({ header }) {
       const links = owned()
       if (links === null) return NOT_THE_OWNER
+      const version = linkVersionOf(header)
+      if (!(version >= versions.least && version <= versions.newest))
+        return { accept: false, status: FOREIGN_VERSION, body: sayVersions(versions) }
       return {
         accept: true,
         state: { links, memberId: memberOf(header, self) ?? '', link: null } satisfies State,

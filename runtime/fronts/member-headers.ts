@@ -3,6 +3,8 @@ import type { ProxyPolicy } from '../proxies.ts'
 
 /** Names the member that sends a request, with its proof. */
 const MEMBER = 'x-muster-member'
+/** The version that a front is to speak on the link that it opens; builds that know of no other send none. */
+const LINK_VERSION = 'x-muster-link-version'
 /** On a reply: the caller did not prove to be a member. */
 export const REFUSED = 'x-muster-refused'
 /** On a request that a member passes on: the client's address, and whether the client came over TLS. */
@@ -46,6 +48,15 @@ export function toForwardedHeaders(
 export const provingHeaders = ({ key, memberId, now }: Self): Record<string, string> => ({
   [MEMBER]: proveMember(key, memberId, now()),
 })
+
+/** The headers with which a member opens a link of this version. */
+export const linkHeaders = (self: Self, version: number): Record<string, string> => ({
+  ...provingHeaders(self),
+  [LINK_VERSION]: String(version),
+})
+
+/** The version of the link that a member opens. */
+export const linkVersionOf = (header: (name: string) => string): number => Number(header(LINK_VERSION) || 1)
 
 /** The member that sent a request; null without a valid proof. */
 export const memberOf = (header: (name: string) => string, { key, now }: Self): string | null =>

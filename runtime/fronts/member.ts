@@ -4,8 +4,8 @@ import { Membership } from '../../lib/cluster/membership.ts'
 import { IDLE_IN_TRANSACTION_MS } from '../../lib/cluster/timing.ts'
 import { systemTimers } from '../../lib/fleet/state/timers.ts'
 import { randomHex, systemRandom } from '../../lib/ids.ts'
-import { LINK_VERSION } from '../../lib/links/frames.ts'
 import type { FrontAgents } from '../../lib/links/front-agents.ts'
+import { LINK_VERSIONS, type LinkVersions } from '../../lib/links/link-versions.ts'
 import { OwnerLinks } from '../../lib/links/owner-links.ts'
 import { DatabaseUnavailable, type Db } from '../../lib/store/db.ts'
 import { sessionNameOf } from '../../lib/store/members.ts'
@@ -78,8 +78,12 @@ interface Owning {
  * Start a process that serves agents, browsers and the API from the start, and becomes the owner when it gets the
  * lock.
  */
-export async function startMember(options: ServiceOptions, cluster: ClusterConfig): Promise<RunningMember> {
-  const member = new Member(options, cluster)
+export async function startMember(
+  options: ServiceOptions,
+  cluster: ClusterConfig,
+  versions: LinkVersions = LINK_VERSIONS,
+): Promise<RunningMember> {
+  const member = new Member(options, cluster, versions)
   try {
     await member.start()
   } catch (error) {
@@ -92,6 +96,7 @@ export async function startMember(options: ServiceOptions, cluster: ClusterConfi
 class Member implements RunningMember {
   readonly #options: ServiceOptions
   readonly #cluster: ClusterConfig
+  readonly #versions: LinkVersions
   readonly #clock: Clock
   readonly #functions: LoadedFunctions = loadFunctions(FUNCTIONS)
   readonly #pool: Pool
@@ -117,9 +122,10 @@ class Member implements RunningMember {
   /** This process is stopping: requests that members pass on from now on are for the next owner. */
   #isLeaving = false
 
-  constructor(options: ServiceOptions, cluster: ClusterConfig) {
+  constructor(options: ServiceOptions, cluster: ClusterConfig, versions: LinkVersions) {
     const { config, log } = options
     const clock = options.clock ?? systemClock
+    this.#versions = versions
     const memberId = randomHex(8, systemRandom)
     const pool = openConfiguredPool(config, {
       applicationName: sessionNameOf(memberId),
@@ -135,7 +141,7 @@ class Member implements RunningMember {
         id: memberId,
         address: cluster.advertiseAddress,
         version: VERSION,
-        linkVersion: LINK_VERSION,
+        linkVersion: this.#versions.newest,
         startedAt: clock.now(),
       },
       connect: () => pool.openReserved('members'),
@@ -149,7 +155,8 @@ class Member implements RunningMember {
     const door = new OwnerDoor({
       owner: () => membership.owner,
       lookAgain: () => membership.refresh(),
-      linkDownMs: () => this.#link.downMs,
+      // Requests need no link; without one because of its version the owner is reached all the same.
+      linkDownMs: () => (this.#link.isForeign ? 0 : this.#link.downMs),
       self,
       tls: cluster.tls,
       clock,
@@ -186,6 +193,7 @@ class Member implements RunningMember {
       log: this.#options.log,
       agents: () => this.agents,
       owner: () => membership.owner,
+      versions: this.#versions,
       lookAgain: () => membership.refresh(),
       onChange: (epoch) => {
         membership.link(epoch)
@@ -210,7 +218,7 @@ class Member implements RunningMember {
       functions: this.#functions,
       self: this.#self,
       owned: () => (this.#isLeaving ? null : (this.#owning?.passedOn ?? null)),
-      routes: [createLinkRoute(this.#self, () => this.#owning?.links ?? null)],
+      routes: [createLinkRoute(this.#self, () => this.#owning?.links ?? null, this.#versions)],
     })
     const api = createFrontApiHandlers({
       functions: this.#functions,
@@ -286,8 +294,12 @@ class Member implements RunningMember {
     return own + writeMetrics(frontMetrics(facts))
   }
 
-  /** Whether other members have a link to the owner while this process has had none for CUT_OFF_MS. */
+  /**
+   * Whether other members have a link to the owner while this process has had none for CUT_OFF_MS, or will have none
+   * because of its version.
+   */
   #isCutOff(): boolean {
+    if (this.#link.isForeign) return true
     const { members, owner } = this.#membership
     if (this.#link.downMs < CUT_OFF_MS || owner === null) return false
     return members.some(({ id, linkedEpoch }) => id !== this.#self.memberId && linkedEpoch === owner.epoch)
@@ -388,7 +400,9 @@ class Member implements RunningMember {
   }
 
   #isReady(): boolean {
-    return this.#membership.isInTime && this.#hasBeenLinked && this.#link.downMs < READY_AFTER_MS
+    // An update of all processes would wait for one whose version only the next owner speaks.
+    const hasLink = this.#hasBeenLinked && this.#link.downMs < READY_AFTER_MS
+    return this.#membership.isInTime && (hasLink || this.#link.isForeign)
   }
 
   async stop(): Promise<void> {

@@ -12,7 +12,7 @@ import { isLoopback, parseListenAddress } from '../listen-address.ts'
 import type { RawRequest } from '../listener.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 import { problem, type Reply, text } from '../reply.ts'
-import { provingHeaders, REFUSED, type Self, toForwardedHeaders } from './member-headers.ts'
+import { linkHeaders, REFUSED, type Self, toForwardedHeaders } from './member-headers.ts'
 
 /** How long a request waits for an owner, in milliseconds. */
 export const OWNER_WAIT_MS = 3_000
@@ -126,11 +126,13 @@ export class OwnerDoor {
   }
 
   /**
-   * Open a socket to this owner in this process's own name; null where that process refuses it or cannot be reached.
+   * Open a link of this version to this owner; the status where that process refuses it, null where it cannot be
+   * reached, does not own, or takes this process for no member.
    */
-  async open(owner: Owner, path: string): Promise<WebSocket | null> {
-    const dialled = await this.#dial(owner, path, provingHeaders(this.#parts.self))
-    return dialled?.accepted === true ? dialled.socket : null
+  async open(owner: Owner, path: string, version: number): Promise<WebSocket | number | null> {
+    const dialled = await this.#dial(owner, path, linkHeaders(this.#parts.self, version))
+    if (dialled === null) return null
+    return dialled.accepted ? dialled.socket : dialled.status
   }
 
   /**

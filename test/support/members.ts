@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
+import type { LinkVersions } from '../../lib/links/link-versions.ts'
 import type { Config } from '../../runtime/config.ts'
 import { type RunningMember, startMember } from '../../runtime/fronts/member.ts'
 import { eventually } from './eventually.ts'
@@ -29,6 +30,7 @@ const ROOT = new URL('../../', import.meta.url)
 export async function startTestMember(
   database: TestDatabase,
   config: Partial<Config> = {},
+  versions?: LinkVersions,
 ): Promise<TestMember> {
   const log = recordingLog()
   const internalAddress = `127.0.0.1:${await findFreePort()}`
@@ -48,6 +50,7 @@ export async function startTestMember(
       },
     },
     cluster,
+    versions,
   )
   const url = `http://127.0.0.1:${member.apiPort}`
   let stopped: Promise<void> | null = null

@@ -487,6 +487,7 @@ describe('what is said on a link', () => {
       batch([['report', 1, 1, true, 'x', { rawHash: 1 }]]),
       batch([['report', 1, 1, true, 'x', { rawHash: '', hash: '', runsPipelines: 1, runsProfiles: true }]]),
       batch([['answer', 1, null]]),
+      JSON.stringify({ cell: 0, epoch: 1, atMs: 1, entries: [], since: 1 }),
     ]
     for (const text of wrong) expect(() => readFrontBatch(String(text)), String(text)).toThrow()
     const wrongOfOwner = [
@@ -496,6 +497,7 @@ describe('what is said on a link', () => {
       batch([['tell', 1, 'x', { offer: { hash: 'aa' } }, 1]]),
       batch([['tell', 1, 'x', { errorResponse: { type: 'whatever', message: '' } }, 1]]),
       batch([['answer', 1, { reportFullState: 'yes' }]]),
+      batch([['answer', 1, { reportHeartbeat: true }]]),
     ]
     for (const text of wrongOfOwner) expect(() => readOwnerBatch(text), text).toThrow()
     expect(readOwnerBatch(batch([['answer', 1, null]])).entries).toEqual([['answer', 1, null]])

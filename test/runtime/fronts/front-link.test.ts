@@ -2,9 +2,8 @@ import { EventEmitter } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { Owner } from '../../../lib/cluster/membership.ts'
 import { writeBatch } from '../../../lib/links/frames.ts'
-import { silentLog } from '../../../lib/log.ts'
 import { FrontLink } from '../../../runtime/fronts/front-link.ts'
-import { fakeClock } from '../../support/fakes.ts'
+import { fakeClock, recordingLog } from '../../support/fakes.ts'
 import { manualTimers } from '../../support/manual-timers.ts'
 
 /** A socket as the `ws` package gives it, as far as a link uses it; its end is told when the test says so. */
@@ -20,9 +19,10 @@ class FakeSocket extends EventEmitter {
   resume(): void {}
 }
 
-const ownerOf = (epoch: number): Owner => ({
+const ownerOf = (epoch: number, linkVersion = 5): Owner => ({
   id: `member ${epoch}`,
   address: '127.0.0.1:1',
+  linkVersion,
   epoch,
   since: null,
 })
@@ -33,15 +33,14 @@ function openLink() {
   const clock = fakeClock()
   const timers = manualTimers(clock)
   let owner = ownerOf(1)
-  const dials: { owner: Owner; answer(socket: FakeSocket): void }[] = []
+  const log = recordingLog()
+  const dials: { owner: Owner; version: number; answer(socket: FakeSocket | number): void }[] = []
   const linked: number[] = []
   const taken: number[] = []
   const link = new FrontLink({
     door: {
-      open: (asked: Owner) =>
-        new Promise((resolve) =>
-          dials.push({ owner: asked, answer: resolve as (socket: FakeSocket) => void }),
-        ),
+      open: (asked: Owner, _path: string, version: number) =>
+        new Promise((resolve) => dials.push({ owner: asked, version, answer: resolve })),
     } as never,
     agents: () =>
       ({
@@ -50,12 +49,13 @@ function openLink() {
         take: ({ epoch }: { epoch: number }) => taken.push(epoch),
       }) as never,
     owner: () => owner,
+    versions: { least: 4, newest: 5 },
     lookAgain: () => undefined,
     onChange: (epoch) => void (epoch !== null && linked.push(epoch)),
     onSilent: () => undefined,
     clock,
     timers,
-    log: silentLog,
+    log,
   })
   link.start()
   return {
@@ -64,8 +64,9 @@ function openLink() {
     dials,
     linked,
     taken,
-    replaceOwner(epoch: number) {
-      owner = ownerOf(epoch)
+    log,
+    replaceOwner(epoch: number, linkVersion?: number) {
+      owner = ownerOf(epoch, linkVersion)
       link.ownerChanged(epoch)
     },
     say: (socket: FakeSocket, epoch: number) =>
@@ -100,6 +101,70 @@ describe('a link of a front', () => {
     expect(socket.isTerminated).toBe(true)
     say(socket, 1)
     expect(taken).toEqual([1])
+    link.stop()
+  })
+
+  it('speaks the lower of the newest versions of both builds', async () => {
+    for (const [theirs, spoken] of [
+      [5, 5],
+      [4, 4],
+      [6, 5],
+    ] as const) {
+      const { link, dials, timers, replaceOwner } = openLink()
+      replaceOwner(2, theirs)
+      dials[0]!.answer(new FakeSocket())
+      await turns()
+      timers.advance(100)
+      expect(dials[1]).toMatchObject({ owner: { epoch: 2 }, version: spoken })
+      link.stop()
+    }
+  })
+
+  it('is not asked for again of an owner that speaks no version of this build, but of the next one', async () => {
+    for (const learn of ['by its row', 'by its refusal']) {
+      const { link, dials, timers, log, replaceOwner } = openLink()
+      if (learn === 'by its row') replaceOwner(2, 3)
+      dials[0]!.answer(learn === 'by its row' ? new FakeSocket() : 426)
+      await turns()
+      for (let n = 0; n < 50; n++) {
+        timers.advance(100)
+        await turns()
+      }
+      expect(link.isForeign, learn).toBe(true)
+      expect(dials, learn).toHaveLength(1)
+      expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1)
+      replaceOwner(3, 5)
+      expect(link.isForeign, learn).toBe(false)
+      timers.advance(100)
+      expect(dials[1], learn).toMatchObject({ owner: { epoch: 3 }, version: 5 })
+      link.stop()
+    }
+  })
+
+  it('that ends soon each time is opened ever more rarely, until there is another owner', async () => {
+    const { link, dials, timers, say, replaceOwner } = openLink()
+    const misreads = async (ms: number) => {
+      const before = dials.length
+      for (let n = 0; n < ms / 100; n++) {
+        const socket = new FakeSocket()
+        dials.at(-1)!.answer(socket)
+        await turns()
+        socket.emit('message', '{"cell":0,"epoch":1,"atMs":1,"entries":[["unheard-of"]]}')
+        if (socket.isTerminated) socket.emit('close')
+        timers.advance(100)
+        await turns()
+      }
+      return dials.length - before
+    }
+    expect(await misreads(20_000)).toBeLessThan(12)
+    expect(await misreads(20_000)).toBeLessThan(4)
+    replaceOwner(2)
+    timers.advance(10_000)
+    const socket = new FakeSocket()
+    dials.at(-1)!.answer(socket)
+    await turns()
+    say(socket, 2)
+    expect(link.isUp).toBe(true)
     link.stop()
   })
 

@@ -29,7 +29,7 @@ async function startStranger() {
 }
 
 function openDoor(address: string) {
-  const owner = { id: 'm', address, epoch: 1, since: null }
+  const owner = { id: 'm', address, linkVersion: 2, epoch: 1, since: null }
   const log = recordingLog()
   const door = new OwnerDoor({
     owner: () => owner,
@@ -59,7 +59,7 @@ describe('an owner without TLS', () => {
   it.each(ELSEWHERE)('is not called where its row names %s', async (_, addressAt) => {
     const { heard, port } = await startStranger()
     const { door, owner, log } = openDoor(addressAt(port))
-    expect(await door.open(owner, '/link')).toBeNull()
+    expect(await door.open(owner, '/link', 2)).toBeNull()
     const request = {
       method: 'GET',
       path: '/api/me',
@@ -85,7 +85,7 @@ describe('an owner without TLS', () => {
   ])('is called at %s', async (_, addressAt) => {
     const { heard, port } = await startStranger()
     const { door, owner } = openDoor(addressAt(port))
-    expect(await door.open(owner, '/link')).toBeNull()
+    expect(await door.open(owner, '/link', 2)).toBeNull()
     expect(heard).toEqual(['upgrade /link'])
   })
 })

@@ -1,6 +1,7 @@
 import type { Owner } from '../../../lib/cluster/membership.ts'
 import { openRuntimeCheck } from '../../../lib/configs/check/runtime-check.ts'
 import { type ConfigEngine, openConfigEngine } from '../../../lib/configs/engine.ts'
+import { LINK_VERSIONS } from '../../../lib/links/link-versions.ts'
 import { OwnerLinks } from '../../../lib/links/owner-links.ts'
 import { silentLog } from '../../../lib/log.ts'
 import { DatabaseUnavailable } from '../../../lib/store/db.ts'
@@ -175,7 +176,13 @@ export class LinkedWorld extends World {
     const service = this.services.find(({ client }) => client === this.#deciding)
     return service === undefined
       ? null
-      : { id: service.name, address: service.name, epoch: service.lock.epoch, since: null }
+      : {
+          id: service.name,
+          address: service.name,
+          linkVersion: LINK_VERSIONS.newest,
+          epoch: service.lock.epoch,
+          since: null,
+        }
   }
 
   async #dial(front: SimFront, { id }: Owner): Promise<Wire | null> {
