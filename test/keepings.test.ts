@@ -413,6 +413,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'is asked once for everything while nobody answers, and so many are remembered',
     ],
   },
+  'lib/links/front-polls.ts FrontPolls.#unasked': {
+    bound: 'POLLS_MAX, then the oldest is forgotten',
+    reachedBy: [
+      'lib/links/front-agents.test.ts',
+      'is asked with its next poll for what the owner asked too late for the last one, as far as so many are remembered',
+    ],
+  },
   'lib/links/kept-report.ts KeptReport.#fields': {
     bound: 'five fields of an agent, of its health 16 KiB',
     reachedBy: ['lib/links/kept-report.test.ts', 'keeps no health beyond 16 KiB and no config'],

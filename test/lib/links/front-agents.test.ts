@@ -400,19 +400,25 @@ describe('the effective config of a poll', () => {
 })
 
 describe('a poll', () => {
-  it('is asked with its next poll for what the owner asked too late for the last one', async () => {
-    const { agents, timers, link, poll, take } = openFront()
+  it('is asked with its next poll for what the owner asked too late for the last one, as far as so many are remembered', async () => {
+    const { agents, timers, said, link, poll, take } = openFront()
     agents.linked(link)
-    const first = poll(1)
-    timers.advance(1_000)
-    await first
-    take(['answer', 1, { reportAvailableComponents: true }])
-    const second = poll(1)
-    take(['answer', 2, null])
-    expect(await second).toEqual({ reportAvailableComponents: true })
-    const third = poll(1)
-    take(['answer', 3, null])
-    expect(await third).toEqual({})
+    const lastN = () => said.findLast((entry) => entry[0] === 'poll')![1] as number
+    for (let n = 1; n <= 51; n++) {
+      const late = poll(n)
+      timers.advance(1_000)
+      await late
+      take(['answer', lastN(), { reportAvailableComponents: true }])
+    }
+    const inTime = (n: number) => {
+      const answer = poll(n)
+      take(['answer', lastN(), null])
+      return answer
+    }
+    expect(await inTime(1)).toEqual({})
+    expect(await inTime(2)).toEqual({ reportAvailableComponents: true })
+    expect(await inTime(2)).toEqual({})
+    agents.stop()
   })
 
   it('is asked once for everything while nobody answers, and so many are remembered', async () => {
