@@ -9,6 +9,7 @@ import { type Standby, startStandby } from './support/standby.ts'
 import { runnableConfig, type SupervisedAgents, startSupervisedAgents } from './support/supervised-agents.ts'
 
 const AGENTS = 20
+const STILL_MS = 30_000
 const cleanups: (() => Promise<unknown> | unknown)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
@@ -109,7 +110,7 @@ test('a front that stands still in the middle of a push fails nothing, and its a
   const { pid } = pair.front.process
   await pushAnd(pair, 'still front', () => {
     process.kill(pid, 'SIGSTOP')
-    setTimeout(() => process.kill(pid, 'SIGCONT'), 12_000)
+    setTimeout(() => process.kill(pid, 'SIGCONT'), STILL_MS)
   })
   await untilApplied(pair, 'still front')
   expect(pair.balancer.open()).toEqual([AGENTS, 0])
@@ -125,14 +126,28 @@ for (const [name, signal] of [
     const pair = await startPair()
     const { pid } = pair.owner.process()
     const before = pair.agents.heard.length
-    await pushAnd(pair, name, () => process.kill(pid, signal)).catch(() => undefined)
+    let goesOn = Promise.resolve()
+    const disturb = () => {
+      process.kill(pid, signal)
+      if (signal === 'SIGSTOP')
+        goesOn = new Promise((resolve) => setTimeout(resolve, STILL_MS)).then(() => {
+          process.kill(pid, 'SIGCONT')
+        })
+    }
+    await pushAnd(pair, name, disturb).catch(() => undefined)
     try {
       await untilApplied(pair, name)
       expect(pair.balancer.open()).toEqual([AGENTS, 0])
       // No agent that has reported APPLIED is offered the config again; one that had not may be offered it twice.
       expect(pair.agents.heard.length - before).toBeLessThanOrEqual(2 * AGENTS)
       await noneLost(pair)
+      await goesOn
+      // What it had in hand for half a minute takes no effect: it finds that another one owns, and ends.
+      await eventually('the former owner has ended', async () => pair.owner.process().hasEnded())
+      expect(pair.agents.heard.length - before).toBeLessThanOrEqual(2 * AGENTS)
+      expect(pair.balancer.open()).toEqual([AGENTS, 0])
+      await noneLost(pair)
     } finally {
-      if (signal === 'SIGSTOP') process.kill(pid, 'SIGCONT')
+      await goesOn
     }
   })
