@@ -39,8 +39,6 @@ const REST_MAX_MS = 1_800_000
 /** At most, where some agent polls slowly: the service needs several polls to know its interval. */
 const SLOW_REST_MAX_MS = 2_700_000
 const LOOK_MS = 60_000
-/** Longer than the time between two looks of the alerts' engine. */
-const ALERTS_MS = 40_000
 
 /** Clear the database and let one world live: a stretch of trouble, then a stretch of rest. */
 export async function runSeed(
@@ -90,8 +88,6 @@ export async function rest(world: World): Promise<void> {
   let rested = REST_MS
   const settle = async () => {
     for (; rested < most && !(await world.isQuiet()); rested += LOOK_MS) await world.run(LOOK_MS)
-    // The alerts about what ended last.
-    await world.run(ALERTS_MS)
   }
   await settle()
   if (!world.troubles.campaigns) return

@@ -10,6 +10,8 @@ export interface AgentsService {
   ctx: { opamp: OpampExchange }
   isDead: boolean
   client: { isDead: boolean; pausedUntilMs: number }
+  /** Stands for the process that decides what this one answers; this process itself where that is not said. */
+  decidedBy?(): unknown
 }
 
 /** What agents use of the world that they live in. */

@@ -22,9 +22,9 @@ export class Poller implements Link {
   #round = 0
   #requests = 0
   isOpen = true
-  /** How many regular polls in a row the same service process has answered. */
+  /** How many regular polls in a row the same service process has decided the answers of. */
   regular = 0
-  #answeredBy: AgentsService | null = null
+  #answeredBy: unknown = null
 
   constructor(parts: {
     world: AgentWorld
@@ -99,8 +99,9 @@ export class Poller implements Link {
 
   #take(service: AgentsService, answer: Uint8Array, report: AgentReport): void {
     this.#isUnderWay = false
-    this.regular = service === this.#answeredBy ? this.regular + Number(this.#isRegular) : 0
-    this.#answeredBy = service
+    const decidedBy = service.decidedBy?.() ?? service
+    this.regular = decidedBy === this.#answeredBy ? this.regular + Number(this.#isRegular) : 0
+    this.#answeredBy = decidedBy
     if (!this.isOpen) return
     if (report.isDisconnect) {
       this.isOpen = false

@@ -14,6 +14,18 @@ export const lacking =
   (entries: readonly Entry[]) =>
     entries.filter(([kind]) => !kinds.includes(kind))
 
+/** Says the offer before once more after each newer one. */
+function repeatFormer(): (entries: readonly OwnerEntry[]) => OwnerEntry[] {
+  const formerOf = new Map<string, OwnerEntry & { 0: 'tell' }>()
+  return (entries) =>
+    entries.flatMap((entry): OwnerEntry[] => {
+      if (entry[0] !== 'tell' || entry[3].offer === undefined) return [entry]
+      const former = formerOf.get(entry[2])
+      formerOf.set(entry[2], entry)
+      return former === undefined || former[3].offer!.hash === entry[3].offer.hash ? [entry] : [entry, former]
+    })
+}
+
 /**
  * For each promise of the links a fault put into them on purpose. When the simulation no longer finds the fault, it
  * does not look at that promise any more.
@@ -30,6 +42,10 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
   'the form of an effective config does not arrive': {
     troubles: ['effectiveConfigs'],
     flaw: { toOwner: lacking<FrontEntry>('form') },
+  },
+  'an offer is said again after a newer one': {
+    troubles: ['rollbacks'],
+    flaw: { toFront: repeatFormer() },
   },
   'some answers of the owner do not arrive': {
     troubles: ['changingNatures'],

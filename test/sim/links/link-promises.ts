@@ -1,3 +1,4 @@
+import type { Workload } from '../../../lib/fleet/state/model.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
 import type { SimAgent } from '../agents/sim-agent.ts'
 import { fateOf } from '../agents/sim-configs.ts'
@@ -7,7 +8,9 @@ import type { LinkedWorld } from './linked-world.ts'
 interface Sent {
   hash: string
   epoch: number
+  /** Counts within this workload; one that was deleted and is there again is another one. */
   generation: number
+  workload: Workload | null
 }
 
 /** The losses of its connection after which a target that was offered a config fails. */
@@ -29,7 +32,7 @@ export class LinkPromises {
     offers.sent = (process, instance, offer, cause, about) => {
       const epoch = world.services.find(({ name }) => name === process)?.lock.epoch ?? 0
       const list = this.#sent.get(instance.uid) ?? []
-      list.push({ hash: offer.hash, epoch, generation: offer.generation })
+      list.push({ hash: offer.hash, epoch, generation: offer.generation, workload: instance.workload })
       this.#sent.set(instance.uid, list)
       offers.frame(instance.uid, offer.hash, instance.workload?.id ?? '')
       // Of two agents with one uid the owner hears late which spoke last, and so which connection is a new one.
@@ -64,7 +67,18 @@ export class LinkPromises {
       this.#world.promises.report(
         `${uid} received an offer of epoch ${sent.epoch} after one of ${last.epoch}`,
       )
+    // When a rollout ends, its members go back to a lower generation: then that is what was sent last.
+    const isOlder = last !== undefined && this.#wasSentBefore(uid, sent, last)
+    if (isOlder && sent.workload === last.workload && sent.generation < last.generation)
+      this.#world.promises.report(
+        `${uid} received an offer of generation ${sent.generation} after one of ${last.generation}`,
+      )
     this.#received.set(uid, sent)
+  }
+
+  #wasSentBefore(uid: string, one: Sent, other: Sent): boolean {
+    const list = this.#sent.get(uid) ?? []
+    return list.indexOf(one) < list.indexOf(other)
   }
 
   /** At rest every front has told all it knows, each agent is at one place, and no target failed without a cause. */

@@ -17,6 +17,9 @@ export interface LinkedSeedOptions {
   flaw?: LinkFlaw
 }
 
+/** Longer than the time between two looks of the alerts' engine. */
+const ALERTS_MS = 40_000
+
 /** Clear the database and let one world of fronts and an owner live: a stretch of trouble, then a stretch of rest. */
 export async function runLinkedSeed(
   seed: number,
@@ -31,6 +34,8 @@ export async function runLinkedSeed(
   await world.run(TROUBLE_MS)
   world.heal()
   await rest(world)
+  // The alerts about what ended last.
+  await world.run(ALERTS_MS)
   await world.promises.checkAtRest()
   await world.links.checkAtRest(store.watcher)
   const rows = await store.watcher.query<{ pushes: number; rollbacks: number }>(

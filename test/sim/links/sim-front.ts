@@ -96,6 +96,10 @@ export class SimFront implements AgentsService {
     return this.client.isDead
   }
 
+  decidedBy(): unknown {
+    return this.#parts.owner()?.id ?? null
+  }
+
   /** What simulated sockets use of a fleet: the agents of this front, which are given the bytes of each message. */
   #asFleet(): Fleet {
     const { agents } = this
