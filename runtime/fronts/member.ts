@@ -155,8 +155,7 @@ class Member implements RunningMember {
     const door = new OwnerDoor({
       owner: () => membership.owner,
       lookAgain: () => membership.refresh(),
-      // Requests need no link; without one because of its version the owner is reached all the same.
-      linkDownMs: () => (this.#link.isForeign ? 0 : this.#link.downMs),
+      linkDownMs: () => this.#noWayMs(),
       self,
       tls: cluster.tls,
       clock,
@@ -182,6 +181,11 @@ class Member implements RunningMember {
       onLost: () => options.onFatal('another process owns the fleet'),
       mayClaim: (connection, isHeld) => membership.mayClaim(connection, isHeld),
     })
+  }
+
+  /** For how long requests have had no way to the owner. Where versions alone keep it from a link, there is one. */
+  #noWayMs(): number {
+    return this.#link.isForeign ? 0 : this.#link.downMs
   }
 
   #openLink(): FrontLink {
