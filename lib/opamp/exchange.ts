@@ -7,6 +7,7 @@ import type { AboutReport, AgentConnection, FleetPort } from './fleet-port.ts'
 import { createHttpPollers, type HttpPollers, type PollerLimits } from './http-pollers.ts'
 import type { IntakeRefusal } from './intake.ts'
 import type { AgentReport, ServerMessage } from './report.ts'
+import { FIELDS_MAX } from './wire-reader.ts'
 
 /** Takes the messages of agents and gives the one answer to each, over WebSocket and HTTP alike. */
 export interface OpampExchange {
@@ -62,6 +63,7 @@ const REFUSALS: Record<IntakeRefusal, string> = {
   'health-too-deep': 'Cannot read the message: its health tree is nested too deeply',
   'instance-uid-invalid': 'Cannot use the instance_uid: expected 16 bytes',
   'message-malformed': 'Cannot read the message: it is no AgentToServer',
+  'message-too-many-fields': `Cannot read the message: it has more than ${FIELDS_MAX} fields`,
 }
 
 const RETRY_AFTER_MS = 30_000

@@ -10,13 +10,18 @@ import {
   readLow16,
   readUint64,
   skipField,
+  TooManyFields,
   varintTag,
   type WireReader,
   wireReader,
 } from './wire-reader.ts'
 
 /** Why a message was refused; each is answered with BAD_REQUEST. */
-export type IntakeRefusal = 'health-too-deep' | 'instance-uid-invalid' | 'message-malformed'
+export type IntakeRefusal =
+  | 'health-too-deep'
+  | 'instance-uid-invalid'
+  | 'message-malformed'
+  | 'message-too-many-fields'
 
 /** One decoded message: a report, or why it was refused, with the uid of the sender as far as it could be read. */
 export type Intake =
@@ -34,8 +39,7 @@ export function readAgentToServer(message: Uint8Array): Intake {
   try {
     readFields(wireReader(message), draft)
   } catch (error) {
-    const code = error instanceof HealthTooDeep ? 'health-too-deep' : 'message-malformed'
-    return { ok: false, code, uidOnWire: draft.uidOnWire }
+    return { ok: false, code: refusalOf(error), uidOnWire: draft.uidOnWire }
   }
   const uid = instanceUidKey(draft.uidOnWire)
   if (uid === null) return { ok: false, code: 'instance-uid-invalid', uidOnWire: draft.uidOnWire }
@@ -44,6 +48,11 @@ export function readAgentToServer(message: Uint8Array): Intake {
     ok: true,
     report: { ...rest, uid, attributes: description === null ? null : mergeAttributes(description) },
   }
+}
+
+function refusalOf(error: unknown): IntakeRefusal {
+  if (error instanceof HealthTooDeep) return 'health-too-deep'
+  return error instanceof TooManyFields ? 'message-too-many-fields' : 'message-malformed'
 }
 
 interface Draft extends Omit<AgentReport, 'uid' | 'attributes'> {

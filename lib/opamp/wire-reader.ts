@@ -1,10 +1,24 @@
 import protobuf from 'protobufjs/minimal.js'
 
 /**
+ * The most fields that are read or passed over in one message. An agent with all that is kept of it (`INTAKE_LIMITS`)
+ * has less than half of these, for a field that is passed over counts as one, with all that is in it. Seven million
+ * fit in the bytes of a message.
+ */
+export const FIELDS_MAX = 65_536
+
+/** A message of more fields than `FIELDS_MAX`. */
+export class TooManyFields extends Error {
+  override readonly name = 'TooManyFields'
+}
+
+/**
  * Reading protobuf field by field, on protobufjs' reader. Generated decoders build an object for every
  * entry of a hostile message before anything can be capped; reading in place skips what is not kept.
  */
-export type WireReader = protobuf.Reader
+export class WireReader extends protobuf.Reader {
+  fieldsLeft: number = FIELDS_MAX
+}
 
 /** A length-prefixed field (wire type 2) with this number, as the tag that introduces it. */
 export const lengthTag = (field: number): number => (field << 3) | 2
@@ -15,19 +29,41 @@ export const fixed64Tag = (field: number): number => (field << 3) | 1
 
 /** A reader over the whole of `bytes`. Its methods throw on malformed input. */
 export function wireReader(bytes: Uint8Array): WireReader {
-  return new protobuf.Reader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+  return new WireReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
 }
 
-/** The next field's tag. Throws for field number 0, which is how text and foreign bytes usually show. */
+/**
+ * The next field's tag. Throws `TooManyFields`, and for field number 0, which is how text and foreign bytes usually
+ * show.
+ */
 export function nextTag(reader: WireReader): number {
+  if (--reader.fieldsLeft < 0) throw new TooManyFields()
   const tag = reader.tag()
   if (tag >>> 3 === 0) throw new RangeError('field number 0')
   return tag
 }
 
-/** Pass over the field whose tag was just read. Nested groups are bounded by the reader. */
+const START_GROUP = 3
+const END_GROUP = 4
+/** Deeper groups are refused: the protocol has none. */
+const GROUP_DEPTH_MAX = 100
+
+/** Pass over the field whose tag was just read. The fields of a group, which has no length, count each. */
 export function skipField(reader: WireReader, tag: number): void {
-  reader.skipType(tag & 7, 0, tag >>> 3)
+  if ((tag & 7) === START_GROUP) skipGroup(reader, tag >>> 3, 1)
+  else reader.skipType(tag & 7, 0, tag >>> 3)
+}
+
+function skipGroup(reader: WireReader, field: number, depth: number): void {
+  if (depth > GROUP_DEPTH_MAX) throw new RangeError('groups nested too deeply')
+  for (let tag = nextTag(reader); ; tag = nextTag(reader)) {
+    if ((tag & 7) === END_GROUP) {
+      if (tag >>> 3 !== field) throw new RangeError('a group ends as another')
+      return
+    }
+    if ((tag & 7) === START_GROUP) skipGroup(reader, tag >>> 3, depth + 1)
+    else reader.skipType(tag & 7, 0, tag >>> 3)
+  }
 }
 
 /** Narrow the reader to the nested message that starts here; give the result to `closeMessage`. */

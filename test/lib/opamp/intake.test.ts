@@ -156,13 +156,6 @@ describe('attributes', () => {
     expect(Object.keys(attributes)).toEqual(Object.keys(numbered(0, 128)))
     expect(attributes['k5']).toBe('other')
   })
-
-  test('a million empty attributes cost no objects and no harm', () => {
-    const bomb = Buffer.alloc(2_000_000)
-    for (let at = 0; at < bomb.length; at += 2) bomb[at] = 0x0a
-    const intake = readAgentToServer(withUid(field(3, bomb)))
-    expect(intake).toMatchObject({ ok: true, report: { attributes: new Map() } })
-  })
 })
 
 describe('health', () => {
@@ -340,6 +333,67 @@ describe('configs', () => {
   test('RequestInstanceUid is seen', () => {
     expect(reportOf({ flags: 1 }).requestsInstanceUid).toBe(true)
     expect(reportOf({ flags: 2 }).requestsInstanceUid).toBe(false)
+  })
+})
+
+describe('a message of very many fields', () => {
+  /** This content a million times. */
+  const many = (content: Uint8Array): Uint8Array => Buffer.alloc(1_000_000 * content.length, content)
+  const named = field(1, Buffer.from('a'))
+
+  test.each([
+    ['empty attributes', field(3, many(field(1, Buffer.alloc(0))))],
+    ['attributes', field(3, many(field(2, named)))],
+    ['attributes of a component', field(5, many(field(7, named)))],
+    ['components below one', field(5, many(field(6, Buffer.alloc(0))))],
+    ['config files', field(6, field(1, many(field(1, named))))],
+    ['categories of components', field(14, many(field(1, named)))],
+    ['components', field(14, field(1, field(2, many(field(2, named)))))],
+    ['descriptions', many(field(3, Buffer.alloc(0)))],
+    ['uids', many(field(1, uidBytes(1)))],
+    ['numbers', many(hex('1005'))],
+    ['fields that nobody knows', many(hex('b80105'))],
+    ['numbers in a group', Buffer.concat([hex('13'), many(hex('1005')), hex('14')])],
+    ['groups', many(hex('1314'))],
+  ])('%s is refused for that, and read no further', (_, content) => {
+    // Where it was read to its end it would be malformed.
+    const cut = Buffer.concat([withUid(content), hex('07')])
+    expect(readAgentToServer(cut)).toEqual({
+      ok: false,
+      code: 'message-too-many-fields',
+      uidOnWire: uidBytes(1),
+    })
+  })
+
+  test('groups that nobody knows are passed over, but not to any depth', () => {
+    expect(readAgentToServer(withUid(hex('1310051b0a01611c14')))).toMatchObject({ ok: true })
+    const nested = (depth: number) => withUid(Buffer.alloc(depth, 0x13), Buffer.alloc(depth, 0x14))
+    expect(readAgentToServer(nested(100))).toMatchObject({ ok: true })
+    expect(readAgentToServer(nested(101))).toMatchObject({ ok: false, code: 'message-malformed' })
+    expect(readAgentToServer(withUid(hex('131c')))).toMatchObject({ ok: false, code: 'message-malformed' })
+  })
+
+  test('the largest that is kept of an agent, and as much beyond it, is far from being one', () => {
+    const list = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`)
+    const node = {
+      healthy: true,
+      status: 'StatusOK',
+      startTimeUnixNano: '1',
+      statusTimeUnixNano: '1',
+      lastError: 'e',
+    }
+    const of = <T>(names: string[], value: T) => Object.fromEntries(names.map((name) => [name, value]))
+    const metadata = keyValues(of(list(10), 'v'))
+    const report = reportOf({
+      agentDescription: { nonIdentifyingAttributes: keyValues(of(list(256), 'v')) },
+      health: { ...node, componentHealthMap: of(list(4_000), node) },
+      effectiveConfig: { configMap: { configMap: of(list(128), { body: Buffer.from('a: 1') }) } },
+      availableComponents: { components: { receivers: { subComponentMap: of(list(10_000), { metadata }) } } },
+    })
+    expect(report.health!.children.size).toBe(INTAKE_LIMITS.healthNodes - 1)
+    expect(report.components!.components!.get('receivers')!.length).toBe(INTAKE_LIMITS.componentNames)
+    expect(report.attributes!.size).toBe(INTAKE_LIMITS.attributes)
+    expect(report.effectiveConfig!.files.size).toBe(INTAKE_LIMITS.configFiles)
   })
 })
 
