@@ -44,7 +44,7 @@ export default defineHttp({
       if (!(await deleteFleetConfig(tx, config.id))) return { ok: false, code: 'fleet-config-in-use' }
       await endAutoApplies(tx, {
         fleetConfigId: config.id,
-        number: null,
+        ids: null,
         cause: 'config_removed',
         by: actor.email,
         now: ctx.clock.now(),

@@ -1,6 +1,6 @@
 import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
 import type { StoredAutoApply } from '../store/auto-apply.ts'
-import { hasOpenCampaign } from '../store/fleet-config-history.ts'
+import { hasOpenCampaign, listScopesRolledBack } from '../store/fleet-config-history.ts'
 import { inTurns } from '../turns.ts'
 import { decideMembers } from './members.ts'
 import type { AutoApplyParts } from './parts.ts'
@@ -14,13 +14,14 @@ const CHUNK = 500
 /** The version that is in force, as it is asked whom it reaches. */
 export async function readWanted(
   { db }: Pick<AutoApplyParts, 'db'>,
-  { id, number, fleetConfigId, activeSince }: StoredAutoApply,
+  { id, number, fleetConfigId, versionHash, activeSince }: StoredAutoApply,
 ): Promise<WantedVersion> {
   return {
     autoApplyId: id,
     number,
     since: activeSince!,
     hasOpenCampaign: await hasOpenCampaign(db, fleetConfigId),
+    rolledBackIn: await listScopesRolledBack(db, fleetConfigId, versionHash),
   }
 }
 

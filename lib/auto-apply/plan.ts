@@ -6,8 +6,13 @@ import { clusterOf, environmentOf } from '../model/labels.ts'
 import { isProductionByLabels, namesProduction } from '../model/production.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { classifyKey } from '../selectors/keys.ts'
-import { hasOpenCampaign, listDoneCampaigns, wasVersionRolledBack } from '../store/fleet-config-history.ts'
-import { findVersion, type StoredFleetConfig } from '../store/fleet-configs.ts'
+import {
+  hasOpenCampaign,
+  listDoneCampaigns,
+  listScopesRolledBack,
+  wasVersionRolledBack,
+} from '../store/fleet-config-history.ts'
+import { findVersion, type StoredFleetConfig, type StoredVersionSummary } from '../store/fleet-configs.ts'
 import { listKeptClasses } from '../store/reviews.ts'
 import { inTurns } from '../turns.ts'
 import type { AutoApplyPlan } from '../wire/auto-apply.ts'
@@ -50,7 +55,7 @@ export async function planAutoApply(
   const { under } = members
   const productionCount = (await listProduction(parts, under)).size
   const reachesProduction = productionCount > 0 || namesProductionIn(wanted.selector)
-  const found = await decideAll(parts, config.id, wanted.number, under)
+  const found = await decideAll(parts, config.id, version, under)
   const plan: AutoApplyPlan = {
     planned_at: clock.now().toISOString(),
     number: wanted.number,
@@ -112,11 +117,16 @@ async function listMembersThen(
 async function decideAll(
   parts: AutoApplyParts,
   fleetConfigId: string,
-  number: number,
+  { number, hash }: Pick<StoredVersionSummary, 'number' | 'hash'>,
   under: readonly Workload[],
 ): Promise<Pick<AutoApplyPlan, 'reached_count' | 'current_count' | 'reached' | 'left_out'>> {
-  const hasOpen = await hasOpenCampaign(parts.db, fleetConfigId)
-  const wanted = { autoApplyId: null, number, since: parts.clock.now(), hasOpenCampaign: hasOpen }
+  const wanted = {
+    autoApplyId: null,
+    number,
+    since: parts.clock.now(),
+    hasOpenCampaign: await hasOpenCampaign(parts.db, fleetConfigId),
+    rolledBackIn: await listScopesRolledBack(parts.db, fleetConfigId, hash),
+  }
   const reached: string[] = []
   let [reachedCount, currentCount] = [0, 0]
   const leftOut: Record<string, number> = {}

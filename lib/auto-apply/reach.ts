@@ -1,3 +1,4 @@
+import type { Scope } from '../model/scopes.ts'
 import type { BroughtVersion } from '../store/fleet-config-history.ts'
 import type { AutoApplyReason } from '../wire/auto-apply.ts'
 
@@ -9,6 +10,8 @@ export interface ReachFacts {
   cameAt: Date | null
   /** What campaigns and versions of this fleet config did with the workload, the newest first. */
   brought: readonly BroughtVersion[]
+  /** Whether it lies within a scope in which the wanted version was rolled back. */
+  isRolledBackHere: boolean
 }
 
 /** The version that is to be applied, and for whom. */
@@ -19,6 +22,8 @@ export interface WantedVersion {
   /** Newcomers are workloads that were first seen at this time or later. */
   since: Date
   hasOpenCampaign: boolean
+  /** The scopes within which it was rolled back. */
+  rolledBackIn: readonly Scope[]
 }
 
 /** Whether a version reaches a workload, runs there already (`current`), or leaves it out. */
@@ -38,6 +43,7 @@ export function decideReach(facts: ReachFacts, wanted: WantedVersion): ReachVerd
   const number = Math.max(0, ...running.map((one) => one.number))
   if (number === wanted.number) return { kind: 'current' }
   if (number > wanted.number) return leave('newer_version')
+  if (facts.isRolledBackHere) return leave('campaign_rolled_back')
   const barred = findBar(here, wanted)
   if (barred !== null) return leave(barred)
   if (activeHash === null) {

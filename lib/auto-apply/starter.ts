@@ -1,8 +1,9 @@
 import type { CampaignParts } from '../campaigns/judge/parts.ts'
 import type { Starter, StartTarget } from '../campaigns/run/start-targets.ts'
+import { isInScope } from '../model/scopes.ts'
 import { type StoredAutoApply, shareAutoApply } from '../store/auto-apply.ts'
 import { insertAutoApplyTargets } from '../store/auto-apply-targets.ts'
-import { hasOpenCampaign } from '../store/fleet-config-history.ts'
+import { hasOpenCampaign, listScopesRolledBack } from '../store/fleet-config-history.ts'
 
 /** A workload that a version reaches by itself. */
 export interface ReachedTarget extends StartTarget {
@@ -15,10 +16,10 @@ export interface ReachedTarget extends StartTarget {
  * The starter of the workloads that a version reaches by itself; pushes are made in the name of whoever requested it.
  */
 export function autoApplyStarter(
-  { clock }: Pick<CampaignParts, 'clock'>,
+  { clock, fleet }: Pick<CampaignParts, 'clock' | 'fleet'>,
   autoApply: StoredAutoApply,
 ): Starter<ReachedTarget> {
-  const { id, fleetConfigId, number, requestedBy, requestedById } = autoApply
+  const { id, fleetConfigId, number, versionHash, requestedBy, requestedById } = autoApply
   return {
     id,
     path: 'auto-apply',
@@ -31,6 +32,10 @@ export function autoApplyStarter(
       const isForOlder = started.some(({ target }) => !target.isNewcomer)
       if (isForOlder && (await hasOpenCampaign(tx, fleetConfigId)))
         return { ok: false, code: 'changed-meanwhile' }
+      const rolledBackIn = await listScopesRolledBack(tx, fleetConfigId, versionHash)
+      const isLeftAlone = ({ target: { workloadId } }: (typeof started)[number]) =>
+        rolledBackIn.some((scope) => isInScope(scope, fleet.workload(workloadId)?.trustedLabels ?? null))
+      if (started.some(isLeftAlone)) return { ok: false, code: 'changed-meanwhile' }
       const startedAt = clock.now()
       const rows = started.map(({ target, push }) => ({
         autoApplyId: id,

@@ -5,8 +5,9 @@ import { refuseDiscounted, refuseUnapproved, whyNotCounted } from '../changes/ju
 import { toCampaignNews } from '../changes/news.ts'
 import { randomHex } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { isReachWithin } from '../selectors/within-scope.ts'
 import { noteCampaignAuthor } from '../store/approval-votes.ts'
-import { endAutoApplies } from '../store/auto-apply.ts'
+import { endAutoApplies, lockAutoAppliesOf } from '../store/auto-apply.ts'
 import { claimByItself, listBroughtByItself } from '../store/auto-apply-roll-back.ts'
 import { endAllCampaignTargets } from '../store/campaign-targets.ts'
 import {
@@ -246,15 +247,8 @@ export async function rollBackCampaign(parts: CampaignParts, decision: Decision)
     return { ok: false, code: 'campaign-too-old' }
   return decide(parts, decision, 'campaign.roll_back_all', from, async (tx, before) => {
     const { change } = before
-    // A version that is rolled back stops applying by itself in the same transaction.
     if (change.kind === 'version') {
-      await endAutoApplies(tx, {
-        fleetConfigId: change.fleet_config_id,
-        number: change.number,
-        cause: 'rolled_back',
-        by: decision.actor.email,
-        now: parts.clock.now(),
-      })
+      await endByItself(parts, tx, before, change, decision.actor.email)
       await claimAll(parts, tx, before, change)
     }
     const move: CampaignMove = {
@@ -266,6 +260,24 @@ export async function rollBackCampaign(parts: CampaignParts, decision: Decision)
     }
     return moveCampaign(tx, before.id, from, move, parts.clock.now())
   })
+}
+
+/**
+ * End, in the transaction of a roll-back, the version's applying by itself: where the campaign is cut to scopes, only what
+ * reaches nothing outside of them. What reaches further was approved for others as well, whom nobody within a scope
+ * decides for: it goes on outside, and leaves alone what lies within (`listScopesRolledBack`). It is locked all the same,
+ * so that a push which is under way is either taken back or finds the roll-back.
+ */
+async function endByItself(
+  { clock }: CampaignParts,
+  tx: Parameters<typeof lockCampaign>[0],
+  { scope: { cut_to: within } }: StoredCampaign,
+  { fleet_config_id: fleetConfigId, number }: Extract<CampaignChange, { kind: 'version' }>,
+  by: string,
+): Promise<void> {
+  const open = await lockAutoAppliesOf(tx, { fleetConfigId, number })
+  const ids = open.filter(({ selector }) => isReachWithin(within ?? null, { selector })).map(({ id }) => id)
+  await endAutoApplies(tx, { fleetConfigId, ids, cause: 'rolled_back', by, now: clock.now() })
 }
 
 /** Let the roll-back of a campaign take back whoever it reaches of those that got its version by itself. */

@@ -184,20 +184,35 @@ export async function moveAutoApply(
   return rows[0] ?? null
 }
 
-/**
- * End what is asked for or in force of a fleet config: all of it or, with a `number`, what has that version's text.
- * Returns the ids.
- */
+/** What is asked for or in force of a fleet config with the text of a version, locked until the transaction ends. */
+export async function lockAutoAppliesOf(
+  tx: Db,
+  { fleetConfigId, number }: { fleetConfigId: string; number: number },
+): Promise<StoredAutoApply[]> {
+  return tx.query<StoredAutoApply>(
+    `select ${COLUMNS} from auto_applies where fleet_config_id = $1::uuid and status = any($2::text[])
+       and version_hash = (select hash from fleet_config_versions v where v.fleet_config_id = $1::uuid and v.number = $3)
+     order by id for update`,
+    [fleetConfigId, OPEN, number],
+  )
+}
+
+/** End what is asked for or in force of a fleet config: all of it or, with `ids`, these. Returns the ids. */
 export async function endAutoApplies(
   tx: Db,
-  ended: { fleetConfigId: string; number: number | null; cause: AutoApplyEndCause; by: string; now: Date },
+  ended: {
+    fleetConfigId: string
+    ids: readonly string[] | null
+    cause: AutoApplyEndCause
+    by: string
+    now: Date
+  },
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(
     `update auto_applies a set status = 'ended', end_cause = $3, closed_by = $4, ended_at = $5, updated_at = $5
-     where fleet_config_id = $1::uuid and status = any($6::text[]) and ($2::int is null or version_hash = (
-       select hash from fleet_config_versions v where v.fleet_config_id = $1::uuid and v.number = $2))
+     where fleet_config_id = $1::uuid and status = any($6::text[]) and ($2::text[] is null or id = any($2::text[]))
      returning id`,
-    [ended.fleetConfigId, ended.number, ended.cause, ended.by, ended.now, OPEN],
+    [ended.fleetConfigId, ended.ids, ended.cause, ended.by, ended.now, OPEN],
   )
   return rows.map(({ id }) => id)
 }

@@ -1,3 +1,4 @@
+import type { Scope } from '../model/scopes.ts'
 import type { AutoApplyTargetState } from '../wire/auto-apply.ts'
 import type { CampaignTargetState, CampaignVerdict } from '../wire/campaigns.ts'
 import type { Db } from './db.ts'
@@ -66,15 +67,29 @@ export async function hasOpenCampaign(db: Db, fleetConfigId: string): Promise<bo
   return rows.length > 0
 }
 
-/** Whether a whole campaign with this version's text was ever rolled back, or is being so. */
+const ROLLED_BACK = `from campaigns join fleet_config_versions v
+    on v.fleet_config_id::text = $1 and v.number = (change->>'number')::int
+  where ${OF_VERSION} and status in ('rolling_back', 'rolled_back') and v.hash = $2`
+
+/**
+ * Whether a whole campaign with this version's text was ever rolled back, or is being so, that reached workloads
+ * everywhere.
+ */
 export async function wasVersionRolledBack(db: Db, fleetConfigId: string, hash: string): Promise<boolean> {
-  const rows = await db.query(
-    `select from campaigns join fleet_config_versions v
-       on v.fleet_config_id::text = $1 and v.number = (change->>'number')::int
-     where ${OF_VERSION} and status in ('rolling_back', 'rolled_back') and v.hash = $2 limit 1`,
+  const rows = await db.query(`select ${ROLLED_BACK} and scope->'cut_to' is null limit 1`, [
+    fleetConfigId,
+    hash,
+  ])
+  return rows.length > 0
+}
+
+/** The scopes within which campaigns with this version's text, cut to them, were rolled back, or are being so. */
+export async function listScopesRolledBack(db: Db, fleetConfigId: string, hash: string): Promise<Scope[]> {
+  return db.query<Scope>(
+    `select distinct cut->>'key' as key, cut->'values' as values
+     from (select jsonb_array_elements(scope->'cut_to') as cut ${ROLLED_BACK}) as cuts`,
     [fleetConfigId, hash],
   )
-  return rows.length > 0
 }
 
 /** The last 20 campaigns that are done and brought a version to some workload, or one in production where asked. */

@@ -62,6 +62,18 @@ describe('a newcomer is not pushed to that, between the look and the push,', () 
     await never()
   })
 
+  it('finds its version rolled back in the scope that it lies in', async () => {
+    scene.connect('vm-4')
+    await scene.label('vm-4', { env: 'staging' })
+    await database.pool.execute(
+      `update campaigns set scope = scope || '{"cut_to": [{"key": "muster/env", "values": ["staging"]}]}' where id = $1`,
+      [campaignId],
+    )
+    await newcomerWhile(() => scene.call(`POST /api/campaigns/${campaignId}/roll-back`, { comment: 'no' }))
+    await never()
+    expect((await scene.state()).in_force).toMatchObject({ status: 'active' })
+  })
+
   it('is put on hold', async () => {
     const { workloadId } = scene.connect('vm-4')
     await newcomerWhile(() => scene.call(`POST /api/workloads/${workloadId}/hold`, { reason: 'mine' }))

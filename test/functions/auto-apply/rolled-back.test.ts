@@ -201,4 +201,61 @@ describe('a version that is rolled back after it applied by itself', () => {
       by_itself: { count: 1, without_base: 0, workloads: [{ workload_place: 'vm-2' }] },
     })
   })
+
+  const STAGING = [{ key: 'muster/env', values: ['staging'] }]
+  /** Let a campaign be one of somebody who may push in staging only. */
+  const cut = (id: string) =>
+    database.pool.execute(
+      `update campaigns set scope = scope || jsonb_build_object('cut_to', $2::jsonb) where id = $1`,
+      [id, JSON.stringify(STAGING)],
+    )
+  const come = async (host: string, labels: Record<string, string> | null) => {
+    scene.connect(host)
+    await scene.ctx.advance(300)
+    if (labels !== null) await scene.label(host, labels)
+    for (let n = 0; n < 3; n++) await scene.work(500)
+    await scene.applyAll([host])
+    await scene.work(16_000)
+  }
+
+  it('stops applying by itself within the scopes of a roll-back that is cut to them, and nowhere else', async () => {
+    const id = await scene.carry(1)
+    await scene.apply(1)
+    await scene.label('vm-3', { env: 'staging' })
+    await cut(id)
+    await rollBack(id)
+    for (let n = 0; n < 3; n++) {
+      await scene.work(2_000)
+      await scene.applyAll()
+    }
+    // Whoever may push in staging only neither ends nor changes what others approved for elsewhere.
+    expect((await scene.state()).in_force).toMatchObject({ status: 'active', number: 1 })
+    await come('vm-4', { env: 'live' })
+    expect(scene.runs('vm-4')).toBe(hashOn(1, 'vm-4'))
+  })
+
+  it('reaches no newcomer of those scopes, whoever asks for it again', async () => {
+    const id = await scene.carry(1, { scope: { workload_ids: [scene.agent('vm-1').workloadId] } })
+    await scene.carry(1, { scope: { workload_ids: [scene.agent('vm-2').workloadId] } })
+    await cut(id)
+    await rollBack(id)
+    await scene.work(2_000)
+    await scene.apply(1)
+    scene.connect('vm-5')
+    await scene.label('vm-5', { env: 'staging' })
+    await scene.ctx.advance(300)
+    for (let n = 0; n < 3; n++) await scene.work(16_000)
+    expect(scene.agent('vm-5').offered()).toEqual([])
+    expect(await scene.leftOut()).toMatchObject({ 'vm-5': 'campaign_rolled_back' })
+  })
+
+  it('ends where nothing of what it reaches lies outside of those scopes', async () => {
+    const id = await scene.carry(1)
+    await scene.label('vm-3', { env: 'staging' })
+    const selector = { match_expressions: [{ key: 'muster/env', operator: 'In', values: ['staging'] }] }
+    await scene.apply(1, { selector })
+    await cut(id)
+    await rollBack(id)
+    expect((await scene.state()).in_force).toBeUndefined()
+  })
 })

@@ -3,8 +3,20 @@ import { decideReach, type ReachFacts, type WantedVersion } from '../../../lib/a
 import type { BroughtVersion } from '../../../lib/store/fleet-config-history.ts'
 
 const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute))
-const NEWCOMER: ReachFacts = { activeHash: null, firstSeenAt: at(20), cameAt: null, brought: [] }
-const WANTED: WantedVersion = { autoApplyId: 'aa7', number: 7, since: at(10), hasOpenCampaign: false }
+const NEWCOMER: ReachFacts = {
+  activeHash: null,
+  firstSeenAt: at(20),
+  cameAt: null,
+  brought: [],
+  isRolledBackHere: false,
+}
+const WANTED: WantedVersion = {
+  autoApplyId: 'aa7',
+  number: 7,
+  since: at(10),
+  hasOpenCampaign: false,
+  rolledBackIn: [],
+}
 const brought = (more: Partial<BroughtVersion>): BroughtVersion => ({
   workloadId: 'w',
   autoApplyId: null,
