@@ -1,4 +1,6 @@
 import { validate } from 'superstruct'
+import type { AnyStruct } from '../lib/wire/structs.ts'
+import { type BodyFault, fitBody, measureBody } from './body-fit.ts'
 import type { BodySpec } from './define.ts'
 import { problem, type Reply } from './reply.ts'
 
@@ -12,9 +14,14 @@ const refuse = (error: string, detail: string): BodyResult => ({
 
 /** Where a schema first disagrees, in words; never quotes the value (it may be a password). */
 function describeFailure(path: readonly unknown[], expected: string): string {
-  const where = path.length === 0 ? 'body' : path.join('.')
+  const where = path.length === 0 ? 'body' : nameField(path)
   return `${where}: expected ${expected}`
 }
+
+/** How much of a field's name is told back; a key may be as long as the body. */
+const NAME_LENGTH_MAX = 200
+
+const nameField = (path: readonly unknown[]): string => path.join('.').slice(0, NAME_LENGTH_MAX)
 
 /** Parse the first JSON value of a text; whatever follows it is ignored. */
 function parseFirstValue(text: string): { ok: true; value: unknown } | { ok: false } {
@@ -41,17 +48,6 @@ function parseJson(text: string, isStrict: boolean): { ok: true; value: unknown 
   }
 }
 
-/** How deep nulls are dropped: deeper than any schema goes. A body may be nested as deep as it is long. */
-const DEPTH_MAX = 8
-
-/** Leave out fields that are null, also inside other fields; a null element of a list stays. */
-function dropNulls(value: unknown, depth = 0): unknown {
-  if (value === null || typeof value !== 'object' || depth > DEPTH_MAX) return value
-  if (Array.isArray(value)) return value.map((element) => dropNulls(element, depth + 1))
-  const fields = Object.entries(value).filter(([, field]) => field !== null)
-  return Object.fromEntries(fields.map(([name, field]) => [name, dropNulls(field, depth + 1)]))
-}
-
 function checkJson(spec: BodySpec<unknown> & { kind: 'json' }, bytes: Uint8Array): BodyResult {
   if (bytes.length === 0) {
     return spec.whenAbsent === null
@@ -60,12 +56,43 @@ function checkJson(spec: BodySpec<unknown> & { kind: 'json' }, bytes: Uint8Array
   }
   const parsed = parseJson(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes), spec.isStrict)
   if (!parsed.ok) return refuse(spec.invalidText, 'the body is not one JSON value')
-  const [failure, body] = validate(dropNulls(parsed.value ?? {}), spec.struct, { coerce: true })
+  const sent = parsed.value ?? {}
+  const excess = measureBody(sent, spec.valuesMax)
+  if (excess !== null) return refuseFault(excess)
+  const fitted = fitBody(sent, spec.struct as AnyStruct)
+  if (fitted.fault !== null) return refuseFault(fitted.fault)
+  return checkFitted(spec, fitted.value)
+}
+
+const refuseFault = ({ code, details }: BodyFault): BodyResult => ({
+  ok: false,
+  reply: problem(code, { ...details }),
+})
+
+/** As `validate`, which writes what it found into its messages and breaks on a value that is no text and becomes none. */
+function validateBody(spec: BodySpec<unknown> & { kind: 'json' }, value: unknown) {
+  try {
+    return validate(value, spec.struct, { coerce: true })
+  } catch {
+    return null
+  }
+}
+
+function checkFitted(spec: BodySpec<unknown> & { kind: 'json' }, fitted: unknown): BodyResult {
+  const checked = validateBody(spec, fitted)
+  if (checked === null) return refuse(spec.invalidText, 'body: a field is not what is expected')
+  const [failure, body] = checked
   if (failure !== undefined) {
+    // An `object` has a field that it does not know: to ignore it would be to do more than was meant.
+    if (failure.type === 'never')
+      return refuse(
+        `the field "${nameField(failure.path)}" is unknown`,
+        describeFailure(failure.path, 'no such field'),
+      )
     const detail = describeFailure(failure.path, failure.type)
     // A body that was read and only lacks a field is no invalid JSON: it says which.
     const isMissing = failure.path.length > 0 && failure.value === undefined
-    return refuse(isMissing ? `the field "${failure.path.join('.')}" is missing` : spec.invalidText, detail)
+    return refuse(isMissing ? `the field "${nameField(failure.path)}" is missing` : spec.invalidText, detail)
   }
   return { ok: true, body }
 }

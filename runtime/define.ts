@@ -88,6 +88,8 @@ export type BodySpec<Body> =
       struct: Struct<Body, unknown>
       /** A body over this many bytes is 413. */
       bytesMax: number
+      /** A body with more values in it, keys not counted, is refused before its schema looks at it. */
+      valuesMax: number
       /** The error text of the 400 for anything that is not the expected JSON. */
       invalidText: string
       /** The error text of the 413; null for the general one. */
@@ -111,11 +113,15 @@ export type BodySpec<Body> =
 /** No body is read. */
 export const noBody: BodySpec<undefined> = { kind: 'none' }
 
-/** A JSON body. A null field counts as absent; unknown fields are ignored. */
+/**
+ * A JSON body. Of a `type` a null field counts as absent where it takes no null, and unknown fields are ignored. An
+ * `object` refuses both: it is for a body where an absent field means more than was meant.
+ */
 export function jsonBody<Body>(
   struct: Struct<Body, never> | Struct<Body, unknown> | Struct<Body, object>,
   options: {
     bytesMax?: number
+    valuesMax?: number
     invalidText?: string
     tooLargeText?: string
     whenAbsent?: Body
@@ -126,6 +132,7 @@ export function jsonBody<Body>(
     kind: 'json',
     struct: struct as Struct<Body, unknown>,
     bytesMax: options.bytesMax ?? 1_048_576,
+    valuesMax: options.valuesMax ?? 10_000,
     invalidText: options.invalidText ?? 'invalid JSON',
     tooLargeText: options.tooLargeText ?? null,
     whenAbsent: options.whenAbsent ?? null,

@@ -93,6 +93,7 @@ import fleetViewsList from '../functions/fleet-views/list.ts'
 import fleetViewsRemove from '../functions/fleet-views/remove.ts'
 import fleetViewsSave from '../functions/fleet-views/save.ts'
 import freezeGet from '../functions/freeze/get.ts'
+import freezeLift from '../functions/freeze/lift.ts'
 import freezeSet from '../functions/freeze/set.ts'
 import groupsCreate from '../functions/groups/create.ts'
 import groupsList from '../functions/groups/list.ts'
@@ -299,6 +300,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'fleet-views/remove', definition: fleetViewsRemove },
   { id: 'fleet-views/save', definition: fleetViewsSave },
   { id: 'freeze/get', definition: freezeGet },
+  { id: 'freeze/lift', definition: freezeLift },
   { id: 'freeze/set', definition: freezeSet },
   { id: 'groups/create', definition: groupsCreate },
   { id: 'groups/list', definition: groupsList },

@@ -98,10 +98,13 @@ function refusesTexts(fields: AnyStruct): boolean {
   return Object.values(properties).some((schema) => Object.keys(schema).join() !== 'type')
 }
 
+/** Why a JSON body is refused that is within its bytes. */
+const FITTING = ['body-list-too-long', 'body-number-unsafe', 'body-too-deep', 'body-values-too-many'] as const
+
 function bodyProblems(body: BodySpec<unknown>): ProblemCode[] {
   if (body.kind === 'none') return []
   const always = ['request-aborted', 'server-busy'] as const
-  if (body.kind === 'json') return [...always, 'invalid-body', 'body-too-large']
+  if (body.kind === 'json') return [...always, 'invalid-body', ...FITTING, 'body-too-large']
   const { tooLarge, invalid } = body.problems ?? { tooLarge: 'body-too-large', invalid: 'body-not-utf8' }
   return [...always, tooLarge, invalid]
 }

@@ -14,7 +14,7 @@ export default defineHttp({
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,
-  body: jsonBody(CampaignCreateRequest, { bytesMax: 4_194_304 }),
+  body: jsonBody(CampaignCreateRequest, { bytesMax: 4_194_304, valuesMax: 60_000 }),
   replies: [{ status: 201, description: 'The draft.', json: CampaignRecord }],
   errors: [...CAMPAIGN_ERRORS, 'text-not-storable', 'text-too-long', 'audit-unavailable', 'body-too-large'],
   async handle({ body, actor }, ctx) {

@@ -21,7 +21,7 @@ export default defineHttp({
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
-  body: jsonBody(CampaignCreateRequest, { bytesMax: 4_194_304 }),
+  body: jsonBody(CampaignCreateRequest, { bytesMax: 4_194_304, valuesMax: 60_000 }),
   replies: [{ status: 200, description: 'The draft.', json: CampaignRecord }],
   errors: [...CAMPAIGN_ERRORS, ...DECISION_ERRORS, 'body-too-large'],
   async handle({ params, body, actor }, ctx) {

@@ -12,7 +12,7 @@ export default defineHttp({
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,
-  body: jsonBody(CampaignMatchRequest, { bytesMax: 4_194_304 }),
+  body: jsonBody(CampaignMatchRequest, { bytesMax: 4_194_304, valuesMax: 60_000 }),
   replies: [{ status: 200, description: 'Whom it means.', json: CampaignMatch }],
   errors: [...CAMPAIGN_ERRORS, 'body-too-large'],
   async handle({ body, sight }, ctx) {

@@ -13,7 +13,7 @@ export default defineHttp({
   gate: null,
   params: noParams,
   query: noQuery,
-  body: jsonBody(DiffRequest, { bytesMax: 2_097_152, invalidText: 'invalid JSON' }),
+  body: jsonBody(DiffRequest, { bytesMax: 2_097_152, valuesMax: 40_000 }),
   replies: [{ status: 200, description: 'The differences; secrets are masked.', json: ConfigDiff }],
   errors: ['diff-texts-required', 'server-busy'],
   async handle({ body }, ctx) {

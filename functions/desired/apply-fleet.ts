@@ -45,7 +45,7 @@ export default defineHttp({
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,
-  body: jsonBody(DesiredFleetRequest, { bytesMax: 4_194_304 }),
+  body: jsonBody(DesiredFleetRequest, { bytesMax: 4_194_304, valuesMax: 110_000 }),
   replies: [{ status: 200, description: 'What is done about it.', json: DesiredFleetResult }],
   errors: [
     ...FLEET_CONFIG_ERRORS,

@@ -17,7 +17,7 @@ export default defineHttp({
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,
-  body: jsonBody(FleetConfigVersionRequest),
+  body: jsonBody(FleetConfigVersionRequest, { valuesMax: 110_000 }),
   replies: [{ status: 201, description: 'The new version.', json: FleetConfigVersion }],
   errors: [
     'out-of-scope',

@@ -1,10 +1,10 @@
 import { readUntil } from '../../lib/fleet-configs/holds.ts'
 import { isStorable } from '../../lib/model/storable.ts'
 import { FLEET_CONFIG_RULES, readSelector, SELECTOR_ERRORS } from '../../lib/selectors/read-selector.ts'
-import { type Freeze, storeFreeze } from '../../lib/store/freeze.ts'
+import { storeFreeze } from '../../lib/store/freeze.ts'
 import { FreezeRecord, FreezeRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
-import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
+import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { toFreezeRecord } from './_freeze-record.ts'
 
@@ -12,12 +12,13 @@ const REASON_LENGTH_MAX = 1_024
 const FREEZE_MAX_MS = 365 * 86_400_000
 
 /**
- * Freeze workloads, or lift the freeze. Rollbacks go on; any other push to a frozen workload needs the glass broken.
+ * Freeze workloads, in place of the freeze that was there. Rollbacks go on; any other push to a frozen workload needs
+ * the glass broken. In person, as lifting it: a freeze of fewer workloads lifts that of the others.
  */
 export default defineHttp({
   route: 'PUT /api/freeze',
-  summary: 'Freeze the configs of workloads until a time, or lift the freeze.',
-  access: signedIn('settings:manage', 'nothing'),
+  summary: 'Freeze the configs of workloads until a time.',
+  access: inPerson('settings:manage', 'nothing'),
   gate: null,
   params: noParams,
   query: noQuery,
@@ -26,28 +27,21 @@ export default defineHttp({
   errors: ['reason-invalid', 'until-invalid', ...SELECTOR_ERRORS, 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
     const now = ctx.clock.now()
-    let freeze: Freeze | null = null
-    if (body.until !== undefined) {
-      const until = readUntil(body.until, now, FREEZE_MAX_MS)
-      if (until === null) return problem('until-invalid')
-      const reason = body.reason.trim()
-      if (reason === '' || reason.length > REASON_LENGTH_MAX || !isStorable(reason))
-        return problem('reason-invalid', { max: REASON_LENGTH_MAX })
-      const read = body.selector === undefined ? null : readSelector(body.selector, FLEET_CONFIG_RULES)
-      if (read !== null && !read.ok) return problem(read.code, read.details)
-      freeze = { selector: read?.selector ?? null, reason, until, setBy: actor.email, setAt: now }
-    }
+    const until = readUntil(body.until, now, FREEZE_MAX_MS)
+    if (until === null) return problem('until-invalid')
+    const reason = body.reason.trim()
+    if (reason === '' || reason.length > REASON_LENGTH_MAX || !isStorable(reason))
+      return problem('reason-invalid', { max: REASON_LENGTH_MAX })
+    const read = body.selector === undefined ? null : readSelector(body.selector, FLEET_CONFIG_RULES)
+    if (read !== null && !read.ok) return problem(read.code, read.details)
+    const freeze = { selector: read?.selector ?? null, reason, until, setBy: actor.email, setAt: now }
     const stored = await ctx.db.change('freeze.set', actor, async (tx) => {
       await storeFreeze(tx, freeze)
       await tx.record({
-        action: freeze === null ? 'freeze.lift' : 'freeze.set',
+        action: 'freeze.set',
         resource: 'settings',
         resourceId: 'freeze',
-        detail: JSON.stringify(
-          freeze === null
-            ? {}
-            : { selector: freeze.selector, reason: freeze.reason, until: freeze.until.toISOString() },
-        ),
+        detail: JSON.stringify({ selector: freeze.selector, reason, until: until.toISOString() }),
       })
       return { ok: true }
     })

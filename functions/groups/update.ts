@@ -23,7 +23,7 @@ export default defineHttp({
     'audit-unavailable',
   ],
   async handle({ params, body, actor }, ctx) {
-    const { role, scope = null } = body
+    const { role, scope } = body
     const outcome = await ctx.identity.groups.update(actor, params.id, { role, scope })
     return outcome.ok ? json(toManagedGroupRecord(outcome.group, outcome.memberCount)) : refuseGroup(outcome)
   },

@@ -5,4 +5,8 @@ import { jsonBody } from '../../runtime/define.ts'
  * The body of both canary endpoints: a config, the selection of instances that run it first, and the comment and
  * confirmation for its push.
  */
-export const canaryBody = jsonBody(CanaryRequest, { invalidText: 'invalid json body', isStrict: false })
+export const canaryBody = jsonBody(CanaryRequest, {
+  valuesMax: 20_000,
+  invalidText: 'invalid json body',
+  isStrict: false,
+})

@@ -1,5 +1,5 @@
-import { array, defaulted, enums, type Infer, literal, number, optional, string, type } from 'superstruct'
-import { anyOf, dictionary, named, note, type Sent } from './structs.ts'
+import { defaulted, enums, type Infer, literal, number, optional, string, type } from 'superstruct'
+import { anyOf, dictionary, named, note, type Sent, texts } from './structs.ts'
 import { ALERT_RULES, type TOPIC_ALERT_RULES, type WORKLOAD_ALERT_RULES } from './values.ts'
 
 export const AlertRule = named('AlertRule', '', enums(ALERT_RULES))
@@ -55,7 +55,7 @@ export type AlertResolved = Infer<typeof AlertResolved>
 export const AlertsResolveRequest = named(
   'AlertsResolveRequest',
   'Body of `POST /api/alerts/resolve`: at most 100 alerts.',
-  type({ alert_ids: array(string()), reason: defaulted(string(), '') }),
+  type({ alert_ids: texts(1_000), reason: defaulted(string(), '') }),
 )
 export type AlertsResolveRequest = Sent<typeof AlertsResolveRequest>
 

@@ -12,7 +12,7 @@ import {
 } from 'superstruct'
 import { PushAftermath, RevisionPhase, RevisionStatus } from './revisions.ts'
 import { RolloutStageRequest } from './rollouts.ts'
-import { named, note, type Sent } from './structs.ts'
+import { listOf, named, note, type Sent } from './structs.ts'
 import { APPROVAL_CLASSES, APPROVAL_STATUSES, APPROVAL_STEPS } from './values.ts'
 
 export const ApprovalStatus = named('ApprovalStatus', '', enums(APPROVAL_STATUSES))
@@ -162,7 +162,7 @@ export const ApprovalPushRequest = named(
     prod_double_confirmed: defaulted(boolean(), false),
     break_glass: defaulted(boolean(), false),
     break_glass_reason: defaulted(string(), ''),
-    stages: optional(array(RolloutStageRequest)),
+    stages: optional(listOf(100, RolloutStageRequest)),
   }),
 )
 export type ApprovalPushRequest = Sent<typeof ApprovalPushRequest>

@@ -1,4 +1,15 @@
-import { array, boolean, defaulted, enums, type Infer, number, optional, string, type } from 'superstruct'
+import {
+  array,
+  boolean,
+  defaulted,
+  enums,
+  type Infer,
+  number,
+  object,
+  optional,
+  string,
+  type,
+} from 'superstruct'
 import { ApprovalTally } from './approvals.ts'
 import { CampaignApproval } from './campaigns.ts'
 import { Selector } from './selectors.ts'
@@ -37,14 +48,14 @@ const WANTED = {
 export const AutoApplyPlanRequest = named(
   'AutoApplyPlanRequest',
   'Body of `POST /api/fleet-configs/{id}/auto-apply/plan`.',
-  type(WANTED),
+  object(WANTED),
 )
 export type AutoApplyPlanRequest = Sent<typeof AutoApplyPlanRequest>
 
 export const AutoApplyRequest = named(
   'AutoApplyRequest',
   'Body of `POST /api/fleet-configs/{id}/auto-apply`. `plan_hash` names the plan that was looked at.',
-  type({
+  object({
     ...WANTED,
     plan_hash: defaulted(string(), ''),
     comment: defaulted(string(), ''),

@@ -7,6 +7,7 @@ import {
   literal,
   nullable,
   number,
+  object,
   optional,
   string,
   type,
@@ -14,7 +15,7 @@ import {
 import { ApprovalTally } from './approvals.ts'
 import { GroupScope } from './identity.ts'
 import { Selector, SelectorExpression } from './selectors.ts'
-import { anyOf, anything, dictionary, named, note, type Sent } from './structs.ts'
+import { anyOf, anything, dictionary, listOf, named, note, type Sent, texts } from './structs.ts'
 import {
   CAMPAIGN_GATES,
   CAMPAIGN_REASONS,
@@ -51,33 +52,35 @@ export type CampaignGate = Infer<typeof CampaignGate>
 export const CampaignPatch = named(
   'CampaignPatch',
   'A change of configs that differ otherwise; its parts are done in this order. A path names key after key.',
-  type({
+  object({
     expect: note(
       'What a config must say for the patch to fit it.',
       optional(
-        array(type({ path: array(string()), exists: optional(boolean()), value: optional(anything()) })),
+        listOf(1_000, object({ path: texts(100), exists: optional(boolean()), value: optional(anything()) })),
       ),
     ),
     rename_component: optional(
-      array(
-        type({
+      listOf(
+        1_000,
+        object({
           category: enums(CATEGORIES),
           from: string(),
           to: string(),
         }),
       ),
     ),
-    remove: optional(array(array(string()))),
+    remove: optional(listOf(1_000, texts(100))),
     merge: note(
       'Mappings merge, lists and single values replace; null is a value.',
-      optional(dictionary(anything())),
+      optional(dictionary(anything(), 1_000)),
     ),
     pipeline: note(
       'A component put into pipelines (globs), or taken out of them: exactly one of `add` and `remove`.',
       optional(
-        array(
-          type({
-            pipelines: array(string()),
+        listOf(
+          1_000,
+          object({
+            pipelines: texts(1_000),
             role: enums(PIPELINE_SECTIONS),
             add: optional(string()),
             remove: optional(string()),
@@ -95,7 +98,7 @@ export const CampaignChange = named(
   'CampaignChange',
   'What is carried to the workloads: one whole config for all of them, a patch of the config that each has, or a version of the fleet config that they are under.',
   anyOf([
-    type({
+    object({
       kind: literal('text'),
       yaml: note('The config itself. Shown with `config:read_content` only.', optional(string())),
       hash: optional(string()),
@@ -104,12 +107,12 @@ export const CampaignChange = named(
         optional(boolean()),
       ),
     }),
-    type({
+    object({
       kind: literal('patch'),
       patch: note('Shown with `config:read_content` only.', optional(CampaignPatch)),
       hash: optional(string()),
     }),
-    type({
+    object({
       kind: literal('version'),
       fleet_config_id: string(),
       number: number(),
@@ -126,18 +129,18 @@ export type CampaignChange = Infer<typeof CampaignChange>
 export const CampaignScope = named(
   'CampaignScope',
   'Which workloads are meant: those of the selector and those that are named, without the excluded ones. Of a version all that are under its fleet config where neither is said.',
-  type({
+  object({
     selector: optional(Selector),
-    workload_ids: optional(array(string())),
+    workload_ids: optional(texts(25_000)),
     exclude_selector: optional(Selector),
-    exclude_ids: optional(array(string())),
+    exclude_ids: optional(texts(25_000)),
     exclude_names: note(
       'Names as the fleet shows them, of hosts, or of Kubernetes objects, with globs (`*`, `?`).',
-      optional(array(string())),
+      optional(texts(2_000)),
     ),
     cut_to: note(
       'Set by the server where whoever made it may push within scopes only: of those that are meant, the ones within any of these. What is sent here does not count.',
-      optional(array(GroupScope)),
+      optional(listOf(1_000, GroupScope)),
     ),
   }),
 )
@@ -146,7 +149,7 @@ export type CampaignScope = Infer<typeof CampaignScope>
 export const CampaignMatchRequest = named(
   'CampaignMatchRequest',
   'Body of `POST /api/campaigns/match`.',
-  type({
+  object({
     scope: CampaignScope,
     fleet_config_id: note(
       'Of a campaign that carries a version: without selector and ids all that are under this fleet config are meant.',
@@ -184,7 +187,7 @@ export type CampaignMatch = Infer<typeof CampaignMatch>
 export const CampaignWave = named(
   'CampaignWave',
   'One wave: so many workloads, or so many of a hundred, or those of a selector. The last wave takes the rest.',
-  type({
+  object({
     count: optional(number()),
     percentage: optional(number()),
     selector: optional(Selector),
@@ -196,7 +199,7 @@ export type CampaignWave = Infer<typeof CampaignWave>
 export const CampaignLimits = named(
   'CampaignLimits',
   'What halts a campaign: more than this many workloads. Absent ones follow from its size: none in the first wave, then the greater of 3 and 1 %; for silent ones 5 %.',
-  type({
+  object({
     failed: optional(number()),
     unhealthy: optional(number()),
     drifted: note(
@@ -211,8 +214,8 @@ export type CampaignLimits = Infer<typeof CampaignLimits>
 export const CampaignWindow = named(
   'CampaignWindow',
   'When workloads may be started: on these days, from one time to another, UTC.',
-  type({
-    days: note('0 is Sunday; absent means every day.', optional(array(number()))),
+  object({
+    days: note('0 is Sunday; absent means every day.', optional(listOf(100, number()))),
     from: note('`HH:MM`.', string()),
     to: note('`HH:MM`; earlier than `from` means the next day.', string()),
   }),
@@ -221,18 +224,18 @@ export type CampaignWindow = Infer<typeof CampaignWindow>
 
 /** The rules of a campaign, as bodies ask for them. */
 export const CAMPAIGN_RULES = {
-  waves: optional(array(CampaignWave)),
+  waves: optional(listOf(100, CampaignWave)),
   limits: optional(CampaignLimits),
   max_in_flight: note('Instances that are changed at one time.', optional(number())),
   catch_up_seconds: note('How long workloads that are away are waited for.', optional(number())),
-  windows: optional(array(CampaignWindow)),
+  windows: optional(listOf(100, CampaignWindow)),
   retry_quarantined: note('Push a config again where it has failed before.', optional(boolean())),
 }
 
 export const CampaignCreateRequest = named(
   'CampaignCreateRequest',
   'Body of `POST /api/campaigns` and `PUT /api/campaigns/{id}`.',
-  type({
+  object({
     name: defaulted(string(), ''),
     description: defaulted(string(), ''),
     change: CampaignChange,
@@ -256,7 +259,7 @@ export type CampaignDecisionRequest = Sent<typeof CampaignDecisionRequest>
 export const CampaignContinueRequest = named(
   'CampaignContinueRequest',
   'Body of `POST …/continue`; a raised limit needs a comment.',
-  type({ comment: defaulted(string(), ''), limits: optional(CampaignLimits) }),
+  object({ comment: defaulted(string(), ''), limits: optional(CampaignLimits) }),
 )
 export type CampaignContinueRequest = Sent<typeof CampaignContinueRequest>
 

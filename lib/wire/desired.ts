@@ -1,4 +1,4 @@
-import { boolean, defaulted, enums, type Infer, number, optional, string, type } from 'superstruct'
+import { boolean, defaulted, enums, type Infer, number, object, optional, string, type } from 'superstruct'
 import { CAMPAIGN_RULES, CampaignStatus } from './campaigns.ts'
 import { FleetConfigRequest, FleetConfigVersionRequest } from './fleet-configs.ts'
 import { named, note, type Sent } from './structs.ts'
@@ -6,7 +6,7 @@ import { named, note, type Sent } from './structs.ts'
 export const DesiredRequest = named(
   'DesiredRequest',
   'Body of `POST /api/workloads/{id}/config/desired`.',
-  type({
+  object({
     owner: note('Who keeps the config, such as the name of a repository.', defaulted(string(), '')),
     config: defaulted(string(), ''),
     commit_sha: defaulted(string(), ''),
@@ -54,14 +54,14 @@ const { content, variables, table } = FleetConfigVersionRequest.schema
 export const DesiredFleetRequest = named(
   'DesiredFleetRequest',
   'Body of `POST /api/fleet-configs/desired`: a fleet config by its name, what its newest version is to say, and how it is carried.',
-  type({
+  object({
     owner: note('Who keeps the config, such as the name of a repository.', defaulted(string(), '')),
     ...FleetConfigRequest.schema,
     content,
     variables,
     table,
     campaign: optional(
-      type({
+      object({
         takeover: note(
           'Whether workloads that muster never pushed to are changed as well; there is no way back for them.',
           optional(boolean()),

@@ -11,7 +11,7 @@ import {
   type,
 } from 'superstruct'
 import { RiskLevel, RiskScore } from './plan.ts'
-import { anyOf, anything, dictionary, named, note, type Sent } from './structs.ts'
+import { anyOf, anything, dictionary, listOf, named, note, type Sent, textsByKey } from './structs.ts'
 import { PIPELINE_SECTIONS } from './values.ts'
 
 export const ChangeKind = named(
@@ -22,7 +22,7 @@ export const ChangeKind = named(
 export type ChangeKind = Infer<typeof ChangeKind>
 
 const Text = defaulted(string(), '')
-const Labels = defaulted(dictionary(string()), () => ({}))
+const Labels = defaulted(textsByKey(1_000), () => ({}))
 const described = {
   display_name: Text,
   workload_type: Text,
@@ -49,7 +49,7 @@ export const DiffRequest = named(
       type({
         workload_id: Text,
         ...described,
-        fleet_peers: defaulted(array(DiffPeer), () => []),
+        fleet_peers: defaulted(listOf(2_000, DiffPeer), () => []),
       }),
     ),
   }),

@@ -7,12 +7,13 @@ import {
   integer,
   nullable,
   number,
+  object,
   optional,
   string,
   type,
 } from 'superstruct'
 import { Selector } from './selectors.ts'
-import { dictionary, named, note, type Sent } from './structs.ts'
+import { dictionary, listOf, named, note, type Sent, texts, textsByKey } from './structs.ts'
 import { VARIABLE_KINDS } from './values.ts'
 
 const Text = defaulted(string(), '')
@@ -81,7 +82,7 @@ export type VersionVariable = Infer<typeof VersionVariable>
 export const ValueTable = named(
   'ValueTable',
   'Values by the value of a trusted label.',
-  type({ label: string(), rows: dictionary(dictionary(string())) }),
+  type({ label: string(), rows: dictionary(textsByKey(1_000), 2_000) }),
 )
 export type ValueTable = Infer<typeof ValueTable>
 
@@ -106,7 +107,7 @@ export const FleetConfigVersionRequest = named(
   'Body of `POST /api/fleet-configs/{id}/versions`.',
   type({
     content: Text,
-    variables: defaulted(array(VersionVariable), () => []),
+    variables: defaulted(listOf(1_000, VersionVariable), () => []),
     table: optional(ValueTable),
     comment: Text,
   }),
@@ -160,7 +161,7 @@ export const HoldsRequest = named(
   type({
     workload_ids: note(
       'At most 500.',
-      defaulted(array(string()), () => []),
+      defaulted(texts(1_000), () => []),
     ),
     reason: Text,
     until: note('Seven days from now where it is absent.', optional(string())),
@@ -174,7 +175,7 @@ export const HoldsReleaseRequest = named(
   type({
     workload_ids: note(
       'At most 500.',
-      defaulted(array(string()), () => []),
+      defaulted(texts(1_000), () => []),
     ),
   }),
 )
@@ -223,8 +224,8 @@ export type FreezeRecord = Infer<typeof FreezeRecord>
 
 export const FreezeRequest = named(
   'FreezeRequest',
-  'Body of `PUT /api/freeze`. Without `until` the freeze is lifted; without `selector` it is about the whole fleet.',
-  type({ selector: optional(Selector), reason: Text, until: optional(string()) }),
+  'Body of `PUT /api/freeze`. Without `selector` it is about the whole fleet.',
+  object({ selector: optional(Selector), reason: Text, until: string() }),
 )
 export type FreezeRequest = Sent<typeof FreezeRequest>
 
@@ -251,6 +252,6 @@ export type WorkloadVariables = Infer<typeof WorkloadVariables>
 export const WorkloadVariablesRequest = named(
   'WorkloadVariablesRequest',
   'Body of `PUT /api/workloads/{id}/variables`: all of them.',
-  type({ values: defaulted(dictionary(string()), () => ({})) }),
+  type({ values: defaulted(textsByKey(1_000), () => ({})) }),
 )
 export type WorkloadVariablesRequest = Sent<typeof WorkloadVariablesRequest>

@@ -5,12 +5,14 @@ import {
   enums,
   type Infer,
   literal,
+  nullable,
   number,
+  object,
   optional,
   string,
   type,
 } from 'superstruct'
-import { named, note, type Sent } from './structs.ts'
+import { named, note, type Sent, texts } from './structs.ts'
 import { LANGUAGES, SIGN_IN_REFUSALS, THEMES } from './values.ts'
 
 export const LoginRequest = named(
@@ -53,7 +55,7 @@ export type AuthMethods = Infer<typeof AuthMethods>
 export const GroupScope = named(
   'GroupScope',
   'The workloads whose trusted label has one of the values; one without the label is outside.',
-  type({ key: note('A trusted label, such as `muster/env`.', string()), values: array(string()) }),
+  type({ key: note('A trusted label, such as `muster/env`.', string()), values: texts(1_000) }),
 )
 export type GroupScope = Infer<typeof GroupScope>
 
@@ -78,15 +80,22 @@ export type ManagedGroupRecord = Infer<typeof ManagedGroupRecord>
 
 export const GroupUpdateRequest = named(
   'GroupUpdateRequest',
-  'Body of `PUT /api/groups/{id}`. Without a scope the role holds everywhere.',
-  type({ role: defaulted(string(), ''), scope: optional(GroupScope) }),
+  'Body of `PUT /api/groups/{id}`.',
+  object({
+    role: defaulted(string(), ''),
+    scope: note('Null says that the role holds everywhere.', nullable(GroupScope)),
+  }),
 )
 export type GroupUpdateRequest = Sent<typeof GroupUpdateRequest>
 
 export const GroupCreateRequest = named(
   'GroupCreateRequest',
-  'Body of `POST /api/groups`. Without a scope the role holds everywhere.',
-  type({ name: defaulted(string(), ''), role: defaulted(string(), ''), scope: optional(GroupScope) }),
+  'Body of `POST /api/groups`. Without a scope, or with null, the role holds everywhere.',
+  object({
+    name: defaulted(string(), ''),
+    role: defaulted(string(), ''),
+    scope: optional(nullable(GroupScope)),
+  }),
 )
 export type GroupCreateRequest = Sent<typeof GroupCreateRequest>
 
@@ -161,7 +170,7 @@ export const UserCreateRequest = named(
   type({
     email: defaulted(string(), ''),
     password: defaulted(string(), ''),
-    groups: defaulted(array(string()), () => []),
+    groups: defaulted(texts(1_000), () => []),
   }),
 )
 export type UserCreateRequest = Sent<typeof UserCreateRequest>
@@ -169,7 +178,7 @@ export type UserCreateRequest = Sent<typeof UserCreateRequest>
 export const UserUpdateRequest = named(
   'UserUpdateRequest',
   'Body of `PATCH /api/users/{id}`.',
-  type({ groups: optional(array(string())), password: optional(string()) }),
+  type({ groups: optional(texts(1_000)), password: optional(string()) }),
 )
 export type UserUpdateRequest = Sent<typeof UserUpdateRequest>
 
@@ -199,7 +208,7 @@ export const ApiTokenRequest = named(
   'Body of `POST /api/tokens` and `POST /api/service-accounts/{id}/tokens`; `expires_at` is at most a year away.',
   type({
     name: defaulted(string(), ''),
-    permissions: defaulted(array(string()), () => []),
+    permissions: defaulted(texts(1_000), () => []),
     expires_at: defaulted(string(), ''),
   }),
 )
@@ -265,7 +274,7 @@ export const ServiceAccountCreateRequest = named(
   type({
     name: defaulted(string(), ''),
     owner_id: defaulted(string(), ''),
-    groups: defaulted(array(string()), () => []),
+    groups: defaulted(texts(1_000), () => []),
   }),
 )
 export type ServiceAccountCreateRequest = Sent<typeof ServiceAccountCreateRequest>
@@ -273,7 +282,7 @@ export type ServiceAccountCreateRequest = Sent<typeof ServiceAccountCreateReques
 export const ServiceAccountUpdateRequest = named(
   'ServiceAccountUpdateRequest',
   'Body of `PATCH /api/service-accounts/{id}`.',
-  type({ owner_id: optional(string()), groups: optional(array(string())) }),
+  type({ owner_id: optional(string()), groups: optional(texts(1_000)) }),
 )
 export type ServiceAccountUpdateRequest = Sent<typeof ServiceAccountUpdateRequest>
 

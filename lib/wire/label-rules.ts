@@ -11,7 +11,7 @@ import {
   type,
 } from 'superstruct'
 import { Selector } from './selectors.ts'
-import { dictionary, named, note, type Sent } from './structs.ts'
+import { dictionary, named, note, type Sent, textsByKey } from './structs.ts'
 
 const Text = defaulted(string(), '')
 
@@ -24,7 +24,7 @@ const RULE = {
   selector: note('By `identity/…` alone; absent for a list.', optional(Selector)),
   labels: note(
     'Trusted labels, without the prefix; what the selector means gets them.',
-    optional(dictionary(string())),
+    optional(textsByKey(1_000)),
   ),
   list: note(
     'CSV: the first line names an identity key (`host.name`) and then labels, each other line a host and its labels.',

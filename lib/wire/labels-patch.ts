@@ -1,19 +1,19 @@
-import { array, boolean, defaulted, type Infer, number, optional, string, type } from 'superstruct'
+import { boolean, defaulted, type Infer, number, object, optional, type } from 'superstruct'
 import { Selector } from './selectors.ts'
-import { dictionary, named, note, type Sent } from './structs.ts'
+import { named, note, type Sent, texts, textsByKey } from './structs.ts'
 
 export const LabelsPatch = named(
   'LabelsPatch',
   'Body of `PATCH /api/workloads/labels`.',
-  type({
+  object({
     selector: note(
       'Needed unless workloads are named; where both are given, both are meant.',
       defaulted(Selector, () => ({})),
     ),
-    workload_ids: note('At most 500.', optional(array(string()))),
+    workload_ids: note('At most 500.', optional(texts(1_000))),
     labels: note(
       'Trusted labels, without the prefix.',
-      defaulted(dictionary(string()), () => ({})),
+      defaulted(textsByKey(1_000), () => ({})),
     ),
     dry_run: note('Only count.', defaulted(boolean(), false)),
   }),

@@ -7,12 +7,11 @@ import {
   literal,
   nullable,
   optional,
-  record,
   string,
   type,
 } from 'superstruct'
 import { ValidationErrorWire } from './errors.ts'
-import { named, type Sent } from './structs.ts'
+import { named, type Sent, textsByKey } from './structs.ts'
 import { MIGRATION_VENDORS } from './values.ts'
 
 export const MigrationVendor = named('MigrationVendor', '', enums(MIGRATION_VENDORS))
@@ -24,7 +23,7 @@ export const MigrationPreviewRequest = named(
   type({
     vendor: defaulted(string(), ''),
     source: defaulted(string(), ''),
-    labels: defaulted(record(string(), string()), () => ({})),
+    labels: defaulted(textsByKey(1_000), () => ({})),
     context: optional(type({ otlp_endpoint: optional(nullable(string())) })),
   }),
 )

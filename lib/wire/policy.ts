@@ -1,5 +1,5 @@
 import { array, boolean, enums, type Infer, literal, number, optional, string, type } from 'superstruct'
-import { named, type Sent } from './structs.ts'
+import { named, type Sent, texts } from './structs.ts'
 
 export const PolicyDecision = named('PolicyDecision', '', enums(['pass', 'warn', 'block']))
 export type PolicyDecision = Infer<typeof PolicyDecision>
@@ -104,18 +104,18 @@ export const PolicyPreviewRequest = named(
     ),
     settings: optional(
       type({
-        allowed_otlp_endpoints: optional(array(string())),
-        critical_exporters: optional(array(string())),
-        required_resource_attributes: optional(array(string())),
+        allowed_otlp_endpoints: optional(texts(1_000)),
+        critical_exporters: optional(texts(1_000)),
+        required_resource_attributes: optional(texts(1_000)),
         sampling: optional(type({ min_percentage: optional(number()), max_percentage: optional(number()) })),
       }),
     ),
     context: optional(
       type({
         environment: optional(string()),
-        endpoint_allowlist: optional(array(string())),
-        critical_exporters: optional(array(string())),
-        required_resource_attributes: optional(array(string())),
+        endpoint_allowlist: optional(texts(1_000)),
+        critical_exporters: optional(texts(1_000)),
+        required_resource_attributes: optional(texts(1_000)),
         max_sampling_percentage: optional(number()),
       }),
     ),

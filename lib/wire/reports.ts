@@ -13,7 +13,7 @@ import {
   string,
   type,
 } from 'superstruct'
-import { anyOf, dictionary, itself, named, note, recordOf } from './structs.ts'
+import { anyOf, dictionary, itself, named, note, recordOf, texts, textsByKey } from './structs.ts'
 import { REPORT_FORMATS, REPORT_INCLUDES } from './values.ts'
 
 export const ReportInclude = named('ReportInclude', '', enums(REPORT_INCLUDES))
@@ -26,9 +26,9 @@ export const ReportScope = named(
   'ReportScope',
   'Exactly one of `workload_ids`, `group_id`, `selector` and `whole_fleet`; times are RFC 3339 with a zone.',
   type({
-    workload_ids: optional(array(string())),
+    workload_ids: optional(texts(25_000)),
     group_id: optional(string()),
-    selector: optional(dictionary(string())),
+    selector: optional(textsByKey(1_000)),
     whole_fleet: optional(boolean()),
     since: optional(string()),
     until: optional(string()),

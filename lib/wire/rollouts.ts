@@ -11,7 +11,7 @@ import {
   type,
 } from 'superstruct'
 import { ErrorParameters, PushAftermath, RevisionErrorGroup, RolloutStatus } from './revisions.ts'
-import { dictionary, named, note, type Sent } from './structs.ts'
+import { listOf, named, note, type Sent, texts, textsByKey } from './structs.ts'
 import { CANARY_STRATEGIES, ROLLOUT_GATES } from './values.ts'
 
 export const RolloutGateName = named('RolloutGateName', '', enums(ROLLOUT_GATES))
@@ -24,7 +24,7 @@ export const RolloutStageRequest = named(
     count: optional(number()),
     percentage: optional(number()),
     dwell_seconds: note('How long the gates must hold before the next stage starts.', defaulted(number(), 0)),
-    gates: optional(array(RolloutGateName)),
+    gates: optional(listOf(100, RolloutGateName)),
   }),
 )
 export type RolloutStageRequest = Infer<typeof RolloutStageRequest>
@@ -97,10 +97,10 @@ export const CanarySelection = named(
   type({
     strategy: defaulted(string(), ''),
     instance_uid: optional(string()),
-    instance_uids: optional(array(string())),
+    instance_uids: optional(texts(10_000)),
     count: optional(number()),
     percentage: optional(number()),
-    labels: optional(dictionary(string())),
+    labels: optional(textsByKey(1_000)),
   }),
 )
 export type CanarySelection = Infer<typeof CanarySelection>

@@ -1,4 +1,4 @@
-import { define, lazy, record, Struct, string, type, union } from 'superstruct'
+import { array, define, lazy, record, Struct, string, type, union } from 'superstruct'
 
 // What the schemas of bodies need beside superstruct: names and notes for the OpenAPI document, and records and unions
 // that keep their parts, so that a JSON schema can be derived from them.
@@ -12,6 +12,8 @@ interface Name {
 export interface AnyStruct {
   readonly type: string
   readonly schema: unknown
+  /** Its own for each list and dictionary, also once that is optional or has a default. */
+  readonly entries: object
   is(value: unknown): boolean
   validate(value: unknown, options?: { coerce?: boolean }): readonly [unknown, unknown]
 }
@@ -24,7 +26,7 @@ const NOTES = new WeakMap<object, string>()
  * words), so the name is stored under that one.
  */
 function identityOf(struct: AnyStruct): object {
-  const isShared = struct.type === 'type' || struct.type === 'enums'
+  const isShared = ['type', 'object', 'enums'].includes(struct.type)
   return isShared ? (struct.schema as object) : struct
 }
 
@@ -64,9 +66,63 @@ export function recordOf<Word extends string, T, S>(
   return type(fields as Record<Word, Struct<T, S>>) as never
 }
 
-/** A record with the same struct under any key. */
-export function dictionary<T, S>(values: Struct<T, S>): Struct<Record<string, T>, Struct<T, S>> {
-  return new Struct({ ...(record(string(), values) as object), type: 'record', schema: values } as never)
+const BOUNDS = new WeakMap<object, number>()
+
+/** How many entries a list or a dictionary of a request may have; null for one that only answers have. */
+export const boundOf = (struct: AnyStruct): number | null => BOUNDS.get(struct.entries) ?? null
+
+function bounded<Of extends AnyStruct>(max: number, struct: Of): Of {
+  BOUNDS.set(struct.entries, max)
+  return struct
+}
+
+/** A list of a request. One that is longer is refused before its elements are looked at. */
+export const listOf = <T, S>(max: number, element: Struct<T, S>): Struct<T[], Struct<T, S>> =>
+  bounded(max, array(element as never) as never)
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+
+/** A list of texts in a request; checked in one go, because such lists are the long ones. */
+export function texts(max: number): Struct<string[], Struct<string, null>> {
+  const struct = new Struct<string[], Struct<string, null>>({
+    type: 'array',
+    schema: string(),
+    entries: () => [],
+    validator(value, { path }) {
+      if (!Array.isArray(value)) return 'expected a list'
+      const wrong = value.findIndex((element) => !isText(element))
+      return wrong === -1 || { path: [...path, wrong], type: 'string', message: 'expected a text' }
+    },
+  })
+  return bounded(max, struct)
+}
+
+/** Texts by any key in a request, likewise. */
+export function textsByKey(max: number): Struct<Record<string, string>, Struct<string, null>> {
+  const struct = new Struct<Record<string, string>, Struct<string, null>>({
+    type: 'record',
+    schema: string(),
+    entries: () => [],
+    validator(value, { path }) {
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'expected an object'
+      const wrong = Object.entries(value).find(([, text]) => !isText(text))
+      return wrong === undefined || { path: [...path, wrong[0]], type: 'string', message: 'expected a text' }
+    },
+  })
+  return bounded(max, struct)
+}
+
+/** A record with the same struct under any key; in a request with at most so many of them. */
+export function dictionary<T, S>(
+  values: Struct<T, S>,
+  max?: number,
+): Struct<Record<string, T>, Struct<T, S>> {
+  const struct = new Struct({
+    ...(record(string(), values) as object),
+    type: 'record',
+    schema: values,
+  } as never)
+  return (max === undefined ? struct : bounded(max, struct as never)) as never
 }
 
 /** One of several structs. */

@@ -1,5 +1,5 @@
 import { array, boolean, defaulted, enums, type Infer, optional, string, type } from 'superstruct'
-import { named, note, type Sent } from './structs.ts'
+import { named, note, type Sent, texts } from './structs.ts'
 
 export const TemplateKind = named('TemplateKind', '', enums(['saved', 'template', 'draft', 'known_good']))
 export type TemplateKind = Infer<typeof TemplateKind>
@@ -49,7 +49,7 @@ export const TemplateCreateRequest = named(
     kind: defaulted(string(), ''),
     category: defaulted(string(), ''),
     stack: defaulted(string(), ''),
-    tags: defaulted(array(string()), () => []),
+    tags: defaulted(texts(1_000), () => []),
     source_type: defaulted(string(), ''),
   }),
 )

@@ -1,17 +1,6 @@
-import {
-  array,
-  boolean,
-  defaulted,
-  enums,
-  type Infer,
-  number,
-  optional,
-  record,
-  string,
-  type,
-} from 'superstruct'
+import { array, boolean, defaulted, enums, type Infer, number, optional, string, type } from 'superstruct'
 import { ErrorParameters, RevisionRecord } from './revisions.ts'
-import { dictionary, named, note, type Sent } from './structs.ts'
+import { dictionary, named, note, type Sent, textsByKey } from './structs.ts'
 import { REMOTE_CONFIG_STATES, WORKLOAD_STATUSES, WORKLOAD_TROUBLES } from './values.ts'
 
 export const WorkloadStatus = named('WorkloadStatus', '', enums(WORKLOAD_STATUSES))
@@ -127,7 +116,7 @@ export type WorkloadRecord = Infer<typeof WorkloadRecord>
 export const TrustedLabelsRequest = named(
   'TrustedLabelsRequest',
   'Body of `PUT /api/workloads/{id}/trusted-labels`: replaces them all; keys without the prefix.',
-  type({ labels: defaulted(record(string(), string()), () => ({})) }),
+  type({ labels: defaulted(textsByKey(1_000), () => ({})) }),
 )
 export type TrustedLabelsRequest = Sent<typeof TrustedLabelsRequest>
 

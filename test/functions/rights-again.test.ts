@@ -343,6 +343,7 @@ describe('whoever loses the right in the moment of a change of what belongs to a
   it('changes no setting, template, freeze, push group or rule', async () => {
     const until = new Date(scene.ctx.clock.now().getTime() + 3_600_000).toISOString()
     await change('freeze/set', 'PUT /api/freeze', { reason: 'holidays', until })
+    await change('freeze/lift', 'DELETE /api/freeze')
     await change('settings/recommend-version', 'PUT /api/settings/recommended-version', {
       version: '0.120.0',
     })
@@ -372,7 +373,7 @@ describe('whoever loses the right in the moment of a change of what belongs to a
   it('changes no user, group, service account or token', async () => {
     const group = { name: 'testers', role: 'editor' }
     const { id } = await change<WithId>('groups/create', 'POST /api/groups', group)
-    await change('groups/update', `PUT /api/groups/${id}`, { role: 'viewer' })
+    await change('groups/update', `PUT /api/groups/${id}`, { role: 'viewer', scope: null })
     await change('groups/remove', `DELETE /api/groups/${id}`)
     const account = { name: 'bot', owner_id: bob.userId, groups: ['editor'] }
     const bot = await change<WithId>('service-accounts/create', 'POST /api/service-accounts', account)

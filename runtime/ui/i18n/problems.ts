@@ -19,8 +19,12 @@ export const problemTexts = defineTexts({
     approval_not_pending: 'Somebody has answered this request already.',
     approval_required: 'This request is not approved.',
     audit_unavailable: 'Nothing was handed out: the audit log could not be written. It is safe to try again.',
+    body_list_too_long: '{field} has more than {max} entries.',
     body_not_utf8: 'The text is not valid UTF-8.',
+    body_number_unsafe: '{field} has a number that cannot be held exactly: write it as a text.',
+    body_too_deep: 'What was sent is nested deeper than {max} levels.',
     body_too_large: 'This is too large for the server.',
+    body_values_too_many: 'What was sent has more than {max} values.',
     break_glass_reason_required: 'A push without approval needs a reason.',
     auto_apply_in_force: 'A version applies by itself: ask for another selector or priority there.',
     auto_apply_lapsed: 'What was approved does not hold any more ({reason}). Ask for it again.',
@@ -294,8 +298,13 @@ export const problemTexts = defineTexts({
     approval_required: 'Cette demande n’est pas approuvée.',
     audit_unavailable:
       'Rien n’a été remis : le journal d’audit n’a pas pu être écrit. Vous pouvez réessayer sans risque.',
+    body_list_too_long: '{field} a plus de {max} entrées.',
     body_not_utf8: 'Le texte n’est pas de l’UTF-8 valide.',
+    body_number_unsafe:
+      '{field} contient un nombre qui ne peut pas être tenu exactement : écrivez-le comme un texte.',
+    body_too_deep: 'Ce qui a été envoyé est imbriqué sur plus de {max} niveaux.',
     body_too_large: 'C’est trop volumineux pour le serveur.',
+    body_values_too_many: 'Ce qui a été envoyé contient plus de {max} valeurs.',
     break_glass_reason_required: 'Pousser sans approbation exige une raison.',
     auto_apply_in_force:
       'Une version s’applique d’elle-même : demandez là un autre sélecteur ou une autre priorité.',

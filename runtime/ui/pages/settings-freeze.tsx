@@ -20,7 +20,7 @@ function InForce({ of, onDone }: { of: Freeze; onDone: () => void }) {
   const words = say(freezeTexts)
   const { about, open, close, done } = useDialog<'lifting'>(onDone)
   const lift = async () => {
-    const lifted = await api.setFreeze({})
+    const lifted = await api.liftFreeze()
     if (!lifted.ok) {
       close()
       return toastFailure(lifted)

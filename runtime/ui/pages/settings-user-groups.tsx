@@ -72,8 +72,8 @@ function GroupForm({ group, onClose, onDone }: DialogProps<ManagedGroupRecord | 
   const isBound = where.value === 'within'
   const isFit = SCOPABLE_ROLES.some((one) => one === role.value)
   const submit = async () => {
-    const scope = isBound ? { scope: { key: key.value.trim(), values: readValues(values.value) } } : {}
-    const gift = { role: role.value, ...scope }
+    const scope = isBound ? { key: key.value.trim(), values: readValues(values.value) } : null
+    const gift = { role: role.value, scope }
     const result =
       group === null
         ? await api.createGroup({ name: name.value.trim(), ...gift })

@@ -327,6 +327,7 @@ export const api = {
   deleteLabelRule: (id: string, isMeant: boolean) =>
     call<void>('DELETE', `/api/label-rules/${e(id)}`, { query: { confirm_lowering: isMeant || undefined } }),
   freeze: (signal?: Signal) => call<FreezeRecord>('GET', '/api/freeze', { signal }),
+  liftFreeze: () => call<void>('DELETE', '/api/freeze'),
   setFreeze: (request: FreezeRequest) => call<FreezeRecord>('PUT', '/api/freeze', { json: request }),
 
   templates: (signal?: Signal) => call<TemplateRecord[]>('GET', '/api/configs', { signal }),

@@ -143,7 +143,7 @@ describe('a version for newcomers', () => {
     for (let n = 0; n < 3; n++) await scene.work(16_000)
     expect(await scene.leftOut()).toEqual({ 'vm-4': 'frozen' })
     expect(scene.agent('vm-4').offered()).toEqual([])
-    await scene.call('PUT /api/freeze', {}, admin)
+    await scene.call('DELETE /api/freeze', undefined, admin)
     for (let n = 0; n < 3; n++) await scene.work(16_000)
     expect(scene.runs('vm-4')).toBe(hashOn(2, 'vm-4'))
   })

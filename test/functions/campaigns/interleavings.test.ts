@@ -223,7 +223,7 @@ describe('a freeze', () => {
     for (let n = 0; n < 4; n++) await work(300)
     expect(runs().filter((hash) => hash === SECOND)).toHaveLength(1)
     expect((await record(id)).counts).toMatchObject({ applied: 1, skipped: 3 })
-    await invoke(ctx, 'PUT /api/freeze', { as: admin.token, body: {} })
+    await invoke(ctx, 'DELETE /api/freeze', { as: admin.token })
   })
 })
 

@@ -3,7 +3,7 @@ import { configHash } from '../../../lib/model/config-hash.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
-import { invoke, signIn } from '../../support/invoke.ts'
+import { invoke, makeApiToken, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml } from '../../support/push-config.ts'
 
@@ -67,10 +67,12 @@ it('a freeze is about those that it selects, or about all, and is lifted', async
   expect(await push(4317)).toMatchObject({ status: 202 })
   await call('PUT /api/freeze', { reason: 'all of them', until: hence(HOUR) })
   expect(await push(4318)).toMatchObject({ status: 409 })
-  expect(await call('PUT /api/freeze', {})).toMatchObject({ status: 200, json: { freeze: null } })
+  expect(await call('DELETE /api/freeze')).toMatchObject({ status: 204 })
+  expect(await call('GET /api/freeze')).toMatchObject({ json: { freeze: null } })
   expect(await push(4319)).toMatchObject({ status: 202 })
   const editor = (await signIn(ctx, { groups: ['editor'] })).token
-  expect(await call('PUT /api/freeze', {}, editor)).toMatchObject({ status: 403 })
+  for (const request of ['PUT /api/freeze', 'DELETE /api/freeze'])
+    expect(await call(request, { reason: 'x', until: hence(HOUR) }, editor)).toMatchObject({ status: 403 })
   for (const body of [
     { reason: 'x', until: hence(-1) },
     { reason: 'x', until: 'tomorrow' },
@@ -81,6 +83,36 @@ it('a freeze is about those that it selects, or about all, and is lifted', async
     { reason: 'x', until: hence(HOUR), selector: { types: ['collector'] } },
   ])
     expect(await call('PUT /api/freeze', body)).toMatchObject({ status: 400 })
+})
+
+it('is neither lifted nor widened by a request that misspells a field, or leaves it empty', async () => {
+  const selector = { match_labels: { 'identity/host.name': 'web-*' } }
+  const inForce = { selector, reason: 'Black Friday', until: hence(HOUR) }
+  await call('PUT /api/freeze', inForce)
+  for (const body of [
+    {},
+    { reason: 'x' },
+    { reason: 'x', untill: hence(HOUR) },
+    { reason: 'x', until: null },
+    { reason: 'x', until: '' },
+    { reason: 'x', until: hence(HOUR), selektor: selector },
+    { reason: 'x', until: hence(HOUR), selector: null },
+    { reason: 'x', until: hence(HOUR), selector: { match_label: {}, match_labels: selector.match_labels } },
+  ])
+    expect(await call('PUT /api/freeze', body), JSON.stringify(body)).toMatchObject({ status: 400 })
+  expect(await call('GET /api/freeze')).toMatchObject({ json: { freeze: inForce } })
+})
+
+it('is set and lifted in person: a token does neither', async () => {
+  const { token } = await makeApiToken(ctx, await signIn(ctx), ['settings:manage'])
+  await call('PUT /api/freeze', { reason: 'x', until: hence(HOUR) })
+  const soon = { reason: 'x', until: hence(1_000) }
+  for (const request of ['PUT /api/freeze', 'DELETE /api/freeze'])
+    expect(await call(request, soon, token)).toMatchObject({
+      status: 403,
+      json: { code: 'session_required' },
+    })
+  expect(await call('GET /api/freeze')).toMatchObject({ json: { freeze: { reason: 'x' } } })
 })
 
 it('a push by hand to a workload under a fleet config holds it; to any other it does not', async () => {

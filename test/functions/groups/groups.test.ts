@@ -46,7 +46,7 @@ describe('a group', () => {
       ['viewer', true],
       ['staging-editors', false],
     ])
-    const changed = await call(`PUT /api/groups/${group.id}`, { role: 'editor' })
+    const changed = await call(`PUT /api/groups/${group.id}`, { role: 'editor', scope: null })
     expect(changed).toMatchObject({ status: 200, json: { name: 'staging-editors', role: 'editor' } })
     expect(changed.json).not.toHaveProperty('scope')
     expect(JSON.parse((await newest()).detail)).toMatchObject({
@@ -90,9 +90,22 @@ describe('a group', () => {
     await expect(database.pool.execute(insert)).rejects.toThrow(/check constraint/)
   })
 
+  it('reaches no further through a request that leaves its scope out, or misspells it', async () => {
+    const group = await make()
+    for (const more of [{}, { scop: SCOPE }, { scope: SCOPE, scop: SCOPE }]) {
+      expect(await call(`PUT /api/groups/${group.id}`, { role: 'editor', ...more })).toMatchObject({
+        status: 400,
+        json: { code: 'invalid_body' },
+      })
+    }
+    const misspelt = { name: 'wide', role: 'editor', scop: SCOPE }
+    expect(await call('POST /api/groups', misspelt)).toMatchObject({ status: 400 })
+    expect((await list()).slice(3)).toMatchObject([{ id: group.id, scope: group.scope }])
+  })
+
   it('of the system stays as it is, and one with members stays', async () => {
     const [system] = await list()
-    expect(await call(`PUT /api/groups/${system!.id}`, { role: 'viewer' })).toMatchObject({
+    expect(await call(`PUT /api/groups/${system!.id}`, { role: 'viewer', scope: null })).toMatchObject({
       status: 409,
       json: { code: 'group_of_system' },
     })
@@ -105,7 +118,7 @@ describe('a group', () => {
     })
     expect((await list()).at(-1)).toMatchObject({ member_count: 1 })
     expect(await call('DELETE /api/groups/none')).toMatchObject({ status: 404 })
-    expect(await call('PUT /api/groups/none', { role: 'viewer' })).toMatchObject({ status: 404 })
+    expect(await call('PUT /api/groups/none', { role: 'viewer', scope: null })).toMatchObject({ status: 404 })
   })
 
   it('is made by nobody else than who manages users, and in person', async () => {
@@ -126,9 +139,9 @@ describe('the members of a group', () => {
     expect(own.groups).toMatchObject([{ name: 'staging-editors', scope: group.scope }])
     expect(own.scoped).toMatchObject([{ scope: group.scope }])
     expect(own.scoped![0]!.permissions).toContain('workload:push_config')
-    await call(`PUT /api/groups/${group.id}`, { role: 'viewer' })
+    await call(`PUT /api/groups/${group.id}`, { role: 'viewer', scope: null })
     expect(await me(ada)).not.toHaveProperty('scoped')
-    await call(`PUT /api/groups/${group.id}`, { role: 'editor' })
+    await call(`PUT /api/groups/${group.id}`, { role: 'editor', scope: null })
     expect((await me(ada)).permissions).toContain('workload:push_config')
   })
 
@@ -148,7 +161,7 @@ describe('the members of a group', () => {
     const other = await signIn(ctx, { groups: ['platform'] })
     expect((await call(`PATCH /api/users/${admin.userId}`, { groups: ['viewer'] }, other)).status).toBe(200)
     admin = await addSession(ctx, other)
-    expect(await call(`PUT /api/groups/${group.id}`, { role: 'editor' })).toMatchObject({
+    expect(await call(`PUT /api/groups/${group.id}`, { role: 'editor', scope: null })).toMatchObject({
       status: 409,
       json: { code: 'last_administrator' },
     })

@@ -127,7 +127,7 @@ export class FleetConfigOperator {
   }
 
   async lift(): Promise<void> {
-    await this.#call('PUT /api/freeze', { reason: '' })
+    await this.#call('DELETE /api/freeze')
   }
 
   /** Create, change or take away a rule that gives labels: also one by which workloads become production. */
