@@ -509,6 +509,7 @@ const SHORT_LIVED: readonly string[] = [
   'lib/reports/pdf-canvas.ts Font.texts',
   'lib/reports/pdf-canvas.ts PdfCanvas.#fonts',
   'lib/reports/pdf-canvas.ts PdfCanvas.#pending',
+  'lib/wire/structs.ts module BOUNDS',
   'lib/wire/structs.ts module NAMES',
   'lib/wire/structs.ts module NOTES',
   'runtime/config.ts Reader.warnings',

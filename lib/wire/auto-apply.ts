@@ -48,7 +48,7 @@ const WANTED = {
 export const AutoApplyPlanRequest = named(
   'AutoApplyPlanRequest',
   'Body of `POST /api/fleet-configs/{id}/auto-apply/plan`.',
-  object(WANTED),
+  type(WANTED),
 )
 export type AutoApplyPlanRequest = Sent<typeof AutoApplyPlanRequest>
 

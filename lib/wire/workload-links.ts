@@ -1,5 +1,5 @@
 import { array, type Infer, optional, string, type } from 'superstruct'
-import { named, note } from './structs.ts'
+import { listOf, named, note } from './structs.ts'
 
 export const WorkloadLink = named(
   'WorkloadLink',
@@ -18,7 +18,7 @@ export type WorkloadLink = Infer<typeof WorkloadLink>
 export const WorkloadLinksRequest = named(
   'WorkloadLinksRequest',
   'Body of `PUT /api/settings/workload-links`: all links, 10 at most, in the order in which they are shown.',
-  type({ links: array(WorkloadLink) }),
+  type({ links: listOf(1_000, WorkloadLink) }),
 )
 export type WorkloadLinksRequest = Infer<typeof WorkloadLinksRequest>
 

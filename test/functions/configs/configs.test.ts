@@ -342,7 +342,7 @@ describe('POST /api/configs/diff', () => {
     const nulls = { context: { workload_id: null, labels: null, fleet_peers: [{ id: 'x', labels: null }] } }
     expect((await diff({ base_yaml: GOOD, target_yaml: GOOD, ...nulls })).status).toBe(200)
     const deep = `{"base_yaml":"a","target_yaml":"b","more":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
-    expect((await diff(deep)).status).toBe(200)
+    expect(await diff(deep)).toMatchObject({ status: 400, json: { code: 'body_too_deep' } })
     expect(await diff({ base_yaml: 'a: [', target_yaml: GOOD })).toMatchObject({
       status: 200,
       json: { valid: false },
