@@ -7,6 +7,7 @@ import { say } from '../i18n/define.ts'
 import { sayFinding } from '../i18n/findings.ts'
 import { shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
+import { isOpen } from '../logic/pushes.ts'
 import { environmentOf, nameOf } from '../logic/workloads.ts'
 import { CompareView } from '../parts/code.tsx'
 import { bind, TextArea } from '../parts/controls.tsx'
@@ -132,7 +133,7 @@ export function RollbackDialog({
     <Dialog title={words.rollBackTitle(name, shortHash(row.config_hash))} onClose={onClose}>
       <p>
         {say(changeTexts).pushReach(name, environmentOf(workload), workload.connected_instance_count, null)}{' '}
-        {words.rollBackAsk}
+        {workload.current_config_push && isOpen(workload.current_config_push) && words.rollBackAsk}
       </p>
       <FleetStandingNote workloadId={row.workload_id} isPush />
       <Loaded of={prepared}>

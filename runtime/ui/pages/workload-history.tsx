@@ -189,7 +189,7 @@ function columnsOf(
       title: column.author,
       cell: (row) => (row.pushed_by === 'auto-rollback' ? words.autoRollback : row.pushed_by),
     },
-    { title: column.status, cell: (row) => <Outcome row={row} /> },
+    { title: column.status, look: 'text', cell: (row) => <Outcome row={row} /> },
     {
       title: column.counts,
       look: 'n',
