@@ -7,7 +7,7 @@ import type { AgentError } from '../../store/pushes.ts'
 import { insertQuarantines } from '../../store/quarantines.ts'
 import { assignRollout, type RolloutStatus, updateRollout } from '../../store/rollouts.ts'
 import { lockWorkload, type StoredWorkload } from '../../store/workloads.ts'
-import { errorOfPush } from '../state/followed-push.ts'
+import { errorOfPush, LOST_OUT, moveTarget } from '../state/followed-push.ts'
 import { judgeNow } from '../state/judge.ts'
 import type { FollowedPush, Rollout, Workload } from '../state/model.ts'
 import { stopOffers } from '../state/offer-state.ts'
@@ -74,6 +74,7 @@ export class PushUndoing {
       this.#assignments.confirm(workload)
       return
     }
+    if (verdict.cause !== null) this.#endLost(followed)
     await this.#undo(act, workload, followed, {
       path: 'auto-rollback',
       pushedBy: 'auto-rollback',
@@ -81,6 +82,16 @@ export class PushUndoing {
       error: errorOfPush(followed, verdict.cause),
       rolloutStatus: 'failed',
     })
+  }
+
+  /** A push that failed as its targets were lost has failed on each of them that has said nothing since. */
+  #endLost(followed: FollowedPush): void {
+    const { deps, writer } = this.#parts
+    for (const target of [...followed.awaiting.keys()]) {
+      if (!target.isTarget || target.losses === 0) continue
+      moveTarget(followed, target, 'failed', deps.clock.now(), LOST_OUT)
+      writer.target({ pushId: followed.push.pushId, target })
+    }
   }
 
   /** Undo an open rollout in an operator's name, as if its push had failed. Call it in the workload's turn. */
