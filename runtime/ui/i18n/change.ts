@@ -39,6 +39,7 @@ export const changeTexts = defineTexts({
     what: 'What it does',
     nothingChanged: 'The draft is the same as what is active.',
     noMeaning: 'Nothing that changes what the collector does: comments, order of keys or blanks.',
+    beforeNotKept: 'What it replaced was what the instances reported then, and that is not kept.',
     firstConfig:
       'This is the first config for this workload, and no instance reports what it runs: there is nothing to compare it with.',
     risk: { none: 'no risk seen', low: 'low risk', medium: 'medium risk', high: 'high risk' },
@@ -226,6 +227,7 @@ export const changeTexts = defineTexts({
     what: 'Ce que ça fait',
     nothingChanged: 'Le brouillon est identique à la config active.',
     noMeaning: 'Rien qui change le travail du collecteur : commentaires, ordre des clés ou blancs.',
+    beforeNotKept: 'Elle a remplacé ce que rapportaient alors les instances, et cela n’est pas conservé.',
     firstConfig:
       'C’est la première config de ce collecteur, et aucune instance ne dit ce qu’elle exécute : il n’y a rien à comparer.',
     risk: { none: 'aucun risque vu', low: 'risque faible', medium: 'risque moyen', high: 'risque élevé' },

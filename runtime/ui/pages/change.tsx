@@ -294,6 +294,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
           after={rested}
           isReported={base.isReported}
           isInvalid={validation.data !== null && !validation.data.valid}
+          whyNothing={unless('config:read_content')}
         />
       </div>
       <div>

@@ -67,6 +67,7 @@ export function DiffSummary({
   after,
   isReported,
   isInvalid,
+  whyNothing = null,
 }: {
   workloadId: string
   before: string
@@ -75,6 +76,8 @@ export function DiffSummary({
   isReported: boolean
   /** Whether the checks found errors in `after`; then nobody knows what it would do. */
   isInvalid: boolean
+  /** Why there is no `before`, where it is not that no config ran before; null where it is. */
+  whyNothing?: string | null
 }) {
   const words = say(changeTexts)
   const hasBoth = before.trim() !== '' && after.trim() !== '' && before !== after
@@ -83,7 +86,7 @@ export function DiffSummary({
     (abort) =>
       api.diff({ base_yaml: before, target_yaml: after, context: { workload_id: workloadId } }, abort),
   )
-  if (before.trim() === '') return <p class="muted">{words.firstConfig}</p>
+  if (before.trim() === '') return <p class="muted">{whyNothing ?? words.firstConfig}</p>
   if (before === after) return <p class="muted">{words.nothingChanged}</p>
   if (diff.failure) return <FailureNotice failure={diff.failure} retry={diff.reload} />
   if (diff.data === null) return <p class="muted">{words.checking}</p>

@@ -6,6 +6,7 @@ import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { environmentOf, nameOf } from '../logic/workloads.ts'
 import { CompareView } from '../parts/code.tsx'
+import { unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
@@ -89,6 +90,7 @@ function Review({
               after={approval.draft_yaml}
               isReported={before.isReported}
               isInvalid={validation.data !== null && !validation.data.valid}
+              whyNothing={unless('config:read_content') ?? (isClosed ? words.beforeNotKept : null)}
             />
             <div class="pane flush">
               <CompareView before={before.text} after={approval.draft_yaml} label={words.draft} />

@@ -60,6 +60,12 @@ test('a first takeover is compared with what runs, says so, and a new destinatio
   await expect
     .poll(() => page.locator('.cm-merge-a .cm-changedLine').allTextContents())
     .toContain('    timeout: 5s')
+
+  // Once it is over, what it would have replaced is not known here any more; nobody says that nothing ran.
+  const path = `/api/workloads/${id}/config/approvals/${approval.id}/withdraw`
+  await service.api.post(path, { comment: 'later' }, 200)
+  await page.reload()
+  await page.getByText('What it replaced was what the instances reported then', { exact: false }).waitFor()
   expect(seen.complaints).toEqual([])
 })
 
