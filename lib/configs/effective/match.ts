@@ -97,7 +97,8 @@ function isHeld(asked: ConfigValue | undefined, reported: ConfigValue | undefine
 export const isMasked = (reported: unknown): boolean =>
   typeof reported === 'string' && (reported.includes(MASK) || REDACTED.test(reported))
 
-function isSameScalar(asked: ConfigValue | undefined, reported: ConfigValue | undefined): boolean {
+/** Whether a collector that was asked for one plain value, and reports another, runs what was asked for. */
+export function isSameScalar(asked: ConfigValue | undefined, reported: ConfigValue | undefined): boolean {
   if (asked === reported) return true
   if (isObject(reported) || Array.isArray(reported) || reported === undefined) return false
   // Collectors write their levels capitalised (`Normal`) and durations in their own form (`1m0s`).

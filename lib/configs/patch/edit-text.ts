@@ -19,11 +19,11 @@ const STEPS_MAX = 2_000
 /**
  * The text, changed no more than it takes to read as `target`: comments, order and layout of everything else stay. What
  * an alias or a merge key brings is written out where `target` differs from it. Null where the text is written in a way
- * that cannot be edited. Nothing here proves the result: the caller must read it again and compare it with `target`.
+ * that cannot be edited, or where it takes more than `stepsMax` single changes. Nothing here proves the result: the caller must read it again and compare it with `target`.
  */
-export function editText(text: string, target: ConfigObject): string | null {
+export function editText(text: string, target: ConfigObject, stepsMax = STEPS_MAX): string | null {
   let current = text
-  for (let step = 0; step < STEPS_MAX; step++) {
+  for (let step = 0; step < stepsMax; step++) {
     const read = readFirstDocument(current, { keepTokens: true })
     if (!read.ok || read.contents === null) return null
     if (read.source !== current) {

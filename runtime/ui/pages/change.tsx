@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
-import { fillMasked } from '../../../lib/configs/effective/fill-masked.ts'
+import { baseInWordsOf, baseOfReport } from '../../../lib/configs/effective/base-of-report.ts'
 import { namesProduction } from '../../../lib/model/production.ts'
 import type { ValidationMessage, ValidationResult } from '../../../lib/wire/validation.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -36,12 +36,9 @@ interface Base {
   start: string
 }
 
-/**
- * What a draft is compared with. Where instances mask a value in what they report, the draft's value is put in its
- * place.
- */
-const beforeOf = (base: Base, draft: string) =>
-  base.isReported ? fillMasked(base.running, draft) : base.running
+/** What a draft is compared with; what instances report is written as the draft is. */
+const useBefore = (base: Base, draft: string): string =>
+  useMemo(() => (base.isReported ? baseInWordsOf(draft, base.running) : base.running), [base, draft])
 
 /** The active config, and what the address says to start from. */
 async function loadBase(workload: WorkloadRecord, abort: AbortSignal): Promise<Result<Base>> {
@@ -68,7 +65,7 @@ async function loadBase(workload: WorkloadRecord, abort: AbortSignal): Promise<R
     const found = await api.revision(id, wanted, abort)
     return found.ok ? done(found.value.content ?? '') : found
   }
-  return done(running)
+  return done(reported?.ok ? baseOfReport(running, '') : running)
 }
 
 /** All that the server is asked about a draft while it is typed. */
@@ -192,7 +189,7 @@ function useDraft(workload: WorkloadRecord, base: Base) {
     revision.value++
   }
   const startOver = () => {
-    const fresh = base.running || base.start
+    const fresh = base.isReported ? baseOfReport(base.running, '') : base.running || base.start
     if (text.value !== fresh) aside.set(text.value)
     replace(fresh)
   }
@@ -205,6 +202,11 @@ function useDraft(workload: WorkloadRecord, base: Base) {
 }
 
 type DraftState = ReturnType<typeof useDraft>
+
+/** The draft beside what it would replace. */
+function Comparison({ base, draft }: { base: Base; draft: string }) {
+  return <CompareView before={useBefore(base, draft)} after={draft} label={say(changeTexts).compare} />
+}
 
 /** The draft to write in, or beside what runs. */
 function DraftPane({
@@ -237,11 +239,7 @@ function DraftPane({
         </Action>
       </div>
       {isComparing ? (
-        <CompareView
-          before={beforeOf(base, draft.text.value)}
-          after={draft.text.value}
-          label={words.compare}
-        />
+        <Comparison base={base} draft={draft.text.value} />
       ) : (
         <CodeEditor
           text={draft.text.value}
@@ -274,6 +272,7 @@ function findBlocker(
 function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: Base; isManaged: boolean }) {
   const draft = useDraft(workload, base)
   const { validation, plan, rested, isStale } = useChecks(workload, draft.text.value)
+  const before = useBefore(base, rested)
   const topology = useResource(
     `topology:${workload.id}`,
     (abort) => api.topology(workload.id, abort),
@@ -290,7 +289,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
         <DraftPane workload={workload} base={base} draft={draft} validation={validation} />
         <DiffSummary
           workloadId={workload.id}
-          before={beforeOf(base, rested)}
+          before={before}
           after={rested}
           isReported={base.isReported}
           isInvalid={validation.data !== null && !validation.data.valid}

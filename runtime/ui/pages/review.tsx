@@ -1,4 +1,5 @@
-import { fillMasked } from '../../../lib/configs/effective/fill-masked.ts'
+import { useMemo } from 'preact/hooks'
+import { baseInWordsOf } from '../../../lib/configs/effective/base-of-report.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
@@ -32,10 +33,11 @@ function useBefore(workload: WorkloadRecord, approval: ApprovalRecord) {
   const reported = useResource(isFirst ? `reported:${workload.id}` : null, (abort) =>
     api.reportedConfig(workload.id, abort),
   )
+  const report = reported.data?.content ?? ''
+  const asReported = useMemo(() => baseInWordsOf(approval.draft_yaml, report), [approval.draft_yaml, report])
   const isAnswered = (of: Resource<unknown>) => of.data !== null || of.failure !== null
   return {
-    // Where instances mask a value in what they report, the draft's value is put in its place.
-    text: base.data?.content ?? fillMasked(reported.data?.content ?? '', approval.draft_yaml),
+    text: base.data?.content ?? (reported.data ? asReported : ''),
     isKnown: hash === '' ? !isFirst || isAnswered(reported) : isAnswered(base),
     isReported: hash === '' && reported.data !== null,
   }
