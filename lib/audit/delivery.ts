@@ -74,7 +74,7 @@ export class AuditDelivery {
 
   /** Ask the database about the records in doubt, and tell the sink of those that stand. Throws while it is away. */
   async settle(db: Database): Promise<void> {
-    const doubted = this.#doubted
+    const doubted = [...this.#doubted]
     if (doubted.length === 0) return
     const standing = await db.transaction('audit.settle', async (tx) => {
       // A transaction that wrote a record holds this lock until it has ended. Once we have the lock, every doubted

@@ -284,6 +284,24 @@ it('tells of the newest of so many records as wait for the word of the database,
   expect(log.lines).toMatchObject([{ level: 'error', fields: { records: 3 } }])
 })
 
+it('asks the database later about a record whose answer is lost while others are asked about', async () => {
+  const delivery = new AuditDelivery(noAuditSink, recordingLog())
+  const record = (n: number) => ({ id: `r${n}` }) as AuditRecord
+  const asked: unknown[] = []
+  const find: Database['transaction'] = (_, work) =>
+    work({
+      execute: async () => 0,
+      query: async (_text, params) => {
+        asked.push(params?.[0])
+        if (asked.length === 1) delivery.doubt([record(2)])
+        return []
+      },
+    })
+  delivery.doubt([record(1)])
+  for (let round = 0; round < 3; round++) await delivery.settle({ ...through(pool), transaction: find })
+  expect(asked).toEqual([['r1'], ['r2']])
+})
+
 describe('the log', () => {
   it('refuses UPDATE, DELETE and TRUNCATE', async () => {
     await db.observe(event())
