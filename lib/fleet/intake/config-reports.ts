@@ -33,31 +33,28 @@ export class ConfigReports {
     const status = report.remoteConfigStatus
     if (status === null) {
       // A full report without a remote config status: the instance has never received a config.
-      if (isWhole && !instance.reported.isKnown) this.becomeNone(instance)
-      return false
+      return isWhole && !instance.reported.isKnown && this.becomeNone(instance)
     }
+    if (status.status === 'unset') return this.becomeNone(instance, status.hash)
     this.#parts.state.unknownReported.delete(instance)
-    if (status.status === 'unset') {
-      instance.reported = {
-        isKnown: true,
-        hash: status.hash,
-        status: 'none',
-        sinceMs: this.#parts.deps.clock.monotonicMs(),
-      }
-      return false
-    }
     return this.#takeStatus(instance, status, status.status, report.attributes !== null)
   }
 
-  /** Stop waiting for the instance to say what it runs: from now on it counts as one without a remote config. */
-  becomeNone(instance: Instance): void {
+  /**
+   * Take the instance for one without a remote config: it says so, or is waited for no longer. True when that changes
+   * what is shown of it, as where it had reported a config before.
+   */
+  becomeNone(instance: Instance, hash = ''): boolean {
     this.#parts.state.unknownReported.delete(instance)
     instance.reported = {
       isKnown: true,
-      hash: '',
+      hash,
       status: 'none',
       sinceMs: this.#parts.deps.clock.monotonicMs(),
     }
+    const isNews = instance.report !== null
+    instance.report = null
+    return isNews
   }
 
   #takeStatus(

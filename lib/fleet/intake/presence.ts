@@ -218,7 +218,8 @@ export class Presence {
     this.#dropSilentPollers(nowMs)
     for (const instance of this.#parts.state.unknownReported) {
       if (instance.fullStateAskedMs === 0 || nowMs - instance.fullStateAskedMs < UNKNOWN_MS) continue
-      this.#reports.becomeNone(instance)
+      if (this.#reports.becomeNone(instance) && instance.workload !== null)
+        this.touch(instance, instance.workload)
       this.#parts.tell({ kind: 'offer-due', instance })
     }
     this.#giveUpDescriptions(nowMs)
