@@ -19,6 +19,7 @@ import {
   moveCampaign,
   type StoredCampaign,
 } from '../store/campaigns.ts'
+import type { Db } from '../store/db.ts'
 import type { CampaignChange, CampaignLimits, CampaignStatus } from '../wire/campaigns.ts'
 import type { ChangeEvent } from '../wire/news.ts'
 import { readCampaignStanding } from './approval.ts'
@@ -62,11 +63,12 @@ const DAY_MS = 86_400_000
 /** For how many days after its start a campaign can be rolled back as a whole. */
 const ROLL_BACK_DAYS = 30
 
-/** Store a new campaign as a draft. */
+/** Store a new campaign as a draft, and in the same transaction what follows from it. */
 export async function createCampaign(
   parts: CampaignParts,
   draft: CampaignDraft,
   actor: ApprovalActor,
+  alsoStore: (tx: Db, campaign: StoredCampaign) => Promise<void> = async () => {},
 ): Promise<CampaignOutcome> {
   const now = parts.clock.now()
   const campaign: StoredCampaign = {
@@ -100,6 +102,7 @@ export async function createCampaign(
   return parts.db.change('campaign.create', actor, async (tx): Promise<CampaignOutcome> => {
     await insertCampaign(tx, campaign)
     await noteCampaignAuthor(tx, campaign.id, actor.userId)
+    await alsoStore(tx, campaign)
     await tx.record({ action: 'campaign.create', resource: 'campaign', resourceId: campaign.id })
     return { ok: true, campaign }
   })

@@ -29,6 +29,7 @@ import {
 import {
   deleteManagedFleetConfig,
   findManagedFleetConfig,
+  findOwnerByName,
   keepManagedFleetConfig,
   type ManagedFleetConfig,
   noteManagedCampaign,
@@ -74,6 +75,8 @@ export type DesiredFleetOutcome =
   | VersionRefusal
   | Refusal<
       | 'auto-apply-in-force'
+      | 'fleet-config-not-found'
+      | 'fleet-config-taken'
       | 'managed-elsewhere'
       | 'out-of-scope'
       | 'owner-invalid'
@@ -103,7 +106,9 @@ export async function applyDesiredFleet(
   const wishHash = hashWish(draft)
   const isSameWish = managed?.wishHash === wishHash
   const campaign = managed?.campaignId ? await findCampaign(parts.db, managed.campaignId) : null
-  const facts = { isSameWish, campaign: campaign?.status ?? null, again: wanted.again }
+  // A run that broke off may have stored the version and left the campaign of the one before.
+  const isCarried = campaign?.change.kind === 'version' && campaign.change.number === managed?.version
+  const facts = { isSameWish, campaign: isCarried ? campaign.status : null, again: wanted.again }
   const verdict = decideFleet(facts)
   const found = { fleetConfigId: known?.id ?? null, version: isSameWish ? managed.version : null }
   if (wanted.isDryRun) {
@@ -144,7 +149,13 @@ async function keepWish(
   { known, managed, wishHash }: { known: StoredFleetConfig | null; managed: Managed; wishHash: string },
 ): Promise<
   | { ok: true; fleetConfigId: string; version: number }
-  | Refusal<'auto-apply-in-force' | 'managed-elsewhere' | 'out-of-scope'>
+  | Refusal<
+      | 'auto-apply-in-force'
+      | 'fleet-config-not-found'
+      | 'fleet-config-taken'
+      | 'managed-elsewhere'
+      | 'out-of-scope'
+    >
   | AuditFailure
 > {
   const isSameWish = managed?.wishHash === wishHash
@@ -160,7 +171,7 @@ async function keepWish(
     if (stands !== null && (await isBoundByAutoApply(tx, stands, definition)))
       return refuse('auto-apply-in-force')
     const isStored = await define(tx, { id, known, definition, by: actor.email, now })
-    if (!isStored) return refuse('managed-elsewhere', { owner: '' })
+    if (!isStored) return refuseRival(tx, definition.name, owner)
     const by = { author: actor.email, authorId: actor.userId, createdAt: now }
     const version = isSameWish
       ? managed.version
@@ -172,7 +183,7 @@ async function keepWish(
       version === null ||
       !(await keepManagedFleetConfig(tx, { ...wish, appliedAt: now, appliedBy: actor.email }))
     )
-      return refuse('managed-elsewhere', { owner: '' })
+      return refuseRival(tx, definition.name, owner)
     await tx.record({
       action: 'fleet_config.manage',
       resource: 'fleet_config',
@@ -194,6 +205,19 @@ async function isBoundByAutoApply(
   wanted: DesiredFleetConfig['definition'],
 ): Promise<boolean> {
   return !isForTheSame(stands, wanted) && (await listOpenAutoApplies(tx, stands.id)).length > 0
+}
+
+/** Why a fleet config is not stored that somebody else has made, removed or put into Git meanwhile. */
+async function refuseRival(
+  tx: Db,
+  name: string,
+  owner: string,
+): Promise<Refusal<'fleet-config-not-found' | 'fleet-config-taken' | 'managed-elsewhere'>> {
+  const rival = await findOwnerByName(tx, name)
+  if (rival === null) return refuse('fleet-config-not-found')
+  return rival.owner === null || rival.owner === owner
+    ? refuse('fleet-config-taken')
+    : refuse('managed-elsewhere', { owner: rival.owner })
 }
 
 interface Definition {
@@ -232,13 +256,8 @@ async function proposeCampaign(
   const isUnasked = former?.status === 'draft' || former?.status === 'planned'
   const made = isUnasked
     ? await changeCampaign(parts, former.id, draft, actor)
-    : await createCampaign(parts, draft, actor)
-  if (!made.ok) return made
-  const noted = await parts.db.change('fleet-config.campaign', actor, async (tx) => {
-    await noteManagedCampaign(tx, fleetConfigId, made.campaign.id)
-    return { ok: true }
-  })
-  return noted.ok ? { ok: true, campaign: made.campaign, changed: [...changed, made.campaign] } : noted
+    : await createCampaign(parts, draft, actor, (tx, { id }) => noteManagedCampaign(tx, fleetConfigId, id))
+  return made.ok ? { ok: true, campaign: made.campaign, changed: [...changed, made.campaign] } : made
 }
 
 /** Withdraw a campaign that waits for approval or start; null where there is none to withdraw. */

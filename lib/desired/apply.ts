@@ -103,8 +103,11 @@ async function keepWish(
   return parts.db.change('config.manage', actor, async (tx) => {
     if ((await lockWorkload(tx, workloadId)) === null) return refuse('workload-not-found')
     const wish = { workloadId, owner, configHash: hash, commitSha, commitAuthor }
-    if (!(await keepManagedConfig(tx, { ...wish, appliedAt: parts.clock.now(), appliedBy: actor.email })))
-      return refuse('managed-elsewhere', { owner: '' })
+    if (!(await keepManagedConfig(tx, { ...wish, appliedAt: parts.clock.now(), appliedBy: actor.email }))) {
+      // The row of another owner, who was first; it stays while the workload is locked.
+      const rival = await findManagedConfig(tx, workloadId)
+      return refuse('managed-elsewhere', { owner: rival?.owner ?? '' })
+    }
     await tx.record({
       action: 'config.manage',
       resource: 'workload',

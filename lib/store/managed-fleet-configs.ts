@@ -35,6 +35,17 @@ export async function findManagedFleetConfig(db: Db, id: string): Promise<Manage
   return rows[0] ?? null
 }
 
+/** Who keeps the fleet config of this name in Git; the owner is null where nobody does. Null without such a config. */
+export async function findOwnerByName(db: Db, name: string): Promise<{ owner: string | null } | null> {
+  const rows = await db.query<{ owner: string | null }>(
+    `select managed_fleet_configs.owner from fleet_configs
+     left join managed_fleet_configs on managed_fleet_configs.fleet_config_id = fleet_configs.id
+     where fleet_configs.name = $1`,
+    [name],
+  )
+  return rows[0] ?? null
+}
+
 /** Store what Git asks for; false when the fleet config is another owner's. The campaign noted before stays. */
 export async function keepManagedFleetConfig(
   tx: Db,
