@@ -158,9 +158,10 @@ export async function archiveIfDisconnected(tx: Db, id: string, now: Date): Prom
   return touched === 1
 }
 
-/** What operators have set on a workload, and the push that it is assigned. */
+/** What operators have set on a workload, the push that it is assigned, and how many pushes it has had. */
 export interface OperatorSettings {
   activePushId: string | null
+  pushSeq: number
   handLabels: Readonly<Record<string, string>>
   /** Null when none is pinned. */
   knownGoodHash: string | null
@@ -175,11 +176,12 @@ export async function listOperatorSettings(
   const rows = await db.query<{
     id: string
     active_push_id: string | null
+    push_seq: number
     trusted_labels: Record<string, string>
     config_hash: string | null
     archived_at: Date | null
   }>(
-    `select w.id, w.active_push_id, w.trusted_labels, w.archived_at, k.config_hash
+    `select w.id, w.active_push_id, w.push_seq, w.trusted_labels, w.archived_at, k.config_hash
      from workloads w left join known_good_configs k on k.workload_id = w.id
      where $1::text is null or w.id = $1`,
     [id],
@@ -189,6 +191,7 @@ export async function listOperatorSettings(
       row.id,
       {
         activePushId: row.active_push_id,
+        pushSeq: row.push_seq,
         handLabels: row.trusted_labels,
         knownGoodHash: row.config_hash,
         archivedAt: row.archived_at,

@@ -127,8 +127,8 @@ export class WorkloadSettings {
       const stored = (await listOperatorSettings(await deps.db.upToDate(), workload.id)).get(workload.id)
       if (workload.isDeleted || isAsStored(workload, stored)) return false
       if (writer.hasRecordOf(workload)) return null
-      // A row with another active push than memory knows: the workload was deleted, and made anew by a later report.
-      if (stored === undefined || stored.activePushId !== workload.activePushId) {
+      // A row with other pushes than memory knows: the workload was deleted, and made anew by a later report.
+      if (stored === undefined || !hasSamePushes(workload, stored)) {
         tell({ kind: 'workload-gone', workload })
         for (const [uid, home] of state.homes) if (home === workload.id) state.homes.delete(uid)
         return true
@@ -147,11 +147,15 @@ const isSame = (a: TrustedLabels, b: TrustedLabels): boolean => {
   return labels.length === Object.keys(b).length && labels.every(([key, value]) => b[key] === value)
 }
 
+/** A workload that was never assigned a push may have begun to roll one out. */
+const hasSamePushes = (workload: Workload, stored: OperatorSettings): boolean =>
+  workload.activePushId === stored.activePushId && workload.pushSeq === stored.pushSeq
+
 /** Whether memory and database agree on what operators set; not when the database has no such workload. */
 function isAsStored(workload: Workload, stored: OperatorSettings | undefined): boolean {
   if (stored === undefined) return false
   return (
-    workload.activePushId === stored.activePushId &&
+    hasSamePushes(workload, stored) &&
     workload.knownGoodHash === stored.knownGoodHash &&
     isSame(workload.handLabels, stored.handLabels) &&
     // A workload with a live instance leaves the archive with its next write.
