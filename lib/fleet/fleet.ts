@@ -338,8 +338,17 @@ export class Fleet implements FleetPort {
     this.#leaving.forgetAgents(agents)
   }
 
-  /** Take over what operators set or deleted where memory differs from the database; see `WorkloadSettings.adopt`. */
-  adoptSettings(): ReturnType<WorkloadSettings['adopt']> {
+  /** These agents may be forgotten in the database; see `WorkloadLeaving.doubtAgents`. */
+  doubtAgents(uids: readonly string[]): void {
+    this.#leaving.doubtAgents(uids)
+  }
+
+  /**
+   * Take over what operators set or deleted, and agents that were forgotten, where memory differs from the database; see
+   * `WorkloadSettings.adopt`.
+   */
+  async adoptStored(): ReturnType<WorkloadSettings['adopt']> {
+    await this.#leaving.settleDoubted()
     return this.#settings.adopt()
   }
 

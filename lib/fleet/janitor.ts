@@ -3,7 +3,7 @@ import type { Log } from '../log.ts'
 import { AGENT_HOMES, forgetAgentHomes } from '../store/agents.ts'
 import { trimAlerts } from '../store/alerts.ts'
 import { removeUnusedContents } from '../store/config-contents.ts'
-import { type Database, DatabaseUnavailable, type Db } from '../store/db.ts'
+import { CommitInDoubt, type Database, DatabaseUnavailable, type Db } from '../store/db.ts'
 import { REPORTED_CONFIGS, removeReportedConfigs } from '../store/reported-configs.ts'
 import { findAgeOfSeen, listUnseen, touchSeen } from '../store/seen-rows.ts'
 import { trimEvents } from '../store/workload-events.ts'
@@ -36,7 +36,7 @@ export interface JanitorParts {
   db: Database
   clock: Clock
   log: Log
-  fleet: Pick<Fleet, 'archive' | 'discard' | 'forgetAgents' | 'effectiveConfigs' | 'state'>
+  fleet: Pick<Fleet, 'archive' | 'discard' | 'doubtAgents' | 'forgetAgents' | 'effectiveConfigs' | 'state'>
   /** Days after which a disconnected workload is archived, and an archived one removed. */
   retentionDays: number
   archiveDays: number
@@ -212,7 +212,12 @@ async function forgetOldHomes(parts: JanitorParts, signal: AbortSignal): Promise
     if (here.length > 0) await write(parts, (tx) => touchSeen(tx, AGENT_HOMES, here, clock.now()))
     const away = uids.filter((uid) => !fleet.state.instances.has(uid))
     if (away.length === 0) continue
-    fleet.forgetAgents(await write(parts, (tx) => forgetAgentHomes(tx, away, before)))
+    try {
+      fleet.forgetAgents(await write(parts, (tx) => forgetAgentHomes(tx, away, before)))
+    } catch (error) {
+      if (error instanceof CommitInDoubt) fleet.doubtAgents(away)
+      throw error
+    }
   }
 }
 
@@ -230,8 +235,12 @@ async function sweepReported(parts: JanitorParts, signal: AbortSignal): Promise<
     const run = hashes.filter((hash) => inUse.has(hash))
     if (run.length > 0) await write(parts, (tx) => touchSeen(tx, REPORTED_CONFIGS, run, clock.now()))
     const spare = hashes.filter((hash) => !inUse.has(hash))
-    const removed = await write(parts, (tx) => removeReportedConfigs(tx, spare, before))
-    fleet.effectiveConfigs.forget(removed)
+    try {
+      await write(parts, (tx) => removeReportedConfigs(tx, spare, before))
+    } finally {
+      // Also those that were kept, or of which it is not known: what is forgotten is stored again when it is reported.
+      fleet.effectiveConfigs.forget(spare)
+    }
   }
 }
 

@@ -31,6 +31,15 @@ export async function listAgentHomes(db: Db, limit: number): Promise<AgentHome[]
   )
 }
 
+/** Those of these agents that are remembered. */
+export async function listKnownAgents(db: Db, uids: readonly string[]): Promise<Set<string>> {
+  const rows = await db.query<{ uid: string }>(
+    `select instance_uid as uid from agent_workloads where instance_uid = any($1::text[])`,
+    [uids],
+  )
+  return new Set(rows.map(({ uid }) => uid))
+}
+
 /** Remember many agents in one statement; those of workloads that are gone meanwhile are passed over. */
 export async function rememberAgentHomes(tx: Db, homes: readonly AgentHome[]): Promise<void> {
   await tx.execute(

@@ -1,6 +1,7 @@
 import type { ActTransaction } from '../../audit/database.ts'
 import type { AuditFailure } from '../../audit/delivery.ts'
 import type { AuditActor } from '../../audit/event.ts'
+import { listKnownAgents } from '../../store/agents.ts'
 import { type Alert, listOpenAlertsOf, resolveAlertsOfWorkloads } from '../../store/alerts.ts'
 import type { Db } from '../../store/db.ts'
 import { archiveIfDisconnected, deleteWorkload } from '../../store/workloads.ts'
@@ -19,6 +20,8 @@ type ArchiveOutcome =
 export class WorkloadLeaving {
   readonly #parts: FleetParts
   readonly #turns: CommitTurns
+  /** Agents that were away as the janitor forgot them, with a commit that got no answer. */
+  readonly #doubted = new Set<string>()
 
   constructor(parts: FleetParts, turns: CommitTurns) {
     this.#parts = parts
@@ -98,6 +101,24 @@ export class WorkloadLeaving {
     const resolvedAt = deps.clock.now()
     tell({ kind: 'workload-gone', workload })
     deps.notices.alertsResolved(open.map((alert) => ({ ...alert, resolvedAt })))
+  }
+
+  /** The deletion of these agents got no answer: `settleDoubted` asks the database which of them are gone. */
+  doubtAgents(uids: readonly string[]): void {
+    for (const uid of uids) this.#doubted.add(uid)
+  }
+
+  /** Forget those of the doubted agents that the database does not know any more. Throws while it is away. */
+  async settleDoubted(): Promise<void> {
+    const { deps, state } = this.#parts
+    const doubted = [...this.#doubted]
+    if (doubted.length === 0) return
+    const known = await listKnownAgents(await deps.db.upToDate(), doubted)
+    for (const uid of doubted) {
+      this.#doubted.delete(uid)
+      const workloadId = state.homes.get(uid)
+      if (workloadId !== undefined && !known.has(uid)) this.forgetAgents([{ instanceUid: uid, workloadId }])
+    }
   }
 
   /** Forget these agents where they are away: their workloads, poll rhythms and quarantines of their own. */

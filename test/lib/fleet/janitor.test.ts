@@ -49,7 +49,7 @@ it('a process that another one has taken over from removes nothing', async () =>
   const before = await kept()
   expect(Math.min(...before)).toBeGreaterThan(0)
   const { archive, discard, state, effectiveConfigs } = ctx.fleet
-  const fleet = { archive, discard, state, effectiveConfigs, forgetAgents() {} }
+  const fleet = { archive, discard, state, effectiveConfigs, doubtAgents() {}, forgetAgents() {} }
   const db = fenced(database.pool, () => Promise.reject(new Error('another process is active')))
   await clean({ db, fleet, retentionDays: 500, homesMax: 0 })
   expect(await kept()).toEqual(before)
