@@ -1,5 +1,6 @@
 import type { AlertNotices } from '../lib/alerts/engine.ts'
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
+import { noFollowers } from '../lib/audit/commit-followers.ts'
 import { type AuditedDatabase, openAuditedDatabase } from '../lib/audit/database.ts'
 import { AutoApply } from '../lib/auto-apply/auto-apply.ts'
 import { Campaigns } from '../lib/campaigns/campaigns.ts'
@@ -21,7 +22,7 @@ import { FleetViews } from '../lib/fleet/views/fleet-views.ts'
 import { FleetConfigs } from '../lib/fleet-configs/fleet-configs.ts'
 import { Hub } from '../lib/hub/hub.ts'
 import { HubNotices } from '../lib/hub/notices.ts'
-import { type Identity, openIdentity } from '../lib/identity/identity.ts'
+import { type Identity, type IdentityParts, openIdentity } from '../lib/identity/identity.ts'
 import { PASSWORD_HEAP_BYTES, type PasswordJob, type PasswordResult } from '../lib/identity/password-job.ts'
 import { openPasswords, type Passwords } from '../lib/identity/passwords.ts'
 import type { Random } from '../lib/ids.ts'
@@ -150,7 +151,17 @@ function openParts(ground: Ground, configWorkers: ConfigWorkers, passwords: Pass
     ...ground,
     sink: ground.edition.auditSink,
     writeReports: () => fleet.writer.flush(),
-    commitInDoubt: () => doubts.note(),
+    standsUnheard: () => doubts.note(),
+  })
+  const doubts: CommitDoubts = new CommitDoubts({
+    db,
+    timers,
+    log,
+    wakeRunners() {
+      campaigning.campaigns.wake()
+      campaigning.autoApply.wake()
+    },
+    tellBrowsers: () => hub.announce({ type: 'resync' }),
   })
   const configs =
     ground.configs ??
@@ -158,21 +169,20 @@ function openParts(ground: Ground, configWorkers: ConfigWorkers, passwords: Pass
       workers: configWorkers,
       runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
     })
-  const identity = openPeople(ground, db, passwords, (sessionIds) => hub.endSessions(sessionIds))
-  // What follows the database and could not be read after a change is read again.
-  const readFailed = () => doubts.note()
-  const recommendedVersion = new RecommendedVersion(config.minAgentVersion, readFailed)
-  const labelRules = new LabelRules({ db, hub, fleet: () => fleet, readFailed })
+  const identity = openPeople(ground, db, passwords, { followers: doubts, sockets: hub })
+  const recommendedVersion = new RecommendedVersion({
+    fallback: config.minAgentVersion,
+    db,
+    followers: doubts,
+    workloadIds: () => fleet.state.workloads.keys(),
+    shownAnew: (workloadId) => counters.shownAnew(workloadId),
+  })
+  const labelRules = new LabelRules({ db, hub, fleet: () => fleet, followers: doubts })
   const shared = { db, configs, hub, recommendedVersion, labelRules }
   const { fleet, views, counters, notices } = openFleet(ground, shared)
-  const wakeRunners = () => {
-    campaigning.campaigns.wake()
-    campaigning.autoApply.wake()
-  }
-  const tellBrowsers = () => hub.announce({ type: 'resync' })
-  const fleetConfigs = new FleetConfigs({ db, clock, fleet, readFailed })
-  const kept = { counters, fleet, labelRules, fleetConfigs, recommendedVersion }
-  const doubts = new CommitDoubts({ db, timers, log, ...kept, wakeRunners, tellBrowsers })
+  doubts.follow((read) => counters.load(read))
+  doubts.follow(() => fleet.adoptStored())
+  const fleetConfigs = new FleetConfigs({ db, clock, fleet, followers: doubts })
   const alerting = openAlerting(config, {
     ...ground,
     recommendedVersion,
@@ -191,10 +201,10 @@ const openPeople = (
   { config, clock, random, log }: Pick<Ground, 'config' | 'clock' | 'random' | 'log'>,
   db: AuditedDatabase,
   passwords: Passwords,
-  sessionsEnded: (sessionIds: readonly string[]) => void,
+  hearing: Pick<IdentityParts, 'followers' | 'sockets'>,
 ) =>
   openIdentity({
-    sessionsEnded,
+    ...hearing,
     db,
     clock,
     random,
@@ -221,10 +231,11 @@ export function composePeople(
     sink: edition.auditSink,
     // No fleet runs in this process, and nobody asks later whether a commit went through.
     writeReports: async () => {},
-    commitInDoubt: () => {},
+    standsUnheard: () => {},
   })
   // No socket of a browser ends in this process.
-  const identity = openPeople(ground, db, openPasswords(workers, random), () => {})
+  const sockets = { sessionIds: () => [], endSessions: () => {} }
+  const identity = openPeople(ground, db, openPasswords(workers, random), { followers: noFollowers, sockets })
   return { identity, close: () => workers.close() }
 }
 

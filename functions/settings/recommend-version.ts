@@ -1,6 +1,5 @@
 import { isComparable } from '../../lib/model/versions.ts'
 import { storeRecommendedVersion } from '../../lib/posture/recommended-version.ts'
-import { inTurns } from '../../lib/turns.ts'
 import { RecommendedVersion, RecommendedVersionRequest } from '../../lib/wire/version-intelligence.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
@@ -8,8 +7,6 @@ import { json, problem } from '../../runtime/reply.ts'
 import { toRecommendedVersion } from './_recommended-version-record.ts'
 
 const VERSION_LENGTH_MAX = 64
-/** Workloads shown anew before others get their turn. */
-const CHUNK = 200
 
 /** Recommend a version; an empty one leaves it to the environment again. */
 export default defineHttp({
@@ -39,10 +36,7 @@ export default defineHttp({
       return { ok: true }
     })
     if (!stored.ok) return auditUnavailable(stored)
-    await recommendedVersion.load(ctx.db)
-    // Whether it is outdated is a part of each workload that browsers show, so all are shown anew.
-    for await (const piece of inTurns(ctx.fleet.state.workloads.values(), CHUNK))
-      for (const { id } of piece) ctx.counters.shownAnew(id)
+    await recommendedVersion.reload()
     return json(toRecommendedVersion(recommendedVersion))
   },
 })

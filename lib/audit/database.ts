@@ -95,11 +95,8 @@ export interface AuditedDatabaseParts {
   sink: AuditSink
   /** Write what agents have reported so far. Resolves also while the database is away. */
   writeReports(): Promise<void>
-  /**
-   * Called when it is not known whether a transaction was committed, and when its caller is told of a failure although
-   * it was: memory may not follow what is stored. Called before the caller is told.
-   */
-  commitInDoubt(): void
+  /** Called before a caller is told of a failure although its change stands, or may stand: it follows nothing. */
+  standsUnheard(): void
 }
 
 /** Open an audited database over the active process's database, with an edition's outside sink. */
@@ -132,7 +129,7 @@ class ActingDatabase implements AuditedDatabase {
     try {
       return await this.#parts.db.transaction(name, work)
     } catch (error) {
-      if (error instanceof CommitInDoubt) this.#parts.commitInDoubt()
+      if (error instanceof CommitInDoubt) this.#parts.standsUnheard()
       throw error
     }
   }
@@ -185,10 +182,11 @@ class ActingDatabase implements AuditedDatabase {
       const outcome = await work(act)
       const told = await act.conclude()
       if (!outcome.ok || told.ok) return outcome
-      this.#parts.commitInDoubt()
+      this.#parts.standsUnheard()
       return told
     } catch (error) {
       // `work` may throw after its commit: the change stands, so the others and the sink are told of it.
+      if (act.stands) this.#parts.standsUnheard()
       await act.conclude()
       if (!(error instanceof AuditWriteError)) throw error
       this.#parts.log.error({ err: error.cause }, error.message)
@@ -217,7 +215,6 @@ class OpenAct implements Act {
   readonly #records: AuditRecord[] = []
   readonly #tells: (() => void)[] = []
   #hasBegun = false
-  /** The transaction is committed, and neither the listeners nor the sink were told yet. */
   #stands = false
 
   constructor(
@@ -234,6 +231,11 @@ class OpenAct implements Act {
     this.#name = name
     this.#actor = actor
     this.#options = options
+  }
+
+  /** The transaction is committed, and neither the listeners nor the sink were told yet. */
+  get stands(): boolean {
+    return this.#stands
   }
 
   async commit<const T extends Outcome>(work: (tx: ActTransaction) => Promise<T>): Promise<T> {

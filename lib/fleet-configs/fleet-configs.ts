@@ -1,3 +1,4 @@
+import { type CommitFollowers, READ } from '../audit/commit-followers.ts'
 import type { AuditedDatabase } from '../audit/database.ts'
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../fleet/fleet.ts'
@@ -24,8 +25,7 @@ export interface FleetConfigsParts {
   db: AuditedDatabase
   clock: Clock
   fleet: Fleet
-  /** Called when what is stored could not be read: memory may differ from it until it is read again. */
-  readFailed(): void
+  followers: CommitFollowers
 }
 
 /** Fleet configs that there can be: every workload is compared with all of them. */
@@ -48,6 +48,7 @@ export class FleetConfigs {
 
   constructor(parts: FleetConfigsParts) {
     this.#parts = parts
+    parts.followers.follow(() => this.load().then(() => READ))
   }
 
   /** Read what is stored. Loads run one after the other, so that the last to begin is what stays. */
@@ -59,7 +60,7 @@ export class FleetConfigs {
       this.#holds = new Map((await listHolds(db)).map((hold) => [hold.workloadId, hold]))
       this.#freeze = await findFreeze(db)
     })
-    loaded.catch(this.#parts.readFailed)
+    loaded.catch(() => this.#parts.followers.note())
     return loaded
   }
 

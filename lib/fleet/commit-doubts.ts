@@ -1,8 +1,7 @@
+import type { CommitFollowers, Reread } from '../audit/commit-followers.ts'
 import type { AuditedDatabase } from '../audit/database.ts'
 import type { Log } from '../log.ts'
 import type { Database } from '../store/db.ts'
-import type { Fleet } from './fleet.ts'
-import type { FleetCounters } from './state/counters.ts'
 import type { Timers } from './state/timers.ts'
 
 /** How long after a doubtful commit the database is asked; those of one outage are settled together. */
@@ -13,11 +12,6 @@ export interface CommitDoubtsParts {
   db: Pick<AuditedDatabase, 'settleDoubts'> & Database
   timers: Timers
   log: Log
-  counters: Pick<FleetCounters, 'load'>
-  fleet: Pick<Fleet, 'adoptSettings'>
-  labelRules: { reload(): Promise<void> }
-  fleetConfigs: { load(): Promise<void> }
-  recommendedVersion: { load(db: Database): Promise<void>; readonly version: string }
   /** Campaigns and auto-apply may have missed a decision: they are to look at everything anew. */
   wakeRunners(): void
   /** Browsers may have missed a frame: they are to fetch again what they show. */
@@ -25,13 +19,17 @@ export interface CommitDoubtsParts {
 }
 
 /**
- * Settles commits that got no answer. When the database connection is lost after COMMIT was sent, the change may stand
- * although its caller was told of a failure, and neither memory nor browsers know of it. This asks the database until
- * it answers, takes over what it holds, and tells the outside audit sink of what stands. Pushes and rollouts settle
- * their own commits in `CommitTurns`, as offers depend on them.
+ * Settles commits of which nobody was told. When the database connection is lost after COMMIT was sent, the change may
+ * stand although its caller was told of a failure, and neither memory nor browsers know of it; the same is so where the
+ * outside audit sink fails after the commit. This has the followers read the database again until it answers, and tells
+ * the sink of what stands. Pushes and rollouts settle their own commits in `CommitTurns`, as offers depend on them.
  */
-export class CommitDoubts {
+export class CommitDoubts implements CommitFollowers {
   readonly #parts: CommitDoubtsParts
+  /** In the order in which they registered. */
+  readonly #followers: ((db: Database) => Promise<Reread>)[] = []
+  /** Browsers have not been told since the last doubt. */
+  #isUntold = false
   #isWaiting = false
   #isAsking = false
   #isStopped = false
@@ -40,16 +38,24 @@ export class CommitDoubts {
     this.#parts = parts
   }
 
-  /** Note that it is not known whether a transaction was committed, or that what was committed could not be read. */
+  follow(readAgain: (db: Database) => Promise<Reread>): void {
+    this.#followers.push(readAgain)
+  }
+
   note(): void {
-    if (this.#isWaiting) return
-    this.#isWaiting = true
-    this.#parts.timers.after(ASK_AFTER_MS, () => void this.#settle())
+    this.#isUntold = true
+    this.#askSoon()
   }
 
   /** Ask no more: the process that starts next reads everything from the database. */
   stop(): void {
     this.#isStopped = true
+  }
+
+  #askSoon(): void {
+    if (this.#isWaiting) return
+    this.#isWaiting = true
+    this.#parts.timers.after(ASK_AFTER_MS, () => void this.#settle())
   }
 
   async #settle(): Promise<void> {
@@ -61,28 +67,29 @@ export class CommitDoubts {
     }
     this.#isWaiting = false
     this.#isAsking = true
-    const { db, log, counters, fleet, labelRules, fleetConfigs, recommendedVersion } = this.#parts
-    const { wakeRunners, tellBrowsers } = this.#parts
+    const { db, log, wakeRunners } = this.#parts
+    const isUntold = this.#isUntold
+    this.#isUntold = false
     try {
-      const looks = [await counters.load(db), await fleet.adoptSettings()]
-      await labelRules.reload()
-      await fleetConfigs.load()
-      const recommended = recommendedVersion.version
-      await recommendedVersion.load(db)
-      const adopted = [...new Set(looks.flatMap((look) => look.adopted))]
-      if (adopted.length > 0 || recommendedVersion.version !== recommended) {
-        log.warn({ count: adopted.length }, TAKEN_OVER)
-        tellBrowsers()
-      }
+      const rereads: Reread[] = []
+      for (const readAgain of this.#followers) rereads.push(await readAgain(db))
+      this.#tell(isUntold, new Set(rereads.flatMap(({ adopted }) => adopted)))
       wakeRunners()
       await db.settleDoubts()
-      if (looks.some((look) => look.passedOver.length > 0)) this.note()
+      if (rereads.some(({ passedOver }) => passedOver.length > 0)) this.#askSoon()
     } catch (error) {
       log.warn({ err: error }, 'the fate of a commit is not known yet')
-      this.note()
+      this.#isUntold ||= isUntold
+      this.#askSoon()
     } finally {
       this.#isAsking = false
     }
+  }
+
+  /** What only frames tell of is in nobody's memory, so browsers read again also where nothing was taken over. */
+  #tell(isUntold: boolean, adopted: ReadonlySet<string>): void {
+    if (adopted.size > 0) this.#parts.log.warn({ count: adopted.size }, TAKEN_OVER)
+    if (isUntold || adopted.size > 0) this.#parts.tellBrowsers()
   }
 }
 

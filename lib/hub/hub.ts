@@ -127,6 +127,11 @@ export class Hub {
     this.#burstUntilMs = null
   }
 
+  /** The sessions of the browsers that are connected. */
+  sessionIds(): string[] {
+    return [...new Set([...this.#members.values()].map(({ sessionId }) => sessionId))]
+  }
+
   /** These sessions ended before they expired: close their sockets. */
   endSessions(sessionIds: readonly string[]): void {
     const ended = new Set(sessionIds)

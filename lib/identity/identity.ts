@@ -1,12 +1,14 @@
+import type { CommitFollowers, Reread } from '../audit/commit-followers.ts'
 import type { AuditedDatabase } from '../audit/database.ts'
 import type { Clock } from '../clock.ts'
-import type { Random } from '../ids.ts'
+import { type Random, UUID } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { deleteExpiredApiTokens } from '../store/api-tokens.ts'
 import { deleteOldAccountChanges } from '../store/approval-votes.ts'
 import { deleteExpiredConfirmedLogins } from '../store/command-line-logins.ts'
+import type { Db } from '../store/db.ts'
 import { deleteOldLinkRequests } from '../store/external-users.ts'
-import { deleteExpiredSessions, deleteSession } from '../store/sessions.ts'
+import { deleteExpiredSessions, deleteSession, listStandingSessions } from '../store/sessions.ts'
 import { lockIdentity } from '../store/users.ts'
 import { type Authentication, openAuthority } from './authority.ts'
 import { type CommandLineLogins, openCommandLineLogins } from './command-line-logins.ts'
@@ -20,7 +22,7 @@ import type { OidcSettings } from './oidc/settings.ts'
 import { openOwnPassword, type PasswordChange, type PasswordChangeOutcome } from './own-password.ts'
 import type { Passwords } from './passwords.ts'
 import { openServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
-import type { SessionEnds } from './sessions/session-ends.ts'
+import type { SessionEnds, SessionSockets } from './sessions/session-ends.ts'
 import { openTokens } from './sessions/tokens.ts'
 import { openTokenAdministration, type TokenAdministration } from './token-administration.ts'
 import { isApiToken, openTokenAuthority, type TokenAuthentication } from './token-authority.ts'
@@ -71,8 +73,9 @@ export interface IdentityParts {
   oidc: OidcSettings | null
   /** Sends the requests to the identity provider. */
   fetchFromIssuer: IssuerFetch
-  /** Told of the sessions and API tokens that ended before they expired: their sockets have to be closed. */
-  sessionsEnded(sessionIds: readonly string[]): void
+  followers: CommitFollowers
+  /** The sockets of sessions and API tokens, which are closed where these end before they expire. */
+  sockets: SessionSockets
 }
 
 /** Unknown API tokens and wrong command-line codes of one address in a minute; one more is refused. */
@@ -103,9 +106,10 @@ export function openIdentity(parts: IdentityParts): Identity {
     announce(sessionIds) {
       authority.forget()
       tokenAuthority.forget()
-      if (sessionIds.length > 0) parts.sessionsEnded(sessionIds)
+      if (sessionIds.length > 0) parts.sockets.endSessions(sessionIds)
     },
   }
+  parts.followers.follow((db) => readSessionsAgain(db, ends, parts.sockets))
   const apiTokens = openTokenAdministration({ ...parts, ends })
   const authenticateBearer: Identity['authenticateBearer'] = (token, address) =>
     isApiToken(token) ? tokenAuthority.authenticate(token, address) : authority.authenticate(token)
@@ -140,6 +144,17 @@ export function openIdentity(parts: IdentityParts): Identity {
       return trimStored(parts)
     },
   }
+}
+
+/** Somebody may have been removed, signed out or given other rights unheard: end what does not stand any more. */
+async function readSessionsAgain(db: Db, ends: SessionEnds, sockets: SessionSockets): Promise<Reread> {
+  // Before the sockets are asked for: one that is opened later is checked against what is read from now on.
+  ends.announce([])
+  const open = sockets.sessionIds().filter((id) => UUID.test(id))
+  const standing = open.length === 0 ? new Set() : await listStandingSessions(db, open)
+  const ended = open.filter((id) => !standing.has(id))
+  ends.announce(ended)
+  return { adopted: ended, passedOver: [] }
 }
 
 /** Delete what has expired; returns how many sessions were deleted. */

@@ -1,3 +1,4 @@
+import { type CommitFollowers, READ } from '../audit/commit-followers.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Db } from '../store/db.ts'
@@ -18,8 +19,7 @@ export interface LabelRulesParts {
   /** A function, since the fleet is made after the rules and asks them for labels. */
   fleet: () => Pick<Fleet, 'relabel'>
   hub: Pick<Hub, 'announce'>
-  /** Called when what is stored could not be read: the rules may differ from it until they are read again. */
-  readFailed(): void
+  followers: CommitFollowers
 }
 
 /**
@@ -33,6 +33,7 @@ export class LabelRules {
 
   constructor(parts: LabelRulesParts) {
     this.#parts = parts
+    parts.followers.follow(() => this.reload().then(() => READ))
   }
 
   /** The rules in the order in which they count. */
@@ -66,7 +67,7 @@ export class LabelRules {
       await this.#parts.fleet().relabel()
       this.#parts.hub.announce({ type: 'label_rules_update', rule_count: this.#rules.length })
     })
-    this.#work = done.catch(() => this.#parts.readFailed())
+    this.#work = done.catch(() => this.#parts.followers.note())
     return done
   }
 }

@@ -68,6 +68,15 @@ export async function keepSession(
   return rows.length > 0
 }
 
+/** Which of these are sessions or API tokens that were neither ended nor taken away. */
+export async function listStandingSessions(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await db.query<{ id: string }>(
+    `SELECT id FROM sessions WHERE id = ANY($1::uuid[]) UNION ALL SELECT id FROM api_tokens WHERE id = ANY($1::uuid[])`,
+    [ids],
+  )
+  return new Set(rows.map((row) => row.id))
+}
+
 /** End one session; true when it existed. */
 export async function deleteSession(tx: Db, id: string): Promise<boolean> {
   return (await tx.execute('DELETE FROM sessions WHERE id = $1', [id])) > 0

@@ -22,7 +22,7 @@ export function auditedDatabase(
     log: silentLog,
     sink: noAuditSink,
     writeReports: async () => {},
-    commitInDoubt: () => {},
+    standsUnheard: () => {},
     ...parts,
     db,
   })

@@ -1,3 +1,11 @@
+/** The open sockets of sessions and API tokens. */
+export interface SessionSockets {
+  /** The sessions and API tokens with a socket. */
+  sessionIds(): readonly string[]
+  /** Close the sockets of these. */
+  endSessions(sessionIds: readonly string[]): void
+}
+
 /** Makes all caches of sessions and API tokens read anew, and says which of them have ended. */
 export interface SessionEnds {
   /**

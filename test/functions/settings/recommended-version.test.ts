@@ -1,4 +1,5 @@
 import { afterAll, expect, it } from 'vitest'
+import { noFollowers } from '../../../lib/audit/commit-followers.ts'
 import { RecommendedVersion } from '../../../lib/posture/recommended-version.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
 import type { VersionIntelligence } from '../../../lib/wire/version-intelligence.ts'
@@ -43,7 +44,13 @@ it('the recommended version is what fleet, drift and posture measure by, until i
   })
   expect(await isOutdated()).toBe(true)
   // A process that starts later loads the stored version.
-  const later = new RecommendedVersion('', () => {})
+  const later = new RecommendedVersion({
+    fallback: '',
+    db: database.pool,
+    followers: noFollowers,
+    workloadIds: () => [],
+    shownAnew() {},
+  })
   await later.load(database.pool)
   expect(later.version).toBe('0.149.0')
   const audited = await database.pool.query<{ detail: string }>(

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { AuditSink } from '../../../lib/audit/delivery.ts'
-import { createCommunityEdition } from '../../../runtime/editions.ts'
+import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { type FaultyDatabase, faultyDatabase } from '../../support/faulty-database.ts'
 import { createFleetContext, type FleetTestContext } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
-import { PushedWorkload } from '../../support/pushed-workload.ts'
+import { config, PushedWorkload } from '../../support/pushed-workload.ts'
 
 // The audit sink of an edition gets every record that is stored, also when the process was not told that its commit
 // stands.
@@ -26,7 +26,7 @@ beforeEach(async () => {
     },
   }
   db = faultyDatabase(database.pool)
-  ctx = await createFleetContext(database, { db, edition: { ...createCommunityEdition(), auditSink } })
+  ctx = await createFleetContext(database, { db, edition: { ...createCompleteEdition(), auditSink } })
 })
 afterEach(async () => {
   expect(db.pending()).toEqual([])
@@ -130,12 +130,80 @@ it('a freeze is in force as the database holds it, also where its answer was los
   expect(ctx.fleetConfigs.freeze?.reason).toBe('two')
 })
 
-it('what stands although the archive was away is in force, and not only after a restart', async () => {
+const isShownOutdated = async (as: string, id: string) =>
+  ((await invoke(ctx, `GET /api/workloads/${id}`, { as })).json as { version_outdated: boolean })
+    .version_outdated
+
+it('workloads are shown by the version that counts, also where its answer was lost', async () => {
+  const workload = new PushedWorkload(ctx, 'a')
+  await ctx.advance(500)
   const as = (await signIn(ctx)).token
-  isArchiveAway = true
-  const path = 'PUT /api/settings/recommended-version'
-  const answer = await invoke(ctx, path, { as, body: { version: '0.150.0' } })
-  expect(answer).toMatchObject({ status: 503, json: { side_effect_status: 'applied' } })
+  expect(await isShownOutdated(as, workload.id)).toBe(false)
+  db.loseAnswer('settings.recommend-version')
+  const lost = invoke(ctx, 'PUT /api/settings/recommended-version', { as, body: { version: '0.200.0' } })
+  await expect(lost).rejects.toThrow('connection lost')
   await ctx.advance(5_000)
-  expect(ctx.recommendedVersion.version).toBe('0.150.0')
+  expect(ctx.recommendedVersion.version).toBe('0.200.0')
+  expect(await isShownOutdated(as, workload.id)).toBe(true)
+})
+
+it('what is said to be applied although the archive did not take its record is in force', async () => {
+  const workload = new PushedWorkload(ctx, 'a')
+  await ctx.advance(500)
+  const as = (await signIn(ctx)).token
+  const until = new Date(ctx.clock.now().getTime() + 3_600_000).toISOString()
+  isArchiveAway = true
+  for (const [route, body] of [
+    ['PUT /api/settings/recommended-version', { version: '0.200.0' }],
+    ['PUT /api/freeze', { until, reason: 'the weekend' }],
+    [`POST /api/workloads/${workload.id}/hold`, { reason: 'by hand' }],
+  ] as const)
+    expect(await invoke(ctx, route, { as, body })).toMatchObject({
+      status: 503,
+      json: { side_effect_status: 'applied' },
+    })
+  isArchiveAway = false
+  await ctx.advance(5_000)
+  expect(ctx.recommendedVersion.version).toBe('0.200.0')
+  expect(await isShownOutdated(as, workload.id)).toBe(true)
+  expect(ctx.fleetConfigs.freeze?.reason).toBe('the weekend')
+  expect(ctx.fleetConfigs.holdOf(workload.id)?.reason).toBe('by hand')
+})
+
+it('browsers that missed a frame are told once to fetch again what they show', async () => {
+  const workload = new PushedWorkload(ctx, 'a')
+  await ctx.advance(500)
+  const as = (await signIn(ctx)).token
+  const path = `/api/workloads/${workload.id}/config/approvals`
+  const made = await invoke(ctx, `POST ${path}`, { as, body: { draft_yaml: config(2).body } })
+  const { id } = made.json as { id: string }
+  await ctx.advance(5_000)
+  ctx.frames.length = 0
+  db.loseAnswer('approval.comment')
+  const lost = invoke(ctx, `POST ${path}/${id}/comments`, { as, body: { comment: 'wait' } })
+  await expect(lost).rejects.toThrow('connection lost')
+  await ctx.advance(60_000)
+  expect(ctx.frames.filter(({ type }) => type === 'resync')).toHaveLength(1)
+})
+
+const stage = (percentage: number, dwellMs = 0) => ({ percentage, dwellMs, gates: [] })
+
+it('a live workload that was deleted in its first rollout starts over, also where the answer was lost', async () => {
+  const workload = new PushedWorkload(ctx, 'ab')
+  await ctx.advance(500)
+  const as = (await signIn(ctx)).token
+  expect(await workload.stage(1, [stage(50, 3_600_000), stage(100)])).toMatchObject({ ok: true })
+  await ctx.advance(1_000)
+  const before = workload.live
+  db.loseAnswer('workload.delete')
+  const deletion = invoke(ctx, `DELETE /api/workloads/${workload.id}`, { as })
+  await expect(deletion).rejects.toThrow('connection lost')
+  // An agent says something before the database is asked: the workload is written again.
+  workload.agents[0]!.apply(config(1).hash)
+  await ctx.advance(30_000)
+  for (const agent of workload.agents) agent.describe()
+  await ctx.advance(30_000)
+  const after = ctx.fleet.workload(workload.id)
+  expect(after).not.toBe(before)
+  expect(after).toMatchObject({ rollout: null, newestPush: null, pushSeq: 0 })
 })

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { noFollowers } from '../../../lib/audit/commit-followers.ts'
 import { openIdentity } from '../../../lib/identity/identity.ts'
 import type { Passwords } from '../../../lib/identity/passwords.ts'
 import { createTestContext, signIn, TEST_CONFIG } from '../../support/invoke.ts'
@@ -18,7 +19,8 @@ function identityWith(verify: Passwords['verify']) {
     passwords,
     jwtSecret: TEST_CONFIG.jwtSecret,
     ...SETTINGS,
-    sessionsEnded: () => {},
+    followers: noFollowers,
+    sockets: { sessionIds: () => [], endSessions: () => {} },
   })
 }
 

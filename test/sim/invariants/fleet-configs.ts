@@ -1,3 +1,4 @@
+import { noFollowers } from '../../../lib/audit/commit-followers.ts'
 import { FleetConfigs } from '../../../lib/fleet-configs/fleet-configs.ts'
 import { LabelRules } from '../../../lib/label-rules/label-rules.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
@@ -15,10 +16,9 @@ export async function checkFleetConfigMemory(
   report: Report,
 ): Promise<void> {
   const { fleetConfigs: held, labelRules, fleet, db, clock, hub } = service.ctx
-  const readFailed = () => {}
-  const stored = new FleetConfigs({ db, clock, fleet, readFailed })
+  const stored = new FleetConfigs({ db, clock, fleet, followers: noFollowers })
   await stored.load(watcher)
-  const rules = new LabelRules({ db, hub, fleet: () => fleet, readFailed })
+  const rules = new LabelRules({ db, hub, fleet: () => fleet, followers: noFollowers })
   await rules.load(watcher)
   const workloads = [...fleet.state.workloads.values()]
   const describe = (configs: FleetConfigs, given: LabelRules) => ({
