@@ -171,6 +171,20 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'the configs that operators pushed',
   },
   'lib/fleet/state/model.ts Workload.quarantinedInstances': { bound: 'the homes of agents', reachedBy: GONE },
+  'lib/fleet/inventory/workload-leaving.ts WorkloadLeaving.#doubted': {
+    bound: 'the homes of agents; empty once the database has said which are forgotten',
+    reachedBy: [
+      'lib/fleet/janitor-unheard.test.ts',
+      'an agent that was forgotten is offered what it had failed, also where the answer was lost',
+    ],
+  },
+  'lib/fleet/commit-doubts.ts CommitDoubts.#followers': {
+    bound: 'one of each part of a process that keeps what is stored, registered as it is made',
+    reachedBy: [
+      'lib/fleet/commit-doubts.test.ts',
+      'browsers that missed a frame are told once to fetch again what they show',
+    ],
+  },
   'lib/fleet/state/mutex.ts KeyedMutex.#tails': {
     ...perWorkload,
     bound: 'workloads that something is done to now',
