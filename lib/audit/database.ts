@@ -79,6 +79,11 @@ export interface AuditedDatabase extends Database {
    */
   upToDate(): Promise<Database>
   /**
+   * Wait until the database has come to an end with every change whose commit got no answer: what is read from then on
+   * is final. Throws while the database is away.
+   */
+  doubtedEnded(): Promise<void>
+  /**
    * Tell the sink of the records whose commit got no answer and that the database turns out to hold. Throws while the
    * database cannot say.
    */
@@ -165,6 +170,10 @@ class ActingDatabase implements AuditedDatabase {
   async upToDate(): Promise<Database> {
     await this.#parts.writeReports()
     return this
+  }
+
+  doubtedEnded(): Promise<void> {
+    return this.#delivery.doubtedEnded(this)
   }
 
   settleDoubts(): Promise<void> {

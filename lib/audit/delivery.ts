@@ -72,6 +72,11 @@ export class AuditDelivery {
     if (lost.length > 0) this.#log.error({ records: lost.length }, 'the audit sink may not be told of these')
   }
 
+  /** Wait until every transaction that wrote a record in doubt has ended. Throws while the database is away. */
+  async doubtedEnded(db: Database): Promise<void> {
+    if (this.#doubted.length > 0) await db.transaction('audit.wait', lockAuditChain)
+  }
+
   /** Ask the database about the records in doubt, and tell the sink of those that stand. Throws while it is away. */
   async settle(db: Database): Promise<void> {
     const doubted = [...this.#doubted]

@@ -9,7 +9,7 @@ const ASK_AFTER_MS = 500
 
 /** What the settling of doubtful commits works with. */
 export interface CommitDoubtsParts {
-  db: Pick<AuditedDatabase, 'settleDoubts'> & Database
+  db: Pick<AuditedDatabase, 'doubtedEnded' | 'settleDoubts'> & Database
   timers: Timers
   log: Log
   /** Campaigns and auto-apply may have missed a decision: they are to look at everything anew. */
@@ -71,6 +71,7 @@ export class CommitDoubts implements CommitFollowers {
     const isUntold = this.#isUntold
     this.#isUntold = false
     try {
+      await db.doubtedEnded()
       const rereads: Reread[] = []
       for (const readAgain of this.#followers) rereads.push(await readAgain(db))
       this.#tell(isUntold, new Set(rereads.flatMap(({ adopted }) => adopted)))

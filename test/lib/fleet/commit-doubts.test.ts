@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { AuditSink } from '../../../lib/audit/delivery.ts'
+import { CommitInDoubt } from '../../../lib/store/db.ts'
+import { nextTurn } from '../../../lib/turns.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { type FaultyDatabase, faultyDatabase } from '../../support/faulty-database.ts'
 import { createFleetContext, type FleetTestContext } from '../../support/fleet.ts'
@@ -206,4 +208,33 @@ it('a live workload that was deleted in its first rollout starts over, also wher
   const after = ctx.fleet.workload(workload.id)
   expect(after).not.toBe(before)
   expect(after).toMatchObject({ rollout: null, newestPush: null, pushSeq: 0 })
+})
+
+it('what the database is slow to commit is followed when it is, also where its answer was lost before', async () => {
+  const as = (await signIn(ctx)).token
+  const until = new Date(ctx.clock.now().getTime() + 3_600_000).toISOString()
+  let finish = () => {}
+  const held = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const { transaction } = db
+  db.transaction = (name, work) =>
+    name !== 'freeze.set'
+      ? transaction(name, work)
+      : new Promise((_, reject) => {
+          void transaction(name, async (tx) => {
+            await work(tx)
+            reject(new CommitInDoubt('connection lost at commit'))
+            await held
+          })
+        })
+  const lost = invoke(ctx, 'PUT /api/freeze', { as, body: { until, reason: 'slow' } })
+  await expect(lost).rejects.toThrow('connection lost')
+  const settled = ctx.advance(2_000)
+  const waits = `select 1 from pg_locks l join pg_stat_activity a using (pid)
+    where l.locktype = 'advisory' and not l.granted and a.datname = current_database()`
+  while ((await database.pool.query(waits)).length === 0) await nextTurn()
+  finish()
+  await settled
+  expect(ctx.fleetConfigs.freeze?.reason).toBe('slow')
 })

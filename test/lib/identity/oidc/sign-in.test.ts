@@ -48,6 +48,7 @@ function signInAs(
     observe: (event) => ctx.db.observe(event),
     change,
     upToDate: () => ctx.db.upToDate(),
+    doubtedEnded: () => ctx.db.doubtedEnded(),
     settleDoubts: () => ctx.db.settleDoubts(),
   }
   const parts = {
