@@ -272,6 +272,8 @@ export interface SocketDefinition<State, Ctx = Context> {
   limits: {
     /** Larger messages are refused with close code 1009; the socket layer cuts at a little more. */
     messageBytesMax(ctx: Ctx): number
+    /** See `SocketRoute.waitingBytesMax`. */
+    waitingBytesMax(ctx: Ctx): number
     /** Past this many unsent bytes `send` answers 'dropped'. */
     backpressureBytesMax: number
     /** Silence after which the peer is pinged and, without a pong, dropped. 8 to 960 seconds. */

@@ -49,6 +49,11 @@ export interface ListenerHandlers {
 export interface SocketRoute {
   path: string
   messageBytesMax: number
+  /**
+   * What one socket may have said that waits for its turn, in bytes; less where much waits of others. One that says
+   * more is cut. Null where all peers are of this cluster, which are never cut for that.
+   */
+  waitingBytesMax: number | null
   backpressureBytesMax: number
   idleSeconds: number
   closeOnBackpressure: boolean
@@ -64,6 +69,8 @@ export interface SocketRoute {
   message(socket: Socket, state: unknown, data: Uint8Array, isBinary: boolean): void
   drain(socket: Socket, state: unknown): void
   close(socket: Socket, state: unknown): void
+  /** A socket was cut because it said more than may wait. */
+  flooded(state: unknown): void
 }
 
 /** A bound listener. */
@@ -77,8 +84,11 @@ export interface Listener {
   bodyBytesFree(): number | null
   /** Sockets that are open now. */
   sockets(): Iterable<Socket>
-  /** WebSockets that are open, handshakes that found no room, and sockets that were cut as quiet. */
-  socketCounts(): { open: number; turnedAway: number; cut: number }
+  /**
+   * WebSockets that are open, handshakes that found no room, and sockets that were cut: as quiet, and because they said
+   * more than may wait.
+   */
+  socketCounts(): { open: number; turnedAway: number; cut: number; flooded: number }
   /** Cut the sockets that have finished no message since this moment of `performance.now()`; how many. */
   cutQuiet(sinceMs: number): number
   /** Bytes sent to sockets that their peers have not read. */

@@ -63,6 +63,11 @@ function listenerMetrics(listeners: PressureSources['listeners']): Metric[] {
       'WebSockets cut in want of memory because they had finished no message for long, by listener.',
       of((listener) => listener.socketCounts().cut),
     ),
+    counter(
+      'muster_sockets_flooded_total',
+      'WebSockets cut because they said more than may wait for its turn, by listener.',
+      of((listener) => listener.socketCounts().flooded),
+    ),
     gauge(
       'muster_socket_buffered_bytes',
       'Bytes sent to WebSockets that their peers have not read, by listener.',

@@ -5,6 +5,7 @@ import { logAccess } from './access-log.ts'
 import type { Context, OpampContext } from './context.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import type { BodySpec, HandshakeVerdict, OpampPostFunction, Socket, SocketDefinition } from './define.ts'
+import { floodLog } from './flood-log.ts'
 import { callFunction } from './guards.ts'
 import type { Listener, ListenerHandlers, RawRequest, SocketRoute } from './listener.ts'
 import type { Loaded, LoadedFunctions } from './loader.ts'
@@ -64,6 +65,7 @@ function toSocketRoute<Ctx extends Pick<Context, 'log'>>(
   room: SocketRoom,
 ): SocketRoute {
   const ownOf = (state: unknown) => (state as RouteState).own
+  const logFlood = floodLog(ctx.log, id)
   const guarded = (socket: Socket, act: () => void) => {
     try {
       act()
@@ -75,6 +77,7 @@ function toSocketRoute<Ctx extends Pick<Context, 'log'>>(
   return {
     path: fn.path,
     messageBytesMax: fn.limits.messageBytesMax(ctx),
+    waitingBytesMax: fn.limits.waitingBytesMax(ctx),
     backpressureBytesMax: fn.limits.backpressureBytesMax,
     idleSeconds: fn.limits.idleSeconds,
     closeOnBackpressure: fn.limits.closeOnBackpressure,
@@ -100,6 +103,7 @@ function toSocketRoute<Ctx extends Pick<Context, 'log'>>(
       room.closed((state as RouteState).address)
       guarded(socket, () => fn.close(socket, ownOf(state), ctx))
     },
+    flooded: (state) => logFlood((state as RouteState).address),
   }
 }
 

@@ -1,7 +1,11 @@
 /** How long the sockets of one listener are worked for before the event loop goes round. */
 const TURN_MS = 12
-/** What may wait; one message that is larger waits alone. That is room for a short message of each of 50,000 agents. */
-export const WAITING_BYTES_MAX = 16 * 1_048_576
+/** Up to here all goes well. That is room for a short message of each of 50,000 agents. */
+export const CALM_BYTES_MAX = 16 * 1_048_576
+/** What one socket may have waiting beyond that: room for a short message of each agent that one may carry. */
+export const SHARE_BYTES_MAX = 4 * 1_048_576
+/** What may wait of all sockets: room for a long message of each of 50,000 agents that have just connected. */
+export const WAITING_BYTES_MAX = 256 * 1_048_576
 /** About what a waiting word takes besides the bytes of its message. */
 const WORD_BYTES = 256
 /** Messages up to this length are copied into shared memory. Who keeps a part of one keeps a slab, or copies. */
@@ -11,6 +15,13 @@ const NO_BYTES = new Uint8Array(0)
 
 /** What hears one socket. */
 export interface Ear {
+  /**
+   * What the socket may have waiting, in bytes; one message that is larger waits alone. Null for one of this cluster
+   * that is never cut for what it says.
+   */
+  readonly waitingBytesMax: number | null
+  /** What the socket has waiting, in bytes. Kept by `SocketTurns`, and 0 at first. */
+  waitingBytes: number
   message(data: Uint8Array, isBinary: boolean): void
   tooLarge(): void
   closed(): void
@@ -32,7 +43,8 @@ interface Waiting {
  * The socket library hands over messages in that phase of the event loop in which sockets are read, and this phase may
  * go on for 49,152 events (libuv: 48 times 1,024) before a timer, another listener or the database gets its turn. So
  * messages are heard there for some milliseconds only. What comes then is put down, and heard in slices of as many
- * milliseconds, between which the loop goes round.
+ * milliseconds, between which the loop goes round. Nor is that phase over while one socket sends as fast as it is
+ * read, and the library cannot be told to read a WebSocket no further: a socket that has too much waiting has to be cut.
  */
 export class SocketTurns {
   /** What is being worked off, from `#next` on; what is put down meanwhile waits behind it, in `#behind`. */
@@ -59,17 +71,25 @@ export class SocketTurns {
   }
 
   /**
-   * Take a message, whose bytes are the library's. It cannot be told to read a WebSocket no further, so where there is
-   * no room, the oldest is heard at once: while that goes on nothing is read, and the peers wait. The bytes are copied
-   * before that: what is heard may drop this very socket, and the library then frees them.
+   * Take a message, whose bytes are the library's; false where there is no room for it, and its socket is to be cut.
+   * For one that is never cut the oldest is heard at once instead: while that goes on nothing is read, and the peers
+   * wait. The bytes are copied before that: what is heard may drop this very socket, and the library then frees them.
    */
-  takeMessage(ear: Ear, word: Exclude<Word, 'closed'>, message: Uint8Array, nowMs: number): void {
+  takeMessage(ear: Ear, word: Exclude<Word, 'closed'>, message: Uint8Array, nowMs: number): boolean {
+    const needed = WORD_BYTES + message.length
+    if (ear.waitingBytesMax !== null && !this.#hasRoom(ear, ear.waitingBytesMax, needed)) return false
     const data = this.#copy(message)
-    const needed = WORD_BYTES + data.length
-    if (this.#bytes + needed > WAITING_BYTES_MAX)
-      this.#hearWhile(() => this.#bytes + needed > WAITING_BYTES_MAX)
+    if (ear.waitingBytesMax === null) this.#hearWhile(() => this.#bytes + needed > CALM_BYTES_MAX)
     if (this.#mayHear(nowMs)) this.#hear(ear, word, data)
     else this.#put(ear, word, data)
+    return true
+  }
+
+  #hasRoom({ waitingBytes }: Ear, ownMax: number, needed: number): boolean {
+    const all = this.#bytes + needed
+    if (all > WAITING_BYTES_MAX) return false
+    const allowed = all > CALM_BYTES_MAX ? Math.min(ownMax, SHARE_BYTES_MAX) : ownMax
+    return waitingBytes === 0 || waitingBytes + needed <= allowed
   }
 
   /** Let all that waits be heard at once. */
@@ -113,8 +133,10 @@ export class SocketTurns {
   }
 
   #put(ear: Ear, word: Word, data: Uint8Array): void {
+    const bytes = WORD_BYTES + data.length
     this.#behind.push({ ear, word, data })
-    this.#bytes += WORD_BYTES + data.length
+    this.#bytes += bytes
+    ear.waitingBytes += bytes
   }
 
   /** Let what waits be heard while `mayGoOn`; not while something is being heard, which may be what closes a socket. */
@@ -144,7 +166,9 @@ export class SocketTurns {
     }
     const oldest = this.#front[this.#next]!
     this.#front[this.#next++] = undefined
-    this.#bytes -= WORD_BYTES + oldest.data.length
+    const bytes = WORD_BYTES + oldest.data.length
+    this.#bytes -= bytes
+    oldest.ear.waitingBytes -= bytes
     return oldest
   }
 }

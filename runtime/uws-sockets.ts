@@ -26,6 +26,8 @@ export interface SocketsOfListener {
   behind: Set<UwsSocket>
   /** What they said and their routes have not heard yet. */
   turns: SocketTurns
+  /** How many said more than may wait, and were cut. */
+  flooded: number
   nextId(): number
 }
 
@@ -110,6 +112,8 @@ class SocketEntry implements Ear {
   readonly #route: SocketRoute
   readonly state: unknown
   readonly peerAddress: string
+  readonly waitingBytesMax: number | null
+  waitingBytes = 0
   handle: UwsSocket | null = null
   /** Whether the route's `open` is due or has run; before that the route hears of nothing. */
   isOpen = false
@@ -118,6 +122,7 @@ class SocketEntry implements Ear {
     this.#route = route
     this.state = state
     this.peerAddress = peerAddress
+    this.waitingBytesMax = route.waitingBytesMax
   }
 
   message(data: Uint8Array, isBinary: boolean): void {
@@ -127,6 +132,15 @@ class SocketEntry implements Ear {
 
   tooLarge(): void {
     this.handle?.close(1009, 'message too large')
+  }
+
+  /**
+   * Cut it, because it says more than can be heard. Without a Close frame: until its peer answered one, all that the
+   * peer sends would still be read.
+   */
+  cutForFlood(): void {
+    this.handle?.drop()
+    this.#route.flooded(this.state)
   }
 
   closed(): void {
@@ -203,8 +217,9 @@ function readHandshake(request: HttpRequest, response: HttpResponse): Handshake 
 /** What an open socket does: its route is told of it in turns, and of nothing before its `open`. */
 function socketEvents(
   route: SocketRoute,
-  { open, behind, turns, nextId }: SocketsOfListener,
+  sockets: SocketsOfListener,
 ): Required<Pick<WebSocketBehavior<SocketData>, 'open' | 'message' | 'drain' | 'close'>> {
+  const { open, behind, turns, nextId } = sockets
   return {
     open(ws) {
       // The route hears of it when the upgrade is over.
@@ -215,11 +230,15 @@ function socketEvents(
     message(ws, message, isBinary) {
       const { entry } = ws.getUserData()
       const { handle, isOpen } = entry
-      if (handle === null || !isOpen) return
+      if (handle === null || !isOpen || handle.isEnded) return
       const nowMs = performance.now()
       handle.lastMessageMs = nowMs
-      if (message.byteLength > route.messageBytesMax) turns.takeMessage(entry, 'too-large', NO_BYTES, nowMs)
-      else turns.takeMessage(entry, isBinary ? 'binary' : 'text', new Uint8Array(message), nowMs)
+      const isTooLarge = message.byteLength > route.messageBytesMax
+      const word = isTooLarge ? 'too-large' : isBinary ? 'binary' : 'text'
+      const data = isTooLarge ? NO_BYTES : new Uint8Array(message)
+      if (turns.takeMessage(entry, word, data, nowMs)) return
+      sockets.flooded++
+      entry.cutForFlood()
     },
     drain(ws) {
       const { handle, state, isOpen } = ws.getUserData().entry

@@ -48,6 +48,7 @@ export function listen(
     open: new Set(),
     behind: new Set(),
     turns,
+    flooded: 0,
     nextId: () => ++lastSocketId,
   }
   const anchor = new Anchor()
@@ -71,6 +72,7 @@ export function listen(
       open: sockets.open.size,
       turnedAway: handlers.room?.turnedAway ?? 0,
       cut: cutForQuiet,
+      flooded: sockets.flooded,
     }),
     cutQuiet(sinceMs) {
       const quiet = [...sockets.open].filter(({ lastMessageMs }) => lastMessageMs < sinceMs)

@@ -28,7 +28,7 @@ const SOCKETS = [
 ] as const
 const SAID = [
   'runtime/socket-turns.test.ts',
-  'waits within a bound: beyond it the oldest is heard before more is read',
+  'is a share for each where much waits of all, and less where nothing more may wait',
 ] as const
 const GONE = [
   'lib/fleet/janitor.test.ts',
@@ -476,8 +476,8 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ],
   },
   'runtime/socket-room.ts SocketRoom.#open': perSocket,
-  'runtime/socket-turns.ts SocketTurns.#front': { bound: '16 MiB of messages', reachedBy: SAID },
-  'runtime/socket-turns.ts SocketTurns.#behind': { bound: '16 MiB of messages', reachedBy: SAID },
+  'runtime/socket-turns.ts SocketTurns.#front': { bound: '256 MiB of messages', reachedBy: SAID },
+  'runtime/socket-turns.ts SocketTurns.#behind': { bound: '256 MiB of messages', reachedBy: SAID },
   'runtime/uws-sockets.ts SocketsOfListener.open': perSocket,
   'runtime/uws-sockets.ts SocketsOfListener.behind': perSocket,
   'runtime/uws-sockets.ts UwsSocket.#behind': perSocket,

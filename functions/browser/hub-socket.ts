@@ -94,7 +94,11 @@ export default defineSocket<State>({
   listener: 'api',
   path: '/ws',
   access: signedIn(),
-  limits: { ...BROWSER_SOCKET, messageBytesMax: () => BROWSER_SOCKET.messageBytesMax },
+  limits: {
+    ...BROWSER_SOCKET,
+    messageBytesMax: () => BROWSER_SOCKET.messageBytesMax,
+    waitingBytesMax: () => BROWSER_SOCKET.waitingBytesMax,
+  },
   async admit(handshake, ctx) {
     const { identify, isFromCookie } = readToken(handshake, ctx)
     const found = await identify()

@@ -1,6 +1,7 @@
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
 import type { OpampContext } from '../../runtime/context.ts'
 import { defineSocket, type Socket } from '../../runtime/define.ts'
+import { SHARE_BYTES_MAX } from '../../runtime/socket-turns.ts'
 import { isFromBrowser, NO_BROWSERS } from './_browser-origin.ts'
 import { CHALLENGE, holdsSharedSecret } from './_shared-secret.ts'
 
@@ -16,6 +17,8 @@ export default defineSocket<State, OpampContext>({
   access: { kind: 'shared-secret' },
   limits: {
     messageBytesMax: (ctx) => ctx.config.opampMessageBytesMax,
+    // The longest message, and with it the short ones of all agents that a gateway may carry.
+    waitingBytesMax: (ctx) => ctx.config.opampMessageBytesMax + SHARE_BYTES_MAX,
     // An agent that does not read costs this much and one message; what is dropped is offered again.
     backpressureBytesMax: 1_048_576,
     // Agents beat each 30 s and are not pinged then; some never beat, and a dead peer must not stay for long.

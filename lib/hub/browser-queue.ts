@@ -13,6 +13,8 @@ export interface HubClient {
 /** Limits of a browser's socket, at the process that has the hub, at one that passes it on, and between the two. */
 export const BROWSER_SOCKET = {
   messageBytesMax: 4_096,
+  // Some sixty of the longest; a browser says something every few seconds.
+  waitingBytesMax: 262_144,
   backpressureBytesMax: 1_048_576,
   idleSeconds: 60,
   closeOnBackpressure: true,

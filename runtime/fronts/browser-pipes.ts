@@ -2,6 +2,7 @@ import type { RawData, WebSocket } from 'ws'
 import { BROWSER_SOCKET } from '../../lib/hub/browser-queue.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Handshake, HandshakeVerdict, Socket } from '../define.ts'
+import { floodLog } from '../flood-log.ts'
 import type { SocketRoute } from '../listener.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 import type { SocketRoom } from '../socket-room.ts'
@@ -133,6 +134,7 @@ export function createBrowserPipes(parts: {
 }): BrowserPipes {
   const { door, proxies, room, log } = parts
   const pipes = new Set<Pipe>()
+  const logFlood = floodLog(log, '/ws')
   const of = (state: unknown) => state as Pipe
   return {
     ownerChanged(epoch) {
@@ -174,6 +176,7 @@ export function createBrowserPipes(parts: {
         pipes.delete(of(state))
         of(state).close()
       },
+      flooded: (state) => logFlood(of(state).address),
     },
   }
 }

@@ -86,5 +86,6 @@ function passedBrowsers(owned: () => ListenerHandlers | null): SocketRoute {
       of(state).route.message(socket, of(state).own, data, isBinary),
     drain: (socket, state) => of(state).route.drain(socket, of(state).own),
     close: (socket, state) => of(state).route.close(socket, of(state).own),
+    flooded: (state) => of(state).route.flooded(of(state).own),
   }
 }

@@ -20,6 +20,8 @@ export function createLinkRoute(
   return {
     path: LINK_PATH,
     messageBytesMax: LINK_MESSAGE_BYTES_MAX,
+    // A front says what all its agents say, and on a new link all of it again.
+    waitingBytesMax: null,
     backpressureBytesMax: LINK_BEHIND_BYTES_MAX,
     idleSeconds: 30,
     closeOnBackpressure: true,
@@ -47,5 +49,8 @@ export function createLinkRoute(
       // A front that reads too slowly is cut at the limit.
     },
     close: (_socket, state) => of(state).link?.closed(),
+    flooded() {
+      // No link is cut for what it says.
+    },
   }
 }

@@ -4,7 +4,13 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Socket } from '../../runtime/define.ts'
 import type { Listener, SocketRoute } from '../../runtime/listener.ts'
-import { type Ear, SocketTurns, WAITING_BYTES_MAX } from '../../runtime/socket-turns.ts'
+import {
+  CALM_BYTES_MAX,
+  type Ear,
+  SHARE_BYTES_MAX,
+  SocketTurns,
+  WAITING_BYTES_MAX,
+} from '../../runtime/socket-turns.ts'
 import { listen } from '../../runtime/uws.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -15,7 +21,8 @@ afterEach(() => {
   listener.destroy()
 })
 
-type Hears = Pick<SocketRoute, 'message'> & Partial<Pick<SocketRoute, 'close'>>
+type Hears = Pick<SocketRoute, 'message'> &
+  Partial<Pick<SocketRoute, 'close' | 'flooded' | 'waitingBytesMax'>>
 
 /** Longer than what sockets say is heard at once. */
 const LONG_MS = 20
@@ -24,7 +31,12 @@ const LONG_MS = 20
  * A listener whose one route does this with what its sockets say; each socket is known by a number of its own. The
  * first message takes so long that what comes with it has to wait.
  */
-function serve({ message, close = () => undefined }: Hears): void {
+function serve({
+  message,
+  close = () => undefined,
+  flooded = () => undefined,
+  waitingBytesMax = CALM_BYTES_MAX,
+}: Hears): void {
   let opened = 0
   let heard = 0
   listener = listen('127.0.0.1:0', {
@@ -32,6 +44,7 @@ function serve({ message, close = () => undefined }: Hears): void {
       {
         path: '/ws',
         messageBytesMax: 1_024,
+        waitingBytesMax,
         backpressureBytesMax: 65_536,
         idleSeconds: 60,
         closeOnBackpressure: true,
@@ -44,6 +57,7 @@ function serve({ message, close = () => undefined }: Hears): void {
           if (++heard === 1) work(LONG_MS)
         },
         close,
+        flooded,
       },
     ],
     bodyBudget: null,
@@ -133,23 +147,27 @@ describe('what sockets say', () => {
     expect(heard.indexOf('somebody else')).toBeLessThan(heard.indexOf('199'))
   })
 
-  it('waits within a bound: beyond it the oldest is heard before more is read', async () => {
-    let waitedMost = 0
-    let heard = 0
-    const next = new Map<unknown, number>()
+  it('is cut where one socket has too much waiting; others go on', async () => {
+    const heard = new Map<unknown, number>()
+    const ends: unknown[] = []
     serve({
-      message(_socket, state, data) {
-        waitedMost = Math.max(waitedMost, listener.waitingBytes())
-        // In order also where it is heard at once.
-        if (Number(textOf(data)) === (next.get(state) ?? 0)) heard++
-        next.set(state, (next.get(state) ?? 0) + 1)
-      },
+      waitingBytesMax: 65_536,
+      message: (_socket, state) => void heard.set(state, (heard.get(state) ?? 0) + 1),
+      close: (_socket, state) => void ends.push(`${state} closed`),
+      flooded: (state) => void ends.push(`${state} flooded`),
     })
-    const many = await Promise.all(Array.from({ length: 16 }, openClient))
-    for (const client of many) sendTogether(client, numbers(6_000))
-    await eventually('all is heard', () => heard === 16 * 6_000)
-    expect(waitedMost).toBeGreaterThan(WAITING_BYTES_MAX * 0.9)
-    expect(waitedMost).toBeLessThanOrEqual(WAITING_BYTES_MAX)
+    const loud = await openClient()
+    const other = await openClient()
+    const cut = once(loud, 'close')
+    sendTogether(loud, numbers(5_000))
+    // Without a Close frame, for which the peer would be waited for.
+    expect((await cut)[0]).toBe(1006)
+    await eventually('the end is heard', () => ends.includes('1 closed'))
+    expect(ends).toEqual(['1 flooded', '1 closed'])
+    expect(heard.get(1)).toBeLessThan(5_000)
+    expect(listener.socketCounts()).toMatchObject({ open: 1, flooded: 1 })
+    sendTogether(other, numbers(100))
+    await eventually('the other is heard', () => heard.get(2) === 100)
     expect(listener.waitingBytes()).toBe(0)
   })
 
@@ -204,33 +222,96 @@ describe('what sockets say', () => {
   })
 })
 
-describe('a message for which there is no room', () => {
-  it('is kept as it came, although what is heard to make room drops its socket and so frees its bytes', () => {
+describe('the bound of what waits', () => {
+  const NOW_MS = performance.now()
+  /** When nothing is heard at once any more. */
+  const LATER_MS = NOW_MS + 60_000
+  const megabyte = new Uint8Array(1_048_576)
+
+  /** Turns that are over for now, and sockets that count what is heard. */
+  function turnsThatAreOver() {
     const turns = new SocketTurns()
-    const large = new Uint8Array(WAITING_BYTES_MAX / 2).fill(7)
+    const heard: number[] = []
+    const ear = (waitingBytesMax: number | null, message: Ear['message'] = () => {}): Ear => ({
+      waitingBytesMax,
+      waitingBytes: 0,
+      message(data, isBinary) {
+        heard.push(data.length)
+        message(data, isBinary)
+      },
+      tooLarge: () => {},
+      closed: () => {},
+    })
+    /** How many of these messages were taken. */
+    const take = (to: Ear, message: Uint8Array, count: number): number => {
+      let taken = 0
+      for (let i = 0; i < count; i++) if (turns.takeMessage(to, 'binary', message, LATER_MS)) taken++
+      return taken
+    }
+    turns.takeMessage(ear(1_024), 'binary', Uint8Array.of(1), NOW_MS)
+    take(ear(1_024), Uint8Array.of(1), 1)
+    heard.length = 0
+    return { turns, heard, ear, take }
+  }
+
+  it('is one of its own for each socket, and nothing is heard while it is being reached', () => {
+    const { turns, heard, ear, take } = turnsThatAreOver()
+    expect(take(ear(10_000), new Uint8Array(744), 100)).toBe(10)
+    expect(take(ear(10_000), new Uint8Array(744), 100)).toBe(10)
+    expect(heard).toEqual([])
+    turns.finish()
+    expect(heard.length).toBe(21)
+  })
+
+  it('lets one message wait that is larger than all that a socket may have waiting', () => {
+    const { turns, ear, take } = turnsThatAreOver()
+    const own = ear(10_000)
+    expect(take(own, megabyte, 3)).toBe(1)
+    turns.finish()
+    expect(own.waitingBytes).toBe(0)
+    expect(take(own, megabyte, 3)).toBe(1)
+  })
+
+  it('is a share for each where much waits of all, and less where nothing more may wait', () => {
+    const { turns, heard, ear, take } = turnsThatAreOver()
+    const large = ear(2 * CALM_BYTES_MAX)
+    const calm = take(large, megabyte, 32)
+    expect(calm).toBe(CALM_BYTES_MAX / megabyte.length - 1)
+    expect(take(ear(2 * CALM_BYTES_MAX), megabyte, 32)).toBe(SHARE_BYTES_MAX / megabyte.length - 1)
+    for (let i = 0; i < 100; i++) take(ear(2 * CALM_BYTES_MAX), megabyte, 32)
+    expect(turns.waitingBytes).toBeGreaterThan(WAITING_BYTES_MAX - 2 * megabyte.length)
+    expect(turns.waitingBytes).toBeLessThanOrEqual(WAITING_BYTES_MAX)
+    expect(take(ear(CALM_BYTES_MAX), megabyte, 1)).toBe(0)
+    expect(heard).toEqual([])
+    turns.finish()
+    expect(turns.waitingBytes).toBe(0)
+    expect(take(large, megabyte, 32)).toBe(calm)
+  })
+
+  it('is none for what comes from this cluster: there the oldest is heard before more is read', () => {
+    const { turns, heard, ear, take } = turnsThatAreOver()
+    expect(take(ear(null), megabyte, 100)).toBe(100)
+    expect(turns.waitingBytes).toBeLessThanOrEqual(CALM_BYTES_MAX)
+    expect(heard.length).toBeGreaterThan(80)
+    turns.finish()
+    expect(heard.length).toBe(101)
+  })
+
+  it('keeps a message as it came, although what is heard to make room drops its socket and so frees its bytes', () => {
+    const { turns, ear, take } = turnsThatAreOver()
+    const large = new Uint8Array(CALM_BYTES_MAX / 2).fill(7)
     let last: Uint8Array | null = null
-    const ear = (message: Ear['message']): Ear => ({ message, tooLarge: () => {}, closed: () => {} })
-    const nowMs = performance.now()
-    const later = nowMs + 60_000
-    turns.takeMessage(
-      ear(() => {}),
-      'binary',
-      Uint8Array.of(1),
-      nowMs,
+    take(
+      ear(null, () => void large.fill(0)),
+      new Uint8Array(CALM_BYTES_MAX / 2),
+      1,
     )
-    turns.takeMessage(
-      ear(() => void large.fill(0)),
-      'binary',
-      new Uint8Array(WAITING_BYTES_MAX / 2),
-      later,
-    )
-    turns.takeMessage(
-      ear((data) => {
+    take(
+      ear(null, (data) => {
         last = data
       }),
-      'binary',
       large,
-      later,
+      1,
     )
     turns.finish()
     expect(large[0]).toBe(0)

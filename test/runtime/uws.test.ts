@@ -17,6 +17,7 @@ function useMemory(): void {
 const route: SocketRoute = {
   path: '/ws',
   messageBytesMax: 1_024,
+  waitingBytesMax: 65_536,
   backpressureBytesMax: 65_536,
   idleSeconds: 60,
   closeOnBackpressure: true,
@@ -33,6 +34,7 @@ const route: SocketRoute = {
   message: (socket) => void socket.send('answer'),
   drain() {},
   close() {},
+  flooded() {},
 }
 const listener = listen('127.0.0.1:0', {
   sockets: [route],
