@@ -69,6 +69,8 @@ class AdvisoryProcessLock implements ProcessLock {
   readonly #stop = new AbortController()
   readonly #pause: NonNullable<ProcessLockOptions['pause']>
   #connection: Connection | null = null
+  /** A question to the database whether it answers, on its way; anybody may have it asked. */
+  #asked: { connection: Connection; answer: Promise<boolean> } | null = null
   #isHeld = false
   #isLost = false
   #epoch = 0
@@ -145,11 +147,22 @@ class AdvisoryProcessLock implements ProcessLock {
     const late = new Promise<boolean>((resolve) => {
       timer = setTimeout(() => resolve(false), timeoutMs)
     })
+    return Promise.race([this.#ask(connection), late]).finally(() => clearTimeout(timer))
+  }
+
+  /** Whether the database answers: asked once at a time, for the driver takes one query after another. */
+  #ask(connection: Connection): Promise<boolean> {
+    if (this.#asked?.connection === connection) return this.#asked.answer
     const answer = connection.query('SELECT 1').then(
       () => true,
       () => false,
     )
-    return Promise.race([answer, late]).finally(() => clearTimeout(timer))
+    const asked = { connection, answer }
+    this.#asked = asked
+    void answer.then(() => {
+      if (this.#asked === asked) this.#asked = null
+    })
+    return answer
   }
 
   async release(): Promise<void> {

@@ -83,6 +83,36 @@ describe('process lock', () => {
     expect(await readEpoch(database)).toBe(before + 1)
   })
 
+  it('asks the database once for all who ask at the same time whether it answers, and anew for who asks later', async () => {
+    const database = await freshDatabase()
+    const pool = database.openPool({ applicationName: 'asked' })
+    let asked = 0
+    const lock = openProcessLock({
+      async connect() {
+        const connection = await pool.openReserved('control')
+        const { query } = connection
+        connection.query = (text, ...more) => {
+          if (text === 'SELECT 1') asked++
+          return query.call(connection, text, ...more) as never
+        }
+        return connection
+      },
+      clock: systemClock,
+      log: recordingLog(),
+      onLost: () => undefined,
+    })
+    cleanups.push(() => lock.release())
+    await lock.acquire(new AbortController().signal)
+    expect(await Promise.all([lock.ping(1_000), lock.ping(1_000), lock.ping(1_000)])).toEqual([
+      true,
+      true,
+      true,
+    ])
+    expect(asked).toBe(1)
+    expect(await lock.ping(1_000)).toBe(true)
+    expect(asked).toBe(2)
+  })
+
   it('lets a process that lost only its connection go on with the same epoch', async () => {
     const database = await freshDatabase()
     const first = startProcess(database, 'first')
