@@ -20,18 +20,31 @@ export function formatAddress(raw: ArrayBuffer): string {
 /** Lists to which each proxy may add a line of its own: who reads the first line alone believes the client. */
 const JOINED_HEADERS = new Set(['x-forwarded-for', 'x-forwarded-proto'])
 
-type Headers = Pick<RawRequest, 'header' | 'headers'>
+/** Where a body ends: a proxy may count another line than the library does, or know another encoding. */
+const FRAMING_HEADERS = new Map([
+  ['content-length', /^\d+$/],
+  ['transfer-encoding', /^chunked$/i],
+])
+
+type Headers = Pick<RawRequest, 'header' | 'headers'> & {
+  /** Whether every reader sees the end of the body at the same place. */
+  isFramedPlainly: boolean
+}
 
 /** The headers of a request, which the library takes back when its handler returns. */
 export function copyHeaders(request: HttpRequest): Headers {
   const headers = new Map<string, string>()
+  let framings = 0
+  let isFramedPlainly = true
   request.forEach((key, value) => {
+    const framing = FRAMING_HEADERS.get(key)
+    if (framing !== undefined && (++framings > 1 || !framing.test(value))) isFramedPlainly = false
     const before = headers.get(key)
     // The first of any other repeated header counts (a second Authorization or Cookie is ignored).
     if (before === undefined) headers.set(key, value)
     else if (JOINED_HEADERS.has(key)) headers.set(key, `${before}, ${value}`)
   })
-  return { header: (name) => headers.get(name) ?? '', headers: () => headers }
+  return { header: (name) => headers.get(name) ?? '', headers: () => headers, isFramedPlainly }
 }
 
 interface RequestState {
@@ -155,6 +168,7 @@ async function streamBody(
  */
 function readRequest(
   request: HttpRequest,
+  { header, headers }: Headers,
   response: HttpResponse,
   handlers: ListenerHandlers,
   state: RequestState,
@@ -167,13 +181,32 @@ function readRequest(
     path,
     query: request.getQuery() ?? '',
     peerAddress: formatAddress(response.getRemoteAddress()),
-    ...copyHeaders(request),
+    header,
+    headers,
     body: () => body.done,
     isAborted: () => state.isAborted,
     onAborted: (listener) => void state.abortListeners.push(listener),
     isOverBudget: () => state.isOverBudget,
     discardBody: body.discard,
   }
+}
+
+/**
+ * Answer 400, and close: what follows on the connection may be the body of this request, or another one. It is answered
+ * when all that was read is parsed, and until then the library closes the connection at what it takes for another one.
+ */
+function refuseFraming(response: HttpResponse): void {
+  let isAborted = false
+  response.onAborted(() => {
+    isAborted = true
+  })
+  setImmediate(() => {
+    if (isAborted) return
+    response.cork(() => {
+      response.writeStatus('400 Bad Request').writeHeader('Content-Type', 'text/plain; charset=utf-8')
+      response.end('Bad Request\n', true)
+    })
+  })
 }
 
 /** Hand every request that is not the anchor's own to the handlers; returns how many have no answer yet. */
@@ -187,7 +220,9 @@ export function serveRequests(app: TemplatedApp, handlers: ListenerHandlers, anc
       onAborted: () => undefined,
       abortListeners: [],
     }
-    const raw = readRequest(request, response, handlers, state)
+    const headers = copyHeaders(request)
+    if (!headers.isFramedPlainly) return refuseFraming(response)
+    const raw = readRequest(request, headers, response, handlers, state)
     inFlight++
     handlers
       .handle(raw)

@@ -206,3 +206,49 @@ describe('a page of another origin', () => {
     expect(await change(service.url)).toMatchObject({ status: 200 })
   })
 })
+
+describe('a request whose end a proxy may see elsewhere', () => {
+  const CHUNKED = '2\r\n{}\r\n0\r\n\r\n'
+
+  /** What is answered to a request with these header lines and this body, until the connection is closed. */
+  function answersTo(lines: readonly string[], body: string): Promise<string> {
+    const { port } = new URL(service.url)
+    return new Promise((resolve, reject) => {
+      const socket = connect(Number(port), '127.0.0.1')
+      let answers = ''
+      socket.on('data', (data) => {
+        answers += data
+      })
+      socket.on('error', reject)
+      socket.on('close', () => resolve(answers))
+      const head = ['POST /api/auth/login HTTP/1.1', 'Host: h', ...lines].join('\r\n')
+      socket.write(`${head}\r\n\r\n${body}`)
+    })
+  }
+  const BEHIND = 'GET /healthz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n'
+  const statuses = (answers: string) =>
+    [...answers.matchAll(/^HTTP\/1.1 (\d+)/gm)].map(([, status]) => status)
+
+  it.each([
+    ['two lengths', ['Content-Length: 2', 'Content-Length: 40'], '{}'],
+    ['a length twice', ['Content-Length: 2', 'Content-Length: 2'], '{}'],
+    ['two encodings', ['Transfer-Encoding: identity', 'Transfer-Encoding: chunked'], CHUNKED],
+    ['chunks twice', ['Transfer-Encoding: chunked', 'Transfer-Encoding: chunked'], CHUNKED],
+    ['chunks in another encoding', ['Transfer-Encoding: gzip, chunked'], CHUNKED],
+    ['no encoding that is one', ['Transfer-Encoding: identity'], ''],
+    ['a length and chunks', ['Content-Length: 2', 'Transfer-Encoding: chunked'], CHUNKED],
+    ['chunks and a length', ['Transfer-Encoding: chunked', 'Content-Length: 2'], CHUNKED],
+    ['a list of lengths', ['Content-Length: 2, 2'], '{}'],
+  ])('with %s gets 400 and is cut, and nothing behind it is taken for a request', async (_, lines, body) => {
+    expect(statuses(await answersTo(lines, body))).toEqual(['400'])
+    expect(statuses(await answersTo(lines, body + BEHIND))).not.toContain('200')
+  })
+
+  it.each([
+    ['a length', ['Content-Length: 2'], '{}'],
+    ['chunks', ['Transfer-Encoding: Chunked'], CHUNKED],
+  ])('is not one with %s, and what is behind it is answered', async (_, lines, body) => {
+    const answers = statuses(await answersTo(lines, body + BEHIND))
+    expect(answers).toEqual([expect.any(String), '200'])
+  })
+})
