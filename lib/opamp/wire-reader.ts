@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import protobuf from 'protobufjs/minimal.js'
 
 /**
@@ -133,10 +134,20 @@ export function readText(reader: WireReader, lengthMax: number): string {
     // the text is kept.
     return bytes.toString('latin1', from, length > lengthMax ? from + lengthMax : end)
   }
+  if (length > SHORT_MAX) {
+    if (!isUtf8(bytes.subarray(from, end))) throw new RangeError('text is no UTF-8')
+    reader.pos = end
+    // No more is decoded than can be kept: a unit of UTF-16 comes of three bytes at most.
+    return cutText(
+      withoutZeros(bytes.toString('utf8', from, Math.min(end, from + 3 * lengthMax + 3))),
+      lengthMax,
+    )
+  }
   reader.pos = start
-  const text = reader.stringVerify()
-  return cutText(text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text, lengthMax)
+  return cutText(withoutZeros(reader.stringVerify()), lengthMax)
 }
+
+const withoutZeros = (text: string): string => (text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text)
 
 /** Up to this length the engine builds flat strings anyway, and the reader of protobufjs is faster. */
 const SHORT_MAX = 12

@@ -146,6 +146,28 @@ describe('attributes', () => {
     expect(attributesOf({ identifyingAttributes: keyValues({ k: value }) })).toEqual({ k: 'v'.repeat(1023) })
   })
 
+  test.each(['e', 'é', '€', '😀', 'e\0'])(
+    'a value of many %j is cut as any other, wherever it begins',
+    (letter) => {
+      const kept = letter.replaceAll('\0', '\ufffd')
+      for (const before of ['', 'a', 'ab', 'abc']) {
+        const value = attributesOf({
+          identifyingAttributes: keyValues({ k: before + letter.repeat(5_000) }),
+        })['k']!
+        const whole = before + kept.repeat(5_000)
+        expect([whole.slice(0, 1_024), whole.slice(0, 1_023)]).toContain(value)
+        expect(value.isWellFormed()).toBe(true)
+      }
+    },
+  )
+
+  test('a long text is malformed where it is no UTF-8 far behind what is kept of it', () => {
+    const text = Buffer.concat([Buffer.from('é'.repeat(100_000)), hex('c3')])
+    const keyValue = Buffer.concat([field(1, Buffer.from('k')), field(2, field(1, text))])
+    const code = 'message-malformed'
+    expect(readAgentToServer(withUid(field(3, field(1, keyValue))))).toMatchObject({ ok: false, code })
+  })
+
   test('128 attributes are kept, over both lists together, and a known key may still be overridden', () => {
     const numbered = (from: number, count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${from + i}`, 'v']))
