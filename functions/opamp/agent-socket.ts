@@ -1,7 +1,6 @@
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
 import type { OpampContext } from '../../runtime/context.ts'
 import { defineSocket, type Socket } from '../../runtime/define.ts'
-import { SHARE_BYTES_MAX } from '../../runtime/socket-turns.ts'
 import { isFromBrowser, NO_BROWSERS } from './_browser-origin.ts'
 import { CHALLENGE, holdsSharedSecret } from './_shared-secret.ts'
 
@@ -10,6 +9,9 @@ interface State {
   connection: AgentConnection | null
 }
 
+/** Room for a beat of each of the ten thousand agents that a gateway may carry on one socket. */
+const SHORT_MESSAGES_BYTES = 4 * 1_048_576
+
 /** Agents over WebSocket. Callbacks of one socket never overlap; `message` answers before it returns. */
 export default defineSocket<State, OpampContext>({
   listener: 'opamp',
@@ -17,8 +19,8 @@ export default defineSocket<State, OpampContext>({
   access: { kind: 'shared-secret' },
   limits: {
     messageBytesMax: (ctx) => ctx.config.opampMessageBytesMax,
-    // The longest message, and with it the short ones of all agents that a gateway may carry.
-    waitingBytesMax: (ctx) => ctx.config.opampMessageBytesMax + SHARE_BYTES_MAX,
+    // The longest message, and with it the short ones.
+    waitingBytesMax: (ctx) => ctx.config.opampMessageBytesMax + SHORT_MESSAGES_BYTES,
     // An agent that does not read costs this much and one message; what is dropped is offered again.
     backpressureBytesMax: 1_048_576,
     // Agents beat each 30 s and are not pinged then; some never beat, and a dead peer must not stay for long.
