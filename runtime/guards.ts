@@ -20,6 +20,8 @@ export interface IncomingCall {
   body(): Promise<Uint8Array | 'too-large' | 'aborted'>
   /** True when the body found no room beside those of other requests. */
   isOverBudget(): boolean
+  /** Count the body for this user; false when that is too much. */
+  holdBodyFor(userId: string): boolean
 }
 
 const SAFE_METHODS = ['GET', 'HEAD']
@@ -156,6 +158,8 @@ export async function callFunction(fn: HttpFunction, call: IncomingCall, ctx: Co
   if (!query.ok) return query.reply
   let bytes: Uint8Array | 'too-large' = new Uint8Array()
   if (definition.body.kind !== 'none') {
+    const { access } = definition
+    if (access.kind === 'signed-in' && !call.holdBodyFor(admitted.actor.userId)) return problem('server-busy')
     const read = await call.body()
     if (read === 'aborted') return problem(call.isOverBudget() ? 'server-busy' : 'request-aborted')
     bytes = read

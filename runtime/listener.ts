@@ -1,4 +1,4 @@
-import type { ByteBudget } from '../lib/byte-budget.ts'
+import type { BodyRoom } from './body-room.ts'
 import type { Handshake, HandshakeRefusal, HandshakeVerdict, Socket } from './define.ts'
 import type { Reply } from './reply.ts'
 import type { SocketRoom } from './socket-room.ts'
@@ -26,6 +26,8 @@ export interface RawRequest {
   onAborted(listener: () => void): void
   /** True when the listener's budget was used up before the body was whole; `body()` says 'aborted' then. */
   isOverBudget(): boolean
+  /** Count the body for this user, who has proved to be the caller; false, and it is thrown away, when that is too much. */
+  holdBodyFor(userId: string): boolean
   /** Throw away what came of the body and what still comes: the request is refused without it. */
   discardBody(): void
 }
@@ -36,7 +38,7 @@ export interface ListenerHandlers {
   bodyBytesMax(method: string, path: string): number
   handle(request: RawRequest): Promise<Reply>
   /** What all bodies together may hold until their requests are answered; null for no common limit. */
-  bodyBudget: ByteBudget | null
+  bodyRoom: BodyRoom | null
   sockets: readonly SocketRoute[]
   /** Where the routes count their sockets; null where there are none. */
   room: SocketRoom | null

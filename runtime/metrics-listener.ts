@@ -22,7 +22,7 @@ export function startMetricsListener(
     sockets: [],
     room: null,
     bodyBytesMax: () => 0,
-    bodyBudget: null,
+    bodyRoom: null,
     async handle({ method, path }) {
       if (path !== '/metrics') return text('not found\n', 404)
       if (method !== 'GET' && method !== 'HEAD') return text('', 405, { Allow: 'GET, HEAD' })

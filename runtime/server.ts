@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { createByteBudget } from '../lib/byte-budget.ts'
 import { DatabaseUnavailable } from '../lib/store/db.ts'
 import { logAccess } from './access-log.ts'
+import { openRoom, sharedRoom } from './body-room.ts'
 import type { Context, OpampContext } from './context.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import type { BodySpec, HandshakeVerdict, OpampPostFunction, Socket, SocketDefinition } from './define.ts'
@@ -181,7 +181,7 @@ export function createApiHandlers(
     sockets,
     room,
     bodyBytesMax: (method, path) => bodyLimitOf(route(method, path)),
-    bodyBudget: createByteBudget(API_BODIES_BYTES_MAX),
+    bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, (...peer) => proxies.clientOf(...peer).remoteAddress),
     async handle(request) {
       const startedAt = ctx.clock.monotonicMs()
       const client = proxies.clientOf(request.peerAddress, request.header)
@@ -246,7 +246,7 @@ export function startOpampListener(
     sockets,
     room,
     bodyBytesMax: (method, path) => postOf(method, path)?.definition.bodyBytesMax(ctx) ?? 0,
-    bodyBudget: ctx.opamp.decoding,
+    bodyRoom: openRoom(ctx.opamp.decoding),
     handle: (request) => dispatch(request).catch((error) => replyToFault(error, 'opamp', ctx)),
   })
 }
@@ -257,7 +257,7 @@ export function startStandbyListener(address: string): Listener {
     sockets: [],
     room: null,
     bodyBytesMax: () => 0,
-    bodyBudget: null,
+    bodyRoom: null,
     async handle(request) {
       const headers = securityHeaders(request.path, false)
       const reply = request.path === '/healthz' ? text('ok') : text('not ready\n', 503)

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { ByteBudget } from '../lib/byte-budget.ts'
+import type { BodyShare } from './body-room.ts'
 import type { ListenerHandlers, RawRequest } from './listener.ts'
 import type { Reply } from './reply.ts'
 import type { Anchor } from './uws-anchor.ts'
@@ -59,29 +59,33 @@ interface RequestState {
 /** A body on its way in. */
 interface IncomingBody {
   done: Promise<Uint8Array | 'too-large' | 'aborted'>
+  /** See `RawRequest.holdBodyFor`. */
+  holdFor(userId: string): boolean
   /** Throw away what came and what still comes, and give back what it took of the budget. */
   discard(): void
 }
 
-/** Collect a body up to a limit and a common budget; what comes after is thrown away as it arrives. */
+/** Collect a body up to a limit and its share of a common room; what comes after is thrown away as it arrives. */
 function collectBody(
   response: HttpResponse,
   bytesMax: number,
-  budget: ByteBudget | null,
+  share: BodyShare | null,
   state: RequestState,
 ): IncomingBody {
   let chunks: Uint8Array[] | null = []
   let length = 0
-  let taken = 0
   let settle: (value: Uint8Array | 'too-large' | 'aborted') => void = () => {}
   const done = new Promise<Uint8Array | 'too-large' | 'aborted'>((resolve) => {
     settle = resolve
   })
   const giveUp = (outcome: 'too-large' | 'aborted') => {
     chunks = null
-    budget?.give(taken)
-    taken = 0
+    share?.giveBack()
     settle(outcome)
+  }
+  const turnAway = () => {
+    state.isOverBudget = true
+    giveUp('aborted')
   }
   response.onAborted(() => {
     state.isAborted = true
@@ -93,16 +97,17 @@ function collectBody(
     if (chunks === null) return
     length += chunk.byteLength
     if (length > bytesMax) return giveUp('too-large')
-    if (budget !== null && !budget.take(chunk.byteLength)) {
-      state.isOverBudget = true
-      return giveUp('aborted')
-    }
-    taken += chunk.byteLength
+    if (share !== null && !share.take(chunk.byteLength)) return turnAway()
     // The chunk is only valid during this callback.
     if (chunk.byteLength > 0) chunks.push(new Uint8Array(chunk.slice(0)))
     if (isLast) settle(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
   })
-  return { done, discard: () => giveUp('aborted') }
+  const holdFor = (userId: string): boolean => {
+    const hasRoom = share === null || share.holdFor(userId)
+    if (!hasRoom) turnAway()
+    return hasRoom
+  }
+  return { done, holdFor, discard: () => giveUp('aborted') }
 }
 
 /** Write a whole answer, or stream it; nothing once the peer has left. */
@@ -175,18 +180,22 @@ function readRequest(
 ): RawRequest {
   const method = request.getMethod().toUpperCase()
   const path = request.getUrl()
-  const body = collectBody(response, handlers.bodyBytesMax(method, path), handlers.bodyBudget, state)
+  const peerAddress = formatAddress(response.getRemoteAddress())
+  const bytesMax = handlers.bodyBytesMax(method, path)
+  const share = handlers.bodyRoom?.begin(peerAddress, header, bytesMax) ?? null
+  const body = collectBody(response, bytesMax, share, state)
   return {
     method,
     path,
     query: request.getQuery() ?? '',
-    peerAddress: formatAddress(response.getRemoteAddress()),
+    peerAddress,
     header,
     headers,
     body: () => body.done,
     isAborted: () => state.isAborted,
     onAborted: (listener) => void state.abortListeners.push(listener),
     isOverBudget: () => state.isOverBudget,
+    holdBodyFor: body.holdFor,
     discardBody: body.discard,
   }
 }

@@ -66,7 +66,7 @@ export function listen(
       isListening = false
     },
     inFlight,
-    bodyBytesFree: () => handlers.bodyBudget?.free() ?? null,
+    bodyBytesFree: () => handlers.bodyRoom?.free() ?? null,
     sockets: () => [...sockets.open],
     socketCounts: () => ({
       open: sockets.open.size,

@@ -1,4 +1,4 @@
-import { createByteBudget } from '../../lib/byte-budget.ts'
+import { sharedRoom } from '../body-room.ts'
 import type { ListenerHandlers, RawRequest, SocketRoute } from '../listener.ts'
 import type { LoadedFunctions } from '../loader.ts'
 import type { ProxyPolicy } from '../proxies.ts'
@@ -46,7 +46,7 @@ export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
     sockets: [browsers],
     room,
     bodyBytesMax: createBodyLimits(functions),
-    bodyBudget: createByteBudget(API_BODIES_BYTES_MAX),
+    bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, (...peer) => proxies.clientOf(...peer).remoteAddress),
     async handle(request) {
       const client = proxies.clientOf(request.peerAddress, request.header)
       if (!isForOwner(request)) return withSecurity(answerSelf(request), request, client.isSecure)

@@ -1,5 +1,5 @@
-import { createByteBudget } from '../../lib/byte-budget.ts'
 import { BROWSER_SOCKET } from '../../lib/hub/browser-queue.ts'
+import { sharedRoom } from '../body-room.ts'
 import type { ClusterConfig } from '../config.ts'
 import type { HandshakeVerdict } from '../define.ts'
 import type { Listener, ListenerHandlers, SocketRoute } from '../listener.ts'
@@ -39,7 +39,8 @@ export function startInternalListener(parts: {
       sockets: [passedBrowsers(owned), ...parts.routes].map((route) => forMembers(route, isMember)),
       room: null,
       bodyBytesMax: createBodyLimits(functions),
-      bodyBudget: createByteBudget(API_BODIES_BYTES_MAX),
+      // A member speaks for all of its callers.
+      bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, () => null),
       async handle(request) {
         const handlers = owned()
         const refusal = !isMember(request.header) ? NOT_A_MEMBER : handlers === null ? NOT_THE_OWNER : null

@@ -13,17 +13,36 @@ afterAll(() => {
 })
 
 /** Begin a login whose last byte never comes; resolves with the status once the server answers. */
-function beginLogin(length: number): Promise<string> {
+const beginLogin = (length: number): Promise<string> => begin('/api/auth/login', length)
+
+/** Begin a request whose last byte never comes; resolves with the status once the server answers. */
+function begin(path: string, length: number, token?: string): Promise<string> {
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
   sockets.push(socket)
   socket.on('error', () => undefined)
-  const head = ['POST /api/auth/login HTTP/1.1', 'Host: muster', `Content-Length: ${length}`, '', '']
+  const head = [`POST ${path} HTTP/1.1`, 'Host: muster', `Content-Length: ${length}`]
+  if (token !== undefined) head.push(`Authorization: Bearer ${token}`)
+  head.push('', '')
   socket.write(head.join('\r\n'))
   socket.write(Buffer.alloc(length - 1, 32))
   return new Promise((resolve) => {
     socket.once('data', (answer: Buffer) => resolve(answer.toString().split(' ')[1] ?? ''))
   })
 }
+
+describe('bodies that one user begins and never ends', () => {
+  it('leave room for those of everybody else', async () => {
+    const [viewer, token] = [await service.token({ groups: ['viewer'] }), await service.token()]
+    const begun = Array.from({ length: 40 }, () => begin('/api/configs/diff', 2_000_000, viewer))
+    expect(await Promise.any(begun)).toBe('503')
+    const answer = await service.call('POST', '/api/configs/diff', {
+      as: token,
+      body: { base_yaml: `# ${'x'.repeat(1_900_000)}\na: 1`, target_yaml: 'a: 2' },
+    })
+    expect(answer.status).toBe(200)
+    for (const socket of sockets.splice(0)) socket.destroy()
+  })
+})
 
 describe('bodies that strangers begin and never end', () => {
   it('leave room for those of everybody else', async () => {

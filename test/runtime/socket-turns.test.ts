@@ -60,7 +60,7 @@ function serve({
         flooded,
       },
     ],
-    bodyBudget: null,
+    bodyRoom: null,
     room: null,
     bodyBytesMax: () => 0,
     handle: async () => ({ status: 404, headers: {}, body: null }),

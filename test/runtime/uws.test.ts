@@ -38,7 +38,7 @@ const route: SocketRoute = {
 }
 const listener = listen('127.0.0.1:0', {
   sockets: [route],
-  bodyBudget: null,
+  bodyRoom: null,
   room: null,
   bodyBytesMax: () => 0,
   handle: async () => ({ status: 404, headers: {}, body: null }),

@@ -190,6 +190,7 @@ export async function invoke(ctx: Context, request: string, call: Call = {}): Pr
       isSecure: call.isSecure ?? false,
       header: (name) => headers[name] ?? '',
       isOverBudget: () => false,
+      holdBodyFor: () => true,
       body: async () => {
         await call.whileSending?.()
         return body.length > limit ? 'too-large' : body

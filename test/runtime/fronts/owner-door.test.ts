@@ -68,6 +68,7 @@ describe('an owner without TLS', () => {
       headers: () => [['cookie', 'session=secret']],
       header: () => '',
       discardBody() {},
+      holdBodyFor: () => true,
       body: async () => new Uint8Array(),
       isOverBudget: () => false,
       isAborted: () => true,
