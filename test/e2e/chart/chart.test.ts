@@ -264,7 +264,7 @@ podLabels: { a: "12" }
     ['image: { repository: "images.example.com/muster:1" }', '/image/repository'],
     ['image: { pullSecrets: ["a b"] }', '/image/pullSecrets/0'],
     ['settings: { HTTPS_PROXY: "http://user:secret@proxy:3128" }', '/settings/HTTPS_PROXY'],
-    ['podLabels: { app.kubernetes.io/name: other }', 'podLabels'],
+    ['podLabels: { app.kubernetes.io/name: other }', "propertyName 'app.kubernetes.io/name'"],
   ])('refuses %j', (values, where) => {
     const error = refusal(values)
     expect(error).toContain("values don't meet the specifications of the schema")
