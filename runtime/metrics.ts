@@ -157,6 +157,44 @@ function databaseMetrics(ctx: Context): Metric[] {
   ]
 }
 
+function auditLockMetrics({ db }: Context): Metric[] {
+  const taken = db.auditLock.take()
+  const metric = (
+    kind: Metric['kind'],
+    name: string,
+    help: string,
+    read: (holds: (typeof taken)[number][1]) => number,
+  ): Metric => ({
+    name,
+    kind,
+    help,
+    samples: taken.map(([transaction, holds]) => ({
+      labels: `transaction="${transaction}"`,
+      value: read(holds),
+    })),
+  })
+  return [
+    metric(
+      'counter',
+      'muster_audit_lock_holds_total',
+      'Transactions that held the lock of the audit trail, by transaction.',
+      ({ count }) => count,
+    ),
+    metric(
+      'counter',
+      'muster_audit_lock_held_seconds_total',
+      'How long they held it.',
+      ({ totalMs }) => totalMs / 1000,
+    ),
+    metric(
+      'gauge',
+      'muster_audit_lock_held_longest_seconds',
+      'Longest time one of them held it since the last scrape.',
+      ({ longestMs }) => longestMs / 1000,
+    ),
+  ]
+}
+
 /** What is measured of the process itself. */
 export function processMetrics({ config }: Pick<Context, 'config'>, loop: LoopWatch): Metric[] {
   const { user, system } = process.cpuUsage()
@@ -191,6 +229,7 @@ export async function renderMetrics(ctx: Context, sources: MetricSources): Promi
     ...fleet,
     ...listenerMetrics(ctx),
     ...databaseMetrics(ctx),
+    ...auditLockMetrics(ctx),
     ...pressureMetrics(ctx, sources.pressure),
     ...(await campaignMetrics(ctx)),
     await keptMetrics(ctx),

@@ -303,7 +303,7 @@ describe('a change', () => {
   })
 
   test('is recorded in one way', () => {
-    const record = /\b(chainEvent|insertAuditRecord)\(|insert into audit_events/i
+    const record = /\b(chainEvent|insertAuditRecords?)\(|insert into audit_events/i
     const hits = findCode(apartFrom('lib/store/audit.ts'), record)
     const others = hits.filter((hit) => !/^lib\/audit\/(database|event)\.ts:/.test(hit))
     expect(others).toEqual([])

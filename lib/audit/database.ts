@@ -1,10 +1,11 @@
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import type { Log } from '../log.ts'
-import { type AuditRecord, insertAuditRecord, lockAuditChain, readAuditHead } from '../store/audit.ts'
+import { type AuditRecord, insertAuditRecords, lockAuditChain, readAuditHead } from '../store/audit.ts'
 import { CommitInDoubt, type Database, DatabaseUnavailable, type Db } from '../store/db.ts'
 import { AuditDelivery, type AuditFailure, type AuditSink, AuditWriteError } from './delivery.ts'
 import { type AuditActor, type AuditEvent, chainEvent } from './event.ts'
+import { AuditLockHolds } from './lock-holds.ts'
 
 /** The result of an act. A transaction whose work returns one that is not ok is rolled back. */
 interface Outcome {
@@ -18,6 +19,8 @@ export interface ActTransaction extends Db {
    * lock of the audit chain until the commit. An act that changed nothing need not record anything.
    */
   record(event: Omit<AuditEvent, 'actor'>): Promise<void>
+  /** Append several records in this order, with as many statements as for one. */
+  recordAll(events: readonly Omit<AuditEvent, 'actor'>[]): Promise<void>
   /** Call `tell` after the commit, once the `work` of the whole act is done. `tell` must be cheap and never throw. */
   afterCommit(tell: () => void): void
 }
@@ -51,6 +54,8 @@ export interface ChangeOptions {
  * the audit log and what others are told of it are one act with a name.
  */
 export interface AuditedDatabase extends Database {
+  /** How long transactions have kept other writers of audit records waiting. */
+  readonly auditLock: AuditLockHolds
   /**
    * Run `work` for an actor (null for what the service does by itself) in one transaction of this name. A record that
    * cannot be written rolls the change back (`sideEffect: 'none'`). After the commit the outside sink is told; when it
@@ -110,6 +115,7 @@ export function openAuditedDatabase(parts: AuditedDatabaseParts): AuditedDatabas
 }
 
 class ActingDatabase implements AuditedDatabase {
+  readonly auditLock = new AuditLockHolds()
   readonly #parts: AuditedDatabaseParts
   readonly #delivery: AuditDelivery
 
@@ -216,7 +222,7 @@ class TakenBack extends Error {
 
 class OpenAct implements Act {
   readonly #parts: AuditedDatabaseParts
-  readonly #db: Database
+  readonly #db: AuditedDatabase
   readonly #delivery: AuditDelivery
   readonly #name: string
   readonly #actor: AuditActor | null
@@ -224,11 +230,13 @@ class OpenAct implements Act {
   readonly #records: AuditRecord[] = []
   readonly #tells: (() => void)[] = []
   #hasBegun = false
+  /** When this act got the lock of the audit chain; monotonic. Null before. */
+  #lockedMs: number | null = null
   #stands = false
 
   constructor(
     parts: AuditedDatabaseParts,
-    db: Database,
+    db: AuditedDatabase,
     delivery: AuditDelivery,
     name: string,
     actor: AuditActor | null,
@@ -266,6 +274,9 @@ class OpenAct implements Act {
       if (error instanceof CommitInDoubt && this.#options.sink !== 'before-commit')
         this.#delivery.doubt(this.#records)
       throw error
+    } finally {
+      if (this.#lockedMs !== null)
+        this.#db.auditLock.note(this.#name, this.#parts.clock.monotonicMs() - this.#lockedMs)
     }
   }
 
@@ -273,23 +284,31 @@ class OpenAct implements Act {
     return {
       query: (text, params) => tx.query(text, params),
       execute: (text, params) => tx.execute(text, params),
-      record: (event) => this.#record(tx, event),
+      record: (event) => this.#record(tx, [event]),
+      recordAll: (events) => this.#record(tx, events),
       afterCommit: (tell) => void this.#tells.push(tell),
     }
   }
 
-  async #record(tx: Db, event: Omit<AuditEvent, 'actor'>): Promise<void> {
+  async #record(tx: Db, events: readonly Omit<AuditEvent, 'actor'>[]): Promise<void> {
+    if (events.length === 0) return
     const { clock, random } = this.#parts
     await forRecord(() => lockAuditChain(tx))
+    this.#lockedMs ??= clock.monotonicMs()
     // Taking a right away is recorded as well: what is asked under the lock stays true until this is committed.
     if (this.#records.length === 0) await this.#actor?.askAgain?.(tx, 'at-record')
     await forRecord(async () => {
       // The time is read under the lock as well, so that the chain's order is the order of its times.
       const now = clock.now()
-      const head = await readAuditHead(tx)
-      const record = chainEvent({ ...event, actor: this.#actor }, head, uuidv7(now, random), now)
-      await insertAuditRecord(tx, record)
-      this.#records.push(record)
+      let head = await readAuditHead(tx)
+      const records: AuditRecord[] = []
+      for (const event of events) {
+        const record = chainEvent({ ...event, actor: this.#actor }, head, uuidv7(now, random), now)
+        records.push(record)
+        head = { seq: record.seq, hash: record.eventHash }
+      }
+      await insertAuditRecords(tx, records)
+      this.#records.push(...records)
     })
   }
 

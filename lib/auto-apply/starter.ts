@@ -56,8 +56,8 @@ export function autoApplyStarter(
         endedAt: null,
       }))
       if (!(await insertAutoApplyTargets(tx, rows))) return { ok: false, code: 'campaign-stopped' }
-      for (const { push } of started)
-        await tx.record({
+      await tx.recordAll(
+        started.map(({ push }) => ({
           action: 'auto_apply.push',
           resource: 'workload',
           resourceId: push.workloadId,
@@ -68,7 +68,8 @@ export function autoApplyStarter(
             number,
             push_id: push.pushId,
           }),
-        })
+        })),
+      )
       return { ok: true }
     },
   }

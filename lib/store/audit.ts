@@ -17,11 +17,11 @@ export async function readAuditHead(db: Db): Promise<AuditHead> {
   return rows[0] ? { seq: rows[0].seq, hash: rows[0].event_hash } : EMPTY_HEAD
 }
 
-/** Append one record. */
-export async function insertAuditRecord(tx: Db, record: AuditRecord): Promise<void> {
+/** Append records, in their order, by one statement. */
+export async function insertAuditRecords(tx: Db, records: readonly AuditRecord[]): Promise<void> {
   await tx.execute(
-    `INSERT INTO audit_events (${RECORD.names}) VALUES (${RECORD.places})`,
-    RECORD.valuesOf(record),
+    `INSERT INTO audit_events (${RECORD.names}) SELECT ${RECORD.namesOf('r')} FROM ${RECORD.unnested('r')} ORDER BY seq`,
+    RECORD.listsOfRows(records),
   )
 }
 
@@ -48,19 +48,19 @@ export interface AuditFilter {
 }
 
 const RECORD = columns<keyof AuditRecord>({
-  seq: 'seq',
-  id: 'id',
-  occurredAt: 'occurred_at',
-  action: 'action',
-  userId: 'user_id',
-  email: 'email',
-  resource: 'resource',
-  resourceId: 'resource_id',
-  workloadId: 'workload_id',
-  configHash: 'config_hash',
-  detail: 'detail',
-  prevHash: 'prev_hash',
-  eventHash: 'event_hash',
+  seq: 'seq bigint',
+  id: 'id uuid',
+  occurredAt: 'occurred_at timestamptz',
+  action: 'action text',
+  userId: 'user_id text',
+  email: 'email text',
+  resource: 'resource text',
+  resourceId: 'resource_id text',
+  workloadId: 'workload_id text',
+  configHash: 'config_hash text',
+  detail: 'detail text',
+  prevHash: 'prev_hash text',
+  eventHash: 'event_hash text',
 })
 
 function whereOf(filter: AuditFilter): { where: string; params: unknown[] } {

@@ -174,8 +174,8 @@ export async function markTargetsStarted(
        was_drifted = s.was_drifted,
        started_at = $2
      from unnest($3::text[], $4::uuid[], $5::boolean[], $6::boolean[]) as s (workload_id, push_id, was_degraded, was_drifted)
-     where t.campaign_id = $1 and t.workload_id = s.workload_id and t.state in ('waiting', 'offline')
-       and t.push_id is null`,
+     where t.campaign_id = $1 and t.workload_id = s.workload_id and t.workload_id = any($3::text[])
+       and t.state in ('waiting', 'offline') and t.push_id is null`,
     [
       campaignId,
       now,
@@ -237,7 +237,8 @@ export async function endCampaignTargets(
        ended_at = case when e.state in ('waiting', 'offline') then null else $4::timestamptz end
      from unnest($3::text[], $5::text[], $6::text[], $7::text[], $8::text[])
        as e (workload_id, state, reason, cause, title)
-     where t.campaign_id = $1 and t.workload_id = e.workload_id and t.state = any($2::text[])`,
+     where t.campaign_id = $1 and t.workload_id = e.workload_id and t.workload_id = any($3::text[])
+       and t.state = any($2::text[])`,
     [
       campaignId,
       from,

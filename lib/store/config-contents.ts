@@ -9,18 +9,29 @@ export interface ConfigContent {
 }
 
 /**
- * Keep a config's text. A text that is there already stays, and cannot be removed until this transaction ends;
- * transactions that only hold a text so do not wait for each other.
+ * Keep configs' texts. A text that is there already stays, and cannot be removed until this transaction ends;
+ * transactions that only hold a text so do not wait for each other. Rows are locked by hash.
  */
-export async function storeContent(tx: Db, content: ConfigContent, now: Date): Promise<void> {
-  const held = await tx.query(`select hash from config_contents where hash = $1 for key share`, [
-    content.hash,
-  ])
-  if (held.length > 0) return
+export async function storeContents(tx: Db, contents: readonly ConfigContent[], now: Date): Promise<void> {
+  const byHash = new Map(contents.map((content) => [content.hash, content]))
+  const held = await tx.query<{ hash: string }>(
+    `select hash from config_contents where hash = any($1::text[]) order by hash for key share`,
+    [[...byHash.keys()]],
+  )
+  for (const { hash } of held) byHash.delete(hash)
+  if (byHash.size === 0) return
+  const missing = [...byHash.values()]
   await tx.execute(
-    `insert into config_contents (hash, body, components, created_at) values ($1, $2, $3::jsonb, $4)
+    `insert into config_contents (hash, body, components, created_at)
+     select c.hash, c.body, c.components, $4
+     from unnest($1::text[], $2::text[], $3::jsonb[]) as c (hash, body, components) order by c.hash
      on conflict (hash) do update set body = config_contents.body`,
-    [content.hash, content.body, JSON.stringify(content.components), now],
+    [
+      missing.map(({ hash }) => hash),
+      missing.map(({ body }) => body),
+      missing.map(({ components }) => JSON.stringify(components)),
+      now,
+    ],
   )
 }
 

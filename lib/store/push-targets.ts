@@ -118,6 +118,15 @@ export async function insertTargets(
   for await (const some of inTurns(inOrder, INSERT_CHUNK)) await insertSomeTargets(tx, push, some)
 }
 
+/** Add targets of several pushes, as `insertTargets` adds those of one. */
+export async function insertTargetsOfPushes(tx: Db, targets: readonly TargetOfPush[]): Promise<void> {
+  for await (const some of inTurns(targets, INSERT_CHUNK))
+    await tx.execute(
+      `insert into push_targets (${TARGET.names}) select ${TARGET.namesOf('r')} from ${TARGET.unnested('r')}`,
+      toLists(some),
+    )
+}
+
 /** What all targets share is passed once, the rest as a list for each column: parsed faster than JSON records. */
 async function insertSomeTargets(tx: Db, push: PushOfTargets, targets: readonly PushTarget[]): Promise<void> {
   await tx.execute(

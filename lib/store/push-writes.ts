@@ -16,9 +16,12 @@ const toRow = ({ error, counts, ...push }: Push): PushRow => ({
   joinedCount: counts.joined,
 })
 
-/** Add a push. */
-export async function insertPush(tx: Db, push: Push): Promise<void> {
-  await tx.execute(`insert into pushes (${PUSH.names}) values (${PUSH.places})`, PUSH.valuesOf(toRow(push)))
+/** Add pushes. */
+export async function insertPushes(tx: Db, pushes: readonly Push[]): Promise<void> {
+  await tx.execute(
+    `insert into pushes (${PUSH.names}) select ${PUSH.namesOf('r')} from ${PUSH.unnested('r')}`,
+    PUSH.listsOfRows(pushes.map(toRow)),
+  )
 }
 
 /**
@@ -62,8 +65,10 @@ export async function updatePushProgress(tx: Db, pushes: readonly Push[]): Promi
      from jsonb_to_recordset($1::jsonb) as r (push_id uuid, status text, phase text, sent_at timestamptz,
        applied_at timestamptz, updated_at timestamptz, target_count int, applying_count int, applied_count int,
        failed_count int, straggler_count int, gone_count int, joined_count int)
-     where p.push_id = r.push_id`,
-    [JSON.stringify(records)],
+     where p.push_id = r.push_id and p.push_id = any($2::uuid[])`,
+    // The ids beside the records have the server look these rows up: it takes a set of records for a long one, and
+    // would read the whole table.
+    [JSON.stringify(records), pushes.map(({ pushId }) => pushId)],
   )
 }
 
@@ -80,15 +85,23 @@ export async function failPush(tx: Db, pushId: string, error: AgentError, now: D
 
 /**
  * Close pushes that are no instance's assignment any more: pending ones are superseded, and so are targets that had not
- * ended. Pushes and targets that had ended stay as they are.
+ * ended. Pushes and targets that had ended stay as they are. Several must be locked already (`lockPushes`).
  */
 export async function closePushes(tx: Db, pushIds: readonly string[], now: Date): Promise<void> {
+  if (pushIds.length === 0) return
   await tx.execute(
     `update pushes set updated_at = $2, applying_count = 0,
        phase = case when status = 'pending' and phase <> 'aborted' then 'superseded' else phase end
      where push_id = any($1::uuid[])`,
     [pushIds, now],
   )
+  if (pushIds.length > 1)
+    // Targets of several pushes are locked by push and uid, as whoever writes what agents said locks them.
+    await tx.execute(
+      `select from push_targets where push_id = any($1::uuid[]) and state in ('offered', 'applying')
+       order by push_id, instance_uid collate "C" for no key update`,
+      [pushIds],
+    )
   await tx.execute(
     `update push_targets set state = 'superseded', updated_at = $2
      where push_id = any($1::uuid[]) and state in ('offered', 'applying')`,

@@ -54,13 +54,23 @@ export async function insertQuarantines(
   )
 }
 
-/** Lift a hash's quarantines, as an operator's push or rollback does; returns their uids, '' for the whole workload. */
-export async function liftQuarantines(tx: Db, workloadId: string, hash: string): Promise<string[]> {
-  const rows = await tx.query<{ instance_uid: string }>(
-    `delete from quarantines where workload_id = $1 and config_hash = $2 returning instance_uid`,
-    [workloadId, hash],
+/**
+ * Lift the quarantines of one hash on each of these workloads, as an operator's push or rollback does; returns their
+ * uids by workload, '' for the whole workload.
+ */
+export async function liftQuarantines(
+  tx: Db,
+  pushed: readonly { workloadId: string; hash: string }[],
+): Promise<Map<string, string[]>> {
+  const rows = await tx.query<{ workload_id: string; instance_uid: string }>(
+    `delete from quarantines q using unnest($1::text[], $2::text[]) as p (workload_id, hash)
+     where q.workload_id = p.workload_id and q.config_hash = p.hash and q.workload_id = any($1::text[])
+     returning q.workload_id, q.instance_uid`,
+    [pushed.map(({ workloadId }) => workloadId), pushed.map(({ hash }) => hash)],
   )
-  return rows.map((row) => row.instance_uid)
+  const uids = new Map<string, string[]>(pushed.map(({ workloadId }) => [workloadId, []]))
+  for (const row of rows) uids.get(row.workload_id)!.push(row.instance_uid)
+  return uids
 }
 
 /** The hashes that are quarantined for a whole workload. */
@@ -72,12 +82,17 @@ export async function listWorkloadQuarantines(db: Db, workloadId: string): Promi
   return rows.map((row) => row.config_hash)
 }
 
-/** Remember with a push the instances whose quarantines it lifted; '' stands for the whole workload. */
-export async function insertLifted(tx: Db, pushId: string, uids: readonly string[]): Promise<void> {
-  if (uids.length === 0) return
+/** Remember with pushes the instances whose quarantines they lifted; '' stands for the whole workload. */
+export async function insertLifted(
+  tx: Db,
+  lifted: readonly { pushId: string; uids: readonly string[] }[],
+): Promise<void> {
+  const rows = lifted.flatMap(({ pushId, uids }) => uids.map((uid) => ({ pushId, uid })))
+  if (rows.length === 0) return
   await tx.execute(
-    `insert into lifted_quarantines (push_id, instance_uid) select $1, uid from unnest($2::text[]) as uid`,
-    [pushId, uids],
+    `insert into lifted_quarantines (push_id, instance_uid)
+     select l.push_id, l.uid from unnest($1::uuid[], $2::text[]) as l (push_id, uid)`,
+    [rows.map(({ pushId }) => pushId), rows.map(({ uid }) => uid)],
   )
 }
 

@@ -120,13 +120,13 @@ export async function updateRollout(tx: Db, rollout: StoredRollout): Promise<boo
   return touched === 1
 }
 
-/** End whatever rollout a workload has, because something else takes its place. */
-export async function stopRollouts(tx: Db, workloadId: string, now: Date): Promise<void> {
+/** End whatever rollouts these workloads have, because something else takes their place. */
+export async function stopRollouts(tx: Db, workloadIds: readonly string[], now: Date): Promise<void> {
   await tx.execute(
     `update rollouts set status = case status when 'aborted' then status else 'stopped' end,
        updated_at = $2, ended_at = coalesce(ended_at, $2)
-     where workload_id = $1 and status in ('running', 'halted', 'aborted')`,
-    [workloadId, now],
+     where workload_id = any($1::text[]) and status in ('running', 'halted', 'aborted')`,
+    [workloadIds, now],
   )
 }
 

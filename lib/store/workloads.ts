@@ -103,6 +103,14 @@ export async function lockWorkload(tx: Db, id: string): Promise<StoredWorkload |
   return rows[0] ?? null
 }
 
+/** Several workloads, locked by id until the transaction ends; those that are gone are left out. */
+export async function lockWorkloadRows(tx: Db, ids: readonly string[]): Promise<StoredWorkload[]> {
+  return tx.query<StoredWorkload>(
+    `select ${COLUMNS} from workloads where id = any($1::text[]) order by id for update`,
+    [ids],
+  )
+}
+
 /**
  * Write what agents report of many workloads, and the labels that rules give them, in one statement; new ones are
  * created. What operators and pushes decide (labels set by hand, active config, seq) is not touched here.
@@ -137,15 +145,34 @@ export async function touchWorkloads(
   )
 }
 
-/** Make a push the workload's assignment. The row must be locked by this transaction. */
-export async function assignPush(
-  tx: Db,
-  assignment: { workloadId: string; hash: string; pushId: string; generation: number; seq: number },
-): Promise<void> {
+/** What a workload is assigned from now on. */
+export interface NewAssignment {
+  workloadId: string
+  hash: string
+  pushId: string
+  generation: number
+  seq: number
+}
+
+/**
+ * Make pushes the assignments of their workloads, in the place of rollouts too. The rows must be locked by this
+ * transaction.
+ */
+export async function assignPushes(tx: Db, assigned: readonly NewAssignment[]): Promise<void> {
+  if (assigned.length === 0) return
   await tx.execute(
-    `update workloads set active_config_hash = $2, active_push_id = $3, generation = $4, push_seq = $5
-     where id = $1`,
-    [assignment.workloadId, assignment.hash, assignment.pushId, assignment.generation, assignment.seq],
+    `update workloads w set active_config_hash = a.hash, active_push_id = a.push_id, generation = a.generation,
+       push_seq = a.seq, rollout_push_id = null
+     from unnest($1::text[], $2::text[], $3::uuid[], $4::bigint[], $5::bigint[])
+       as a (workload_id, hash, push_id, generation, seq)
+     where w.id = a.workload_id and w.id = any($1::text[])`,
+    [
+      assigned.map(({ workloadId }) => workloadId),
+      assigned.map(({ hash }) => hash),
+      assigned.map(({ pushId }) => pushId),
+      assigned.map(({ generation }) => generation),
+      assigned.map(({ seq }) => seq),
+    ],
   )
 }
 

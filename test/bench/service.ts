@@ -47,6 +47,14 @@ export async function startDatabase(): Promise<BenchDatabase> {
   }
 }
 
+/** What was held, and for how long. */
+export interface Held {
+  loopMs: number
+  count: number
+  totalMs: number
+  longestMs: number
+}
+
 /** The service as a process of its own on a database of its own. */
 export interface BenchService {
   pid(): number
@@ -77,6 +85,11 @@ export interface BenchService {
    * timer of 10 ms.
    */
   takeHeldMs(): Promise<number>
+  /**
+   * The same, and how long the service's transactions of this name held the lock of the audit trail, in ms: all since
+   * its start, and the longest since the last call.
+   */
+  takeHeld(transaction: string): Promise<Held>
   /** A session token of the administrator. */
   token(): string
   /** Kill the service and start it again on the same ports; resolves with the ms from its start until it is ready. */
@@ -174,6 +187,18 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
     const text = await scrape()
     return Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1])
   }
+  // Longest times begin anew with each scrape, so that all of them are read from one.
+  const takeHeld: BenchService['takeHeld'] = async (transaction) => {
+    const text = await scrape()
+    const read = (name: string) =>
+      Number(new RegExp(`^${name}(?:\\{transaction="${transaction}"\\})? (\\S+)`, 'm').exec(text)?.[1])
+    return {
+      loopMs: read('muster_event_loop_held_seconds') * 1_000,
+      count: read('muster_audit_lock_holds_total'),
+      totalMs: read('muster_audit_lock_held_seconds_total') * 1_000,
+      longestMs: read('muster_audit_lock_held_longest_seconds') * 1_000,
+    }
+  }
   const login = await call('POST', '/api/auth/login', { email: EMAIL, password: PASSWORD })
   token = JSON.parse(login.text).token
   return {
@@ -194,6 +219,7 @@ export async function startBenchService(options: ServiceOptions): Promise<BenchS
     download: (path, body) => readToEnd(url + path, token, body),
     scrape,
     metric,
+    takeHeld,
     takeHeldMs: async () => (await metric('muster_event_loop_held_seconds')) * 1_000,
     token: () => token,
     async killAndRestart() {

@@ -29,14 +29,15 @@ export function campaignStarter(
       }))
       if (!(await markTargetsStarted(tx, id, rows, clock.now())))
         return { ok: false, code: 'campaign-stopped' }
-      for (const { push } of started)
-        await tx.record({
+      await tx.recordAll(
+        started.map(({ push }) => ({
           action: 'campaign.push',
           resource: 'workload',
           resourceId: push.workloadId,
           configHash: push.hash,
           detail: JSON.stringify({ campaign_id: id, push_id: push.pushId }),
-        })
+        })),
+      )
       return { ok: true }
     },
   }

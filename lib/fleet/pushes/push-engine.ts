@@ -2,12 +2,12 @@ import type { ActTransaction } from '../../audit/database.ts'
 import type { AuditFailure } from '../../audit/delivery.ts'
 import type { AuditActor } from '../../audit/event.ts'
 import type { UsedComponent } from '../../model/components.ts'
-import { storeContent } from '../../store/config-contents.ts'
+import { storeContents } from '../../store/config-contents.ts'
 import { DatabaseUnavailable, type Db } from '../../store/db.ts'
 import { listPushes, type Push } from '../../store/pushes.ts'
 import { liftQuarantines } from '../../store/quarantines.ts'
 import type { StagePlan } from '../../store/rollouts.ts'
-import { lockWorkload, type StoredWorkload } from '../../store/workloads.ts'
+import { lockWorkloadRows, type StoredWorkload } from '../../store/workloads.ts'
 import type { Obstructed, PushExemptions, PushPath } from '../decide/push-obstacle.ts'
 import type { Workload } from '../state/model.ts'
 import { stopOffers } from '../state/offer-state.ts'
@@ -16,7 +16,7 @@ import type { Assignments } from './assignments.ts'
 import type { CommitTurns } from './commit-turns.ts'
 import { findObstacle } from './find-obstacle.ts'
 import { hasCapableInstance } from './push-plan.ts'
-import { insertPushRows, kindOf, lockAssigned, type NewPush, Veto } from './push-rows.ts'
+import { insertPushRows, kindOf, lockAssigned, type NewPush, type PushDraft, Veto } from './push-rows.ts'
 
 /** A config to be made a workload's assignment. */
 export interface PushRequest extends PushExemptions {
@@ -93,7 +93,7 @@ export class PushEngine {
             const [row] = await this.#lock(tx, [workload])
             const closed = await this.#ask(tx, [{ workload, request }])
             if (closed !== null) return closed
-            const made = await this.#insert(tx, workload, row!, request)
+            const [made] = (await this.#insert(tx, [{ workload, row: row!, request }])) as [NewPush]
             const verdict = await alongside(tx, made.push)
             return verdict.ok ? { ok: true as const, made } : verdict
           })
@@ -145,9 +145,10 @@ export class PushEngine {
           )
           const closed = await this.#ask(tx, each)
           if (closed !== null) return closed
-          const made: NewPush[] = []
-          for (const [at, { workload, request }] of each.entries())
-            made.push(await this.#insert(tx, workload, rows[at]!, request))
+          const made = await this.#insert(
+            tx,
+            each.map((one, at) => ({ ...one, row: rows[at]! })),
+          )
           const verdict = await alongside(
             tx,
             made.map(({ push }) => push),
@@ -173,19 +174,26 @@ export class PushEngine {
     })
   }
 
-  /** The rows of these workloads, locked in this order until the transaction ends, as are the pushes they are assigned. */
+  /**
+   * The rows of these workloads, in this order; locked in that of their ids until the transaction ends, as are the
+   * pushes they are assigned.
+   */
   async #lock(tx: Db, workloads: readonly Workload[]): Promise<StoredWorkload[]> {
-    const rows: StoredWorkload[] = []
-    for (const { id } of workloads) {
-      const row = await lockWorkload(tx, id)
-      if (row === null) throw new Veto('workload-not-found')
-      rows.push(row)
-    }
-    await lockAssigned(
-      tx,
-      workloads.map((workload, at) => ({ workload, row: rows[at]! })),
+    const found = new Map(
+      (
+        await lockWorkloadRows(
+          tx,
+          workloads.map(({ id }) => id),
+        )
+      ).map((row) => [row.id, row]),
     )
-    return rows
+    const each = workloads.map((workload) => {
+      const row = found.get(workload.id)
+      if (row === undefined) throw new Veto('workload-not-found')
+      return { workload, row }
+    })
+    await lockAssigned(tx, each)
+    return each.map(({ row }) => row)
   }
 
   /** What keeps these pushes from beginning; asked with the rows locked, so that no other push begins. */
@@ -194,28 +202,32 @@ export class PushEngine {
     return findObstacle(tx, this.#parts.deps.clock.now(), wishes)
   }
 
-  async #insert(tx: Db, workload: Workload, row: StoredWorkload, request: PushRequest): Promise<NewPush> {
-    const content = { hash: request.hash, body: request.body, components: request.used }
-    await storeContent(tx, content, this.#parts.deps.clock.now())
-    const lifted = await liftQuarantines(tx, workload.id, request.hash)
-    const rollbackOfPushId =
-      kindOf(request.path) === 'rollback' ? await findTakenBack(tx, workload.id, request.hash) : null
-    return insertPushRows(
+  /** Write pushes to workloads whose rows are locked, each of another one. */
+  async #insert(
+    tx: Db,
+    each: readonly { workload: Workload; row: StoredWorkload; request: PushRequest }[],
+  ): Promise<NewPush[]> {
+    const contents = each.map(({ request: { hash, body, used } }) => ({ hash, body, components: used }))
+    await storeContents(tx, contents, this.#parts.deps.clock.now())
+    const lifted = await liftQuarantines(
       tx,
-      this.#parts.deps,
-      workload,
-      row,
-      this.#parts.state.liveInstances(workload),
-      {
+      each.map(({ request: { workloadId, hash } }) => ({ workloadId, hash })),
+    )
+    const drafts: PushDraft[] = []
+    for (const { workload, row, request } of each) {
+      const isBack = kindOf(request.path) === 'rollback'
+      const content = {
         ...request,
         pushedBy: request.actor.email,
         stages: request.stages ?? null,
         scope: null,
-        rollbackOfPushId,
+        rollbackOfPushId: isBack ? await findTakenBack(tx, workload.id, request.hash) : null,
         failedHash: null,
-      },
-      lifted,
-    )
+      }
+      const live = this.#parts.state.liveInstances(workload)
+      drafts.push({ workload, row, live, content, lifted: lifted.get(workload.id)! })
+    }
+    return insertPushRows(tx, this.#parts.deps, drafts)
   }
 
   /** What a push that threw is refused for; throws what is no refusal. */

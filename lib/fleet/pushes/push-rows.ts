@@ -1,8 +1,8 @@
 import { randomHex, uuidv7 } from '../../ids.ts'
 import type { UsedComponent } from '../../model/components.ts'
 import type { Db } from '../../store/db.ts'
-import { insertTargets } from '../../store/push-targets.ts'
-import { closePushes, insertPush, lockPushes, updatePushProgress } from '../../store/push-writes.ts'
+import { insertTargets, insertTargetsOfPushes } from '../../store/push-targets.ts'
+import { closePushes, insertPushes, lockPushes, updatePushProgress } from '../../store/push-writes.ts'
 import type { Push } from '../../store/pushes.ts'
 import { insertLifted } from '../../store/quarantines.ts'
 import {
@@ -13,7 +13,7 @@ import {
   type StoredRollout,
   stopRollouts,
 } from '../../store/rollouts.ts'
-import { assignPush, type StoredWorkload } from '../../store/workloads.ts'
+import { assignPushes, type StoredWorkload } from '../../store/workloads.ts'
 import { inTurns } from '../../turns.ts'
 import type { PushPath } from '../decide/push-obstacle.ts'
 import { stageSize } from '../decide/rollout.ts'
@@ -184,6 +184,33 @@ function newPush(deps: FleetDeps, row: StoredWorkload, content: PushContent, pla
   }
 }
 
+/** A push that is to be written. */
+export interface PushDraft {
+  workload: Workload
+  /** The workload's row, locked by this transaction. */
+  row: StoredWorkload
+  live: readonly Instance[]
+  content: PushContent
+  /** The instances whose quarantines it has lifted; null for a push that lifts none. */
+  lifted: readonly string[] | null
+}
+
+/** A push that is to be written, with who gets it. */
+interface PlannedPush extends PushDraft {
+  push: Push
+  plan: PushPlan
+  scope: ReadonlySet<string> | null
+  /** Only a push for everyone supersedes the active push; one in stages, or that takes members back, leaves it. */
+  isForEveryone: boolean
+}
+
+async function planDraft(deps: FleetDeps, draft: PushDraft): Promise<PlannedPush> {
+  const { row, live, content, lifted } = draft
+  const { plan, scope } = await planContent(deps, row, live, content, lifted)
+  const isForEveryone = content.stages === null && scope === null
+  return { ...draft, plan, scope, isForEveryone, push: newPush(deps, row, content, plan) }
+}
+
 /**
  * Lock the pushes that workloads are assigned, by memory and by their rows: one push locks those of its workload, and
  * pushes that begin together those of all. The workloads' rows must be locked by this transaction.
@@ -202,51 +229,74 @@ export async function lockAssigned(
 }
 
 /**
- * Insert a push with its targets and make it the assignment of its workload; one in stages that of the first stage's
- * members, one with a scope that of the members that it takes back. Throws the Veto `stage-empty` where the first stage
- * has no target. The workload's row and the pushes that it is assigned must be locked by this transaction. `lifted` names the instances whose quarantines
- * the push has lifted; null for a push that lifts none.
+ * Insert pushes with their targets and make them the assignments of their workloads, each of another one; one in stages
+ * that of the first stage's members, one with a scope that of the members that it takes back. Throws the Veto
+ * `stage-empty` where a first stage has no target. The workloads' rows and the pushes that they are assigned must be
+ * locked by this transaction. It takes as many statements for many pushes as for one.
  */
 export async function insertPushRows(
   tx: Db,
   deps: FleetDeps,
-  workload: Workload,
-  row: StoredWorkload,
-  live: readonly Instance[],
-  content: PushContent,
-  lifted: readonly string[] | null,
-): Promise<NewPush> {
-  const { plan, scope } = await planContent(deps, row, live, content, lifted)
-  const push = newPush(deps, row, content, plan)
-  const { pushId, seq, generation, submittedAt: now } = push
-  // A push that was applied a moment ago is stored as such before it is closed: a later rollback may go back to it.
-  const followed = followedPushes(workload).map(({ push }) => push)
-  if (followed.length > 0) await updatePushProgress(tx, followed)
-  // Only a push for everyone supersedes the active push; one in stages, or that takes members back, leaves it.
-  const isForEveryone = content.stages === null && scope === null
-  const former = [row.rolloutPushId, isForEveryone ? row.activePushId : null]
-  await closePushes(
+  drafts: readonly PushDraft[],
+): Promise<NewPush[]> {
+  const planned: PlannedPush[] = []
+  for (const draft of drafts) planned.push(await planDraft(deps, draft))
+  await closeFormers(tx, planned, deps.clock.now())
+  await insertPushes(
     tx,
-    former.filter((pushId) => pushId !== null),
+    planned.map(({ push }) => push),
+  )
+  await insertLifted(
+    tx,
+    planned.map(({ push: { pushId }, lifted }) => ({ pushId, uids: lifted ?? [] })),
+  )
+  await insertAllTargets(tx, planned)
+  const made: NewPush[] = []
+  for (const { push, plan, scope, lifted, content } of planned) {
+    const rollout = content.stages === null ? null : await insertStages(tx, deps, push, plan, content.stages)
+    const followed = await gatherTargets(plan)
+    made.push({ push, plan, scope: rollout === null ? scope : null, lifted, rollout, followed })
+  }
+  const assignments = planned.map(({ isForEveryone, push }) => {
+    const { workloadId, hash, pushId, generation, seq } = push
+    return { isForEveryone, assigned: { workloadId, hash, pushId, generation, seq } }
+  })
+  await assignPushes(
+    tx,
+    assignments.flatMap(({ isForEveryone, assigned }) => (isForEveryone ? assigned : [])),
+  )
+  for (const { isForEveryone, assigned } of assignments)
+    if (!isForEveryone) await assignRollout(tx, assigned.workloadId, assigned)
+  return made
+}
+
+/** Close the pushes and rollouts whose place these pushes take. */
+async function closeFormers(tx: Db, planned: readonly PlannedPush[], now: Date): Promise<void> {
+  // A push that was applied a moment ago is stored as such before it is closed: a later rollback may go back to it.
+  const followed = planned.flatMap(({ workload }) => followedPushes(workload).map(({ push }) => push))
+  const former = planned
+    .flatMap(({ row, isForEveryone }) => [row.rolloutPushId, isForEveryone ? row.activePushId : null])
+    .filter((pushId) => pushId !== null)
+  if (followed.length > 0) await updatePushProgress(tx, followed)
+  await closePushes(tx, former, now)
+  await stopRollouts(
+    tx,
+    planned.map(({ row }) => row.id),
     now,
   )
-  await stopRollouts(tx, workload.id, now)
-  await insertPush(tx, push)
-  await insertLifted(tx, pushId, lifted ?? [])
-  await insertTargets(
-    tx,
-    { pushId, generation, offeredAt: now },
-    plan.targets.map(({ target }) => target),
-  )
-  const rollout = content.stages === null ? null : await insertStages(tx, deps, push, plan, content.stages)
-  if (isForEveryone) {
-    await assignRollout(tx, workload.id, null)
-    await assignPush(tx, { workloadId: workload.id, hash: push.hash, pushId, generation, seq })
-  } else {
-    await assignRollout(tx, workload.id, { pushId, seq, generation })
-  }
-  const members = rollout === null ? scope : null
-  return { push, plan, scope: members, lifted, rollout, followed: await gatherTargets(plan) }
+}
+
+async function insertAllTargets(tx: Db, planned: readonly PlannedPush[]): Promise<void> {
+  const [first, ...others] = planned
+  if (first === undefined) return
+  const targetsOf = ({ plan }: PlannedPush) => plan.targets.map(({ target }) => target)
+  if (others.length > 0)
+    return insertTargetsOfPushes(
+      tx,
+      planned.flatMap((one) => targetsOf(one).map((target) => ({ pushId: one.push.pushId, target }))),
+    )
+  const { pushId, generation, submittedAt: offeredAt } = first.push
+  await insertTargets(tx, { pushId, generation, offeredAt }, targetsOf(first))
 }
 
 async function insertStages(

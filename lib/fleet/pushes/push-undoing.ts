@@ -15,7 +15,7 @@ import type { FleetParts } from '../state/parts.ts'
 import { followedPushes } from '../state/state.ts'
 import type { Assignments } from './assignments.ts'
 import type { CommitTurns } from './commit-turns.ts'
-import { insertPushRows, lockAssigned } from './push-rows.ts'
+import { insertPushRows, lockAssigned, type NewPush } from './push-rows.ts'
 import { tellRolledBack } from './rollback-notice.ts'
 import { type FoundRollback, findRollback, findRolloutRollback } from './rollback-search.ts'
 
@@ -192,27 +192,21 @@ export class PushUndoing {
     })
     if (found === null) return null
     const { target, body, used } = found
-    const made = await insertPushRows(
-      tx,
-      this.#parts.deps,
-      workload,
-      row,
-      live,
-      {
-        hash: target.hash,
-        used,
-        path: undoing.path,
-        pushedBy: undoing.pushedBy,
-        approvalId: null,
-        rollbackTargetKind: target.kind,
-        rollbackOfPushId: push.pushId,
-        failedHash: push.hash,
-        // Only the members of a rollout ever left the active config.
-        scope: rollout === null ? null : new Set(failed.targets.keys()),
-        stages: null,
-      },
-      null,
-    )
+    const content = {
+      hash: target.hash,
+      used,
+      path: undoing.path,
+      pushedBy: undoing.pushedBy,
+      approvalId: null,
+      rollbackTargetKind: target.kind,
+      rollbackOfPushId: push.pushId,
+      failedHash: push.hash,
+      // Only the members of a rollout ever left the active config.
+      scope: rollout === null ? null : new Set(failed.targets.keys()),
+      stages: null,
+    }
+    const draft = { workload, row, live, content, lifted: null }
+    const [made] = (await insertPushRows(tx, this.#parts.deps, [draft])) as [NewPush]
     await tx.record({
       action: undoing.action,
       resource: 'workload',

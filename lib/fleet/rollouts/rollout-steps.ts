@@ -2,13 +2,12 @@ import type { Act, ActTransaction } from '../../audit/database.ts'
 import { insertTargets } from '../../store/push-targets.ts'
 import { closePushes } from '../../store/push-writes.ts'
 import {
-  assignRollout,
   type GateMeasures,
   insertRolloutMembers,
   type StoredRollout,
   updateRollout,
 } from '../../store/rollouts.ts'
-import { assignPush, lockWorkload } from '../../store/workloads.ts'
+import { assignPushes, lockWorkload } from '../../store/workloads.ts'
 import type { StageFacts, StageVerdict } from '../decide/rollout.ts'
 import { type Assignments, assignActive } from '../pushes/assignments.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
@@ -170,14 +169,9 @@ export class RolloutSteps {
     const former = workload.active
     const isDone = await this.write(act, workload, next, async (tx) => {
       if (former !== null) await closePushes(tx, [former.push.pushId], now)
-      await assignPush(tx, {
-        workloadId: workload.id,
-        hash: push.hash,
-        pushId: push.pushId,
-        generation: workload.generation,
-        seq: workload.pushSeq,
-      })
-      await assignRollout(tx, workload.id, null)
+      const { hash, pushId } = push
+      const { id: workloadId, generation, pushSeq: seq } = workload
+      await assignPushes(tx, [{ workloadId, hash, pushId, generation, seq }])
       await this.audit(tx, workload, stored, 'config.canary.promote')
     })
     if (!isDone) return

@@ -54,6 +54,40 @@ const makeThing = (to: AuditedDatabase, n: number, sink?: 'before-commit') =>
   )
 
 describe('a change', () => {
+  it('appends many records as one, in their order, and says how long it held the lock of the chain', async () => {
+    const before = await readAuditHead(pool)
+    const said: string[] = []
+    const watching = (tx: Db): Db => ({
+      query: (text, params) => {
+        said.push(text)
+        return tx.query(text, params)
+      },
+      execute: (text, params) => {
+        said.push(text)
+        return tx.execute(text, params)
+      },
+    })
+    const watched = auditedDatabase(
+      { ...through(pool), transaction: (name, work) => pool.transaction(name, (tx) => work(watching(tx))) },
+      { clock },
+    )
+    const names = Array.from({ length: 50 }, (_, n) => `many "${n}", {\\}`)
+    await watched.change('campaign.push', actor, async (tx) => {
+      await tx.recordAll(names.map((resourceId) => recorded({ resourceId, detail: resourceId })))
+      clock.advance(7)
+      return { ok: true }
+    })
+    const stored = await listAuditRecords(pool, {}, { beforeSeq: null, limit: 50, offset: 0 })
+    expect(stored.map(({ resourceId }) => resourceId).reverse()).toEqual(names)
+    expect(stored.map(({ detail }) => detail).reverse()).toEqual(names)
+    expect(stored.at(-1)?.prevHash).toBe(before.hash)
+    expect(await verifyAuditChain(pool)).toMatchObject({ isIntact: true, checked: before.seq + 50 })
+    expect(said.filter((text) => /audit_events|pg_advisory/i.test(text))).toHaveLength(3)
+    const holds = new Map(watched.auditLock.take())
+    expect(holds.get('campaign.push')).toEqual({ count: 1, totalMs: 7, longestMs: 7 })
+    expect(new Map(watched.auditLock.take()).get('campaign.push')?.longestMs).toBe(0)
+  })
+
   it('stands with its record, in the name of whoever made it', async () => {
     const before = await readAuditHead(pool)
     expect(await makeThing(db, 1)).toEqual({ ok: true, made: 1 })

@@ -50,6 +50,7 @@ function signInAs(
     upToDate: () => ctx.db.upToDate(),
     doubtedEnded: () => ctx.db.doubtedEnded(),
     settleDoubts: () => ctx.db.settleDoubts(),
+    auditLock: ctx.db.auditLock,
   }
   const parts = {
     db,
