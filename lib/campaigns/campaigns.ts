@@ -1,10 +1,11 @@
 import { tallyOf } from '../changes/judge-approvals.ts'
-import { countTakenBack, listKeptByItself } from '../store/auto-apply-roll-back.ts'
+import { countTakenBack, listKeptByItself, type VersionCampaign } from '../store/auto-apply-roll-back.ts'
 import { findCampaign, listCampaignsById, type StoredCampaign } from '../store/campaigns.ts'
 import type { ApprovalTally } from '../wire/approvals.ts'
 import type { CampaignRecord, KeptByItself } from '../wire/campaigns.ts'
 import { readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './judge/parts.ts'
+import { isInOneOf } from './judge/scope.ts'
 import { CampaignPlanner } from './plan/planner.ts'
 import { toCampaignRecord, toKeptRecord } from './record.ts'
 import { countRun, countRuns } from './run/run.ts'
@@ -20,6 +21,8 @@ export interface CampaignReader {
 
 /** Workloads that got a campaign's version by itself and that are named at most. */
 const KEPT_NAMED_MAX = 50
+/** More than a process holds workloads. */
+const ALL = 2_000_000_000
 
 /** The campaigns of this process: the planner that makes their plans, and the runner that carries them out. */
 export class Campaigns {
@@ -118,6 +121,11 @@ export class Campaigns {
       known.workloads.push(toKeptRecord(row))
       kept.set(campaignId, known)
     }
+    for (const campaign of campaigns) {
+      const one = asked.filter(({ campaignId }) => campaignId === campaign.id)
+      const known = kept.get(campaign.id)
+      if (known !== undefined) Object.assign(known, await this.#countInCut(campaign, one))
+    }
     const backs = campaigns.filter(({ status }) => status === 'rolling_back' || status === 'rolled_back')
     for (const { campaignId, state, count } of await countTakenBack(
       db,
@@ -125,6 +133,21 @@ export class Campaigns {
     ))
       takenBack.set(campaignId, { ...takenBack.get(campaignId), [state]: count })
     return { kept, takenBack }
+  }
+
+  /** How many of those that got its version by itself lie within the scopes that a campaign is cut to. */
+  async #countInCut(
+    { scope: { cut_to: cutTo } }: StoredCampaign,
+    one: readonly VersionCampaign[],
+  ): Promise<Pick<KeptByItself, 'in_cut'>> {
+    if (cutTo === undefined) return {}
+    const { db, fleet } = this.parts
+    const inCut = (await listKeptByItself(db, one, ALL)).filter(({ workloadId }) => {
+      const workload = fleet.workload(workloadId)
+      return workload !== null && isInOneOf(cutTo, workload)
+    })
+    const withoutBase = inCut.filter(({ hasBase }) => !hasBase).length
+    return { in_cut: { count: inCut.length, without_base: withoutBase } }
   }
 
   /** How far a campaign is approved that waits to be approved or started; null for any other. */

@@ -345,6 +345,10 @@ export const KeptByItself = named(
   type({
     count: number(),
     without_base: note('How many of them have no config to go back to.', number()),
+    in_cut: note(
+      'Of a campaign that is cut to scopes: how many of them lie there. Only these are rolled back; absent for any other.',
+      optional(type({ count: number(), without_base: number() })),
+    ),
     workloads: note(
       'The first 50 by id, of those that the reader may see.',
       array(

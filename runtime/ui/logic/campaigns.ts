@@ -113,3 +113,14 @@ export const AUTO_APPLY_LOOK: Record<AutoApplyStatus, CampaignLook> = {
   withdrawn: ['idle', 'cross'],
   expired: ['idle', 'cross'],
 }
+
+/**
+ * How many workloads that got a campaign's version by itself are rolled back with it, and how many of these have nothing
+ * to go back to; null for none. A campaign that is cut to scopes leaves the others alone.
+ */
+export function rolledBackToo({
+  by_itself: kept,
+}: Pick<CampaignRecord, 'by_itself'>): { count: number; without_base: number } | null {
+  const back = kept?.in_cut ?? kept
+  return back === undefined || back.count === 0 ? null : back
+}

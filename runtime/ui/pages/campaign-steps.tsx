@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
-import { type CampaignStep, listSteps, needsComment } from '../logic/campaigns.ts'
+import { type CampaignStep, listSteps, needsComment, rolledBackToo } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
 import { Action, bind, Checkbox, TextArea, unless } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/form.tsx'
@@ -26,6 +26,7 @@ function StepDialog({
   const comment = useSignal('')
   const isConfirmed = useSignal(false)
   const production = step === 'request' ? (of.plan?.production_count ?? 0) : 0
+  const back = rolledBackToo(of)
   const isMissing =
     (needsComment(step) && comment.value.trim() === '') || (production > 0 && !isConfirmed.value)
   const decide = async () => {
@@ -48,8 +49,8 @@ function StepDialog({
       reason={isMissing ? words.comment : null}
     >
       <p>{words.hint[step]}</p>
-      {step === 'roll-back' && of.by_itself && (
-        <p class="warn">{words.byItselfBack(of.by_itself.count, of.by_itself.without_base)}</p>
+      {step === 'roll-back' && back !== null && (
+        <p class="warn">{words.byItselfBack(back.count, back.without_base)}</p>
       )}
       {step === 'approve' && of.tally && <Tally of={of.tally} />}
       <TextArea label={words.comment} {...bind(comment)} />

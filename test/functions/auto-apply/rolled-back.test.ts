@@ -188,6 +188,7 @@ describe('a version that is rolled back after it applied by itself', () => {
       `update campaigns set scope = scope || '{"cut_to": [{"key": "muster/env", "values": ["staging"]}]}' where id = $1`,
       [id],
     )
+    expect(await keptOf(id)).toMatchObject({ count: 2, in_cut: { count: 1, without_base: 0 } })
     await rollBack(id)
     for (let n = 0; n < 3; n++) {
       await scene.work(2_000)
