@@ -74,6 +74,10 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: '1,000 records',
     reachedBy: ['lib/audit/database.test.ts', 'of so many records as wait for the word of the database'],
   },
+  'lib/audit/lock-holds.ts AuditLockHolds.#holds': {
+    bound: 'one for each name of a transaction that the code has',
+    reachedBy: ['lib/audit/database.test.ts', 'appends many records as one, in their order'],
+  },
   'lib/configs/engine.ts openOutlines().kept': {
     bound: '5,000 outlines',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many outlines'],
