@@ -1,4 +1,5 @@
 import { tallyOf } from '../changes/judge-approvals.ts'
+import type { Scope } from '../model/scopes.ts'
 import { countTakenBack, listKeptByItself, type VersionCampaign } from '../store/auto-apply-roll-back.ts'
 import { findCampaign, listCampaignsById, type StoredCampaign } from '../store/campaigns.ts'
 import type { ApprovalTally } from '../wire/approvals.ts'
@@ -121,11 +122,7 @@ export class Campaigns {
       known.workloads.push(toKeptRecord(row))
       kept.set(campaignId, known)
     }
-    for (const campaign of campaigns) {
-      const one = asked.filter(({ campaignId }) => campaignId === campaign.id)
-      const known = kept.get(campaign.id)
-      if (known !== undefined) Object.assign(known, await this.#countInCut(campaign, one))
-    }
+    await this.#countInCut(campaigns, asked, kept)
     const backs = campaigns.filter(({ status }) => status === 'rolling_back' || status === 'rolled_back')
     for (const { campaignId, state, count } of await countTakenBack(
       db,
@@ -135,19 +132,28 @@ export class Campaigns {
     return { kept, takenBack }
   }
 
-  /** How many of those that got its version by itself lie within the scopes that a campaign is cut to. */
+  /** Say of campaigns that are cut to scopes how many of those that got their version by itself lie there. */
   async #countInCut(
-    { scope: { cut_to: cutTo } }: StoredCampaign,
-    one: readonly VersionCampaign[],
-  ): Promise<Pick<KeptByItself, 'in_cut'>> {
-    if (cutTo === undefined) return {}
+    campaigns: readonly StoredCampaign[],
+    asked: readonly VersionCampaign[],
+    kept: ReadonlyMap<string, KeptByItself>,
+  ): Promise<void> {
     const { db, fleet } = this.parts
-    const inCut = (await listKeptByItself(db, one, ALL)).filter(({ workloadId }) => {
+    const cut = new Map<string, { to: readonly Scope[]; inCut: NonNullable<KeptByItself['in_cut']> }>()
+    for (const { id, scope } of campaigns) {
+      const known = kept.get(id)
+      if (known === undefined || scope.cut_to === undefined) continue
+      known.in_cut = { count: 0, without_base: 0 }
+      cut.set(id, { to: scope.cut_to, inCut: known.in_cut })
+    }
+    const asking = asked.filter(({ campaignId }) => cut.has(campaignId))
+    for (const { campaignId, workloadId, hasBase } of await listKeptByItself(db, asking, ALL)) {
+      const { to, inCut } = cut.get(campaignId)!
       const workload = fleet.workload(workloadId)
-      return workload !== null && isInOneOf(cutTo, workload)
-    })
-    const withoutBase = inCut.filter(({ hasBase }) => !hasBase).length
-    return { in_cut: { count: inCut.length, without_base: withoutBase } }
+      if (workload === null || !isInOneOf(to, workload)) continue
+      inCut.count++
+      if (!hasBase) inCut.without_base++
+    }
   }
 
   /** How far a campaign is approved that waits to be approved or started; null for any other. */

@@ -50,6 +50,26 @@ describe('GET /api/campaigns', () => {
     expect(many.statements).toBe(one.statements)
   })
 
+  it('asks as much for many that are cut to scopes as for one', async () => {
+    const id = await scene.carry(1)
+    await scene.apply(1)
+    scene.connect('vm-4')
+    await scene.ctx.advance(300)
+    for (let n = 0; n < 3; n++) await scene.work(500)
+    await scene.applyAll(['vm-4'])
+    await scene.work(1_000)
+    await database.pool.execute(
+      `update campaigns set scope = scope || '{"cut_to": [{"key": "muster/env", "values": ["staging"]}]}' where id = $1`,
+      [id],
+    )
+    const one = await cost(scene.editor)
+    expect(one.listed).toMatchObject([{ id, by_itself: { count: 1, in_cut: { count: 0, without_base: 0 } } }])
+    await copy(id, 20, 'done')
+    const many = await cost(scene.editor)
+    expect(many.listed).toHaveLength(21)
+    expect(many.statements).toBe(one.statements)
+  })
+
   it('makes no record of a campaign that the reader is not shown', async () => {
     const admin = await signIn(scene.ctx)
     await database.pool.execute('delete from groups where not is_system')
