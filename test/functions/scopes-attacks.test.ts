@@ -277,6 +277,9 @@ describe('a campaign of others', () => {
     const id = await draft(admin)
     const { plan_hash } = await plan(admin, id)
     const body = { comment: 'mine', plan_hash }
+    // What goes on takes no field that it does not know: an unknown limit would be taken for none.
+    const decide = (step: string) =>
+      call(sue, `POST /api/campaigns/${id}/${step}`, step === 'continue' ? { comment: 'mine' } : body)
     for (const step of [
       'plan',
       'request',
@@ -288,7 +291,7 @@ describe('a campaign of others', () => {
       'continue',
       'abort',
     ])
-      expect(await call(sue, `POST /api/campaigns/${id}/${step}`, body), step).toMatchObject(OUTSIDE)
+      expect(await decide(step), step).toMatchObject(OUTSIDE)
     expect(await call(sue, `POST /api/campaigns/${id}/roll-back`, body)).toMatchObject(OUTSIDE)
     const wider = { name: 'Mine', change: { kind: 'text', yaml: SECOND }, scope: { selector: EVERYWHERE } }
     expect(await call(sue, `PUT /api/campaigns/${id}`, wider)).toMatchObject(OUTSIDE)
