@@ -56,7 +56,10 @@ export function readLinkTemplate(
   if (loose !== undefined) return fail('open_brace', loose)
   const host = texts[0]!.startsWith(SCHEME) ? texts[0]!.slice(SCHEME.length) : null
   if (host === null) return fail('not_https', text.slice(0, 40))
-  const isWhole = placeholders.length === 0 || AFTER_HOST.test(host)
+  // A reader of URLs skips further slashes: what came behind them would be the host.
+  const end = host.search(AFTER_HOST)
+  if (end === 0) return fail('not_https', text.slice(0, 40))
+  const isWhole = placeholders.length === 0 || end > 0
   if (!isWhole) return fail('in_host', placeholders[0]!)
   const sample = texts.join('x')
   if (!URL.canParse(sample) || /[\s\\]/.test(sample)) return fail('not_https', sample.slice(0, 40))

@@ -38,6 +38,8 @@ describe('the pattern of a link', () => {
     ['javascript:alert(1)//https://', 'not_https'],
     ['//g.example.com/', 'not_https'],
     ['https://', 'not_https'],
+    ['https:///{label:host.name}', 'not_https'],
+    ['https:////{name}/x', 'not_https'],
     ['https://user:secret@g.example.com/{id}', 'not_https'],
     ['https://user@g.example.com/', 'not_https'],
     ['https://g.example.com/ {id}', 'not_https'],
