@@ -1,5 +1,7 @@
+import { readApprovalHelp } from '../../lib/changes/approval-help.ts'
 import { type ApprovalSurroundings, toApprovalRecord } from '../../lib/changes/approval-record.ts'
 import { readStandings } from '../../lib/changes/approval-standing.ts'
+import { type Grant, isHeldOn } from '../../lib/model/scopes.ts'
 import { listApprovalVotes } from '../../lib/store/approval-votes.ts'
 import { type Approval, listApprovalComments } from '../../lib/store/approvals.ts'
 import { listPushesById, listRollbacksOf } from '../../lib/store/pushes.ts'
@@ -68,4 +70,21 @@ export async function readApproval(
 ): Promise<ApprovalRecord> {
   const [found] = await withSurroundings(ctx, [approval], userId)
   return toApprovalRecord(approval, found!.around)
+}
+
+/** The same, with who could approve it, and who keeps this user's own approval from counting. */
+export async function readApprovalWithHelp(
+  ctx: Context,
+  approval: Approval,
+  { userId, grants }: { userId: string; grants: readonly Grant[] },
+): Promise<ApprovalRecord> {
+  const [found] = await withSurroundings(ctx, [approval], userId)
+  const record = toApprovalRecord(approval, found!.around)
+  const { standing } = found!.around
+  if (standing === null) return record
+  const labelsOf = (id: string) => ctx.fleet.workload(id)?.trustedLabels ?? null
+  const sees = (id: string) => isHeldOn(grants, 'config:request', labelsOf(id))
+  const reader = { userId, sees }
+  const help = await readApprovalHelp(ctx.db, approval, standing, labelsOf(approval.workloadId), reader)
+  return { ...record, help }
 }

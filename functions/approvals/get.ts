@@ -2,7 +2,7 @@ import { findApproval } from '../../lib/store/approvals.ts'
 import { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { readApproval } from './_approval-of.ts'
+import { readApprovalWithHelp } from './_approval-of.ts'
 import { approvalParams } from './_approval-replies.ts'
 
 /** One request, whatever became of it, with everything that was said. */
@@ -20,6 +20,6 @@ export default defineHttp({
     const approval = await findApproval(ctx.db, params.id, params.approval_id)
     return approval === null
       ? problem('approval-not-found')
-      : json(await readApproval(ctx, approval, actor.userId))
+      : json(await readApprovalWithHelp(ctx, approval, actor))
   },
 })

@@ -70,6 +70,34 @@ export const ApprovalTally = named(
 )
 export type ApprovalTally = Infer<typeof ApprovalTally>
 
+export const ApprovalHelp = named(
+  'ApprovalHelp',
+  'Who keeps the approval of whoever reads this from counting, and who could approve.',
+  type({
+    because: note(
+      'The people because of whom `own` of the tally is what it is; empty where it counts, or where no right is held.',
+      array(
+        type({
+          who: note('E-mail; absent where the account is gone.', optional(string())),
+          account_at: note(
+            'When the one of both made or last changed the account of the other; for `shaped_since_request`, when the reader’s account was changed.',
+            optional(string()),
+          ),
+          same_text: note(
+            'They did not ask for this request, but for the same text elsewhere, or earlier.',
+            optional(literal(true)),
+          ),
+          workload_id: note('Where, to those who are shown that workload.', optional(string())),
+          approval_id: optional(string()),
+        }),
+      ),
+    ),
+    could_approve: note('E-mails of those whose approval would count; the first ten.', array(string())),
+    could_approve_count: number(),
+  }),
+)
+export type ApprovalHelp = Infer<typeof ApprovalHelp>
+
 export const ApprovalRecord = named(
   'ApprovalRecord',
   'A request to run a draft on a workload, and what became of it. Holds YAML: only for `config:request`.',
@@ -107,6 +135,7 @@ export const ApprovalRecord = named(
       optional(literal(true)),
     ),
     tally: note('Only of a request that waits to be approved or pushed.', optional(ApprovalTally)),
+    help: note('The same; only of one request that is read by itself.', optional(ApprovalHelp)),
     prod_target: boolean(),
     prod_confirmation: boolean(),
     prod_double_confirmed: boolean(),

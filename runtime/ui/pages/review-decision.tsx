@@ -6,6 +6,7 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { gitTexts } from '../i18n/git.ts'
+import { ApprovalHelp } from '../parts/approval-help.tsx'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
 import { Form, FormDialog } from '../parts/form.tsx'
 import { useManaged } from '../parts/git-notice.tsx'
@@ -34,6 +35,7 @@ function Count({ approval }: { approval: ApprovalRecord }) {
     <>
       {approval.approvals_short && <p class="warn">{words.approvalsShort}</p>}
       <Tally of={approval.tally} />
+      <ApprovalHelp of={approval.help} tally={approval.tally} />
       {approval.author_counts === false && (
         <p class="muted">
           {approval.approval_class === 'unlabelled' ? words.byAnotherUnlabelled : words.byAnother}

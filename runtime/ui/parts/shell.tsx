@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
+import type { ApprovalTally } from '../../../lib/wire/approvals.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatClock } from '../i18n/format.ts'
@@ -85,6 +86,9 @@ export function listPages(counts: { approvals?: number; alerts?: number } = {}):
   return items.filter((item) => item !== false)
 }
 
+/** Whether the reader's own approval of it would count: the badge counts what waits for her. */
+const counts = ({ tally }: { tally?: ApprovalTally }): boolean => tally?.own === 'counts'
+
 function useCounts() {
   const seesApprovals = can('config_safety.approvals') && holds('workload:push_config')
   const approvals = useResource(
@@ -100,7 +104,9 @@ function useCounts() {
   const campaigns = useWaitingCampaigns()
   const reviews = useReviews(seesApprovals)
   const waiting =
-    (approvals.data?.length ?? 0) + campaigns.length + (reviews.data?.filter(isForMe).length ?? 0)
+    (approvals.data?.filter(counts).length ?? 0) +
+    campaigns.filter(counts).length +
+    (reviews.data?.filter(isForMe).length ?? 0)
   return { approvals: waiting, alerts: alerts.data?.length ?? 0 }
 }
 

@@ -1,0 +1,42 @@
+import { defineTexts } from './define.ts'
+import { formatExact, formatNumber } from './format.ts'
+
+/** Texts about who keeps an approval from counting, and who could approve instead. */
+export const helpTexts = defineTexts({
+  en: {
+    gone: 'an account that is gone',
+    who: 'Who is in the way',
+    self: 'You yourself count as its author.',
+    selfElsewhere: 'You asked for the same text elsewhere, or earlier, and count as its author.',
+    asked: (who: string) => `${who} asked for it.`,
+    askedElsewhere: (who: string) =>
+      `${who} asked for the same text elsewhere, or earlier, and counts as its author.`,
+    changedYours: (who: string, at: string) => `${who} made or changed your account (${formatExact(at)}).`,
+    changedByYou: (who: string, at: string) =>
+      `You made or changed the account of ${who} (${formatExact(at)}).`,
+    there: 'That request',
+    could: 'These could approve instead:',
+    couldToo: 'These can approve:',
+    more: (count: number) => `and ${formatNumber(count)} more`,
+    nobody:
+      'Nobody can approve it as things stand. Let another person hold the right to approve, or have the approval policy ask less.',
+  },
+  fr: {
+    gone: 'un compte qui n’existe plus',
+    who: 'Qui l’empêche',
+    self: 'Vous comptez vous-même comme son auteur.',
+    selfElsewhere: 'Vous avez demandé le même texte ailleurs, ou plus tôt, et comptez comme son auteur.',
+    asked: (who: string) => `${who} l’a demandé.`,
+    askedElsewhere: (who: string) =>
+      `${who} a demandé le même texte ailleurs, ou plus tôt, et compte comme son auteur.`,
+    changedYours: (who: string, at: string) => `${who} a créé ou modifié votre compte (${formatExact(at)}).`,
+    changedByYou: (who: string, at: string) =>
+      `Vous avez créé ou modifié le compte de ${who} (${formatExact(at)}).`,
+    there: 'Cette demande',
+    could: 'Pourraient approuver à votre place :',
+    couldToo: 'Peuvent approuver :',
+    more: (count: number) => `et ${formatNumber(count)} de plus`,
+    nobody:
+      'Personne ne peut l’approuver en l’état. Donnez à une autre personne le droit d’approuver, ou assouplissez la règle d’approbation.',
+  },
+})

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { Api } from '../support/service.ts'
+import { findBarriers, signIn, visit } from './support/browser.ts'
+import { GATEWAY_FASTER, workloadId } from './support/scene.ts'
+import { browser, connectAgent, service, useStage } from './support/stage.ts'
+
+const PASSWORD = 'long enough to pass'
+const NADIA = { email: 'nadia@example.com', password: PASSWORD }
+const OMAR = { email: 'omar@example.com', password: PASSWORD }
+const ids: string[] = []
+
+useStage({
+  pages: 'none',
+  async prepare() {
+    for (const name of ['here', 'there']) {
+      connectAgent(name, `${name}-1`, {}, 'production')
+      ids.push(await workloadId(service, name))
+    }
+    for (const who of [NADIA, OMAR]) await service.api.post('/api/users', { ...who, groups: ['editor'] }, 201)
+  },
+})
+
+const ask = async (api: Api, id: string): Promise<string> => {
+  const draft = { draft_yaml: GATEWAY_FASTER, comment: 'Faster batches', prod_confirmation: true }
+  return (await api.post(`/api/workloads/${id}/config/approvals`, draft, 201)).id
+}
+
+test('whoever may not approve reads who is in the way, and where, and is not told to act', async () => {
+  const nadia = new Api(service.url)
+  await nadia.login(NADIA)
+  const request = await ask(nadia, ids[0]!)
+  const { page, context, complaints } = await visit(browser, service.url)
+  await signIn(page, OMAR)
+  const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^Approvals/ })
+  await expect.poll(() => link.textContent()).toBe('Approvals1')
+  // The administrator, who made Omar's account, asks for the same text elsewhere.
+  await ask(service.api, ids[1]!)
+  await page.goto(`/workloads/${ids[0]}/changes/${request}`)
+  const way = page.getByRole('list', { name: 'Who is in the way' })
+  await expect
+    .poll(() => way.textContent())
+    .toMatch(/^admin@example\.com asked for the same text elsewhere.*made or changed your account/)
+  await expect
+    .poll(() => way.getByRole('link', { name: 'That request' }).getAttribute('href'))
+    .toContain(`/workloads/${ids[1]}/changes/`)
+  await page.getByText('Nobody can approve it as things stand.', { exact: false }).waitFor()
+  await expect.poll(() => link.textContent()).toBe('Approvals')
+  expect(await findBarriers(page)).toEqual([])
+  expect(complaints).toEqual([])
+  await context.close()
+})

@@ -1,0 +1,77 @@
+import { afterAll, beforeEach, expect, it } from 'vitest'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import { AutoApplyScene } from '../../support/auto-apply-scene.ts'
+import { type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml } from '../../support/push-config.ts'
+
+const database = await useTestDatabase()
+let scene: AutoApplyScene
+let admin: SignedIn
+
+beforeEach(async () => {
+  await scene?.ctx.close()
+  await database.pool.execute('delete from approvals')
+  scene = await AutoApplyScene.open(database)
+  admin = await signIn(scene.ctx, { groups: ['administrator'] })
+})
+afterAll(() => scene.ctx.close())
+
+const pathOf = (name: string) => `/api/workloads/${scene.agent(name).workloadId}/config/approvals`
+
+async function ask(name: string, as: SignedIn): Promise<ApprovalRecord> {
+  const body = { draft_yaml: configYaml(3), comment: name, prod_confirmation: true }
+  const asked = await scene.call(`POST ${pathOf(name)}`, body, as)
+  expect(asked.status, JSON.stringify(asked.json)).toBe(201)
+  return asked.json as ApprovalRecord
+}
+
+const read = async (name: string, { id }: ApprovalRecord, as: SignedIn) =>
+  (await scene.call(`GET ${pathOf(name)}/${id}`, undefined, as)).json as ApprovalRecord
+
+/** Have one user change the groups of another. */
+async function change(who: SignedIn, by: SignedIn): Promise<void> {
+  const put = await scene.call(`PATCH /api/users/${who.userId}`, { groups: ['editor', 'viewer'] }, by)
+  expect(put.status, JSON.stringify(put.json)).toBeLessThan(300)
+}
+
+it('names who asked for the same text elsewhere and changed the reader’s account, and who could approve instead', async () => {
+  await change(scene.approver, admin)
+  await scene.ctx.advance(1_000)
+  await ask('vm-2', admin)
+  const request = await ask('vm-1', scene.editor)
+  const { tally, help } = await read('vm-1', request, scene.approver)
+  expect(tally!.own).toBe('shaped_by_author')
+  expect(help!.because).toEqual([
+    {
+      who: admin.email,
+      account_at: expect.any(String),
+      same_text: true,
+      workload_id: scene.agent('vm-2').workloadId,
+      approval_id: expect.any(String),
+    },
+  ])
+  const third = await signIn(scene.ctx, { groups: ['editor'] })
+  const again = await read('vm-1', request, scene.approver)
+  expect(again.help!.could_approve).toContain(third.email)
+  for (const one of [admin, scene.editor, scene.approver])
+    expect(again.help!.could_approve).not.toContain(one.email)
+  expect(again.help!.could_approve_count).toBe(again.help!.could_approve.length)
+})
+
+it('names whoever changed the reader’s account after the request', async () => {
+  const request = await ask('vm-1', scene.editor)
+  await scene.ctx.advance(1_000)
+  await change(scene.approver, admin)
+  const { tally, help } = await read('vm-1', request, scene.approver)
+  expect(tally!.own).toBe('shaped_since_request')
+  expect(help!.because).toEqual([{ who: admin.email, account_at: expect.any(String) }])
+  expect(help!.could_approve).toContain(admin.email)
+})
+
+it('names nobody where the own approval would count', async () => {
+  const request = await ask('vm-1', scene.editor)
+  const { help } = await read('vm-1', request, scene.approver)
+  expect(help).toMatchObject({ because: [] })
+  expect(help!.could_approve).toContain(scene.approver.email)
+})
