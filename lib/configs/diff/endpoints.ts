@@ -85,7 +85,7 @@ export function hostsOf(part: ComparedPart): string[] {
 const listAddresses = (text: string): string[] =>
   text.includes('${')
     ? [text]
-    : (text.includes('://') ? redactUrl(text) : text)
+    : (text.includes('://') ? redactUrl(text) : redactName(text))
         .split(',')
         .map((one) => one.trim())
         .filter((one) => one !== '')
@@ -170,10 +170,11 @@ function normalise({ part, text }: Found): string {
 function shown(found: Found): DiffEndpointValue {
   if (found.isSecret || redactString(found.text) === MASK) return { raw: MASK, normalized: MASK }
   const raw = clean(found.text)
-  const address = readAddress(found.text, kindOf(found.part.id))
-  if (!address) return { raw, normalized: clean(normalise(found)) }
+  // From the text without credentials: what may be the beginning of one is not shown as a host.
+  const address = readAddress(raw, kindOf(found.part.id))
+  const spelt = normalise({ ...found, text: raw })
+  if (!address) return { raw, normalized: clean(spelt) }
   // Shown with a scheme always: with the default one where the text has none.
-  const spelt = normalise(found)
   const normalized = clean(spelt.includes('://') ? spelt : `${address.scheme}://${spelt}`)
   const { scheme, host, port, path } = address
   return {

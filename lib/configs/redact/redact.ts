@@ -86,7 +86,15 @@ const KNOWN_TOKEN =
   /\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:sa|c|pat)[-_][A-Za-z0-9_=-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,}|sk-[A-Za-z0-9_-]{16,}|NRAK-[A-Z0-9]{10,}|[A-Za-z0-9]{36}NRAL|dt0[a-z]\d\d\.[A-Za-z0-9.]{20,}|AIza[A-Za-z0-9_-]{30,}|hc[a-z]{2}_[A-Za-z0-9]{20,})/g
 /** `xoxb-` and ten characters. */
 const KNOWN_TOKEN_LENGTH_MIN = 15
-const URL_START = /\b[a-z][a-z0-9+.-]{0,30}:\/\/(?=[^\s"'<>`])/gi
+/**
+ * What a URL begins with, up to its authority: browsers, proxies and drivers take slashes of either kind, any number of
+ * them, and none behind `https:`. Without a scheme it begins as a word does.
+ */
+const URL_START =
+  /(?:\b(?:https?|wss?|ftp):[\\/]*|\b[a-z][a-z0-9+.-]{0,30}:[\\/]+|(?<![^\s"'<>`=,;([{|])[\\/]{2,})(?=[^\s"'<>`\\/])/gi
+/** The same at the start of a value, in which a browser passes over blanks and breaks of lines. */
+const BEGINS_AS_URL =
+  /^\s{0,20}(?:(?:https?|wss?|ftp):[\s\\/]{0,20}|[a-z][a-z0-9+.\t\r\n-]{0,30}:[\t\r\n]{0,4}[\\/][\s\\/]{0,20}|[\\/][\t\r\n]{0,4}[\\/][\s\\/]{0,20})/i
 /** What ends a URL in a text, although a password may hold each but a blank. */
 const URL_END = /[\s"'<>`]/g
 /**
@@ -96,6 +104,9 @@ const URL_END = /[\s"'<>`]/g
 const BEFORE_AT = /(?<![^\s"'@/])[^\s"'@/]+@(?=[^\s"'@/])/g
 /** `user:pa/ss@tcp(host)`, as database drivers write it: a word with a colon up to the last such `@` in it. */
 const BEFORE_DRIVER = /(?<![^\s"'])[^\s"':]+:[^\s"']*@(?=(?:tcp|udp|unix)6?\()/g
+/** `user:pa/ss@host`: a name and, behind a colon, what is no port and has a slash before its last `@`. */
+const BEFORE_SLASH =
+  /(?<![^\s"'])([^\s"':/\\@]*):(?!\d{0,5}[/?#]|[\\/])[^\s"'@/\\]*[\\/][^\s"']*@(?=[^\s"'@/\\])/g
 /** `user:pass@`, also behind the name of a setting. */
 const NAME_AND_PASSWORD = /(?:^|[=,;(])[^=,;:()]+:./
 const INNER_NAME_AND_PASSWORD = /[=,;(][^=,;:()]+:./
@@ -185,9 +196,16 @@ function redactTokens(text: string): string {
 
 /** Take secrets out of URLs, and credentials that stand before a host. */
 function redactAddresses(text: string): string {
-  let clean = text.includes('://') ? redactUrls(text) : text
-  if (clean.includes('@')) clean = clean.replace(BEFORE_DRIVER, `${MASK}@`)
+  let clean = text.includes('://') || text.includes('@') ? redactUrls(text) : text
+  if (clean.includes('@'))
+    clean = clean.replace(BEFORE_DRIVER, `${MASK}@`).replace(BEFORE_SLASH, maskBehindName)
   return clean.includes('@') ? clean.replace(BEFORE_AT, redactBeforeAt) : clean
+}
+
+/** `dsn=user:pa/ss@` with the name of the setting. */
+function maskBehindName(_: string, user: string): string {
+  const start = Math.max(...[...'=,;('].map((mark) => user.lastIndexOf(mark))) + 1
+  return `${user.slice(0, start)}${MASK}@`
 }
 
 /** Take secrets out of the URLs of a text. Goes through the text once. */
@@ -254,6 +272,7 @@ function redactBeforeAt(stretch: string, offset: number, text: string): string {
  */
 export function redactUrl(url: string): string {
   const clean = withoutCredentials(url)
+  if (!hasScheme(url)) return clean
   const [withoutFragment] = clean.split('#', 1)
   const question = withoutFragment!.indexOf('?')
   if (question === -1) return withoutFragment!
@@ -274,13 +293,21 @@ const FILLED_IN = /\$\{[^${}]{0,80}\}/g
 
 /** A URL without what is certainly user information; what may be a host is masked and not left out. */
 function withoutCredentials(url: string): string {
-  const start = url.indexOf('://') + 3
+  const start = authorityOf(url)
   const masked = `${MASK}@`
   const found = findCredentials(url, url.startsWith(masked, start) ? start + masked.length : start)
   if (found === null) return url
   const rest = url.slice(found.end + 1)
   return found.isCertain ? url.slice(0, found.from) + rest : url.slice(0, found.from) + masked + rest
 }
+
+/** Where the authority of a URL begins, behind its slashes; 0 in what does not begin as a URL and holds none. */
+export function authorityOf(url: string): number {
+  const inside = url.indexOf('://')
+  return BEGINS_AS_URL.exec(url)?.[0].length ?? (inside < 0 ? 0 : inside + 3)
+}
+
+const hasScheme = (url: string) => url.slice(0, authorityOf(url)).includes(':')
 
 /** Where credentials stand in a URL: from `from` up to the `@` at `end`. */
 export interface FoundCredentials {
@@ -291,7 +318,7 @@ export interface FoundCredentials {
 }
 
 /**
- * Find the user information of a URL, whose `://` ends at `authority`. A password may hold the marks that end a host, and
+ * Find the user information of a URL, whose scheme and slashes end at `authority`. A password may hold the marks that end a host, and
  * an `@` as well, and is not shown in favour of an address: all up to the last `@` belongs to the credentials where an
  * `@`, or a colon that no port follows, stands before such a mark. Behind a port that is true of the path, where an `@`
  * does not begin a part of it, and of a query without a `=` before the `@`. Without a port it may be so: see `findToken`.
@@ -315,17 +342,25 @@ export function findCredentials(url: string, authority: number): FoundCredential
 }
 
 /**
- * The token that may stand before the `@` at `at` where no colon tells it from a host and its path. A name without a dot
- * is rather the beginning of one, but for this machine's; what has a dot is a host, and is shown: then a token is only
- * what leads to another host.
+ * The token that may stand before the `@` at `at` where no colon tells it from a host and its path. A name that
+ * does not end as a host does is rather the beginning of one, but for this machine's; what does is shown: then a token is
+ * only what leads to another host.
  */
 function findToken(url: string, authority: number, hostEnd: number, at: number): FoundCredentials | null {
   const host = url.slice(authority, hostEnd)
   if (host.replace(FILLED_IN, '') === '' || host === 'localhost') return null
+  const isHost = ENDS_AS_HOST.test(host)
   const isBeforeHost = A_HOST.test(url.slice(at + 1, indexOfAny(url, '/?#', at + 1)))
-  if (!isBeforeHost && (host.includes('.') || url[at - 1] === '/')) return null
-  return { from: host.includes('.') ? hostEnd + 1 : authority, end: at, isCertain: false }
+  if (!isBeforeHost && (isHost || url[at - 1] === '/')) return null
+  return { from: isHost ? hostEnd + 1 : authority, end: at, isCertain: false }
 }
+
+/**
+ * A name with a dot whose end is one that hosts have: a country, one of the common domains, a private one, or the last
+ * number of an address. A token may hold a dot as well.
+ */
+const ENDS_AS_HOST =
+  /[.](?:[a-z]{2}|\d{1,3}|\}|com|net|org|edu|gov|mil|int|info|biz|name|app|dev|cloud|tech|tools|online|site|xyz|host|systems|network|services|software|digital|solutions|run|page|live|team|example|test|invalid|localhost|local|localdomain|internal|intranet|lan|home|corp|private|svc|cluster|arpa|consul|xn--[a-z0-9-]{1,59})\.?$/i
 
 /** What is a host and no name of a version or a person: an address, a name with a domain, or a name with a port. */
 const A_HOST =
@@ -354,13 +389,15 @@ function decodeLoosely(text: string): string {
   }
 }
 
-const BEGINS_AS_URL = /^[a-z][a-z0-9+.-]{0,30}:\/\//i
+/** `host:4317/`, which may as well be a user and the beginning of a password. */
+const BEGINS_AS_HOST = /^[^\s/:@]+:\d{0,5}[/?#]/
 
 /** A string of a config that may be shown: masked whole when it looks secret, else without credentials. */
 export function redactString(value: string): string {
   if (SECRET_VALUE.test(value) || redactTokens(value) !== value) return MASK
   // In a value that is an address, quotes and blanks end nothing.
-  return redactAddresses(BEGINS_AS_URL.test(value) && value.includes('@') ? redactUrl(value) : value)
+  const isAddress = value.includes('@') && (BEGINS_AS_URL.test(value) || BEGINS_AS_HOST.test(value))
+  return redactAddresses(isAddress ? redactUrl(value) : value)
 }
 
 /**

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { diffConfigs } from '../../../../lib/configs/diff/diff.ts'
 import { cleanEndpoint } from '../../../../lib/configs/migrate/endpoint.ts'
 import { redactString, redactText, redactUrl, redactValue } from '../../../../lib/configs/redact/redact.ts'
 import { readProxySettings } from '../../../../lib/outbound/proxy.ts'
@@ -30,6 +31,41 @@ const leak = (text: string) => HALVES.filter((half) => text.includes(half))
 const leaksOf = (show: (url: string) => string) =>
   URLS.flatMap(({ url }) => (leak(show(url)).length === 0 ? [] : [`${url} -> ${show(url)}`]))
 
+// What browsers, proxies and drivers read as the beginning of a URL all the same.
+const BEGINNINGS = [
+  ...[
+    'https:///',
+    'https:/',
+    'https:',
+    'https:\\\\',
+    'https:\\',
+    'https:/\\',
+    'https://///',
+    'HTTPS:/',
+    'postgres:/',
+    'redis:///',
+  ],
+  ...['//', '///', '\\\\', '/\\', '\\/'],
+]
+const ODD_URLS = BEGINNINGS.flatMap((beginning) =>
+  ['', ...MARKS].flatMap((mark) =>
+    PLACES.flatMap((place) => HOSTS.map((host) => `${beginning}${place(HALVES.join(mark))}@${host}/v1`)),
+  ),
+)
+/** A name and a password before a host, as what dials without a scheme takes them. */
+const BARE = ['/', '//', '/x/', '+/', '\\'].flatMap((mark) =>
+  ['user:', 'us.er:', ':', 'dsn=user:'].flatMap((user) =>
+    HOSTS.map((host) => `${user}${HALVES.join(mark)}@${host}/v1`),
+  ),
+)
+const SPELT = [...ODD_URLS, ...BARE, ...ODD_URLS.map((url) => ` ${url}`)]
+/** What a browser removes from an address before it reads it; a text ends a word there. */
+const BROKEN = ['\t', '\n', '\r'].flatMap((mark) =>
+  [`ht${mark}tps://`, `https:${mark}/`, `https:/${mark}/`, `${mark}https://`].map(
+    (beginning) => `${beginning}user:h4lf0ne${mark}h4lftw0@host`,
+  ),
+)
+
 const SHOWN: Record<string, (url: string) => string> = {
   'an address of a config': (url) => JSON.stringify(redactValue({ endpoint: url })),
   'a word of a config': redactString,
@@ -43,6 +79,42 @@ const SHOWN: Record<string, (url: string) => string> = {
 describe('a URL with credentials that were not encoded', () => {
   it.each(Object.entries(SHOWN))('is not shown with them as %s', (_, show) => {
     expect(leaksOf(show)).toEqual([])
+  })
+
+  it.each(Object.entries(SHOWN))(
+    'is not shown with them as %s, however its beginning is spelt',
+    (_, show) => {
+      expect(
+        SPELT.filter((url) => leak(show(url)).length > 0).map((url) => `${url} -> ${show(url)}`),
+      ).toEqual([])
+    },
+  )
+
+  it('is not shown with them in a value where a browser passes over what breaks it', () => {
+    expect(BROKEN.filter((url) => leak(redactString(url)).length > 0)).toEqual([])
+  })
+
+  it('is not shown with them among the endpoints of a comparison', () => {
+    const urls = [
+      ...URLS.map(({ url }) => url),
+      ...SPELT,
+      'user:12/h4lf0ne@host',
+      'https://h4lf0ne.tok/x@host',
+    ]
+    const exporters = urls.map((url, at) => [`otlp/${at}`, { endpoint: url }] as const)
+    for (let at = 0; at < exporters.length; at += 1_000) {
+      const targetText = JSON.stringify({ exporters: Object.fromEntries(exporters.slice(at, at + 1_000)) })
+      const { endpoints } = diffConfigs({ baseText: 'exporters: {}', targetText, workload: null, peers: [] })
+      expect(endpoints.length).toBeGreaterThan(0)
+      const shown = endpoints.map((one) => JSON.stringify(one.after))
+      expect(shown.filter((one) => leak(one).length > 0)).toEqual([])
+    }
+  })
+
+  it('is not shown with the beginning of a token that has a dot in it', () => {
+    for (const beginning of ['https://', 'https:/', '//'])
+      for (const show of [redactUrl, redactString, (url: string) => redactText(`dial ${url} failed`)])
+        expect(show(`${beginning}my.tok/en@host`)).not.toMatch(/my|tok|en@/)
   })
 
   it('says nevertheless where data goes', () => {
