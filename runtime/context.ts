@@ -33,6 +33,8 @@ export interface ClusterFacts {
   ownedSince: Date
   members: readonly (Pick<SeenMember, 'id' | 'address' | 'version' | 'startedAt' | 'silentMs'> & {
     isOwner: boolean
+    /** The addresses of older members that have to stop before this one may decide, because it would break them. */
+    waitsFor: readonly string[]
     /** Its way to the owner; null where it has none. */
     link: Omit<LinkFacts, 'memberId'> | null
   })[]

@@ -532,6 +532,7 @@ const SHORT_LIVED: readonly string[] = [
   'lib/wire/structs.ts module NOTES',
   'runtime/config.ts Reader.warnings',
   'runtime/editions.ts createEdition().enabled',
+  'runtime/fronts/member.ts Member.#migrations',
   'runtime/openapi.ts buildOpenApi().tags',
   'runtime/router.ts createRouter().byPath',
 ]

@@ -27,6 +27,7 @@ export default defineHttp({
         started_at: member.startedAt.toISOString(),
         silent_ms: Math.round(member.silentMs),
         is_owner: member.isOwner,
+        waits_for: [...member.waitsFor],
         is_silent: member.silentMs >= OWNER_SILENT_MS,
         linked_since: member.link?.since.toISOString() ?? null,
         agents: member.link?.agents ?? 0,

@@ -3,6 +3,7 @@ import type { Timers } from '../fleet/state/timers.ts'
 import type { Log } from '../log.ts'
 import type { Connection } from '../store/connection.ts'
 import {
+  countMembers,
   endSessionsOf,
   type MemberRow,
   type MembersFound,
@@ -11,6 +12,7 @@ import {
   renewMember,
   type SeenMember,
 } from '../store/members.ts'
+import { olderMembers } from './older-members.ts'
 import {
   FORGET_MS,
   LATE_MS,
@@ -25,7 +27,7 @@ import {
 /** What a membership is made of. */
 export interface MembershipParts {
   /** The part of its row that never changes. */
-  self: Pick<MemberRow, 'id' | 'address' | 'version' | 'linkVersion' | 'startedAt'>
+  self: Omit<MemberRow, 'ownedEpoch' | 'ownedSince' | 'linkedEpoch'>
   /** Opens a database session for renewals only, so that they wait for no other statements. */
   connect(): Promise<Connection>
   clock: Clock
@@ -37,6 +39,8 @@ export interface MembershipParts {
   onLate(): void
   /** Another process owns a later epoch than this process did. */
   onOwnershipLost(): void
+  /** A newer process has changed the database in a way that breaks this one. */
+  onOutdated(): void
 }
 
 /** The owner as this process last read it. */
@@ -77,6 +81,8 @@ export class Membership {
   #skewMs = 0
   /** Since when the owner's lock was seen free; null while it is held. */
   #freeSinceMs: number | null = null
+  /** The addresses of the members for which it waited when it last asked whether it may claim. */
+  #awaited = ''
 
   constructor(parts: MembershipParts) {
     this.#parts = parts
@@ -93,6 +99,16 @@ export class Membership {
   /** All members that have renewed their row lately, the one that started last first. */
   get members(): readonly SeenMember[] {
     return this.#found?.members.filter(({ silentMs }) => silentMs < FORGET_MS) ?? []
+  }
+
+  /** The members for which this one waits before it may be the owner, because it would break them. */
+  get olderMembers(): readonly SeenMember[] {
+    return this.#found === null ? [] : olderMembers(this.#parts.self, this.#found)
+  }
+
+  /** The addresses of the members for which this member waits, as far as can be seen from here. */
+  awaitedBy(member: SeenMember): string[] {
+    return this.#found === null ? [] : olderMembers(member, this.#found).map(({ address }) => address)
   }
 
   /** The owner of the newest epoch; null while no member is known to own it. */
@@ -142,19 +158,33 @@ export class Membership {
 
   /**
    * Whether this process may try to take the owner's lock now, given whether it is held. While it is held, the database
-   * sessions of a silent owner are ended first; a free lock is left for a while to members that started later.
+   * sessions of a silent owner are ended first; a free lock is left for a while to members that started later. It is
+   * left to older members as long as there is one that the migrations of this one would break.
    */
   async mayClaim(connection: Connection, isHeld: boolean): Promise<boolean> {
     const nowMs = this.#parts.clock.monotonicMs()
+    // A new database has no members, and no place for them yet. In any other one the first renewal says who there is.
+    if (this.#found === null && (await countMembers(connection, OWNER_SILENT_MS)) > 0) return false
+    if (this.#waits()) return false
     if (isHeld) {
       this.#freeSinceMs = null
       return this.#endSilentOwner(connection, nowMs)
     }
     this.#freeSinceMs ??= nowMs
     const rank = this.members
-      .filter(({ id, silentMs }) => id !== this.owner?.id && silentMs < OWNER_SILENT_MS)
+      .filter((member) => member.id !== this.owner?.id && member.silentMs < OWNER_SILENT_MS)
+      .filter((member) => this.awaitedBy(member).length === 0)
       .findIndex(({ id }) => id === this.#parts.self.id)
     return nowMs - this.#freeSinceMs >= Math.max(0, rank) * RANK_PATIENCE_MS
+  }
+
+  #waits(): boolean {
+    const awaited = this.olderMembers.map(({ address }) => address).join(', ')
+    const { log, self } = this.#parts
+    if (awaited !== '' && awaited !== this.#awaited)
+      log.warn({ members: awaited, migration: self.newestBreaking }, WAITS)
+    this.#awaited = awaited
+    return awaited !== ''
   }
 
   async #endSilentOwner(connection: Connection, nowMs: number): Promise<boolean> {
@@ -230,12 +260,15 @@ export class Membership {
   }
 
   #note(found: MembersFound, startedMs: number): void {
-    const { clock, onRenewed, onOwnershipLost } = this.#parts
+    const { clock, self, onRenewed, onOwnershipLost, onOutdated } = this.#parts
     // The database read its clock somewhere between the request and its answer: assume half way.
     const halfWayMs = (clock.monotonicMs() - startedMs) / 2
     this.#skewMs = clock.now().getTime() - halfWayMs - found.now.getTime()
     this.#found = found
-    if (this.#owned !== null && found.epoch > this.#owned.epoch) {
+    if (found.schema.breaking > self.newestMigration) {
+      this.#renewedMs = Number.NEGATIVE_INFINITY
+      onOutdated()
+    } else if (this.#owned !== null && found.epoch > this.#owned.epoch) {
       this.#renewedMs = Number.NEGATIVE_INFINITY
       onOwnershipLost()
     } else {
@@ -254,5 +287,6 @@ export class Membership {
   }
 }
 
+const WAITS = 'waits to be the owner: its migrations would break these members, which have to stop first'
 const OWNER_ENDED = 'the owner fell silent: its database sessions were ended'
 const NOT_RENEWED = 'this member could not renew itself: the database is away'

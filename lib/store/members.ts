@@ -13,6 +13,10 @@ export interface MemberRow {
   ownedSince: Date | null
   /** The epoch of the owner that it has a link to. */
   linkedEpoch: number | null
+  /** The newest migration that it knows; 0 for a process that is too old to say so. */
+  newestMigration: number
+  /** The newest one that breaks processes which do not know it; 0 for none. */
+  newestBreaking: number
 }
 
 /** A member as another one reads it. */
@@ -27,34 +31,58 @@ export interface MembersFound {
   members: SeenMember[]
   /** Today's epoch; 0 before the first. */
   epoch: number
+  /** The newest migration that the database has, and the newest one that breaks who does not know it. */
+  schema: { newest: number; breaking: number }
   /** The database's clock. */
   now: Date
 }
 
-/** Renew a process's row and read everybody's. */
+/**
+ * Renew a process's row and read everybody's. It does so in an older schema too, where it leaves out the columns that
+ * are not there yet: a member joins before the owner that it follows has stopped, and so before it can migrate.
+ */
 export async function renewMember(db: Db, member: MemberRow): Promise<MembersFound> {
-  const rows = await db.query<Partial<SeenMember> & { epoch: number | null; now: Date }>(
+  const rows = await db.query<Partial<SeenMember> & Omit<MembersFound, 'members' | 'schema'> & Schema>(
     `with renewed as (
-       insert into members (id, address, version, link_version, started_at, owned_epoch, owned_since, linked_epoch, seen_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
+       insert into members
+       select * from jsonb_populate_record(null::members, $1::jsonb || jsonb_build_object('seen_at', clock_timestamp()))
        on conflict (id) do update set owned_epoch = excluded.owned_epoch, owned_since = excluded.owned_since,
          linked_epoch = excluded.linked_epoch, seen_at = clock_timestamp()
      )
-     select clock_timestamp() as now, (select epoch from process_epoch where id = 1) as epoch,
+     select clock_timestamp() as now,
+       coalesce((select epoch from process_epoch where id = 1), 0) as epoch,
+       (select coalesce(max(version), 0) from schema_migrations) as newest,
+       (select coalesce(max(version), 0) from schema_migrations where is_breaking) as breaking,
        m.id, m.address, m.version, m.link_version as "linkVersion", m.started_at as "startedAt",
        m.owned_epoch as "ownedEpoch", m.owned_since as "ownedSince", m.linked_epoch as "linkedEpoch",
+       coalesce((to_jsonb(m) ->> 'newest_migration')::int, 0) as "newestMigration",
+       coalesce((to_jsonb(m) ->> 'newest_breaking')::int, 0) as "newestBreaking",
        extract(epoch from clock_timestamp() - m.seen_at)::double precision * 1000 as "silentMs"
      from (select 1) one left join members m on true
      order by m.started_at desc, m.id`,
-    [
-      ...[member.id, member.address, member.version, member.linkVersion, member.startedAt],
-      ...[member.ownedEpoch, member.ownedSince, member.linkedEpoch],
-    ],
+    [JSON.stringify(toColumns(member))],
   )
-  const { epoch, now } = rows[0]!
-  const members = rows.flatMap(({ epoch: _, now: __, ...row }) => (row.id == null ? [] : [row as SeenMember]))
-  return { members, epoch: epoch ?? 0, now }
+  const { epoch, now, newest, breaking } = rows[0]!
+  const members = rows.flatMap(({ epoch: _, now: __, newest: ___, breaking: ____, ...row }) =>
+    row.id == null ? [] : [row as SeenMember],
+  )
+  return { members, epoch, schema: { newest, breaking }, now }
 }
+
+type Schema = MembersFound['schema']
+
+const toColumns = (member: MemberRow) => ({
+  id: member.id,
+  address: member.address,
+  version: member.version,
+  link_version: member.linkVersion,
+  started_at: member.startedAt,
+  owned_epoch: member.ownedEpoch,
+  owned_since: member.ownedSince,
+  linked_epoch: member.linkedEpoch,
+  newest_migration: member.newestMigration,
+  newest_breaking: member.newestBreaking,
+})
 
 /** Remove the row of a process that stops. */
 export async function removeMember(db: Db, id: string): Promise<void> {

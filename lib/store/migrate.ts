@@ -34,6 +34,12 @@ export async function readMigrations(directory: string): Promise<Migration[]> {
   return migrations
 }
 
+/** The newest of these migrations, and the newest one that breaks binaries which do not know it; 0 for none. */
+export const newestOf = (migrations: readonly Migration[]) => ({
+  newest: Math.max(0, ...migrations.map(({ version }) => version)),
+  breaking: Math.max(0, ...migrations.filter(({ isBreaking }) => isBreaking).map(({ version }) => version)),
+})
+
 interface Applied {
   version: number
   name: string

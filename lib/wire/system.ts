@@ -55,6 +55,10 @@ export const ClusterMember = named(
     silent_ms: note('How long ago it was heard of last, by the clock of the database.', number()),
     is_owner: note('Whether it decides.', boolean()),
     is_silent: note('Whether it has not been heard of for so long that it is taken for gone.', boolean()),
+    waits_for: note(
+      'The addresses of members of older versions that have to stop before it may decide: its migrations break them.',
+      array(string()),
+    ),
     linked_since: note('Since when it has its way to the owner; null where it has none.', nullable(string())),
     agents: note('Agents on its WebSockets, as the owner knows them.', number()),
     counts: note(

@@ -21,14 +21,18 @@ export interface FrontApiParts {
   /** This process's own handlers while it is the owner, else null. */
   owned(): ListenerHandlers | null
   isReady(): boolean
+  /** Whether it is no owner before members of older versions have stopped. */
+  waits(): boolean
 }
+
+const READY_BUT_WAITS = 'ready; waits to decide until members of older versions have stopped'
 
 /**
  * The handlers of each process's listener for browsers and the API: it answers files and health itself, everything
  * else is the owner's.
  */
 export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
-  const { functions, staticFiles, proxies, room, browsers, door, owned, isReady } = parts
+  const { functions, staticFiles, proxies, room, browsers, door, owned, isReady, waits } = parts
   const route = createRouter(functions.http)
   const isForOwner = ({ method, path }: RawRequest) =>
     path.startsWith('/api/') || path === '/api' || path === browsers.path || method === 'OPTIONS'
@@ -38,7 +42,8 @@ export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
     if (match.kind === 'method-not-allowed')
       return problem('method-not-allowed', {}, { Allow: match.allow.join(', ') })
     if (request.path === '/healthz') return text('ok')
-    if (request.path === '/readyz') return isReady() ? text('ready') : text('not ready\n', 503)
+    if (request.path === '/readyz')
+      return isReady() ? text(waits() ? READY_BUT_WAITS : 'ready') : text('not ready\n', 503)
     return staticFiles(request) ?? problem('not-found')
   }
 

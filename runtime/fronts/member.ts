@@ -9,7 +9,7 @@ import { LINK_VERSIONS, type LinkVersions } from '../../lib/links/link-versions.
 import { OwnerLinks } from '../../lib/links/owner-links.ts'
 import { DatabaseUnavailable, type Db } from '../../lib/store/db.ts'
 import { sessionNameOf } from '../../lib/store/members.ts'
-import { migrate, readMigrations } from '../../lib/store/migrate.ts'
+import { type Migration, migrate, newestOf, readMigrations } from '../../lib/store/migrate.ts'
 import type { Pool } from '../../lib/store/pool.ts'
 import { openProcessLock, type ProcessLock } from '../../lib/store/process-lock.ts'
 import type { ClusterConfig } from '../config.ts'
@@ -52,6 +52,7 @@ const READY_AFTER_MS = 10_000
 const CUT_OFF_MS = 30_000
 const GOING_AWAY = 1001
 const DRAIN_MS = 5_000
+const OUTDATED = 'a newer version has changed the database in a way that breaks this one'
 
 /** A running process among several. */
 export interface RunningMember {
@@ -83,7 +84,8 @@ export async function startMember(
   cluster: ClusterConfig,
   versions: LinkVersions = LINK_VERSIONS,
 ): Promise<RunningMember> {
-  const member = new Member(options, cluster, versions)
+  const migrations = await readMigrations(options.files.migrations)
+  const member = new Member(options, cluster, versions, migrations)
   try {
     await member.start()
   } catch (error) {
@@ -97,6 +99,7 @@ class Member implements RunningMember {
   readonly #options: ServiceOptions
   readonly #cluster: ClusterConfig
   readonly #versions: LinkVersions
+  readonly #migrations: readonly Migration[]
   readonly #clock: Clock
   readonly #functions: LoadedFunctions = loadFunctions(FUNCTIONS)
   readonly #pool: Pool
@@ -122,10 +125,18 @@ class Member implements RunningMember {
   /** This process is stopping: requests that members pass on from now on are for the next owner. */
   #isLeaving = false
 
-  constructor(options: ServiceOptions, cluster: ClusterConfig, versions: LinkVersions) {
+  constructor(
+    options: ServiceOptions,
+    cluster: ClusterConfig,
+    versions: LinkVersions,
+    migrations: readonly Migration[],
+  ) {
     const { config, log } = options
     const clock = options.clock ?? systemClock
     this.#versions = versions
+    this.#migrations = migrations
+    this.#options = options
+    this.#cluster = cluster
     const memberId = randomHex(8, systemRandom)
     const pool = openConfiguredPool(config, {
       applicationName: sessionNameOf(memberId),
@@ -136,22 +147,7 @@ class Member implements RunningMember {
     })
     const key = deriveMemberKey(config.jwtSecret)
     const self: Self = { memberId, key, now: () => clock.now() }
-    const membership = new Membership({
-      self: {
-        id: memberId,
-        address: cluster.advertiseAddress,
-        version: VERSION,
-        linkVersion: this.#versions.newest,
-        startedAt: clock.now(),
-      },
-      connect: () => pool.openReserved('members'),
-      clock,
-      timers: systemTimers,
-      log,
-      onRenewed: () => this.#lookAtOwner(),
-      onLate: () => this.#discard(),
-      onOwnershipLost: () => options.onFatal('another process owns the fleet'),
-    })
+    const membership = this.#join(memberId, pool, clock)
     const door = new OwnerDoor({
       owner: () => membership.owner,
       lookAgain: () => membership.refresh(),
@@ -163,8 +159,6 @@ class Member implements RunningMember {
     })
     const proxies = readProxyPolicy(config, log)
     const room = new SocketRoom(config.socketLimits)
-    this.#options = options
-    this.#cluster = cluster
     this.#clock = clock
     this.#pool = pool
     this.#membership = membership
@@ -180,6 +174,31 @@ class Member implements RunningMember {
       log,
       onLost: () => options.onFatal('another process owns the fleet'),
       mayClaim: (connection, isHeld) => membership.mayClaim(connection, isHeld),
+    })
+  }
+
+  /** What this process says of itself to the others, and what it hears of them. */
+  #join(id: string, pool: Pool, clock: Clock): Membership {
+    const { log, onFatal } = this.#options
+    const { newest, breaking } = newestOf(this.#migrations)
+    return new Membership({
+      self: {
+        id,
+        address: this.#cluster.advertiseAddress,
+        version: VERSION,
+        linkVersion: this.#versions.newest,
+        startedAt: clock.now(),
+        newestMigration: newest,
+        newestBreaking: breaking,
+      },
+      connect: () => pool.openReserved('members'),
+      clock,
+      timers: systemTimers,
+      log,
+      onRenewed: () => this.#lookAtOwner(),
+      onLate: () => this.#discard(),
+      onOwnershipLost: () => onFatal('another process owns the fleet'),
+      onOutdated: () => onFatal(OUTDATED),
     })
   }
 
@@ -233,6 +252,7 @@ class Member implements RunningMember {
       browsers: this.#pipes.route,
       owned: () => this.#owning?.own ?? null,
       isReady: () => this.#isReady(),
+      waits: () => this.#membership.olderMembers.length > 0,
     })
     this.#api = listen(config.listenAddress, api)
     warnOfOpenDoor(config, log)
@@ -311,10 +331,10 @@ class Member implements RunningMember {
 
   /** Wait for the lock, then become the owner. */
   async #claim(): Promise<void> {
-    const { files, log } = this.#options
+    const { log } = this.#options
     const clock = this.#clock
     await this.#lock.acquire(this.#stopping.signal)
-    await migrate(this.#lock.connection(), await readMigrations(files.migrations), { clock, log })
+    await migrate(this.#lock.connection(), this.#migrations, { clock, log })
     await this.#membership.own(this.#lock.epoch, clock.now())
     await warnOfMissingWalls(this.#options.config, log)
     const owner = await startOwner({
@@ -379,6 +399,7 @@ class Member implements RunningMember {
       members: members.map((member) => ({
         ...member,
         isOwner: member.id === this.#self.memberId,
+        waitsFor: this.#membership.awaitedBy(member),
         link: links.get(member.id) ?? null,
       })),
     }

@@ -31,6 +31,7 @@ export async function startTestMember(
   database: TestDatabase,
   config: Partial<Config> = {},
   versions?: LinkVersions,
+  migrations: string = fileURLToPath(new URL('migrations', ROOT)),
 ): Promise<TestMember> {
   const log = recordingLog()
   const internalAddress = `127.0.0.1:${await findFreePort()}`
@@ -40,7 +41,7 @@ export async function startTestMember(
     {
       config: { ...TEST_CONFIG, databaseDsn: database.dsn, ...config, cluster },
       files: {
-        migrations: fileURLToPath(new URL('migrations', ROOT)),
+        migrations,
         ui: fileURLToPath(new URL('dist/ui', ROOT)),
         workers: fileURLToPath(inject('workersUrl')),
       },

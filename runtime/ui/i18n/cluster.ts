@@ -28,6 +28,8 @@ export const clusterTexts = defineTexts({
       `${names} ${plural(count, 'has', 'have')} not been heard of for some seconds: ${plural(count, 'its', 'their')} agents go to other processes once ${plural(count, 'its', 'their')} sockets end.`,
     unlinked: (names: string, count: number) =>
       `${names} ${plural(count, 'has', 'have')} no link to the owner: ${plural(count, 'its', 'their')} agents are kept for thirty seconds, then they are sent elsewhere.`,
+    waits: (name: string, older: string, count: number) =>
+      `${name} is of a newer version, which changes the database so that ${older} would break. It serves, and does not decide before ${plural(count, 'this one has', 'these have')} stopped.`,
     versions: (versions: string) => `Processes of different versions run: ${versions}.`,
   },
   fr: {
@@ -56,6 +58,8 @@ export const clusterTexts = defineTexts({
       `${names} ${plural(count, 'n’a', 'n’ont')} plus donné signe depuis quelques secondes : ${plural(count, 'ses', 'leurs')} agents vont aux autres processus quand ${plural(count, 'ses', 'leurs')} connexions se terminent.`,
     unlinked: (names: string, count: number) =>
       `${names} ${plural(count, 'n’a', 'n’ont')} pas de lien avec le propriétaire : ${plural(count, 'ses', 'leurs')} agents sont gardés trente secondes, puis envoyés ailleurs.`,
+    waits: (name: string, older: string, count: number) =>
+      `${name} est d’une version plus récente, qui modifie la base de données de sorte que ${older} ne ${plural(count, 'fonctionnerait', 'fonctionneraient')} plus. Il sert, et ne décide pas avant ${plural(count, 'l’arrêt de celui-ci', 'l’arrêt de ceux-ci')}.`,
     versions: (versions: string) => `Des processus de versions différentes sont en marche : ${versions}.`,
   },
 })

@@ -55,6 +55,9 @@ function Troubles({ members }: { members: readonly ClusterMember[] }) {
   const sentences = [
     silent.length > 0 && words.missing(formatList(silent), silent.length),
     unlinked.length > 0 && words.unlinked(formatList(unlinked), unlinked.length),
+    ...members
+      .filter(({ waits_for }) => waits_for.length > 0)
+      .map(({ address, waits_for }) => words.waits(address, formatList(waits_for), waits_for.length)),
     versions.length > 1 && words.versions(formatList(versions)),
   ].filter((sentence) => sentence !== false)
   if (sentences.length === 0) return null

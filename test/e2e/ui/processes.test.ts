@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterEach, expect, test } from 'vitest'
+import type { Cluster, ClusterMember } from '../../../lib/wire/system.ts'
 import { findFreePort } from '../../../runtime/quickstart/ports.ts'
 import { startStandby } from '../../faults/support/standby.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -30,6 +31,39 @@ test('a process that runs alone says so', async () => {
   await page.reload()
   await page.getByText('Un seul processus sert ce parc.').waitFor()
   expect(complaints).toEqual([])
+})
+
+test('one that waits for older ones to stop is named, with those', async () => {
+  const service = await startComplete()
+  cleanups.push(() => service.stop())
+  const { page } = await visit(await browse(), service.url)
+  await signIn(page)
+  const member = (address: string, waits_for: string[]): ClusterMember => ({
+    id: address,
+    address,
+    version: '1',
+    started_at: '2026-07-01T08:00:00.000Z',
+    silent_ms: 0,
+    is_owner: waits_for.length === 0,
+    waits_for,
+    is_silent: false,
+    linked_since: null,
+    agents: 0,
+    counts: null,
+  })
+  const cluster: Cluster = {
+    is_one_of_several: true,
+    epoch: 1,
+    owned_since: '2026-07-01T08:00:00.000Z',
+    members: [member('10.0.0.2:8090', ['10.0.0.1:8090']), member('10.0.0.1:8090', [])],
+  }
+  await page.route('**/api/system/cluster', (route) => route.fulfill({ json: cluster }))
+  await page.goto('/settings/processes')
+  await page.getByText('10.0.0.2:8090 is of a newer version, which changes the database').waitFor()
+  await page.getByText('does not decide before this one has stopped').waitFor()
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'fr' })
+  await page.reload()
+  await page.getByText('10.0.0.2:8090 est d’une version plus récente').waitFor()
 })
 
 test('several are listed with who decides and what each carries, and one that falls silent is missed', async () => {

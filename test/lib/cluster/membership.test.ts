@@ -40,7 +40,12 @@ interface Process {
   second(): Promise<void>
 }
 
-async function startProcess(database: TestDatabase, id: string, startedAt = FAKE_START): Promise<Process> {
+async function startProcess(
+  database: TestDatabase,
+  id: string,
+  startedAt = FAKE_START,
+  knows = { newestMigration: 9_000, newestBreaking: 0 },
+): Promise<Process> {
   const clock = fakeClock(new Date().toISOString())
   const timers = manualTimers(clock)
   const pool = database.openPool({ applicationName: sessionNameOf(id), reserved: 2 })
@@ -49,7 +54,7 @@ async function startProcess(database: TestDatabase, id: string, startedAt = FAKE
   const log = recordingLog()
   let renewed = 0
   const membership = new Membership({
-    self: { id, address: `${id}:1`, version: '1', linkVersion: 1, startedAt: new Date(startedAt) },
+    self: { id, address: `${id}:1`, version: '1', linkVersion: 1, startedAt: new Date(startedAt), ...knows },
     connect: () => pool.openReserved('members'),
     clock,
     timers,
@@ -57,6 +62,7 @@ async function startProcess(database: TestDatabase, id: string, startedAt = FAKE
     onRenewed: () => void renewed++,
     onLate: () => void heard.push('late'),
     onOwnershipLost: () => void heard.push('ownership lost'),
+    onOutdated: () => void heard.push('outdated'),
   })
   const lock = openProcessLock({
     connect: () => pool.openReserved('control'),
@@ -218,5 +224,28 @@ describe('the owner', () => {
     // The lock was held in between, so the time for which it is free begins anew.
     expect(await older.membership.mayClaim(older.session, true)).toBe(false)
     expect(await older.membership.mayClaim(older.session, false)).toBe(false)
+  })
+
+  it('is none that would break others, until these have fallen silent; one of them need not wait for it', async () => {
+    const database = await freshDatabase()
+    const older = await startProcess(database, 'a', '2026-07-01T08:00:00.000Z')
+    const breaks = { newestMigration: 9_001, newestBreaking: 9_001 }
+    const newer = await startProcess(database, 'b', '2026-07-01T09:00:00.000Z', breaks)
+    await older.second()
+    await newer.second()
+    expect(await newer.membership.mayClaim(newer.session, false)).toBe(false)
+    expect(newer.membership.olderMembers.map(({ id }) => id)).toEqual(['a'])
+    expect(await older.membership.mayClaim(older.session, false)).toBe(true)
+    await silence(database, 'a', 5)
+    await newer.second()
+    expect(newer.membership.olderMembers).toEqual([])
+    expect(await newer.membership.mayClaim(newer.session, false)).toBe(true)
+    // The one that was silent goes on in a database that it does not know.
+    await database.pool.execute(
+      `insert into schema_migrations (version, name, is_breaking, applied_at) values (9001, 'next', true, now())`,
+    )
+    older.timers.advance(1_000)
+    await expect.poll(() => older.heard).toContain('outdated')
+    expect(older.membership.mayAct()).toBe(false)
   })
 })
