@@ -33,20 +33,28 @@ export const listFleetViews = (db: Db, userId: string): Promise<SeenFleetView[]>
     [userId, FLEET_VIEWS_MAX + SHARED_VIEWS_MAX],
   )
 
-/**
- * Save a view over the one of the same name, or as a new one; null when the user is gone, `full` when the user has as
- * many as there can be, `shared-full` when as many are shared.
- */
+/** What became of a view that was to be saved. */
+export type SavedFleetView =
+  /** `wasShared`: whether everybody saw the one that it took the place of. */
+  | { ok: true; view: FleetView; wasShared: boolean }
+  | { ok: false; code: 'unauthorized' | 'views-full' | 'shared-views-full' }
+
+/** Save a view over the user's own of the same name, or as a new one. The user may be gone. */
 export async function saveFleetView(
   tx: Db,
   userId: string,
   { id, name, query, isShared }: FleetView,
   now: Date,
-): Promise<FleetView | 'full' | 'shared-full' | null> {
+): Promise<SavedFleetView> {
   // One saves at a time, so that none is counted twice.
   const users = await tx.query('select id from users where id = $1 for update', [userId])
-  if (users.length === 0) return null
-  if (isShared && (await countOtherShared(tx, userId, name)) >= SHARED_VIEWS_MAX) return 'shared-full'
+  if (users.length === 0) return { ok: false, code: 'unauthorized' }
+  if (isShared && (await countOtherShared(tx, userId, name)) >= SHARED_VIEWS_MAX)
+    return { ok: false, code: 'shared-views-full' }
+  const before = await tx.query<{ isShared: boolean }>(
+    'select is_shared as "isShared" from fleet_views where user_id = $1 and name = $2 for update',
+    [userId, name],
+  )
   const rows = await tx.query<FleetView>(
     `insert into fleet_views (id, user_id, name, query, is_shared, updated_at)
      select $1, $2, $3, $4, $5, $6
@@ -57,7 +65,8 @@ export async function saveFleetView(
      returning id, name, query, is_shared as "isShared"`,
     [id, userId, name, query, isShared, now, FLEET_VIEWS_MAX],
   )
-  return rows[0] ?? 'full'
+  if (rows[0] === undefined) return { ok: false, code: 'views-full' }
+  return { ok: true, view: rows[0], wasShared: before[0]?.isShared ?? false }
 }
 
 /** How many views are shared, besides the one of this user and name. Those who share wait for each other. */
@@ -70,7 +79,26 @@ async function countOtherShared(tx: Db, userId: string, name: string): Promise<n
   return rows[0]!.count
 }
 
-/** Forget a view; false when the user has none of this id. */
-export async function removeFleetView(tx: Db, userId: string, id: string): Promise<boolean> {
-  return (await tx.execute('delete from fleet_views where user_id = $1 and id = $2', [userId, id])) > 0
+const SEEN = 'id = $2 and (user_id = $1 or is_shared)'
+
+/** Whose a view is that a user sees; undefined when there is none of this id for the user. */
+export async function findFleetView(
+  db: Db,
+  userId: string,
+  id: string,
+): Promise<{ isOwn: boolean } | undefined> {
+  const rows = await db.query<{ isOwn: boolean }>(
+    `select user_id = $1 as "isOwn" from fleet_views where ${SEEN}`,
+    [userId, id],
+  )
+  return rows[0]
+}
+
+/** Forget a view that a user sees; undefined when there is none of this id for the user. */
+export async function removeFleetView(tx: Db, userId: string, id: string): Promise<FleetView | undefined> {
+  const rows = await tx.query<FleetView>(
+    `delete from fleet_views where ${SEEN} returning id, name, query, is_shared as "isShared"`,
+    [userId, id],
+  )
+  return rows[0]
 }

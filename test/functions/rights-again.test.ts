@@ -31,8 +31,6 @@ const CHANGES_NOTHING: Readonly<Record<string, string>> = {
   'configs/validate': 'reads',
   'configs/diff': 'reads',
   'connect/credential': 'reads, and its record stays whoever reads',
-  'fleet-views/remove': 'one’s own view, in one statement that waits for nobody',
-  'fleet-views/save': 'one’s own view, in one statement that waits for nobody',
   'label-rules/preview': 'reads',
   'legacy/agents': 'always refused',
   'legacy/agents-path': 'always refused',
@@ -43,6 +41,9 @@ const CHANGES_NOTHING: Readonly<Record<string, string>> = {
   'rollouts/canary-validate': 'reads',
   'workloads/direct-push': 'always refused',
 }
+
+/** Need no right where they are about one's own; what they are tried with here is everybody's. */
+const ASK_BY_THEMSELVES = ['fleet-views/remove', 'fleet-views/save']
 
 const database = await useTestDatabase()
 let scene: AutoApplyScene
@@ -101,7 +102,7 @@ const endpoints = loadFunctions(FUNCTIONS).http.flatMap(({ id, definition: { rou
         {
           id,
           refusal: access.reach === 'nothing' ? FORBIDDEN : OUTSIDE.json,
-          asksForRight: access.permission !== null,
+          asksForRight: access.permission !== null || ASK_BY_THEMSELVES.includes(id),
         },
       ]
     : [],
@@ -351,6 +352,12 @@ describe('whoever loses the right in the moment of a change of what belongs to a
       links: [{ name: 'Grafana', url: 'https://grafana.example.com/{id}' }],
     })
     const template = { name: 'One', kind: 'template', content: configYaml(1) }
+    const view = await change<WithId>('fleet-views/save', 'POST /api/me/views', {
+      name: 'Ours',
+      query: '',
+      shared: true,
+    })
+    await change('fleet-views/remove', `DELETE /api/me/views/${view.id}`, undefined, bob)
     await change('templates/create', 'POST /api/configs', template)
     const group = { name: 'Edge', description: '', selector: { match_labels: { 'muster/env': 'dev' } } }
     const { id } = await change<WithId>('push-groups/create', 'POST /api/push-groups', group)

@@ -55,7 +55,7 @@ function SaveDialog({ onClose, onDone }: { onClose: () => void; onDone: () => vo
   )
 }
 
-/** One view as a link; those of one's own can be removed. */
+/** One view as a link; one's own can be removed, and what others share by those who keep the settings. */
 function ViewLink({ of: view, onRemove }: { of: FleetView; onRemove: (button: HTMLElement) => void }) {
   const words = say(fleetTexts)
   const { name, query, shared: isShared, shared_by: by } = view
@@ -69,7 +69,7 @@ function ViewLink({ of: view, onRemove }: { of: FleetView; onRemove: (button: HT
       >
         {name} {beside && <span class="muted small">{beside}</span>}
       </a>
-      {by === undefined && (
+      {(by === undefined || may('settings:manage')) && (
         <button
           type="button"
           class="btn plain"

@@ -72,7 +72,7 @@ describe('views of the fleet', () => {
     expect(await list(vera)).toHaveLength(FLEET_VIEWS_MAX)
   })
 
-  it('can be shared with everybody by those who make configs, and are removed by their own user alone', async () => {
+  it('can be shared with everybody by those who make configs, and are nobody else’s to change', async () => {
     const [vera, omar] = [
       await signIn(ctx, { groups: ['viewer'] }),
       await signIn(ctx, { groups: ['editor'] }),
@@ -85,12 +85,44 @@ describe('views of the fleet', () => {
       expect.objectContaining({ name: 'mine', shared: false }),
       { ...ours, shared_by: omar.email },
     ])
-    expect(await remove(vera, ours.id)).toMatchObject({ status: 404 })
+    expect(await remove(vera, ours.id)).toMatchObject({ status: 403, json: { error: 'forbidden' } })
+    expect(await remove(await signIn(ctx, { groups: ['editor'] }), ours.id)).toMatchObject({ status: 403 })
     // A view of the same name is another one, and one that is saved again unshared is nobody else's any more.
     await save(vera, { name: 'ours', query: 'q=c' })
     expect(await list(vera)).toHaveLength(3)
     await save(omar, { name: 'ours', query: 'q=b' })
     expect((await list(vera)).map(({ query }) => query)).toEqual(['q=a', 'q=c'])
+  })
+
+  it('are removed by whoever keeps the settings where somebody shares them, and no others are', async () => {
+    const [omar, ada] = [await signIn(ctx, { groups: ['editor'] }), await signIn(ctx)]
+    const mine = (await save(omar, { name: 'mine', query: '' })).json as FleetView
+    const ours = (await save(omar, { name: 'for all', query: 'q=b', shared: true })).json as FleetView
+    expect(await remove(ada, mine.id)).toMatchObject({ status: 404 })
+    expect((await remove(ada, ours.id)).status).toBe(204)
+    expect(await list(omar)).toEqual([mine])
+  })
+
+  it('are in the audit trail where everybody sees them, or no longer does', async () => {
+    const [omar, ada] = [await signIn(ctx, { groups: ['editor'] }), await signIn(ctx)]
+    const body = { name: 'told', query: 'q=b' }
+    const mine = (await save(omar, body)).json as FleetView
+    await save(omar, { ...body, shared: true })
+    await save(omar, body)
+    await remove(omar, mine.id)
+    const again = (await save(omar, { ...body, shared: true })).json as FleetView
+    await remove(ada, again.id)
+    const records = await database.pool.query(
+      `select action, email as by, resource_id as id from audit_events
+       where resource = 'fleet_view' and resource_id = any($1) order by seq`,
+      [[mine.id, again.id]],
+    )
+    expect(records).toEqual([
+      { action: 'fleet_view.share', by: omar.email, id: mine.id },
+      { action: 'fleet_view.unshare', by: omar.email, id: mine.id },
+      { action: 'fleet_view.share', by: omar.email, id: again.id },
+      { action: 'fleet_view.unshare', by: ada.email, id: again.id },
+    ])
   })
 
   it('are shared a hundred times at most, also when many share at once', async () => {
