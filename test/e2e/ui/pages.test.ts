@@ -64,7 +64,7 @@ describe.concurrent.each([
       found.push(...(await findBarriers(page)).map((line) => `${name} ${line}`))
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
       if (overflow > 0) found.push(`${name} is ${overflow} px too wide`)
-      if (width === 1024) found.push(...(await listSideways(page)).map((line) => `${name}: ${line}`))
+      if (width >= 1024) found.push(...(await listSideways(page)).map((line) => `${name}: ${line}`))
       found.push(...complaints.splice(0).map((line) => `${name} console: ${line}`))
     }
     await context.close()
