@@ -1,4 +1,4 @@
-import type { BodyRoom } from './body-room.ts'
+import type { BodyLimit, BodyRoom } from './body-room.ts'
 import type { Handshake, HandshakeRefusal, HandshakeVerdict, Socket } from './define.ts'
 import type { Reply } from './reply.ts'
 import type { SocketRoom } from './socket-room.ts'
@@ -34,8 +34,8 @@ export interface RawRequest {
 
 /** What a listener does with requests and sockets; built by `server.ts`. */
 export interface ListenerHandlers {
-  /** How many body bytes this request may carry; decided before anything is awaited. */
-  bodyBytesMax(method: string, path: string): number
+  /** What the body of this request may be; decided before anything is awaited. */
+  bodyLimit(method: string, path: string): BodyLimit
   handle(request: RawRequest): Promise<Reply>
   /** What all bodies together may hold until their requests are answered; null for no common limit. */
   bodyRoom: BodyRoom | null

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import { NO_BODY } from './body-room.ts'
 import { type LoopWatch, watchLoop } from './loop-watch.ts'
 import { text } from './reply.ts'
 import { listen } from './uws.ts'
@@ -21,7 +22,7 @@ export function startMetricsListener(
   const listener = listen(address, {
     sockets: [],
     room: null,
-    bodyBytesMax: () => 0,
+    bodyLimit: () => NO_BODY,
     bodyRoom: null,
     async handle({ method, path }) {
       if (path !== '/metrics') return text('not found\n', 404)

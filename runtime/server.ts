@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { DatabaseUnavailable } from '../lib/store/db.ts'
 import { logAccess } from './access-log.ts'
-import { openRoom, sharedRoom } from './body-room.ts'
+import { type BodyLimit, NO_BODY, openRoom, sharedRoom } from './body-room.ts'
 import type { Context, OpampContext } from './context.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import type { BodySpec, HandshakeVerdict, OpampPostFunction, Socket, SocketDefinition } from './define.ts'
@@ -25,10 +25,13 @@ export type StaticFiles = (request: {
 
 const isApiPath = (path: string) => path === '/api' || path.startsWith('/api/')
 
-function bodyLimitOf(match: RouteMatch): number {
-  if (match.kind !== 'function') return 0
-  const body = match.function.definition.body as BodySpec<unknown>
-  return body.kind === 'none' ? 0 : body.bytesMax
+function bodyLimitOf(match: RouteMatch): BodyLimit {
+  if (match.kind !== 'function') return NO_BODY
+  const { body: spec, access } = match.function.definition
+  const body = spec as BodySpec<unknown>
+  return body.kind === 'none'
+    ? NO_BODY
+    : { bytesMax: body.bytesMax, isBeforeSignIn: access.kind !== 'signed-in' }
 }
 
 /** One reply for whatever a function threw: nothing of the cause leaves the process but an id to find it by. */
@@ -145,8 +148,8 @@ export const API_BODIES_BYTES_MAX = 64 * 1_048_576
 export const startApiListener = (...parts: Parameters<typeof createApiHandlers>): Listener =>
   listen(parts[2].config.listenAddress, createApiHandlers(...parts))
 
-/** How many body bytes a request may carry, by its method and path alone. */
-export function createBodyLimits(functions: LoadedFunctions): ListenerHandlers['bodyBytesMax'] {
+/** What the body of a request may be, by its method and path alone. */
+export function createBodyLimits(functions: LoadedFunctions): ListenerHandlers['bodyLimit'] {
   const route = createRouter(functions.http)
   return (method, path) => bodyLimitOf(route(method, path))
 }
@@ -180,7 +183,7 @@ export function createApiHandlers(
   return {
     sockets,
     room,
-    bodyBytesMax: (method, path) => bodyLimitOf(route(method, path)),
+    bodyLimit: (method, path) => bodyLimitOf(route(method, path)),
     bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, (...peer) => proxies.clientOf(...peer).remoteAddress),
     async handle(request) {
       const startedAt = ctx.clock.monotonicMs()
@@ -245,7 +248,10 @@ export function startOpampListener(
   return listen(ctx.config.opampAddress, {
     sockets,
     room,
-    bodyBytesMax: (method, path) => postOf(method, path)?.definition.bodyBytesMax(ctx) ?? 0,
+    bodyLimit: (method, path) => ({
+      bytesMax: postOf(method, path)?.definition.bodyBytesMax(ctx) ?? 0,
+      isBeforeSignIn: false,
+    }),
     bodyRoom: openRoom(ctx.opamp.decoding),
     handle: (request) => dispatch(request).catch((error) => replyToFault(error, 'opamp', ctx)),
   })
@@ -256,7 +262,7 @@ export function startStandbyListener(address: string): Listener {
   return listen(address, {
     sockets: [],
     room: null,
-    bodyBytesMax: () => 0,
+    bodyLimit: () => NO_BODY,
     bodyRoom: null,
     async handle(request) {
       const headers = securityHeaders(request.path, false)

@@ -6,6 +6,10 @@ export const CALM_BYTES_MAX = 16 * 1_048_576
 export const SHARE_BYTES_MAX = 4 * 1_048_576
 /** What may wait of all sockets: room for a long message of each of 50,000 agents that have just connected. */
 export const WAITING_BYTES_MAX = 256 * 1_048_576
+/** The part of it that is left to sockets of which little waits, so that nobody else's flood cuts them. */
+export const RESERVED_BYTES = WAITING_BYTES_MAX / 8
+/** So much is little: some dozen reports of a collector that nothing happens to. */
+export const LITTLE_BYTES_MAX = 16_384
 /** About what a waiting word takes besides the bytes of its message. */
 const WORD_BYTES = 256
 /** Messages up to this length are copied into shared memory. Who keeps a part of one keeps a slab, or copies. */
@@ -87,7 +91,8 @@ export class SocketTurns {
 
   #hasRoom({ waitingBytes }: Ear, ownMax: number, needed: number): boolean {
     const all = this.#bytes + needed
-    if (all > WAITING_BYTES_MAX) return false
+    const isLittle = waitingBytes + needed <= LITTLE_BYTES_MAX
+    if (all > (isLittle ? WAITING_BYTES_MAX : WAITING_BYTES_MAX - RESERVED_BYTES)) return false
     const allowed = all > CALM_BYTES_MAX ? Math.min(ownMax, SHARE_BYTES_MAX) : ownMax
     return waitingBytes === 0 || waitingBytes + needed <= allowed
   }

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import type { BodyShare } from './body-room.ts'
+import type { BodyLimit, BodyShare } from './body-room.ts'
 import type { ListenerHandlers, RawRequest } from './listener.ts'
 import type { Reply } from './reply.ts'
 import type { Anchor } from './uws-anchor.ts'
@@ -68,7 +68,7 @@ interface IncomingBody {
 /** Collect a body up to a limit and its share of a common room; what comes after is thrown away as it arrives. */
 function collectBody(
   response: HttpResponse,
-  bytesMax: number,
+  { bytesMax }: BodyLimit,
   share: BodyShare | null,
   state: RequestState,
 ): IncomingBody {
@@ -181,9 +181,9 @@ function readRequest(
   const method = request.getMethod().toUpperCase()
   const path = request.getUrl()
   const peerAddress = formatAddress(response.getRemoteAddress())
-  const bytesMax = handlers.bodyBytesMax(method, path)
-  const share = handlers.bodyRoom?.begin(peerAddress, header, bytesMax) ?? null
-  const body = collectBody(response, bytesMax, share, state)
+  const limit = handlers.bodyLimit(method, path)
+  const share = handlers.bodyRoom?.begin(peerAddress, header, limit) ?? null
+  const body = collectBody(response, limit, share, state)
   return {
     method,
     path,
@@ -204,7 +204,7 @@ function readRequest(
  * Answer 400, and close: what follows on the connection may be the body of this request, or another one. It is answered
  * when all that was read is parsed, and until then the library closes the connection at what it takes for another one.
  */
-function refuseFraming(response: HttpResponse): void {
+export function refuseFraming(response: HttpResponse): void {
   let isAborted = false
   response.onAborted(() => {
     isAborted = true
@@ -222,6 +222,8 @@ function refuseFraming(response: HttpResponse): void {
 export function serveRequests(app: TemplatedApp, handlers: ListenerHandlers, anchor: Anchor): () => number {
   let inFlight = 0
   app.any('/*', (response, request) => {
+    const headers = copyHeaders(request)
+    if (!headers.isFramedPlainly) return refuseFraming(response)
     if (anchor.keep(request.getUrl(), response)) return
     const state: RequestState = {
       isAborted: false,
@@ -229,8 +231,6 @@ export function serveRequests(app: TemplatedApp, handlers: ListenerHandlers, anc
       onAborted: () => undefined,
       abortListeners: [],
     }
-    const headers = copyHeaders(request)
-    if (!headers.isFramedPlainly) return refuseFraming(response)
     const raw = readRequest(request, headers, response, handlers, state)
     inFlight++
     handlers

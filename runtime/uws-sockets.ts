@@ -2,7 +2,7 @@ import type { Handshake, HandshakeVerdict, Socket } from './define.ts'
 import type { SocketRoute } from './listener.ts'
 import type { Ear, SocketTurns } from './socket-turns.ts'
 import type { Anchor } from './uws-anchor.ts'
-import { copyHeaders, formatAddress, writeReply } from './uws-http.ts'
+import { copyHeaders, formatAddress, refuseFraming, writeReply } from './uws-http.ts'
 import type {
   HttpRequest,
   HttpResponse,
@@ -156,13 +156,17 @@ function upgrade(
   request: HttpRequest,
   context: us_socket_context_t,
 ): void {
+  const handshake = readHandshake(request, response)
+  if (!handshake.isFramedPlainly || hasBody(handshake)) {
+    refuseFraming(response)
+    return
+  }
   const state = { isAborted: false, onAborted: () => undefined }
   response.onAborted(() => {
     state.isAborted = true
   })
   const key = request.getHeader('sec-websocket-key')
   const protocol = request.getHeader('sec-websocket-protocol')
-  const handshake = readHandshake(request, response)
   const refuse = (status: number, body: string, headers: Readonly<Record<string, string>> = {}) =>
     void writeReply(
       response,
@@ -204,7 +208,11 @@ function upgrade(
   )
 }
 
-function readHandshake(request: HttpRequest, response: HttpResponse): Handshake {
+/** Whether a handshake says that a body follows: the library takes it for messages, and a proxy does not. */
+const hasBody = ({ header }: Pick<Handshake, 'header'>) =>
+  header('transfer-encoding') !== '' || Number(header('content-length')) > 0
+
+function readHandshake(request: HttpRequest, response: HttpResponse) {
   return {
     path: request.getUrl(),
     query: request.getQuery() ?? '',

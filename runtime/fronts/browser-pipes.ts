@@ -12,6 +12,8 @@ const RESYNC = JSON.stringify({ type: 'resync' })
 const POLICY_VIOLATION = 1008
 /** How long to wait before a browser is connected to the owner again, after a close that does not end its session. */
 const FIRST_TRY_MS = 100
+/** A connection that has stood for so long was a good one: after it the waits begin anew. */
+const STEADY_MS = 10_000
 const TRY_MS_MAX = 2_000
 
 const NO_ROOM = {
@@ -34,6 +36,9 @@ class Pipe {
   #epoch: number
   #socket: Socket | null = null
   #isClosed = false
+  #waitMs = FIRST_TRY_MS
+  /** When the present connection to the owner was made; monotonic. */
+  #connectedMs = performance.now()
 
   constructor(
     introduction: Introduction,
@@ -54,9 +59,16 @@ class Pipe {
     if (this.#upstream !== null) this.#listen(this.#upstream)
   }
 
-  /** Pass a browser's message on to the owner. Without an owner it is lost, and the browser asks again. */
-  send(data: Uint8Array): void {
-    if (this.#upstream?.readyState === 1) this.#upstream.send(data, { binary: false })
+  /**
+   * Pass a browser's message on to the owner; false where the owner has as much to read already as may wait of one
+   * browser. Without an owner it is lost, and the browser asks again.
+   */
+  send(data: Uint8Array): boolean {
+    const upstream = this.#upstream
+    if (upstream?.readyState !== 1) return true
+    if (upstream.bufferedAmount + data.length > BROWSER_SOCKET.waitingBytesMax) return false
+    upstream.send(data, { binary: false })
+    return true
   }
 
   close(): void {
@@ -92,11 +104,15 @@ class Pipe {
   }
 
   /**
-   * Connect the browser to the owner again. Its own socket stays open, and a `resync` frame has it fetch again what it
-   * shows.
+   * Connect the browser to the owner again, each time later where the connections do not last. Its own socket stays open,
+   * and a `resync` frame has it fetch again what it shows.
    */
   async #connectAgain(): Promise<void> {
-    for (let waitMs = FIRST_TRY_MS; !this.#isClosed; waitMs = Math.min(TRY_MS_MAX, waitMs * 2)) {
+    if (performance.now() - this.#connectedMs >= STEADY_MS) this.#waitMs = FIRST_TRY_MS
+    while (!this.#isClosed) {
+      await new Promise((resolve) => setTimeout(resolve, this.#waitMs))
+      this.#waitMs = Math.min(TRY_MS_MAX, this.#waitMs * 2)
+      if (this.#isClosed) return
       const found = await this.#door.connect(this.#introduction, () => this.#isClosed)
       if (this.#isClosed) {
         if (found.accepted) found.socket.terminate()
@@ -105,6 +121,7 @@ class Pipe {
       if (found.accepted) {
         this.#upstream = found.socket
         this.#epoch = found.epoch
+        this.#connectedMs = performance.now()
         this.#listen(found.socket)
         this.#socket?.send(RESYNC)
         return
@@ -112,7 +129,6 @@ class Pipe {
       // The session is over; any other refusal may be temporary.
       if (found.status === 401 || found.status === 403)
         return this.#socket?.close(POLICY_VIOLATION, 'token expired')
-      await new Promise((resolve) => setTimeout(resolve, waitMs))
     }
   }
 }
@@ -167,7 +183,11 @@ export function createBrowserPipes(parts: {
         pipes.add(of(state))
         of(state).open(socket)
       },
-      message: (_socket, state, data) => of(state).send(data),
+      message(socket, state, data) {
+        if (of(state).send(data)) return
+        logFlood(of(state).address)
+        socket.drop()
+      },
       drain() {
         // The route bounds how much a browser may leave unread; past that its socket is cut.
       },

@@ -50,7 +50,7 @@ export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
   return {
     sockets: [browsers],
     room,
-    bodyBytesMax: createBodyLimits(functions),
+    bodyLimit: createBodyLimits(functions),
     bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, (...peer) => proxies.clientOf(...peer).remoteAddress),
     async handle(request) {
       const client = proxies.clientOf(request.peerAddress, request.header)

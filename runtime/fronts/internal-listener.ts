@@ -38,7 +38,7 @@ export function startInternalListener(parts: {
     {
       sockets: [passedBrowsers(owned), ...parts.routes].map((route) => forMembers(route, isMember)),
       room: null,
-      bodyBytesMax: createBodyLimits(functions),
+      bodyLimit: createBodyLimits(functions),
       // A member speaks for all of its callers.
       bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, () => null),
       async handle(request) {

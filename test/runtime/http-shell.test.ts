@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
@@ -211,7 +212,11 @@ describe('a request whose end a proxy may see elsewhere', () => {
   const CHUNKED = '2\r\n{}\r\n0\r\n\r\n'
 
   /** What is answered to a request with these header lines and this body, until the connection is closed. */
-  function answersTo(lines: readonly string[], body: string): Promise<string> {
+  function answersTo(
+    lines: readonly string[],
+    body: string,
+    request = 'POST /api/auth/login HTTP/1.1',
+  ): Promise<string> {
     const { port } = new URL(service.url)
     return new Promise((resolve, reject) => {
       const socket = connect(Number(port), '127.0.0.1')
@@ -221,7 +226,7 @@ describe('a request whose end a proxy may see elsewhere', () => {
       })
       socket.on('error', reject)
       socket.on('close', () => resolve(answers))
-      const head = ['POST /api/auth/login HTTP/1.1', 'Host: h', ...lines].join('\r\n')
+      const head = [request, 'Host: h', ...lines].join('\r\n')
       socket.write(`${head}\r\n\r\n${body}`)
     })
   }
@@ -242,6 +247,38 @@ describe('a request whose end a proxy may see elsewhere', () => {
   ])('with %s gets 400 and is cut, and nothing behind it is taken for a request', async (_, lines, body) => {
     expect(statuses(await answersTo(lines, body))).toEqual(['400'])
     expect(statuses(await answersTo(lines, body + BEHIND))).not.toContain('200')
+  })
+
+  const UPGRADE = [
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+    'Authorization: Bearer none',
+  ]
+  const socketAnswers = (lines: readonly string[], body: string) =>
+    answersTo([...UPGRADE, ...lines], body, 'GET /ws HTTP/1.1')
+
+  it.each([
+    ['two lengths', ['Content-Length: 0', 'Content-Length: 40'], ''],
+    ['a length twice', ['Content-Length: 0', 'Content-Length: 0'], ''],
+    ['a length and chunks', ['Content-Length: 0', 'Transfer-Encoding: chunked'], '0\r\n\r\n'],
+    ['chunks, which would be taken for messages', ['Transfer-Encoding: chunked'], CHUNKED],
+    ['a body, which would be taken for messages', ['Content-Length: 2'], '{}'],
+    ['an encoding that is none', ['Transfer-Encoding: identity'], ''],
+  ])('is no handshake of a socket either with %s', async (_, lines, body) => {
+    expect(statuses(await socketAnswers(lines, body))).toEqual(['400'])
+    expect(statuses(await socketAnswers(lines, body + BEHIND))).not.toContain('200')
+  })
+
+  it('is a handshake without a body, which may say so', async () => {
+    for (const lines of [[], ['Content-Length: 0']]) {
+      const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+      socket.write(`${['GET /ws HTTP/1.1', 'Host: h', ...UPGRADE, ...lines].join('\r\n')}\r\n\r\n`)
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      socket.destroy()
+      expect(statuses(answer.toString())).toEqual(['401'])
+    }
   })
 
   it.each([

@@ -2,11 +2,14 @@ import { once } from 'node:events'
 import { connect, type Socket as TcpSocket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { NO_BODY } from '../../runtime/body-room.ts'
 import type { Socket } from '../../runtime/define.ts'
 import type { Listener, SocketRoute } from '../../runtime/listener.ts'
 import {
   CALM_BYTES_MAX,
   type Ear,
+  LITTLE_BYTES_MAX,
+  RESERVED_BYTES,
   SHARE_BYTES_MAX,
   SocketTurns,
   WAITING_BYTES_MAX,
@@ -62,7 +65,7 @@ function serve({
     ],
     bodyRoom: null,
     room: null,
-    bodyBytesMax: () => 0,
+    bodyLimit: () => NO_BODY,
     handle: async () => ({ status: 404, headers: {}, body: null }),
   })
 }
@@ -279,13 +282,34 @@ describe('the bound of what waits', () => {
     expect(calm).toBe(CALM_BYTES_MAX / megabyte.length - 1)
     expect(take(ear(2 * CALM_BYTES_MAX), megabyte, 32)).toBe(SHARE_BYTES_MAX / megabyte.length - 1)
     for (let i = 0; i < 100; i++) take(ear(2 * CALM_BYTES_MAX), megabyte, 32)
-    expect(turns.waitingBytes).toBeGreaterThan(WAITING_BYTES_MAX - 2 * megabyte.length)
-    expect(turns.waitingBytes).toBeLessThanOrEqual(WAITING_BYTES_MAX)
+    expect(turns.waitingBytes).toBeGreaterThan(WAITING_BYTES_MAX - RESERVED_BYTES - 2 * megabyte.length)
+    expect(turns.waitingBytes).toBeLessThanOrEqual(WAITING_BYTES_MAX - RESERVED_BYTES)
     expect(take(ear(CALM_BYTES_MAX), megabyte, 1)).toBe(0)
     expect(heard).toEqual([])
     turns.finish()
     expect(turns.waitingBytes).toBe(0)
     expect(take(large, megabyte, 32)).toBe(calm)
+  })
+
+  it('leaves an eighth to sockets of which little waits, however many others say more than can be heard', () => {
+    const { turns, heard, ear, take } = turnsThatAreOver()
+    const report = new Uint8Array(700)
+    const loud = Array.from({ length: 100 }, () => ear(CALM_BYTES_MAX))
+    for (const one of loud) take(one, megabyte, 32)
+    // What is short does not get round it, where much of the same socket waits.
+    for (const one of loud)
+      if (one.waitingBytes > LITTLE_BYTES_MAX) expect(take(one, report, 10_000)).toBeLessThan(1_400)
+    const full = turns.waitingBytes
+    expect(full).toBeGreaterThan(WAITING_BYTES_MAX - RESERVED_BYTES - 2 * megabyte.length)
+    const quiet = Array.from({ length: 1_000 }, () => ear(CALM_BYTES_MAX))
+    expect(quiet.map((one) => take(one, report, 3))).toEqual(quiet.map(() => 3))
+    // One of them cannot take what is left for the others, and all together no more than there is.
+    expect(take(quiet[0]!, report, 100)).toBeLessThan(LITTLE_BYTES_MAX / report.length)
+    for (let i = 0; i < 3_000; i++) take(ear(CALM_BYTES_MAX), report, 30)
+    expect(turns.waitingBytes).toBeLessThanOrEqual(WAITING_BYTES_MAX)
+    expect(heard).toEqual([])
+    turns.finish()
+    expect(turns.waitingBytes).toBe(0)
   })
 
   it('is none for what comes from this cluster: there the oldest is heard before more is read', () => {

@@ -1,6 +1,10 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { afterAll, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { NO_BODY } from '../../runtime/body-room.ts'
 import { Anchor } from '../../runtime/uws-anchor.ts'
+import { serveRequests } from '../../runtime/uws-http.ts'
 import { loadUwsLibrary } from '../../runtime/uws-library.ts'
 
 const uws = loadUwsLibrary()
@@ -63,4 +67,41 @@ it('accepts handshakes late without a single one being cut, and leaves other req
   }
   expect([...ends]).toEqual([['echo', 200]])
   expect(await (await fetch(`http://127.0.0.1:${port}/other`)).text()).toBe('an answer')
+})
+
+it('is kept where it says plainly where it ends, like any other request', async () => {
+  // What its path is, nobody can know: here it is asked of a listener that is none of ours.
+  const own = new Anchor()
+  const asked = createServer().listen(0, '127.0.0.1')
+  await once(asked, 'listening')
+  const isAsked = once(asked, 'connection')
+  own.connect('127.0.0.1', (asked.address() as AddressInfo).port, false)
+  const [heard] = await isAsked
+  const [head] = (await once(heard, 'data')) as [Buffer]
+  const path = head.toString().split(' ')[1]!
+  const other = uws.App()
+  let otherPort = 0
+  serveRequests(
+    other,
+    {
+      sockets: [],
+      room: null,
+      bodyRoom: null,
+      bodyLimit: () => NO_BODY,
+      handle: async () => ({ status: 404, headers: {}, body: null }),
+    },
+    own,
+  )
+  other.listen('127.0.0.1', 0, (socket) => {
+    if (socket) otherPort = uws.us_socket_local_port(socket)
+  })
+  const client = connect(otherPort, '127.0.0.1')
+  client.write(`POST ${path} HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nContent-Length: 0\r\n\r\n`)
+  const [answer] = (await once(client, 'data')) as [Buffer]
+  expect(answer.toString()).toMatch(/^HTTP\/1.1 400/)
+  client.destroy()
+  own.close()
+  heard.destroy()
+  asked.close()
+  other.close()
 })

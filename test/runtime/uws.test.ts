@@ -1,5 +1,6 @@
 import { afterAll, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { NO_BODY } from '../../runtime/body-room.ts'
 import type { SocketRoute } from '../../runtime/listener.ts'
 import { listen } from '../../runtime/uws.ts'
 
@@ -40,7 +41,7 @@ const listener = listen('127.0.0.1:0', {
   sockets: [route],
   bodyRoom: null,
   room: null,
-  bodyBytesMax: () => 0,
+  bodyLimit: () => NO_BODY,
   handle: async () => ({ status: 404, headers: {}, body: null }),
 })
 afterAll(() => listener.destroy())

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events'
-import { expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
+import { BROWSER_SOCKET } from '../../../lib/hub/browser-queue.ts'
 import { silentLog } from '../../../lib/log.ts'
 import { createBrowserPipes } from '../../../runtime/fronts/browser-pipes.ts'
 import { readProxyPolicy } from '../../../runtime/process-parts.ts'
@@ -11,6 +12,7 @@ class Upstream extends EventEmitter {
   readonly readyState = 1
   readonly epoch: number
   isTerminated = false
+  bufferedAmount = 0
 
   constructor(epoch: number) {
     super()
@@ -24,6 +26,11 @@ class Upstream extends EventEmitter {
   }
 
   resume(): void {}
+
+  /** Nobody reads what is sent. */
+  send(data: Uint8Array): void {
+    this.bufferedAmount += data.length
+  }
 }
 
 const HANDSHAKE = {
@@ -84,4 +91,82 @@ it('leads a browser on to the owner where another one was replaced while it let 
   ])
   expect(told.every((text) => text.includes('resync'))).toBe(true)
   pipes.route.close(socket as never, verdict.state)
+})
+
+/** A browser whose every connection to the owner is one of `upstreams`, with what becomes of its own socket. */
+async function openBrowser() {
+  const upstreams: Upstream[] = []
+  const door = {
+    epoch: 1,
+    async connect() {
+      const socket = new Upstream(1)
+      upstreams.push(socket)
+      return { accepted: true, socket, epoch: 1 }
+    },
+  }
+  const { route } = createBrowserPipes({
+    door: door as never,
+    proxies: readProxyPolicy(TEST_CONFIG, silentLog),
+    room: new SocketRoom({ inAll: 10, perAddress: 10 }),
+    log: silentLog,
+  })
+  const verdict = await route.admit(HANDSHAKE as never)
+  if (!verdict.accept) throw new Error('the browser was refused')
+  const { state } = verdict
+  const socket = {
+    isDropped: false,
+    send: () => 'sent',
+    close: () => undefined,
+    drop() {
+      socket.isDropped = true
+    },
+  }
+  route.open(socket as never, state)
+  return {
+    upstreams,
+    socket,
+    say: (data: Uint8Array) => route.message(socket as never, state, data, false),
+    leave: () => route.close(socket as never, state),
+  }
+}
+
+afterEach(() => void vi.useRealTimers())
+
+it('cuts a browser that says more than the owner reads, and keeps no more of it than may wait of one', async () => {
+  const browser = await openBrowser()
+  const message = new Uint8Array(BROWSER_SOCKET.messageBytesMax)
+  for (let i = 0; i < 10_000 && !browser.socket.isDropped; i++) browser.say(message)
+  expect(browser.socket.isDropped).toBe(true)
+  expect(browser.upstreams[0]!.bufferedAmount).toBeLessThanOrEqual(BROWSER_SOCKET.waitingBytesMax)
+  expect(browser.upstreams[0]!.bufferedAmount).toBeGreaterThan(0)
+  browser.leave()
+})
+
+it('connects a browser again later and later, where the owner takes it and lets it go each time', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] })
+  const browser = await openBrowser()
+  const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+  const connectionsAfter = async (ms: number): Promise<number> => {
+    for (let passed = 0; passed < ms; passed += 50) {
+      browser.upstreams.at(-1)!.terminate()
+      await settled()
+      await vi.advanceTimersByTimeAsync(50)
+      await settled()
+    }
+    return browser.upstreams.length
+  }
+  browser.upstreams[0]!.terminate()
+  await settled()
+  expect(browser.upstreams).toHaveLength(1)
+  const afterMinute = await connectionsAfter(60_000)
+  expect(afterMinute).toBeGreaterThan(20)
+  expect(afterMinute).toBeLessThan(45)
+  // One that lasts is followed by a short wait again.
+  await vi.advanceTimersByTimeAsync(12_000)
+  const steady = browser.upstreams.length
+  browser.upstreams.at(-1)!.terminate()
+  await settled()
+  await vi.advanceTimersByTimeAsync(150)
+  expect(browser.upstreams.length).toBe(steady + 1)
+  browser.leave()
 })
