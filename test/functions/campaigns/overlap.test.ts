@@ -1,0 +1,164 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { configHash } from '../../../lib/model/config-hash.ts'
+import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
+import { createCompleteEdition } from '../../../runtime/editions.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+// What was approved is not what would be done any more, when a target's turn comes.
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let editor: SignedIn
+let approver: SignedIn
+let agents: FakeAgent[]
+
+const HOSTS = ['vm-1', 'vm-2', 'vm-3']
+const hashes = [0, 1, 2, 3].map((n) => configHash(configYaml(n)))
+
+beforeEach(async () => {
+  await database.pool.execute('delete from fleet_configs')
+  await database.pool.execute('delete from campaigns')
+  await database.pool.execute('delete from workloads')
+  ctx = await createFleetContext(database, { edition: createCompleteEdition() })
+  editor = await signIn(ctx, { groups: ['editor'] })
+  approver = await signIn(ctx, { groups: ['editor'] })
+  agents = HOSTS.map((host) => fakeAgent(ctx.fleet, { host }))
+  await ctx.advance(300)
+  for (const agent of agents) await pushConfig(ctx.fleet, agent.workloadId, configYaml(1))
+  for (const agent of agents) agent.apply()
+  await ctx.advance(300)
+})
+afterEach(() => ctx.close())
+
+const call = async (method: string, path: string, body?: unknown) => {
+  const { status, json } = await invoke(ctx, `${method} /api${path}`, { as: editor.token, body })
+  expect(status, JSON.stringify(json)).toBeLessThan(300)
+  return json
+}
+const record = async (id: string) => (await call('GET', `/campaigns/${id}`)) as CampaignRecord
+const targets = async (id: string) => (await call('GET', `/campaigns/${id}/targets`)) as CampaignTarget[]
+const offers = () => agents.map((agent) => agent.offered())
+const runs = () => offers().map((all) => all.at(-1))
+/** Each agent applies what it was offered last. */
+const applyAll = () => {
+  for (const agent of agents) agent.apply()
+}
+
+/** Advance the clock by `ms`, let the campaigns do what is due, and the fleet what follows. */
+async function work(ms = 0): Promise<void> {
+  if (ms > 0) await ctx.advance(ms)
+  await ctx.campaigns.work(new AbortController().signal)
+  await ctx.advance(300)
+}
+
+/** Let agents apply what they are offered, and the campaigns go on, until nothing is left to do. */
+async function settle(): Promise<void> {
+  for (let n = 0; n < 6; n++) {
+    await work(300)
+    applyAll()
+  }
+}
+
+const vms = {
+  selector: { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['vm-*'] }] },
+}
+
+/** A campaign of one wave that is approved. */
+async function approved(more: object): Promise<string> {
+  const { id } = (await call('POST', '/campaigns', {
+    name: 'One of two',
+    scope: vms,
+    waves: [{}],
+    ...more,
+  })) as CampaignRecord
+  await call('POST', `/campaigns/${id}/plan`)
+  while (ctx.campaigns.planner.progress(id) !== null) await new Promise((resolve) => setTimeout(resolve, 5))
+  const { plan_hash } = await record(id)
+  await call('POST', `/campaigns/${id}/request`, { plan_hash })
+  const body = { comment: 'yes', plan_hash }
+  const path = `POST /api/campaigns/${id}/approve`
+  expect((await invoke(ctx, path, { as: approver.token, body })).status).toBe(200)
+  return id
+}
+
+const start = (id: string) => call('POST', `/campaigns/${id}/start`)
+const bringing = (n: number) => approved({ change: { kind: 'text', yaml: configYaml(n) } })
+const statesOf = async (id: string) => (await targets(id)).map(({ state, reason }) => [state, reason])
+const all = <T>(one: T): T[] => HOSTS.map(() => one)
+
+describe('two campaigns over the same workloads', () => {
+  it('push to each once: the first is carried out, and the other names them as changed since', async () => {
+    const [first, second] = [await bringing(2), await bringing(3)]
+    await start(first)
+    await work()
+    await start(second)
+    await work()
+    expect(runs()).toEqual(all(hashes[2]))
+    expect(await statesOf(second)).toEqual(all(['waiting', undefined]))
+    applyAll()
+    // The second looks again at who was busy after a moment.
+    for (let n = 0; n < 4; n++) await work(3_000)
+    expect((await record(first)).counts).toEqual({ applied: 3 })
+    expect(await statesOf(second)).toEqual(all(['skipped', 'base_moved']))
+    expect(await record(second)).toMatchObject({ status: 'halted', halt: { gate: 'silent', value: 3 } })
+    expect(offers()).toEqual(all([hashes[1], hashes[2]]))
+  })
+
+  it('are taken back one after the other, the newer one first', async () => {
+    const first = await bringing(2)
+    await start(first)
+    await settle()
+    const second = await bringing(3)
+    await start(second)
+    await settle()
+    expect(runs()).toEqual(all(hashes[3]))
+    await call('POST', `/campaigns/${second}/roll-back`, { comment: 'no' })
+    await settle()
+    expect(runs()).toEqual(all(hashes[2]))
+    await call('POST', `/campaigns/${first}/roll-back`, { comment: 'nor this' })
+    await settle()
+    expect(runs()).toEqual(all(hashes[1]))
+    for (const id of [first, second])
+      expect(await record(id)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
+  })
+
+  it('of which the older one is taken back push nothing to who runs what the newer one brought', async () => {
+    const first = await bringing(2)
+    await start(first)
+    await settle()
+    const second = await bringing(3)
+    await start(second)
+    await settle()
+    await call('POST', `/campaigns/${first}/roll-back`, { comment: 'no' })
+    await settle()
+    expect(await record(first)).toMatchObject({ status: 'rolled_back', counts: { moved_on: 3 } })
+    expect(offers()).toEqual(all([hashes[1], hashes[2], hashes[3]]))
+    expect((await record(second)).counts).toEqual({ applied: 3 })
+  })
+})
+
+describe('a target whose result is another than approved', () => {
+  it('is left out by name at its turn, and gets neither the one nor the other', async () => {
+    const config = (await call('POST', '/fleet-configs', {
+      name: 'Edge',
+      selector: { match_labels: { 'identity/host.name': 'vm-*' } },
+    })) as { id: string }
+    await call('POST', `/fleet-configs/${config.id}/versions`, {
+      content: configYaml(1).replace('127.0.0.1:1', `\${muster:site}:1`),
+      comment: 'By site',
+      variables: [{ name: 'site', label: 'identity/host.name', pattern: '[a-z]+-[0-9]+' }],
+    })
+    const change = { kind: 'version', fleet_config_id: config.id, number: 1 }
+    const id = await approved({ change, scope: {}, limits: { silent: 1 } })
+    await call('PUT', `/workloads/${agents[1]!.workloadId}/variables`, { values: { site: 'else-1' } })
+    await start(id)
+    await settle()
+    const left = (await targets(id)).find(({ workload_id }) => workload_id === agents[1]!.workloadId)
+    expect(left).toMatchObject({ state: 'skipped', reason: 'result_changed' })
+    expect(agents[1]!.offered()).toEqual([hashes[1]])
+    expect(await record(id)).toMatchObject({ status: 'done', counts: { applied: 2, skipped: 1 } })
+  })
+})
