@@ -44,6 +44,8 @@ export function toChangeRecord(change: StoredChange, sees: { comments: boolean }
     target_count: change.targetCount,
     applied_count: change.appliedCount,
     failed_count: change.failedCount,
+    skipped_count: change.skippedCount ?? null,
+    taken_back_count: change.takenBackCount ?? null,
     push_count: change.pushCount,
   }
   return {

@@ -41,6 +41,9 @@ export interface StoredChange {
   failedCount: number | null
   /** How many pushes a campaign, or a version by itself, made that are not told by themselves; null for any other. */
   pushCount: number | null
+  /** Of a campaign, or of a version by itself, how many workloads were left out at their turn, and taken back. */
+  skippedCount?: number
+  takenBackCount?: number
 }
 
 /** What a feed is narrowed to; null lets everything through. `from` and `to` are inclusive. */
@@ -279,7 +282,7 @@ export async function listChanges(
 
 /**
  * Say of each campaign, and of each version that applied by itself, how many workloads it changes, how many of them
- * took it, and how many pushes it made.
+ * took it, were left out and were taken back, and how many pushes it made.
  */
 async function withFigures(db: Db, changes: readonly StoredChange[]): Promise<StoredChange[]> {
   const idsOf = (wanted: FeedKind) => changes.flatMap(({ kind, id }) => (kind === wanted ? [id] : []))
@@ -287,16 +290,22 @@ async function withFigures(db: Db, changes: readonly StoredChange[]): Promise<St
   const autoApplyIds = idsOf('auto_apply')
   if (campaignIds.length + autoApplyIds.length === 0) return [...changes]
   const rows = await db.query<
-    Pick<StoredChange, 'id' | 'targetCount' | 'appliedCount' | 'failedCount' | 'pushCount'>
+    Pick<StoredChange, 'id' | 'targetCount' | 'appliedCount' | 'failedCount' | 'pushCount'> & {
+      skippedCount: number
+      takenBackCount: number
+    }
   >(
     `select campaign_id as id, count(*)::int as "targetCount",
        (count(*) filter (where state = 'applied'))::int as "appliedCount",
        (count(*) filter (where state in ('failed', 'rollback_failed', 'no_answer')))::int as "failedCount",
+       (count(*) filter (where state = 'skipped'))::int as "skippedCount",
+       (count(*) filter (where state = 'rolled_back'))::int as "takenBackCount",
        (select count(*)::int from pushes p where p.campaign_id = t.campaign_id) as "pushCount"
      from campaign_targets t where campaign_id = any($1::text[]) and wave is not null group by 1
      union all
      select auto_apply_id, count(*)::int, (count(*) filter (where state = 'applied'))::int,
        (count(*) filter (where state in ('failed', 'rollback_failed', 'no_answer')))::int,
+       (count(*) filter (where state = 'skipped'))::int, (count(*) filter (where state = 'rolled_back'))::int,
        (select count(*)::int from pushes p where p.auto_apply_id = t.auto_apply_id)
      from auto_apply_targets t where auto_apply_id = any($2::text[]) group by 1`,
     [campaignIds, autoApplyIds],

@@ -63,6 +63,11 @@ export const ChangeRecord = named(
     target_count: optional(number()),
     applied_count: optional(number()),
     failed_count: optional(number()),
+    skipped_count: note('Of a campaign: the workloads that it left out at their turn.', optional(number())),
+    taken_back_count: note(
+      'Of a campaign, or of a version that applied by itself: the workloads that have their former config again.',
+      optional(number()),
+    ),
     push_count: note(
       'Of a campaign, or of a version that applied by itself: the pushes that it made. They are entries of their own only where the list is narrowed to a workload, to itself, a kind, or what failed or halted; those of a version also where it ends before a time.',
       optional(number()),

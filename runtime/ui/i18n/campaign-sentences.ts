@@ -1,8 +1,46 @@
-import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import type {
+  CampaignHalt,
+  CampaignRecord,
+  CampaignStatus,
+  CampaignTarget,
+  CampaignTargetState,
+} from '../../../lib/wire/campaigns.ts'
 import { countMissing } from '../logic/campaigns.ts'
 import { campaignTexts } from './campaigns.ts'
+import { describeCause } from './causes.ts'
+import { changeFeedTexts } from './change-feed.ts'
 import { say } from './define.ts'
 import { formatDuration } from './format.ts'
+
+/** Why a campaign halted, and what most of the failed workloads failed of. */
+export function describeHalt({
+  gate,
+  value,
+  limit,
+  wave,
+  cause,
+  title,
+}: Pick<CampaignHalt, 'gate' | 'value' | 'limit' | 'wave' | 'cause' | 'title'>): string[] {
+  const words = say(campaignTexts)
+  const why = describeCause(cause, title)
+  return [words.halt[gate](value, limit, wave + 1), ...(why === '' ? [] : [words.haltCause(why)])]
+}
+
+/** Whether a campaign is to have been carried out nowhere: then it counts who was taken back from it. */
+const goesBack = (status: CampaignStatus): boolean => status === 'rolling_back' || status === 'rolled_back'
+
+/** How many workloads a campaign has reached; of one that is taken back, how many have their former config again. */
+export function describeReach(status: CampaignStatus, counts: CampaignRecord['counts'], all: number): string {
+  const sum = (...states: CampaignTargetState[]) =>
+    states.reduce((total, state) => total + (counts[state] ?? 0), 0)
+  return goesBack(status)
+    ? say(campaignTexts).takenBack(sum('rolled_back'), all)
+    : say(changeFeedTexts).reached(sum('applied'), sum('failed', 'no_answer', 'rollback_failed'), all)
+}
+
+/** Why a campaign stands so with a workload. */
+export const describeTarget = ({ title, reason, cause }: CampaignTarget): string =>
+  describeCause(cause, title) || (reason ? say(campaignTexts).reason[reason] : '')
 
 /** What a campaign does at `nowMs` (Unix time), in one sentence, and what comes next. */
 export function describeCampaign(of: CampaignRecord, nowMs: number): string[] {
@@ -11,9 +49,7 @@ export function describeCampaign(of: CampaignRecord, nowMs: number): string[] {
   const more = away > 0 && ['running', 'done', 'paused'].includes(of.status) ? [words.away(away)] : []
   if (of.planning !== undefined) return [words.planning(of.planning.done, of.planning.total)]
   if (of.status === 'halted' && of.halt !== undefined) {
-    const { gate, value, limit, wave, title } = of.halt
-    const cause = title ? [words.haltCause(title)] : []
-    return [words.halt[gate](value, limit, wave + 1), ...cause, words.haltNext]
+    return [...describeHalt(of.halt), words.haltNext]
   }
   const missing = countMissing(of.counts)
   if (of.status === 'done' && missing.length > 0) {

@@ -165,6 +165,7 @@ export const campaignTexts = defineTexts({
     running: (wave: number, waves: number, applied: number, all: number) =>
       `Wave ${n(wave)} of ${n(waves)}: ${n(applied)} of ${workloadsEn(all)} run it.`,
     watching: (wave: number, left: string) => `Wave ${n(wave)} is done and watched for ${left} more.`,
+    takenBack: (count: number, all: number) => `${n(count)} of ${n(all)} taken back`,
     away: (count: number) => `${workloadsEn(count)} away; they catch up when they are back.`,
     halt: {
       failed: (value: number, limit: number, wave: number) =>
@@ -393,6 +394,7 @@ export const campaignTexts = defineTexts({
     running: (wave: number, waves: number, applied: number, all: number) =>
       `Vague ${n(wave)} sur ${n(waves)} : ${n(applied)} sur ${workloadsFr(all)} l’exécutent.`,
     watching: (wave: number, left: string) => `La vague ${n(wave)} est finie et observée encore ${left}.`,
+    takenBack: (count: number, all: number) => `${n(count)} sur ${n(all)} de retour`,
     away: (count: number) => `${workloadsFr(count)} absents ; ils rattraperont à leur retour.`,
     halt: {
       failed: (value: number, limit: number, wave: number) =>

@@ -2,11 +2,16 @@ import { defineTexts, language, say } from './define.ts'
 
 /** The causes of failures as the service classifies them; it sends the English title along. */
 const causeTexts = defineTexts({
-  en: {} as Record<string, string>,
+  en: {
+    // The service sends these two without a title.
+    busy: 'Busy with another push for too long',
+    offline: 'Away for too long',
+  } as Record<string, string>,
   fr: {
     agent_exited: 'Le collecteur s’est arrêté pendant l’application de la config',
     apply_timeout: 'L’application de la config a pris trop de temps',
     authentication_failed: 'Une destination a refusé les identifiants',
+    busy: 'Occupé trop longtemps par un autre envoi',
     capability_lost: 'Ne prend ou ne rapporte plus de config',
     capability_mismatch: 'L’agent n’a pas cette capacité',
     certificate_invalid: 'Un certificat n’est pas accepté',
@@ -25,11 +30,13 @@ const causeTexts = defineTexts({
     lost_while_applying: 'Connexion perdue pendant l’application de la config',
     moved_away: 'Appartient maintenant à un autre collecteur',
     no_answer: 'N’a répondu à aucune des offres',
+    offline: 'Absent trop longtemps',
     opamp_send_failed: 'L’envoi OpAMP a échoué',
     out_of_memory: 'Le collecteur a manqué de mémoire',
     permission_or_policy: 'Une règle de l’agent a refusé la config',
     port_in_use: 'Un port est déjà utilisé',
     rollback_unavailable: 'Le retour est impossible',
+    rollout_halted: 'Le déploiement par étapes de ce workload s’est arrêté',
     rolled_back: 'Annulé par un opérateur',
     runs_another: 'Est revenue d’elle-même à une autre config',
     unknown: 'Erreur de configuration distante',

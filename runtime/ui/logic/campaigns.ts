@@ -63,7 +63,7 @@ const TONES: Partial<Record<CampaignTargetState, Tone>> = {
   started: 'busy',
   rolling_back: 'busy',
   applied: 'ok',
-  rolled_back: 'ok',
+  rolled_back: 'warn',
   failed: 'bad',
   no_answer: 'bad',
   rollback_failed: 'bad',
@@ -89,16 +89,17 @@ export const countMissing = (
     return count > 0 ? [[state, count] as const] : []
   })
 
-/** The parts of a bar: what is done, what failed, what is under way. */
+/** The parts of a bar: who runs the change, what failed, what is under way, who was taken back from it. */
 export function toBar(
   counts: Readonly<Record<string, number>>,
-): (readonly ['ok' | 'bad' | 'busy', number])[] {
+): (readonly ['ok' | 'bad' | 'busy' | 'warn', number])[] {
   const sum = (...states: CampaignTargetState[]) =>
     states.reduce((total, state) => total + (counts[state] ?? 0), 0)
   return [
-    ['ok', sum('applied', 'rolled_back')],
+    ['ok', sum('applied')],
     ['bad', sum('failed', 'no_answer', 'rollback_failed', 'skipped')],
     ['busy', sum('started', 'rolling_back')],
+    ['warn', sum('rolled_back')],
   ]
 }
 

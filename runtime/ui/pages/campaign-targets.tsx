@@ -1,4 +1,5 @@
 import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
+import { describeTarget } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
@@ -11,12 +12,6 @@ import { Ago, Mark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
 import { hrefWith, query } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
-
-/** Why a campaign stands so with a workload. */
-function whyOf({ title, reason, cause }: CampaignTarget): string {
-  const words = say(campaignTexts)
-  return title || (reason ? words.reason[reason] : '') || (cause ?? '').replaceAll('_', ' ')
-}
 
 function sinceOf({ started_at: startedAt, ended_at: endedAt }: CampaignTarget) {
   const since = endedAt ?? startedAt
@@ -40,7 +35,7 @@ function TargetRow({ of: target }: { of: CampaignTarget }) {
           {words.state[target.state]}
         </Mark>
       </td>
-      <td class="text">{whyOf(target)}</td>
+      <td class="text">{describeTarget(target)}</td>
       <td class="muted">{sinceOf(target)}</td>
     </tr>
   )

@@ -1,8 +1,8 @@
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { adoptTexts } from '../i18n/adopt.ts'
+import { describeReach } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
-import { formatNumber } from '../i18n/format.ts'
 import { lookOf, toBar } from '../logic/campaigns.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
@@ -31,8 +31,7 @@ function Progress({ of }: { of: CampaignRecord }) {
   if (total === 0) return <span class="faint">–</span>
   return (
     <>
-      <Track parts={toBar(of.counts)} total={total} isSmall />{' '}
-      {`${formatNumber(of.counts['applied'] ?? 0)} / ${formatNumber(total)}`}
+      <Track parts={toBar(of.counts)} total={total} isSmall /> {describeReach(of.status, of.counts, total)}
     </>
   )
 }

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import { autoApplyTexts } from '../i18n/auto-apply.ts'
+import { describeReach } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { describeCause } from '../i18n/causes.ts'
 import { changeTexts } from '../i18n/change.ts'
@@ -9,7 +10,7 @@ import { changeFeedTexts, describeChange, describePeople } from '../i18n/change-
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatClock, formatDay, formatExact } from '../i18n/format.ts'
-import { AUTO_APPLY_LOOK, CAMPAIGN_LOOK } from '../logic/campaigns.ts'
+import { AUTO_APPLY_LOOK, lookOf } from '../logic/campaigns.ts'
 import { stateOf } from '../logic/pushes.ts'
 import { REQUEST_LOOK } from '../logic/requests.ts'
 import { api } from '../state/endpoints.ts'
@@ -18,6 +19,23 @@ import { usePages } from '../state/use-pages.ts'
 import { Action } from './controls.tsx'
 import { FailureNotice, Waiting } from './failure.tsx'
 import { Mark, PushMark } from './state.tsx'
+
+/** The workloads of a campaign by their state, as far as its entry counts them. */
+const countsOf = (of: ChangeRecord): Record<string, number> => ({
+  applied: of.applied_count ?? 0,
+  failed: of.failed_count ?? 0,
+  skipped: of.skipped_count ?? 0,
+  rolled_back: of.taken_back_count ?? 0,
+})
+
+/** How far a change got; null where it counts nobody. */
+function reachedBy(of: ChangeRecord): string | null {
+  const { applied_count: applied = 0, failed_count: failed = 0, target_count: all = 0 } = of
+  if (all === 0) return null
+  return of.campaign_status === undefined
+    ? say(changeFeedTexts).reached(applied, failed, all)
+    : describeReach(of.campaign_status, countsOf(of), all)
+}
 
 function ChangeMark({ of }: { of: ChangeRecord }) {
   if (of.request_status !== undefined) {
@@ -29,7 +47,7 @@ function ChangeMark({ of }: { of: ChangeRecord }) {
     )
   }
   if (of.campaign_status !== undefined) {
-    const [tone, shape] = CAMPAIGN_LOOK[of.campaign_status]
+    const [tone, shape] = lookOf({ status: of.campaign_status, counts: countsOf(of) })
     return (
       <Mark tone={tone} shape={shape}>
         {say(campaignTexts).status[of.campaign_status]}
@@ -65,7 +83,7 @@ function Linked({ href, children }: { href: string | null; children: ComponentCh
 /** What else there is to say of a change, in small: people, how far it got, and why. */
 function More({ of }: { of: ChangeRecord }) {
   const words = say(changeFeedTexts)
-  const { applied_count: applied = 0, failed_count: failed = 0, target_count: all = 0 } = of
+  const reached = reachedBy(of)
   const cause = describeCause(of.error_cause, of.error_title)
   const small = [
     ...describePeople(of),
@@ -74,7 +92,7 @@ function More({ of }: { of: ChangeRecord }) {
       ? [words.byVersion(of.fleet_config_name, of.version_number ?? 0)]
       : []),
     ...(of.is_break_glass ? [words.glass] : []),
-    ...(all > 0 ? [words.reached(applied, failed, all)] : []),
+    ...(reached === null ? [] : [reached]),
   ]
   return (
     <>

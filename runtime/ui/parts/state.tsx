@@ -99,7 +99,7 @@ export function Track({
   total,
   isSmall = false,
 }: {
-  parts: readonly (readonly ['ok' | 'busy' | 'bad' | 'idle', number])[]
+  parts: readonly (readonly ['ok' | 'busy' | 'bad' | 'warn' | 'idle', number])[]
   total: number
   isSmall?: boolean
 }) {

@@ -96,7 +96,13 @@ describe('a version that applies by itself, among the changes', () => {
     const all = await changes()
     expect(kinds(all).sort()).toEqual(['auto_apply', 'campaign', 'campaign'])
     // One there, and back for it and the two others.
-    expect(all.find((one) => one.id === id)).toMatchObject({ push_count: 4 })
+    expect(all.find((one) => one.id === id)).toMatchObject({
+      campaign_status: 'rolled_back',
+      push_count: 4,
+      target_count: 1,
+      applied_count: 0,
+      taken_back_count: 1,
+    })
     expect(await changes(`?campaign=${id}`)).toHaveLength(4)
     expect(all.find(({ kind }) => kind === 'auto_apply')).toMatchObject({ outcome: 'ended', push_count: 2 })
   })

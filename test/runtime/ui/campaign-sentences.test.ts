@@ -1,7 +1,13 @@
-import { expect, test } from 'vitest'
-import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
-import { describeCampaign } from '../../../runtime/ui/i18n/campaign-sentences.ts'
-import { lookOf, rolledBackToo } from '../../../runtime/ui/logic/campaigns.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { CampaignHalt, CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
+import {
+  describeCampaign,
+  describeHalt,
+  describeReach,
+  describeTarget,
+} from '../../../runtime/ui/i18n/campaign-sentences.ts'
+import { language } from '../../../runtime/ui/i18n/define.ts'
+import { lookOf, rolledBackToo, toBar, toneOfTarget } from '../../../runtime/ui/logic/campaigns.ts'
 
 const done = (counts: CampaignRecord['counts']) =>
   ({ status: 'done', counts, plan: { target_count: 40, waves: [] } }) as unknown as CampaignRecord
@@ -26,4 +32,40 @@ test('who is rolled back with a campaign are those that it reaches: where it is 
   const cut = (count: number) => ({ by_itself: { ...kept, in_cut: { count, without_base: 0 } } })
   expect(rolledBackToo(cut(2))).toEqual({ count: 2, without_base: 0 })
   expect(rolledBackToo(cut(0))).toBeNull()
+})
+
+describe('a campaign that was taken back', () => {
+  const back = { ...done({ rolled_back: 37, moved_on: 1 }), status: 'rolled_back' } as CampaignRecord
+
+  test('shows nobody as running the change', () => {
+    const bar = toBar(back.counts)
+    expect(bar.find(([tone]) => tone === 'ok')).toEqual(['ok', 0])
+    expect(bar.find(([tone]) => tone === 'warn')).toEqual(['warn', 37])
+    expect(toneOfTarget('rolled_back')).not.toBe('ok')
+  })
+
+  test('counts who was taken back, in the same words wherever that is told', () => {
+    expect(describeReach(back.status, back.counts, 38)).toBe('37 of 38 taken back')
+    expect(describeReach('running', { applied: 3, failed: 1, no_answer: 1 }, 38)).toBe(
+      '3 of 38 applied, 2 failed',
+    )
+  })
+})
+
+describe('in French', () => {
+  afterEach(() => {
+    language.value = 'en'
+  })
+
+  test('why a workload failed, and why a campaign halted, are French too', () => {
+    language.value = 'fr'
+    const failed = { cause: 'port_in_use', title: 'Port in use' } as CampaignTarget
+    expect(describeTarget(failed)).toBe('Un port est déjà utilisé')
+    expect(describeTarget({ cause: 'rollout_halted', title: 'The rollout' } as CampaignTarget)).toMatch(
+      /arrêté/,
+    )
+    const of = { cause: 'port_in_use', title: 'Port in use' }
+    const halt: CampaignHalt = { gate: 'failed', value: 1, limit: 0, wave: 0, workload_ids: [], ...of }
+    expect(describeHalt(halt).join(' ')).toContain('Un port est déjà utilisé')
+  })
 })
