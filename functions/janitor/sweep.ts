@@ -1,9 +1,10 @@
 import { sweep } from '../../lib/fleet/janitor.ts'
 import { AGENT_LIMITS } from '../../lib/fleet/state/agent-limits.ts'
+import { listUnreadableSettings } from '../../lib/store/settings.ts'
 import { defineSchedule } from '../../runtime/define.ts'
 
 /**
- * Archive workloads that have been disconnected for too long, remove what is past its retention, and what nothing
+ * Say which stored settings cannot be read, archive workloads that have been disconnected for too long, remove what is past its retention, and what nothing
  * refers to.
  */
 export default defineSchedule({
@@ -11,6 +12,12 @@ export default defineSchedule({
   jitterMs: 0,
   async run(ctx, signal) {
     const { db, clock, log, fleet, config } = ctx
+    const settings = await listUnreadableSettings(db)
+    if (settings.length > 0)
+      log.error(
+        { settings },
+        'stored settings cannot be read; without them their defaults count, and a freeze is of the whole fleet',
+      )
     const { retentionDays, archiveDays, eventRetentionDays, alertRetentionDays } = config
     await sweep(
       {

@@ -1,6 +1,7 @@
+import { readStoredLinks } from '../../lib/model/stored-settings.ts'
 import type { Db } from '../../lib/store/db.ts'
 import { findSetting, type StoredSetting } from '../../lib/store/settings.ts'
-import type { WorkloadLink, WorkloadLinks } from '../../lib/wire/workload-links.ts'
+import type { WorkloadLinks } from '../../lib/wire/workload-links.ts'
 
 /** The name of the setting that holds the links, as JSON. */
 export const WORKLOAD_LINKS = 'workload_links'
@@ -12,9 +13,10 @@ export async function readWorkloadLinks(db: Db): Promise<WorkloadLinks> {
 
 /** A stored setting as the wire shows it. */
 export function toWorkloadLinks(stored: StoredSetting | null): WorkloadLinks {
-  if (stored === null) return { links: [] }
+  const links = stored === null ? null : readStoredLinks(stored.value)
+  if (stored === null || links === null) return { links: [] }
   return {
-    links: JSON.parse(stored.value) as WorkloadLink[],
+    links,
     updated_at: stored.updatedAt.toISOString(),
     updated_by: stored.updatedBy,
   }

@@ -12,6 +12,7 @@ import {
   policyAt,
 } from '../model/approval-policy.ts'
 import type { Refusal } from '../model/refusal.ts'
+import { readStoredPolicies } from '../model/stored-settings.ts'
 import { listApproverStandings } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import { findSetting, storeSetting } from '../store/settings.ts'
@@ -25,17 +26,11 @@ export interface PolicyState {
 
 const NAME = 'approval_policy'
 
-interface Stored {
-  policy: ApprovalPolicy
-  pending: { policy: ApprovalPolicy; by: string; byId: string; at: string } | null
-}
-
 /** The policy as it stands now. */
 export async function readApprovalPolicy(db: Db, now: Date): Promise<PolicyState> {
   const setting = await findSetting(db, NAME)
-  if (setting === null) return { policy: DEFAULT_APPROVAL_POLICY, pending: null }
-  const { policy, pending } = JSON.parse(setting.value) as Stored
-  return policyAt({ policy, pending: pending && { ...pending, at: new Date(pending.at) } }, now)
+  const stored = setting === null ? null : readStoredPolicies(setting.value)
+  return stored === null ? { policy: DEFAULT_APPROVAL_POLICY, pending: null } : policyAt(stored, now)
 }
 
 /** What came of asking for a policy. */

@@ -1,4 +1,5 @@
 import { type CommitFollowers, READ } from '../audit/commit-followers.ts'
+import { readStoredVersion } from '../model/stored-settings.ts'
 import type { Db } from '../store/db.ts'
 import { findSetting, removeSetting, type StoredSetting, storeSetting } from '../store/settings.ts'
 import { inTurns } from '../turns.ts'
@@ -45,7 +46,8 @@ export class RecommendedVersion {
   /** Read the stored setting. Reads run one after the other, so that the result of the last call stays. */
   load(db: Db): Promise<void> {
     const read = this.#reading.then(async () => {
-      this.#stored = await findSetting(db, NAME)
+      const stored = await findSetting(db, NAME)
+      this.#stored = stored !== null && readStoredVersion(stored.value) !== null ? stored : null
     })
     this.#reading = read.catch(() => this.#parts.followers.note())
     return read

@@ -1,0 +1,86 @@
+import { array, boolean, enums, is, nullable, number, object, type Struct, string } from 'superstruct'
+import { Selector } from '../wire/selectors.ts'
+import { WORKLOAD_LINKS_MAX } from '../wire/values.ts'
+import { WorkloadLink } from '../wire/workload-links.ts'
+import { type ApprovalPolicy, type PendingPolicy, VALID_HOURS_MAX } from './approval-policy.ts'
+import { readLinkTemplate } from './link-template.ts'
+import { readTime } from './times.ts'
+import { isComparable } from './versions.ts'
+
+// What administrators store. A row may have been written by hand, or by another version: what cannot be read counts as
+// not stored, and nothing fails because of it.
+
+const Rule = object({ approvals: enums([1, 2]), authorCounts: boolean(), validHours: nullable(number()) })
+const Policy = object({ production: Rule, other: Rule, unlabelled: Rule })
+const Policies = object({
+  policy: Policy,
+  pending: nullable(object({ policy: Policy, by: string(), byId: string(), at: string() })),
+})
+const FreezeValue = object({ selector: nullable(Selector), reason: string(), until: string() })
+const Links = array(WorkloadLink)
+
+/** A stored approval policy, and the one that waits. */
+export interface StoredPolicies {
+  policy: ApprovalPolicy
+  pending: PendingPolicy | null
+}
+
+/** What is stored of a freeze, besides who set it and when. */
+export interface StoredFreeze {
+  /** Null for the whole fleet. */
+  selector: Selector | null
+  reason: string
+  until: Date
+}
+
+/** Read JSON of this shape; null where it is none. */
+function readJson<T>(text: string, shape: Struct<T, unknown>): T | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return is(value, shape) ? value : null
+  } catch {
+    return null
+  }
+}
+
+const areHours = (policy: ApprovalPolicy) =>
+  Object.values(policy).every(
+    ({ validHours: hours }) =>
+      hours === null || (Number.isInteger(hours) && hours > 0 && hours <= VALID_HOURS_MAX),
+  )
+
+/** The stored approval policies; null where they cannot be read. */
+export function readStoredPolicies(text: string): StoredPolicies | null {
+  const read = readJson(text, Policies)
+  if (read === null || !areHours(read.policy)) return null
+  if (read.pending === null) return { policy: read.policy, pending: null }
+  const at = readTime(read.pending.at)
+  if (at === null || !areHours(read.pending.policy)) return null
+  return { policy: read.policy, pending: { ...read.pending, at } }
+}
+
+/** The stored freeze; null where it cannot be read. */
+export function readStoredFreeze(text: string): StoredFreeze | null {
+  const read = readJson(text, FreezeValue)
+  const until = read === null ? null : readTime(read.until)
+  return read === null || until === null ? null : { ...read, until }
+}
+
+/** The stored version that is recommended; null where it is none that agents could be compared with. */
+export const readStoredVersion = (text: string): string | null => (isComparable(text) ? text : null)
+
+/** The stored links of workloads; null where they cannot be read, or one could lead to where agents say. */
+export function readStoredLinks(text: string): WorkloadLink[] | null {
+  const links = readJson(text, Links)
+  if (links === null || links.length > WORKLOAD_LINKS_MAX) return null
+  return links.every(({ url }) => readLinkTemplate(url).ok) ? links : null
+}
+
+/** Reads what is stored under each name; null where it cannot be read. */
+export const STORED_SETTINGS = {
+  approval_policy: readStoredPolicies,
+  freeze: readStoredFreeze,
+  recommended_version: readStoredVersion,
+  workload_links: readStoredLinks,
+} as const
+export type SettingName = keyof typeof STORED_SETTINGS
