@@ -132,7 +132,10 @@ const WITHOUT_LIMITER = {
 }
 
 /** A change for production that waits for somebody to decide. */
-export const CHECKOUT_DRAFT = GATEWAY_CONFIG.replace('timeout: 5s', 'timeout: 10s')
+export const CHECKOUT_DRAFT = GATEWAY_CONFIG.replace(
+  '  batch:\n',
+  '  probabilistic_sampler:\n    sampling_percentage: 25\n  batch:\n',
+).replace('[memory_limiter, batch]', '[memory_limiter, probabilistic_sampler, batch]')
 
 /** 16 bytes made of the name, with the version and variant bits of a UUIDv7. */
 function uidOf(name: string): Uint8Array {

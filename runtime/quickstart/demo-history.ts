@@ -17,7 +17,11 @@ const PUSHES = [
   { workload: 'billing-collector', yaml: LEGACY_CONFIG, comment: 'Bring billing under management' },
   { workload: 'payments-collector', yaml: PAYMENTS_CONFIG, comment: 'Bring payments under management' },
 ]
-const WAITING = { workload: 'checkout-collector', yaml: CHECKOUT_DRAFT, comment: 'Sample less of the traces' }
+const WAITING = {
+  workload: 'checkout-collector',
+  yaml: CHECKOUT_DRAFT,
+  comment: 'Keep a quarter of the traces',
+}
 
 /** Examples of push groups; no workload has their labels until somebody sets them. */
 const GROUPS = [

@@ -15,7 +15,15 @@ export const DEFAULT_COMPONENTS: ComponentLists = {
   connectors: ['forward', 'spanmetrics'],
   exporters: ['debug', 'file', 'otlp', 'otlphttp', 'prometheus'],
   extensions: ['health_check', 'opamp', 'zpages'],
-  processors: ['attributes', 'batch', 'filter', 'memory_limiter', 'resource', 'transform'],
+  processors: [
+    'attributes',
+    'batch',
+    'filter',
+    'memory_limiter',
+    'probabilistic_sampler',
+    'resource',
+    'transform',
+  ],
   receivers: ['filelog', 'hostmetrics', 'otlp', 'prometheus'],
 }
 

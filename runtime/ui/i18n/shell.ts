@@ -58,6 +58,16 @@ export const shellTexts = defineTexts({
       change: (name: string) => `Propose a change to ${name}`,
       health: (name: string) => `Health of ${name}`,
       instances: (name: string) => `Instances of ${name}`,
+      configuration: (name: string) => `Config of ${name}`,
+      history: (name: string) => `History of ${name}`,
+      verbs: {
+        rollBack: ['roll back', 'rollback', 'undo'],
+        change: ['push', 'propose', 'change', 'edit'],
+        health: ['health'],
+        instances: ['instances', 'pods'],
+        configuration: ['config', 'configuration'],
+        history: ['history'],
+      },
     },
     keys: {
       title: 'Keys',
@@ -130,6 +140,16 @@ export const shellTexts = defineTexts({
       change: (name: string) => `Proposer une modification de ${name}`,
       health: (name: string) => `Santé de ${name}`,
       instances: (name: string) => `Instances de ${name}`,
+      configuration: (name: string) => `Config de ${name}`,
+      history: (name: string) => `Historique de ${name}`,
+      verbs: {
+        rollBack: ['revenir', 'retour'],
+        change: ['pousser', 'proposer', 'modifier'],
+        health: ['santé'],
+        instances: ['instances', 'pods'],
+        configuration: ['config', 'configuration'],
+        history: ['historique'],
+      },
     },
     keys: {
       title: 'Touches',

@@ -4,7 +4,7 @@ import type { WorkloadLink, WorkloadLinks } from '../../../lib/wire/workload-lin
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatExact } from '../i18n/format.ts'
-import { settingsTexts } from '../i18n/settings.ts'
+import { sectionTexts } from '../i18n/settings-sections.ts'
 import { workloadLinkTexts } from '../i18n/workload-links.ts'
 import { Action, TextField } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -97,7 +97,7 @@ export function LinksSection() {
   const words = say(workloadLinkTexts)
   const links = useResource('workload-links', (abort) => api.workloadLinks(abort))
   return (
-    <section class="pane stack" aria-label={say(settingsTexts).sections.links}>
+    <section class="pane stack" aria-label={say(sectionTexts).links}>
       <p class="muted">{words.lead}</p>
       <Loaded of={links}>
         {(data) => <LinksForm key={data.updated_at ?? ''} of={data} onDone={links.reload} />}

@@ -1,5 +1,5 @@
 import { say } from '../i18n/define.ts'
-import { settingsTexts } from '../i18n/settings.ts'
+import { sectionTexts } from '../i18n/settings-sections.ts'
 import { tokenTexts } from '../i18n/tokens.ts'
 import { Action } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -25,7 +25,7 @@ export function TokensSection() {
       <Loaded of={tokens}>
         {(list) => (
           <TokenTable
-            label={say(settingsTexts).sections.tokens}
+            label={say(sectionTexts).tokens}
             tokens={list}
             revoke={api.revokeToken}
             onRevoked={tokens.reload}

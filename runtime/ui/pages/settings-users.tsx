@@ -5,6 +5,7 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { rightsTexts } from '../i18n/rights.ts'
 import { settingsTexts } from '../i18n/settings.ts'
+import { sectionTexts } from '../i18n/settings-sections.ts'
 import { Action, bind, Select, TextField } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { describeFailure, Loaded } from '../parts/failure.tsx'
@@ -276,7 +277,7 @@ export function UsersSection() {
       <Loaded of={users}>
         {(list) => (
           <Table
-            label={words.sections.users}
+            label={say(sectionTexts).users}
             columns={columnsOf(open, options, reload)}
             rows={list}
             keyOf={({ id }) => id}

@@ -1,5 +1,6 @@
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatList } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
@@ -22,10 +23,10 @@ const Pipelines = lazy<{ yaml: string; failing: ReadonlyMap<string, number> }>(
 )
 
 /** The config to draw: what is assigned, else what the first instance reports to run. */
-function usePipelineYaml({
-  workload,
-  topology,
-}: Pick<TabProps, 'workload' | 'topology'>): string | undefined {
+function usePipelineYaml({ workload, topology }: Pick<TabProps, 'workload' | 'topology'>): {
+  yaml: string | undefined
+  isLoading: boolean
+} {
   const hash = workload.active_config_hash
   const mayRead = may('config:read_content')
   const revision = useResource(hash && mayRead ? `revision:${workload.id}:${hash}` : null, (abort) =>
@@ -35,12 +36,13 @@ function usePipelineYaml({
   const detail = useResource(first ? `instance:${workload.id}:${first}` : null, (abort) =>
     api.instance(workload.id, first ?? '', abort),
   )
-  return revision.data?.content ?? detail.data?.effective_config
+  const isLoading = mayRead && (hash ? revision.isLoading : first ? detail.isLoading : topology.isLoading)
+  return { yaml: revision.data?.content ?? detail.data?.effective_config, isLoading }
 }
 
 function PipelinesPane(props: Pick<TabProps, 'workload' | 'topology' | 'failing'>) {
   const words = say(workloadTexts)
-  const yaml = usePipelineYaml(props)
+  const { yaml, isLoading } = usePipelineYaml(props)
   return (
     <section>
       <h2>{words.pipelines}</h2>
@@ -48,7 +50,13 @@ function PipelinesPane(props: Pick<TabProps, 'workload' | 'topology' | 'failing'
         {yaml ? (
           <Pipelines yaml={yaml} failing={props.failing} />
         ) : (
-          <p class="muted">{may('config:read_content') ? words.noPipelines : words.pipelinesHidden}</p>
+          <p class="muted">
+            {isLoading
+              ? say(commonTexts).loading
+              : may('config:read_content')
+                ? words.noPipelines
+                : words.pipelinesHidden}
+          </p>
         )}
       </div>
     </section>

@@ -180,6 +180,13 @@ function Pages() {
 const isCurrent = (href: string) =>
   href === '/' ? path.value === '/' || path.value.startsWith('/workloads') : path.value.startsWith(href)
 
+/** Go past filters and tools to the first row of the page's table; a page without one is begun at its content. */
+function goToTable(): void {
+  const first = document.querySelector<HTMLElement>('main .sheet tbody :is(a, button, input)')
+  const target = first ?? document.getElementById('main')
+  target?.focus()
+}
+
 /** What is around every page once somebody is signed in. */
 export function Shell({ children }: { children: ComponentChildren }) {
   const words = say(shellTexts)
@@ -202,6 +209,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <a class="skip" href="#main">
         {say(commonTexts).skip}
       </a>
+      <button type="button" class="skip" onClick={goToTable}>
+        {say(commonTexts).skipToTable}
+      </button>
       <header class="bar">
         <a class="brand" href="/">
           muster<i>.</i>

@@ -85,7 +85,8 @@ export function useResource<T>(
   return {
     ...(state.value.key === key ? { data, outside } : { data: null, outside: 0 }),
     failure,
-    isLoading,
+    // What was just asked for is on its way, before the effect has begun to fetch it.
+    isLoading: state.value.key === (key ?? '') ? isLoading : key !== null,
     reload: () => reloadRef.current(),
   }
 }

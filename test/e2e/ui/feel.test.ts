@@ -129,6 +129,14 @@ describe('the keyboard', () => {
     await page.getByText(/2 applied · 0 failed/).waitFor()
   })
 
+  test('passes the tools of a page by, to its table', async () => {
+    await page.goto('/')
+    await page.getByRole('row', { name: /gateway/ }).waitFor()
+    await page.getByRole('button', { name: 'Skip to the table' }).focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.evaluate(() => document.activeElement?.closest('tbody') !== null)).toBe(true)
+  })
+
   test('opens the palette anywhere, which finds pages and actions too', async () => {
     await page.goto('/alerts')
     await page.getByRole('heading', { name: 'Alerts', level: 1 }).waitFor()
@@ -150,6 +158,17 @@ describe('the keyboard', () => {
     await page.getByRole('option', { name: /Roll back gateway/ }).waitFor()
     await page.keyboard.press('Enter')
     await page.waitForURL(/history\?rollback=1/)
+    await page.goto('/')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('push gateway')
+    await page.getByRole('option', { name: /Propose a change to gateway/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/change$/)
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('freeze')
+    await page.getByRole('option', { name: /Settings: Freeze/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/settings\/freeze$/)
     await page.keyboard.press('Control+k')
     await page.keyboard.type('degraded')
     await page.keyboard.press('Enter')

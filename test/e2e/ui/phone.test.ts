@@ -39,6 +39,12 @@ describe('on a telephone', () => {
     await expect.poll(() => findBarriers(page)).toEqual([])
   })
 
+  test('nobody is told of keys that a telephone does not have', async () => {
+    await page.goto('/')
+    await page.locator('.narrow-row').first().waitFor()
+    await expect.poll(() => page.locator('header kbd').isVisible()).toBe(false)
+  })
+
   test('a row of the fleet says what tells a workload from its namesakes', async () => {
     await page.goto('/')
     await page.locator('.narrow-row').first().getByText('shop', { exact: true }).waitFor()

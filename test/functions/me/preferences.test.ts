@@ -30,12 +30,21 @@ describe('PUT /api/me/preferences', () => {
   it('refuses what it does not know, the theme first', async () => {
     const { token } = await signIn(ctx)
     for (const [body, error] of [
-      [{}, 'invalid theme'],
-      [{ theme: 'Dark', language: 'de' }, 'invalid theme'],
-      [{ theme: 'dark' }, 'invalid language'],
-      [{ theme: 'dark', language: 'EN' }, 'invalid language'],
+      [{}, { error: 'invalid theme', field: 'theme', reason: 'missing' }],
+      [{ language: 'fr' }, { error: 'invalid theme', field: 'theme', reason: 'missing' }],
+      [
+        { theme: 'Dark', language: 'de' },
+        { error: 'invalid theme', field: 'theme', reason: 'unknown' },
+      ],
+      [{ theme: 'dark' }, { error: 'invalid language', field: 'language', reason: 'missing' }],
+      [
+        { theme: 'dark', language: 'EN' },
+        { error: 'invalid language', reason: 'unknown' },
+      ],
     ] as const) {
-      expect(await save(token, body)).toMatchObject({ status: 400, json: { error } })
+      const answer = await save(token, body)
+      expect(answer).toMatchObject({ status: 400, json: error })
+      expect(answer.json).toMatchObject({ hint: expect.stringContaining('both each time') })
     }
   })
 

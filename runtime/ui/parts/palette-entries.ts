@@ -1,0 +1,158 @@
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { language, say } from '../i18n/define.ts'
+import { fleetTexts } from '../i18n/fleet.ts'
+import { sectionTexts } from '../i18n/settings-sections.ts'
+import { shellTexts } from '../i18n/shell.ts'
+import { matchesSearch, parseSearch } from '../logic/search.ts'
+import { listSections } from '../logic/settings-sections.ts'
+import { FLEET_FILTERS, type FleetFilter, nameOf, placeOf, readOnlyReason } from '../logic/workloads.ts'
+import { isConnectOpen } from '../state/connecting.ts'
+import { loadFleet, workloads } from '../state/fleet.ts'
+import { navigate, path } from '../state/router.ts'
+import { can, may, me, savePreferences, signOut } from '../state/session.ts'
+import { areKeysShown } from './keys.tsx'
+
+/** One thing that the palette offers. */
+export interface Entry {
+  text: string
+  kind: string
+  run: () => void
+}
+
+const WORKLOADS_MAX = 30
+
+const toAction = (text: string, run: () => void): Entry => ({
+  text,
+  kind: say(shellTexts).palette.action,
+  run,
+})
+
+const VERBS = ['rollBack', 'change', 'health', 'instances', 'configuration', 'history'] as const
+type Verb = (typeof VERBS)[number]
+/** The tab of a workload that each verb leads to. */
+const TABS: Record<Verb, string> = {
+  rollBack: 'history?rollback=1',
+  change: 'change',
+  health: 'health',
+  instances: 'instances',
+  configuration: 'configuration',
+  history: 'history',
+}
+
+/** Whether the reader may do this with the workload. */
+function isOffered(verb: Verb, workload: WorkloadRecord): boolean {
+  if (verb === 'change')
+    return may('workload:push_config') && can('config_safety.approvals') && readOnlyReason(workload) === null
+  if (verb === 'rollBack')
+    return (
+      may('workload:push_config') &&
+      can('config_safety.guided_rollback') &&
+      workload.current_config_push !== undefined
+    )
+  return true
+}
+
+const doWith = (verb: Verb, workload: WorkloadRecord): Entry => {
+  const place = placeOf(workload)
+  const name = place ? `${nameOf(workload)} · ${place}` : nameOf(workload)
+  return toAction(say(shellTexts).palette[verb](name), () =>
+    navigate(`/workloads/${workload.id}/${TABS[verb]}`),
+  )
+}
+
+/** What can be done with the workload whose page is open. */
+function listHere(): Entry[] {
+  const id = /^\/workloads\/([^/]+)/.exec(path.value)?.[1]
+  const workload = id === undefined ? undefined : workloads.get(decodeURIComponent(id))
+  if (workload === undefined) return []
+  return VERBS.filter((verb) => isOffered(verb, workload)).map((verb) => doWith(verb, workload))
+}
+
+/** What a verb before the name of a workload asks for, such as `push web-1`. */
+function listMeant(text: string): Entry[] {
+  const { verbs } = say(shellTexts).palette
+  const typed = text.trimStart().toLowerCase()
+  for (const verb of VERBS) {
+    const word = verbs[verb].find((known) => typed.startsWith(`${known} `))
+    const name = word === undefined ? '' : typed.slice(word.length).trim()
+    if (name !== '') return findWorkloads(name, (one) => isOffered(verb, one)).map((one) => doWith(verb, one))
+  }
+  return []
+}
+
+/** The workloads that a text finds, up to as many as a list shows. */
+function findWorkloads(text: string, fits: (workload: WorkloadRecord) => boolean): WorkloadRecord[] {
+  const terms = parseSearch(text)
+  const found: WorkloadRecord[] = []
+  for (const workload of workloads.values()) {
+    if (found.length >= WORKLOADS_MAX) break
+    if (fits(workload) && matchesSearch(workload, terms)) found.push(workload)
+  }
+  return found
+}
+
+/** The fleet, narrowed to what has one thing in common. */
+function listFilters(): Entry[] {
+  const words = say(fleetTexts)
+  return (Object.keys(FLEET_FILTERS) as FleetFilter[]).map((filter) =>
+    toAction(say(shellTexts).palette.fleet(words[filter]), () => navigate(`/?show=${filter}`)),
+  )
+}
+
+function listActions(): Entry[] {
+  const words = say(shellTexts)
+  if (!me.value) return []
+  const action = toAction
+  return [
+    ...listHere(),
+    ...listFilters(),
+    action(say(fleetTexts).connect, () => {
+      isConnectOpen.value = true
+    }),
+    action(words.palette.keys, () => {
+      areKeysShown.value = true
+    }),
+    action(words.palette.light, () => void savePreferences({ theme: 'light' })),
+    action(words.palette.dark, () => void savePreferences({ theme: 'dark' })),
+    action(words.palette.system, () => void savePreferences({ theme: 'system' })),
+    action(
+      words.palette.language,
+      () => void savePreferences({ language: language.value === 'en' ? 'fr' : 'en' }),
+    ),
+    action(words.palette.refresh, () => void loadFleet()),
+    action(words.signOut, () => void signOut()),
+  ]
+}
+
+/** What the palette offers for a text: what a verb means, pages, actions, and workloads. */
+export function listEntries(text: string, pages: readonly { href: string; text: string }[]): Entry[] {
+  const words = say(shellTexts)
+  const sections = say(sectionTexts)
+  const wanted = text.trim().toLowerCase()
+  const fits = (entry: Entry) => entry.text.toLowerCase().includes(wanted)
+  const toPage = (page: { href: string; text: string }): Entry => ({
+    text: page.text,
+    kind: words.palette.page,
+    run: () => navigate(page.href),
+  })
+  const settings = [
+    { href: '/settings', text: words.nav.settings },
+    ...listSections(may).map((id) => ({
+      href: `/settings/${id}`,
+      text: `${words.nav.settings}: ${sections[id]}`,
+    })),
+  ]
+  const fixed = [...[...pages, ...settings].map(toPage), ...listActions()].filter(fits)
+  if (wanted === '') return fixed
+  const found = findWorkloads(text, () => true).map((workload): Entry => {
+    const place = placeOf(workload)
+    return {
+      text: place ? `${nameOf(workload)} · ${place}` : nameOf(workload),
+      kind: words.palette.workload,
+      run: () => navigate(`/workloads/${workload.id}`),
+    }
+  })
+  // Entries that begin with what was typed come first.
+  const isBegun = (entry: Entry) => entry.text.toLowerCase().startsWith(wanted)
+  return [...listMeant(text), ...fixed.filter(isBegun), ...found, ...fixed.filter((entry) => !isBegun(entry))]
+}
