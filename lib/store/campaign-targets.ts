@@ -97,6 +97,7 @@ export interface CampaignTargetFilter {
   /** In this wave or an earlier one. */
   upToWave?: number
   groupKey?: string
+  workloadIds?: readonly string[]
 }
 
 /** Targets in the campaign's order. */
@@ -111,6 +112,7 @@ export async function listCampaignTargets(
      where campaign_id = $1 and ($2::text[] is null or state = any($2)) and ($3::text[] is null or verdict = any($3))
        and ($4::int is null or wave = $4) and ($5::text is null or group_key = $5)
        and ($6::int is null or position > $6) and ($8::int is null or wave <= $8)
+       and ($9::text[] is null or workload_id = any($9))
      order by position limit $7`,
     [
       campaignId,
@@ -121,6 +123,7 @@ export async function listCampaignTargets(
       after,
       limit,
       filter.upToWave ?? null,
+      filter.workloadIds ?? null,
     ],
   )
 }

@@ -6,11 +6,13 @@ export const emptyRun = (): CampaignRun => ({
   watched: new Set(),
   steady: new Map(),
   driftingSinceMs: new Map(),
+  drifted: [],
   offline: new Set(),
   busy: new Map(),
   leftAlone: new Set(),
   isStale: false,
   nextApproverLookMs: 0,
+  nextDriftLookMs: 0,
   nextOfflineLookMs: 0,
 })
 

@@ -1,6 +1,8 @@
-import { configHash } from '../../model/config-hash.ts'
+import { createHash } from 'node:crypto'
 import type { CampaignRules } from '../../store/campaigns.ts'
+import { inTurns, sortInTurns } from '../../turns.ts'
 import type { CampaignVerdict } from '../../wire/campaigns.ts'
+import { PLAN_TURN } from './turn.ts'
 
 /** The facts of a target that an approval of the plan covers. */
 export interface BoundTarget {
@@ -13,26 +15,32 @@ export interface BoundTarget {
 }
 
 /** Hash everything that an approval of a plan covers: whatever changes one of these makes another plan. */
-export function hashPlan(bound: {
+export async function hashPlan(bound: {
   /** Anything that identifies what the campaign carries; the planner gives the change as JSON. */
   changeHash: string
   rules: CampaignRules
   policyHash: string
   targets: readonly BoundTarget[]
-}): string {
+}): Promise<string> {
   const { waves, limits, maxInFlight, catchUpSeconds, windows, retryQuarantined } = bound.rules
-  const targets = [...bound.targets]
-    .sort((a, b) => (a.workloadId < b.workloadId ? -1 : 1))
-    .map(({ workloadId, verdict, baseHash, resultHash, isProduction, wave }) => [
+  const head = JSON.stringify([
+    'muster-campaign-plan.v1',
+    bound.changeHash,
+    ...[waves, limits, maxInFlight, catchUpSeconds, windows, retryQuarantined],
+    bound.policyHash,
+  ])
+  // The SHA-256 of one JSON list, the last item of which is the list of the targets, piece by piece.
+  const hash = createHash('sha256').update(`${head.slice(0, -1)},[`)
+  const targets = await sortInTurns(bound.targets, PLAN_TURN, (a, b) =>
+    a.workloadId < b.workloadId ? -1 : 1,
+  )
+  let comma = ''
+  for await (const some of inTurns(targets, PLAN_TURN)) {
+    const rows = some.map(({ workloadId, verdict, baseHash, resultHash, isProduction, wave }) => [
       ...[workloadId, verdict, baseHash, resultHash, isProduction, wave],
     ])
-  return configHash(
-    JSON.stringify([
-      'muster-campaign-plan.v1',
-      bound.changeHash,
-      ...[waves, limits, maxInFlight, catchUpSeconds, windows, retryQuarantined],
-      bound.policyHash,
-      targets,
-    ]),
-  )
+    hash.update(`${comma}${JSON.stringify(rows).slice(1, -1)}`)
+    comma = ','
+  }
+  return hash.update(']]').digest('hex')
 }

@@ -1,17 +1,19 @@
 import type { Workload } from '../../fleet/state/model.ts'
-import { clusterOf, environmentOf } from '../../model/labels.ts'
 import { placeOf } from '../../model/places.ts'
 import { isSelected, toSelectable } from '../../selectors/selector.ts'
 import { replaceCampaignTargets, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { keepPlan, type StoredCampaign } from '../../store/campaigns.ts'
-import { nextTurn } from '../../turns.ts'
-import type { CampaignPlan, CampaignWave } from '../../wire/campaigns.ts'
+import { mapInTurns, nextTurn } from '../../turns.ts'
+import type { CampaignWave } from '../../wire/campaigns.ts'
+import type { Selector } from '../../wire/selectors.ts'
 import { CampaignJudge, JudgeBusy, type Judgement } from '../judge/judge.ts'
 import { type CampaignParts, hashPolicy } from '../judge/parts.ts'
 import { listMeant } from '../judge/scope.ts'
 import { sideBySide } from '../run/side-by-side.ts'
 import { ChangeGroups } from './groups.ts'
 import { hashPlan } from './plan-hash.ts'
+import { summarise } from './summary.ts'
+import { PLAN_TURN } from './turn.ts'
 import { assignWaves, orderTargets, wavesFor } from './waves.ts'
 
 /** How many workloads have been judged, of how many. */
@@ -33,9 +35,6 @@ const TURN = 20
 const SIDE_BY_SIDE = 4
 const BUSY_MS = 200
 const BUSY_TRIES = 50
-
-/** Names of environments, and of clusters, that a plan lists at most. */
-const NAMES_MAX = 50
 
 /** Makes plans, one for each campaign at a time. */
 export class CampaignPlanner {
@@ -97,18 +96,21 @@ export class CampaignPlanner {
     })
     const hasProduction = planned.some(({ judgement }) => isPushed(judgement) && judgement.isProduction)
     const waves = wavesFor(campaign.rules.waves, hasProduction)
-    const targets = toTargets(campaign, planned, waves)
+    const targets = await toTargets(campaign, planned, waves)
     const policyHash = hashPolicy(config.policy)
-    const planHash = hashPlan({
+    const bound = {
       changeHash: JSON.stringify(campaign.change),
       rules: campaign.rules,
       policyHash,
       targets,
-    })
+    }
+    const planHash = await hashPlan(bound)
     const now = clock.now()
     const isCut = campaign.scope.cut_to !== undefined
+    const workloads = new Map(planned.map(({ workload }) => [workload.id, workload]))
+    const workloadOf = (id: string) => workloads.get(id)!
     const plan = {
-      ...summarise(waves, planned, targets, now),
+      ...(await summarise(waves, targets, workloadOf, now)),
       ...(isCut ? { outside_scope_count: outsideCount } : {}),
     }
     await db.transaction('campaign.plan', async (tx) => {
@@ -164,28 +166,28 @@ const excluded = ({ activeHash }: Workload): Judgement => ({
   isProduction: false,
 })
 
-function toTargets(
+async function toTargets(
   campaign: StoredCampaign,
   planned: readonly Planned[],
   waves: readonly CampaignWave[],
-): StoredCampaignTarget[] {
-  const ordered = orderTargets(campaign.id, planned)
+): Promise<StoredCampaignTarget[]> {
+  const ordered = await orderTargets(campaign.id, planned)
   // Workloads with an instance that can take the config come first: a first wave of workloads that are away would try
   // nothing out.
   const pushed = [
     ...ordered.filter(({ judgement }) => judgement.verdict === 'changes'),
     ...ordered.filter(({ judgement }) => judgement.verdict === 'offline'),
   ]
-  const found = assignWaves(pushed, waves, ({ workload }, selector) =>
-    isSelected(toSelectable(workload), selector),
-  )
+  const isIn = ({ workload }: Planned, selector: Selector) => isSelected(toSelectable(workload), selector)
+  const found = await assignWaves(pushed, waves, isIn)
   const waveOf = new Map(pushed.map(({ workloadId }, index) => [workloadId, found[index]!]))
-  return ordered.map(({ workload, judgement, groupKey }, position) => ({
+  const positions = new Map(ordered.map(({ workloadId }, position) => [workloadId, position]))
+  return mapInTurns(ordered, PLAN_TURN, ({ workload, judgement, groupKey }) => ({
     campaignId: campaign.id,
     workloadId: workload.id,
     workloadName: workload.displayName,
     workloadPlace: placeOf(workload.fingerprintKeys),
-    position,
+    position: positions.get(workload.id)!,
     wave: waveOf.get(workload.id) ?? null,
     verdict: judgement.verdict,
     reason: judgement.reason,
@@ -206,53 +208,4 @@ function toTargets(
     startedAt: null,
     endedAt: null,
   }))
-}
-
-function summarise(
-  waves: readonly CampaignWave[],
-  planned: readonly Planned[],
-  targets: readonly StoredCampaignTarget[],
-  now: Date,
-): CampaignPlan {
-  const pushed = planned.filter(({ judgement }) => isPushed(judgement))
-  const rows = targets.filter(({ wave }) => wave !== null)
-  const sum = (some: readonly StoredCampaignTarget[]) =>
-    some.reduce((count, { instanceCount }) => count + instanceCount, 0)
-  return {
-    planned_at: now.toISOString(),
-    verdicts: count(planned.map(({ judgement }) => judgement.verdict)),
-    refused: count(
-      planned.flatMap(({ judgement }) =>
-        judgement.verdict === 'refused' || judgement.verdict === 'held' ? (judgement.reason ?? []) : [],
-      ),
-    ),
-    target_count: rows.length,
-    instance_count: sum(rows),
-    production_count: rows.filter(({ isProduction }) => isProduction).length,
-    no_way_back_count: rows.filter(({ baseHash }) => baseHash === null).length,
-    environments: names(pushed.map(({ workload: w }) => environmentOf(w.trustedLabels, w.labels))),
-    clusters: names(pushed.map(({ workload: w }) => clusterOf(w.trustedLabels, w.labels))),
-    group_count: new Set(rows.map(({ groupKey }) => groupKey)).size,
-    waves: waves.map(({ dwell_seconds = 0 }, index) => {
-      const members = rows.filter(({ wave }) => wave === index)
-      return {
-        target_count: members.length,
-        instance_count: sum(members),
-        production_count: members.filter(({ isProduction }) => isProduction).length,
-        dwell_seconds,
-      }
-    }),
-  }
-}
-
-const names = (all: readonly string[]): string[] =>
-  [...new Set(all)]
-    .filter((name) => name !== '')
-    .sort()
-    .slice(0, NAMES_MAX)
-
-function count(words: readonly string[]): Record<string, number> {
-  const counts: Record<string, number> = {}
-  for (const word of words) counts[word] = (counts[word] ?? 0) + 1
-  return counts
 }

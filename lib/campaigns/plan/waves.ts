@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 import { STANDARD_WAVES } from '../../model/campaign-rules.ts'
+import { inTurns, mapInTurns, sortInTurns } from '../../turns.ts'
 import type { CampaignWave } from '../../wire/campaigns.ts'
+import type { Selector } from '../../wire/selectors.ts'
+import { PLAN_TURN } from './turn.ts'
 
 /**
  * The waves of a campaign. One that changes production workloads begins with a wave of one workload, which is added
@@ -15,15 +18,16 @@ export function wavesFor(asked: readonly CampaignWave[], hasProduction: boolean)
  * Put a campaign's targets in its order: by a hash of campaign and workload id, so that it is the same whenever it is
  * asked for, and another for each campaign.
  */
-export function orderTargets<T extends { workloadId: string }>(
+export async function orderTargets<T extends { workloadId: string }>(
   campaignId: string,
   targets: readonly T[],
-): T[] {
-  const keyed = targets.map((target) => ({
+): Promise<T[]> {
+  const keyed = await mapInTurns(targets, PLAN_TURN, (target) => ({
     target,
     key: createHash('sha256').update(`${campaignId}\0${target.workloadId}`).digest('hex'),
   }))
-  return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ target }) => target)
+  const ordered = await sortInTurns(keyed, PLAN_TURN, (a, b) => (a.key < b.key ? -1 : 1))
+  return ordered.map(({ target }) => target)
 }
 
 /**
@@ -31,24 +35,27 @@ export function orderTargets<T extends { workloadId: string }>(
  * targets that its selector selects until it is full, and without a size all of them; the last takes the rest. A
  * percentage is of all targets, rounded up.
  */
-export function assignWaves<T>(
+export async function assignWaves<T>(
   targets: readonly T[],
   waves: readonly CampaignWave[],
-  isInSelector: (target: T, selector: NonNullable<CampaignWave['selector']>) => boolean,
-): number[] {
+  isInSelector: (target: T, selector: Selector) => boolean,
+): Promise<number[]> {
   const last = waves.length - 1
   const found = targets.map(() => last)
   const isFree = targets.map(() => true)
-  waves.slice(0, last).forEach((wave, index) => {
+  for (const [index, wave] of waves.slice(0, last).entries()) {
     let room = sizeOf(wave, targets.length)
-    targets.forEach((target, at) => {
-      if (room === 0 || !isFree[at]) return
-      if (wave.selector !== undefined && !isInSelector(target, wave.selector)) return
-      found[at] = index
-      isFree[at] = false
-      room--
-    })
-  })
+    for await (const some of inTurns(targets.entries(), PLAN_TURN)) {
+      if (room === 0) break
+      for (const [at, target] of some) {
+        if (room === 0 || !isFree[at]) continue
+        if (wave.selector !== undefined && !isInSelector(target, wave.selector)) continue
+        found[at] = index
+        isFree[at] = false
+        room--
+      }
+    }
+  }
   return found
 }
 

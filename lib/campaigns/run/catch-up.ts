@@ -2,7 +2,7 @@ import type { Workload } from '../../fleet/state/model.ts'
 import { listCampaignTargets } from '../../store/campaign-targets.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
-import { chooseNext, roomIn } from './choose.ts'
+import { BATCH, chooseNext, roomIn } from './choose.ts'
 import type { CampaignRun } from './run.ts'
 import { startThese } from './start-step.ts'
 import { isInWindow } from './windows.ts'
@@ -38,13 +38,13 @@ export async function catchUp(
   if (!isInWindow(campaign.rules.windows, clock.now())) return false
   const room = roomIn(run, campaign.rules.maxInFlight)
   if (room <= 0) return false
-  const back = new Set([...run.offline].filter((id) => isBack(fleet.workload(id))))
-  if (back.size === 0) return false
-  const page = { after: null, limit: run.offline.size }
-  const rows = await listCampaignTargets(db, campaign.id, { states: ['offline'] }, page)
+  const back = [...run.offline].filter((id) => isBack(fleet.workload(id)))
+  if (back.length === 0) return false
   // The turn of later waves has not come yet.
-  const hasTurn = (wave: number | null) => campaign.status === 'done' || wave! <= campaign.wave
-  const due = rows.filter(({ workloadId, wave }) => back.has(workloadId) && hasTurn(wave))
+  const turn = campaign.status === 'done' ? {} : { upToWave: campaign.wave }
+  const filter = { states: ['offline'] as const, workloadIds: back, ...turn }
+  const page = { after: null, limit: BATCH + run.busy.size }
+  const due = await listCampaignTargets(db, campaign.id, filter, page)
   return startThese(parts, campaign, run, chooseNext(due, run, { room, nowMs: clock.monotonicMs() }))
 }
 

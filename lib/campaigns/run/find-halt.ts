@@ -2,6 +2,7 @@ import type { Workload } from '../../fleet/state/model.ts'
 import { countDrifted } from '../../fleet/views/drifted.ts'
 import { listCampaignTargets, listFailureCauses } from '../../store/campaign-targets.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
+import { inTurns } from '../../turns.ts'
 import type { CampaignHalt, CampaignTargetState } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { reachOfCampaign } from '../judge/scope.ts'
@@ -99,20 +100,34 @@ export async function findUntriedHalt(
  * How long a target has to drift before it counts: an instance that joins runs something else until it has its config.
  */
 const DRIFT_MS = 30_000
+/** How often the drift of all targets is looked at, and at how many before other work has a turn. */
+const DRIFT_LOOK_MS = 1_000
+const DRIFT_CHUNK = 250
 
 /**
- * The targets that have drifted for so long. One whose config somebody changed since is not held to what the campaign
- * brought.
+ * The targets that have drifted for so long, as of a moment ago: there may be thousands, and a campaign takes many steps
+ * a second. One whose config somebody changed since is not held to what the campaign brought.
  */
-function findDrifted({ clock, fleet }: CampaignParts, { steady, driftingSinceMs }: CampaignRun): string[] {
+export async function findDrifted(
+  { clock, fleet }: Pick<CampaignParts, 'clock' | 'fleet'>,
+  run: CampaignRun,
+): Promise<readonly string[]> {
   const nowMs = clock.monotonicMs()
-  for (const [id, hash] of steady) {
-    const workload = fleet.workload(id)
-    const isDrifting = workload !== null && workload.activeHash === hash && countDrifted(fleet, workload) > 0
-    if (!isDrifting) driftingSinceMs.delete(id)
-    else if (!driftingSinceMs.has(id)) driftingSinceMs.set(id, nowMs)
-  }
-  return [...driftingSinceMs].flatMap(([id, sinceMs]) => (nowMs - sinceMs >= DRIFT_MS ? id : []))
+  if (nowMs < run.nextDriftLookMs) return run.drifted
+  const { driftingSinceMs } = run
+  const drifted: string[] = []
+  for await (const some of inTurns(run.steady, DRIFT_CHUNK))
+    for (const [id, hash] of some) {
+      const workload = fleet.workload(id)
+      const isDrifting =
+        workload !== null && workload.activeHash === hash && countDrifted(fleet, workload) > 0
+      if (!isDrifting) driftingSinceMs.delete(id)
+      else if (!driftingSinceMs.has(id)) driftingSinceMs.set(id, nowMs)
+      else if (nowMs - driftingSinceMs.get(id)! >= DRIFT_MS) drifted.push(id)
+    }
+  run.drifted = drifted
+  run.nextDriftLookMs = nowMs + DRIFT_LOOK_MS
+  return drifted
 }
 
 /** Why a campaign may not go on; null when it may. */
@@ -125,7 +140,7 @@ export async function findHalt(
   const lapsed = await findLapseHalt(parts, campaign, run)
   if (lapsed !== null) return lapsed
   const unhealthy = [...run.watched].filter((id) => isUnwell(parts.fleet.workload(id)))
-  const drifted = findDrifted(parts, run)
+  const drifted = await findDrifted(parts, run)
   const { id, rules, raised, wave, plan } = campaign
   const passed = findPassedLimit({
     wave,

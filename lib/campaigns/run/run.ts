@@ -1,6 +1,11 @@
 import { timeOfUuidv7 } from '../../ids.ts'
 import { listTakenBack } from '../../store/auto-apply-roll-back.ts'
-import { countCampaignTargets, listCampaignTargets } from '../../store/campaign-targets.ts'
+import {
+  countCampaignTargets,
+  listCampaignTargets,
+  type StoredCampaignTarget,
+} from '../../store/campaign-targets.ts'
+import type { CampaignTargetState } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import type { StateCounts } from './limits.ts'
 
@@ -30,6 +35,8 @@ export interface CampaignRun {
   steady: Map<string, string>
   /** Since when workloads of these have drifted; monotonic. */
   driftingSinceMs: Map<string, number>
+  /** Those of them that had drifted for long when they were last looked at. */
+  drifted: readonly string[]
   /** Targets that are away, in the campaign's order. */
   offline: Set<string>
   /** Workloads that are busy with something else: since when, and when they are looked at again; monotonic. */
@@ -43,12 +50,15 @@ export interface CampaignRun {
    * Whether this may differ from the database, after an error or a commit of unknown outcome, and is to be read again.
    */
   isStale: boolean
-  /** When approvers, and targets that are away, are looked at again; monotonic. */
+  /** When approvers, drift, and targets that are away, are looked at again; monotonic. */
   nextApproverLookMs: number
+  nextDriftLookMs: number
   nextOfflineLookMs: number
 }
 
 const ROWS_MAX = 100_000
+/** Targets that are read at once: other work goes on between two pages. */
+const PAGE = 500
 
 /**
  * Read the run of a campaign from the database. Which workloads are busy is not stored; it is taken over from the
@@ -60,11 +70,10 @@ export async function loadRun(
   former: CampaignRun | undefined,
 ): Promise<CampaignRun> {
   const nowMs = clock.monotonicMs()
-  const read = (states: Parameters<typeof listCampaignTargets>[2]['states'] & {}) =>
-    listCampaignTargets(db, campaignId, { states }, { after: null, limit: ROWS_MAX })
-  const open = await read(['started', 'rolling_back'])
-  const applied = await read(['applied'])
-  const offline = await read(['offline'])
+  const read = (...states: CampaignTargetState[]) => readAll(db, campaignId, states)
+  const open = await read('started', 'rolling_back')
+  const applied = await read('applied')
+  const offline = await read('offline')
   const byItself = await listTakenBack(db, campaignId, ['rolling_back'], ROWS_MAX)
   /** The age of a push, from its id: what is taken back was itself started long before. */
   const startOf = (pushId: string) =>
@@ -102,12 +111,29 @@ export async function loadRun(
       ),
     ),
     driftingSinceMs: former?.driftingSinceMs ?? new Map(),
+    drifted: [],
     offline: new Set(offline.map(({ workloadId }) => workloadId)),
     busy: former?.busy ?? new Map(),
     leftAlone: new Set(),
     isStale: false,
     nextApproverLookMs: 0,
+    nextDriftLookMs: 0,
     nextOfflineLookMs: 0,
+  }
+}
+
+/** All targets in these states, read page by page. */
+async function readAll(
+  db: CampaignParts['db'],
+  campaignId: string,
+  states: readonly CampaignTargetState[],
+): Promise<StoredCampaignTarget[]> {
+  const all: StoredCampaignTarget[] = []
+  for (;;) {
+    const after = all.at(-1)?.position ?? null
+    const page = await listCampaignTargets(db, campaignId, { states }, { after, limit: PAGE })
+    all.push(...page)
+    if (page.length < PAGE) return all
   }
 }
 

@@ -163,7 +163,7 @@ describe('waves', () => {
     const takeover = { change: { kind: 'text', yaml: configYaml(2), takeover: true } }
     const { json } = await call('POST', '', asked(takeover))
     const { id } = json as CampaignRecord
-    const last = orderTargets(id, agents).at(-1)!
+    const last = (await orderTargets(id, agents)).at(-1)!
     const host = `vm-${agents.indexOf(last) + 1}`
     const first = {
       selector: { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: [host] }] },
@@ -179,7 +179,7 @@ describe('waves', () => {
   it('begin with workloads that are there: who is away tries nothing out', async () => {
     const { json } = await call('POST', '', asked({ waves: [{ count: 1 }, {}] }))
     const { id } = json as CampaignRecord
-    const ordered = orderTargets(id, agents)
+    const ordered = await orderTargets(id, agents)
     for (const agent of ordered.slice(0, 3)) leave(agent)
     await ctx.advance(200_000)
     await approve(id)
@@ -336,7 +336,7 @@ describe('the first wave', () => {
 
   it('halts the campaign where its workload went away at its turn: nothing was tried out', async () => {
     const id = await approved({ waves: [{ count: 1 }, {}] })
-    const canary = orderTargets(id, agents)[0]!
+    const canary = (await orderTargets(id, agents))[0]!
     leave(canary)
     await ctx.advance(200_000)
     expect((await call('POST', `/${id}/start`)).status).toBe(200)
@@ -350,7 +350,7 @@ describe('the first wave', () => {
     'halts it too where who went away is waited for %i s, less than the wave is watched',
     async (seconds) => {
       const id = await approved({ waves: [{ count: 1 }, {}], catch_up_seconds: seconds })
-      const canary = orderTargets(id, agents)[0]!
+      const canary = (await orderTargets(id, agents))[0]!
       leave(canary)
       await ctx.advance(200_000)
       expect((await call('POST', `/${id}/start`)).status).toBe(200)
@@ -364,7 +364,7 @@ describe('the first wave', () => {
 
   it('goes on without it where an operator says so, and with it when it comes back', async () => {
     const id = await approved({ waves: [{ count: 1 }, {}] })
-    const canary = orderTargets(id, agents)[0]!
+    const canary = (await orderTargets(id, agents))[0]!
     leave(canary)
     await ctx.advance(200_000)
     await call('POST', `/${id}/start`)
@@ -392,7 +392,7 @@ describe('a target that applied', () => {
     await work()
     applyAll()
     await work(300)
-    const canary = orderTargets(id, agents)[0]!
+    const canary = (await orderTargets(id, agents))[0]!
     canary.lose()
     for (let n = 0; n < 4; n++) await work(120_000)
     expect(await record(id)).toMatchObject({
@@ -410,7 +410,7 @@ describe('drift', () => {
     await work()
     applyAll()
     await work(300)
-    const canary = orderTargets(id, agents)[0]!
+    const canary = (await orderTargets(id, agents))[0]!
     // It comes back by itself: that is no drift yet.
     canary.apply(ELSE)
     await work(10_000)
@@ -430,7 +430,7 @@ describe('drift', () => {
 
   it('of a target that drifted before its start does not count, also after a restart', async () => {
     const id = await approved({ waves: [{ count: 1, dwell_seconds: 3_600 }, {}] })
-    const canary = orderTargets(id, agents)[0]!
+    const canary = (await orderTargets(id, agents))[0]!
     canary.apply(ELSE)
     await ctx.advance(300)
     expect((await call('POST', `/${id}/start`)).status).toBe(200)

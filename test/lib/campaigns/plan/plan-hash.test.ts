@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { type BoundTarget, hashPlan } from '../../../../lib/campaigns/plan/plan-hash.ts'
+import { configHash } from '../../../../lib/model/config-hash.ts'
 
 const TARGETS: readonly BoundTarget[] = ['a', 'b'].map((workloadId) => ({
   workloadId,
@@ -25,8 +26,16 @@ const withTarget = (more: Partial<BoundTarget>): Bound => ({
   targets: [{ ...TARGETS[0]!, ...more }, TARGETS[1]!],
 })
 
-it('is the same in whatever order the targets come', () => {
-  expect(hashPlan({ ...PLAN, targets: [...TARGETS].reverse() })).toBe(hashPlan(PLAN))
+it('is the same in whatever order the targets come', async () => {
+  expect(await hashPlan({ ...PLAN, targets: [...TARGETS].reverse() })).toBe(await hashPlan(PLAN))
+})
+
+it('is the same as when plans were hashed in one piece: approvals of that time hold', async () => {
+  const many = Array.from({ length: 600 }, (_, n) => ({ ...TARGETS[0]!, workloadId: `w${1_000 + n}` }))
+  const rows = many.map(({ workloadId }) => [workloadId, 'changes', 'b', 'r', false, 0])
+  const rules = [[{}], { failed: 1 }, 500, 60, [], false]
+  const whole = JSON.stringify(['muster-campaign-plan.v1', 'c', ...rules, 'p', rows])
+  expect(await hashPlan({ ...PLAN, targets: many })).toBe(configHash(whole))
 })
 
 it.each<[string, Bound]>([
@@ -44,6 +53,6 @@ it.each<[string, Bound]>([
   ['a result', withTarget({ resultHash: 'other' })],
   ['whether a target is production', withTarget({ isProduction: true })],
   ['the wave of a target', withTarget({ wave: 1 })],
-])('is another when this changes: %s', (_, changed) => {
-  expect(hashPlan(changed)).not.toBe(hashPlan(PLAN))
+])('is another when this changes: %s', async (_, changed) => {
+  expect(await hashPlan(changed)).not.toBe(await hashPlan(PLAN))
 })

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import type { CampaignParts } from '../../../lib/campaigns/judge/parts.ts'
+import { hashPlan } from '../../../lib/campaigns/plan/plan-hash.ts'
+import { summarise } from '../../../lib/campaigns/plan/summary.ts'
+import { assignWaves, orderTargets } from '../../../lib/campaigns/plan/waves.ts'
+import { findDrifted } from '../../../lib/campaigns/run/find-halt.ts'
+import type { Workload } from '../../../lib/fleet/state/model.ts'
+import type { StoredCampaignTarget } from '../../../lib/store/campaign-targets.ts'
+import { storeContents } from '../../../lib/store/config-contents.ts'
+import type { Db } from '../../../lib/store/db.ts'
+import { emptyRun } from '../../support/campaign-run.ts'
+import { fakeClock } from '../../support/fakes.ts'
+
+const COUNT = 1_000
+/** Turns of other work that a thousand targets leave at least. */
+const TURNS = 3
+
+/** Do some work and count how often other work had a turn meanwhile. */
+async function countTurns(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0
+  let isOver = false
+  const other = () => {
+    if (isOver) return
+    turns++
+    setImmediate(other)
+  }
+  setImmediate(other)
+  await work()
+  isOver = true
+  return turns
+}
+
+const target = (n: number) =>
+  ({
+    workloadId: `w${n}`,
+    verdict: 'changes',
+    reason: null,
+    wave: 0,
+    baseHash: 'b',
+    resultHash: 'r',
+    isProduction: false,
+    instanceCount: 1,
+    groupKey: 'g',
+  }) as StoredCampaignTarget
+const targets = Array.from({ length: COUNT }, (_, n) => target(n))
+const workload = { labels: {}, trustedLabels: {}, activeHash: 'r', active: null, rollout: null }
+const rules = {
+  waves: [],
+  limits: {},
+  maxInFlight: 500,
+  catchUpSeconds: 60,
+  windows: [],
+  retryQuarantined: false,
+}
+
+describe('a campaign of many targets leaves other work its turns', () => {
+  it.each<[string, () => Promise<unknown>]>([
+    ['when they are put in order', () => orderTargets('c1', targets)],
+    ['when they are given waves', () => assignWaves(targets, [{ percentage: 100 }, {}], () => true)],
+    ['when the plan is hashed', () => hashPlan({ changeHash: 'c', rules, policyHash: 'p', targets })],
+    [
+      'when the plan is counted',
+      () => summarise([{}], targets, () => workload as unknown as Workload, new Date(0)),
+    ],
+    [
+      'when their drift is looked at',
+      () => {
+        const run = emptyRun()
+        for (const { workloadId } of targets) run.steady.set(workloadId, 'r')
+        const fleet = { workload: () => workload } as unknown as CampaignParts['fleet']
+        return findDrifted({ clock: fakeClock(), fleet }, run)
+      },
+    ],
+  ])('%s', async (_, work) => {
+    expect(await countTurns(work)).toBeGreaterThanOrEqual(TURNS)
+  })
+})
+
+it('stores the texts of many pushes by statements of a bounded size, as one parameter each', async () => {
+  const sent: (readonly unknown[])[] = []
+  const db = {
+    query: async () => [],
+    execute: async (_: string, params: readonly unknown[]) => sent.push(params),
+  } as unknown as Db
+  const contents = Array.from({ length: 50 }, (_, n) => ({
+    hash: `h${n}`,
+    body: `"${n}"\n`.repeat(8_000),
+    components: [],
+  }))
+  await storeContents(db, contents, new Date(0))
+  expect(sent.length).toBeGreaterThan(1)
+  for (const params of sent) expect(params.some(Array.isArray)).toBe(false)
+  const stored = sent.flatMap(([json]) => JSON.parse(String(json)) as { hash: string; body: string }[])
+  expect(new Map(stored.map(({ hash, body }) => [hash, body]))).toEqual(
+    new Map(contents.map(({ hash, body }) => [hash, body])),
+  )
+  const longest = Math.max(...sent.map(([json]) => String(json).length))
+  expect(longest).toBeLessThan(1024 * 1024)
+})
