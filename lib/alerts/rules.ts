@@ -47,7 +47,20 @@ export interface InstanceFacts {
   /** `unknown`: it can report its health and has not done so yet. */
   health: 'healthy' | 'unhealthy' | 'unknown'
   unhealthySinceMs: number | null
+  /** Its pod, or its id where it has none. */
+  name: string
+  /** Why it is unhealthy, in muster's own words; null where it does not say. Asked of few instances. */
+  fault: () => Fault | null
 }
+
+/** Why an instance is unhealthy: a stable code, and its title in English. */
+export interface Fault {
+  cause: string
+  title: string
+}
+
+/** Instances that an alert names. */
+const NAMED_MAX = 3
 
 /** The live instances of a workload, counted for the rules: a workload may have very many. */
 export interface InstanceCounts {
@@ -61,9 +74,14 @@ export interface InstanceCounts {
   overdueFailed: number
   /** What the first overdue one is assigned; empty when none is overdue. */
   overdueHash: string
+  /** Some of the overdue ones. */
+  overdueNames: string[]
   unhealthy: number
   /** Those that have been unhealthy for `UNHEALTHY_DELAY_MS` or longer. */
   unhealthyLong: number
+  /** Some of these, and why the first one that says so is unhealthy. */
+  unhealthyNames: string[]
+  fault: Fault | null
   healthUnknown: number
 }
 
@@ -75,8 +93,11 @@ export const countNone = (): InstanceCounts => ({
   overdue: 0,
   overdueFailed: 0,
   overdueHash: '',
+  overdueNames: [],
   unhealthy: 0,
   unhealthyLong: 0,
+  unhealthyNames: [],
+  fault: null,
   healthUnknown: 0,
 })
 
@@ -88,12 +109,16 @@ export function countInstance(counts: InstanceCounts, instance: InstanceFacts, n
   if (instance.health !== 'unhealthy') return
   counts.unhealthy++
   const { unhealthySinceMs: sinceMs } = instance
-  if (sinceMs !== null && nowMs - sinceMs >= UNHEALTHY_DELAY_MS) counts.unhealthyLong++
+  if (sinceMs === null || nowMs - sinceMs < UNHEALTHY_DELAY_MS) return
+  counts.unhealthyLong++
+  if (counts.unhealthyNames.length >= NAMED_MAX) return
+  counts.unhealthyNames.push(cutName(instance.name))
+  counts.fault ??= instance.fault()
 }
 
 function countForDrift(
   counts: InstanceCounts,
-  { assignedHash, reported, assignedSinceMs }: InstanceFacts,
+  { assignedHash, reported, assignedSinceMs, name }: InstanceFacts,
   nowMs: number,
 ): void {
   const standing = standingOf(assignedHash, reported)
@@ -102,6 +127,7 @@ function countForDrift(
   if (standing === 'agrees' || standing === 'unknown') return
   if (nowMs - assignedSinceMs < DRIFT_DELAY_MS[standing]) return
   if (counts.overdue === 0) counts.overdueHash = assignedHash ?? ''
+  if (counts.overdueNames.length < NAMED_MAX) counts.overdueNames.push(cutName(name))
   counts.overdue++
   if (standing === 'failed') counts.overdueFailed++
 }
@@ -181,8 +207,10 @@ const UNKNOWN: Cause = { kind: 'unknown' }
 /** Longer names are cut in messages, which travel to other systems. */
 const NAME_LENGTH_MAX = 120
 
+const cutName = (name: string): string => [...name].slice(0, NAME_LENGTH_MAX).join('')
+
 function nameOf(facts: WorkloadFacts): string {
-  const name = [...facts.displayName].slice(0, NAME_LENGTH_MAX).join('')
+  const name = cutName(facts.displayName)
   return name === '' ? `Workload ${facts.workloadId}` : `Workload ${facts.workloadId} (${name})`
 }
 
@@ -205,20 +233,30 @@ function judgeDrift(facts: WorkloadFacts): Cause {
   const { total, judged, agreeing, overdue } = facts.instances
   // Without a live instance nothing is known: an alert from before stays as it is.
   if (total === 0) return UNKNOWN
-  if (overdue > 0) return { kind: 'present', message: driftMessage(facts) }
+  if (overdue > 0) {
+    const { overdueFailed, overdueHash, overdueNames } = facts.instances
+    const details = { config_hash: overdueHash, overdue, judged, failed: overdueFailed }
+    const instances = overdueNames.join(', ')
+    return { kind: 'present', message: driftMessage(facts), details: { ...details, instances } }
+  }
   return agreeing === judged ? ABSENT : UNKNOWN
 }
 
 function judgeUnhealthy(facts: WorkloadFacts): Cause {
-  const { total, unhealthy, unhealthyLong: long, healthUnknown } = facts.instances
+  const { total, unhealthy, unhealthyLong: long, healthUnknown, unhealthyNames, fault } = facts.instances
   if (total === 0) return UNKNOWN
   const limit = UNHEALTHY_SHARE * total
   if (long >= limit) {
     const instances = `${total} live ${total === 1 ? 'instance' : 'instances'}`
     return {
       kind: 'present',
-      message: `${nameOf(facts)} has been unhealthy on ${long} of ${instances} for a minute or longer`,
-      details: { unhealthy: long, total },
+      message: `${nameOf(facts)} has been unhealthy on ${long} of ${instances} for a minute or longer${fault === null ? '' : `: ${fault.title}`}`,
+      details: {
+        unhealthy: long,
+        total,
+        instances: unhealthyNames.join(', '),
+        ...(fault === null ? {} : { cause: fault.cause, cause_title: fault.title }),
+      },
     }
   }
   return unhealthy + healthUnknown < limit ? ABSENT : UNKNOWN
@@ -272,7 +310,8 @@ function judgeVersion(facts: WorkloadFacts, settings: RuleSettings): Cause {
   const { minAgentVersion } = settings
   if (!isVersionOutdated(facts.version, minAgentVersion)) return ABSENT
   const message = `${nameOf(facts)} version ${facts.version.trim().slice(0, 64)} is below minimum ${minAgentVersion.trim()}`
-  return { kind: 'present', message }
+  const details = { version: facts.version.trim().slice(0, 64), minimum: minAgentVersion.trim() }
+  return { kind: 'present', message, details }
 }
 
 /** What each rule says about one workload. */

@@ -1,13 +1,15 @@
+import { classifyAgentError } from '../configs/redact/agent-error.ts'
 import { canReport, isCapable } from '../fleet/decide/abilities.ts'
 import { judgeAftermath } from '../fleet/decide/aftermath.ts'
 import { toReportedConfig } from '../fleet/decide/standing.ts'
 import { judgeHealth } from '../fleet/decide/status.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
-import { AGENT_CAPABILITIES } from '../opamp/report.ts'
+import { AGENT_CAPABILITIES, type HealthNode } from '../opamp/report.ts'
 import { inTurns } from '../turns.ts'
 import {
   countInstance,
+  type Fault,
   type HaltedRollout,
   type InstanceCounts,
   type InstanceFacts,
@@ -86,6 +88,26 @@ function toHealth({ health, capabilities }: Instance): InstanceFacts['health'] {
   return judgeHealth(health) === 'healthy' ? 'healthy' : 'unhealthy'
 }
 
+/** Parts of one instance's health that are looked at for its fault. */
+const HEALTH_NODES_MAX = 1_000
+
+/** What the first unhealthy part without an unhealthy part of its own says, as muster classifies it. */
+function findFault(health: HealthNode | null): Fault | null {
+  let left = HEALTH_NODES_MAX
+  const find = (node: HealthNode): string => {
+    if (node.healthy || left-- <= 0) return ''
+    for (const child of node.children.values()) {
+      const text = find(child)
+      if (text !== '') return text
+    }
+    return node.lastError
+  }
+  const text = health === null ? '' : find(health)
+  if (text === '') return null
+  const { cause, title } = classifyAgentError(text, { withText: false })
+  return cause === 'unknown' ? null : { cause, title }
+}
+
 /** The newest push; where it is an automatic rollback, the failed push that it answers. */
 function toPushFacts(workload: Workload): PushFacts {
   const push = workload.newestPush
@@ -122,6 +144,8 @@ export function countLive(
     assignedSinceMs: assigned === null ? nowMs : times.since(instance, assigned, nowMs),
     health: toHealth(instance),
     unhealthySinceMs: instance.unhealthySinceMs,
+    name: instance.podName || instance.uid,
+    fault: () => findFault(instance.health),
   }
   countInstance(counts, facts, nowMs)
 }

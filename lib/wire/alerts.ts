@@ -25,6 +25,7 @@ export const AlertRecord = named(
       'What the message says, for whoever says it in other words; absent where there is nothing to add.',
       optional(dictionary(anyOf([string(), number()]))),
     ),
+    next: note('What to do about it, in English; only of an open one.', optional(string())),
     fired_at: string(),
     resolved_at: optional(string()),
     resolve_reason: note('Why an operator resolved it; absent where nobody said.', optional(string())),

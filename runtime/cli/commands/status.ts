@@ -1,3 +1,4 @@
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { readSeconds } from '../arguments.ts'
 import type { ClientCommandSpec, ClientIo } from '../command.ts'
@@ -29,7 +30,7 @@ nothing is under way any more.`,
     let workload = await findWorkload(api, args.positionals[0]!)
     if (args.isSet('wait')) workload = await wait(api, workload, seconds)
     if (args.text('output') === 'json') printJson(io, workload)
-    else print(io, workload)
+    else print(io, workload, await readAlerts(api, workload))
     const isAsked = args.isSet('wait') || args.isSet('exit-code')
     return isAsked && !isWell(workload) ? EXIT.differs : EXIT.done
   },
@@ -53,8 +54,20 @@ const isWell = (workload: WorkloadRecord) =>
   workload.waiting_approval_count === 0 &&
   !isUnderWay(workload)
 
-function print(io: ClientIo, workload: WorkloadRecord): void {
-  const { current_config_push: push, trouble } = workload
+/** Its open alerts; none are asked for where it has none. */
+const readAlerts = (api: Api, { id, open_alert_count: count }: WorkloadRecord): Promise<AlertRecord[]> =>
+  count === 0 ? Promise.resolve([]) : api.get<AlertRecord[]>(`/api/alerts?workload_id=${id}`)
+
+/** What is wrong, on how many instances, and since when. */
+function describeTrouble({ trouble }: WorkloadRecord): string {
+  if (trouble === undefined) return '-'
+  const { kind, count, total, since } = trouble
+  const where = count === undefined ? '' : `, ${count} of ${total ?? count} instances`
+  return `${kind}${where}${since === undefined ? '' : `, since ${since}`}`
+}
+
+function print(io: ClientIo, workload: WorkloadRecord, alerts: readonly AlertRecord[]): void {
+  const { current_config_push: push } = workload
   printTable(
     io,
     ['WORKLOAD', workload.display_name],
@@ -70,7 +83,17 @@ function print(io: ClientIo, workload: WorkloadRecord): void {
       ['newest push', push === undefined ? '-' : push.status],
       ['open alerts', String(workload.open_alert_count)],
       ['waiting requests', String(workload.waiting_approval_count)],
-      ['trouble', trouble === undefined ? '-' : trouble.kind],
+      ['trouble', describeTrouble(workload)],
     ],
   )
+  for (const { rule, fired_at: at, message, details, next } of alerts) {
+    const instances = String(details?.['instances'] ?? '')
+    const rows = [
+      ['since', at],
+      ['why', message],
+      ...(instances === '' ? [] : [['on', instances]]),
+      ...(next === undefined ? [] : [['next', next]]),
+    ]
+    printTable(io, ['ALERT', rule], rows)
+  }
 }

@@ -2,6 +2,7 @@ import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { PushAftermath } from '../../../lib/wire/revisions.ts'
 import { describeAftermath } from './aftermath.ts'
 import { autoApplyTexts } from './auto-apply.ts'
+import { describeCause } from './causes.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber, shortHash } from './format.ts'
 
@@ -65,6 +66,22 @@ export const alertTexts = defineTexts({
     still: 'open',
     sentence: {
       workload_down: 'No instance is connected any more.',
+      config_drift: 'The assigned config is not applied everywhere.',
+      version_outdated: 'The version is older than the minimum.',
+    } as Record<string, string>,
+    drift: (hash: string, count: number, of: number, failed: number) =>
+      `Config ${hash} is not applied on ${formatNumber(count)} of ${formatNumber(of)} ${plural(of, 'instance', 'instances')}${failed > 0 ? `, ${formatNumber(failed)} failed it` : ''}.`,
+    outdated: (version: string, minimum: string) =>
+      `It runs ${version}, older than the recommended ${minimum}.`,
+    onWhom: (names: string, more: number) =>
+      `On ${names}${more > 0 ? ` and ${formatNumber(more)} more` : ''}.`,
+    next: {
+      workload_down: 'Look at its activity, and whether its hosts or pods still run.',
+      workload_unhealthy: 'Look at the failing component, then correct the config or roll back.',
+      push_failed: 'Look at the error of each instance, then propose a corrected config.',
+      rollout_halted: 'Look at the stage that stopped it.',
+      config_drift: 'Look at the instances that run something else; push again or roll back.',
+      version_outdated: 'Bring its collectors to the recommended version.',
     } as Record<string, string>,
     unhealthy: (count: number, total: number) =>
       `${formatNumber(count)} of ${formatNumber(total)} live ${plural(total, 'instance', 'instances')} unhealthy for a minute or longer.`,
@@ -145,6 +162,21 @@ export const alertTexts = defineTexts({
       'Elle a échoué sur certains de ses collecteurs. Voyez lesquels et donnez-leur une config qui fonctionne : l’alerte se résout alors d’elle-même.',
     conflict: (others: string, count: number) =>
       `${others} ${plural(count, 'choisit un de ses workloads', 'choisissent de ses workloads')} avec la même priorité : ${formatNumber(count)} ${plural(count, 'reste', 'restent')} ici. Changez une priorité ou un sélecteur.`,
+    drift: (hash: string, count: number, of: number, failed: number) =>
+      `La config ${hash} n’est pas appliquée sur ${formatNumber(count)} ${plural(count, 'instance', 'instances')} sur ${formatNumber(of)}${failed > 0 ? `, dont ${formatNumber(failed)} en échec` : ''}.`,
+    outdated: (version: string, minimum: string) =>
+      `Il exécute ${version}, plus ancienne que la version recommandée ${minimum}.`,
+    onWhom: (names: string, more: number) =>
+      `Sur ${names}${more > 0 ? ` et ${formatNumber(more)} de plus` : ''}.`,
+    next: {
+      workload_down: 'Voyez son activité, et si ses hôtes ou pods tournent encore.',
+      workload_unhealthy: 'Voyez le composant en défaut, puis corrigez la config ou revenez en arrière.',
+      push_failed: 'Voyez l’erreur de chaque instance, puis proposez une config corrigée.',
+      rollout_halted: 'Voyez l’étape qui l’a arrêté.',
+      config_drift:
+        'Voyez les instances qui exécutent autre chose ; poussez de nouveau ou revenez en arrière.',
+      version_outdated: 'Amenez ses collecteurs à la version recommandée.',
+    },
     sentence: {
       workload_down: 'Plus aucune instance n’est connectée.',
       config_drift: 'La config assignée n’est pas appliquée partout.',
@@ -153,11 +185,43 @@ export const alertTexts = defineTexts({
   },
 })
 
+type Details = NonNullable<AlertRecord['details']>
+
+const text = (value: string | number | undefined): string | undefined =>
+  value === undefined ? undefined : String(value)
+
+/** Some of the instances that an alert is about, and how many more there are; empty where it names none. */
+function describeOnWhom({ instances }: Details, count: number): string {
+  const names = String(instances ?? '')
+  return names === '' ? '' : say(alertTexts).onWhom(names, count - names.split(', ').length)
+}
+
+/** What to do next about an open alert; empty where the sentence says so itself. */
+export const describeNext = ({ rule, resolved_at: over }: AlertRecord): string =>
+  over ? '' : (say(alertTexts).next[rule] ?? '')
+
 /** What happened, in the reader's words where they are known; else the server's own sentence. */
 export function describeAlert({ rule, message, details }: AlertRecord): string {
   const words = say(alertTexts)
-  if (rule === 'workload_unhealthy' && details)
-    return words.unhealthy(Number(details['unhealthy']), Number(details['total']))
+  if (rule === 'workload_unhealthy' && details) {
+    const count = Number(details['unhealthy'])
+    const cause = describeCause(text(details['cause']), text(details['cause_title']))
+    return [
+      words.unhealthy(count, Number(details['total'])),
+      cause === '' ? '' : `${cause}.`,
+      describeOnWhom(details, count),
+    ]
+      .filter((part) => part !== '')
+      .join(' ')
+  }
+  if (rule === 'config_drift' && details) {
+    const count = Number(details['overdue'])
+    const hash = shortHash(text(details['config_hash']))
+    const said = words.drift(hash, count, Number(details['judged']), Number(details['failed']))
+    return `${said} ${describeOnWhom(details, count)}`
+  }
+  if (rule === 'version_outdated' && details)
+    return words.outdated(String(details['version']), String(details['minimum']))
   if (rule === 'push_failed' && details) {
     const aftermath: PushAftermath = {
       kind: String(details['aftermath']) as PushAftermath['kind'],

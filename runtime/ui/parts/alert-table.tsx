@@ -1,13 +1,13 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
-import { alertTexts, describeAlert } from '../i18n/alerts.ts'
+import { alertTexts, describeAlert, describeNext } from '../i18n/alerts.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { tick } from '../i18n/format.ts'
 import { inPieces } from '../logic/selection.ts'
 import { namedAt, nameOf, placeOf } from '../logic/workloads.ts'
 import { api } from '../state/endpoints.ts'
-import { fleetVersion, workloads } from '../state/fleet.ts'
+import { workloads } from '../state/fleet.ts'
 import { can } from '../state/session.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { Action, bind, TextArea, unless } from './controls.tsx'
@@ -16,6 +16,7 @@ import { Ago, Mark } from './state.tsx'
 import { Table, type TableColumn } from './table.tsx'
 import { toast, toastFailure } from './toast.tsx'
 import { WorkloadLink } from './workload-link.tsx'
+import { useFleet } from './workload-search.tsx'
 
 /** The campaign or the fleet config that an alert without a workload is about. */
 function topicOf({ details = {} }: AlertRecord): { name: string; href: string } {
@@ -215,7 +216,16 @@ function columnsOf(act: AlertActions): TableColumn<AlertRecord>[] {
     {
       title: column.message,
       look: 'text',
-      cell: (alert) => <span title={describeAlert(alert)}>{describeAlert(alert)}</span>,
+      cell: (alert) => (
+        <>
+          <span>{describeAlert(alert)}</span>
+          {describeNext(alert) !== '' && (
+            <div class="muted">
+              <a href={causeHref(alert)}>{describeNext(alert)}</a>
+            </div>
+          )}
+        </>
+      ),
     },
     { title: column.fired, look: 'muted', cell: (alert) => <Ago at={alert.fired_at} /> },
     {
@@ -249,7 +259,7 @@ export function AlertTable({
   label?: string
 }) {
   const words = say(alertTexts)
-  void fleetVersion.value
+  useFleet()
   const { about, open, close } = useDialog<AlertRecord>()
   const reopen = async (id: string) => {
     const result = await api.reopenAlert(id)

@@ -163,6 +163,8 @@ describe('GET /api/alerts', () => {
       rule: 'version_outdated',
       severity: 'warning',
       message: `Workload ${agent.workloadId} (edge) version 0.99.0 is below minimum 0.100.0`,
+      details: { version: '0.99.0', minimum: '0.100.0' },
+      next: expect.any(String),
       fired_at: ctx.clock.now().toISOString(),
     })
     await down(agent)
@@ -174,12 +176,14 @@ describe('GET /api/alerts', () => {
     await outdated()
     await runEngine()
     const [alert] = await list()
+    // What to do next is said of an open one only.
+    const { next: _, ...rest } = alert!
     await resolve(alert!.id)
     expect(await list()).toEqual([])
     for (const value of ['1', 'TRUE', 'yes', '']) expect(await list(`?include_resolved=${value}`)).toEqual([])
     expect(await list('?include_resolved=true')).toEqual([
       {
-        ...alert,
+        ...rest,
         resolved_at: ctx.clock.now().toISOString(),
         reopen_until: new Date(ctx.clock.now().getTime() + 600_000).toISOString(),
       },
@@ -215,7 +219,9 @@ describe('what fires', () => {
   it('is a workload whose instances are all unhealthy for a minute, until they are well again', async () => {
     const agents = ['pod-a', 'pod-b'].map((pod) => fakeAgent(ctx.fleet, { host: 'vm', pod }))
     await ctx.advance(1_000)
-    for (const agent of agents) agent.say({ health: SICK })
+    const leaf = { ...SICK, lastError: 'dial tcp 10.0.0.1:4317: connect: connection refused' }
+    const health = { ...SICK, lastError: '', children: new Map([['exporter:otlp', leaf]]) }
+    for (const agent of agents) agent.say({ health })
     await ctx.advance(30_000)
     await runEngine()
     expect(await list()).toEqual([])
@@ -226,7 +232,15 @@ describe('what fires', () => {
       rule: 'workload_unhealthy',
       severity: 'critical',
       message: expect.stringContaining('on 2 of 2 live instances'),
-      details: { unhealthy: 2, total: 2 },
+      // On whom, and why: in muster's own words, as a viewer may not read those of the agents.
+      details: {
+        unhealthy: 2,
+        total: 2,
+        instances: 'pod-a, pod-b',
+        cause: 'connection_failed',
+        cause_title: expect.any(String),
+      },
+      next: expect.stringContaining('health'),
     })
     expect(alertFrames()).toMatchObject([{ id: alert!.id, details: { unhealthy: 2 }, resolved_at: null }])
     for (const agent of agents) agent.say({ health: WELL })

@@ -58,6 +58,8 @@ const instance = (overrides: Partial<InstanceFacts> = {}): InstanceFacts => ({
   assignedSinceMs: 0,
   health: 'healthy',
   unhealthySinceMs: null,
+  name: 'pod-a',
+  fault: () => null,
   ...overrides,
 })
 
@@ -109,7 +111,7 @@ describe('workload_unhealthy', () => {
     expect(healths(60_000, sick(0), {})).toEqual({
       kind: 'present',
       message: 'Workload w1 (checkout) has been unhealthy on 1 of 2 live instances for a minute or longer',
-      details: { unhealthy: 1, total: 2 },
+      details: { unhealthy: 1, total: 2, instances: 'pod-a' },
     })
     expect(healths(60_000, sick(0), {}, {}).kind).toBe('absent')
     expect(healths(60_000, sick(0), sick(30_000)).kind).toBe('present')
@@ -255,6 +257,7 @@ describe('config_drift', () => {
     expect(judgeWorkload(workload({ instances }), off, 1e9).config_drift).toEqual({
       kind: 'present',
       message: 'Workload w1 (checkout) has not applied config aaaaaaaaaaaa on 2 of 3 instances (1 failed)',
+      details: { config_hash: HASH, overdue: 2, judged: 3, failed: 1, instances: 'pod-a, pod-a' },
     })
   })
 })
@@ -267,6 +270,7 @@ describe('version_outdated', () => {
     expect(at('0.99.0', '0.100.0')).toEqual({
       kind: 'present',
       message: 'Workload w1 (checkout) version 0.99.0 is below minimum 0.100.0',
+      details: { version: '0.99.0', minimum: '0.100.0' },
     })
     expect(at('0.100.0-rc.1', '0.100.0').kind).toBe('present')
     expect(at('0.100.0', '0.100.0').kind).toBe('absent')

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { describeAlert, describeNext } from '../../../runtime/ui/i18n/alerts.ts'
+import { language } from '../../../runtime/ui/i18n/define.ts'
 import { groupAlerts } from '../../../runtime/ui/logic/alerts.ts'
 
 const alert = (id: string, rule: string, workload: string, more: object = {}) =>
@@ -62,4 +64,43 @@ test('a lone alert, one of a workload in no known cluster, and one that was reso
       alert('9', 'rollout_halted', 'b'),
     ]),
   ).toEqual({ groups: [], others: '123456789' })
+})
+
+test('an alert says on whom, why, and what next, the same in both languages', () => {
+  const drift = alert('1', 'config_drift', 'a', {
+    details: { config_hash: 'abcdef0123', overdue: 2, judged: 3, failed: 1, instances: 'pod-a, pod-b' },
+  })
+  const sick = alert('2', 'workload_unhealthy', 'a', {
+    details: {
+      unhealthy: 5,
+      total: 6,
+      instances: 'pod-a, pod-b, pod-c',
+      cause: 'connection_failed',
+      cause_title: 'A destination cannot be reached',
+    },
+  })
+  const told = [drift, sick].map((one) => [describeAlert(one), describeNext(one)])
+  language.value = 'fr'
+  const french = [drift, sick].map((one) => [describeAlert(one), describeNext(one)])
+  language.value = 'en'
+  expect(told).toEqual([
+    [
+      'Config abcdef0 is not applied on 2 of 3 instances, 1 failed it. On pod-a, pod-b.',
+      'Look at the instances that run something else; push again or roll back.',
+    ],
+    [
+      '5 of 6 live instances unhealthy for a minute or longer. A destination cannot be reached. On pod-a, pod-b, pod-c and 2 more.',
+      'Look at the failing component, then correct the config or roll back.',
+    ],
+  ])
+  expect(french).toEqual([
+    [
+      'La config abcdef0 n’est pas appliquée sur 2 instances sur 3, dont 1 en échec. Sur pod-a, pod-b.',
+      'Voyez les instances qui exécutent autre chose ; poussez de nouveau ou revenez en arrière.',
+    ],
+    [
+      '5 instances actives sur 6 en défaut depuis une minute au moins. Une destination est injoignable. Sur pod-a, pod-b, pod-c et 2 de plus.',
+      'Voyez le composant en défaut, puis corrigez la config ou revenez en arrière.',
+    ],
+  ])
 })

@@ -1,0 +1,15 @@
+import type { AlertRule } from '../wire/alerts.ts'
+
+/** What to do next about an alert of each rule, in English: for the API and the command line; pages say it themselves. */
+export const NEXT_STEP: Record<AlertRule, string> = {
+  workload_down: 'Look at its activity and whether its hosts or pods still run.',
+  workload_unhealthy: 'Look at its health for the failing component, then correct its config or roll back.',
+  push_failed: 'Look at the push for the error of each instance, then propose a corrected config.',
+  rollout_halted: 'Look at the stage that stopped it, then continue it or take it back.',
+  config_drift: 'Look at the instances that run something else; push again or roll back.',
+  version_outdated: 'Bring its collectors to the recommended version.',
+  campaign_halted: 'Look at what stopped it, then continue it, abort it or take it back.',
+  campaign_failures: 'Look at which workloads failed, and bring them a config that works.',
+  auto_apply_held: 'Look at what failed, then let it go on or turn it off.',
+  config_conflict: 'Change a priority or a selector of one of the fleet configs.',
+}
