@@ -1,11 +1,18 @@
 import { type ComponentRef, componentAvailability } from '../configs/check/components.ts'
 import type { ConfigTarget } from '../configs/check/target.ts'
 import type { Workload } from '../fleet/state/model.ts'
+import { toWorstHealth } from '../fleet/views/revision.ts'
 import { toWorkloadConfigStatus } from '../fleet/views/workload.ts'
 import { configHash } from '../model/config-hash.ts'
 import { findContent } from '../store/config-contents.ts'
 import { findKnownGood } from '../store/known-good.ts'
-import { findNewestPushOfHash, type Push, wasEverApplied, wasEverApproved } from '../store/pushes.ts'
+import {
+  findNewestPushOfHash,
+  findSickestPushOfHash,
+  type Push,
+  wasEverApplied,
+  wasEverApproved,
+} from '../store/pushes.ts'
 import type { RollbackConfig, RollbackPrepare } from '../wire/rollback.ts'
 import type { ValidationResult } from '../wire/validation.ts'
 import type { ApprovalParts } from './approval-parts.ts'
@@ -140,6 +147,7 @@ async function describeConfig(
             previous_status: push.status,
             ...(push.error === null ? {} : { error_message: push.error.title }),
           }),
+      ...toWorstHealth(await findSickestPushOfHash(await parts.db.upToDate(), workload.id, hash)),
     },
   }
 }

@@ -53,6 +53,9 @@ export async function updatePushProgress(tx: Db, pushes: readonly Push[]): Promi
     straggler_count: p.counts.straggler,
     gone_count: p.counts.gone,
     joined_count: p.counts.joined,
+    unhealthy_count: p.unhealthyCount,
+    unhealthy_of: p.unhealthyOf,
+    unhealthy_at: p.unhealthyAt,
   }))
   await tx.execute(
     `update pushes p set
@@ -61,10 +64,14 @@ export async function updatePushProgress(tx: Db, pushes: readonly Push[]): Promi
        sent_at = coalesce(p.sent_at, r.sent_at), applied_at = coalesce(p.applied_at, r.applied_at),
        updated_at = greatest(p.updated_at, r.updated_at), target_count = r.target_count,
        applying_count = r.applying_count, applied_count = r.applied_count, failed_count = r.failed_count,
-       straggler_count = r.straggler_count, gone_count = r.gone_count, joined_count = r.joined_count
+       straggler_count = r.straggler_count, gone_count = r.gone_count, joined_count = r.joined_count,
+       unhealthy_of = case when r.unhealthy_count > p.unhealthy_count then r.unhealthy_of else p.unhealthy_of end,
+       unhealthy_at = case when r.unhealthy_count > p.unhealthy_count then r.unhealthy_at else p.unhealthy_at end,
+       unhealthy_count = greatest(p.unhealthy_count, r.unhealthy_count)
      from jsonb_to_recordset($1::jsonb) as r (push_id uuid, status text, phase text, sent_at timestamptz,
        applied_at timestamptz, updated_at timestamptz, target_count int, applying_count int, applied_count int,
-       failed_count int, straggler_count int, gone_count int, joined_count int)
+       failed_count int, straggler_count int, gone_count int, joined_count int,
+       unhealthy_count int, unhealthy_of int, unhealthy_at timestamptz)
      where p.push_id = r.push_id and p.push_id = any($2::uuid[])`,
     // The ids beside the records have the server look these rows up: it takes a set of records for a long one, and
     // would read the whole table.

@@ -48,6 +48,11 @@ export interface Push {
   campaignId: string | null
   /** The version that applied by itself and made it. */
   autoApplyId: string | null
+  /** The most instances that were unhealthy at once while they ran it; 0 where none was seen so. */
+  unhealthyCount: number
+  /** How many instances ran it then, and when that was. */
+  unhealthyOf: number
+  unhealthyAt: Date | null
   /** Instances that were left out at commit: how many, by reason. */
   excluded: Readonly<Record<string, number>>
   counts: {
@@ -102,6 +107,9 @@ export const PUSH = columns<keyof PushRow>({
   rollbackTargetKind: 'rollback_target_kind text',
   campaignId: 'campaign_id text',
   autoApplyId: 'auto_apply_id text',
+  unhealthyCount: 'unhealthy_count int',
+  unhealthyOf: 'unhealthy_of int',
+  unhealthyAt: 'unhealthy_at timestamptz',
   targetCount: 'target_count int',
   applyingCount: 'applying_count int',
   appliedCount: 'applied_count int',
@@ -158,6 +166,16 @@ export async function findPush(db: Db, pushId: string): Promise<Push | null> {
 export async function findNewestPushOfHash(db: Db, workloadId: string, hash: string): Promise<Push | null> {
   const rows = await db.query<PushRow>(
     `select ${COLUMNS} from pushes where workload_id = $1 and config_hash = $2 order by seq desc limit 1`,
+    [workloadId, hash],
+  )
+  return rows[0] === undefined ? null : toPush(rows[0])
+}
+
+/** The push of a hash under which the most instances of a workload were unhealthy at once; null where none was seen so. */
+export async function findSickestPushOfHash(db: Db, workloadId: string, hash: string): Promise<Push | null> {
+  const rows = await db.query<PushRow>(
+    `select ${COLUMNS} from pushes where workload_id = $1 and config_hash = $2 and unhealthy_count > 0
+     order by unhealthy_count desc, seq desc limit 1`,
     [workloadId, hash],
   )
   return rows[0] === undefined ? null : toPush(rows[0])

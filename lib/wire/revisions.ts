@@ -93,6 +93,13 @@ export const PushAftermath = named(
 )
 export type PushAftermath = Infer<typeof PushAftermath>
 
+export const WorstHealth = named(
+  'WorstHealth',
+  'The most instances that were unhealthy at once while they ran a config, of how many, and when.',
+  type({ unhealthy_count: number(), instance_count: number(), at: string() }),
+)
+export type WorstHealth = Infer<typeof WorstHealth>
+
 export const RolloutStatus = named('RolloutStatus', '', enums(ROLLOUT_STATUSES))
 export type RolloutStatus = Infer<typeof RolloutStatus>
 
@@ -138,6 +145,7 @@ export const RevisionRecord = named(
     ),
     error_groups: optional(array(RevisionErrorGroup)),
     aftermath: note('Only of a push that failed.', optional(PushAftermath)),
+    worst_health: note('Absent where no instance was seen unhealthy under it.', optional(WorstHealth)),
     timeline: optional(array(RevisionTimelineEntry)),
     instance_statuses: optional(array(RevisionInstanceStatus)),
     content: optional(string()),

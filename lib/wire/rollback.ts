@@ -14,6 +14,7 @@ import {
 } from 'superstruct'
 import { ErrorBody, ValidationErrorWire } from './errors.ts'
 import { PolicyFinding } from './policy.ts'
+import { WorstHealth } from './revisions.ts'
 import { anything, dictionary, named, note, type Sent } from './structs.ts'
 
 export const RollbackRequest = named(
@@ -98,6 +99,10 @@ export const RollbackConfig = named(
       pushed_by: optional(string()),
       previous_status: optional(string()),
       error_message: optional(string()),
+      worst_health: note(
+        'How it did at its worst, whenever it was pushed here; absent where no instance was seen unhealthy under it.',
+        optional(WorstHealth),
+      ),
     }),
   }),
 )

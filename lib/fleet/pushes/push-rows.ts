@@ -179,6 +179,9 @@ function newPush(deps: FleetDeps, row: StoredWorkload, content: PushContent, pla
     rollbackTargetKind: content.rollbackTargetKind,
     campaignId: content.campaignId ?? null,
     autoApplyId: content.autoApplyId ?? null,
+    unhealthyCount: 0,
+    unhealthyOf: 0,
+    unhealthyAt: null,
     excluded: plan.excluded,
     counts: countStates(plan),
   }

@@ -2,8 +2,8 @@ import type { WorkloadStatus } from '../../store/workloads.ts'
 import { hasOutstandingOffer } from '../decide/abilities.ts'
 import { DEGRADED_DELAY_MS, isDegrading, judgeHealth } from '../decide/status.ts'
 import type { FleetDeps } from './deps.ts'
-import type { Instance, Workload } from './model.ts'
-import type { FleetState } from './state.ts'
+import type { FollowedPush, Instance, Workload } from './model.ts'
+import { assignmentOfUid, type FleetState } from './state.ts'
 
 /** Does this instance make its workload degraded now? */
 export function isDegradingNow(instance: Instance, nowMs: number): boolean {
@@ -58,6 +58,37 @@ export function deriveWorkload(workload: Workload, nowMs: number): boolean {
   return hasChanged
 }
 
+/**
+ * Note of each push that live instances run how many of them are unhealthy now, where these are more than ever before.
+ * Returns the pushes of which this was noted.
+ */
+function noteUnhealthy(workload: Workload, nowMs: number, now: () => Date): FollowedPush[] {
+  const { live } = workload
+  const counts = new Map<FollowedPush, number>()
+  for (const instance of live.unhealthy) {
+    if (!isDegradingNow(instance, nowMs)) continue
+    const followed = assignmentOfUid(workload, instance.uid)
+    const { report } = instance
+    if (followed === null || report?.status !== 'applied' || report.hash !== followed.push.hash) continue
+    counts.set(followed, (counts.get(followed) ?? 0) + 1)
+  }
+  const worse = [...counts].filter(([{ push }, count]) => count > push.unhealthyCount)
+  for (const [{ push }, count] of worse) {
+    push.unhealthyCount = count
+    push.unhealthyOf = Math.max(count, live.appliedCount(push.hash))
+    push.unhealthyAt = now()
+  }
+  return worse.map(([followed]) => followed)
+}
+
+/** What changed when records were derived again. */
+export interface Derived {
+  /** The workloads of which a stored field changed. */
+  workloads: Workload[]
+  /** The pushes under which more instances are unhealthy than ever before. */
+  sicker: FollowedPush[]
+}
+
 /** The workloads whose record is to be derived again, because one of their instances has changed. */
 export class TouchedWorkloads {
   readonly #deps: Pick<FleetDeps, 'clock' | 'notices'>
@@ -73,14 +104,16 @@ export class TouchedWorkloads {
     this.#touched.add(workload)
   }
 
-  /** Bring these workloads up to date and tell of each; returns those of which a stored field changed. */
-  derive(): Workload[] {
-    const nowMs = this.#deps.clock.monotonicMs()
-    const changed: Workload[] = []
+  /** Bring these workloads up to date and tell of each. */
+  derive(): Derived {
+    const { clock } = this.#deps
+    const nowMs = clock.monotonicMs()
+    const changed: Derived = { workloads: [], sicker: [] }
     for (const workload of this.#touched) {
       if (workload.isDeleted) continue
       this.#watchHealth(workload, nowMs)
-      if (deriveWorkload(workload, nowMs)) changed.push(workload)
+      if (deriveWorkload(workload, nowMs)) changed.workloads.push(workload)
+      changed.sicker.push(...noteUnhealthy(workload, nowMs, () => clock.now()))
       this.#deps.notices.workloadChanged(workload)
     }
     this.#touched.clear()

@@ -84,7 +84,9 @@ export class WriteBehind {
 
   /** Bring all touched workloads up to date now. */
   derive(): void {
-    for (const workload of this.#touched.derive()) this.workload(workload)
+    const { workloads, sicker } = this.#touched.derive()
+    for (const workload of workloads) this.workload(workload)
+    for (const followed of sicker) this.push(followed)
   }
 
   workload(workload: Workload): void {

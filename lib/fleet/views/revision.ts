@@ -7,6 +7,7 @@ import type {
   RevisionInstanceStatus,
   RevisionRecord,
   RevisionTimelineEntry,
+  WorstHealth,
 } from '../../wire/revisions.ts'
 import { shownStatus } from '../decide/rollout-standing.ts'
 import { type ErrorGroup, errorFields, type TextAccess, toErrorGroups } from './errors.ts'
@@ -68,6 +69,19 @@ function silentCount({ counts }: Push): number {
   )
 }
 
+/** How a config did at its worst, as it stands in records; nothing where no instance was seen unhealthy under it. */
+export function toWorstHealth(push: Push | null): { worst_health?: WorstHealth } {
+  if (push === null || push.unhealthyAt === null) return {}
+  const { unhealthyCount, unhealthyOf, unhealthyAt } = push
+  return {
+    worst_health: {
+      unhealthy_count: unhealthyCount,
+      instance_count: unhealthyOf,
+      at: unhealthyAt.toISOString(),
+    },
+  }
+}
+
 /** One push as lists, records and hub frames show it: without content and without instances. */
 export function toRevision(push: Push, around: RevisionSurroundings, texts: TextAccess): RevisionRecord {
   const { counts } = push
@@ -110,6 +124,7 @@ export function toRevision(push: Push, around: RevisionSurroundings, texts: Text
     ...(excluded === 0 ? {} : { excluded_count: excluded }),
     ...(groups.length === 0 ? {} : { error_groups: toErrorGroups(groups, push.hash, texts) }),
     ...(around.aftermath === null ? {} : { aftermath: around.aftermath }),
+    ...toWorstHealth(push),
     timeline: toTimeline(push, timedOut),
     is_current: around.isCurrent,
     is_previous: around.isPrevious,

@@ -17,6 +17,7 @@ import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { Form } from '../parts/form.tsx'
 import { Ago } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
+import { WorstHealth } from '../parts/worst-health.tsx'
 import { api } from '../state/endpoints.ts'
 import { navigate } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -57,6 +58,7 @@ function Side({ title, config }: { title: string; config: RollbackConfig }) {
             )}
           </span>
         )}
+        <WorstHealth of={config.metadata.worst_health} />
       </dd>
     </>
   )

@@ -14,6 +14,7 @@ import { FormDialog } from '../parts/form.tsx'
 import { Ago, PushMark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
+import { WorstHealth } from '../parts/worst-health.tsx'
 import { api } from '../state/endpoints.ts'
 import { query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
@@ -219,6 +220,7 @@ function Outcome({ row }: { row: RevisionRecord }) {
   return (
     <>
       <PushMark state={stateOf(row)} />
+      <WorstHealth of={row.worst_health} />
       {row.error_groups?.[0] && (
         <span class="bad">
           {' · '}

@@ -18,6 +18,14 @@ let agent: FakeAgent
 let editor: SignedIn
 let viewer: SignedIn
 let closers: (() => Promise<void>)[] = []
+const SICK = {
+  healthy: false,
+  status: 'StatusPermanentError',
+  lastError: 'disk full',
+  startTimeMs: 1,
+  statusTimeMs: 1,
+  children: new Map(),
+}
 const FIRST = configHash(configYaml(1))
 const SECOND = configHash(configYaml(2))
 
@@ -279,6 +287,26 @@ describe('looking before it is done', () => {
     const changed = body.diff.raw_diff!.text.split('\n').filter((line) => /^[-+] /.test(line))
     expect(changed).toEqual(['-        endpoint: "127.0.0.1:2"', '+        endpoint: "127.0.0.1:1"'])
     expect(await prepare(`target_hash=${FIRST}`, viewer)).toMatchObject({ status: 403 })
+  })
+
+  it('says how each config did: that its instances were unhealthy under it, also once they are well again', async () => {
+    await run(1)
+    await run(2)
+    agent.say({ health: SICK })
+    await ctx.advance(5_000)
+    const worst_health = { unhealthy_count: 1, instance_count: 1, at: expect.any(String) }
+    const revisions = async () => (await call('GET /configs')).json as RevisionRecord[]
+    expect((await revisions()).map((one) => one.worst_health)).toEqual([worst_health, undefined])
+    agent.say({ health: { ...SICK, healthy: true, status: 'StatusOK', lastError: '' } })
+    await ctx.advance(5_000)
+    const body = (await prepare(`target_hash=${FIRST}`)).json as RollbackPrepare
+    expect(body.current_config.metadata.worst_health).toEqual(worst_health)
+    expect(body.target_config.metadata).not.toHaveProperty('worst_health')
+    // It is stored with the push, and stays when another takes its place.
+    await run(3)
+    expect((await revisions()).map((one) => one.worst_health)).toEqual([undefined, worst_health, undefined])
+    const back = (await prepare(`target_hash=${SECOND}`)).json as RollbackPrepare
+    expect(back.target_config.metadata.worst_health).toEqual(worst_health)
   })
 
   it('says what stands in the way', async () => {
