@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 import protobuf from 'protobufjs/minimal.js'
 
 /**
@@ -7,6 +7,12 @@ import protobuf from 'protobufjs/minimal.js'
  * fit in the bytes of a message.
  */
 export const FIELDS_MAX = 65_536
+
+/**
+ * How much text of one message is decoded, in bytes; what comes after counts as empty. An agent with all that is kept of
+ * it has less; sixteen megabytes of it, in fields that are given again and again, held the loop for long.
+ */
+export const TEXT_BYTES_MAX = 2 * 1_048_576
 
 /** A message of more fields than `FIELDS_MAX`. */
 export class TooManyFields extends Error {
@@ -19,6 +25,7 @@ export class TooManyFields extends Error {
  */
 export class WireReader extends protobuf.Reader {
   fieldsLeft: number = FIELDS_MAX
+  textBytesLeft: number = TEXT_BYTES_MAX
 }
 
 /** A length-prefixed field (wire type 2) with this number, as the tag that introduces it. */
@@ -119,7 +126,7 @@ export function readUnixNanosAsMs(reader: WireReader): number | null {
 /**
  * A string of at most `lengthMax` UTF-16 units: U+0000, which PostgreSQL cannot store, becomes U+FFFD, and a longer
  * text is cut without splitting a surrogate pair. Throws on invalid UTF-8, as proto3 wants, so that there are no lone
- * surrogates.
+ * surrogates. Empty once as much text of the message was read as is looked at.
  */
 export function readText(reader: WireReader, lengthMax: number): string {
   const start = reader.pos
@@ -127,6 +134,13 @@ export function readText(reader: WireReader, lengthMax: number): string {
   const from = reader.pos
   const end = from + length
   if (end > reader.len) throw new RangeError('text ends after its message')
+  // A unit of UTF-16 comes of three bytes at most.
+  const decoded = Math.min(length, 3 * lengthMax + 3)
+  if (decoded > reader.textBytesLeft) {
+    reader.pos = end
+    return ''
+  }
+  reader.textBytesLeft -= decoded
   const bytes = reader.buf as Buffer
   if (length > SHORT_MAX && isPlain(bytes, from, end)) {
     reader.pos = end
@@ -137,11 +151,8 @@ export function readText(reader: WireReader, lengthMax: number): string {
   if (length > SHORT_MAX) {
     if (!isUtf8(bytes.subarray(from, end))) throw new RangeError('text is no UTF-8')
     reader.pos = end
-    // No more is decoded than can be kept: a unit of UTF-16 comes of three bytes at most.
-    return cutText(
-      withoutZeros(bytes.toString('utf8', from, Math.min(end, from + 3 * lengthMax + 3))),
-      lengthMax,
-    )
+    // No more is decoded than can be kept.
+    return cutText(withoutZeros(bytes.toString('utf8', from, from + decoded)), lengthMax)
   }
   reader.pos = start
   return cutText(withoutZeros(reader.stringVerify()), lengthMax)
@@ -152,8 +163,15 @@ const withoutZeros = (text: string): string => (text.includes('\0') ? text.repla
 /** Up to this length the engine builds flat strings anyway, and the reader of protobufjs is faster. */
 const SHORT_MAX = 12
 
+/** From this length on it is quicker to ask the library, which looks at many bytes at once. */
+const LONG_MIN = 2_048
+
 /** Nothing but ASCII, and no U+0000. */
 function isPlain(bytes: Uint8Array, from: number, end: number): boolean {
+  if (end - from >= LONG_MIN) {
+    const long = bytes.subarray(from, end)
+    return isAscii(long) && !long.includes(0)
+  }
   for (let at = from; at < end; at++) {
     const byte = bytes[at]!
     if (byte === 0 || byte > 0x7f) return false

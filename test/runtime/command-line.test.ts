@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { parseCommandLine } from '../../runtime/command-line.ts'
 import { HELP } from '../../runtime/help.ts'
-import { SECRET_SETTINGS } from '../../runtime/secret-files.ts'
+import { settingNames } from '../support/settings.ts'
 
 describe('the command line', () => {
   test('without arguments runs the community edition', () => {
@@ -60,18 +59,8 @@ describe('the command line', () => {
   })
 
   test('the help names every variable that the settings read, and no other', () => {
-    const sources = ['config.ts', 'oidc-config.ts']
-    const source = sources
-      .map((name) => readFileSync(new URL(`../../runtime/${name}`, import.meta.url), 'utf8'))
-      .join('\n')
-    const read = [
-      ...[...source.matchAll(/'([A-Z]+(?:_[A-Z]+)+)'/g)].map((match) => match[1]),
-      ...SECRET_SETTINGS.map((name) => `${name}_FILE`),
-      // Names that the code puts together from two parts.
-      ...['CERT', 'KEY', 'CA'].map((part) => `MUSTER_INTERNAL_TLS_${part}`),
-      // Variables of the client.
-      ...['MUSTER_URL', 'MUSTER_TOKEN', 'MUSTER_CA_FILE'],
-    ]
-    expect([...new Set(HELP.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g))].sort()).toEqual([...new Set(read)].sort())
+    const ofClient = ['MUSTER_URL', 'MUSTER_TOKEN', 'MUSTER_CA_FILE']
+    const named = [...new Set(HELP.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g))].sort()
+    expect(named).toEqual([...settingNames(), ...ofClient].sort())
   })
 })

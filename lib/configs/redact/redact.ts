@@ -302,7 +302,7 @@ function withoutCredentials(url: string): string {
 }
 
 /** Where the authority of a URL begins, behind its slashes; 0 in what does not begin as a URL and holds none. */
-export function authorityOf(url: string): number {
+function authorityOf(url: string): number {
   const inside = url.indexOf('://')
   return BEGINS_AS_URL.exec(url)?.[0].length ?? (inside < 0 ? 0 : inside + 3)
 }

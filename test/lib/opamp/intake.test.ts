@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type Intake, readAgentToServer } from '../../../lib/opamp/intake.ts'
 import { INTAKE_LIMITS } from '../../../lib/opamp/limits.ts'
 import type { AgentReport, HealthNode } from '../../../lib/opamp/report.ts'
+import { TEXT_BYTES_MAX } from '../../../lib/opamp/wire-reader.ts'
 import {
   agentBody,
   hex,
@@ -166,6 +167,18 @@ describe('attributes', () => {
     const keyValue = Buffer.concat([field(1, Buffer.from('k')), field(2, field(1, text))])
     const code = 'message-malformed'
     expect(readAgentToServer(withUid(field(3, field(1, keyValue))))).toMatchObject({ ok: false, code })
+  })
+
+  test('what is said again and again is looked at for two megabytes, and no further', () => {
+    const value = (n: number) => Buffer.from(`${n} ${'x'.repeat(1_000)}`)
+    const again = (n: number) =>
+      field(1, Buffer.concat([field(1, Buffer.from('k')), field(2, field(1, value(n)))]))
+    const many = Buffer.concat(Array.from({ length: 15_500 }, (_, n) => again(n)))
+    const intake = readAgentToServer(withUid(field(3, many)))
+    if (!intake.ok) throw new Error(intake.code)
+    const last = Number.parseInt(intake.report.attributes?.get('k') ?? '', 10)
+    expect(last).toBeGreaterThan(1_000)
+    expect(last).toBeLessThan(TEXT_BYTES_MAX / 1_000)
   })
 
   test('128 attributes are kept, over both lists together, and a known key may still be overridden', () => {
