@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { inject } from 'vitest'
+import type { Clock } from '../../lib/clock.ts'
 import type { LinkVersions } from '../../lib/links/link-versions.ts'
 import type { Config } from '../../runtime/config.ts'
 import { type RunningMember, startMember } from '../../runtime/fronts/member.ts'
@@ -24,15 +25,22 @@ export interface TestMember {
   stop(): Promise<void>
 }
 
+/** What differs between members: the links that they speak, their migrations, and the clock of their machine. */
+export interface Build {
+  versions?: LinkVersions
+  migrations?: string
+  clock?: Clock
+}
+
 const ROOT = new URL('../../', import.meta.url)
 
 /** Start a member. The caller stops it; stopping twice does no harm. */
 export async function startTestMember(
   database: TestDatabase,
   config: Partial<Config> = {},
-  versions?: LinkVersions,
-  migrations: string = fileURLToPath(new URL('migrations', ROOT)),
+  build: Build = {},
 ): Promise<TestMember> {
+  const { versions, migrations = fileURLToPath(new URL('migrations', ROOT)), clock } = build
   const log = recordingLog()
   const internalAddress = `127.0.0.1:${await findFreePort()}`
   let fatal: string | null = null
@@ -46,6 +54,7 @@ export async function startTestMember(
         workers: fileURLToPath(inject('workersUrl')),
       },
       log,
+      ...(clock === undefined ? {} : { clock }),
       onFatal(reason) {
         fatal = reason
       },

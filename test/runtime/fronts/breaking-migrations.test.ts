@@ -35,8 +35,8 @@ async function nextMigrations(): Promise<string> {
   return directory
 }
 
-async function start(database: TestDatabase, migrations?: string): Promise<TestMember> {
-  const member = await startTestMember(database, {}, undefined, migrations)
+async function start(database: TestDatabase, migrations = MIGRATIONS): Promise<TestMember> {
+  const member = await startTestMember(database, {}, { migrations })
   cleanups.push(() => member.stop())
   return member
 }

@@ -199,6 +199,42 @@ describe('without an owner', () => {
     expect((await front.call('GET', '/healthz')).status).toBe(200)
   })
 
+  it('a caller that goes away ends what the owner does for it, before and while that is answered', async () => {
+    const database = await freshDatabase()
+    const asked: string[] = []
+    const ended: string[] = []
+    const server = createServer((request, response) => {
+      const { url = '' } = request
+      asked.push(url)
+      if (!url.startsWith('/api/')) return void request.socket.destroy()
+      response.on('close', () => ended.push(url))
+      if (url !== '/api/streamed') return
+      response.writeHead(200, { 'content-type': 'text/plain' })
+      // It goes on for as long as somebody takes it.
+      const write = () => {
+        while (!response.destroyed && response.write('x'.repeat(65_536)));
+      }
+      response.on('drain', write)
+      write()
+    })
+    await holdWith(database, server)
+    const front = await startOne(database)
+
+    const silent = new AbortController()
+    const unanswered = fetch(`${front.url}/api/silent`, { signal: silent.signal }).catch(() => 'gone away')
+    await eventually('the owner is asked', () => asked.includes('/api/silent'))
+    silent.abort()
+    expect(await unanswered).toBe('gone away')
+    await eventually('the silent work ends', () => ended.includes('/api/silent'))
+
+    const streamed = new AbortController()
+    const answer = await fetch(`${front.url}/api/streamed`, { signal: streamed.signal })
+    await answer.body!.getReader().read()
+    expect(ended).not.toContain('/api/streamed')
+    streamed.abort()
+    await eventually('the streamed work ends', () => ended.includes('/api/streamed'))
+  })
+
   it('a change that was delivered and not answered is said to be unknown and done once; a read is asked again', async () => {
     const database = await freshDatabase()
     const asked: string[] = []

@@ -28,7 +28,7 @@ async function openFleet(): Promise<TestDatabase> {
 }
 
 async function start(database: TestDatabase, versions: LinkVersions): Promise<TestMember> {
-  const member = await startTestMember(database, {}, versions)
+  const member = await startTestMember(database, {}, { versions })
   cleanups.push(() => member.stop())
   return member
 }

@@ -39,6 +39,21 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
     troubles: ['badHealth'],
     flaw: { toOwner: lacking<FrontEntry>('closed', 'seen') },
   },
+  'the owner is not told whose beats the fronts have answered': {
+    troubles: ['badHealth'],
+    flaw: {
+      toOwner: (entries) =>
+        entries.map((entry) => (entry[0] === 'seen' ? ['seen', entry[1], entry[2], ''] : entry)),
+    },
+  },
+  'a front is left the beats of an agent that went elsewhere, and the lists are never compared': {
+    troubles: ['twins'],
+    flaw: {
+      toFront: (entries) =>
+        entries.map((entry) => (entry[0] === 'withdraw' ? ['grant', entry[1], entry[2]] : entry)),
+      toOwner: lacking<FrontEntry>('seen'),
+    },
+  },
   'the form of an effective config does not arrive': {
     troubles: ['effectiveConfigs'],
     flaw: { toOwner: lacking<FrontEntry>('form') },

@@ -1,8 +1,10 @@
 import type { Workload } from '../../../lib/fleet/state/model.ts'
+import type { AgentConnection } from '../../../lib/opamp/fleet-port.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
 import type { SimAgent } from '../agents/sim-agent.ts'
 import { fateOf } from '../agents/sim-configs.ts'
 import type { LinkedWorld } from './linked-world.ts'
+import type { SimFront } from './sim-front.ts'
 
 /** What an owner sent to one agent. */
 interface Sent {
@@ -16,6 +18,17 @@ interface Sent {
 /** The losses of its connection after which a target that was offered a config fails. */
 const LOSSES_MAX = 3
 
+/** A front says each five seconds whose beats it has answered, and the link takes a while. */
+const BEATS_TOLD_MS = 15_000
+/** An owner that has other agents of a front than the front itself asks for its list once a minute at most. */
+const STRAY_MS = 90_000
+
+/** A connection over a link, as the owner keeps it. */
+type OverLink = AgentConnection & { granted: ReadonlySet<string>; link: { memberId: string } }
+
+const isOverLink = (connection: AgentConnection | null | undefined): connection is OverLink =>
+  connection != null && 'granted' in connection
+
 /** What fronts and links promise beside what every world does. */
 export class LinkPromises {
   readonly #world: LinkedWorld
@@ -24,6 +37,10 @@ export class LinkPromises {
   readonly #received = new Map<string, Sent>()
   /** How often each agent lost its connection by its own doing or its network's, and not because a front ended. */
   readonly #losses = new Map<string, number>()
+
+  /** When a front answered a beat of each agent last, and since when the owner has it elsewhere, by front and uid. */
+  readonly #absorbedMs = new Map<string, number>()
+  readonly #strayedMs = new Map<string, number>()
 
   constructor(world: LinkedWorld) {
     this.#world = world
@@ -53,6 +70,24 @@ export class LinkPromises {
       })
     }
     return agent
+  }
+
+  /** A front has answered a beat by itself: it may not go on where the owner knows the agent to be elsewhere. */
+  absorbed(front: SimFront, uid: string): void {
+    const world = this.#world
+    const nowMs = world.time.clock.monotonicMs()
+    this.#absorbedMs.set(uid, nowMs)
+    const key = `${front.name}/${uid}`
+    const connection = world.service()?.fleet.state.instances.get(uid)?.connection
+    const isElsewhere = isOverLink(connection) && connection.link.memberId !== front.name
+    if (!isElsewhere || !front.link.isUp) {
+      this.#strayedMs.delete(key)
+      return
+    }
+    const sinceMs = this.#strayedMs.get(key) ?? nowMs
+    this.#strayedMs.set(key, sinceMs)
+    if (nowMs - sinceMs > STRAY_MS)
+      world.promises.report(`${front.name} answers beats of ${uid}, which is at ${connection.link.memberId}`)
   }
 
   /** An offer has reached an agent: none from before a newer one may follow it. */
@@ -98,11 +133,30 @@ export class LinkPromises {
       const known = listed.get(name)?.agents
       if (known !== count) report(`${name} has ${count} agents, and the owner knows ${known} there`)
     }
+    this.#checkGrants()
     const rows = await watcher.query<{ uid: string; hash: string; cause: string | null }>(
       `select t.instance_uid as uid, p.config_hash as hash, t.cause from push_targets t join pushes p using (push_id)
        where t.state = 'failed'`,
     )
     for (const { uid, hash, cause } of rows) this.#checkFailure(uid, hash, cause)
+  }
+
+  /** Beats are left to the front that has the agent, and the owner hears of them. */
+  #checkGrants(): void {
+    const { promises, time } = this.#world
+    const { instances } = this.#world.service()!.fleet.state
+    const nowMs = time.clock.monotonicMs()
+    for (const { uid, connection, lastMessageMs } of instances.values()) {
+      if (!isOverLink(connection)) continue
+      for (const granted of connection.granted)
+        if (instances.get(granted)?.connection !== connection)
+          promises.report(`${granted} is left to ${connection.link.memberId}, which does not have it`)
+      const beatMs = this.#absorbedMs.get(uid) ?? 0
+      if (beatMs < nowMs - BEATS_TOLD_MS && lastMessageMs < beatMs)
+        promises.report(
+          `${uid} was heard by its front ${Math.round(beatMs - lastMessageMs)} ms after the owner's last news`,
+        )
+    }
   }
 
   /** A front's death, and every other end of a link, fails no target. */

@@ -131,6 +131,7 @@ export class LinkedWorld extends World {
       configs: this.#engine,
       busyChance: () => this.busyChance,
       owner: () => this.#owner(),
+      absorbed: (from, uid) => this.links.absorbed(from, uid),
       dial: (from, owner) => this.#dial(from, owner),
     })
     this.#frontClients.add(front.client)

@@ -30,6 +30,8 @@ export interface SimFrontParts {
   busyChance(): number
   /** The owner as the database names it; null while none is known. */
   owner(): Owner | null
+  /** This front has answered a bare beat of this agent by itself. */
+  absorbed(front: SimFront, uid: string): void
   /** Connect to the owner; null where it does not answer. */
   dial(front: SimFront, owner: Owner): Promise<Wire | null>
 }
@@ -104,8 +106,12 @@ export class SimFront implements AgentsService {
   #asFleet(): Fleet {
     const { agents } = this
     return {
-      receive: (connection: AgentConnection, report: AgentReport) =>
-        agents.receive(connection, report, { message: encodeReport(report) }),
+      receive: (connection: AgentConnection, report: AgentReport) => {
+        const before = agents.counts.absorbed
+        const answer = agents.receive(connection, report, { message: encodeReport(report) })
+        if (agents.counts.absorbed > before) this.#parts.absorbed(this, report.uid)
+        return answer
+      },
       connectionClosed: (connection: AgentConnection) => agents.connectionClosed(connection),
     } as unknown as Fleet
   }

@@ -1,0 +1,100 @@
+import { connect, createServer, type Socket } from 'node:net'
+import { afterEach, expect, it } from 'vitest'
+import { systemClock } from '../../../lib/clock.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startTestMember, untilOwner } from '../../support/members.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function freshDatabase(): Promise<TestDatabase> {
+  const database = await createTestDatabase()
+  cleanups.push(() => database.drop())
+  return database
+}
+
+/** The parameters with which a session of PostgreSQL begins, by name; null for what begins none. */
+function readStartup(first: Buffer): Record<string, string> | null {
+  if (first.length < 8 || first.readInt32BE(4) !== 196_608) return null
+  const texts = first.subarray(8, first.readInt32BE(0)).toString('utf8').split('\0')
+  const found: Record<string, string> = {}
+  for (let at = 0; at + 1 < texts.length; at += 2) if (texts[at] !== '') found[texts[at]!] = texts[at + 1]!
+  return found
+}
+
+/** A way to the database that notes with what each session begins. */
+async function startWatchedWay(database: TestDatabase) {
+  const to = new URL(database.dsn)
+  const begun: Record<string, string>[] = []
+  const sockets = new Set<Socket>()
+  const server = createServer((from) => {
+    const onward = connect(Number(to.port || 5432), to.hostname)
+    for (const socket of [from, onward]) {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+    }
+    from.once('data', (first: Buffer) => {
+      const startup = readStartup(first)
+      if (startup !== null) begun.push(startup)
+    })
+    from.pipe(onward).pipe(from)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  cleanups.push(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const dsn = new URL(database.dsn)
+  dsn.hostname = '127.0.0.1'
+  dsn.port = String((server.address() as { port: number }).port)
+  return { dsn: dsn.toString(), begun }
+}
+
+it('the database ends each transaction of a member that is idle for three seconds, whatever the session is for', async () => {
+  const database = await freshDatabase()
+  const { dsn, begun } = await startWatchedWay(database)
+  const member = await startTestMember(database, { databaseDsn: dsn })
+  cleanups.push(() => member.stop())
+  await untilOwner(member)
+  const as = await member.token()
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => member.call('GET', '/api/audit/events', { as })),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+  // The lock, the renewals, and what requests and the fleet use.
+  expect(begun.length).toBeGreaterThan(2)
+  expect(new Set(begun.map((session) => session['idle_in_transaction_session_timeout']))).toEqual(
+    new Set(['3000']),
+  )
+})
+
+it('a member whose clock is more than two seconds off that of the database is not ready, whoever owns', async () => {
+  const database = await freshDatabase()
+  const owner = await startTestMember(database)
+  cleanups.push(() => owner.stop())
+  await untilOwner(owner)
+  let aheadMs = 0
+  const clock = { ...systemClock, now: () => new Date(systemClock.now().getTime() + aheadMs) }
+  const front = await startTestMember(database, {}, { clock })
+  cleanups.push(() => front.stop())
+  const readiness = async () => (await fetch(`${front.url}/readyz`)).status
+  const untilIs = (status: number) =>
+    eventually(`it is ${status}`, async () => (await readiness()) === status)
+  await untilIs(200)
+  for (const off of [3_000, -3_000]) {
+    aheadMs = off
+    await untilIs(503)
+    expect((await fetch(`${front.url}/healthz`)).status).toBe(200)
+    aheadMs = 0
+    await untilIs(200)
+  }
+  aheadMs = 1_000
+  await owner.stop()
+  await untilOwner(front)
+  expect(await readiness()).toBe(200)
+  aheadMs = 3_000
+  await untilIs(503)
+})
