@@ -11,6 +11,7 @@ import { shortHash } from '../i18n/format.ts'
 import { describeValue } from '../i18n/report-items.ts'
 import { readDetail } from '../logic/audit-detail.ts'
 import { Action, TextField } from '../parts/controls.tsx'
+import { NamedFact, usePeople } from '../parts/fact-value.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head, Pairs } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
@@ -83,8 +84,9 @@ const HASH = /^[0-9a-f]{64}$/
 const OPAQUE = /^[\w+/=-]{41,}$/
 
 /** An event's detail, field by field; the stored text is one click away. */
-function Detail({ event }: { event: AuditEventRecord }) {
+function Detail({ event, people }: { event: AuditEventRecord; people: ReadonlyMap<string, string> }) {
   const fields = readDetail(event)
+  const about = { workloadId: event.workload_id, configHash: event.config_hash }
   return (
     <>
       {fields.length > 0 && (
@@ -100,7 +102,9 @@ function Detail({ event }: { event: AuditEventRecord }) {
                 {value.slice(0, 12)}…
               </span>
             ) : (
-              describeValue(value)
+              <NamedFact name={key} value={value} about={about} people={people}>
+                {describeValue(value)}
+              </NamedFact>
             ),
           ])}
           isInline
@@ -133,7 +137,7 @@ function Resource({ event }: { event: AuditEventRecord }) {
   )
 }
 
-function columnsOf(): TableColumn<AuditEventRecord>[] {
+function columnsOf(people: ReadonlyMap<string, string>): TableColumn<AuditEventRecord>[] {
   const { column } = say(auditTexts)
   return [
     { title: column.when, look: 'muted', cell: (event) => <Ago at={event.occurred_at} /> },
@@ -148,7 +152,7 @@ function columnsOf(): TableColumn<AuditEventRecord>[] {
       ),
     },
     { title: column.what, look: 'text', cell: (event) => <Resource event={event} /> },
-    { title: column.detail, look: 'text', cell: (event) => <Detail event={event} /> },
+    { title: column.detail, look: 'text', cell: (event) => <Detail event={event} people={people} /> },
     {
       title: column.hash,
       narrowTitle: column.hash,
@@ -179,13 +183,14 @@ function Filters() {
 
 function Events({ page, offset }: { page: AuditPageRecord; offset: number }) {
   const words = say(auditTexts)
+  const people = usePeople()
   const { available, events, total } = page
   if (!available) return <p class="empty">{words.away}</p>
   if (events.length === 0) return <p class="empty">{words.none}</p>
   const turnTo = (start: number) => setQuery({ offset: start > 0 ? String(start) : null }, false)
   return (
     <>
-      <Table label={words.title} columns={columnsOf()} rows={events} keyOf={({ id }) => id} />
+      <Table label={words.title} columns={columnsOf(people)} rows={events} keyOf={({ id }) => id} />
       <div class="tools" style={{ marginTop: '12px' }}>
         <span class="muted grow">{words.shown(offset + 1, offset + events.length, total)}</span>
         {offset > 0 && <Action onClick={() => turnTo(offset - PAGE)}>{words.newer}</Action>}

@@ -10,6 +10,7 @@ import {
   describeWarning,
 } from '../i18n/report-items.ts'
 import { reportTexts } from '../i18n/reports.ts'
+import { type FactSubject, NamedFact, usePeople } from '../parts/fact-value.tsx'
 import { Pairs, Sheet } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
 
@@ -31,7 +32,14 @@ const COLUMNS: Readonly<Record<string, readonly string[]>> = {
 
 const HASH = /^[0-9a-f]{64}$/
 
-function Fact({ sectionId, item, name }: { sectionId: string; item: EvidenceItem; name: string }) {
+interface FactProps {
+  sectionId: string
+  item: EvidenceItem
+  name: string
+  people: ReadonlyMap<string, string>
+}
+
+function Fact({ sectionId, item, name, people }: FactProps) {
   const value = item.facts[name]
   if (value === undefined) return <span class="faint">–</span>
   if (typeof value === 'string' && HASH.test(value))
@@ -40,10 +48,31 @@ function Fact({ sectionId, item, name }: { sectionId: string; item: EvidenceItem
         {shortHash(value)}
       </span>
     )
-  return <>{describeFactOf(sectionId, item, name)}</>
+  return (
+    <NamedFact name={name} value={value} about={subjectOf(item)} people={people}>
+      {describeFactOf(sectionId, item, name)}
+    </NamedFact>
+  )
 }
 
-function Item({ item, section }: { item: EvidenceItem; section: EvidenceSection }) {
+/** The workload and the config that an item is about. */
+function subjectOf({ facts }: EvidenceItem): FactSubject {
+  const text = (key: string) => {
+    const value = facts[key]
+    return typeof value === 'string' && value !== '' ? value : undefined
+  }
+  return { workloadId: text('workload_id'), configHash: text('config_hash') ?? text('config_id') }
+}
+
+function Item({
+  item,
+  section,
+  people,
+}: {
+  item: EvidenceItem
+  section: EvidenceSection
+  people: ReadonlyMap<string, string>
+}) {
   const words = say(reportTexts)
   const severity = describeSeverity(item.severity)
   const tone = item.severity === 'warning' ? 'warn' : 'bad'
@@ -67,7 +96,11 @@ function Item({ item, section }: { item: EvidenceItem; section: EvidenceSection 
               (key) =>
                 [
                   describeFact(key),
-                  <span class="mono wrap">{describeFactOf(section.id, item, key)}</span>,
+                  <span class="mono wrap">
+                    <NamedFact name={key} value={item.facts[key]} about={subjectOf(item)} people={people}>
+                      {describeFactOf(section.id, item, key)}
+                    </NamedFact>
+                  </span>,
                 ] as const,
             )}
           />
@@ -76,14 +109,20 @@ function Item({ item, section }: { item: EvidenceItem; section: EvidenceSection 
       <td class="muted">{item.observed_at ? formatExact(item.observed_at) : '–'}</td>
       {shown.map((key) => (
         <td key={key}>
-          <Fact sectionId={section.id} item={item} name={key} />
+          <Fact sectionId={section.id} item={item} name={key} people={people} />
         </td>
       ))}
     </tr>
   )
 }
 
-function SectionTable({ section }: { section: EvidenceSection }) {
+function SectionTable({
+  section,
+  people,
+}: {
+  section: EvidenceSection
+  people: ReadonlyMap<string, string>
+}) {
   return (
     <Sheet
       label={describeSection(section)}
@@ -100,7 +139,7 @@ function SectionTable({ section }: { section: EvidenceSection }) {
       }
     >
       {section.items.slice(0, ITEMS_SHOWN).map((item) => (
-        <Item key={item.id} item={item} section={section} />
+        <Item key={item.id} item={item} section={section} people={people} />
       ))}
     </Sheet>
   )
@@ -109,6 +148,7 @@ function SectionTable({ section }: { section: EvidenceSection }) {
 /** An evidence pack as a readable page. */
 export function ReportView({ pack }: { pack: EvidencePack }) {
   const words = say(reportTexts)
+  const people = usePeople()
   const signature = pack.signatures?.[0]
   return (
     <div class="report">
@@ -145,7 +185,7 @@ export function ReportView({ pack }: { pack: EvidencePack }) {
           {section.items.length === 0 ? (
             <p class="muted">{words.noItems}</p>
           ) : (
-            <SectionTable section={section} />
+            <SectionTable section={section} people={people} />
           )}
           {section.items.length > ITEMS_SHOWN && <p class="muted">{words.first(ITEMS_SHOWN)}</p>}
         </section>

@@ -1,0 +1,85 @@
+import type { ComponentChildren } from 'preact'
+import { shortHash } from '../i18n/format.ts'
+import { api } from '../state/endpoints.ts'
+import { may, me } from '../state/session.ts'
+import { useResource } from '../state/use-resource.ts'
+import { WorkloadLink } from './workload-link.tsx'
+import { useFleet } from './workload-search.tsx'
+
+/** What an id in a record is about, as far as the record says: a request or a push belongs to a workload. */
+export interface FactSubject {
+  workloadId: string | undefined
+  configHash: string | undefined
+}
+
+/** E-mails by the ids of users: one's own, and everybody's for those who manage users. */
+export function usePeople(): ReadonlyMap<string, string> {
+  const users = useResource(may('users:manage') ? 'people' : null, (abort) => api.users(abort))
+  useFleet()
+  const own: [string, string][] = !me.value ? [] : [[me.value.id, me.value.email]]
+  return new Map([...own, ...(users.data ?? []).map(({ id, email }): [string, string] => [id, email])])
+}
+
+const PERSON = /user:([0-9a-f-]{36})/g
+
+/** A text with the names of the people in it whose ids are known; each id stays beside its name. */
+function NamedPeople({ text, people }: { text: string; people: ReadonlyMap<string, string> }) {
+  // Every second piece is an id, as the expression captures it.
+  return (
+    <>
+      {text.split(PERSON).map((piece, at) => {
+        if (at % 2 === 0) return piece
+        const email = people.get(piece)
+        return (
+          <span key={at}>
+            {email !== undefined && <a href="/settings/users">{email}</a>}{' '}
+            <span class={email === undefined ? 'wrap' : 'faint wrap'}>user:{piece}</span>
+          </span>
+        )
+      })}
+    </>
+  )
+}
+
+/** Where an id leads; null where its page is not known from the record. */
+function hrefOf(name: string, id: string, { workloadId, configHash }: FactSubject): string | null {
+  if (name === 'campaign_id') return `/campaigns/${id}`
+  if (workloadId === undefined) return null
+  if (name === 'approval_id') return `/workloads/${workloadId}/changes/${id}`
+  if (name === 'rollout_id') return `/workloads/${workloadId}/rollouts/${id}`
+  if (name === 'push_id' && configHash !== undefined)
+    return `/workloads/${workloadId}/pushes/${configHash}?push=${id}`
+  return null
+}
+
+/** One field of a record: workloads and people by name with the id beside it, and ids as links to their pages. */
+export function NamedFact({
+  name,
+  value,
+  about,
+  people,
+  children,
+}: {
+  name: string
+  value: unknown
+  about: FactSubject
+  people: ReadonlyMap<string, string>
+  /** The value in words. */
+  children: string
+}): ComponentChildren {
+  if (typeof value !== 'string' || value === '') return <NamedPeople text={children} people={people} />
+  if (name === 'workload_id')
+    return (
+      <>
+        <WorkloadLink id={value} /> <span class="mono faint wrap">{value}</span>
+      </>
+    )
+  const href = hrefOf(name, value, about)
+  if (href !== null)
+    return (
+      <a class="mono" href={href} title={value}>
+        {value.length > 40 ? shortHash(value) : value}
+      </a>
+    )
+  return <NamedPeople text={children} people={people} />
+}

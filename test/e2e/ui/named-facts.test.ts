@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { findBarriers } from './support/browser.ts'
+import { GATEWAY_FASTER } from './support/scene.ts'
+import { connectManaged, page, seen, service, useStage } from './support/stage.ts'
+
+let id = ''
+let request = ''
+
+useStage({
+  pages: 'one',
+  async prepare() {
+    id = await connectManaged('named', { behaviour: { kind: 'apply', delayMs: 50 } })
+    const draft = { draft_yaml: GATEWAY_FASTER, comment: 'Faster batches' }
+    request = (await service.api.post(`/api/workloads/${id}/config/approvals`, draft, 201)).id
+  },
+})
+
+test('the audit log leads from the id of a request to the request', async () => {
+  await page.goto('/audit')
+  const link = page.getByRole('link', { name: request })
+  await expect.poll(() => link.first().getAttribute('href')).toBe(`/workloads/${id}/changes/${request}`)
+  expect(await findBarriers(page)).toEqual([])
+})
+
+test('an evidence pack names people and workloads beside their ids, and leads to them, within its width', async () => {
+  await page.goto(`/reports?ids=${id}`)
+  await page.getByRole('button', { name: 'Preview' }).click()
+  const report = page.locator('.report')
+  await report.waitFor()
+  await report.getByRole('link', { name: 'admin@example.com' }).first().waitFor()
+  await expect.poll(() => report.textContent()).toMatch(/admin@example\.com user:[0-9a-f-]{36}/)
+  for (const facts of await report.locator('details summary').all()) await facts.click()
+  await report.getByRole('link', { name: 'named', exact: true }).first().waitFor()
+  await expect.poll(() => report.locator(`a[href*="/workloads/${id}/pushes/"]`).count()).toBeGreaterThan(0)
+  const sideways = await page.evaluate(
+    () => [...document.querySelectorAll('.sheet')].filter((one) => one.scrollWidth > one.clientWidth).length,
+  )
+  expect(sideways).toBe(0)
+  expect(await findBarriers(page)).toEqual([])
+  expect(seen.complaints).toEqual([])
+})
