@@ -167,17 +167,6 @@ export function OverviewTab(props: TabProps) {
             </div>
           </section>
         )}
-      </div>
-      <div>
-        <section class="pane">
-          <h2>{words.lastPush}</h2>
-          {push ? <LastPush push={push} workload={workload} /> : <p class="muted">{words.noPush}</p>}
-          <FleetStandingNote workloadId={workload.id} />
-        </section>
-        <section class="pane">
-          <h2>{words.differ}</h2>
-          <OddInstances {...props} />
-        </section>
         <section class="ground">
           <h2>{words.identity}</h2>
           <Pairs
@@ -188,6 +177,17 @@ export function OverviewTab(props: TabProps) {
               ['id', <span class="mono">{workload.id}</span>],
             ]}
           />
+        </section>
+      </div>
+      <div>
+        <section class="pane">
+          <h2>{words.lastPush}</h2>
+          {push ? <LastPush push={push} workload={workload} /> : <p class="muted">{words.noPush}</p>}
+          <FleetStandingNote workloadId={workload.id} />
+        </section>
+        <section class="pane">
+          <h2>{words.differ}</h2>
+          <OddInstances {...props} />
         </section>
         <WorkloadLeaving workload={workload} />
       </div>

@@ -224,6 +224,9 @@ export function Shell({ children }: { children: ComponentChildren }) {
             isPaletteOpen.value = true
           }}
         >
+          <svg class="lens" viewBox="0 0 16 16" aria-hidden="true">
+            <path d="M7 2a5 5 0 1 0 0 10A5 5 0 0 0 7 2ZM10.6 10.6 14 14" />
+          </svg>
           <span>{words.find}</span>
           <kbd>{PALETTE_KEY}</kbd>
         </button>

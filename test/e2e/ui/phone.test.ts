@@ -43,6 +43,8 @@ describe('on a telephone', () => {
     await page.goto('/')
     await page.locator('.narrow-row').first().waitFor()
     await expect.poll(() => page.locator('header kbd').isVisible()).toBe(false)
+    // The button still shows what it is for.
+    await expect.poll(() => page.locator('header .find svg').isVisible()).toBe(true)
   })
 
   test('a row of the fleet says what tells a workload from its namesakes', async () => {
