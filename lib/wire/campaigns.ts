@@ -14,6 +14,7 @@ import {
 } from 'superstruct'
 import { ApprovalTally } from './approvals.ts'
 import { GroupScope } from './identity.ts'
+import { RiskLevel } from './plan.ts'
 import { Selector, SelectorExpression } from './selectors.ts'
 import { anyOf, anything, dictionary, listOf, named, note, type Sent, texts } from './structs.ts'
 import {
@@ -270,6 +271,12 @@ export const CampaignVariable = named(
 )
 export type CampaignVariable = Infer<typeof CampaignVariable>
 
+const CampaignRisk = named(
+  'CampaignRisk',
+  'Something that makes a change risky: the rule that found it, and its title.',
+  type({ rule: string(), title: string(), risk: RiskLevel }),
+)
+
 export const CampaignGroup = named(
   'CampaignGroup',
   'Workloads whose configs change in the same way.',
@@ -282,6 +289,11 @@ export const CampaignGroup = named(
     sample_workload_name: string(),
     sample_workload_place: optional(string()),
     diff: note('Unified; cut where it is long.', string()),
+    risk: note(
+      'How risky the change is, by the diff of the sample; absent where the configs cannot be compared.',
+      optional(RiskLevel),
+    ),
+    risks: note('What makes it so, as in the plan of a single request.', array(CampaignRisk)),
     variables: note('Each variable with its values, the rarest first.', dictionary(array(CampaignVariable))),
   }),
 )
@@ -301,6 +313,10 @@ export const CampaignPlan = named(
     environments: array(string()),
     clusters: array(string()),
     group_count: number(),
+    components_unknown_count: note(
+      'Workloads that change and do not say what they were built with: whether they know every component is not checked. Absent in plans of older versions.',
+      optional(number()),
+    ),
     outside_scope_count: note(
       'Workloads that are meant and lie outside of what the campaign is cut to; absent where it is not cut.',
       optional(number()),

@@ -75,6 +75,7 @@ export async function showGroups(
       sample_workload_name: group.sampleName,
       ...(group.samplePlace === '' ? {} : { sample_workload_place: group.samplePlace }),
       diff: result?.ok ? await showDiff(parts, base, result.text) : '',
+      ...(result?.ok ? await judgeRisk(parts, base, result.text) : { risks: [] }),
       variables: variables.get(group.key) ?? {},
     })
   }
@@ -85,6 +86,21 @@ async function showDiff({ configs }: CampaignParts, before: string, after: strin
   const found = await configs.lines({ before, after, labels: LABELS, charactersMax: SHOWN_LENGTH_MAX })
   if (!found.ok) throw new JudgeBusy()
   return found.diff?.text ?? ''
+}
+
+/** How risky a change is, by the rules of the plan of a single request. */
+async function judgeRisk(
+  { configs }: CampaignParts,
+  baseText: string,
+  targetText: string,
+): Promise<Pick<CampaignGroup, 'risk' | 'risks'>> {
+  const found = await configs.diff({ baseText, targetText, workload: null, peers: [] })
+  if (!found.ok) throw new JudgeBusy()
+  const { valid, risk_score: score, risk_items: items } = found.diff
+  if (!valid) return { risks: [] }
+  const worth = items.filter(({ risk }) => risk === 'high' || risk === 'medium')
+  const risks = new Map(worth.map(({ rule, title, risk }) => [`${rule}\n${title}`, { rule, title, risk }]))
+  return { risk: score.severity, risks: [...risks.values()] }
 }
 
 /** The counted values by group and variable, in the order of the query: the rarest first. */

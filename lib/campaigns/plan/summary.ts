@@ -20,6 +20,7 @@ export async function summarise(
   const all = { target_count: 0, instance_count: 0, production_count: 0 }
   const inWaves = waves.map(({ dwell_seconds = 0 }) => ({ ...all, dwell_seconds }))
   let noWayBackCount = 0
+  let componentsUnknownCount = 0
   for await (const some of inTurns(targets, PLAN_TURN))
     for (const { workloadId, verdict, reason, wave, baseHash, groupKey, ...target } of some) {
       add(verdicts, verdict)
@@ -32,7 +33,8 @@ export async function summarise(
       }
       if (baseHash === null) noWayBackCount++
       groups.add(groupKey)
-      const { trustedLabels, labels } = workloadOf(workloadId)
+      const { trustedLabels, labels, availableComponents } = workloadOf(workloadId)
+      if (availableComponents === null) componentsUnknownCount++
       environments.add(environmentOf(trustedLabels, labels))
       clusters.add(clusterOf(trustedLabels, labels))
     }
@@ -42,6 +44,7 @@ export async function summarise(
     refused: Object.fromEntries(refused),
     ...all,
     no_way_back_count: noWayBackCount,
+    components_unknown_count: componentsUnknownCount,
     environments: names(environments),
     clusters: names(clusters),
     group_count: groups.size,

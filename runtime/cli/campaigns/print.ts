@@ -31,6 +31,7 @@ export function printCampaign(io: ClientIo, campaign: CampaignRecord): void {
       ['changes', `${plan.target_count} workloads, ${plan.instance_count} instances`],
       ['production', `${plan.production_count} workloads`],
       ['no way back', `${plan.no_way_back_count} workloads`],
+      ['components unknown', `${plan.components_unknown_count ?? '-'} workloads`],
       ['verdicts', counted(plan.verdicts)],
       ['refused', counted(plan.refused)],
       ['plan', campaign.plan_hash ?? '-'],
@@ -66,9 +67,9 @@ function haltSentence({ gate, value, limit, wave, cause, title }: CampaignHalt):
 
 /** Print how configs change: a group of workloads each, with the diff that they share. */
 export function printGroups(io: ClientIo, groups: readonly CampaignGroup[]): void {
-  for (const { count, sample_workload_name: sample, diff } of groups) {
+  for (const { count, sample_workload_name: sample, diff, risk } of groups) {
     printLine(io, '')
-    printLine(io, `${count} workloads as ${sample}:`)
+    printLine(io, `${count} workloads as ${sample}, risk ${risk ?? 'not known'}:`)
     for (const line of diff.split('\n')) printLine(io, `  ${line}`)
   }
 }

@@ -1,5 +1,6 @@
 import type { CampaignGroup, CampaignPlan, CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
+import { changeTexts, translated } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatList, formatNumber } from '../i18n/format.ts'
 import { toBar } from '../logic/campaigns.ts'
@@ -7,12 +8,14 @@ import { reachOf } from '../logic/scopes.ts'
 import { namedAt } from '../logic/workloads.ts'
 import { DiffText } from '../parts/diff-text.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { Icon } from '../parts/icons.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { Ago, Track } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
 import { may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
+import { RiskMark } from './diff-summary.tsx'
 
 /** The workloads that the plan leaves out, counted by reason. */
 function listLeftOut({ verdicts, refused }: CampaignPlan): string[] {
@@ -49,6 +52,14 @@ export function PlanNumbers({ plan }: { plan: CampaignPlan }) {
             : ([[numbers.outside, formatNumber(plan.outside_scope_count)]] as const)),
           ...(plan.no_way_back_count > 0
             ? ([[numbers.noWayBack, <b class="warn">{formatNumber(plan.no_way_back_count)}</b>]] as const)
+            : []),
+          ...((plan.components_unknown_count ?? 0) > 0
+            ? ([
+                [
+                  numbers.componentsUnknown,
+                  <b class="warn">{formatNumber(plan.components_unknown_count ?? 0)}</b>,
+                ],
+              ] as const)
             : []),
           ...(plan.environments.length > 0
             ? ([[numbers.environments, formatList(plan.environments)]] as const)
@@ -92,6 +103,40 @@ function MoreGroups({ count }: { count: number }) {
   return count > 0 ? <p class="muted">{say(campaignTexts).moreGroups(count)}</p> : null
 }
 
+/** How risky a change is, and what makes it so. */
+function GroupRisk({ of: { risk, risks } }: { of: CampaignGroup }) {
+  const words = say(changeTexts)
+  return (
+    <>
+      <p>{risk === undefined ? <span class="muted">{words.riskUnknown}</span> : <RiskMark risk={risk} />}</p>
+      {risks.length > 0 && (
+        <ul class="list">
+          {risks.map(({ rule, title, risk: level }) => (
+            <li key={`${rule}${title}`} class={level === 'high' ? 'bad' : 'warn'}>
+              <Icon shape="triangle" />
+              <div>{translated(words.rule, rule, title)}</div>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+/** The values of each variable with how many workloads have them, the rarest first: a wrong one is rare. */
+function GroupVariables({ of: { variables } }: { of: CampaignGroup }) {
+  const all = Object.entries(variables)
+  if (all.length === 0) return null
+  return (
+    <Pairs
+      of={all.map(([name, values]) => [
+        name,
+        values.map(({ value, count }) => `${value} (${formatNumber(count)})`).join(', '),
+      ])}
+    />
+  )
+}
+
 /** What changes: one diff for all workloads that change in the same way. */
 export function PlanGroups({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) {
   const words = say(campaignTexts)
@@ -114,6 +159,8 @@ export function PlanGroups({ of, plan }: { of: CampaignRecord; plan: CampaignPla
                     {namedAt(group.sample_workload_name, group.sample_workload_place)}
                   </a>
                 </p>
+                <GroupRisk of={group} />
+                <GroupVariables of={group} />
                 <DiffText of={group.diff} />
               </div>
             ))}

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import type { CampaignGroup, CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
+import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, makeApiToken, type SignedIn, signIn } from '../../support/invoke.ts'
@@ -157,6 +158,22 @@ describe('a plan', () => {
     expect(groups).toHaveLength(1)
     expect(groups[0]!.count).toBe(4)
     expect(groups[0]!.diff).toContain('-        endpoint: "127.0.0.1:1"\n+        endpoint: "127.0.0.1:2"')
+  })
+
+  it('says how risky each change is, as a request for one workload does, and who does not say what it was built with', async () => {
+    const elsewhere = configYaml(1).replace('127.0.0.1:1', '0.0.0.0:1')
+    const id = await draft({ change: { kind: 'text', yaml: elsewhere } })
+    expect((await plan(id)).plan).toMatchObject({ target_count: 6, components_unknown_count: 6 })
+    const [group] = (await call('GET', `/${id}/groups`)).json as CampaignGroup[]
+    const single = await invoke(ctx, `POST /api/workloads/${agents[0]!.workloadId}/config/plan`, {
+      as: editor.token,
+      body: elsewhere,
+    })
+    const { risk_score } = single.json as ConfigPlan
+    expect(risk_score.severity).not.toBe('none')
+    expect(group!.risk).toBe(risk_score.severity)
+    expect(group!.risks.length).toBeGreaterThan(0)
+    for (const { title } of group!.risks) expect(risk_score.reasons).toContain(title)
   })
 
   it('puts workloads of production behind a single one of them, whatever was asked for', async () => {
