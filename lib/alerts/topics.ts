@@ -37,13 +37,13 @@ const cut = (name: string): string => [...name].slice(0, NAME_LENGTH_MAX).join('
  */
 export async function findTopicCauses(db: Db, conflicts: readonly ConfigConflict[]): Promise<TopicCause[]> {
   const halted = (await listHaltedCampaigns(db)).map(({ id, name, haltedAt, halt }): TopicCause => {
-    const { gate, value, limit, title = '' } = halt
+    const { gate, value, limit, wave, cause = '', title = '' } = halt
     return {
       rule: 'campaign_halted',
       topic: `campaign:${id}`,
       subject: haltedAt.toISOString(),
       message: `Campaign "${cut(name)}" halted: ${sayStop(halt)}`,
-      details: { campaign_id: id, name: cut(name), gate, value, limit, title },
+      details: { campaign_id: id, name: cut(name), gate, value, limit, wave, cause, title },
     }
   })
   const failing = (await listCampaignsWithFailures(db)).map(

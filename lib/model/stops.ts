@@ -6,6 +6,15 @@ export interface Stop {
   title?: string | undefined
 }
 
-/** The sentence of alerts and evidence: what was found, what was allowed, and what most of them failed of. */
+/** What is no measure: an approval that does not hold any more. */
+const LAPSES: Readonly<Record<string, string>> = {
+  policy_changed: 'the policy is another one than that of the plan',
+  approver_gone: 'whoever approved it may not approve any more',
+}
+
+/**
+ * The sentence of alerts, evidence and the command line: what was found, what was allowed, and what most of them failed
+ * of.
+ */
 export const sayStop = ({ gate, value, limit, title = '' }: Stop): string =>
-  `${gate} is ${value}, allowed is ${limit}${title && ` (${title})`}`
+  LAPSES[gate] ?? `${gate} is ${value}, allowed is ${limit}${title && ` (${title})`}`

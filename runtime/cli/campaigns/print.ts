@@ -1,3 +1,4 @@
+import { sayStop } from '../../../lib/model/stops.ts'
 import type { CampaignGroup, CampaignHalt, CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import type { ClientIo } from '../command.ts'
 import { printLine, printTable } from '../output.ts'
@@ -59,11 +60,8 @@ function printWaves(
   printTable(io, ['WAVE', 'CHANGES', 'PRODUCTION', 'WATCHED', 'WORKLOADS'], rows)
 }
 
-function haltSentence({ gate, value, limit, wave, cause, title }: CampaignHalt): string {
-  const because = title ?? cause
-  const why = because === undefined ? '' : ` Most of them: ${because}.`
-  return `Halted in wave ${wave + 1}: ${gate.replaceAll('_', ' ')} ${value}, at most ${limit} may.${why}`
-}
+const haltSentence = (halt: CampaignHalt): string =>
+  `Halted in wave ${halt.wave + 1}: ${sayStop({ ...halt, title: halt.title ?? halt.cause })}.`
 
 /** Print how configs change: a group of workloads each, with the diff that they share. */
 export function printGroups(io: ClientIo, groups: readonly CampaignGroup[]): void {

@@ -1,7 +1,9 @@
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
+import type { CampaignHalt } from '../../../lib/wire/campaigns.ts'
 import type { PushAftermath } from '../../../lib/wire/revisions.ts'
 import { describeAftermath } from './aftermath.ts'
 import { autoApplyTexts } from './auto-apply.ts'
+import { describeHalt, describeHaltNext } from './campaign-sentences.ts'
 import { describeCause } from './causes.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber, shortHash } from './format.ts'
@@ -86,7 +88,6 @@ export const alertTexts = defineTexts({
     unhealthy: (count: number, total: number) =>
       `${formatNumber(count)} of ${formatNumber(total)} live ${plural(total, 'instance', 'instances')} unhealthy for a minute or longer.`,
     pushFailed: (hash: string) => `Config ${hash} failed.`,
-    campaignHalted: 'It stopped by itself and waits for somebody: continue it, abort it, or take it back.',
     rolloutHalted: (stage: number) =>
       `It stopped by itself in stage ${formatNumber(stage)} and waits for somebody: continue it, or take it back.`,
     campaignFailures:
@@ -154,8 +155,6 @@ export const alertTexts = defineTexts({
     unhealthy: (count: number, total: number) =>
       `${formatNumber(count)} ${plural(count, 'instance active', 'instances actives')} sur ${formatNumber(total)} en défaut depuis une minute au moins.`,
     pushFailed: (hash: string) => `La config ${hash} a échoué.`,
-    campaignHalted:
-      'Elle s’est arrêtée d’elle-même et attend quelqu’un : la continuer, l’abandonner ou la reprendre.',
     rolloutHalted: (stage: number) =>
       `Il s’est arrêté de lui-même à l’étape ${formatNumber(stage)} et attend quelqu’un : le continuer ou le reprendre.`,
     campaignFailures:
@@ -232,8 +231,16 @@ export function describeAlert({ rule, message, details }: AlertRecord): string {
     return `${words.pushFailed(shortHash(String(details['config_hash'])))} ${describeAftermath(aftermath)}`
   }
   if (rule === 'campaign_halted' && details) {
-    const title = String(details['title'] ?? '')
-    return title === '' ? words.campaignHalted : `${title}. ${words.campaignHalted}`
+    const text = (key: string) => String(details[key] ?? '')
+    const halt = {
+      gate: text('gate') as CampaignHalt['gate'],
+      value: Number(details['value']),
+      limit: Number(details['limit']),
+      wave: Number(details['wave'] ?? 0),
+      cause: text('cause'),
+      title: text('title'),
+    }
+    return [...describeHalt(halt), describeHaltNext(halt)].join(' ')
   }
   if (rule === 'campaign_failures' && details) {
     const title = String(details['title'] ?? '')

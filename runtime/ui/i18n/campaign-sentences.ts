@@ -26,6 +26,12 @@ export function describeHalt({
   return [words.halt[gate](value, limit, wave + 1), ...(why === '' ? [] : [words.haltCause(why)])]
 }
 
+/** What to do about a campaign that halted. One whose approval does not hold any more would only halt again. */
+export const describeHaltNext = ({ gate }: Pick<CampaignHalt, 'gate'>): string =>
+  gate === 'policy_changed' || gate === 'approver_gone'
+    ? say(campaignTexts).haltLapseNext
+    : say(campaignTexts).haltNext
+
 /** Whether a campaign is to have been carried out nowhere: then it counts who was taken back from it. */
 const goesBack = (status: CampaignStatus): boolean => status === 'rolling_back' || status === 'rolled_back'
 
@@ -49,7 +55,7 @@ export function describeCampaign(of: CampaignRecord, nowMs: number): string[] {
   const more = away > 0 && ['running', 'done', 'paused'].includes(of.status) ? [words.away(away)] : []
   if (of.planning !== undefined) return [words.planning(of.planning.done, of.planning.total)]
   if (of.status === 'halted' && of.halt !== undefined) {
-    return [...describeHalt(of.halt), words.haltNext]
+    return [...describeHalt(of.halt), describeHaltNext(of.halt)]
   }
   const missing = countMissing(of.counts)
   if (of.status === 'done' && missing.length > 0) {

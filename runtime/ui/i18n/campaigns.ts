@@ -198,6 +198,8 @@ export const campaignTexts = defineTexts({
     keptNoBase: 'no config to go back to is known',
     keptChange: (count: number) => `Change ${plural(count, 'this one', `these ${n(count)}`)}…`,
     haltNext: 'Look at those that are named, then continue, abort, or take it back.',
+    haltLapseNext:
+      'It goes on only once that is as it was: then continue. Else abort it and ask anew, or take it back.',
     step: {
       request: 'Ask for approval',
       approve: 'Approve',
@@ -428,6 +430,8 @@ export const campaignTexts = defineTexts({
     keptNoBase: 'aucune config antérieure connue',
     keptChange: (count: number) => `Changer ${plural(count, 'celui-ci', `ces ${n(count)}`)}…`,
     haltNext: 'Regardez ceux qui sont nommés, puis continuez, abandonnez ou annulez.',
+    haltLapseNext:
+      'Elle ne reprend que si cela redevient comme avant : continuez alors. Sinon abandonnez-la et redemandez, ou annulez.',
     step: {
       request: 'Demander l’approbation',
       approve: 'Approuver',

@@ -1,5 +1,7 @@
+import type { CampaignHalt } from '../../../lib/wire/campaigns.ts'
 import type { EvidenceItem, FactValue } from '../../../lib/wire/reports.ts'
 import { autoApplyTexts } from './auto-apply.ts'
+import { describeHalt } from './campaign-sentences.ts'
 import { campaignTexts } from './campaigns.ts'
 import { defineTexts, say } from './define.ts'
 import { formatExact, formatNumber } from './format.ts'
@@ -77,15 +79,18 @@ function sayHalt(item: EvidenceItem): string | null {
     halt_wave: wave,
     halt_title: title,
   } = item.facts
-  const own = isByItself(item)
-  const sentences: Record<string, (value: number, limit: number, wave: number) => string> = own
-    ? say(autoApplyTexts).hold
-    : say(campaignTexts).halt
-  const sentence = sentences[String(gate ?? '')]
-  if (sentence === undefined) return null
-  const said = sentence(Number(value ?? 0), Number(limit ?? 0), Number(wave ?? 1))
-  if (typeof title !== 'string') return said
-  return `${said} ${(own ? say(autoApplyTexts).cause : say(campaignTexts).haltCause)(title)}`
+  const numbers = { value: Number(value ?? 0), limit: Number(limit ?? 0) }
+  const what = typeof title === 'string' ? title : undefined
+  if (!isByItself(item)) {
+    if (!(String(gate) in say(campaignTexts).halt)) return null
+    const halt = { gate: gate as CampaignHalt['gate'], ...numbers, wave: Number(wave ?? 1) - 1, title: what }
+    return describeHalt(halt).join(' ')
+  }
+  const { hold, cause } = say(autoApplyTexts)
+  const sentences: Record<string, (value: number, limit: number) => string> = hold
+  const said = sentences[String(gate ?? '')]?.(numbers.value, numbers.limit)
+  if (said === undefined) return null
+  return what === undefined ? said : `${said} ${cause(what)}`
 }
 
 /** What an item of the section `campaigns` says in one line. */

@@ -28,6 +28,14 @@ function readObject(detail: string): DetailField[] | null {
   }
 }
 
+/** The log counts the waves of a campaign from 0, every page from 1. */
+function withWaveFromOne([key, value]: DetailField): DetailField {
+  if (key === 'wave' && typeof value === 'number') return [key, value + 1]
+  if (key !== 'halt' || typeof value !== 'object' || value === null || Array.isArray(value))
+    return [key, value]
+  return [key, Object.fromEntries(Object.entries(value).map(withWaveFromOne))]
+}
+
 /** The fields of an event's detail; a text that has none is one field of its own. Empty fields say nothing. */
 export function readDetail({
   action,
@@ -35,7 +43,10 @@ export function readDetail({
 }: Pick<AuditEventRecord, 'action' | 'detail'>): DetailField[] {
   if (detail === '') return []
   const fields = readObject(detail)
-  if (fields !== null) return fields.filter(([, value]) => value !== '' && value !== null)
+  if (fields !== null) {
+    const told = fields.filter(([, value]) => value !== '' && value !== null)
+    return action.startsWith('campaign.') ? told.map(withWaveFromOne) : told
+  }
   const request = action === 'config.approval.request' ? /^([^:]+):(.*)$/s.exec(detail) : null
   if (request !== null) {
     const [, id = '', group = ''] = request

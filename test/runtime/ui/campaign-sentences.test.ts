@@ -1,12 +1,16 @@
 import { afterEach, describe, expect, test } from 'vitest'
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { CampaignHalt, CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
+import { describeAlert } from '../../../runtime/ui/i18n/alerts.ts'
 import {
   describeCampaign,
   describeHalt,
+  describeHaltNext,
   describeReach,
   describeTarget,
 } from '../../../runtime/ui/i18n/campaign-sentences.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
+import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
 import { lookOf, rolledBackToo, toBar, toneOfTarget } from '../../../runtime/ui/logic/campaigns.ts'
 
 const done = (counts: CampaignRecord['counts']) =>
@@ -67,5 +71,43 @@ describe('in French', () => {
     const of = { cause: 'port_in_use', title: 'Port in use' }
     const halt: CampaignHalt = { gate: 'failed', value: 1, limit: 0, wave: 0, workload_ids: [], ...of }
     expect(describeHalt(halt).join(' ')).toContain('Un port est déjà utilisé')
+  })
+})
+
+describe('a halt', () => {
+  const halt: CampaignHalt = {
+    gate: 'failed',
+    value: 2,
+    limit: 0,
+    wave: 1,
+    workload_ids: [],
+    title: 'Port in use',
+  }
+  const halted = (of: CampaignHalt) =>
+    ({ status: 'halted', counts: {}, halt: of }) as unknown as CampaignRecord
+  const alertOf = ({ workload_ids: _, ...details }: CampaignHalt) =>
+    ({ rule: 'campaign_halted', message: '', details }) as unknown as AlertRecord
+
+  test.each<[CampaignHalt['gate'], string]>([
+    ['failed', 'Halted in wave 2: 2 workloads failed, at most 0 may.'],
+    ['policy_changed', 'Halted: the policy is another one than that of the plan.'],
+  ])('for %s is one sentence with what to do next, on the page and in its alert', (gate, sentence) => {
+    const said = describeCampaign(halted({ ...halt, gate }), 0).join(' ')
+    expect(said.startsWith(sentence)).toBe(true)
+    expect(describeAlert(alertOf({ ...halt, gate }))).toBe(said)
+  })
+
+  test('whose approval does not hold any more is not told to just continue: it would halt again', () => {
+    const [, next] = [describeHaltNext(halt), describeHaltNext({ gate: 'approver_gone' })]
+    expect(next).not.toBe(describeHaltNext(halt))
+    expect(next).toContain('only once that is as it was')
+  })
+
+  test('counts its wave from 1 in the audit log, too', () => {
+    const detail = JSON.stringify({ wave: 1, halt: { gate: 'failed', wave: 1 } })
+    expect(readDetail({ action: 'campaign.halt', detail })).toEqual([
+      ['wave', 2],
+      ['halt', { gate: 'failed', wave: 2 }],
+    ])
   })
 })
