@@ -534,3 +534,93 @@ it('is rejected by a person, as it is approved by one', async () => {
     invoke(ctx, `POST /api/campaigns/${id}/reject`, { as, body: { comment: 'no' } })
   expect(await reject(token)).toMatchObject({ status: 403, json: { code: 'session_required' } })
 })
+
+describe('a campaign that is taken back', () => {
+  const DAY_MS = 86_400_000
+
+  it.each([
+    [30, 200, 'rolling_back'],
+    [31, 409, 'done'],
+  ])('can be so for thirty days: after %i days the answer is %i', async (days, status, then) => {
+    const id = await start({ waves: [{}] })
+    await work()
+    applyAll()
+    for (let n = 0; n < 4; n++) await work(300)
+    expect((await record(id)).status).toBe('done')
+    ctx.clock.advance(days * DAY_MS - 60_000)
+    editor = await signIn(ctx, { groups: ['editor'] })
+    const answer = await call('POST', `/${id}/roll-back`, { comment: 'no' })
+    expect(answer.status, JSON.stringify(answer.json)).toBe(status)
+    expect((await record(id)).status).toBe(then)
+  })
+
+  it.each(['pause', 'abort'])(
+    'takes back what was started, and starts nothing else, also after this: %s',
+    async (step) => {
+      const id = await start()
+      await work()
+      applyAll()
+      await ctx.advance(300)
+      expect((await call('POST', `/${id}/${step}`)).status).toBe(200)
+      await work()
+      const changed = agents.filter((agent) => agent.offered().at(-1) === SECOND)
+      expect(changed).toHaveLength(1)
+      expect((await call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+      for (let n = 0; n < 4; n++) {
+        await work(300)
+        for (const agent of changed) agent.apply()
+      }
+      expect(await record(id)).toMatchObject({
+        status: 'rolled_back',
+        counts: { rolled_back: 1, cancelled: 5 },
+      })
+      expect(runs()).toEqual(HOSTS.map(() => FIRST))
+    },
+  )
+})
+
+describe('a config that has failed', () => {
+  it('is brought again only by a campaign that says so in its request', async () => {
+    await start({ waves: [{}], limits: { failed: 6 } })
+    await work()
+    for (const agent of agents) agent.fail('no such processor')
+    for (let n = 0; n < 3; n++) await work(300)
+    expect(runs()).toEqual(HOSTS.map(() => FIRST))
+    for (const agent of agents) agent.apply()
+    for (let n = 0; n < 2; n++) await work(300)
+    const again = await draft({ name: 'Again' })
+    const { plan: found, plan_hash } = await plan(again)
+    expect(found).toMatchObject({ target_count: 0, verdicts: { quarantined: 6 } })
+    expect((await call('POST', `/${again}/request`, { plan_hash })).json).toMatchObject({
+      code: 'campaign_changes_nothing',
+    })
+    const id = await start({ name: 'In spite of that', waves: [{}], retry_quarantined: true })
+    expect(await record(id)).toMatchObject({ retry_quarantined: true, plan: { verdicts: { changes: 6 } } })
+    await work()
+    expect(runs()).toEqual(HOSTS.map(() => SECOND))
+  })
+})
+
+it('reaches a workload of more than twenty instances in stages: a tenth first', async () => {
+  const pods = Array.from({ length: 21 }, (_, n) => fakeAgent(ctx.fleet, { host: 'big', pod: `pod-${n}` }))
+  await ctx.advance(300)
+  const values = ['big']
+  await start({
+    waves: [{}],
+    scope: { selector: { match_expressions: [{ key: 'identity/host.name', operator: 'In', values }] } },
+    change: { kind: 'text', yaml: configYaml(2), takeover: true },
+  })
+  for (let n = 0; n < 3; n++) await work(300)
+  expect(pods.filter((pod) => pod.offered().at(-1) === SECOND)).toHaveLength(3)
+})
+
+it('waits for who is away for seven days, and can be told to for thirty at most', async () => {
+  expect((await record(await draft())).catch_up_seconds).toBe(7 * 86_400)
+  expect((await record(await draft({ catch_up_seconds: 30 * 86_400 }))).catch_up_seconds).toBe(30 * 86_400)
+  const change = { kind: 'text', yaml: configYaml(2) }
+  const late = { name: 'Late', change, scope: scope(), catch_up_seconds: 30 * 86_400 + 1 }
+  expect(await call('POST', '', late)).toMatchObject({
+    status: 400,
+    json: { code: 'campaign_number_invalid', max: 30 * 86_400 },
+  })
+})
