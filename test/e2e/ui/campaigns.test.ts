@@ -57,6 +57,12 @@ describe('a campaign', () => {
     await writeDown('Faster batches', 'batch', GATEWAY_FASTER)
     await says('Nothing changes before this plan is approved and started.')
     await page.getByText('+    timeout: 2s').waitFor()
+    // Whoever approves sees how risky it is, as for a single request.
+    await page
+      .getByRole('region', { name: 'What changes' })
+      .getByText(/ risk$|^no risk seen$/)
+      .first()
+      .waitFor()
     await expect.poll(() => page.getByRole('list', { name: 'Waves' }).getByRole('listitem').count()).toBe(3)
     await expect.poll(() => findBarriers(page)).toEqual([])
     await decide('Ask for approval')
@@ -78,6 +84,18 @@ describe('a campaign', () => {
     await decide('Take it back')
     await says('Taken back wherever it still ran.')
     expect(countRunning(GATEWAY)).toBe(5)
+    // Nobody runs the change any more, so no wave is drawn as if somebody did.
+    const waves = page.getByRole('list', { name: 'Waves' })
+    const widthOf = (tone: string) =>
+      waves.locator(`.f-${tone}`).evaluateAll((bars) => bars.map((bar) => (bar as HTMLElement).style.width))
+    await expect.poll(() => widthOf('warn')).toEqual(['100%', '100%', '100%'])
+    await expect.poll(() => widthOf('ok')).toEqual(['0%', '0%', '0%'])
+    for (const address of ['/campaigns', '/changes']) {
+      await page.goto(address)
+      await page.getByRole('link', { name: 'Faster batches' }).waitFor()
+      await says(/5 of 5 taken back/)
+      expect(await page.getByText(/0 of 5 applied/).count()).toBe(0)
+    }
     await page.goto('/campaigns')
     await page.getByRole('link', { name: 'Faster batches' }).waitFor()
     await expect.poll(() => findBarriers(page)).toEqual([])
