@@ -1,6 +1,6 @@
 import type { AlertNotices } from '../lib/alerts/engine.ts'
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
-import { noFollowers } from '../lib/audit/commit-followers.ts'
+import { type CommitFollowers, noFollowers } from '../lib/audit/commit-followers.ts'
 import { type AuditedDatabase, openAuditedDatabase } from '../lib/audit/database.ts'
 import { AutoApply } from '../lib/auto-apply/auto-apply.ts'
 import { Campaigns } from '../lib/campaigns/campaigns.ts'
@@ -179,9 +179,7 @@ function openParts(ground: Ground, configWorkers: ConfigWorkers, passwords: Pass
   })
   const labelRules = new LabelRules({ db, hub, fleet: () => fleet, followers: doubts })
   const shared = { db, configs, hub, recommendedVersion, labelRules }
-  const { fleet, views, counters, notices } = openFleet(ground, shared)
-  doubts.follow((read) => counters.load(read))
-  doubts.follow(() => fleet.adoptStored())
+  const { fleet, views, counters, notices } = openFleet(ground, { ...shared, followers: doubts })
   const fleetConfigs = new FleetConfigs({ db, clock, fleet, followers: doubts })
   const alerting = openAlerting(config, {
     ...ground,
@@ -339,13 +337,15 @@ function openWorkers({ workerUrl, threads, log }: Ground) {
 /** The fleet, its counters, its form on the wire, and its notices to browsers. */
 function openFleet(
   ground: Ground,
-  parts: Pick<Context, 'db' | 'configs' | 'hub' | 'recommendedVersion' | 'labelRules'>,
+  parts: Pick<Context, 'db' | 'configs' | 'hub' | 'recommendedVersion' | 'labelRules'> & {
+    followers: CommitFollowers
+  },
 ) {
-  const { db, configs, hub, recommendedVersion, labelRules } = parts
+  const { db, configs, hub, recommendedVersion, labelRules, followers } = parts
   const { config, clock, timers, random, log } = ground
   // Counters, notices and fleet call each other: each uses the others only in functions that run later, when all
   // exist.
-  const counters = new FleetCounters((workloadId) => {
+  const counters = new FleetCounters(followers, (workloadId) => {
     const workload = fleet.workload(workloadId)
     if (workload !== null) notices.workloadChanged(workload)
   })
@@ -359,6 +359,7 @@ function openFleet(
     random,
     timers,
     notices,
+    followers,
     isCompatible,
     mayOffer: ground.mayOffer,
     classifyError: classifyForFleet,

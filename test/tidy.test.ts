@@ -310,6 +310,36 @@ describe('a change', () => {
     expect(hits).toHaveLength(3)
   })
 
+  test('is told after its commit only to what reads again where nobody was told', () => {
+    // What is told, with the file in which it registers to read the database again; null for what keeps nothing of it.
+    const TOLD: Readonly<Record<string, string | null>> = {
+      'ends.announce': 'lib/identity/identity.ts',
+      'counters.addWaitingApproval': 'lib/fleet/state/counters.ts',
+      'counters.removeWaitingApproval': 'lib/fleet/state/counters.ts',
+      'counters.setLabel': 'lib/fleet/state/counters.ts',
+      'fleetConfigs.noteHold': 'lib/fleet-configs/fleet-configs.ts',
+      // Browsers are told to fetch everything again.
+      'hub.broadcast': null,
+      // The alert engine goes by the rows, and counts them in the counters.
+      'notices.fired': null,
+      'notices.resolved': null,
+      'log.warn': null,
+    }
+    const told = apartFrom('lib/audit/database.ts').flatMap(({ path, text }) =>
+      [...text.matchAll(/\btx\.afterCommit\(/g)].flatMap(({ index }) =>
+        [...argumentAt(text, index).matchAll(/\b(\w+\.\w+)\(/g)].map(([, call]) => `${path}: ${call}`),
+      ),
+    )
+    expect(told.length).toBeGreaterThan(20)
+    const calls = new Set(told.map((one) => one.slice(one.indexOf(': ') + 2)))
+    expect([...calls].sort()).toEqual(Object.keys(TOLD).sort())
+    const registering = Object.values(TOLD).filter((path) => path !== null)
+    const text = (path: string) => files.find((file) => file.path === path)!.text
+    expect(registering.filter((path) => !/\bfollowers\.follow\(/.test(text(path)))).toEqual([])
+    // Whatever keeps something registers where it is made, so that nobody who makes it can forget to.
+    expect(findCode(files, /\bdoubts\.follow\(/).filter((hit) => !hit.startsWith('test/'))).toEqual([])
+  })
+
   test('is refused with codes that something answers', async () => {
     const { PROBLEMS } = await import('../runtime/problems.ts')
     const isSaid = (code: string) =>
@@ -557,3 +587,14 @@ test('every package of package.json is used somewhere', () => {
   )
   expect(names.filter((name) => !code.some(({ text }) => text.includes(`'${name}`)))).toEqual([])
 })
+
+/** The text between the brackets of the first call behind a place. */
+function argumentAt(text: string, from: number): string {
+  const start = text.indexOf('(', from)
+  let depth = 0
+  for (let at = start; at < text.length; at++) {
+    if (text[at] === '(') depth++
+    else if (text[at] === ')' && --depth === 0) return text.slice(start, at)
+  }
+  return text.slice(start)
+}

@@ -90,6 +90,7 @@ export class Fleet implements FleetPort {
     this.rollouts = new RolloutEngine(parts, assignments, this.#turns, this.#undoing)
     this.#leaving = new WorkloadLeaving(parts, this.#turns)
     this.#settings = new WorkloadSettings(parts, this.#turns)
+    deps.followers.follow(() => this.#adoptStored())
   }
 
   /** Call the parts that have to act on what another part has done. */
@@ -347,7 +348,7 @@ export class Fleet implements FleetPort {
    * Take over what operators set or deleted, and agents that were forgotten, where memory differs from the database; see
    * `WorkloadSettings.adopt`.
    */
-  async adoptStored(): ReturnType<WorkloadSettings['adopt']> {
+  async #adoptStored(): ReturnType<WorkloadSettings['adopt']> {
     await this.#leaving.settleDoubted()
     return this.#settings.adopt()
   }

@@ -1,3 +1,4 @@
+import type { CommitFollowers } from '../../audit/commit-followers.ts'
 import type { Db } from '../../store/db.ts'
 import { listLabels, listOpenAlertIds, listPendingApprovalIds } from '../../store/workload-counts.ts'
 
@@ -22,8 +23,9 @@ export class FleetCounters {
   readonly #changed: (workloadId: string) => void
 
   /** `changed` is called with the id of each workload of which something that lists show has changed. */
-  constructor(changed: (workloadId: string) => void) {
+  constructor(followers: CommitFollowers, changed: (workloadId: string) => void) {
     this.#changed = changed
+    followers.follow((db) => this.load(db))
   }
 
   /** Tell that this workload is shown differently now, though nothing that is kept here has changed. */

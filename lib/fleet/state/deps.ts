@@ -1,3 +1,4 @@
+import type { CommitFollowers } from '../../audit/commit-followers.ts'
 import type { AuditedDatabase } from '../../audit/database.ts'
 import type { Clock } from '../../clock.ts'
 import type { Random } from '../../ids.ts'
@@ -51,6 +52,7 @@ export interface FleetDeps {
   timers: Timers
   log: Log
   notices: FleetNotices
+  followers: CommitFollowers
   /** False while this process may not be the owner any more, as when it has lost its lock: then it sends no offer. */
   mayOffer(): boolean
   /** Says in safe words what an agent's raw error text means. */

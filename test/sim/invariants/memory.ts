@@ -1,3 +1,4 @@
+import { noFollowers } from '../../../lib/audit/commit-followers.ts'
 import { FleetCounters } from '../../../lib/fleet/state/counters.ts'
 import { loadFleet } from '../../../lib/fleet/state/load-fleet.ts'
 import type { FollowedPush, Workload } from '../../../lib/fleet/state/model.ts'
@@ -32,7 +33,7 @@ export async function checkMemory(service: SimService, watcher: Connection, repo
     else compare(`workload ${id}`, describeWorkload(mine), describeWorkload(theirs), report)
   }
   compare('homes', sorted(held.homes), sorted(stored.homes), report)
-  const counters = new FleetCounters(() => {})
+  const counters = new FleetCounters(noFollowers, () => {})
   await counters.load(watcher)
   for (const id of held.workloads.keys())
     compare(

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { noFollowers } from '../../../../lib/audit/commit-followers.ts'
 import { FleetCounters } from '../../../../lib/fleet/state/counters.ts'
 import type { Db } from '../../../../lib/store/db.ts'
 
@@ -17,7 +18,7 @@ function databaseOf(alerts: [workload: string, id: string][], meanwhile = () => 
 
 test('takes over what is not as it was known, and says of which workloads', async () => {
   const changed: string[] = []
-  const counters = new FleetCounters((id) => changed.push(id))
+  const counters = new FleetCounters(noFollowers, (id) => changed.push(id))
   await counters.load(
     databaseOf([
       ['same', '1'],
@@ -41,7 +42,7 @@ test('takes over what is not as it was known, and says of which workloads', asyn
 })
 
 test('passes over what changed while it was read: what was read may be older', async () => {
-  const counters = new FleetCounters(() => {})
+  const counters = new FleetCounters(noFollowers, () => {})
   await counters.load(databaseOf([['w', '1']]))
   const reading = databaseOf([['w', '1']], () => counters.alertResolved('w', '1'))
   expect(await counters.load(reading)).toEqual({ adopted: [], passedOver: ['w'] })
@@ -50,7 +51,7 @@ test('passes over what changed while it was read: what was read may be older', a
 })
 
 test('counts what is said twice once', () => {
-  const counters = new FleetCounters(() => {})
+  const counters = new FleetCounters(noFollowers, () => {})
   for (const id of ['1', '1', '2']) counters.alertFired('w', id)
   counters.alertResolved('w', '3')
   for (const id of ['1', '1']) counters.alertResolved('w', id)

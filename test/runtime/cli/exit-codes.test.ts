@@ -1,0 +1,125 @@
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runClient } from '../../../runtime/cli/client.ts'
+import { CLIENT_COMMANDS, type ClientCommand } from '../../../runtime/cli/names.ts'
+
+// 0 done, 1 failed, 3 refused, 64 wrong arguments: for every command of the client, against a service that says no more
+// than this. That something differs or waits (4) is tried against a whole service, in test/e2e/bundle.
+let folder: string
+let service: Server
+let answer: { status: number; body: object }
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'muster-exit-codes-'))
+  await writeFile(join(folder, 'config.yaml'), 'receivers: {}\n')
+  service = createServer((_request, response) => {
+    response.writeHead(answer.status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(answer.body))
+  }).listen(0, '127.0.0.1')
+  await once(service, 'listening')
+})
+afterAll(async () => {
+  service.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const urlOf = () => `http://127.0.0.1:${(service.address() as AddressInfo).port}`
+
+async function run(args: readonly string[], env: Record<string, string> = {}) {
+  let said = ''
+  const add = (text: string) => {
+    said += text
+  }
+  const io = {
+    env: { XDG_CONFIG_HOME: folder, ...env },
+    out: add,
+    error: add,
+    readInput: async () => 'mst_x\n',
+  }
+  const code = await runClient(args, { ...io, isTerminal: false })
+  return { code, said }
+}
+
+/** Each command that asks the service something, as one would write it. */
+const ASKS: Readonly<Partial<Record<ClientCommand, () => string[]>>> = {
+  login: () => ['--token-stdin', '--url', urlOf()],
+  get: () => ['workloads'],
+  diff: () => ['shop', join(folder, 'config.yaml')],
+  status: () => ['shop'],
+  rollback: () => ['shop'],
+  campaign: () => ['list'],
+}
+const signedIn = () => ({ MUSTER_URL: urlOf(), MUSTER_TOKEN: 'mst_x' })
+const asking = Object.keys(ASKS) as ClientCommand[]
+
+describe('a command of the client ends with', () => {
+  it.each(CLIENT_COMMANDS)('0 for the help of %s', async (name) => {
+    expect(await run([name, '--help'])).toMatchObject({ code: 0, said: expect.stringContaining(name) })
+  })
+
+  it.each(CLIENT_COMMANDS)('64 for an option that %s does not know', async (name) => {
+    expect(await run([name, '--nonsense'])).toMatchObject({
+      code: 64,
+      said: expect.stringContaining(`muster ${name} --help`),
+    })
+  })
+
+  it.each(CLIENT_COMMANDS)('64 for too many arguments of %s', async (name) => {
+    const many = Array.from({ length: 10 }, (_, at) => `argument${at}`)
+    // Of files there may be any number: one that cannot be read is an error.
+    expect((await run([name, ...many])).code).toBe(name === 'validate' ? 1 : 64)
+  })
+
+  it.each(asking)('1 where the service of %s is away', async (name) => {
+    const away = createServer().listen(0, '127.0.0.1')
+    await once(away, 'listening')
+    const url = `http://127.0.0.1:${(away.address() as AddressInfo).port}`
+    away.close()
+    await once(away, 'close')
+    const args = ASKS[name]!().map((arg) => (arg === urlOf() ? url : arg))
+    expect((await run([name, ...args], { ...signedIn(), MUSTER_URL: url })).code).toBe(1)
+  })
+
+  it.each(asking)('1 where the service of %s breaks, or does not know the token', async (name) => {
+    for (const status of [500, 503, 404, 401]) {
+      answer = { status, body: { error: 'no' } }
+      expect([status, (await run([name, ...ASKS[name]!()], signedIn())).code]).toEqual([status, 1])
+    }
+  })
+
+  it.each(asking)('3 where the service refuses what %s asks for', async (name) => {
+    for (const [status, code] of [
+      [403, 'forbidden'],
+      [403, 'session_required'],
+      [409, 'config_invalid'],
+      [400, 'policy_blocked'],
+    ] as const) {
+      answer = { status, body: { error: 'no', code } }
+      expect([status, (await run([name, ...ASKS[name]!()], signedIn())).code]).toEqual([status, 3])
+    }
+  })
+
+  it('1 where a file cannot be read, 3 where a config is wrong, 0 where nothing is', async () => {
+    expect((await run(['validate', join(folder, 'nowhere.yaml')])).code).toBe(1)
+    expect((await run(['validate', join(folder, 'config.yaml')])).code).toBe(3)
+    const right =
+      'receivers: { nop: }\nexporters: { nop: }\nservice: { pipelines: { traces: { receivers: [nop], exporters: [nop] } } }\n'
+    await writeFile(join(folder, 'right.yaml'), right)
+    expect((await run(['validate', join(folder, 'right.yaml')])).code).toBe(0)
+  })
+
+  it.each(['plan', 'apply'])('1 for a folder of %s that is not there, 64 without an owner', async (name) => {
+    expect((await run([name, join(folder, 'nowhere'), '--owner', 'me'], signedIn())).code).toBe(1)
+    expect((await run([name, folder], signedIn())).code).toBe(64)
+  })
+
+  it('0 for a logout, also of nobody, and for a completion', async () => {
+    expect((await run(['logout', '--url', urlOf()])).code).toBe(0)
+    for (const shell of ['bash', 'zsh', 'fish']) expect((await run(['completion', shell])).code).toBe(0)
+  })
+})
