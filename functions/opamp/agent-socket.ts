@@ -41,13 +41,13 @@ export default defineSocket<State, OpampContext>({
   open(socket, state) {
     state.connection = connectionOf(socket)
   },
-  message(socket, state, data, isBinary, ctx) {
+  message(_, state, data, isBinary, ctx) {
     // OpAMP knows binary messages only. Go's client takes a text answer for a broken connection, so: silence.
     if (!isBinary || state.connection === null) return
-    socket.send(ctx.opamp.answerFrame(state.connection, data))
+    ctx.opamp.answerFrame(state.connection, data)
   },
   drain() {
-    // The fleet offers again what was dropped when the agent next reports.
+    // What was dropped is offered or asked again when the agent next reports.
   },
   close(socket, state, ctx) {
     if (state.connection === null) return

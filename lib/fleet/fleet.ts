@@ -3,7 +3,7 @@ import type { AuditFailure } from '../audit/delivery.ts'
 import type { AuditActor } from '../audit/event.ts'
 import type { UsedComponent } from '../model/components.ts'
 import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
-import type { AgentReport } from '../opamp/report.ts'
+import type { AgentReport, ServerMessage } from '../opamp/report.ts'
 import type { PushTarget } from '../store/push-targets.ts'
 import { inTurns } from '../turns.ts'
 import { ConfigReports } from './intake/config-reports.ts'
@@ -246,6 +246,10 @@ export class Fleet implements FleetPort {
     const { message, heard } = this.#receiver.receive(connection, report, about)
     if (heard === null) return { message, pendingOffer: null }
     return this.offers.answer(message, heard.instance, connection, heard.isRepeated)
+  }
+
+  answerNotSent(connection: AgentConnection, uid: string, answer: ServerMessage): void {
+    this.#receiver.answerNotSent(connection, uid, answer)
   }
 
   connectionClosed(connection: AgentConnection, options: { isOurDoing?: boolean } = {}): void {

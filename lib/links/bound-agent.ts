@@ -1,6 +1,6 @@
 import type { EffectiveForm, RunsConfig } from '../fleet/intake/effective-configs.ts'
 import type { AgentConnection } from '../opamp/fleet-port.ts'
-import type { AgentReport, ServerMessage } from '../opamp/report.ts'
+import type { AgentReport, Asked } from '../opamp/report.ts'
 import { KeptReport } from './kept-report.ts'
 
 /** The effective config of an agent as a front keeps it; see `EffectiveConfigs`. */
@@ -8,17 +8,6 @@ export type FrontConfig = Pick<
   RunsConfig,
   'rawEffectiveHash' | 'reportedConfigHash' | 'runsPipelines' | 'runsProfiles'
 >
-
-/** What an agent may be asked to report. */
-export type Asked = Pick<ServerMessage, 'reportFullState' | 'reportAvailableComponents'>
-
-/** What a message asks an agent to report. */
-export function askedBy({ reportFullState, reportAvailableComponents }: Asked): Asked {
-  const asked: Asked = {}
-  if (reportFullState === true) asked.reportFullState = true
-  if (reportAvailableComponents === true) asked.reportAvailableComponents = true
-  return asked
-}
 
 /** One agent on one socket of this process. */
 export interface Bound extends FrontConfig {

@@ -5,7 +5,7 @@ import { AGENT_LIMITS } from '../fleet/state/agent-limits.ts'
 import type { FleetDeps } from '../fleet/state/deps.ts'
 import type { Timers } from '../fleet/state/timers.ts'
 import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
-import type { AgentReport, ServerMessage } from '../opamp/report.ts'
+import { type AgentReport, askedBy, type ServerMessage } from '../opamp/report.ts'
 import { type Bound, formOf, newBound } from './bound-agent.ts'
 import {
   type Batch,
@@ -177,6 +177,11 @@ export class FrontAgents implements FleetPort {
     // It has disconnected or asks for another uid: there is nothing to tell the next owner.
     if (report.isDisconnect || report.requestsInstanceUid) this.#forget(bound)
     return { message: isNew ? { capabilities: OUR_CAPABILITIES } : asks, pendingOffer: null }
+  }
+
+  answerNotSent(connection: AgentConnection, uid: string, answer: ServerMessage): void {
+    const bound = this.#connections.get(connection.id)?.agents.get(uid)
+    if (bound !== undefined) Object.assign(bound.unasked, askedBy(answer))
   }
 
   connectionClosed(connection: AgentConnection, { isOurDoing = false } = {}): void {

@@ -11,8 +11,8 @@ import { FIELDS_MAX } from './wire-reader.ts'
 
 /** Takes the messages of agents and gives the one answer to each, over WebSocket and HTTP alike. */
 export interface OpampExchange {
-  /** Answer one WebSocket message with one frame. `frame` must belong to the caller. */
-  answerFrame(connection: AgentConnection, frame: Uint8Array): Uint8Array
+  /** Answer one WebSocket message with one frame, on its connection. `frame` must belong to the caller. */
+  answerFrame(connection: AgentConnection, frame: Uint8Array): void
   /** Answer one HTTP body from this address with one body. `body` must belong to the caller. */
   answerBody(body: Uint8Array, source: string): Promise<Uint8Array>
   /** Answer a poll that is decoded already: its body came here, or to a front that passed it on. */
@@ -91,6 +91,15 @@ const pollsAnsweredBy =
     return offer === null ? message : { ...message, ...offer }
   }
 
+/** Answers a message on its socket. Where that has no room, the fleet hears so. */
+const answeringOn =
+  (ask: FleetPort['receive'], options: ExchangeOptions) =>
+  (connection: AgentConnection, report: AgentReport, message: Uint8Array): void => {
+    const answer = ask(connection, report, { message }).message
+    const frame = encodeWithinLimit(options, report, answer, encodeServerToAgent)
+    if (connection.send(frame) === 'dropped') options.fleet.answerNotSent(connection, report.uid, answer)
+  }
+
 /** Encode an answer; where it is larger than a message may be, without the offer in it. */
 function encodeWithinLimit(
   { log, messageBytesMax }: ExchangeOptions,
@@ -132,6 +141,7 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
   }
 
   const answerPoll = pollsAnsweredBy(ask, pollers)
+  const answerOn = answeringOn(ask, options)
   return {
     answerPoll,
     decoding,
@@ -143,13 +153,12 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
       counts.messages += 1
       if (frame.length > decoding.free()) {
         counts.turnedAway += 1
-        return encodeServerToAgent(uidOf(frame), { errorResponse: BUSY })
+        connection.send(encodeServerToAgent(uidOf(frame), { errorResponse: BUSY }))
+        return
       }
       const intake = decodeFrame(frame)
-      if (!intake.ok) return encodeServerToAgent(intake.uidOnWire, refuse(intake.code))
-      const { report } = intake
-      const { message } = ask(connection, report, { message: messageOf(frame) })
-      return encodeWithinLimit(options, report, message, encodeServerToAgent)
+      if (intake.ok) answerOn(connection, intake.report, messageOf(frame))
+      else connection.send(encodeServerToAgent(intake.uidOnWire, refuse(intake.code)))
     },
     async answerBody(body, source) {
       counts.messages += 1

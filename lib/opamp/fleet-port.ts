@@ -47,6 +47,8 @@ export interface FleetPort {
     report: AgentReport,
     about: AboutReport,
   ): { message: ServerMessage; pendingOffer: Promise<ServerMessage | null> | null }
+  /** The answer to this agent found no room on its connection: what it asks for is to be asked again. */
+  answerNotSent(connection: AgentConnection, uid: string, answer: ServerMessage): void
   /**
    * The connection ended, for whatever reason; every agent last seen on it is gone with it. `isOurDoing`: this process
    * ended it, or lost the link to the front that has it, so it says nothing about the agents.

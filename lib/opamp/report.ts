@@ -83,6 +83,17 @@ export const SERVER_CAPABILITIES = {
   offersConnectionSettings: 0x20,
 } as const
 
+/** What an agent may be asked to report. */
+export type Asked = Pick<ServerMessage, 'reportFullState' | 'reportAvailableComponents'>
+
+/** What a message asks an agent to report. */
+export function askedBy({ reportFullState, reportAvailableComponents }: Asked): Asked {
+  const asked: Asked = {}
+  if (reportFullState === true) asked.reportFullState = true
+  if (reportAvailableComponents === true) asked.reportAvailableComponents = true
+  return asked
+}
+
 /** The contents of one ServerToAgent. With `errorResponse` only the uid is encoded beside it (OpAMP, 4.5). */
 export interface ServerMessage {
   errorResponse?: {

@@ -39,6 +39,7 @@ export function fakeFleet(): FakeFleet {
       wake()
       return { message: fleet.answer, pendingOffer: fleet.pendingOffer }
     },
+    answerNotSent() {},
     connectionClosed(connection) {
       fleet.closed.push(connection)
       wake()

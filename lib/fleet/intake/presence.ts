@@ -49,6 +49,7 @@ export class Presence {
     instance.hasBeenAnswered = false
     instance.hasAskedFullState = false
     instance.askedComponentsHash = null
+    instance.unasked = null
     const bound = this.#parts.state.byConnection.get(connection.id) ?? new Set()
     bound.add(instance)
     this.#parts.state.byConnection.set(connection.id, bound)

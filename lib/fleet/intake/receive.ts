@@ -1,6 +1,6 @@
 import { uuidv7Bytes } from '../../ids.ts'
 import type { AboutReport, AgentConnection } from '../../opamp/fleet-port.ts'
-import type { AgentReport, ServerMessage } from '../../opamp/report.ts'
+import { type AgentReport, askedBy, type ServerMessage } from '../../opamp/report.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
 import { notePoll } from '../decide/poll-rhythm.ts'
 import { beginOffer } from '../state/begin-offer.ts'
@@ -67,6 +67,14 @@ export class Receiver {
   /** An instance's effective config was read: it may change what type of agent the instance is. */
   effectiveConfigRead(instance: Instance): void {
     this.#descriptions.reclassify(instance)
+  }
+
+  /** The answer to this agent found no room on its connection. */
+  answerNotSent(connection: AgentConnection, uid: string, answer: ServerMessage): void {
+    const instance = this.#parts.state.instances.get(uid)
+    if (instance?.connection !== connection) return
+    if (answer.capabilities !== undefined) instance.hasBeenAnswered = false
+    instance.unasked = { ...instance.unasked, ...askedBy(answer) }
   }
 
   connectionClosed(connection: AgentConnection, options: { isOurDoing?: boolean } = {}): void {
@@ -228,6 +236,8 @@ export class Receiver {
 
   #answer(instance: Instance, isWhole: boolean, hasGap: boolean, isRetransmission: boolean): ServerMessage {
     const message: ServerMessage = {}
+    const { unasked } = instance
+    instance.unasked = null
     if (!instance.hasBeenAnswered) {
       message.capabilities = OUR_CAPABILITIES
       instance.hasBeenAnswered = true
@@ -235,13 +245,16 @@ export class Receiver {
     if (isWhole) {
       instance.hasAskedFullState = false
     } else if (
+      unasked?.reportFullState === true ||
       askFullState(this.#parts, instance, { hasGap, isRetransmission }) ||
       this.#effective.takeOwed(instance)
     ) {
       message.reportFullState = true
       instance.hasAskedFullState = true
     }
-    if (this.#components.ask(instance, isRetransmission)) message.reportAvailableComponents = true
+    const isListDue = this.#components.ask(instance, isRetransmission)
+    if (isListDue || (unasked?.reportAvailableComponents === true && instance.componentWait !== null))
+      message.reportAvailableComponents = true
     return message
   }
 }

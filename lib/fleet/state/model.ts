@@ -1,6 +1,6 @@
 import type { ComponentList, UsedComponent } from '../../model/components.ts'
 import type { AgentConnection } from '../../opamp/fleet-port.ts'
-import type { HealthNode } from '../../opamp/report.ts'
+import type { Asked, HealthNode } from '../../opamp/report.ts'
 import type { PushTarget } from '../../store/push-targets.ts'
 import type { AgentError, Push } from '../../store/pushes.ts'
 import type { StoredRollout } from '../../store/rollouts.ts'
@@ -141,6 +141,8 @@ export interface Instance {
   askedComponentsHash: string | null
   /** How often it was asked for that list on this connection. */
   componentAsks: number
+  /** What its socket had no room to ask it for: it is asked with the answer to its next message. Null for nothing. */
+  unasked: Asked | null
   /** Monotonic time since which it is away; null while it is connected. */
   awaySinceMs: number | null
   /** It left with a goodbye. */

@@ -66,10 +66,14 @@ export class SimSocket implements AgentConnection {
   /** Deliver a frame of the service to the agent whose uid it carries. */
   send(frame: Uint8Array): 'sent' | 'buffered' | 'dropped' {
     if (!this.isOpen) return 'dropped'
-    if (this.#world.dropChance > 0 && this.#world.dice.chance(this.#world.dropChance)) return 'dropped'
+    if (this.#hasNoRoom()) return 'dropped'
     const { uid, message } = readServerWords(frame.subarray(1))
     this.#deliver(uid, message)
     return 'sent'
+  }
+
+  #hasNoRoom(): boolean {
+    return this.#world.dropChance > 0 && this.#world.dice.chance(this.#world.dropChance)
   }
 
   #deliver(uid: string, message: ServerMessage): void {
@@ -94,7 +98,8 @@ export class SimSocket implements AgentConnection {
     const arrive = () => {
       if (!this.isOpen || service.isDead) return
       const { message } = service.fleet.receive(this, report, {})
-      if (this.#riders.has(rider)) this.#deliver(report.uid, message)
+      if (this.#hasNoRoom()) service.fleet.answerNotSent(this, report.uid, message)
+      else if (this.#riders.has(rider)) this.#deliver(report.uid, message)
     }
     time.after(this.#arriveAtMs - time.nowMs, arrive, service.client)
   }

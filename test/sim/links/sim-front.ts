@@ -112,6 +112,7 @@ export class SimFront implements AgentsService {
         if (agents.counts.absorbed > before) this.#parts.absorbed(this, report.uid)
         return answer
       },
+      answerNotSent: (...answer: Parameters<FrontAgents['answerNotSent']>) => agents.answerNotSent(...answer),
       connectionClosed: (connection: AgentConnection) => agents.connectionClosed(connection),
     } as unknown as Fleet
   }

@@ -1,15 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { silentLog } from '../../../../lib/log.ts'
 import { createOpampExchange, type OpampExchange } from '../../../../lib/opamp/exchange.ts'
+import type { AgentConnection } from '../../../../lib/opamp/fleet-port.ts'
 import { AGENT_CAPABILITIES } from '../../../../lib/opamp/report.ts'
 import { reportOf } from '../../../support/agent-report.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
 import {
   agentBody,
+  agentFrame,
   hex,
   keyValues,
   type PlainMessage,
   readServerBody,
+  readServerFrame,
 } from '../../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { SUPERVISOR } from '../../../support/test-agent.ts'
@@ -155,4 +158,77 @@ it('an agent whose socket had no room when its workload was deleted is asked wit
     {},
   )
   expect(message.reportFullState).toBe(true)
+})
+
+describe('an agent whose socket had no room for an answer', () => {
+  let hasRoom = true
+  let answers: PlainMessage[] = []
+  const connection: AgentConnection = {
+    id: 900_001,
+    transport: 'ws',
+    send(frame) {
+      if (!hasRoom) return 'dropped'
+      answers.push(readServerFrame(frame))
+      return 'sent'
+    },
+    drop() {},
+  }
+  beforeEach(() => {
+    hasRoom = true
+    answers = []
+  })
+  /** Say something; returns the answer that arrives, undefined where none does. */
+  const say = (sequenceNum: number, more: PlainMessage = {}): PlainMessage | undefined => {
+    const before = answers.length
+    exchange.answerFrame(
+      connection,
+      agentFrame({ instanceUid: hex(UID), sequenceNum, capabilities: LISTING, ...more }),
+    )
+    return answers[before]
+  }
+  const flags = (answer: PlainMessage | undefined) => Number(answer?.['flags'] ?? 0)
+
+  it('is asked what it is again, and told what we can do', () => {
+    hasRoom = false
+    expect(say(5)).toBeUndefined()
+    hasRoom = true
+    const answer = say(6)
+    expect(flags(answer)).toBe(FULL_STATE)
+    expect(answer?.['capabilities']).toBeDefined()
+    expect(flags(say(7))).toBe(0)
+  })
+
+  it('is asked again for what it said in a message that was lost', () => {
+    say(5, described)
+    hasRoom = false
+    expect(say(8)).toBeUndefined()
+    hasRoom = true
+    expect(flags(say(9)) & FULL_STATE).toBe(FULL_STATE)
+    expect(flags(say(10, described)) & FULL_STATE).toBe(0)
+  })
+
+  it('is asked for its components again, and not once it has listed them', () => {
+    hasRoom = false
+    say(0, described)
+    say(1)
+    hasRoom = true
+    expect(flags(say(2))).toBe(COMPONENTS)
+    hasRoom = false
+    say(3, { ...described, availableComponents: { hash: hex('c1') } })
+    hasRoom = true
+    const list = { hash: hex('c1'), components: { receivers: { subComponentMap: {} } } }
+    expect(flags(say(4, { availableComponents: list }))).toBe(0)
+  })
+
+  it('is not asked anew on a new socket for what it says there by itself', () => {
+    hasRoom = false
+    say(5)
+    hasRoom = true
+    const other = { ...connection, id: 900_002 }
+    exchange.answerFrame(
+      other,
+      agentFrame({ instanceUid: hex(UID), sequenceNum: 6, capabilities: LISTING, ...described }),
+    )
+    expect(flags(answers.at(-1))).toBe(COMPONENTS)
+  })
 })
