@@ -75,6 +75,7 @@ export interface Ground {
   /** The network through which the alert webhook is called. */
   network: WebhookNetwork
   mayOffer: FleetDeps['mayOffer']
+  busyMs: FleetDeps['busyMs']
   openApi: Context['openApi']
   /** The bundled entry of a worker thread. */
   workerUrl(name: string): URL
@@ -362,6 +363,7 @@ function openFleet(
     followers,
     isCompatible,
     mayOffer: ground.mayOffer,
+    busyMs: ground.busyMs,
     classifyError: classifyForFleet,
     normalise: read.normalise,
     ruleLabels: (fingerprintKeys) => labelRules.labelsFor(fingerprintKeys),

@@ -91,6 +91,7 @@ function composeOwner({ options, functions, pool, lock, clock, fence, cluster }:
     network: options.webhookNetwork ?? { ...systemWebhookNetwork, proxies: config.outboundProxies },
     db: fenced(pool, (tx) => fence.checkEpoch(tx)),
     mayOffer: () => fence.mayOffer(),
+    busyMs: () => performance.eventLoopUtilization().active,
     openApi: () => (openApiText ??= JSON.stringify(buildOpenApi(functions.http, VERSION))),
     workerUrl: (name) => workerUrl(files, name),
     threads: { password: 2, report: 2 },

@@ -1,5 +1,5 @@
 import type { Fleet } from '../../lib/fleet/fleet.ts'
-import { AGENT_LIMITS, type AgentLimits } from '../../lib/fleet/state/agent-limits.ts'
+import { AGENT_LIMITS } from '../../lib/fleet/state/agent-limits.ts'
 import type { FleetDeps } from '../../lib/fleet/state/deps.ts'
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
 import type { Database } from '../../lib/store/db.ts'
@@ -54,9 +54,9 @@ function countStatements(db: Database): { db: Database; settled(): Promise<void>
 /** Make the context and start its fleet. `close` stops both. */
 export async function createFleetContext(
   database: TestDatabase,
-  options: TestContextOptions & { agentLimits?: AgentLimits; normalise?: FleetDeps['normalise'] } = {},
+  options: TestContextOptions & Partial<Pick<FleetDeps, 'agentLimits' | 'normalise' | 'busyMs'>> = {},
 ): Promise<FleetTestContext> {
-  const { agentLimits = AGENT_LIMITS, normalise = READ_HERE.normalise, ...rest } = options
+  const { agentLimits = AGENT_LIMITS, normalise = READ_HERE.normalise, busyMs = () => 0, ...rest } = options
   const clock = options.clock ?? fakeClock()
   const timers = manualTimers(clock)
   const counted = countStatements(options.db ?? database.pool)
@@ -64,7 +64,7 @@ export async function createFleetContext(
   const base = createTestContext(
     database,
     { ...rest, clock, db: counted.db },
-    { timers, agentLimits, readConfigs },
+    { timers, agentLimits, readConfigs, busyMs },
   )
   const { counters, db, fleet, hub } = base
   const closeBase = base.close

@@ -89,7 +89,7 @@ let contexts = 0
 /** The parts of a process's ground that a test may replace. */
 export interface TestGround
   extends Pick<Ground, 'readConfigs' | 'agentLimits' | 'overhear'>,
-    Partial<Pick<Ground, 'timers' | 'mayOffer'>> {}
+    Partial<Pick<Ground, 'timers' | 'mayOffer' | 'busyMs'>> {}
 
 /**
  * Make a context as the service does, with a fake clock. Its fleet is empty and not started; see `createFleetContext`.
@@ -116,6 +116,7 @@ export function createTestContext(
     cluster: null,
     network: systemWebhookNetwork,
     mayOffer: () => true,
+    busyMs: () => 0,
     openApi: () => OPEN_API_TEXT,
     workerUrl: testWorkerUrl,
     threads: { password: 1, report: 1 },

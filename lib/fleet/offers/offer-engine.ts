@@ -16,6 +16,7 @@ import { type FleetParts, isCompatible } from '../state/parts.ts'
 import { assignmentOf, isQuarantined } from '../state/state.ts'
 import { OfferCommits } from './offer-commits.ts'
 import { PollAnswers } from './poll-answers.ts'
+import { paceOf } from './push-pace.ts'
 
 /** Carries out what `decideOffer` decides: stores each offer, then sends it, and repeats it when due. */
 export class OfferEngine {
@@ -227,18 +228,18 @@ export class OfferEngine {
 
   /** Look at many instances, some in each turn of the event loop; each is offered what it is assigned by then. */
   considerAll(instances: Iterable<Instance>): void {
-    inChunks(this.#parts.deps.timers, instances, (instance) => this.consider(instance))
+    this.#considerInTurns(instances)
   }
 
   /** The same where offers to some of them were stored with this push: these begin as their instances are looked at. */
   fanOut(followed: FollowedPush, instances: Iterable<Instance>): void {
     followed.beginning++
-    inChunks(
-      this.#parts.deps.timers,
-      instances,
-      (instance) => this.consider(instance),
-      () => followed.beginning--,
-    )
+    this.#considerInTurns(instances, () => followed.beginning--)
+  }
+
+  #considerInTurns(instances: Iterable<Instance>, done?: () => void): void {
+    const { deps } = this.#parts
+    inChunks(deps.timers, instances, (instance) => this.consider(instance), done, paceOf(deps))
   }
 
   /** Each second: repeat what is overdue. */

@@ -55,6 +55,8 @@ export interface FleetDeps {
   followers: CommitFollowers
   /** False while this process may not be the owner any more, as when it has lost its lock: then it sends no offer. */
   mayOffer(): boolean
+  /** For how many ms in all the event loop has worked, so that a push leaves time for everything else. */
+  busyMs(): number
   /** Says in safe words what an agent's raw error text means. */
   classifyError(raw: string): AgentError
   /** Does this component list have everything that is used? True for null, a list that was never reported. */

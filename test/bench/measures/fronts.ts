@@ -1,6 +1,6 @@
 import { findFreePort } from '../../../runtime/quickstart/ports.ts'
 import { type RemoteLoad, startLoad } from '../load/process.ts'
-import { cpuSeconds, memoryKib, pause } from '../machine.ts'
+import { cpuSeconds, memoryKib, pause, watchCpu } from '../machine.ts'
 import type { Figure, MeasureResult } from '../results.ts'
 import { type BenchService, startBenchService } from '../service.ts'
 import type { Bench } from '../session.ts'
@@ -53,7 +53,9 @@ export async function measureFronts(bench: Bench): Promise<MeasureResult> {
       { name: 'CPU for it where one process does all', value: alone, unit: 'ms' },
       { name: 'memory of the owner for an agent of a front', value: round(ownerKib / agents), unit: 'KiB' },
       { name: 'messages passed on for a beat that a front answers', value: perBeat, unit: '', atMost: 0.01 },
-      { name: 'push over three fronts to every APPLIED stored', value: pushed, unit: 's' },
+      { name: 'push over three fronts to every APPLIED stored', value: pushed.seconds, unit: 's' },
+      { name: 'load of the owner meanwhile', value: pushed.ofOwner, unit: '%', atMost: 60 },
+      { name: 'load of the busiest front meanwhile', value: pushed.ofFront, unit: '%' },
       {
         name: 'owner killed, until a front serves again',
         value: followed.servesSeconds,
@@ -74,7 +76,7 @@ export async function measureFronts(bench: Bench): Promise<MeasureResult> {
       id: 'fronts',
       title: 'an owner and three fronts',
       agents,
-      busy: {},
+      busy: pushed.percent,
       figures,
       note: 'four processes, the load and PostgreSQL share the machine: the times are those of all of them together',
     }
@@ -149,14 +151,21 @@ async function measureBeats({ timeScale }: Bench, { fronts, loads }: Several): P
   return absorbed === 0 ? forwarded : forwarded / absorbed
 }
 
-async function measurePush({ owner, agents }: Several): Promise<number> {
+/** The seconds that a push takes, and the load of the owner and of the busiest front meanwhile, in percent of a core. */
+async function measurePush({ owner, fronts, agents }: Several) {
   const workloadId = await firstWorkload(owner)
   await pushConfig(owner, workloadId, 'warm')
   await untilApplied(owner, agents)
-  const startedAt = performance.now()
-  await pushConfig(owner, workloadId, 'measured')
-  await untilApplied(owner, agents)
-  return round((performance.now() - startedAt) / 1_000)
+  const pids = {
+    owner: owner.pid(),
+    ...Object.fromEntries(fronts.map((one, n) => [`front ${n + 1}`, one.pid()])),
+  }
+  const { seconds, percent } = await watchCpu(pids, async () => {
+    await pushConfig(owner, workloadId, 'measured')
+    await untilApplied(owner, agents)
+  })
+  const { owner: ofOwner = 0, ...ofFronts } = percent
+  return { seconds: round(seconds), ofOwner, ofFront: Math.max(...Object.values(ofFronts)), percent }
 }
 
 /** Kill the owner; the front that started last follows. */

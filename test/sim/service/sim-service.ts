@@ -138,6 +138,7 @@ export class SimService {
       cluster: null,
       network: systemWebhookNetwork,
       mayOffer: () => this.lock.isHeld(),
+      busyMs: () => 0,
       openApi: () => '',
       workerUrl: () => NO_THREADS,
       threads: { password: 0, report: 0 },
