@@ -15,7 +15,7 @@ import { readWantedAutoApply } from './_auto-apply-of.ts'
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/plan',
   summary: 'Plan that a version of a fleet config applies by itself.',
-  access: signedIn('workload:push_config', 'handler'),
+  access: signedIn('config:request', 'handler'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,
@@ -23,12 +23,12 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The plan.', json: PlannedAutoApply }],
   errors: [...AUTO_APPLY_PLAN_ERRORS, ...SELECTOR_ERRORS, 'fleet-config-outranks', 'priority-invalid'],
   async handle({ params, body, actor }, ctx) {
-    const found = requireFleetConfig(ctx, params.id, actor, 'workload:push_config')
+    const found = requireFleetConfig(ctx, params.id, actor, 'config:request')
     if (!found.ok) return found.reply
     const { config } = found
     const read = readWantedAutoApply(config, body)
     if (!read.ok) return problem(read.code, read.details)
-    const outside = refuseSelection(ctx, actor, 'workload:push_config', { id: config.id, ...read.wanted })
+    const outside = refuseSelection(ctx, actor, 'config:request', { id: config.id, ...read.wanted })
     if (outside !== null) return outside
     const planned = await planAutoApply(ctx.autoApply.parts, config, read.wanted)
     if (!planned.ok) return problem(planned.code, planned.details)

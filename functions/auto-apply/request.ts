@@ -17,17 +17,17 @@ import {
 } from '../fleet-configs/_fleet-config-path.ts'
 import { readWantedAutoApply, replyToChoice } from './_auto-apply-of.ts'
 
-/** The reply where the fleet config, as it is or as it is asked for, reaches beyond where the caller may push. */
+/** The reply where the fleet config, as it is or as it is asked for, reaches beyond where the caller may request configs. */
 function refuseWanted(ctx: Context, caller: Actor, id: string, wanted: WantedAutoApply): Reply | null {
-  const found = requireFleetConfig(ctx, id, caller, 'workload:push_config')
-  return found.ok ? refuseSelection(ctx, caller, 'workload:push_config', { id, ...wanted }) : found.reply
+  const found = requireFleetConfig(ctx, id, caller, 'config:request')
+  return found.ok ? refuseSelection(ctx, caller, 'config:request', { id, ...wanted }) : found.reply
 }
 
 /** Request that a version applies by itself, with the selector and the priority that the fleet config is to have. */
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply',
   summary: 'Ask that a version of a fleet config applies by itself.',
-  access: signedIn('workload:push_config', 'handler'),
+  access: signedIn('config:request', 'handler'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,
@@ -45,7 +45,7 @@ export default defineHttp({
     'production-confirmation-required',
   ],
   async handle({ params, body, actor }, ctx) {
-    const found = requireFleetConfig(ctx, params.id, actor, 'workload:push_config')
+    const found = requireFleetConfig(ctx, params.id, actor, 'config:request')
     if (!found.ok) return found.reply
     const { config } = found
     const read = readWantedAutoApply(config, body)

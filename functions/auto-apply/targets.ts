@@ -17,7 +17,7 @@ import { findFleetConfig, fleetConfigParams } from '../fleet-configs/_fleet-conf
 export default defineHttp({
   route: 'GET /api/fleet-configs/:id/auto-apply/targets',
   summary: 'List what the version that applies by itself was pushed to.',
-  access: signedIn('workload:push_config', 'filtered'),
+  access: signedIn('config:request', 'filtered'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: type({ ...pageQuery, rolled_back_by: optional(string()) }),

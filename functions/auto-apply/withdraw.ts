@@ -9,7 +9,7 @@ import { mayChoose } from './_auto-apply-scope.ts'
 export default defineHttp({
   route: 'POST /api/fleet-configs/:id/auto-apply/withdraw',
   summary: 'Withdraw the request that a version of a fleet config applies by itself.',
-  access: signedIn('workload:push_config', 'handler'),
+  access: signedIn('config:request', 'handler'),
   gate: 'config_safety.campaigns',
   params: fleetConfigParams,
   query: noQuery,
@@ -17,7 +17,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'What was withdrawn.', json: AutoApplyRecord }],
   errors: [...AUTO_APPLY_ERRORS, 'fleet-config-outranks'],
   async handle({ params, body, actor }, ctx) {
-    const asking = await mayChoose(ctx, params.id, actor, 'workload:push_config')
+    const asking = await mayChoose(ctx, params.id, actor, 'config:request')
     if (!asking.ok) return asking.reply
     const choice = {
       fleetConfigId: params.id,

@@ -21,10 +21,10 @@ export const campaignParams = type({ id: string() })
 
 /**
  * Somebody as a reader of campaigns. The texts of one are shown to whoever may read those of all that it can reach, and
- * the workloads that it names to those who may push to them.
+ * the workloads that it names to those who may request configs for them.
  */
 function readerOf(ctx: Context, actor: Actor): (campaign: StoredCampaign) => CampaignReader {
-  const { scopes, sees } = sightBy('workload:push_config', actor, ctx)
+  const { scopes, sees } = sightBy('config:request', actor, ctx)
   return (campaign) => ({
     userId: actor.userId,
     withTexts: coversReach(actor, 'config:read_content', reachOfCampaign(campaign)),
@@ -93,13 +93,13 @@ export const mayDecide = (
 ): ReturnType<typeof unlessRefused> =>
   unlessRefused(ctx, actor, (caller, db) => refuseCampaign(db, id, caller, permission, options))
 
-/** The reply where somebody may not push to all that a draft of a campaign can reach; null where that is allowed. */
+/** The reply where somebody may not request configs for all that a draft of a campaign can reach; null where that is allowed. */
 export const refuseDraft = (actor: Actor, draft: CampaignDraft): Reply | null =>
-  refuseReach(actor, 'workload:push_config', reachOfCampaign(draft))
+  refuseReach(actor, 'config:request', reachOfCampaign(draft))
 
-/** What is asked for, cut to where the caller may push. */
+/** What is asked for, cut to where the caller may request configs. */
 export function cutToScopes(draft: CampaignDraft, { grants }: Actor): CampaignDraft {
-  const scopes = scopesOf(grants, 'workload:push_config')
+  const scopes = scopesOf(grants, 'config:request')
   if (scopes === null) return draft
   const cut_to = scopes.map(({ key, values }) => ({ key, values: [...values] }))
   return { ...draft, scope: { ...draft.scope, cut_to } }
@@ -107,19 +107,19 @@ export function cutToScopes(draft: CampaignDraft, { grants }: Actor): CampaignDr
 
 /**
  * The reply where somebody would carry a version of a fleet config that none of the workloads is under on which the
- * caller may push: its text is nobody's there. Null where one is.
+ * caller may request configs: its text is nobody's there. Null where one is.
  */
 export async function refuseVersion(
   ctx: Context,
   actor: Actor,
   { change }: CampaignDraft,
 ): Promise<Reply | null> {
-  if (change.kind !== 'version' || actor.permissions.has('workload:push_config')) return null
+  if (change.kind !== 'version' || actor.permissions.has('config:request')) return null
   const id = change.fleet_config_id
   const config = ctx.fleetConfigs.config(id)
   // Whether there is such a fleet config is told in the plan, as for everybody.
   if (config === null) return null
-  const { part } = await readablePartOf(ctx, config, actor, 'workload:push_config')
+  const { part } = await readablePartOf(ctx, config, actor, 'config:request')
   return part === 'none' ? problem('out-of-scope') : null
 }
 

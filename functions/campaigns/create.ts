@@ -10,7 +10,7 @@ import { cutToScopes, refuseDraft, refuseVersion, replyToDecision } from './_cam
 export default defineHttp({
   route: 'POST /api/campaigns',
   summary: 'Create a campaign.',
-  access: signedIn('workload:push_config', 'handler'),
+  access: signedIn('config:request', 'handler'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,

@@ -17,7 +17,7 @@ import {
 export default defineHttp({
   route: 'PUT /api/campaigns/:id',
   summary: 'Change a campaign that is a draft, or planned; its plan is gone.',
-  access: signedIn('workload:push_config', 'handler'),
+  access: signedIn('config:request', 'handler'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
@@ -25,7 +25,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The draft.', json: CampaignRecord }],
   errors: [...CAMPAIGN_ERRORS, ...DECISION_ERRORS, 'body-too-large'],
   async handle({ params, body, actor }, ctx) {
-    const outside = await refuseCampaign(ctx.db, params.id, actor, 'workload:push_config')
+    const outside = await refuseCampaign(ctx.db, params.id, actor, 'config:request')
     if (outside !== null) return outside
     const read = readCampaign(body)
     if (!read.ok) return problem(read.code, read.details)
@@ -35,7 +35,7 @@ export default defineHttp({
     const asking = alsoAsking(
       actor,
       async (caller, db) =>
-        refuseDraft(caller, draft) ?? (await refuseCampaign(db, params.id, caller, 'workload:push_config')),
+        refuseDraft(caller, draft) ?? (await refuseCampaign(db, params.id, caller, 'config:request')),
     )
     const outcome = await changeCampaign(ctx.campaigns.parts, params.id, draft, asking)
     return replyToDecision(ctx, actor, outcome)

@@ -8,7 +8,7 @@ import { campaignParams, seesCampaign, showCampaign } from './_campaign-of.ts'
 export default defineHttp({
   route: 'GET /api/campaigns/:id',
   summary: 'Read a campaign.',
-  access: signedIn('workload:push_config', 'filtered'),
+  access: signedIn('config:request', 'filtered'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,

@@ -9,7 +9,7 @@ import { seesCampaign, showCampaigns } from './_campaign-of.ts'
 export default defineHttp({
   route: 'GET /api/campaigns',
   summary: 'List the campaigns.',
-  access: signedIn('workload:push_config', 'filtered'),
+  access: signedIn('config:request', 'filtered'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: type(pageQuery),

@@ -8,7 +8,7 @@ import { json, problem } from '../../runtime/reply.ts'
 export default defineHttp({
   route: 'POST /api/campaigns/match',
   summary: 'Count the workloads that a scope means.',
-  access: signedIn('workload:push_config', 'filtered'),
+  access: signedIn('config:request', 'filtered'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,

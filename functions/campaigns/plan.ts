@@ -8,7 +8,7 @@ import { campaignParams, refuseCampaign, showCampaign } from './_campaign-of.ts'
 export default defineHttp({
   route: 'POST /api/campaigns/:id/plan',
   summary: 'Plan a campaign anew.',
-  access: signedIn('workload:push_config', 'handler'),
+  access: signedIn('config:request', 'handler'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
@@ -16,7 +16,7 @@ export default defineHttp({
   replies: [{ status: 202, description: 'The campaign, while it is being planned.', json: CampaignRecord }],
   errors: ['campaign-not-found', 'campaign-not-ready', 'campaign-being-planned'],
   async handle({ params, actor }, ctx) {
-    const outside = await refuseCampaign(ctx.db, params.id, actor, 'workload:push_config')
+    const outside = await refuseCampaign(ctx.db, params.id, actor, 'config:request')
     if (outside !== null) return outside
     const campaign = await findCampaign(ctx.db, params.id)
     if (campaign === null) return problem('campaign-not-found')

@@ -7,7 +7,7 @@ import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 export default defineHttp({
   route: 'POST /api/campaigns/:id/request',
   summary: "Ask for a campaign's plan to be approved.",
-  access: signedIn('workload:push_config', 'handler'),
+  access: signedIn('config:request', 'handler'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
@@ -15,7 +15,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS, 'campaign-changes-nothing', 'production-confirmation-required'],
   async handle({ params, body, actor }, ctx) {
-    const asking = await mayDecide(ctx, params.id, actor, 'workload:push_config')
+    const asking = await mayDecide(ctx, params.id, actor, 'config:request')
     if (!asking.ok) return asking.reply
     const outcome = await requestCampaign(ctx.campaigns.parts, {
       id: params.id,

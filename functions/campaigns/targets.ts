@@ -19,7 +19,7 @@ import { campaignParams, seesCampaign } from './_campaign-of.ts'
 export default defineHttp({
   route: 'GET /api/campaigns/:id/targets',
   summary: 'List the workloads of a campaign.',
-  access: signedIn('workload:push_config', 'filtered'),
+  access: signedIn('config:request', 'filtered'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: type({

@@ -68,7 +68,7 @@ export default defineHttp({
     const visible = {
       withRequests: ctx.edition.gates.has('config_safety.approvals'),
       withCampaigns: ctx.edition.gates.has('config_safety.campaigns'),
-      withPlans: actor.permissions.has('workload:push_config'),
+      withPlans: actor.permissions.has('config:request'),
     }
     const commentsOn = (workloadId: string | null) =>
       actor.permissions.has('config:request') ||

@@ -26,7 +26,7 @@ function refuseDefinition(
   { name, selector, priority }: FleetConfigFields,
 ): Reply | null {
   const known = ctx.fleetConfigs.configs.find((config) => config.name === name) ?? null
-  for (const permission of ['config:create', 'workload:push_config'] as const) {
+  for (const permission of ['config:create', 'config:request'] as const) {
     const outside =
       (known === null ? null : refuseReach(actor, permission, known)) ??
       refuseSelection(ctx, actor, permission, { id: known?.id ?? null, selector, priority })
@@ -41,7 +41,7 @@ function refuseDefinition(
 export default defineHttp({
   route: 'POST /api/fleet-configs/desired',
   summary: 'Propose what Git holds for a fleet config, where it differs, as a version and a campaign.',
-  access: signedIn('workload:push_config', 'handler'),
+  access: signedIn('config:request', 'handler'),
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,
@@ -68,7 +68,7 @@ export default defineHttp({
     'audit-unavailable',
   ],
   async handle({ body, actor }, ctx) {
-    // The version is a text that somebody wrote, and the campaign asks for it to be pushed: both rights are needed.
+    // The version is a text that somebody wrote, and the campaign requests it: both rights are needed.
     if (!rightsSomewhere(actor.grants).has('config:create')) return problem('forbidden')
     const definition = readFleetConfig(body)
     if (!definition.ok) return problem(definition.code, definition.details)
@@ -96,11 +96,12 @@ export default defineHttp({
         version: readDraft({ ...body, comment: '' }),
         commitSha: body.commit_sha,
         commitAuthor: body.commit_author,
+        commitAuthors: body.commit_authors,
         again: body.again,
         isDryRun: body.dry_run,
         mayStillChange: async (tx, reach) =>
           (await stillCovers(tx, actor, 'config:create', reach)) &&
-          (await stillCovers(tx, actor, 'workload:push_config', reach)),
+          (await stillCovers(tx, actor, 'config:request', reach)),
         draftCampaign: (id, number) => {
           const read = ask(id, number)
           return cutToScopes(read.ok ? read.value : tried.value, actor)

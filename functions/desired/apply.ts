@@ -9,7 +9,7 @@ import { workloadParams } from '../workloads/_workload-path.ts'
 export default defineHttp({
   route: 'POST /api/workloads/:id/config/desired',
   summary: 'Request what Git holds for a workload, where it differs from what is active.',
-  access: signedIn('workload:push_config', 'workload'),
+  access: signedIn('config:request', 'workload'),
   gate: 'config_safety.approvals',
   params: workloadParams,
   query: noQuery,
@@ -38,6 +38,7 @@ export default defineHttp({
       draftYaml: body.config,
       commitSha: body.commit_sha,
       commitAuthor: body.commit_author,
+      commitAuthors: body.commit_authors,
       again: body.again,
       isDryRun: body.dry_run,
     })

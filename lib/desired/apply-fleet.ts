@@ -17,6 +17,7 @@ import { type Refusal, refuse } from '../model/refusal.ts'
 import type { ChangeReach } from '../selectors/within-scope.ts'
 import { listOpenAutoApplies } from '../store/auto-apply.ts'
 import { findCampaign, type StoredCampaign } from '../store/campaigns.ts'
+import { areCommitAuthorsNoted, noteCommitAuthors } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import {
   type FleetConfigChange,
@@ -35,7 +36,7 @@ import {
   noteManagedCampaign,
 } from '../store/managed-fleet-configs.ts'
 import { decideFleet, type FleetVerdict } from './decide-fleet.ts'
-import { isOwner, tellCommit } from './owner.ts'
+import { isOwner, tellCommit, toAuthorNames } from './owner.ts'
 
 /** What proposing fleet configs needs beside what campaigns need. */
 export interface FleetDesiredParts extends Omit<CampaignParts, 'fleetConfigs'> {
@@ -50,6 +51,8 @@ export interface DesiredFleetConfig {
   version: VersionDraft
   commitSha: string
   commitAuthor: string
+  /** Everybody else whom the commit names, or may have been made by. */
+  commitAuthors: readonly string[]
   /** Propose it, whatever was decided about it before. */
   again: boolean
   /** Say what would be done, and do nothing. */
@@ -144,7 +147,7 @@ const isForTheSame = (
 /** Store what Git holds: the fleet config, a version where text, variables or values are new, and the commit. */
 async function keepWish(
   parts: FleetDesiredParts,
-  { owner, actor, definition, commitSha, commitAuthor, mayStillChange }: DesiredFleetConfig,
+  wanted: DesiredFleetConfig,
   draft: VersionDraft & { hash: string },
   { known, managed, wishHash }: { known: StoredFleetConfig | null; managed: Managed; wishHash: string },
 ): Promise<
@@ -158,8 +161,11 @@ async function keepWish(
     >
   | AuditFailure
 > {
+  const { owner, actor, definition, commitSha, commitAuthor, mayStillChange } = wanted
   const isSameWish = managed?.wishHash === wishHash
-  if (known !== null && isSameWish && isDefined(known, definition))
+  const authors = toAuthorNames(wanted)
+  const isNoted = await areCommitAuthorsNoted(parts.db, draft.hash, authors)
+  if (known !== null && isSameWish && isNoted && isDefined(known, definition))
     return { ok: true, fleetConfigId: known.id, version: managed.version }
   const now = parts.clock.now()
   const id = known?.id ?? uuidv7(now, parts.random)
@@ -175,7 +181,7 @@ async function keepWish(
     const by = { author: actor.email, authorId: actor.userId, createdAt: now }
     const version = isSameWish
       ? managed.version
-      : await insertVersion(tx, { fleetConfigId: id, ...draft, ...by }, commitAuthor)
+      : await insertVersion(tx, { fleetConfigId: id, ...draft, ...by })
     const wish = { fleetConfigId: id, owner, wishHash, version: version ?? 0, commitSha, commitAuthor }
     // Of two owners that write at the same time the second is refused, and so is one whose fleet config was just
     // removed.
@@ -184,6 +190,7 @@ async function keepWish(
       !(await keepManagedFleetConfig(tx, { ...wish, appliedAt: now, appliedBy: actor.email }))
     )
       return refuseRival(tx, definition.name, owner)
+    await noteCommitAuthors(tx, draft.hash, authors, now)
     await tx.record({
       action: 'fleet_config.manage',
       resource: 'fleet_config',

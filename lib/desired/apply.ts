@@ -6,6 +6,7 @@ import { configHash } from '../model/config-hash.ts'
 import { gitGroupOf } from '../model/git-group.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { type Approval, findNewestApprovalFromGit, listOpenApprovalsOfGroup } from '../store/approvals.ts'
+import { areCommitAuthorsNoted, noteCommitAuthors } from '../store/commit-authors.ts'
 import {
   deleteManagedConfig,
   findManagedConfig,
@@ -14,7 +15,7 @@ import {
 } from '../store/managed-configs.ts'
 import { lockWorkload } from '../store/workloads.ts'
 import { type DesiredVerdict, decideDesired } from './decide.ts'
-import { isOwner, tellCommit } from './owner.ts'
+import { isOwner, tellCommit, toAuthorNames } from './owner.ts'
 
 /** A config that Git holds for a workload. */
 export interface DesiredConfig {
@@ -25,6 +26,8 @@ export interface DesiredConfig {
   draftYaml: string
   commitSha: string
   commitAuthor: string
+  /** Everybody else whom the commit names, or may have been made by. */
+  commitAuthors: readonly string[]
   /** Request it, whatever was decided about it before. */
   again: boolean
   /** Say what would be done, and do nothing. */
@@ -51,7 +54,11 @@ export type DesiredOutcome =
 export async function applyDesired(parts: ApprovalParts, wanted: DesiredConfig): Promise<DesiredOutcome> {
   const { workloadId, owner, draftYaml } = wanted
   if (!isOwner(owner)) return refuse('owner-invalid')
-  const refused = refuseTexts({ config: draftYaml, comment: tellCommit(wanted) })
+  const refused = refuseTexts({
+    config: draftYaml,
+    comment: tellCommit(wanted),
+    commit_authors: wanted.commitAuthors.join(),
+  })
   if (refused !== null) return refused
   const target = await parts.configTargets.find(workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }
@@ -91,19 +98,26 @@ export async function applyDesired(parts: ApprovalParts, wanted: DesiredConfig):
   return created.ok ? { ...outcome, proposed: created.approval } : created
 }
 
-/** Note what Git asks for, where it is another text than before. */
+/** Note what Git asks for, where it is another text than before, or somebody else's too. */
 async function keepWish(
   parts: ApprovalParts,
   wanted: DesiredConfig,
   managed: ManagedConfig | null,
   hash: string,
 ): Promise<{ ok: true } | Refusal<'managed-elsewhere' | 'workload-not-found'> | AuditFailure> {
-  if (managed?.configHash === hash) return { ok: true }
+  const authors = toAuthorNames(wanted)
+  const isSameWish = managed?.configHash === hash
+  if (isSameWish && (await areCommitAuthorsNoted(parts.db, hash, authors))) return { ok: true }
   const { workloadId, owner, actor, commitSha, commitAuthor } = wanted
   return parts.db.change('config.manage', actor, async (tx) => {
     if ((await lockWorkload(tx, workloadId)) === null) return refuse('workload-not-found')
+    const now = parts.clock.now()
+    await noteCommitAuthors(tx, hash, authors, now)
     const wish = { workloadId, owner, configHash: hash, commitSha, commitAuthor }
-    if (!(await keepManagedConfig(tx, { ...wish, appliedAt: parts.clock.now(), appliedBy: actor.email }))) {
+    // The commit that asked first stays noted as the one that did.
+    const isKept =
+      isSameWish || (await keepManagedConfig(tx, { ...wish, appliedAt: now, appliedBy: actor.email }))
+    if (!isKept) {
       // The row of another owner, who was first; it stays while the workload is locked.
       const rival = await findManagedConfig(tx, workloadId)
       return refuse('managed-elsewhere', { owner: rival?.owner ?? '' })

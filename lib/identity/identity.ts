@@ -6,6 +6,7 @@ import type { Log } from '../log.ts'
 import { deleteExpiredApiTokens } from '../store/api-tokens.ts'
 import { deleteOldAccountChanges } from '../store/approval-votes.ts'
 import { deleteExpiredConfirmedLogins } from '../store/command-line-logins.ts'
+import { deleteOldCommitAuthors } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import { deleteOldLinkRequests } from '../store/external-users.ts'
 import { deleteExpiredSessions, deleteSession, listStandingSessions } from '../store/sessions.ts'
@@ -167,6 +168,7 @@ function trimStored({ db, clock }: IdentityParts): Promise<number> {
     await deleteExpiredConfirmedLogins(tx, now)
     await deleteOldLinkRequests(tx, lately)
     await deleteOldAccountChanges(tx, new Date(now.getTime() - CHANGES_KEPT_MS))
+    await deleteOldCommitAuthors(tx, new Date(now.getTime() - CHANGES_KEPT_MS))
     return deleteExpiredSessions(tx, now)
   })
 }

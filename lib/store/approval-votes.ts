@@ -61,14 +61,8 @@ export async function listAuthorsOfTexts(db: Db, hashes: readonly string[]): Pro
        select hash, id from written
        union select draft_hash, unnest(author_ids) from approvals where draft_hash = any($1::text[])
        union select w.hash, u.owner_id::text from users u join written w on w.id = u.id::text where u.owner_id is not null
-       union select c.hash, u.id::text from (
-           select config_hash as hash, commit_author as name from managed_configs where config_hash = any($1::text[])
-           union select hash, commit_author from fleet_config_versions where hash = any($1::text[])
-           union select v.hash, m.commit_author from managed_fleet_configs m
-             join fleet_config_versions v on v.fleet_config_id = m.fleet_config_id and v.number = m.version
-           where v.hash = any($1::text[])) c
-         join users u on lower(u.email) = lower(coalesce(substring(c.name from '<([^<>]+)>'), c.name))
-       where c.name <> '')
+       union select c.config_hash, u.id::text from commit_authors c join users u on lower(u.email) = c.name
+         where c.config_hash = any($1::text[]))
      select hash, array_agg(id) as ids from authors group by hash`,
     [hashes],
   )

@@ -83,11 +83,6 @@ const SUMMARY = {
 }
 const VERSION_SUMMARY = columns<keyof StoredVersionSummary>(SUMMARY)
 const VERSION = columns<keyof StoredVersion>({ ...SUMMARY, body: 'body' })
-const NEW_VERSION = columns<keyof StoredVersion | 'commitAuthor'>({
-  ...SUMMARY,
-  body: 'body',
-  commitAuthor: 'commit_author',
-})
 
 /** All fleet configs, the oldest first. */
 export async function listFleetConfigs(db: Db): Promise<StoredFleetConfig[]> {
@@ -147,15 +142,8 @@ export async function deleteFleetConfig(tx: Db, id: string): Promise<boolean> {
   return touched === 1
 }
 
-/**
- * Store the next version of a fleet config and return its number; null when there is no such fleet config.
- * `commitAuthor` is the author named by the commit that the version came from, who counts as one of its authors.
- */
-export async function insertVersion(
-  tx: Db,
-  version: Omit<StoredVersion, 'number'>,
-  commitAuthor = '',
-): Promise<number | null> {
+/** Store the next version of a fleet config and return its number; null when there is no such fleet config. */
+export async function insertVersion(tx: Db, version: Omit<StoredVersion, 'number'>): Promise<number | null> {
   const rows = await tx.query<{ newest_version: number }>(
     `update fleet_configs set newest_version = newest_version + 1, updated_at = $2 where id = $1
      returning newest_version`,
@@ -164,9 +152,9 @@ export async function insertVersion(
   const number = rows[0]?.newest_version
   if (number === undefined) return null
   await tx.execute(
-    `insert into fleet_config_versions (${NEW_VERSION.names}) values (${NEW_VERSION.places})`,
+    `insert into fleet_config_versions (${VERSION.names}) values (${VERSION.places})`,
     // Variables are JSON here, not a list of PostgreSQL.
-    NEW_VERSION.valuesOf({ ...version, number, variables: JSON.stringify(version.variables), commitAuthor }),
+    VERSION.valuesOf({ ...version, number, variables: JSON.stringify(version.variables) }),
   )
   return number
 }

@@ -1,7 +1,24 @@
-import { boolean, defaulted, enums, type Infer, number, object, optional, string, type } from 'superstruct'
+import {
+  array,
+  boolean,
+  defaulted,
+  enums,
+  type Infer,
+  number,
+  object,
+  optional,
+  size,
+  string,
+  type,
+} from 'superstruct'
 import { CAMPAIGN_RULES, CampaignStatus } from './campaigns.ts'
 import { FleetConfigRequest, FleetConfigVersionRequest } from './fleet-configs.ts'
 import { named, note, type Sent } from './structs.ts'
+
+const COMMIT_AUTHORS = note(
+  'Everybody whom the commit names: its author, its committer and those who wrote it with them, each as `name <address>`. None of them counts as a second person for this text.',
+  defaulted(size(array(size(string(), 0, 512)), 0, 200), []),
+)
 
 export const DesiredRequest = named(
   'DesiredRequest',
@@ -11,6 +28,7 @@ export const DesiredRequest = named(
     config: defaulted(string(), ''),
     commit_sha: defaulted(string(), ''),
     commit_author: defaulted(string(), ''),
+    commit_authors: COMMIT_AUTHORS,
     again: note('Ask again for what is held.', defaulted(boolean(), false)),
     dry_run: note('Only say what would be done.', defaulted(boolean(), false)),
   }),
@@ -71,6 +89,7 @@ export const DesiredFleetRequest = named(
     ),
     commit_sha: defaulted(string(), ''),
     commit_author: defaulted(string(), ''),
+    commit_authors: COMMIT_AUTHORS,
     again: note('Ask again for what is held.', defaulted(boolean(), false)),
     dry_run: note('Only say what would be done.', defaulted(boolean(), false)),
   }),

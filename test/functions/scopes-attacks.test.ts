@@ -414,7 +414,7 @@ describe('a fleet config', () => {
   })
 
   it('comes from Git only as far as the token’s holder reaches', async () => {
-    const { token } = await makeApiToken(ctx, sue, ['config:create', 'workload:push_config'])
+    const { token } = await makeApiToken(ctx, sue, ['config:create', 'config:request'])
     const apply = (name: string, selector: object, priority = -1) =>
       invoke(ctx, 'POST /api/fleet-configs/desired', {
         as: token,

@@ -31,6 +31,7 @@ interface Common {
   owner: string
   commit_sha: string
   commit_author: string
+  commit_authors: readonly string[]
   dry_run: boolean
 }
 

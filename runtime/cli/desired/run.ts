@@ -51,11 +51,12 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
     state.workloads,
     workloads.filter(({ archived_at: at }) => !at),
   )
-  const { sha, author } = await readCommit(folder, args, io.env)
+  const { sha, author, authors } = await readCommit(folder, args, io.env)
   const common = {
     owner,
     commit_sha: sha,
     commit_author: author,
+    commit_authors: authors,
     again: args.isSet('again'),
     dry_run: isDryRun,
   }

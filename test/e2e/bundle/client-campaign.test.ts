@@ -48,7 +48,7 @@ beforeAll(async () => {
   )
   const body = {
     name: 'pipeline',
-    permissions: ['config:approve', 'config:read_content', 'workload:push_config'],
+    permissions: ['config:approve', 'config:read_content', 'config:request', 'workload:push_config'],
     expires_at: new Date(Date.now() + 3_600_000).toISOString(),
   }
   const { token } = await service.api.post('/api/tokens', body, 201)

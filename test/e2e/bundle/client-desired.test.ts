@@ -50,7 +50,7 @@ beforeAll(async () => {
   workload = await eventually('the agent is listed', async () => (await service.api.get('/api/workloads'))[0])
   const body = {
     name: 'pipeline',
-    permissions: ['config:read_content', 'workload:push_config'],
+    permissions: ['config:read_content', 'config:request', 'workload:push_config'],
     expires_at: new Date(Date.now() + 3_600_000).toISOString(),
   }
   const { token } = await service.api.post('/api/tokens', body, 201)
@@ -198,7 +198,7 @@ test('a fleet config becomes a version and a campaign that a person approves; a 
   await fleet(LEVEL)
   const body = {
     name: 'fleet pipeline',
-    permissions: ['config:create', 'config:read_content', 'workload:push_config'],
+    permissions: ['config:create', 'config:read_content', 'config:request', 'workload:push_config'],
     expires_at: new Date(Date.now() + 3_600_000).toISOString(),
   }
   const { token } = await service.api.post('/api/tokens', body, 201)

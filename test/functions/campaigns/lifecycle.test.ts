@@ -275,7 +275,7 @@ describe('an approval', () => {
     const bot = (await theirs(admin, 'POST', '/api/service-accounts', account)).json as { id: string }
     const made = await theirs(admin, 'POST', `/api/service-accounts/${bot.id}/tokens`, {
       name: 'ci',
-      permissions: ['workload:push_config'],
+      permissions: ['config:request'],
       expires_at: new Date(ctx.clock.now().getTime() + 3_600_000).toISOString(),
     })
     const machine = { ...editor, token: (made.json as { token: string }).token }

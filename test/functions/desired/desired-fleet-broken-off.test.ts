@@ -18,7 +18,7 @@ beforeEach(async () => {
   db = faultyDatabase(database.pool)
   ctx = await createFleetContext(database, { db, edition: createCompleteEdition() })
   admin = await signIn(ctx)
-  const permissions = ['config:create', 'config:read_content', 'workload:push_config']
+  const permissions = ['config:create', 'config:read_content', 'config:request']
   machine = (await makeApiToken(ctx, admin, permissions)).token
   fakeAgent(ctx.fleet, { service: 'otelcol', attributes: { 'host.name': 'vm-1' } })
   await ctx.advance(1_000)

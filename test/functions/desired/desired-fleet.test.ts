@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Permission } from '../../../lib/model/permissions.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
 import type { FleetConfigRecord, FleetConfigVersion } from '../../../lib/wire/fleet-configs.ts'
@@ -16,7 +17,12 @@ let machine: string
 beforeEach(async () => {
   ctx = await createFleetContext(database, { edition: createCompleteEdition() })
   admin = await signIn(ctx)
-  const permissions = ['config:create', 'config:read_content', 'workload:push_config']
+  const permissions: Permission[] = [
+    'config:create',
+    'config:read_content',
+    'config:request',
+    'workload:push_config',
+  ]
   machine = (await makeApiToken(ctx, admin, permissions)).token
 })
 afterEach(async () => {
@@ -229,8 +235,17 @@ describe('a fleet config that Git holds', () => {
     expect(await fleetConfigs()).toEqual([])
   })
 
-  it('needs the right to write a version beside that to ask for a push', async () => {
-    const { token } = await makeApiToken(ctx, admin, ['workload:push_config'])
-    expect((await send({}, token)).status).toBe(403)
+  it('needs the rights to write a version and to request it, and none to push', async () => {
+    const lacking: Permission[][] = [
+      ['config:request'],
+      ['config:create'],
+      ['config:create', 'workload:push_config'],
+    ]
+    for (const missing of lacking) {
+      const { token } = await makeApiToken(ctx, admin, missing)
+      expect((await send({}, token)).status).toBe(403)
+    }
+    const { token } = await makeApiToken(ctx, admin, ['config:create', 'config:request'])
+    expect((await send({}, token)).status).toBe(200)
   })
 })

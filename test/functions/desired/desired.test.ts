@@ -5,7 +5,7 @@ import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { DesiredResult } from '../../../lib/wire/desired.ts'
 import { createCommunityEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
-import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { invoke, makeApiToken, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml } from '../../support/push-config.ts'
 
@@ -167,4 +167,15 @@ describe('a workload that is kept in Git', () => {
     expect(ctx.fleet.workload(agent.workloadId)?.activeHash).toBe(configHash(FIRST))
     expect(await release('platform')).toMatchObject({ status: 404, json: { code: 'not_managed' } })
   })
+})
+
+it('what Git holds is asked for with the right to request and none to push, and let go of with that alone', async () => {
+  const { token: asks } = await makeApiToken(ctx, editor, ['config:request'])
+  const { token: pushes } = await makeApiToken(ctx, editor, ['workload:push_config'])
+  const body = { owner: 'platform', config: FIRST }
+  const apply = async (as: string) => (await invoke(ctx, `POST ${path()}/desired`, { as, body })).status
+  expect([await apply(pushes), await apply(asks)]).toEqual([403, 200])
+  const release = async (as: string) =>
+    (await invoke(ctx, `DELETE ${path()}/desired?owner=platform`, { as })).status
+  expect([await release(asks), await release(pushes)]).toEqual([403, 204])
 })

@@ -1,0 +1,44 @@
+import type { Db } from './db.ts'
+
+/** So many names are kept of one text; whoever asks for it again and again with others adds no more. */
+const NAMES_MAX = 1_000
+
+/** Whether all these names are kept of a text already. */
+export async function areCommitAuthorsNoted(
+  db: Db,
+  configHash: string,
+  names: readonly string[],
+): Promise<boolean> {
+  const rows = await db.query<{ count: number }>(
+    `select count(*)::int as count from commit_authors where config_hash = $1 and name = any($2::text[])`,
+    [configHash, names],
+  )
+  return rows[0]!.count === names.length
+}
+
+/** Keep whom a commit names, in the forms of `toAuthorNames`, for the text that it brought. */
+export async function noteCommitAuthors(
+  tx: Db,
+  configHash: string,
+  names: readonly string[],
+  now: Date,
+): Promise<void> {
+  await tx.execute(
+    `insert into commit_authors (config_hash, name, noted_at)
+     select $1, name, $3 from unnest($2::text[]) as name
+     where (select count(*) from commit_authors where config_hash = $1) < ${NAMES_MAX}
+     on conflict do nothing`,
+    [configHash, names, now],
+  )
+}
+
+/** Forget the authors of texts that were noted before a time and that nobody requested, wrote as a version or keeps. */
+export async function deleteOldCommitAuthors(tx: Db, before: Date): Promise<void> {
+  await tx.execute(
+    `delete from commit_authors c where c.noted_at < $1
+       and not exists (select from approvals a where a.draft_hash = c.config_hash)
+       and not exists (select from fleet_config_versions v where v.hash = c.config_hash)
+       and not exists (select from managed_configs m where m.config_hash = c.config_hash)`,
+    [before],
+  )
+}

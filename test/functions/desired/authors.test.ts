@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { configHash } from '../../../lib/model/config-hash.ts'
+import {
+  areCommitAuthorsNoted,
+  deleteOldCommitAuthors,
+  noteCommitAuthors,
+} from '../../../lib/store/commit-authors.ts'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { DesiredResult } from '../../../lib/wire/desired.ts'
+import { readArguments } from '../../../runtime/cli/arguments.ts'
+import { apply } from '../../../runtime/cli/commands/apply.ts'
+import { readCommit } from '../../../runtime/cli/desired/commit.ts'
+import { createCommunityEdition } from '../../../runtime/editions.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml } from '../../support/push-config.ts'
+
+// Nobody approves his own change: whoever the commit names as its author never counts as its second person.
+
+const database = await useTestDatabase()
+const run = promisify(execFile)
+let ctx: FleetTestContext
+let agent: FakeAgent
+let pipeline: SignedIn
+let ann: SignedIn
+let bob: SignedIn
+let folder: string
+const TEXT = configYaml()
+const OTHER = `${TEXT}# another text\n`
+
+const git = (...args: string[]) => run('git', ['-C', folder, ...args])
+const by = (name: string, email: string) => ['-c', `user.name=${name}`, '-c', `user.email=${email}`]
+const commit = (author: string[], message: string, ...more: string[]) =>
+  git(...author, 'commit', '--quiet', '--allow-empty', '-m', message, ...more)
+
+beforeAll(async () => {
+  ctx = await createFleetContext(database, { edition: createCommunityEdition() })
+  ann = await signIn(ctx, { groups: ['editor'] })
+  bob = await signIn(ctx, { groups: ['editor'] })
+  pipeline = await signIn(ctx, { groups: ['editor'] })
+})
+beforeEach(async () => {
+  await database.pool.execute('delete from approvals')
+  await database.pool.execute('delete from managed_configs')
+  await database.pool.execute('delete from commit_authors')
+  agent = fakeAgent(ctx.fleet)
+  await ctx.advance(300)
+  folder = await mkdtemp(join(tmpdir(), 'muster-authors-'))
+  await git('init', '--quiet', '--initial-branch', 'main')
+  return () => rm(folder, { recursive: true, force: true })
+})
+afterAll(() => ctx.close())
+
+const path = () => `/api/workloads/${agent.workloadId}/config`
+
+/** What `muster apply` says of its commit, as the service is told it. */
+async function commitOf(env: Record<string, string>, ...options: string[]) {
+  const args = readArguments([folder, ...options], apply)
+  const { sha, author, authors } = await readCommit(folder, args, { PATH: process.env['PATH'], ...env })
+  return { commit_sha: sha, commit_author: author, commit_authors: authors }
+}
+
+async function wish(config: string, said: object): Promise<DesiredResult> {
+  const body = { owner: 'platform', config, ...said }
+  const { status, json } = await invoke(ctx, `POST ${path()}/desired`, { as: pipeline.token, body })
+  expect({ status, json }).toMatchObject({ status: 200 })
+  return json as DesiredResult
+}
+
+async function approve(id: string | undefined, as: SignedIn): Promise<unknown[]> {
+  const body = { comment: 'fine' }
+  const { status, json } = await invoke(ctx, `POST ${path()}/approvals/${id}/approve`, {
+    as: as.token,
+    body,
+  })
+  return [status, (json as { reason?: string }).reason]
+}
+
+describe('whoever made the commit does not approve it', () => {
+  it('on GitHub, where the environment names only who started the run', async () => {
+    await commit(by('Ann', ann.email.toUpperCase()), 'mine')
+    const { stdout } = await git('rev-parse', 'HEAD')
+    const said = await commitOf({ GITHUB_SHA: stdout.trim(), GITHUB_ACTOR: 'release-bot' })
+    expect(said).toMatchObject({
+      commit_sha: stdout.trim(),
+      commit_author: `Ann <${ann.email.toUpperCase()}>`,
+    })
+    const { approval_id: id } = await wish(TEXT, said)
+    expect(await approve(id, ann)).toEqual([409, 'author'])
+    expect(await approve(id, bob)).toEqual([200, undefined])
+  })
+
+  it('on GitHub, where a merge brings it and somebody else merged it', async () => {
+    await commit(by('Root', 'root@example.com'), 'first')
+    await git('checkout', '--quiet', '-b', 'change')
+    await commit(by('Ann', ann.email), 'mine')
+    await git('checkout', '--quiet', 'main')
+    await git(...by('Bot', 'bot@example.com'), 'merge', '--quiet', '--no-ff', '-m', 'merged', 'change')
+    const { approval_id: id } = await wish(
+      TEXT,
+      await commitOf({ GITHUB_SHA: 'c0ffee', GITHUB_ACTOR: 'bot' }),
+    )
+    expect(await approve(id, ann)).toEqual([409, 'author'])
+  })
+
+  it('on GitLab, also without the repository, and under Git as it is', async () => {
+    const said = await commitOf({ CI_COMMIT_SHA: 'c0ffee', CI_COMMIT_AUTHOR: `Ann <${ann.email}>` })
+    expect(said).toMatchObject({ commit_sha: 'c0ffee', commit_author: `Ann <${ann.email}>` })
+    expect(await approve((await wish(TEXT, said)).approval_id, ann)).toEqual([409, 'author'])
+    await commit(by('Ann', ann.email), 'mine')
+    expect(await approve((await wish(OTHER, await commitOf({}))).approval_id, ann)).toEqual([409, 'author'])
+  })
+
+  it('where they are its committer or a second author', async () => {
+    await commit(by('Ann', ann.email), 'taken over', '--author', 'Bob <bob@example.com>')
+    expect(await approve((await wish(TEXT, await commitOf({}))).approval_id, ann)).toEqual([409, 'author'])
+    await commit(by('Bob', 'bob@example.com'), `ours\n\nCo-authored-by: Ann <${ann.email}>`)
+    expect(await approve((await wish(OTHER, await commitOf({}))).approval_id, ann)).toEqual([409, 'author'])
+  })
+
+  it('where the caller names them, and still whom Git names', async () => {
+    await commit(by('Bob', bob.email), 'his')
+    const { approval_id: id } = await wish(TEXT, await commitOf({}, '--author', `Ann <${ann.email}>`))
+    expect(await approve(id, ann)).toEqual([409, 'author'])
+    expect(await approve(id, bob)).toEqual([409, 'author'])
+  })
+
+  it('by the name that an identity provider gave them, where that is all that the commit and muster know', async () => {
+    await database.pool.execute(`update users set email = 'Ann of Shops' where id = $1`, [ann.userId])
+    const said = await commitOf({ CI_COMMIT_AUTHOR: 'ANN OF SHOPS <12+ann@users.noreply.github.com>' })
+    const { approval_id: id } = await wish(TEXT, said)
+    expect(await approve(id, ann)).toEqual([409, 'author'])
+    await database.pool.execute(`update users set email = $2 where id = $1`, [ann.userId, ann.email])
+  })
+})
+
+describe('a text is its authors’ for good', () => {
+  const request = async (draft_yaml: string) => {
+    const body = { draft_yaml, comment: 'by hand' }
+    const { json } = await invoke(ctx, `POST ${path()}/approvals`, { as: bob.token, body })
+    return (json as ApprovalRecord).id
+  }
+  const said = () => ({ commit_author: `Ann <${ann.email}>` })
+  const release = async () => {
+    const gone = `DELETE ${path()}/desired?owner=platform`
+    expect((await invoke(ctx, gone, { as: pipeline.token })).status).toBe(204)
+  }
+
+  it('also once Git holds another one, or lets go of the workload', async () => {
+    await wish(TEXT, said())
+    await wish(OTHER, { commit_author: 'Carl <carl@example.com>' })
+    await release()
+    expect(await approve(await request(TEXT), ann)).toEqual([409, 'author'])
+    expect(await approve(await request(OTHER), ann)).toEqual([200, undefined])
+  })
+
+  it('also of a later commit with the same text, which asks for nothing more', async () => {
+    const { approval_id: id } = await wish(TEXT, { commit_author: 'Carl <carl@example.com>' })
+    expect(await wish(TEXT, said())).toMatchObject({ action: 'waits' })
+    expect(await approve(id, ann)).toEqual([409, 'author'])
+  })
+
+  it('and they are forgotten only with a text that nobody requested, wrote or keeps; so many are kept of one', async () => {
+    const { config_hash: hash } = await wish(TEXT, said())
+    const [now, later] = [ctx.clock.now(), new Date(ctx.clock.now().getTime() + 1)]
+    const names = Array.from({ length: 1_100 }, (_, at) => `author ${at}`)
+    await noteCommitAuthors(database.pool, configHash('spare'), names.slice(0, 1_000), now)
+    await noteCommitAuthors(database.pool, configHash('spare'), names.slice(1_000), now)
+    const count = async () =>
+      (await database.pool.query('select config_hash, count(*)::int as n from commit_authors group by 1'))
+        .length
+    const spare = `select from commit_authors where config_hash = '${configHash('spare')}'`
+    expect(await database.pool.query(spare)).toHaveLength(1_000)
+    await deleteOldCommitAuthors(database.pool, later)
+    expect(await database.pool.query(spare)).toHaveLength(0)
+    expect([await count(), await areCommitAuthorsNoted(database.pool, hash, [ann.email])]).toEqual([1, true])
+  })
+
+  it('and a plan notes nobody', async () => {
+    await wish(TEXT, { ...said(), dry_run: true })
+    expect(await approve(await request(TEXT), ann)).toEqual([200, undefined])
+  })
+})
