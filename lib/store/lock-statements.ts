@@ -54,6 +54,23 @@ export async function raiseEpoch(connection: Connection, now: Date): Promise<num
   return rows[0]!.epoch
 }
 
+/** The history of writes that a server goes on with, which a promoted replica begins anew. */
+export interface History {
+  timeline: string
+  /** A replica has each commit before it is answered, so that none that was answered is lost with the server. */
+  isReplicated: boolean
+}
+
+/** The statement that asks for the history. */
+export const ASK_FOR_HISTORY = `SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline,
+       current_setting('synchronous_standby_names') <> '' AS "isReplicated"`
+
+/** The history that this server goes on with now. */
+export async function readHistory(connection: Connection): Promise<History> {
+  const rows = await connection.query<History>(ASK_FOR_HISTORY)
+  return rows[0]!
+}
+
 /** The epoch as it is now; undefined before there was one. */
 export async function readEpoch(connection: Connection): Promise<number | undefined> {
   const rows = await connection.query<{ epoch: number }>('SELECT epoch FROM process_epoch WHERE id = 1')

@@ -4,10 +4,12 @@ import type { Connection } from './connection.ts'
 import { DatabaseUnavailable, type Db } from './db.ts'
 import {
   findHolder,
+  type History,
   type Holder,
   keyOfSession,
   raiseEpoch,
   readEpoch,
+  readHistory,
   tryAdvisoryLock,
 } from './lock-statements.ts'
 import { checkServerVersion } from './server-version.ts'
@@ -76,6 +78,7 @@ class AdvisoryProcessLock implements ProcessLock {
   #epoch = 0
   #pid = 0
   #session = ''
+  #history: History | null = null
   /** Keys (`keyOfSession`) of this process's sessions that may hold the lock without the process knowing it. */
   readonly #ownSessions = new Set<string>()
 
@@ -110,6 +113,7 @@ class AdvisoryProcessLock implements ProcessLock {
     try {
       await this.#refuseTransactionPooler(connection)
       this.#epoch = await raiseEpoch(connection, this.#options.clock.now())
+      this.#history = await readHistory(connection)
     } catch (error) {
       if (isStandby && connection.isBroken) return false
       throw error
@@ -218,8 +222,21 @@ class AdvisoryProcessLock implements ProcessLock {
       return false
     }
     const epoch = await readEpoch(connection)
-    if (epoch === this.#epoch) return true
+    if (epoch === this.#epoch && (await this.#hasEverything(connection))) return true
     this.#loseToAnother()
+    return false
+  }
+
+  /**
+   * Whether the database still holds all that it has acknowledged to this process. A replica that was promoted may lack
+   * the last of it: then what is in memory is not what is stored, and a process that loads that has to follow.
+   */
+  async #hasEverything(connection: Connection): Promise<boolean> {
+    const before = this.#history
+    const now = await readHistory(connection)
+    this.#history = now
+    if (before === null || before.isReplicated || before.timeline === now.timeline) return true
+    this.#options.log.error({ before: before.timeline, now: now.timeline }, MAY_LACK)
     return false
   }
 
@@ -310,3 +327,6 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', abort, { once: true })
   })
 }
+
+const MAY_LACK =
+  'a replica took the place of the database and may lack what was committed last: this process stops, to load what is stored'

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -16,6 +17,8 @@ export interface ReplicatedPostgres {
   dsn: string
   /** The connection string of the present primary alone. */
   primaryDsn(): string
+  /** Let the standby receive nothing more from the primary, once it has all that was committed so far. */
+  stopReplication(): Promise<void>
   /** End the primary without a word. */
   killPrimary(): Promise<void>
   /** Promote the standby; resolves once it takes writes. */
@@ -25,8 +28,33 @@ export interface ReplicatedPostgres {
 
 const PASSWORD = 'test'
 
+/** A way to a server, which can be cut for good. */
+async function startWay(to: number): Promise<{ port: number; cut(): void }> {
+  const sockets = new Set<Socket>()
+  const server = createServer((from) => {
+    const onward = connect(to, '127.0.0.1')
+    for (const socket of [from, onward]) {
+      sockets.add(socket)
+      socket.on('error', () => undefined)
+      socket.on('close', () => {
+        from.destroy()
+        onward.destroy()
+      })
+    }
+    from.pipe(onward).pipe(from)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
 /** Start both servers with an empty database. */
-export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
+export async function startReplicatedPostgres({ isSynchronous = true } = {}): Promise<ReplicatedPostgres> {
   const folder = await mkdtemp(join(tmpdir(), 'muster-replicated-'))
   const at = async (name: string) => ({
     directory: join(folder, name),
@@ -39,8 +67,12 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   const two = await at('two')
   await run('cp', ['-a', one.directory, two.directory])
   await writeFile(join(two.directory, 'standby.signal'), '')
-  const primary = await startPostgres({ ...one, settings: ['fsync=off', 'synchronous_standby_names=*'] })
-  const from = `host=127.0.0.1 port=${one.port} user=postgres password=${PASSWORD}`
+  const primary = await startPostgres({
+    ...one,
+    settings: ['fsync=off', ...(isSynchronous ? ['synchronous_standby_names=*'] : [])],
+  })
+  const way = await startWay(one.port)
+  const from = `host=127.0.0.1 port=${way.port} user=postgres password=${PASSWORD}`
   const standby = await startPostgres({ ...two, settings: ['fsync=off', `primary_conninfo=${from}`] })
   const ask = async (dsn: string, text: string) => {
     const client = new pg.Client(dsn)
@@ -50,13 +82,24 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
   }
   await eventually('the standby follows', async () => {
     const [found] = await ask(primary.dsn('postgres'), 'select sync_state as state from pg_stat_replication')
-    return found?.state === 'sync'
+    return found?.state === (isSynchronous ? 'sync' : 'async')
   })
   await ask(primary.dsn('postgres'), 'create database fleet')
   let isPromoted = false
   return {
     dsn: `postgres://postgres:${PASSWORD}@127.0.0.1:${one.port},127.0.0.1:${two.port}/fleet?target_session_attrs=read-write`,
     primaryDsn: () => (isPromoted ? standby : primary).dsn('fleet'),
+    async stopReplication() {
+      const [at] = await ask(primary.dsn('postgres'), 'select pg_current_wal_lsn()::text as lsn')
+      await eventually('the standby has all', async () => {
+        const [found] = await ask(
+          standby.dsn('postgres'),
+          `select pg_last_wal_replay_lsn() >= '${at.lsn}' as has`,
+        )
+        return found.has
+      })
+      way.cut()
+    },
     async killPrimary() {
       const [pid] = (await readFile(join(one.directory, 'postmaster.pid'), 'utf8')).split('\n')
       // Every session is ended at once, and nothing is written any more.
@@ -69,6 +112,7 @@ export async function startReplicatedPostgres(): Promise<ReplicatedPostgres> {
     },
     async stop() {
       await Promise.all([primary.stop(), standby.stop()])
+      way.cut()
       await rm(folder, { recursive: true, force: true })
     },
   }
