@@ -2,6 +2,7 @@ import { AlertEngine, type AlertEngineParts, type AlertNotices } from '../lib/al
 import { minAgentVersionProblem } from '../lib/alerts/rules.ts'
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { WebhookDeliveries } from '../lib/alerts/webhook-delivery.ts'
+import { readApprovalPolicy } from '../lib/changes/approval-policy.ts'
 import { type ChangeNews, openChangeNews } from '../lib/changes/news.ts'
 import type { Fleet } from '../lib/fleet/fleet.ts'
 import type { FleetDeps } from '../lib/fleet/state/deps.ts'
@@ -12,7 +13,10 @@ import type { Config } from './config.ts'
  * configs.
  */
 export function openAlerting(
-  config: Pick<Config, 'disconnectGraceMs' | 'minAgentVersion' | 'publicUrl' | 'webhookUrl'>,
+  config: Pick<
+    Config,
+    'disconnectGraceMs' | 'minAgentVersion' | 'onlyPasswordLogin' | 'publicUrl' | 'webhookUrl'
+  >,
   parts: Pick<FleetDeps, 'clock' | 'db' | 'log' | 'random'> & {
     fleet: Fleet
     notices: AlertNotices
@@ -34,6 +38,8 @@ export function openAlerting(
     fleet,
     notices,
     findConflicts: parts.findConflicts,
+    findPendingPolicy: async (db, now) => (await readApprovalPolicy(db, now)).pending,
+    onlyPasswordLogin: config.onlyPasswordLogin,
     settings: {
       // Administrators may recommend another version while the engine runs.
       get minAgentVersion() {

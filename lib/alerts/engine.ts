@@ -3,6 +3,7 @@ import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { followedPushes } from '../fleet/state/state.ts'
 import { type Random, randomHex } from '../ids.ts'
 import type { Log } from '../log.ts'
+import type { PendingPolicy } from '../model/approval-policy.ts'
 import { listPushesOfCampaigns } from '../store/alert-topics.ts'
 import {
   type Alert,
@@ -17,6 +18,7 @@ import {
 import type { Database, Db } from '../store/db.ts'
 import { inTurns, nextTurn } from '../turns.ts'
 import { toWebhookBody } from './alert-record.ts'
+import { findIdentityCauses } from './identity-causes.ts'
 import {
   ALERT_SEVERITY,
   type AlertAction,
@@ -53,6 +55,10 @@ export interface AlertEngineParts {
   settings: RuleSettings
   /** Fleet configs that hold workloads which another fleet config selects with the same priority. */
   findConflicts(): Promise<ConfigConflict[]>
+  /** The approval policy that asks less and waits to count; null where none does. */
+  findPendingPolicy(db: Db, now: Date): Promise<PendingPolicy | null>
+  /** The e-mail of the only user who may log in with a password; null where every local user may. */
+  onlyPasswordLogin: string | null
   /** The webhook that is told of fired alerts. */
   webhooks: Pick<WebhookDeliveries, 'owe'>
   notices: AlertNotices
@@ -92,10 +98,14 @@ export class AlertEngine {
     return { fired: done.fired + topics.fired, resolved: done.resolved + topics.resolved }
   }
 
-  /** Judge the alerts about campaigns and fleet configs. */
+  /** Judge the alerts about campaigns, fleet configs and people. */
   async #lookAtTopics(now: Date): Promise<{ fired: number; resolved: number }> {
-    const { db, random, findConflicts } = this.#parts
-    const causes = await findTopicCauses(db, await findConflicts())
+    const { db, random, findConflicts, findPendingPolicy, onlyPasswordLogin } = this.#parts
+    const pendingPolicy = await findPendingPolicy(db, now)
+    const causes = [
+      ...(await findTopicCauses(db, await findConflicts())),
+      ...(await findIdentityCauses(db, { now, onlyPasswordLogin, pendingPolicy })),
+    ]
     const { fire, end } = decideTopics(causes, await listCurrentTopicAlerts(db))
     if (fire.length + end.length === 0) return { fired: 0, resolved: 0 }
     const asked = fire.map((cause) => ({

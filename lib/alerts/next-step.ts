@@ -12,4 +12,7 @@ export const NEXT_STEP: Record<AlertRule, string> = {
   campaign_failures: 'Look at which workloads failed, and bring them a config that works.',
   auto_apply_held: 'Look at what failed, then let it go on or turn it off.',
   config_conflict: 'Change a priority or a selector of one of the fleet configs.',
+  administrator_kept: 'Make somebody else an administrator, or mend the groups at the identity provider.',
+  approval_policy_lowered: 'Ask for the former policy to stop it, or let a second person confirm it.',
+  last_resort_login: 'Make sure in the audit trail that the sign-in was meant to.',
 }

@@ -19,6 +19,9 @@ export const ALERT_SEVERITY: Record<AlertRule, AlertSeverity> = {
   campaign_failures: 'warning',
   auto_apply_held: 'warning',
   config_conflict: 'warning',
+  administrator_kept: 'critical',
+  approval_policy_lowered: 'warning',
+  last_resort_login: 'critical',
 }
 
 /**

@@ -4,10 +4,10 @@ import type { AlertDetails, CurrentTopicAlert } from '../store/alerts.ts'
 import type { Db } from '../store/db.ts'
 import type { TopicAlertRule } from '../wire/alerts.ts'
 
-/** The cause of an alert that is about a campaign or a fleet config and not about one workload. */
+/** The cause of an alert that is about a campaign, a fleet config or people and not about one workload. */
 export interface TopicCause {
   rule: TopicAlertRule
-  /** The campaign or fleet config, such as `campaign:<id>`; there is at most one alert of a rule for each. */
+  /** What it is about, such as `campaign:<id>`; there is at most one alert of a rule for each. */
   topic: string
   message: string
   /** Tells apart several occurrences of one topic: a campaign may halt again. */
@@ -82,7 +82,7 @@ function toConflict({ id, name, rivals, count }: ConfigConflict): TopicCause {
   }
 }
 
-/** Which alerts about campaigns and fleet configs fire, and which stored ones end. */
+/** Which alerts about campaigns, fleet configs and people fire, and which stored ones end. */
 export function decideTopics(
   causes: readonly TopicCause[],
   stored: readonly CurrentTopicAlert[],

@@ -3,8 +3,9 @@ import { type Random, uuidv7 } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { toEmailKey } from '../model/emails.ts'
 import type { Database } from '../store/db.ts'
-import { findGroups, replaceUserGroups } from '../store/groups.ts'
+import { findGroups } from '../store/groups.ts'
 import { findCredentials, findUser, hasUsers, insertUser, lockIdentity } from '../store/users.ts'
+import { setGroups } from './memberships/memberships.ts'
 import type { Passwords } from './passwords.ts'
 
 /** The first administrator, as the environment names it; the configuration has checked both. */
@@ -52,7 +53,7 @@ export async function seedAdministrator(
       createdAt: now,
     }
     if (!(await insertUser(tx, row))) throw new Error('seed admin: create initial admin: e-mail is taken')
-    await replaceUserGroups(tx, id, [groups[0]!.id])
+    await setGroups(tx, { keptAdministrators: [] }, { userId: id, groups, byId: null, isNew: true, now })
     log.info({ email: seed.email }, 'first administrator created')
   })
 }

@@ -6,7 +6,7 @@ import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserApiTokens, listApiTokens } from '../store/api-tokens.ts'
 import { noteAccountChange } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
-import { findGroups, replaceUserGroups } from '../store/groups.ts'
+import { findGroups } from '../store/groups.ts'
 import {
   countServiceAccounts,
   findServiceAccount,
@@ -15,9 +15,10 @@ import {
   setServiceAccountOwner,
 } from '../store/service-accounts.ts'
 import { deleteUser, findUser, lockIdentity } from '../store/users.ts'
+import { setGroups } from './memberships/memberships.ts'
 import type { SessionEnds } from './sessions/session-ends.ts'
 import type { Administrator } from './user-administration.ts'
-import { idsOf, namesOf, refuseUnknownGroup } from './user-groups.ts'
+import { namesOf, refuseUnknownGroup } from './user-groups.ts'
 
 type ServiceAccountRefusal = Refusal<
   | 'group-unknown'
@@ -57,6 +58,8 @@ interface Parts {
   ends: SessionEnds
 }
 
+/** The settings name people only. */
+const NOBODY_KEPT = { keptAdministrators: [] }
 const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/
 /** The most service accounts that may exist. */
 export const SERVICE_ACCOUNTS_MAX = 1_000
@@ -93,8 +96,7 @@ async function createAccount(
     const id = uuidv7(now, random)
     if (!(await insertServiceAccount(tx, { id, name, ownerId: owner.id, createdAt: now })))
       return { ok: false, code: 'service-account-taken' }
-    await replaceUserGroups(tx, id, idsOf(groups))
-    await noteAccountChange(tx, id, by.userId, now)
+    await setGroups(tx, NOBODY_KEPT, { userId: id, groups, byId: by.userId, isNew: true, now })
     const detail = JSON.stringify({ name, owner: owner.email, groups: namesOf(groups) })
     await tx.record({
       action: 'service_account.create',
@@ -122,9 +124,10 @@ function updateAccount(
     if (unknown) return unknown
     const owner = change.ownerId === undefined ? null : await findOwner(tx, change.ownerId)
     if (owner === undefined) return refuse('owner-unknown')
-    if (groups) await replaceUserGroups(tx, id, idsOf(groups))
+    const now = clock.now()
+    if (groups) await setGroups(tx, NOBODY_KEPT, { userId: id, groups, byId: by.userId, isNew: false, now })
     if (owner) await setServiceAccountOwner(tx, id, owner.id)
-    if (groups || owner) await noteAccountChange(tx, id, by.userId, clock.now())
+    if (owner) await noteAccountChange(tx, id, by.userId, now)
     const account = (await findServiceAccount(tx, id))!
     const changes = {
       ...(groups ? { groups_before: before.groups, groups_after: account.groups } : {}),

@@ -3,17 +3,16 @@ import type { AuditFailure } from '../audit/delivery.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import { isEmail, toEmailKey } from '../model/emails.ts'
-import { rolesWith } from '../model/permissions.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserApiTokens, listTokensAnsweredFor } from '../store/api-tokens.ts'
-import { noteAccountChange, noteApprovers } from '../store/approval-votes.ts'
-import type { Db } from '../store/db.ts'
-import { findGroups, type Group, hasOtherAdministrator, replaceUserGroups } from '../store/groups.ts'
+import { noteAccountChange } from '../store/approval-votes.ts'
+import { findGroups } from '../store/groups.ts'
 import { deleteUserSessions } from '../store/sessions.ts'
 import { deleteUser, findUser, insertUser, lockIdentity, type User, updatePassword } from '../store/users.ts'
+import { refuseLoss, setGroups } from './memberships/memberships.ts'
 import { type Busy, type PasswordRefusal, type Passwords, refusePassword } from './passwords.ts'
 import type { SessionEnds } from './sessions/session-ends.ts'
-import { idsOf, namesOf, refuseUnknownGroup } from './user-groups.ts'
+import { namesOf, refuseUnknownGroup } from './user-groups.ts'
 
 /** The user who acts: an administrator or, for an own token, any user. */
 export interface Administrator {
@@ -81,10 +80,11 @@ export function openUserAdministration(parts: Parts): UserAdministration {
 }
 
 async function createUser(
-  { db, clock, random, passwords }: Parts,
+  parts: Parts,
   by: Administrator,
   asked: { email: string; password: string; groups: readonly string[] },
 ): Promise<UserOutcome> {
+  const { db, clock, random, passwords } = parts
   const email = asked.email.trim()
   if (!isEmail(email)) return refuse('email-invalid')
   const refused = refusePassword('password', asked.password)
@@ -100,9 +100,8 @@ async function createUser(
     const id = uuidv7(now, random)
     const row = { id, email, emailKey: toEmailKey(email), passwordHash: hashed.hash, createdAt: now }
     if (!(await insertUser(tx, row))) return { ok: false, code: 'email-taken' }
-    await replaceUserGroups(tx, id, idsOf(groups))
-    await noteAccountChange(tx, id, by.userId, now)
-    await noteApprovers(tx, rolesWith('config:approve'))
+    const refusal = await setGroups(tx, parts, { userId: id, groups, byId: by.userId, isNew: true, now })
+    if (refusal !== null) return refusal
     const detail = JSON.stringify({ email, groups: namesOf(groups) })
     await tx.record({ action: 'user.create', resource: 'user', resourceId: id, detail })
     const user = { id, email, groups: namesOf(groups), createdAt: now, lastLoginAt: null }
@@ -135,11 +134,11 @@ async function updateUser(
     const unknown = groups && refuseUnknownGroup(change.groups ?? [], groups)
     if (unknown) return unknown
     let ended: string[] = []
-    const refusal = groups && !isAdministrator(groups) ? await refuseLoss(tx, parts, user) : null
+    const now = parts.clock.now()
+    const refusal =
+      groups && (await setGroups(tx, parts, { userId: id, groups, byId: by.userId, isNew: false, now }))
     if (refusal) return refusal
-    if (groups) await replaceUserGroups(tx, id, idsOf(groups))
-    if (groups || passwordHash !== null) await noteAccountChange(tx, id, by.userId, parts.clock.now())
-    await noteApprovers(tx, rolesWith('config:approve'))
+    if (passwordHash !== null) await noteAccountChange(tx, id, by.userId, now)
     if (passwordHash !== null) {
       await updatePassword(tx, id, passwordHash, null)
       // A new password is to lock out whoever had the old one, so the tokens go with the sessions.
@@ -162,7 +161,7 @@ function removeUser(parts: Parts, by: Administrator, id: string): Promise<UserOu
     await lockIdentity(tx)
     const user = await findUser(tx, id)
     if (!user) return { ok: false, code: 'user-not-found' }
-    const refusal = await refuseLoss(tx, parts, user)
+    const refusal = await refuseLoss(tx, parts, user, await findGroups(tx, user.groups))
     if (refusal) return refusal
     const ended = [...(await deleteUserSessions(tx, id, null)), ...(await listTokensAnsweredFor(tx, id))]
     tx.afterCommit(() => parts.ends.announce(ended))
@@ -172,17 +171,6 @@ function removeUser(parts: Parts, by: Administrator, id: string): Promise<UserOu
     return { ok: true, user }
   })
 }
-
-/** Why a user may not be removed or lose the administrator group; null when it may. */
-async function refuseLoss(tx: Db, { keptAdministrators }: Parts, user: User): Promise<UserRefusal | null> {
-  const isKept = keptAdministrators.some((email) => toEmailKey(email) === toEmailKey(user.email))
-  // Only a user with a password can be the one that the settings name: an e-mail that a provider sends proves nothing.
-  if (isKept && user.hasPassword) return { ok: false, code: 'seed-admin' }
-  if (!isAdministrator(await findGroups(tx, user.groups))) return null
-  return (await hasOtherAdministrator(tx, user.id)) ? null : { ok: false, code: 'last-administrator' }
-}
-
-const isAdministrator = (groups: readonly Group[]) => groups.some((group) => group.role === 'administrator')
 
 function describeChange(before: User, after: User, isPasswordReset: boolean): object | null {
   const hasMoved = before.groups.join() !== after.groups.join()

@@ -54,3 +54,20 @@ export async function listPushesOfCampaigns(db: Db, pushIds: readonly string[]):
   )
   return new Set(rows.map(({ id }) => id))
 }
+
+/** Who is an administrator only because nobody else is one. */
+export async function listKeptAdministrators(db: Db): Promise<{ id: string; email: string }[]> {
+  return db.query('select id::text as id, email from users where is_kept_administrator order by id')
+}
+
+/** When the local user of an e-mail (`toEmailKey`) last signed in; null where none ever did. */
+export async function findLastLogin(
+  db: Db,
+  emailKey: string,
+): Promise<{ id: string; email: string; at: Date } | null> {
+  const rows = await db.query<{ id: string; email: string; at: Date }>(
+    `select id::text as id, email, last_login_at as at from users where email_key = $1 and last_login_at is not null`,
+    [emailKey],
+  )
+  return rows[0] ?? null
+}

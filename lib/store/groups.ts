@@ -115,10 +115,7 @@ export async function hasAdministrator(tx: Db): Promise<boolean> {
   return rows.length > 0
 }
 
-/**
- * Make these the only groups of a user. A caller by which a second person may come to hold a role must also call
- * `noteApprovers` in the same transaction.
- */
+/** Make these the only groups of a user; `lib/identity/memberships/memberships.ts` says what else belongs to that. */
 export async function replaceUserGroups(tx: Db, userId: string, groupIds: readonly string[]): Promise<void> {
   await tx.execute('DELETE FROM user_groups WHERE user_id = $1 AND group_id <> ALL($2::text[])', [
     userId,

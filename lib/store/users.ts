@@ -75,6 +75,14 @@ export async function updatePassword(
   return (await tx.execute(text, [userId, passwordHash, expectedHash])) > 0
 }
 
+/** Note whether a user is an administrator only because nobody else is one. */
+export async function noteKeptAdministrator(tx: Db, userId: string, isKept: boolean): Promise<void> {
+  await tx.execute(
+    'update users set is_kept_administrator = $2 where id = $1 and is_kept_administrator <> $2',
+    [userId, isKept],
+  )
+}
+
 /** Remove a user with its memberships, preferences, sessions and tokens. */
 export async function deleteUser(tx: Db, userId: string): Promise<boolean> {
   return (await tx.execute('DELETE FROM users WHERE id = $1', [userId])) > 0

@@ -6,7 +6,7 @@ export const AlertRule = named('AlertRule', '', enums(ALERT_RULES))
 export type AlertRule = Infer<typeof AlertRule>
 /** A rule about one workload. */
 export type WorkloadAlertRule = (typeof WORKLOAD_ALERT_RULES)[number]
-/** A rule about a campaign or a fleet config. */
+/** A rule about a campaign, a fleet config or people. */
 export type TopicAlertRule = (typeof TOPIC_ALERT_RULES)[number]
 
 export const AlertSeverity = named('AlertSeverity', '', enums(['warning', 'critical']))
@@ -17,7 +17,10 @@ export const AlertRecord = named(
   'One alert; open while `resolved_at` is absent.',
   type({
     id: string(),
-    workload_id: note('Empty for an alert of a campaign or a fleet config, which `details` names.', string()),
+    workload_id: note(
+      'Empty for an alert of a campaign, a fleet config or people, which `details` names.',
+      string(),
+    ),
     rule: AlertRule,
     severity: AlertSeverity,
     message: string(),

@@ -17,12 +17,15 @@ export const WORKLOAD_ALERT_RULES = [
   'version_outdated',
 ] as const
 
-/** Alerts of a campaign or a fleet config. */
+/** Alerts of a campaign, of a fleet config or of people. */
 export const TOPIC_ALERT_RULES = [
   'campaign_halted',
   'campaign_failures',
   'auto_apply_held',
   'config_conflict',
+  'administrator_kept',
+  'approval_policy_lowered',
+  'last_resort_login',
 ] as const
 
 /** All alert rules. */

@@ -25,12 +25,18 @@ const SPOKEN_NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M} .'_@+-]*$/u
 
 const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
 
+/** The claim that a name or JSON pointer (RFC 6901) begins at, and the names that lead on from there. */
+function partsOf(path: string): [claim: string, ...inner: string[]] {
+  if (!path.startsWith('/')) return [path]
+  const parts = path.slice(1).split('/')
+  const [claim = '', ...inner] = parts.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return [claim, ...inner]
+}
+
 /** The value at a claim's name or JSON pointer (RFC 6901); undefined where there is none. */
 export function readClaim(claims: Claims, path: string): unknown {
-  if (!path.startsWith('/')) return Object.hasOwn(claims, path) ? claims[path] : undefined
   let value: unknown = claims
-  for (const part of path.slice(1).split('/')) {
-    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+  for (const key of partsOf(path)) {
     if (value === null || typeof value !== 'object' || !Object.hasOwn(value, key)) return undefined
     value = (value as Record<string, unknown>)[key]
   }
@@ -43,8 +49,8 @@ export function readClaim(claims: Claims, path: string): unknown {
  */
 export function isOverage(claims: Claims, groupsClaim: string): boolean {
   const elsewhere = claims['_claim_names']
-  const isElsewhere =
-    elsewhere !== null && typeof elsewhere === 'object' && Object.hasOwn(elsewhere, groupsClaim)
+  const [claim] = partsOf(groupsClaim)
+  const isElsewhere = elsewhere !== null && typeof elsewhere === 'object' && Object.hasOwn(elsewhere, claim)
   const { hasgroups } = claims
   return isElsewhere || hasgroups === true || hasgroups === 'true'
 }

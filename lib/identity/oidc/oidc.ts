@@ -54,6 +54,8 @@ interface Parts {
   ends: SessionEnds
   jwtSecret: string
   settings: OidcSettings
+  /** E-mails of administrators that the settings name. */
+  keptAdministrators: readonly string[]
   fetchFromIssuer: IssuerFetch
 }
 

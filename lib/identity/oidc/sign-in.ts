@@ -3,9 +3,7 @@ import type { AuditFailure } from '../../audit/delivery.ts'
 import type { Clock } from '../../clock.ts'
 import { type Random, uuidv7 } from '../../ids.ts'
 import { toEmailKey } from '../../model/emails.ts'
-import { rolesWith } from '../../model/permissions.ts'
-import { noteAccountChange, noteApprovers } from '../../store/approval-votes.ts'
-import type { Db } from '../../store/db.ts'
+import { noteAccountChange } from '../../store/approval-votes.ts'
 import {
   findExternalUser,
   forgetLogin,
@@ -13,9 +11,10 @@ import {
   noteExternalLogin,
   upsertLinkRequest,
 } from '../../store/external-users.ts'
-import { findGroups, type Group, listUserGroups, replaceUserGroups } from '../../store/groups.ts'
+import { findGroups, listUserGroups } from '../../store/groups.ts'
 import { deleteUserSessions, insertSession } from '../../store/sessions.ts'
 import { findCredentials, lockIdentity } from '../../store/users.ts'
+import { followGroups } from '../memberships/memberships.ts'
 import type { SessionEnds } from '../sessions/session-ends.ts'
 import type { Tokens } from '../sessions/tokens.ts'
 import { type ExternalIdentity, mapGroups } from './claims.ts'
@@ -38,6 +37,8 @@ interface Parts {
   tokens: Tokens
   ends: SessionEnds
   settings: OidcSettings
+  /** E-mails of administrators that the settings name. */
+  keptAdministrators: readonly string[]
 }
 
 /** A person of the provider, with the user that belongs or will belong to that person. */
@@ -54,6 +55,9 @@ interface Person {
 // Nobody may be signed in without a record of it. A sign-in changes nothing in the fleet, so it does not wait for what
 // agents reported.
 const AT_ONCE = { sink: 'before-commit', waitsForReports: false } as const
+
+// What a record says of somebody who stays an administrator against the provider's groups.
+const KEPT = { kept_administrator: true } as const
 
 /**
  * Open a session for a person whom the provider has authenticated. Where there is a group map, the groups of the user
@@ -102,10 +106,11 @@ type Opened = { ok: true; token: string; expiresAt: Date } | { ok: false; code: 
  * found for the claims are gone.
  */
 async function openSession(
-  { db, random, tokens, ends, settings }: Parts,
+  parts: Parts,
   person: Person,
   groups: readonly string[] | null,
 ): Promise<Opened | AuditFailure> {
+  const { db, random, tokens, ends, settings } = parts
   const { userId, email, issuer, identity, now } = person
   return db.change<Opened>(
     'session.open-external',
@@ -119,11 +124,11 @@ async function openSession(
       const { subject, displayName } = identity
       if (person.isNew)
         await insertExternalUser(tx, { id: userId, email: displayName, issuer, subject, createdAt: now })
-      const isRegrouped = found !== null && (await followClaims(tx, userId, found))
       // The provider made or regrouped this account, as an administrator could: its issuer counts as an author of what
       // the account requests.
-      if (person.isNew || isRegrouped) await noteAccountChange(tx, userId, issuer, now)
-      await noteApprovers(tx, rolesWith('config:approve'))
+      const change = { userId, byId: issuer, isNew: person.isNew, now }
+      const isKept = found !== null && (await followGroups(tx, parts, { ...change, groups: found }))
+      if (found === null && person.isNew) await noteAccountChange(tx, userId, issuer, now)
       await noteExternalLogin(tx, userId, displayName, now)
       const names = (await listUserGroups(tx, userId)).map((group) => group.name)
       const sessionId = uuidv7(now, random)
@@ -133,21 +138,12 @@ async function openSession(
       await insertSession(tx, { ...session, issuer, providerSession: identity.providerSession })
       // The groups may have changed: forget what is remembered of other sessions of the same person.
       tx.afterCommit(() => ends.announce([]))
-      const detail = JSON.stringify({ method: 'oidc', groups: names })
+      const detail = JSON.stringify({ method: 'oidc', groups: names, ...(isKept ? KEPT : {}) })
       await tx.record({ action: 'auth.login.success', resource: 'user', resourceId: userId, detail })
       return { ok: true, ...signed }
     },
     AT_ONCE,
   )
-}
-
-/** Set the groups of a user to those of the claims; whether they differ from those before. */
-async function followClaims(tx: Db, userId: string, found: readonly Group[]): Promise<boolean> {
-  const idsOf = (groups: readonly Group[]) => groups.map((group) => group.id)
-  const after = idsOf(found)
-  const before = new Set(idsOf(await listUserGroups(tx, userId)))
-  await replaceUserGroups(tx, userId, after)
-  return after.length !== before.size || after.some((id) => !before.has(id))
 }
 
 async function askForLink(
@@ -180,21 +176,20 @@ async function askForLink(
 
 /**
  * A person without any group that counts may not sign in any more: the groups, the sessions and the last login of the
- * user are removed as well.
+ * user are removed as well. The last administrator stays one all the same, for the day on which the groups are right.
  */
-async function refuse(
-  { db, ends }: Parts,
-  issuer: string,
-  identity: ExternalIdentity,
-): Promise<SignInOutcome> {
+async function refuse(parts: Parts, issuer: string, identity: ExternalIdentity): Promise<SignInOutcome> {
+  const { db, ends } = parts
   const refused = await db.change<{ ok: true }>(
     'session.refuse-external',
     null,
     async (tx) => {
       await lockIdentity(tx)
       const known = await findExternalUser(tx, issuer, identity.subject)
+      let isKept = false
       if (known) {
-        await replaceUserGroups(tx, known.id, [])
+        const change = { userId: known.id, byId: issuer, isNew: false, now: parts.clock.now() }
+        isKept = await followGroups(tx, parts, { ...change, groups: [] })
         await forgetLogin(tx, known.id)
         const ended = await deleteUserSessions(tx, known.id, null)
         tx.afterCommit(() => ends.announce(ended))
@@ -203,7 +198,12 @@ async function refuse(
         action: 'auth.login.failure',
         resource: 'user',
         resourceId: known?.id ?? '',
-        detail: JSON.stringify({ method: 'oidc', reason: 'no_group', name: identity.displayName }),
+        detail: JSON.stringify({
+          method: 'oidc',
+          reason: 'no_group',
+          name: identity.displayName,
+          ...(isKept ? KEPT : {}),
+        }),
       })
       return { ok: true }
     },

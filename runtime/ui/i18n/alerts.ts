@@ -6,7 +6,7 @@ import { autoApplyTexts } from './auto-apply.ts'
 import { describeHalt, describeHaltNext } from './campaign-sentences.ts'
 import { describeCause } from './causes.ts'
 import { defineTexts, plural, say } from './define.ts'
-import { formatNumber, shortHash } from './format.ts'
+import { formatExact, formatNumber, shortHash } from './format.ts'
 
 /** Texts of alerts. */
 export const alertTexts = defineTexts({
@@ -35,6 +35,9 @@ export const alertTexts = defineTexts({
       campaign_failures: 'Campaign with failures',
       auto_apply_held: 'Stopped applying by itself',
       config_conflict: 'Fleet configs in conflict',
+      administrator_kept: 'Last administrator kept',
+      approval_policy_lowered: 'Approval policy to be lowered',
+      last_resort_login: 'Sign-in of the last resort',
     },
     resolve: 'Resolve',
     resolveTitle: (rule: string, name: string) => `Resolve “${rule}” of ${name}`,
@@ -94,6 +97,12 @@ export const alertTexts = defineTexts({
       'It failed on some of its workloads. Look at which, and bring them a config that works: then this ends by itself.',
     conflict: (others: string, count: number) =>
       `${others} ${plural(count, 'selects a workload', 'select workloads')} of it with the same priority: ${formatNumber(count)} ${plural(count, 'stays', 'stay')} here. Change a priority or a selector.`,
+    keptAdministrator:
+      'The groups of the identity provider make this user no administrator, and nobody else is one. Make somebody else an administrator, or mend the groups there: the next sign-in follows them.',
+    loweredPolicy: (who: string, at: string) =>
+      `${who} asked for an approval policy that asks less. It counts from ${formatExact(at)}, or once a second person confirms it. Ask for the former one under Settings to stop it.`,
+    lastResort: (at: string) =>
+      `The only account that may sign in with a password did so at ${formatExact(at)}. Make sure that it was meant to. This ends by itself a day later.`,
   },
   fr: {
     title: 'Alertes',
@@ -120,6 +129,9 @@ export const alertTexts = defineTexts({
       campaign_failures: 'Campagne avec échecs',
       auto_apply_held: 'Application automatique arrêtée',
       config_conflict: 'Configs de parc en conflit',
+      administrator_kept: 'Dernier administrateur gardé',
+      approval_policy_lowered: 'Règle d’approbation bientôt abaissée',
+      last_resort_login: 'Connexion de dernier recours',
     },
     resolve: 'Résoudre',
     resolveTitle: (rule: string, name: string) => `Résoudre « ${rule} » de ${name}`,
@@ -161,6 +173,12 @@ export const alertTexts = defineTexts({
       'Elle a échoué sur certains de ses collecteurs. Voyez lesquels et donnez-leur une config qui fonctionne : l’alerte se résout alors d’elle-même.',
     conflict: (others: string, count: number) =>
       `${others} ${plural(count, 'choisit un de ses workloads', 'choisissent de ses workloads')} avec la même priorité : ${formatNumber(count)} ${plural(count, 'reste', 'restent')} ici. Changez une priorité ou un sélecteur.`,
+    keptAdministrator:
+      'D’après les groupes du fournisseur d’identité, cet utilisateur n’est plus administrateur, et personne d’autre ne l’est. Nommez un autre administrateur ou corrigez les groupes là-bas : la prochaine connexion les suivra.',
+    loweredPolicy: (who: string, at: string) =>
+      `${who} a demandé une règle d’approbation moins exigeante. Elle vaudra à partir de ${formatExact(at)}, ou dès qu’une deuxième personne la confirme. Redemandez l’ancienne dans les réglages pour l’arrêter.`,
+    lastResort: (at: string) =>
+      `Le seul compte qui peut se connecter avec un mot de passe l’a fait à ${formatExact(at)}. Assurez-vous que c’était voulu. L’alerte se résout d’elle-même un jour plus tard.`,
     drift: (hash: string, count: number, of: number, failed: number) =>
       `La config ${hash} n’est pas appliquée sur ${formatNumber(count)} ${plural(count, 'instance', 'instances')} sur ${formatNumber(of)}${failed > 0 ? `, dont ${formatNumber(failed)} en échec` : ''}.`,
     outdated: (version: string, minimum: string) =>
@@ -198,6 +216,15 @@ function describeOnWhom({ instances }: Details, count: number): string {
 /** What to do next about an open alert; empty where the sentence says so itself. */
 export const describeNext = ({ rule, resolved_at: over }: AlertRecord): string =>
   over ? '' : (say(alertTexts).next[rule] ?? '')
+
+/** What happened to accounts or rights; null where an alert is about something else. */
+function describePeople(rule: AlertRecord['rule'], details: AlertRecord['details']): string | null {
+  const words = say(alertTexts)
+  if (rule === 'administrator_kept') return words.keptAdministrator
+  if (rule === 'approval_policy_lowered' && details)
+    return words.loweredPolicy(String(details['name']), String(details['counts_at']))
+  return rule === 'last_resort_login' && details ? words.lastResort(String(details['at'])) : null
+}
 
 /** What happened, in the reader's words where they are known; else the server's own sentence. */
 export function describeAlert({ rule, message, details }: AlertRecord): string {
@@ -254,6 +281,8 @@ export function describeAlert({ rule, message, details }: AlertRecord): string {
     const said = why?.(Number(details['value']), Number(details['limit'])) ?? message
     return title === '' ? said : `${said} ${cause(title)}`
   }
+  const ofPeople = describePeople(rule, details)
+  if (ofPeople !== null) return ofPeople
   if (rule === 'config_conflict' && details)
     return words.conflict(String(details['others']), Number(details['count']))
   return words.sentence[rule] ?? message

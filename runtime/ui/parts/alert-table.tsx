@@ -18,9 +18,18 @@ import { toast, toastFailure } from './toast.tsx'
 import { WorkloadLink } from './workload-link.tsx'
 import { useFleet } from './workload-search.tsx'
 
-/** The campaign or the fleet config that an alert without a workload is about. */
-function topicOf({ details = {} }: AlertRecord): { name: string; href: string } {
+/** Where alerts about people are seen to. */
+const PAGES: Readonly<Partial<Record<AlertRecord['rule'], string>>> = {
+  administrator_kept: '/settings/users',
+  approval_policy_lowered: '/settings/approvals',
+  last_resort_login: '/audit',
+}
+
+/** The campaign, the fleet config or the person that an alert without a workload is about. */
+function topicOf({ rule, details = {} }: AlertRecord): { name: string; href: string } {
   const name = String(details['name'] ?? '')
+  const page = PAGES[rule]
+  if (page !== undefined) return { name, href: page }
   return 'campaign_id' in details
     ? { name, href: `/campaigns/${details['campaign_id']}` }
     : { name, href: `/fleet-configs/${details['fleet_config_id']}` }

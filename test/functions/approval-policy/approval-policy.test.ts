@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { ApprovalPolicyRecord } from '../../../lib/wire/approval-policy.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { ServiceAccountRecord, UserRecord } from '../../../lib/wire/identity.ts'
@@ -301,6 +302,25 @@ describe('two approvals', () => {
 })
 
 describe('the policy', () => {
+  it('that asks less alarms until it counts or is taken back', async () => {
+    const alerts = async () => {
+      await ctx.alerts.run(new AbortController().signal)
+      return ((await call(cy, 'GET /api/alerts')).json as AlertRecord[]).map(({ rule, details }) => [
+        rule,
+        details?.['name'],
+      ])
+    }
+    const laxer = { ...DEFAULT, production: ANYBODY }
+    expect(await put(ann, laxer)).toMatchObject({ status: 200 })
+    expect(await alerts()).toEqual([['approval_policy_lowered', 'ann@example.com']])
+    await put(bob, DEFAULT)
+    expect(await alerts()).toEqual([])
+    await put(ann, laxer)
+    expect(await alerts()).toHaveLength(1)
+    await put(bob, laxer)
+    expect(await alerts()).toEqual([])
+  })
+
   it('is read by everybody, changed at once where it asks more, and recorded', async () => {
     const viewer = await signIn(ctx, { groups: ['viewer'] })
     expect((await call(viewer, 'GET /api/approval-policy')).json).toEqual({

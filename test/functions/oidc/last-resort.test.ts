@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { UserRecord } from '../../../lib/wire/identity.ts'
 import { createTestContext, invoke, signIn } from '../../support/invoke.ts'
 import { settingsFor } from '../../support/oidc/provider.ts'
@@ -9,6 +10,7 @@ const database = await useTestDatabase()
 const EMAIL = 'last@example.com'
 const PASSWORD = 'correct horse battery'
 const config = {
+  webhookUrl: 'https://hooks.example.com/muster',
   onlyPasswordLogin: EMAIL,
   publicUrl: 'http://127.0.0.1:1',
   oidc: settingsFor('http://127.0.0.1:2', 'http://127.0.0.1:1'),
@@ -45,6 +47,28 @@ describe('PASSWORD_LOGIN=only', () => {
     ])
     const started = await startTestService(database, config)
     await started.stop()
+  })
+
+  it('alarms of the sign-in for a day, and again of another', async () => {
+    const look = async () => {
+      await ctx.alerts.run(new AbortController().signal)
+      const { json } = await invoke(ctx, 'GET /api/alerts', { as: admin.token })
+      return (json as AlertRecord[]).filter(({ rule }) => rule === 'last_resort_login')
+    }
+    const [alert, ...more] = await look()
+    expect(more).toEqual([])
+    expect(alert).toMatchObject({ severity: 'critical', workload_id: '', details: { name: EMAIL } })
+    const owed = await database.pool.query('select body from webhook_deliveries')
+    expect(owed.map((row) => JSON.stringify(row)).join()).toContain('last_resort_login')
+    expect(await look()).toEqual([alert])
+    ctx.clock.advance(60_000)
+    await logIn(EMAIL)
+    const [again] = await look()
+    expect(again).toMatchObject({ rule: 'last_resort_login' })
+    expect(again!.id).not.toBe(alert!.id)
+    ctx.clock.advance(24 * 3_600_000)
+    admin = await signIn(ctx, { email: 'later@example.com' })
+    expect(await look()).toEqual([])
   })
 
   it('keeps that administrator', async () => {

@@ -180,6 +180,34 @@ describe('somebody of the provider', () => {
       })
     }))
 
+  it('stays the last administrator, which is recorded and alarmed of, until the groups or somebody else say otherwise', () =>
+    withMuster(MAPPED, async () => {
+      await provider.tell({ claims: { ...ADA, groups: ['otel-admins'] } })
+      await signIn()
+      // Nobody but Ada is an administrator from here on.
+      await database.pool.execute("delete from users where kind = 'local'")
+      const namesOf = async (token: string | undefined) =>
+        (await me(token)).groups.map(({ name }: { name: string }) => name)
+      const kept = () => database.pool.query('select email from users where is_kept_administrator')
+      await provider.tell({ claims: ADA })
+      const lowered = await signIn()
+      expect(await namesOf(lowered.token)).toEqual(['administrator', 'editor'])
+      expect((await newest()).detail).toContain('"kept_administrator":true')
+      expect(await kept()).toHaveLength(1)
+      // Without any group there is no entry, and still an administrator for the day on which the groups are right.
+      await provider.tell({ claims: { ...ADA, groups: ['cooks'] } })
+      expect((await signIn()).token).toBeUndefined()
+      expect((await newest()).detail).toContain('"kept_administrator":true')
+      expect(await kept()).toHaveLength(1)
+      await provider.tell({
+        claims: { ...ADA, sub: 'bob-1', email: 'bob@example.com', groups: ['otel-admins'] },
+      })
+      await signIn()
+      await provider.tell({ claims: ADA })
+      expect(await namesOf((await signIn()).token)).toEqual(['editor'])
+      expect(await kept()).toEqual([])
+    }))
+
   it('has no entry by a group of muster that is gone', () =>
     withMuster({ groupMap: new Map([['shop', ['shop-editors']]]) }, async () => {
       const as = await muster.token()

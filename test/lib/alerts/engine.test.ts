@@ -84,6 +84,8 @@ function engineOf(overrides: Partial<AlertEngineParts> & { minAgentVersion?: str
   const { fleet, clock, log } = server
   const engine = new AlertEngine({
     findConflicts: async () => [],
+    findPendingPolicy: async () => null,
+    onlyPasswordLogin: null,
     db,
     clock,
     random: seededRandom(++seeds),

@@ -69,6 +69,8 @@ function engine(): AlertEngine {
     },
     settings: { minAgentVersion: '', disconnectGraceSeconds: 120 },
     findConflicts: async () => [],
+    findPendingPolicy: async () => null,
+    onlyPasswordLogin: null,
     webhooks: { async owe() {} },
     notices: { fired() {}, resolved() {} },
   })

@@ -104,3 +104,22 @@ test('an alert says on whom, why, and what next, the same in both languages', ()
     ],
   ])
 })
+
+test('alerts about people say in both languages who, since when and what ends them', () => {
+  const at = '2026-07-01T08:00:00.000Z'
+  const alerts = [
+    alert('1', 'administrator_kept', '', { details: { name: 'ann@example.com' } }),
+    alert('2', 'approval_policy_lowered', '', { details: { name: 'ann@example.com', counts_at: at } }),
+    alert('3', 'last_resort_login', '', { details: { name: 'last@example.com', at } }),
+  ]
+  const ends = {
+    en: ['the next sign-in follows them', 'stop it', 'ends by itself a day later'],
+    fr: ['la prochaine connexion les suivra', 'pour l’arrêter', 'se résout d’elle-même un jour plus tard'],
+  }
+  for (const [name, texts] of Object.entries(ends)) {
+    language.value = name as 'en' | 'fr'
+    for (const [i, text] of texts.entries()) expect(describeAlert(alerts[i]!)).toContain(text)
+    expect(describeAlert(alerts[1]!)).toContain('ann@example.com')
+  }
+  language.value = 'en'
+})

@@ -20,8 +20,15 @@ describe('groups', () => {
     (claims) => {
       expect(read(claims)).toBe('groups-overage')
       expect(read({ groups: ['a'] }, claims)).toBe('groups-overage')
+      expect(read(claims, {}, '/groups')).toBe('groups-overage')
     },
   )
+
+  it('that were left out are missed under a JSON pointer by the claim that it begins at', () => {
+    const elsewhere = (claim: string) => ({ _claim_names: { [claim]: 'src1' } })
+    expect(read(elsewhere('realm/access'), {}, '/realm~1access/roles')).toBe('groups-overage')
+    expect(read({ groups: ['a'], ...elsewhere('roles') }, {}, '/groups')).toMatchObject({ groups: ['a'] })
+  })
 
   it('of muster are those of the map alone', () => {
     const map = new Map([

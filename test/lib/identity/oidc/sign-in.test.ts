@@ -59,6 +59,7 @@ function signInAs(
     ends: { announce: () => {} },
     tokens: openTokens(TEST_CONFIG.jwtSecret, ctx.clock),
     settings: settingsFor(ISSUER, 'http://muster.example', { groupMap }),
+    keptAdministrators: [],
   }
   return signInExternally(parts, ISSUER, person)
 }
