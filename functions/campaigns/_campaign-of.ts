@@ -3,6 +3,7 @@ import type { CampaignReader } from '../../lib/campaigns/campaigns.ts'
 import type { CampaignOutcome } from '../../lib/campaigns/decisions.ts'
 import { reachOfCampaign } from '../../lib/campaigns/judge/scope.ts'
 import type { CampaignDraft } from '../../lib/campaigns/read-campaign.ts'
+import { CAMPAIGN_STEPS, type CampaignStep } from '../../lib/model/campaign-steps.ts'
 import type { Permission } from '../../lib/model/permissions.ts'
 import { scopesOf } from '../../lib/model/scopes.ts'
 import { mayReach } from '../../lib/selectors/within-scope.ts'
@@ -88,10 +89,11 @@ export const mayDecide = (
   ctx: Context,
   id: string,
   actor: Actor,
-  permission: Permission,
-  options: { isBack?: boolean } = {},
+  step: CampaignStep,
 ): ReturnType<typeof unlessRefused> =>
-  unlessRefused(ctx, actor, (caller, db) => refuseCampaign(db, id, caller, permission, options))
+  unlessRefused(ctx, actor, (caller, db) =>
+    refuseCampaign(db, id, caller, CAMPAIGN_STEPS[step].permission, { isBack: step === 'roll-back' }),
+  )
 
 /** The reply where somebody may not request configs for all that a draft of a campaign can reach; null where that is allowed. */
 export const refuseDraft = (actor: Actor, draft: CampaignDraft): Reply | null =>

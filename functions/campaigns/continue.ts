@@ -1,5 +1,6 @@
 import { continueCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.ts'
 import { readLimits } from '../../lib/campaigns/read-campaign.ts'
+import { CAMPAIGN_STEPS } from '../../lib/model/campaign-steps.ts'
 import { CampaignContinueRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { problem } from '../../runtime/reply.ts'
@@ -9,7 +10,7 @@ import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 export default defineHttp({
   route: 'POST /api/campaigns/:id/continue',
   summary: 'Continue a paused or halted campaign.',
-  access: signedIn('workload:push_config', 'handler'),
+  access: signedIn(CAMPAIGN_STEPS.continue.permission, 'handler'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
@@ -17,7 +18,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS, 'campaign-number-invalid'],
   async handle({ params, body, actor }, ctx) {
-    const asking = await mayDecide(ctx, params.id, actor, 'workload:push_config')
+    const asking = await mayDecide(ctx, params.id, actor, 'continue')
     if (!asking.ok) return asking.reply
     const limits = readLimits(body.limits ?? {})
     if (!limits.ok) return problem(limits.code, limits.details)

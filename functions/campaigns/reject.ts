@@ -1,4 +1,5 @@
 import { closeCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.ts'
+import { CAMPAIGN_STEPS } from '../../lib/model/campaign-steps.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts'
 import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
@@ -7,7 +8,7 @@ import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 export default defineHttp({
   route: 'POST /api/campaigns/:id/reject',
   summary: 'Reject a campaign.',
-  access: inPerson('config:approve', 'handler'),
+  access: inPerson(CAMPAIGN_STEPS.reject.permission, 'handler'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
@@ -17,7 +18,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS],
   async handle({ params, body, actor }, ctx) {
-    const asking = await mayDecide(ctx, params.id, actor, 'config:approve')
+    const asking = await mayDecide(ctx, params.id, actor, 'reject')
     if (!asking.ok) return asking.reply
     const decision = {
       id: params.id,

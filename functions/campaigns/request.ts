@@ -1,4 +1,5 @@
 import { DECISION_ERRORS, requestCampaign } from '../../lib/campaigns/decisions.ts'
+import { CAMPAIGN_STEPS } from '../../lib/model/campaign-steps.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
@@ -7,7 +8,7 @@ import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 export default defineHttp({
   route: 'POST /api/campaigns/:id/request',
   summary: "Ask for a campaign's plan to be approved.",
-  access: signedIn('config:request', 'handler'),
+  access: signedIn(CAMPAIGN_STEPS.request.permission, 'handler'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
@@ -15,7 +16,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS, 'campaign-changes-nothing', 'production-confirmation-required'],
   async handle({ params, body, actor }, ctx) {
-    const asking = await mayDecide(ctx, params.id, actor, 'config:request')
+    const asking = await mayDecide(ctx, params.id, actor, 'request')
     if (!asking.ok) return asking.reply
     const outcome = await requestCampaign(ctx.campaigns.parts, {
       id: params.id,

@@ -1,4 +1,5 @@
 import { DECISION_ERRORS, startCampaign } from '../../lib/campaigns/decisions.ts'
+import { CAMPAIGN_STEPS } from '../../lib/model/campaign-steps.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
@@ -7,7 +8,7 @@ import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 export default defineHttp({
   route: 'POST /api/campaigns/:id/start',
   summary: 'Start an approved campaign.',
-  access: signedIn('workload:push_config', 'handler'),
+  access: signedIn(CAMPAIGN_STEPS.start.permission, 'handler'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
@@ -17,7 +18,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS, 'approval-needs-another', 'approval-expired'],
   async handle({ params, body, actor }, ctx) {
-    const asking = await mayDecide(ctx, params.id, actor, 'workload:push_config')
+    const asking = await mayDecide(ctx, params.id, actor, 'start')
     if (!asking.ok) return asking.reply
     const decision = { id: params.id, actor: asking.actor, comment: body.comment }
     return replyToDecision(ctx, actor, await startCampaign(ctx.campaigns.parts, decision))

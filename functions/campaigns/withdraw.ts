@@ -1,4 +1,5 @@
 import { closeCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.ts'
+import { CAMPAIGN_STEPS } from '../../lib/model/campaign-steps.ts'
 import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
@@ -7,7 +8,7 @@ import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 export default defineHttp({
   route: 'POST /api/campaigns/:id/withdraw',
   summary: 'Withdraw a campaign.',
-  access: signedIn('config:request', 'handler'),
+  access: signedIn(CAMPAIGN_STEPS.withdraw.permission, 'handler'),
   gate: 'config_safety.campaigns',
   params: campaignParams,
   query: noQuery,
@@ -17,7 +18,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
   errors: [...DECISION_ERRORS],
   async handle({ params, body, actor }, ctx) {
-    const asking = await mayDecide(ctx, params.id, actor, 'config:request')
+    const asking = await mayDecide(ctx, params.id, actor, 'withdraw')
     if (!asking.ok) return asking.reply
     const decision = {
       id: params.id,

@@ -4,6 +4,7 @@ import { refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
 import { refuseDiscounted, refuseUnapproved, whyNotCounted } from '../changes/judge-approvals.ts'
 import { toCampaignNews } from '../changes/news.ts'
 import { randomHex } from '../ids.ts'
+import { CAMPAIGN_STEPS, type CampaignStep, isApprovalOpen, needsComment } from '../model/campaign-steps.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { isReachWithin } from '../selectors/within-scope.ts'
 import { noteCampaignAuthor } from '../store/approval-votes.ts'
@@ -13,7 +14,6 @@ import { endAllCampaignTargets } from '../store/campaign-targets.ts'
 import {
   type CampaignMove,
   editCampaign,
-  findCampaign,
   insertCampaign,
   lockCampaign,
   moveCampaign,
@@ -128,19 +128,14 @@ export async function requestCampaign(
   parts: CampaignParts,
   decision: Decision & { planHash: string; prodConfirmation: boolean },
 ): Promise<CampaignOutcome> {
-  const found = await findCampaign(parts.db, decision.id)
-  if (found === null) return { ok: false, code: 'campaign-not-found' }
-  if (found.status !== 'planned') return { ok: false, code: 'campaign-not-ready', status: found.status }
-  if (found.planHash !== decision.planHash) return { ok: false, code: 'campaign-plan-changed' }
-  if (found.plan?.target_count === 0) return { ok: false, code: 'campaign-changes-nothing' }
-  if ((found.plan?.production_count ?? 0) > 0 && !decision.prodConfirmation)
-    return { ok: false, code: 'production-confirmation-required' }
   const { actor, comment } = decision
-  return decide(parts, decision, 'campaign.request', ['planned'], async (tx, before) => {
-    if (before.planHash !== decision.planHash) return null
+  return take(parts, decision, 'request', async (tx, before) => {
+    if (before.plan?.target_count === 0) return { ok: false, code: 'campaign-changes-nothing' }
+    if ((before.plan?.production_count ?? 0) > 0 && !decision.prodConfirmation)
+      return { ok: false, code: 'production-confirmation-required' }
     await noteCampaignAuthor(tx, before.id, actor.userId)
     const requestedAt = parts.clock.now()
-    const move: CampaignMove = {
+    return {
       status: 'requested',
       requestedBy: actor.email,
       requestedById: actor.userId,
@@ -148,7 +143,6 @@ export async function requestCampaign(
       requestComment: comment,
       approvals: [],
     }
-    return moveCampaign(tx, before.id, ['planned'], move, requestedAt)
   })
 }
 
@@ -157,19 +151,15 @@ export async function approveCampaign(
   parts: CampaignParts,
   decision: Decision & { planHash: string },
 ): Promise<CampaignOutcome> {
-  if (decision.comment.trim() === '') return refuse('comment-required')
   const { actor } = decision
-  const found = await findCampaign(parts.db, decision.id)
-  if (found !== null && found.status === 'requested' && found.planHash !== decision.planHash)
-    return { ok: false, code: 'campaign-plan-changed' }
-  // An approved campaign may have lost an approval since: it got too old, or its approver lost the right.
-  return decide(parts, decision, 'campaign.approve', ['requested', 'approved'], async (tx, before) => {
+  return take(parts, decision, 'approve', async (tx, before) => {
     const at = parts.clock.now()
     const standing = await readCampaignStanding(tx, before, at, [actor.userId])
     const { asked, judgement } = standing
     const why = whyNotCounted(standing, actor.userId)
     if (why !== null) return refuseDiscounted(why)
-    if (before.status === 'approved' && judgement.isEnough)
+    // An approved campaign may have lost an approval since: it got too old, or its approver lost the right.
+    if (!isApprovalOpen({ status: before.status, isEnough: judgement.isEnough }))
       return { ok: false, code: 'campaign-not-ready', status: before.status }
     const approval = {
       by: actor.email,
@@ -180,88 +170,66 @@ export async function approveCampaign(
     }
     const approvals = [...before.approvals.filter(({ byId }) => byId !== actor.userId), approval]
     const after = await readCampaignStanding(tx, { ...before, approvals }, at)
-    const status = after.judgement.isEnough ? 'approved' : before.status
-    return moveCampaign(tx, before.id, ['requested', 'approved'], { status, approvals }, at)
+    return { status: after.judgement.isEnough ? 'approved' : before.status, approvals }
   })
 }
 
 /** Reject or withdraw a campaign that was not started; rejecting one needs a comment. */
-export async function closeCampaign(
+export const closeCampaign = (
   parts: CampaignParts,
   decision: Decision & { status: 'rejected' | 'withdrawn' },
-): Promise<CampaignOutcome> {
-  if (decision.status === 'rejected' && decision.comment.trim() === '') return refuse('comment-required')
-  const action = decision.status === 'rejected' ? 'campaign.reject' : 'campaign.withdraw'
-  return end(parts, decision, action, ['requested', 'approved'], decision.status)
-}
+): Promise<CampaignOutcome> =>
+  end(parts, decision, decision.status === 'rejected' ? 'reject' : 'withdraw', decision.status)
 
 /** Begin to carry an approved campaign to its workloads. */
 export async function startCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
   const { actor } = decision
-  return decide(parts, decision, 'campaign.start', ['approved'], async (tx, before) => {
-    const now = parts.clock.now()
-    const { judgement } = await readCampaignStanding(tx, before, now)
+  return take(parts, decision, 'start', async (tx, before) => {
+    const startedAt = parts.clock.now()
+    const { judgement } = await readCampaignStanding(tx, before, startedAt)
     if (!judgement.isEnough) return refuseUnapproved(judgement)
-    const move: CampaignMove = {
-      status: 'running',
-      startedBy: actor.email,
-      startedById: actor.userId,
-      startedAt: now,
-    }
-    return moveCampaign(tx, before.id, ['approved'], move, now)
+    return { status: 'running', startedBy: actor.email, startedById: actor.userId, startedAt }
   })
 }
 
 /** Pause a campaign: no further target is started until somebody continues it. */
-export async function pauseCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
-  return decide(parts, decision, 'campaign.pause', ['running'], (tx, before) =>
-    moveCampaign(tx, before.id, ['running'], { status: 'paused' }, parts.clock.now()),
-  )
-}
+export const pauseCampaign = (parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> =>
+  take(parts, decision, 'pause', async () => ({ status: 'paused' }))
 
 /** Continue a paused or halted campaign. `limits` raises its limits from now on, and needs a comment. */
-export async function continueCampaign(
+export const continueCampaign = (
   parts: CampaignParts,
   decision: Decision & { limits: CampaignLimits },
-): Promise<CampaignOutcome> {
-  const isRaised = Object.keys(decision.limits).length > 0
-  if (isRaised && decision.comment.trim() === '') return refuse('comment-required')
-  const from: CampaignStatus[] = ['paused', 'halted']
-  return decide(parts, decision, 'campaign.continue', from, (tx, before) => {
+): Promise<CampaignOutcome> =>
+  take(parts, decision, 'continue', async (_tx, before) => {
     const raised = { ...before.raised, ...decision.limits }
-    const move: CampaignMove = { status: 'running', halt: null, raised, waveEndedAt: null }
-    return moveCampaign(tx, before.id, from, move, parts.clock.now())
+    return { status: 'running', halt: null, raised, waveEndedAt: null }
   })
-}
 
 /** Abort a campaign. Workloads that were changed keep their new config; targets that wait are cancelled. */
 export const abortCampaign = (parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> =>
-  end(parts, decision, 'campaign.abort', ['running', 'paused', 'halted'], 'aborted')
+  end(parts, decision, 'abort', 'aborted')
 
 /**
  * Roll a campaign back: every workload that still runs what it brought gets its former config, and so does everyone to
  * whom its version was brought by itself.
  */
 export async function rollBackCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
-  const from: CampaignStatus[] = ['running', 'paused', 'halted', 'aborted', 'done']
-  const found = await findCampaign(parts.db, decision.id)
-  const ageMs = parts.clock.now().getTime() - (found?.startedAt?.getTime() ?? 0)
-  if (found !== null && from.includes(found.status) && ageMs > ROLL_BACK_DAYS * DAY_MS)
-    return { ok: false, code: 'campaign-too-old' }
-  return decide(parts, decision, 'campaign.roll_back_all', from, async (tx, before) => {
+  return take(parts, decision, 'roll-back', async (tx, before) => {
+    const ageMs = parts.clock.now().getTime() - (before.startedAt?.getTime() ?? 0)
+    if (ageMs > ROLL_BACK_DAYS * DAY_MS) return { ok: false, code: 'campaign-too-old' }
     const { change } = before
     if (change.kind === 'version') {
       await endByItself(parts, tx, before, change, decision.actor.email)
       await claimAll(parts, tx, before, change)
     }
-    const move: CampaignMove = {
+    return {
       status: 'rolling_back',
       closedBy: decision.actor.email,
       closedById: decision.actor.userId,
       endedAt: null,
       closeComment: decision.comment.trim() || null,
     }
-    return moveCampaign(tx, before.id, from, move, parts.clock.now())
   })
 }
 
@@ -298,31 +266,59 @@ async function claimAll(
   await claimByItself(tx, id, reached)
 }
 
-async function end(
+function end(
   parts: CampaignParts,
   decision: Decision,
-  action: string,
-  from: readonly CampaignStatus[],
+  step: CampaignStep,
   status: CampaignStatus,
 ): Promise<CampaignOutcome> {
-  return decide(parts, decision, action, from, async (tx, before) => {
+  return take(parts, decision, step, async (tx, before) => {
     const now = parts.clock.now()
     await endAllCampaignTargets(tx, before.id, ['waiting', 'offline'], 'cancelled', now)
-    const closeComment = decision.comment.trim() || null
-    return moveCampaign(
-      tx,
-      before.id,
-      from,
-      {
-        status,
-        closedBy: decision.actor.email,
-        closedById: decision.actor.userId,
-        closeComment,
-        endedAt: now,
-      },
-      now,
-    )
+    return {
+      status,
+      closedBy: decision.actor.email,
+      closedById: decision.actor.userId,
+      closeComment: decision.comment.trim() || null,
+      endedAt: now,
+    }
   })
+}
+
+/**
+ * Take a step of the table, as its rules say: the comment, the statuses and, under the lock, the plan that was looked at.
+ * `work` says what moves, or why not.
+ */
+async function take(
+  parts: CampaignParts,
+  decision: Decision & { planHash?: string; limits?: CampaignLimits },
+  step: CampaignStep,
+  work: (
+    tx: Parameters<typeof lockCampaign>[0],
+    before: StoredCampaign,
+  ) => Promise<CampaignMove | CampaignRefusal>,
+): Promise<CampaignOutcome> {
+  const { id, comment, planHash, limits } = decision
+  if (needsComment(step, limits) && comment.trim() === '') return refuse('comment-required')
+  const { from } = CAMPAIGN_STEPS[step]
+  return decide(parts, decision, ACTIONS[step], from, async (tx, before) => {
+    if (planHash !== undefined && before.planHash !== planHash) return null
+    const move = await work(tx, before)
+    return 'ok' in move ? move : moveCampaign(tx, id, from, move, parts.clock.now())
+  })
+}
+
+/** The name of each step in the audit trail. */
+const ACTIONS: Readonly<Record<CampaignStep, string>> = {
+  request: 'campaign.request',
+  approve: 'campaign.approve',
+  reject: 'campaign.reject',
+  withdraw: 'campaign.withdraw',
+  start: 'campaign.start',
+  pause: 'campaign.pause',
+  continue: 'campaign.continue',
+  abort: 'campaign.abort',
+  'roll-back': 'campaign.roll_back_all',
 }
 
 /** Run one decision under the campaign's lock, with its entry in the audit trail. */

@@ -1,21 +1,9 @@
+import { CAMPAIGN_STEP_NAMES } from '../../../lib/model/campaign-steps.ts'
 import type { CampaignRecord, CampaignStatus, CampaignTargetState } from '../../../lib/wire/campaigns.ts'
 import { EXIT } from '../exit-codes.ts'
 
 /** What `muster campaign` can do with a campaign. */
-export const CAMPAIGN_ACTIONS = [
-  'list',
-  'get',
-  'plan',
-  'request',
-  'approve',
-  'reject',
-  'withdraw',
-  'start',
-  'pause',
-  'continue',
-  'abort',
-  'roll-back',
-] as const
+export const CAMPAIGN_ACTIONS = ['list', 'get', 'plan', ...CAMPAIGN_STEP_NAMES] as const
 /** One of the actions of `muster campaign`. */
 export type CampaignAction = (typeof CAMPAIGN_ACTIONS)[number]
 

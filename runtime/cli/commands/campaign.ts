@@ -1,4 +1,5 @@
 import { LIMITED } from '../../../lib/model/campaign-rules.ts'
+import { toStepBody } from '../../../lib/model/campaign-steps.ts'
 import type { CampaignGroup, CampaignLimits, CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { readSeconds } from '../arguments.ts'
 import { printCampaign, printCampaigns, printGroups } from '../campaigns/print.ts'
@@ -96,21 +97,20 @@ async function findCampaign(api: Api, named: string): Promise<CampaignRecord> {
 async function act(
   api: Api,
   { id, plan_hash: hash }: CampaignRecord,
-  action: CampaignAction,
+  action: Exclude<CampaignAction, 'list'>,
   { args, raised }: { args: Arguments; raised: CampaignLimits },
 ): Promise<CampaignRecord> {
   const base = `/api/campaigns/${id}`
   if (action === 'get') return api.get(base)
   if (action === 'plan') return beginPlan(api, id)
-  const comment = args.text('comment') ?? ''
-  const plan = { plan_hash: args.text('plan') ?? hash ?? '' }
-  const bodies: Partial<Record<CampaignAction, object>> = {
-    request: { comment, ...plan, prod_confirmation: args.isSet('production') },
-    approve: { comment, ...plan },
-    continue: { comment, ...(Object.keys(raised).length === 0 ? {} : { limits: raised }) },
-  }
+  const body = toStepBody(action, {
+    comment: args.text('comment') ?? '',
+    plan_hash: args.text('plan') ?? hash ?? '',
+    prod_confirmation: args.isSet('production'),
+    limits: raised,
+  })
   try {
-    return await api.post(`${base}/${action}`, bodies[action] ?? { comment })
+    return await api.post(`${base}/${action}`, body)
   } catch (error) {
     if (!(error instanceof ServiceRefusal) || error.code !== 'session_required') throw error
     throw new CommandFailure(

@@ -1,3 +1,4 @@
+import { waitsForApproval } from '../../../lib/model/campaign-steps.ts'
 import type {
   CampaignHalt,
   CampaignRecord,
@@ -62,6 +63,7 @@ export function describeCampaign(of: CampaignRecord, nowMs: number): string[] {
     const done = words.doneBut(of.counts['applied'] ?? 0, of.plan?.target_count ?? 0)
     return [done, ...missing.map(([state, count]) => words.missing[state](count)), ...more]
   }
+  if (of.status === 'approved' && waitsForApproval(of)) return [words.sentence.lapsed]
   if (of.status !== 'running')
     return [words.sentence[of.status as keyof typeof words.sentence] ?? '', ...more]
   if (of.wave_ends_at !== undefined) {

@@ -147,6 +147,7 @@ export const campaignTexts = defineTexts({
       planned: 'Nothing changes before this plan is approved and started.',
       requested: 'The plan waits for somebody to approve it.',
       approved: 'The plan is approved. Nothing has been started yet.',
+      lapsed: 'The plan was approved, and an approval counts no more: somebody has to approve it again.',
       paused: 'Paused: what was started comes to its end, and nothing else is started.',
       done: 'Done.',
       aborted: 'Aborted. What was done stays.',
@@ -218,12 +219,14 @@ export const campaignTexts = defineTexts({
       withdraw: 'Nothing has been started.',
       start: 'The first wave starts at once.',
       pause: 'What was started comes to its end; nothing else is started.',
-      continue: 'It goes on where it stopped.',
+      continue: 'It goes on where it stopped. Raise a limit here, with a comment, where it would stop again.',
       abort: 'Nothing more is started, for good. What was done stays.',
       'roll-back':
         'Every workload that still runs what this brought gets its former config, without an approval.',
     },
     comment: 'Comment',
+    limitNow: (limit: number | null) =>
+      limit === null ? 'Empty: as it is.' : `Empty: as it is, ${n(limit)}.`,
     confirmProduction: (count: number) => `Yes, ${workloadsEn(count)} of production are among them`,
     told: {
       request: 'Asked for approval.',
@@ -378,6 +381,8 @@ export const campaignTexts = defineTexts({
       planned: 'Rien ne change avant que ce plan soit approuvé et démarré.',
       requested: 'Le plan attend que quelqu’un l’approuve.',
       approved: 'Le plan est approuvé. Rien n’a encore été démarré.',
+      lapsed:
+        'Le plan était approuvé, mais une approbation ne compte plus : quelqu’un doit l’approuver à nouveau.',
       paused: 'En pause : ce qui a commencé se termine, et rien d’autre ne commence.',
       done: 'Terminée.',
       aborted: 'Abandonnée. Ce qui est fait reste.',
@@ -450,12 +455,15 @@ export const campaignTexts = defineTexts({
       withdraw: 'Rien n’a été démarré.',
       start: 'La première vague démarre aussitôt.',
       pause: 'Ce qui a commencé se termine ; rien d’autre ne commence.',
-      continue: 'Elle reprend où elle s’est arrêtée.',
+      continue:
+        'Elle reprend où elle s’est arrêtée. Relevez ici une limite, avec un commentaire, si elle s’arrêtait de nouveau.',
       abort: 'Plus rien ne commence, pour de bon. Ce qui est fait reste.',
       'roll-back':
         'Chaque workload qui exécute encore ce qu’elle a apporté reçoit son ancienne configuration, sans approbation.',
     },
     comment: 'Commentaire',
+    limitNow: (limit: number | null) =>
+      limit === null ? 'Vide : inchangé.' : `Vide : inchangé, ${n(limit)}.`,
     confirmProduction: (count: number) => `Oui, ${workloadsFr(count)} de production en font partie`,
     told: {
       request: 'Approbation demandée.',

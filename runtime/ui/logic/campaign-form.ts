@@ -11,6 +11,7 @@ import {
 import type {
   CampaignChange,
   CampaignCreateRequest,
+  CampaignLimits,
   CampaignRecord,
   CampaignScope,
   CampaignWave,
@@ -40,6 +41,12 @@ export interface WindowRow {
   to: string
 }
 
+/** Limits as they are typed; an empty one is not said. */
+export type TypedLimits = Readonly<Record<Limited, string>>
+
+/** No limit is said. */
+export const NO_LIMITS: TypedLimits = { failed: '', unhealthy: '', drifted: '', silent: '' }
+
 /** A campaign as it is typed. */
 export interface CampaignValues {
   name: string
@@ -56,7 +63,7 @@ export interface CampaignValues {
   excludeLines: string
   excludeNames: string
   waves: readonly WaveRow[]
-  limits: Readonly<Record<Limited, string>>
+  limits: TypedLimits
   maxInFlight: string
   catchUpDays: string
   windows: readonly WindowRow[]
@@ -87,7 +94,7 @@ export const emptyValues = (): CampaignValues => ({
   excludeLines: '',
   excludeNames: '',
   waves: STANDARD_WAVES.map(toWaveRow),
-  limits: { failed: '', unhealthy: '', drifted: '', silent: '' },
+  limits: NO_LIMITS,
   maxInFlight: String(IN_FLIGHT.standard),
   catchUpDays: String(CATCH_UP_DAYS.standard),
   windows: [],
@@ -267,13 +274,23 @@ function windowsOf({ windows }: CampaignValues, reader: Reader): CampaignWindow[
   })
 }
 
+const limitsOf = (typed: TypedLimits, reader: Reader): CampaignLimits =>
+  Object.fromEntries(
+    LIMITED.flatMap((key) => {
+      const text = typed[key].trim()
+      return text === '' ? [] : [[key, reader.number(`limits.${key}`, text, { min: 0, max: COUNT_MAX })]]
+    }),
+  )
+
+/** The limits of those fields in which something is typed, with what is wrong with them, by field. */
+export function readTypedLimits(typed: TypedLimits): { limits: CampaignLimits; faults: Faults } {
+  const reader = new Reader()
+  return { limits: limitsOf(typed, reader), faults: reader.faults }
+}
+
 /** What is asked for, with everything that is wrong with it, by field. */
 export function readValues(values: CampaignValues): { request: CampaignCreateRequest; faults: Faults } {
   const reader = new Reader()
-  const limits = LIMITED.flatMap((key) => {
-    const typed = values.limits[key].trim()
-    return typed === '' ? [] : [[key, reader.number(`limits.${key}`, typed, { min: 0, max: COUNT_MAX })]]
-  })
   const days = { min: 0, max: CATCH_UP_DAYS.max, isWhole: false }
   const request = {
     name: reader.text('name', values.name),
@@ -281,7 +298,7 @@ export function readValues(values: CampaignValues): { request: CampaignCreateReq
     change: changeOf(values, reader),
     scope: scopeOf(values, reader),
     waves: wavesOf(values, reader),
-    limits: Object.fromEntries(limits),
+    limits: limitsOf(values.limits, reader),
     max_in_flight: reader.number('max_in_flight', values.maxInFlight, { min: 1, max: IN_FLIGHT.max }),
     catch_up_seconds: Math.round(reader.number('catch_up_seconds', values.catchUpDays, days) * DAY_SECONDS),
     windows: windowsOf(values, reader),

@@ -2,40 +2,6 @@ import type { AutoApplyStatus } from '../../../lib/wire/auto-apply.ts'
 import type { CampaignRecord, CampaignStatus, CampaignTargetState } from '../../../lib/wire/campaigns.ts'
 import type { Tone } from './diagnosis.ts'
 
-/** What can be decided about a campaign. */
-export const CAMPAIGN_STEPS = [
-  'request',
-  'approve',
-  'reject',
-  'withdraw',
-  'start',
-  'pause',
-  'continue',
-  'abort',
-  'roll-back',
-] as const
-/** One of the decisions about a campaign. */
-export type CampaignStep = (typeof CAMPAIGN_STEPS)[number]
-
-const FROM: Readonly<Record<CampaignStep, readonly CampaignStatus[]>> = {
-  request: ['planned'],
-  approve: ['requested'],
-  reject: ['requested', 'approved'],
-  withdraw: ['requested', 'approved'],
-  start: ['approved'],
-  pause: ['running'],
-  continue: ['paused', 'halted'],
-  abort: ['running', 'paused', 'halted'],
-  'roll-back': ['running', 'paused', 'halted', 'aborted', 'done'],
-}
-
-/** The decisions that can be taken now, the most likely one first. */
-export const listSteps = ({ status }: Pick<CampaignRecord, 'status'>): CampaignStep[] =>
-  CAMPAIGN_STEPS.filter((step) => FROM[step].includes(status))
-
-/** Whether a decision needs a comment. */
-export const needsComment = (step: CampaignStep): boolean => step === 'approve' || step === 'reject'
-
 type CampaignLook = readonly [
   Tone,
   'full' | 'ring' | 'half' | 'tick' | 'cross' | 'triangle' | 'clock' | 'dot',

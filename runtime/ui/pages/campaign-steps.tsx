@@ -1,15 +1,60 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
+import { LIMITED } from '../../../lib/model/campaign-rules.ts'
+import {
+  CAMPAIGN_STEPS,
+  type CampaignStep,
+  listSteps,
+  needsComment,
+} from '../../../lib/model/campaign-steps.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { campaignFormTexts } from '../i18n/campaign-form.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
-import { type CampaignStep, listSteps, needsComment, rolledBackToo } from '../logic/campaigns.ts'
+import { type Faults, NO_LIMITS, readTypedLimits, type TypedLimits } from '../logic/campaign-form.ts'
+import { rolledBackToo } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
-import { Action, bind, Checkbox, TextArea, unless } from '../parts/controls.tsx'
+import { Action, bind, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/form.tsx'
 import { refuseOwn, Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { describeFault } from '../state/use-campaign-form.ts'
 import { useDialog } from '../state/use-dialog.ts'
+
+/** How many may be in a bad way from now on: a campaign that halted over a limit would only halt again. */
+function RaisedLimits({
+  of,
+  typed,
+  faults,
+}: {
+  of: CampaignRecord
+  typed: Signal<TypedLimits>
+  faults: Faults
+}) {
+  const words = say(campaignTexts)
+  const { limit } = say(campaignFormTexts)
+  return (
+    <>
+      {LIMITED.map((key) => {
+        const fault = faults[`limits.${key}`]
+        const now = of.halt?.gate === key ? of.halt.limit : (of.limits[key] ?? null)
+        return (
+          <TextField
+            key={key}
+            label={limit[key]}
+            type="number"
+            value={typed.value[key]}
+            onValue={(text) => {
+              typed.value = { ...typed.value, [key]: text }
+            }}
+            hint={words.limitNow(now)}
+            error={fault === undefined ? null : describeFault(fault)}
+          />
+        )
+      })}
+    </>
+  )
+}
 
 function StepDialog({
   of,
@@ -25,15 +70,19 @@ function StepDialog({
   const words = say(campaignTexts)
   const comment = useSignal('')
   const isConfirmed = useSignal(false)
+  const typed = useSignal(NO_LIMITS)
+  const { limits, faults } = readTypedLimits(typed.value)
   const production = step === 'request' ? (of.plan?.production_count ?? 0) : 0
   const back = rolledBackToo(of)
   const isMissing =
-    (needsComment(step) && comment.value.trim() === '') || (production > 0 && !isConfirmed.value)
+    (needsComment(step, limits) && comment.value.trim() === '') || (production > 0 && !isConfirmed.value)
+  const [fault] = Object.values(faults)
   const decide = async () => {
     const result = await api.decideCampaign(of.id, step, {
       comment: comment.value,
       plan_hash: of.plan_hash ?? '',
       prod_confirmation: isConfirmed.value,
+      limits,
     })
     if (!result.ok) return toastFailure(result)
     toast(words.told[step])
@@ -46,13 +95,14 @@ function StepDialog({
       onSend={decide}
       onClose={onClose}
       kind={step === 'abort' || step === 'roll-back' ? 'danger primary' : 'primary'}
-      reason={isMissing ? words.comment : null}
+      reason={fault !== undefined ? describeFault(fault) : isMissing ? words.comment : null}
     >
       <p>{words.hint[step]}</p>
       {step === 'roll-back' && back !== null && (
         <p class="warn">{words.byItselfBack(back.count, back.without_base)}</p>
       )}
       {step === 'approve' && of.tally && <Tally of={of.tally} />}
+      {step === 'continue' && <RaisedLimits of={of} typed={typed} faults={faults} />}
       <TextArea label={words.comment} {...bind(comment)} />
       {production > 0 && <Checkbox {...bind(isConfirmed)}>{words.confirmProduction(production)}</Checkbox>}
     </FormDialog>
@@ -60,10 +110,8 @@ function StepDialog({
 }
 
 /** Why the reader may not take this step; for an approval also why hers would not count. */
-function refuseStep(of: CampaignRecord, step: CampaignStep): string | null {
-  if (step !== 'approve' && step !== 'reject') return unless('workload:push_config', reachOf(of))
-  return unless('config:approve', reachOf(of)) ?? (step === 'approve' ? refuseOwn(of.tally) : null)
-}
+const refuseStep = (of: CampaignRecord, step: CampaignStep): string | null =>
+  unless(CAMPAIGN_STEPS[step].permission, reachOf(of)) ?? (step === 'approve' ? refuseOwn(of.tally) : null)
 
 /** What can be decided about a campaign now. */
 export function CampaignSteps({ of, reload }: { of: CampaignRecord; reload: () => void }) {

@@ -1,3 +1,4 @@
+import { type CampaignStep, type CampaignStepBody, toStepBody } from '../../../lib/model/campaign-steps.ts'
 import type { AdoptCheck, AdoptCheckRequest, AdoptGroup, AdoptWorkload } from '../../../lib/wire/adopt.ts'
 import type { AlertRecord, AlertResolved, AlertsResolved } from '../../../lib/wire/alerts.ts'
 import type { ApprovalPolicyRecord, ApprovalPolicyRequest } from '../../../lib/wire/approval-policy.ts'
@@ -19,7 +20,6 @@ import type {
 } from '../../../lib/wire/auto-apply.ts'
 import type {
   CampaignCreateRequest,
-  CampaignDecisionRequest,
   CampaignGroup,
   CampaignMatch,
   CampaignMatchRequest,
@@ -268,8 +268,8 @@ export const api = {
   matchCampaign: (request: CampaignMatchRequest, signal?: Signal) =>
     call<CampaignMatch>('POST', '/api/campaigns/match', { signal, json: request }),
   planCampaign: (id: string) => call<CampaignRecord>('POST', `/api/campaigns/${e(id)}/plan`),
-  decideCampaign: (id: string, step: string, decision: CampaignDecisionRequest) =>
-    call<CampaignRecord>('POST', `/api/campaigns/${e(id)}/${step}`, { json: decision }),
+  decideCampaign: (id: string, step: CampaignStep, said: CampaignStepBody) =>
+    call<CampaignRecord>('POST', `/api/campaigns/${e(id)}/${step}`, { json: toStepBody(step, said) }),
   campaignGroups: (id: string, signal?: Signal) =>
     call<CampaignGroup[]>('GET', `/api/campaigns/${e(id)}/groups`, { signal }),
   campaignTargets: (id: string, query: { state?: string; order?: 'plan' | 'worst' }, signal?: Signal) =>

@@ -1,3 +1,4 @@
+import { waitsForApproval } from '../../../lib/model/campaign-steps.ts'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { api } from './endpoints.ts'
 import { can, holds } from './session.ts'
@@ -16,7 +17,7 @@ const ASKED_OR_ANSWERED: ReadonlySet<CampaignRecord['status']> = new Set([
   'draft',
 ])
 
-/** The campaigns whose plan waits for somebody's approval. */
+/** The campaigns whose plan waits for somebody's approval, also again where one lapsed. */
 export function useWaitingCampaigns(): readonly CampaignRecord[] {
   const isAsked = can('config_safety.campaigns') && holds('workload:push_config')
   const campaigns = useResource(
@@ -24,5 +25,5 @@ export function useWaitingCampaigns(): readonly CampaignRecord[] {
     (abort) => api.campaigns(abort),
     (frame) => frame.type === 'campaign_update' && ASKED_OR_ANSWERED.has(frame.campaign.status),
   )
-  return (campaigns.data ?? []).filter(({ status }) => status === 'requested')
+  return (campaigns.data ?? []).filter(waitsForApproval)
 }

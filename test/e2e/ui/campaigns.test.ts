@@ -39,12 +39,12 @@ const countRunning = (yaml: string) =>
   agents.filter(({ collector }) => collector.storage.remoteConfig === yaml).length
 
 /** Write a campaign on its page, and wait until it is planned. */
-async function writeDown(name: string, team: string, yaml: string): Promise<void> {
+async function writeDown(name: string, team: string, yaml: string, dwellSeconds = 0): Promise<void> {
   await page.goto('/campaigns/new')
   await page.getByLabel('Name', { exact: true }).fill(name)
   await page.getByLabel('For whom').fill(`identity/name=${team}-*`)
   const dwell = page.getByLabel('Watch for (seconds)')
-  for (let wave = 0; wave < 3; wave++) await dwell.nth(wave).fill('0')
+  for (let wave = 0; wave < 3; wave++) await dwell.nth(wave).fill(String(dwellSeconds))
   await pasteInto(page, page.getByRole('textbox', { name: 'Config' }), yaml)
   await page.getByRole('button', { name: 'Save and plan' }).click()
   await page.getByRole('heading', { name, level: 1 }).waitFor()
@@ -174,6 +174,60 @@ describe('a campaign', () => {
   })
 })
 
+describe('every decision about a campaign', () => {
+  const failed = {
+    kind: 'fail',
+    delayMs: 50,
+    errorMessage: 'unknown type: "kafka" for id: "kafka/eu"',
+  } as const
+
+  test('can be taken with its button: one that halted goes on with a raised limit', async () => {
+    await connectHosts('steps', 4)
+    for (const { collector } of agents) collector.behaviour = failed
+    await writeDown('Stepwise', 'steps', GATEWAY_KAFKA, 600)
+    await page.getByRole('button', { name: 'Plan again', exact: true }).click()
+    await says('Workloads that change')
+    await decide('Ask for approval')
+    await decide('Approve', 'try')
+    await decide('Start')
+    await page.getByRole('alert').getByText('Halted in wave 1: 1 workload failed, at most 0 may.').waitFor()
+    await page.getByRole('button', { name: 'Continue', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('Empty: as it is, 0.').waitFor()
+    await dialog.getByLabel('Failed, at most').fill('2')
+    // A raised limit needs a comment.
+    const send = dialog.getByRole('button', { name: 'Continue', exact: true })
+    await expect.poll(() => send.getAttribute('aria-disabled')).toBe('true')
+    await dialog.getByLabel('Comment').fill('that host is known')
+    await send.click()
+    await dialog.waitFor({ state: 'detached' })
+    await says(/^Wave 1 is done and watched for/)
+    const id = page.url().split('/').at(-1)
+    expect(await service.api.get(`/api/campaigns/${id}`)).toMatchObject({ limits: { failed: 2 } })
+    await decide('Pause')
+    await says('Paused: what was started comes to its end, and nothing else is started.')
+    await decide('Continue')
+    await says(/^Wave 1 is done and watched for/)
+    await decide('Abort')
+    await says('Aborted. What was done stays.')
+    await decide('Take it back', 'not any more')
+    await says('Taken back wherever it still ran.')
+  })
+
+  test('before its start ends it: withdrawn by whoever asked, rejected by whoever was asked', async () => {
+    await connectHosts('ends', 1)
+    for (const [name, step, told] of [
+      ['Mistaken', 'Withdraw', 'Withdrawn.'],
+      ['Unwanted', 'Reject', 'Rejected.'],
+    ] as const) {
+      await writeDown(name, 'ends', GATEWAY_FASTER)
+      await decide('Ask for approval')
+      await decide(step, 'no')
+      await says(told)
+    }
+  })
+})
+
 describe('the form of a campaign', () => {
   const error = (text: string) => page.locator('.field .error', { hasText: text })
 
@@ -254,5 +308,25 @@ describe('the form of a campaign', () => {
     await expect
       .poll(async () => service.api.get(`/api/campaigns/${id}`))
       .toMatchObject({ limits: { silent: 2 }, plan: { target_count: 3 } })
+  })
+})
+
+describe('the approval of a campaign', () => {
+  test('can be given again where one counts no more', async () => {
+    await connectHosts('lapse', 1)
+    await writeDown('Lapsed', 'lapse', GATEWAY_FASTER)
+    await decide('Ask for approval')
+    await decide('Approve', 'yes')
+    await says('The plan is approved. Nothing has been started yet.')
+    // The last of this file: a policy that asks less again would need somebody else's confirmation.
+    const two = { approvals: 2, author_counts: false }
+    const policy = { production: two, other: two, unlabelled: two }
+    expect(await service.api.call('PUT', '/api/approval-policy', policy)).toMatchObject({ status: 200 })
+    await page.goto('/approvals')
+    await page.getByRole('link', { name: 'Lapsed' }).click()
+    await page.getByRole('heading', { name: 'Lapsed', level: 1 }).waitFor()
+    await says('The plan was approved, and an approval counts no more: somebody has to approve it again.')
+    await page.getByRole('button', { name: 'Approve', exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: 'Start', exact: true }).count()).toBe(0)
   })
 })

@@ -303,6 +303,14 @@ describe('an approval', () => {
       status: 409,
       json: { code: 'approval_needs_another', reason: '1_of_2' },
     })
+    // It is approved again as it was the first time: by the plan that was looked at.
+    const third = await signIn(ctx, { groups: ['editor'] })
+    expect(await approve(id, 'another', third)).toMatchObject({
+      status: 409,
+      json: { code: 'campaign_plan_changed' },
+    })
+    expect((await approve(id, plan_hash, third)).json).toMatchObject({ status: 'approved' })
+    expect((await call('POST', `/${id}/start`)).status).toBe(200)
     await database.pool.execute(`delete from settings`)
   })
 })

@@ -1,0 +1,117 @@
+import type {
+  CampaignContinueRequest,
+  CampaignDecisionRequest,
+  CampaignLimits,
+  CampaignRecord,
+  CampaignStatus,
+} from '../wire/campaigns.ts'
+import type { Permission } from './permissions.ts'
+
+interface StepRule {
+  /** The statuses in which it can be taken; of `approve` see `isApprovalOpen`. */
+  from: readonly CampaignStatus[]
+  /** Needed on all that the campaign can reach. */
+  permission: Permission
+  /** When a comment is needed. */
+  comment: 'free' | 'needed' | 'with-limits'
+  /** What is sent beside the comment. */
+  sends: readonly ('plan_hash' | 'prod_confirmation' | 'limits')[]
+}
+
+/**
+ * What people decide about a campaign, the most likely step of a status first: the one table that the service, the
+ * console and the command line go by. The keys are the ends of the endpoints' addresses.
+ */
+export const CAMPAIGN_STEPS = {
+  request: {
+    from: ['planned'],
+    permission: 'config:request',
+    comment: 'free',
+    sends: ['plan_hash', 'prod_confirmation'],
+  },
+  approve: {
+    from: ['requested', 'approved'],
+    permission: 'config:approve',
+    comment: 'needed',
+    sends: ['plan_hash'],
+  },
+  reject: { from: ['requested', 'approved'], permission: 'config:approve', comment: 'needed', sends: [] },
+  withdraw: {
+    from: ['requested', 'approved'],
+    permission: 'config:request',
+    comment: 'free',
+    sends: [],
+  },
+  start: { from: ['approved'], permission: 'workload:push_config', comment: 'free', sends: [] },
+  pause: { from: ['running'], permission: 'workload:push_config', comment: 'free', sends: [] },
+  continue: {
+    from: ['paused', 'halted'],
+    permission: 'workload:push_config',
+    comment: 'with-limits',
+    sends: ['limits'],
+  },
+  abort: {
+    from: ['running', 'paused', 'halted'],
+    permission: 'workload:push_config',
+    comment: 'free',
+    sends: [],
+  },
+  'roll-back': {
+    from: ['running', 'paused', 'halted', 'aborted', 'done'],
+    permission: 'workload:push_config',
+    comment: 'free',
+    sends: [],
+  },
+} as const satisfies Record<string, StepRule>
+
+/** One of the decisions about a campaign. */
+export type CampaignStep = keyof typeof CAMPAIGN_STEPS
+
+/** All decisions about campaigns, in the order of the table. */
+export const CAMPAIGN_STEP_NAMES = Object.keys(CAMPAIGN_STEPS) as CampaignStep[]
+
+/** The body of a decision, as it goes over the wire. */
+export type CampaignStepBody = Required<Omit<CampaignDecisionRequest & CampaignContinueRequest, 'limits'>> & {
+  limits: CampaignLimits
+}
+
+/** The part of a decision that belongs to a step: the server refuses fields that a step does not know. */
+export function toStepBody(step: CampaignStep, said: CampaignStepBody): Partial<CampaignStepBody> {
+  const rule: StepRule = CAMPAIGN_STEPS[step]
+  const parts = rule.sends.map((field) => [field, said[field]] as const)
+  return { comment: said.comment, ...Object.fromEntries(parts) }
+}
+
+/** Whether a decision needs a comment; `limits` are those that it raises. */
+export function needsComment(step: CampaignStep, limits: CampaignLimits = {}): boolean {
+  const { comment } = CAMPAIGN_STEPS[step]
+  return comment === 'needed' || (comment === 'with-limits' && Object.keys(limits).length > 0)
+}
+
+/**
+ * Whether a plan waits for an approval: until enough were given, and again where one of them counts no more, because it
+ * got too old or its approver lost the right.
+ */
+export const isApprovalOpen = ({
+  status,
+  isEnough,
+}: {
+  status: CampaignStatus
+  isEnough: boolean
+}): boolean => status === 'requested' || (status === 'approved' && !isEnough)
+
+/** Whether the plan of a campaign waits for an approval, as its record says. */
+export const waitsForApproval = ({ status, tally }: Pick<CampaignRecord, 'status' | 'tally'>): boolean =>
+  isApprovalOpen({ status, isEnough: tally === undefined || tally.given >= tally.needed })
+
+/** The decisions that can be taken now, the most likely one first. */
+export function listSteps(campaign: Pick<CampaignRecord, 'status' | 'tally'>): CampaignStep[] {
+  const { status } = campaign
+  const possible = CAMPAIGN_STEP_NAMES.filter((step) =>
+    (CAMPAIGN_STEPS[step].from as readonly CampaignStatus[]).includes(status),
+  )
+  const isLapsed = status === 'approved' && waitsForApproval(campaign)
+  return possible.filter((step) =>
+    step === 'approve' ? waitsForApproval(campaign) : step !== 'start' || !isLapsed,
+  )
+}

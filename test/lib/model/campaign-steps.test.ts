@@ -1,0 +1,44 @@
+import { assert } from 'superstruct'
+import { describe, expect, it } from 'vitest'
+import {
+  CAMPAIGN_STEP_NAMES,
+  type CampaignStep,
+  listSteps,
+  needsComment,
+  toStepBody,
+  waitsForApproval,
+} from '../../../lib/model/campaign-steps.ts'
+import { CampaignContinueRequest, CampaignDecisionRequest } from '../../../lib/wire/campaigns.ts'
+
+const tally = (given: number) => ({ given, needed: 1, discounted: 1 - given, own: 'counts' })
+const said = { comment: 'c', plan_hash: 'p', prod_confirmation: true, limits: { failed: 1 } }
+
+it.each(CAMPAIGN_STEP_NAMES)('%s sends what its endpoint takes', (step: CampaignStep) => {
+  const body = toStepBody(step, said)
+  if (step === 'continue') assert(body, CampaignContinueRequest)
+  else assert({ plan_hash: '', prod_confirmation: false, ...body }, CampaignDecisionRequest)
+  expect(body).toEqual(
+    {
+      request: { comment: 'c', plan_hash: 'p', prod_confirmation: true },
+      approve: { comment: 'c', plan_hash: 'p' },
+      continue: { comment: 'c', limits: { failed: 1 } },
+    }[step as string] ?? { comment: 'c' },
+  )
+})
+
+it('needs a comment to approve, to reject, and to raise a limit', () => {
+  expect(CAMPAIGN_STEP_NAMES.filter((step) => needsComment(step))).toEqual(['approve', 'reject'])
+  expect(needsComment('continue', { failed: 1 })).toBe(true)
+})
+
+describe('an approved plan', () => {
+  it('can be started', () => {
+    expect(listSteps({ status: 'approved', tally: tally(1) })).toEqual(['reject', 'withdraw', 'start'])
+    expect(waitsForApproval({ status: 'approved', tally: tally(1) })).toBe(false)
+  })
+
+  it('waits for an approval again where one counts no more', () => {
+    expect(listSteps({ status: 'approved', tally: tally(0) })).toEqual(['approve', 'reject', 'withdraw'])
+    expect(waitsForApproval({ status: 'approved', tally: tally(0) })).toBe(true)
+  })
+})
