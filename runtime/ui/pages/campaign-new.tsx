@@ -52,7 +52,7 @@ function useSaving(form: ReturnType<typeof useCampaignForm>, send: Send) {
 function CampaignForm({ begin, send }: { begin: CampaignValues; send: Send }) {
   const form = useCampaignForm(begin, describeFailure)
   const { top, save } = useSaving(form, send)
-  const reason = unless('workload:push_config')
+  const reason = unless('config:request')
   return (
     <form
       ref={top}

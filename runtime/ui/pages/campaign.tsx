@@ -59,7 +59,7 @@ function CampaignHead({ of, reload }: { of: CampaignRecord; reload: () => void }
       {canPlan && (
         <Action
           kind={of.plan === undefined ? 'primary' : ''}
-          reason={unless('workload:push_config', reachOf(of))}
+          reason={unless('config:request', reachOf(of))}
           onClick={() => void plan()}
         >
           {of.plan === undefined ? words.plan : words.replan}
@@ -68,7 +68,7 @@ function CampaignHead({ of, reload }: { of: CampaignRecord; reload: () => void }
       {canPlan && (
         <ActionLink
           href={`/campaigns/${of.id}/edit`}
-          reason={unless('workload:push_config', reachOf(of)) ?? unless('config:read_content')}
+          reason={unless('config:request', reachOf(of)) ?? unless('config:read_content')}
         >
           {say(campaignFormTexts).edit}
         </ActionLink>
@@ -121,7 +121,7 @@ function Kept({ of: { count, workloads } }: { of: NonNullable<CampaignRecord['by
         ))}
       </ul>
       <div class="actions">
-        <ActionLink href={addressWith('/campaigns/new', ids)} reason={unless('workload:push_config')}>
+        <ActionLink href={addressWith('/campaigns/new', ids)} reason={unless('config:request')}>
           {words.keptChange(ids.length)}
         </ActionLink>
       </div>

@@ -83,7 +83,7 @@ export function CampaignsPage() {
     <>
       <Head title={words.title}>
         {can('config_safety.campaigns') && <ActionLink href="/adopt">{say(adoptTexts).open}</ActionLink>}
-        <ActionLink href="/campaigns/new" kind="primary" reason={unless('workload:push_config')}>
+        <ActionLink href="/campaigns/new" kind="primary" reason={unless('config:request')}>
           {words.create}
         </ActionLink>
       </Head>

@@ -19,7 +19,7 @@ const ASKED_OR_ANSWERED: ReadonlySet<CampaignRecord['status']> = new Set([
 
 /** The campaigns whose plan waits for somebody's approval, also again where one lapsed. */
 export function useWaitingCampaigns(): readonly CampaignRecord[] {
-  const isAsked = can('config_safety.campaigns') && holds('workload:push_config')
+  const isAsked = can('config_safety.campaigns') && holds('config:request')
   const campaigns = useResource(
     isAsked ? 'waiting-campaigns' : null,
     (abort) => api.campaigns(abort),
