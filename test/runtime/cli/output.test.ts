@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runClient } from '../../../runtime/cli/client.ts'
+import { printTable } from '../../../runtime/cli/output.ts'
 
 // The name that an agent gives itself is printed on people's terminals and in the logs of pipelines.
 const HOSTILE = 'edge\u001b]0;owned\u0007\u009b2J\n::error::from an agent\u202e'
@@ -44,4 +45,31 @@ describe('what a service says', () => {
       expect(lines.filter((line) => line.startsWith('::'))).toEqual([])
     },
   )
+})
+
+describe('a table', () => {
+  const table = (isTerminal: boolean, env: Record<string, string>) => {
+    let said = ''
+    const say = (text: string) => {
+      said += text
+    }
+    const io = { env, out: say, error: say, readInput: async () => '', isTerminal }
+    printTable(
+      io,
+      ['workload', 'state'],
+      [
+        ['edge', 'failed'],
+        ['gateway', 'applied'],
+      ],
+    )
+    return said
+  }
+  const PLAIN = 'workload  state\nedge      failed\ngateway   applied\n'
+
+  it('has colours on a terminal only, and none where NO_COLOR says so', () => {
+    expect(table(true, {})).toContain('\u001b[31mfailed\u001b[0m')
+    expect(table(true, { NO_COLOR: '' })).toContain('\u001b[31m')
+    expect(table(true, { NO_COLOR: '1' })).toBe(PLAIN)
+    expect(table(false, {})).toBe(PLAIN)
+  })
 })

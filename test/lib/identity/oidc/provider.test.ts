@@ -1,5 +1,5 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { CLOCK_TOLERANCE_S, type Flow, openProvider } from '../../../../lib/identity/oidc/provider.ts'
 import { type FakeClock, fakeClock } from '../../../support/fakes.ts'
 import { CLIENT_ID, settingsFor } from '../../../support/oidc/provider.ts'
@@ -70,6 +70,29 @@ describe('the provider', () => {
   it('is not asked before somebody signs in', () => {
     open()
     expect(asked).toEqual([])
+  })
+
+  it('is given up after five seconds where it never answers, and asked anew by the next sign-in', async () => {
+    const waits: number[] = []
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      waits.push(ms)
+      return AbortSignal.abort(new DOMException('the time is over', 'TimeoutError'))
+    })
+    const silent = openProvider(SETTINGS, clock, (url, init) => {
+      asked.push(new URL(url).pathname)
+      const signal = init?.signal
+      // It never answers: only the end of the wait ends the request.
+      return new Promise<Response>((_, reject) => {
+        if (signal?.aborted) reject(signal.reason)
+      })
+    })
+    try {
+      expect(await silent.finish(BACK, FLOW)).toMatchObject({ ok: false })
+      expect(await silent.finish(BACK, FLOW)).toMatchObject({ ok: false })
+      expect([waits, discoveries()]).toEqual([[5_000, 5_000], 2])
+    } finally {
+      timeout.mockRestore()
+    }
   })
 
   it('is sent a browser with what ties the answer to it, and never with the verifier', async () => {
