@@ -177,7 +177,10 @@ async function createUser(
     workerUrl: (name) => workerUrl(files, name),
   })
   try {
-    const outcome = await identity.users.create({ userId: '', email: 'command line' }, { ...asked, password })
+    const outcome = await identity.users.create(
+      { userId: '', email: 'command line', askAgain: null },
+      { ...asked, password },
+    )
     if (!outcome.ok) {
       error(`Cannot create ${asked.email}: ${'error' in outcome ? outcome.error : outcome.code}\n`)
       return FAILED

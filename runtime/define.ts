@@ -25,7 +25,7 @@ export interface Actor {
   /** How the credential arrived; unsafe methods under the cookie also need a fitting Origin. */
   credential: 'bearer' | 'cookie'
   /** Asks again for the permission of the endpoint, in the transaction of whatever is changed in the actor's name. */
-  askAgain?: AskAgain
+  askAgain: AskAgain | null
 }
 
 /**
@@ -80,6 +80,14 @@ export type Method = (typeof METHODS)[number]
 /** `ANY` answers every method that has no function of its own on that path. */
 export type RouteMethod = Method | 'ANY'
 
+/** What a call needs beside the permission of its endpoint, held in the same place. */
+export interface AlsoNeeded<Field extends string = string> {
+  /** The field of the body that asks for it by being true; null where every call does. */
+  when: Field | null
+  permission: Permission
+  credential: 'any' | 'session'
+}
+
 /** How a request's body is read and checked before `handle` sees it. */
 export type BodySpec<Body> =
   | { kind: 'none' }
@@ -98,6 +106,7 @@ export type BodySpec<Body> =
       whenAbsent: Body | null
       /** Whether bytes after the JSON value are refused (the contract's strict decoder). */
       isStrict: boolean
+      also: readonly AlsoNeeded[]
     }
   | {
       kind: 'text'
@@ -126,6 +135,7 @@ export function jsonBody<Body>(
     tooLargeText?: string
     whenAbsent?: Body
     isStrict?: boolean
+    also?: readonly AlsoNeeded<keyof Body & string>[]
   } = {},
 ): BodySpec<Body> {
   return {
@@ -137,6 +147,7 @@ export function jsonBody<Body>(
     tooLargeText: options.tooLargeText ?? null,
     whenAbsent: options.whenAbsent ?? null,
     isStrict: options.isStrict ?? true,
+    also: options.also ?? [],
   }
 }
 

@@ -45,11 +45,9 @@ async function authenticate(
       return { ok: false, reply: problem('origin-refused') }
   }
   const { userId, email, groups, grants, sessionId, apiToken } = found.user
-  const permissions = rightsEverywhere(grants)
-  return {
-    ok: true,
-    actor: { userId, email, groups, permissions, grants, sessionId, apiToken, credential: credential.source },
-  }
+  const person = { userId, email, groups, permissions: rightsEverywhere(grants), grants }
+  const by = { sessionId, apiToken, credential: credential.source, askAgain: null }
+  return { ok: true, actor: { ...person, ...by } }
 }
 
 /** Replace U+0000, which no stored text holds and which PostgreSQL refuses as a parameter. */
@@ -69,6 +67,8 @@ export function checkQuery(
   return { ok: false, reply: problem('invalid-query', details) }
 }
 
+type SignedInAccess = Access & { kind: 'signed-in' }
+
 const NOBODY: Actor = {
   userId: '',
   email: '',
@@ -78,6 +78,7 @@ const NOBODY: Actor = {
   sessionId: '',
   apiToken: null,
   credential: 'bearer',
+  askAgain: null,
 }
 
 /**
@@ -86,7 +87,7 @@ const NOBODY: Actor = {
  */
 function permit(
   actor: Actor,
-  { permission, credential, reach }: Access & { kind: 'signed-in' },
+  { permission, credential, reach }: SignedInAccess,
   workloadId: string,
   ctx: Context,
 ): { ok: true; actor: Actor } | { ok: false; reply: Reply } {
@@ -102,27 +103,41 @@ function permit(
 }
 
 /**
- * The actor of an admitted call, whose changes ask in their transactions for the session or token again, and for the
- * permission of the endpoint, where it must be held. A handler that refuses by itself what lies outside asks by itself
+ * The actor of an admitted call, whose changes ask in their transactions for the session or token again, and for each
+ * permission that let it in, where it must be held. A handler that refuses by itself what lies outside asks by itself
  * again, too.
  */
-function askingAgain(actor: Actor, access: Access, workloadId: string, ctx: Context): Actor {
-  if (access.kind === 'public') return actor
-  const { permission, reach } = access
+function askingAgain(
+  actor: Actor,
+  accesses: readonly SignedInAccess[],
+  workloadId: string,
+  ctx: Context,
+): Actor {
+  const [own] = accesses
+  if (own === undefined) return actor
   // Whoever changes users, groups or an own token may give right and session away by that very change, once it was asked.
-  const takesTurns = permission === null || UNSCOPABLE.includes(permission)
-  const asking = askingForCredential(actor, ctx, { takesTurns })
-  if (permission === null || reach === 'handler') return asking
-  return alsoAsking(
-    asking,
-    async (caller) => {
+  const takesTurns = own.permission === null || UNSCOPABLE.includes(own.permission)
+  let asking = askingForCredential(actor, ctx, { takesTurns })
+  for (const access of accesses) {
+    const { permission, reach } = access
+    if (permission === null || reach === 'handler') continue
+    const refuse = (caller: Actor): Reply | null => {
       const again = permit(caller, access, workloadId, ctx)
       if (again.ok) return null
       // Whoever was let in by a right on workloads, and has it nowhere by now, is told the same as for one workload.
       return reach === 'nothing' ? again.reply : problem('out-of-scope')
-    },
-    takesTurns ? 'at-begin' : 'both',
-  )
+    }
+    asking = alsoAsking(asking, refuse, takesTurns ? 'at-begin' : 'both')
+  }
+  return asking
+}
+
+/** What a call with this body has to be let in by: the access of its endpoint, and what the body also needs. */
+function accessesOf({ access, body: spec }: HttpDefinition, body: unknown): SignedInAccess[] {
+  if (access.kind === 'public') return []
+  const also = spec.kind === 'json' ? spec.also : []
+  const asked = also.filter(({ when }) => when === null || (body as Record<string, unknown>)[when] === true)
+  return [access, ...asked.map(({ permission, credential }) => ({ ...access, permission, credential }))]
 }
 
 /** Who calls, where the definition lets them: by credential, gate and permission, each as it is now. */
@@ -144,8 +159,9 @@ async function admit(
 const workloadOf = ({ params }: IncomingCall): string => lookable(params['id'] ?? '')
 
 /**
- * Run one HTTP function behind its guards: credential, gate, permission, then parameters and body. The
- * function's metadata alone decides; handlers check nothing of this themselves.
+ * Run one HTTP function behind its guards: credential, gate, permission, then parameters and body, and what the body also
+ * needs. The function's metadata alone decides. Handlers check nothing of this themselves but what hangs on what is
+ * stored: where a reach of `handler` leaves it to them, and whom a shared view or a review asks for more.
  */
 export async function callFunction(fn: HttpFunction, call: IncomingCall, ctx: Context): Promise<Reply> {
   const definition = fn as unknown as HttpDefinition
@@ -169,13 +185,17 @@ export async function callFunction(fn: HttpFunction, call: IncomingCall, ctx: Co
   }
   const body = checkBody(definition.body, bytes)
   if (!body.ok) return body.reply
-  const { access } = definition
+  const accesses = accessesOf(definition, body.body)
+  for (const access of accesses) {
+    const permitted = permit(admitted.actor, access, workloadOf(call), ctx)
+    if (!permitted.ok) return permitted.reply
+  }
   const request = {
     params,
     query: query.query,
     body: body.body,
-    actor: askingAgain(admitted.actor, access, workloadOf(call), ctx),
-    sight: sightOf(access, admitted.actor, ctx),
+    actor: askingAgain(admitted.actor, accesses, workloadOf(call), ctx),
+    sight: sightOf(definition.access, admitted.actor, ctx),
     remoteAddress: call.remoteAddress,
     isSecure: call.isSecure,
     header: call.header,

@@ -1,6 +1,6 @@
 import { ErrorBody } from '../lib/wire/errors.ts'
 import type { AnyStruct } from '../lib/wire/structs.ts'
-import type { BodySpec, HttpFunction, Reach } from './define.ts'
+import type { AlsoNeeded, BodySpec, HttpFunction, Reach } from './define.ts'
 import { type Loaded, splitRoute } from './loader.ts'
 import { PROBLEMS, type ProblemCode } from './problems.ts'
 import { bodySchema, type JsonSchema, namesIn, structSchema } from './struct-schema.ts'
@@ -72,6 +72,12 @@ const HELD: Readonly<Record<Reach, string>> = {
   handler: 'held on everything that it reaches',
 }
 
+/** What a call needs beside the access of its endpoint, as its body says. */
+export function alsoNeededOf(definition: HttpFunction): readonly AlsoNeeded[] {
+  const body = definition.body as BodySpec<unknown>
+  return body.kind === 'json' ? body.also : []
+}
+
 /** Every refusal and expected failure of an endpoint: the guards' own, and those that the function declares. */
 export function problemsOf(definition: HttpFunction): ProblemCode[] {
   const codes = new Set<ProblemCode>(definition.errors)
@@ -84,7 +90,8 @@ export function problemsOf(definition: HttpFunction): ProblemCode[] {
       .add('holder-inactive')
       .add('token-limited')
     if (definition.access.permission !== null) codes.add('out-of-scope')
-    if (definition.access.credential === 'session') codes.add('session-required')
+    if ([definition.access, ...alsoNeededOf(definition)].some(({ credential }) => credential === 'session'))
+      codes.add('session-required')
     if (definition.gate !== null) codes.add('feature-disabled')
   }
   if (refusesTexts(definition.query)) codes.add('invalid-query')
@@ -141,6 +148,10 @@ function operationOf({ id, definition }: Loaded<HttpFunction>): Operation {
     access.kind === 'signed-in' && access.credential === 'session'
       ? 'Needs a session: API tokens are refused with `session_required`.'
       : '',
+    ...alsoNeededOf(definition).map(
+      ({ when, permission, credential }) =>
+        `${when === null ? 'Also' : `With \`${when}\` also`} permission \`${permission}\`${credential === 'session' ? ', and a session' : ''}.`,
+    ),
     gate === null ? '' : `Gate \`${gate}\`.`,
   ].filter((text) => text !== '')
   return {

@@ -47,13 +47,15 @@ export default defineHttp({
   gate: 'config_safety.approvals',
   params: approvalParams,
   query: noQuery,
-  body: jsonBody(ApprovalPushRequest, { invalidText: 'invalid approval push body' }),
+  body: jsonBody(ApprovalPushRequest, {
+    invalidText: 'invalid approval push body',
+    also: [{ when: 'break_glass', permission: 'config:break_glass', credential: 'session' }],
+  }),
   replies: [{ status: 202, description: 'The pushed request.', json: ApprovalRecord }],
   errors: [
     ...PUSH_ERRORS,
     ...STAGE_ERRORS,
     'feature-disabled',
-    'session-required',
     'workload-not-found',
     'approval-not-found',
     'approval-already-pushed',
@@ -76,8 +78,6 @@ export default defineHttp({
     if (stages !== null && !ctx.edition.gates.has(STAGES_GATE))
       return problem('feature-disabled', { feature: STAGES_GATE })
     if (stages !== null && !stages.ok) return problem(stages.code, stages.details)
-    if (body.break_glass && actor.apiToken !== null) return problem('session-required')
-    if (body.break_glass && !actor.permissions.has('config:break_glass')) return problem('forbidden')
     const outcome = await pushApproval(ctx, {
       workloadId: params.id,
       approvalId: params.approval_id,

@@ -2,6 +2,7 @@ import { isVersionOutdated } from '../../lib/model/versions.ts'
 import { toDriftCollector } from '../../lib/posture/drift-facts.ts'
 import { buildDriftOverview } from '../../lib/posture/drift-overview.ts'
 import { listCurrentAlerts } from '../../lib/store/alerts.ts'
+import { listManagedConfigs } from '../../lib/store/managed-configs.ts'
 import { mapInTurns } from '../../lib/turns.ts'
 import { DriftOverview } from '../../lib/wire/drift.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
@@ -31,9 +32,17 @@ export default defineHttp({
       (workload) => workload.type === 'collector' && workload.archivedAt === null,
     )
     const { fleet } = ctx
+    const kept = await listManagedConfigs(ctx.db, { owner: null, workloadId: null })
+    const wishes = new Map(
+      kept.map(({ workloadId, configHash, appliedAt }) => [
+        workloadId,
+        { hash: configHash, since: appliedAt },
+      ]),
+    )
     const collectors = await mapInTurns(listed, CHUNK, (workload) => {
       const push = ctx.views.workload(workload, { withTexts: false }).current_config_push
       return toDriftCollector(workload, push, (...of) => fleet.isCompatible(...of), {
+        wish: wishes.get(workload.id) ?? null,
         hasDriftAlert: open.has(`config_drift/${workload.id}`),
         hasVersionAlert: open.has(`version_outdated/${workload.id}`),
         isVersionOutdated: isVersionOutdated(workload.version, ctx.recommendedVersion.version),

@@ -2,7 +2,7 @@ import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign
 import { applyDesiredFleet } from '../../lib/desired/apply-fleet.ts'
 import { VERSION_ERRORS } from '../../lib/fleet-configs/read-version.ts'
 import { stillCovers } from '../../lib/identity/still-may.ts'
-import { rightsSomewhere } from '../../lib/model/scopes.ts'
+import { uuidv7 } from '../../lib/ids.ts'
 import { DesiredFleetRequest, DesiredFleetResult } from '../../lib/wire/desired.ts'
 import type { Context } from '../../runtime/context.ts'
 import { type Actor, defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
@@ -45,13 +45,17 @@ export default defineHttp({
   gate: 'config_safety.campaigns',
   params: noParams,
   query: noQuery,
-  body: jsonBody(DesiredFleetRequest, { bytesMax: 4_194_304, valuesMax: 110_000 }),
+  // The version is a text that somebody wrote, and the campaign requests it: both rights are needed.
+  body: jsonBody(DesiredFleetRequest, {
+    bytesMax: 4_194_304,
+    valuesMax: 110_000,
+    also: [{ when: null, permission: 'config:create', credential: 'any' }],
+  }),
   replies: [{ status: 200, description: 'What is done about it.', json: DesiredFleetResult }],
   errors: [
     ...FLEET_CONFIG_ERRORS,
     ...VERSION_ERRORS,
     ...CAMPAIGN_ERRORS,
-    'forbidden',
     'out-of-scope',
     'auto-apply-in-force',
     'fleet-config-not-found',
@@ -68,8 +72,6 @@ export default defineHttp({
     'audit-unavailable',
   ],
   async handle({ body, actor }, ctx) {
-    // The version is a text that somebody wrote, and the campaign requests it: both rights are needed.
-    if (!rightsSomewhere(actor.grants).has('config:create')) return problem('forbidden')
     const definition = readFleetConfig(body)
     if (!definition.ok) return problem(definition.code, definition.details)
     const asking = await unlessRefused(ctx, actor, (caller) =>
@@ -85,7 +87,8 @@ export default defineHttp({
         scope: {},
         ...rules,
       })
-    const tried = ask('00000000-0000-7000-8000-000000000000', 1)
+    // Before anything is stored: the fleet config may have no id yet, and none of the rules hangs on it.
+    const tried = ask(uuidv7(ctx.clock.now(), ctx.random), 1)
     if (!tried.ok) return problem(tried.code, tried.details)
     const outcome = await applyDesiredFleet(
       { ...ctx.campaigns.parts, fleetConfigs: ctx.fleetConfigs },
@@ -104,7 +107,8 @@ export default defineHttp({
           (await stillCovers(tx, actor, 'config:request', reach)),
         draftCampaign: (id, number) => {
           const read = ask(id, number)
-          return cutToScopes(read.ok ? read.value : tried.value, actor)
+          if (!read.ok) throw new Error(`Cannot draft a campaign of version ${number}: ${read.code}`)
+          return cutToScopes(read.value, actor)
         },
       },
     )

@@ -168,8 +168,7 @@ class ActingDatabase implements AuditedDatabase {
       return { ok: true }
     }
     // What was seen is recorded whether or not the actor could still do something.
-    const seen =
-      actor === null ? null : { userId: actor.userId, email: actor.email, apiToken: actor.apiToken ?? null }
+    const seen = actor === null ? null : { ...actor, askAgain: null }
     return this.change('audit.observe', seen, record, { sink: 'before-commit', waitsForReports: false })
   }
 

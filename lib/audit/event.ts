@@ -13,8 +13,8 @@ export interface AuditActor {
   userId: string
   email: string
   apiToken?: string | null
-  /** Absent for what was decided before and is carried out now. */
-  askAgain?: AskAgain
+  /** Null, said aloud, for what was decided before and is carried out now, and for whoever has no right that could be lost. */
+  askAgain: AskAgain | null
 }
 
 /** What happened, as the code that did it says. Never a password, a token, a secret or config text. */

@@ -24,7 +24,8 @@ export function autoApplyStarter(
     id,
     path: 'auto-apply',
     transaction: 'auto-apply.push',
-    actor: { userId: requestedById, email: requestedBy },
+    // What was approved is carried out, whatever its requester may do by now.
+    actor: { userId: requestedById, email: requestedBy, askAgain: null },
     fleetConfigId,
     retriesQuarantined: false,
     async note(tx, started) {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AuditedDatabase } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
+import type { AuditActor } from '../audit/event.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import { answerAddress, type CommandLineLogin, isCommandLineLogin } from '../model/command-line-login.ts'
@@ -35,10 +36,7 @@ export interface CommandLineLogins {
    * The user who is signed in in the browser allows the command line on the machine that `login` names to act as that
    * user.
    */
-  confirm(
-    by: { userId: string; email: string; sessionId: string },
-    login: CommandLineLogin,
-  ): Promise<ConfirmOutcome>
+  confirm(by: AuditActor & { sessionId: string }, login: CommandLineLogin): Promise<ConfirmOutcome>
   /**
    * Trade a code, which can be used once, for a token. `address` is the address of the peer; wrong codes are counted by
    * it.
@@ -76,7 +74,7 @@ export function openCommandLineLogins(parts: Parts): CommandLineLogins {
 
 async function confirm(
   { db, clock, random }: Parts,
-  by: { userId: string; email: string; sessionId: string },
+  by: AuditActor & { sessionId: string },
   login: CommandLineLogin,
 ): Promise<ConfirmOutcome> {
   if (!isCommandLineLogin(login)) return { ok: false, code: 'command-line-login-invalid' }
@@ -132,7 +130,8 @@ function makeToken(
   const secret = formatApiToken(random.bytes(32))
   return db.change<ExchangeOutcome>(
     'command-line-login.exchange',
-    { userId, email },
+    // The code that was traded is the credential.
+    { userId, email, askAgain: null },
     async (tx) => {
       await lockIdentity(tx)
       const now = clock.now()

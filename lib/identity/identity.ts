@@ -117,7 +117,9 @@ export function openIdentity(parts: IdentityParts): Identity {
   /** An API token may always revoke itself. */
   async function revokeItself(token: string, address: string): Promise<void> {
     const found = await tokenAuthority.authenticate(token, address)
-    if (found.ok) await apiTokens.revoke(found.user, found.user.userId, found.user.sessionId)
+    if (!found.ok) return
+    // What ends a right needs none that could be lost.
+    await apiTokens.revoke({ ...found.user, askAgain: null }, found.user.userId, found.user.sessionId)
   }
   return {
     authenticate: (token) => authority.authenticate(token),

@@ -96,7 +96,7 @@ async function openSession(
     { ok: true; token: string; expiresAt: Date } | { ok: false; code: 'changed' }
   >(
     'session.open',
-    { userId: user.id, email: user.email },
+    { userId: user.id, email: user.email, askAgain: null },
     async (tx) => {
       const now = clock.now()
       if (!(await noteLogin(tx, user.id, user.passwordHash, now))) return { ok: false, code: 'changed' }

@@ -1,5 +1,6 @@
 import type { AuditedDatabase } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
+import type { AuditActor } from '../audit/event.ts'
 import { toEmailKey } from '../model/emails.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { deleteUserSessions } from '../store/sessions.ts'
@@ -10,7 +11,7 @@ import type { SessionEnds } from './sessions/session-ends.ts'
 
 /** A user changes the own password; neither password is empty. `address` is the address of the peer. */
 export interface PasswordChange {
-  actor: { userId: string; email: string; sessionId: string }
+  actor: AuditActor & { sessionId: string }
   address: string
   currentPassword: string
   newPassword: string

@@ -1,5 +1,6 @@
 import type { AuditedDatabase } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
+import type { AuditActor } from '../audit/event.ts'
 import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import { isEmail, toEmailKey } from '../model/emails.ts'
@@ -15,10 +16,7 @@ import type { SessionEnds } from './sessions/session-ends.ts'
 import { namesOf, refuseUnknownGroup } from './user-groups.ts'
 
 /** The user who acts: an administrator or, for an own token, any user. */
-export interface Administrator {
-  userId: string
-  email: string
-}
+export type Administrator = AuditActor
 
 type UserRefusal =
   | PasswordRefusal

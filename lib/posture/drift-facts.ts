@@ -37,7 +37,7 @@ export function toDriftCollector(
   workload: Workload,
   revision: RevisionRecord | undefined,
   isCompatible: (instance: Instance, assigned: FollowedPush) => boolean,
-  alerts: { hasDriftAlert: boolean; hasVersionAlert: boolean; isVersionOutdated: boolean },
+  others: Pick<DriftCollector, 'hasDriftAlert' | 'hasVersionAlert' | 'isVersionOutdated' | 'wish'>,
 ): DriftCollector {
   const push = workload.newestPush
   // A rollout takes as long as its stages; while it runs the push is not pending too long.
@@ -70,6 +70,6 @@ export function toDriftCollector(
     }),
     reportedHash: workload.remoteConfigStatus?.configHash ?? '',
     availableComponents: workload.availableComponents?.components ?? null,
-    ...alerts,
+    ...others,
   }
 }

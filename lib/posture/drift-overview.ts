@@ -34,6 +34,8 @@ export interface DriftCollector {
    */
   reportedHash: string
   availableComponents: Readonly<Record<string, readonly string[]>> | null
+  /** What Git asks for, and since when; null where the workload is not kept there. */
+  wish: { hash: string; since: Date } | null
   hasDriftAlert: boolean
   hasVersionAlert: boolean
   isVersionOutdated: boolean
@@ -55,6 +57,7 @@ interface Facts {
   isMissing: boolean
   isMixed: boolean
   isDrifted: boolean
+  differsFromGit: boolean
   isPendingTooLong: boolean
   hasIncompleteComponents: boolean
   isOutdated: boolean
@@ -77,12 +80,22 @@ function factsOf(collector: DriftCollector, now: Date): Facts {
     // Only instances that are held to their config, and have said what they run, can differ from each other.
     isMixed: new Set(held.map(({ hash }) => hash).filter((hash) => hash !== '')).size > 1,
     isDrifted: collector.instances.some((instance) => instance.isDrifted),
+    differsFromGit: differsFromGit(collector),
     isPendingTooLong: pendingSince !== null && now.getTime() - pendingSince.getTime() > PENDING_TOO_LONG_MS,
     hasIncompleteComponents: PIPELINE_SECTIONS.some(
       (category) => (availableComponents?.[category] ?? []).length === 0,
     ),
     isOutdated: collector.isVersionOutdated || collector.hasVersionAlert,
   }
+}
+
+/**
+ * Whether something else than what Git asks for was pushed since Git asked: a rollback, or by broken glass. What was only
+ * asked for, and waits for people, is no drift; nor is what is still on its way.
+ */
+function differsFromGit({ wish, activeHash, newestPush }: DriftCollector): boolean {
+  if (wish === null || newestPush === null || activeHash === wish.hash) return false
+  return newestPush.hash !== wish.hash && newestPush.submittedAt > wish.since
 }
 
 /** The environments whose collectors differ in their expected or effective configs. */
@@ -104,6 +117,7 @@ function statusesOf(facts: Facts): DriftStatus[] {
     [facts.isMissing, 'missing_effective_config'],
     [facts.isMixed, 'heterogeneous_effective_config'],
     [facts.isDrifted, 'drifted'],
+    [facts.differsFromGit, 'differs_from_git'],
     [facts.isPendingTooLong, 'pending_too_long'],
   ]
   return holds.flatMap(([isTrue, status]) => (isTrue ? [status] : []))
@@ -207,6 +221,7 @@ export async function buildDriftOverview(
         items,
         (item) => item.drift_reasons?.includes('drifted') === true || item.has_config_drift_alert,
       ),
+      differ_from_git: count(all, (facts) => facts.differsFromGit),
       pending_too_long: count(items, (item) => item.pending_too_long),
       missing_effective_config: count(items, (item) => item.missing_effective_config),
       remote_config_unsupported: count(items, (item) => !item.accepts_remote_config),

@@ -46,6 +46,7 @@ export const DriftOverview = named(
     summary: type({
       total_collectors: number(),
       drifted_collectors: number(),
+      differ_from_git: number(),
       pending_too_long: number(),
       missing_effective_config: number(),
       remote_config_unsupported: number(),

@@ -91,6 +91,7 @@ export const DRIFT_STATUSES = [
   'missing_effective_config',
   'heterogeneous_effective_config',
   'drifted',
+  'differs_from_git',
   'pending_too_long',
   'in_sync',
 ] as const

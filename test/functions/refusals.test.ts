@@ -1,15 +1,20 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Gate } from '../../lib/model/gates.ts'
 import { PERMISSIONS, permissionsOf, ROLES } from '../../lib/model/permissions.ts'
 import { createCompleteEdition, createEdition } from '../../runtime/editions.ts'
 import { loadFunctions } from '../../runtime/loader.ts'
 import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
+import { alsoNeededOf } from '../../runtime/openapi.ts'
 import { structSchema } from '../../runtime/struct-schema.ts'
 import { createFleetContext, fakeAgent } from '../support/fleet.ts'
 import { createTestContext, invoke, makeApiToken, signIn } from '../support/invoke.ts'
 import { useTestDatabase } from '../support/postgres.ts'
 
 // What the guards refuse follows from an endpoint's metadata alone, so one table of cases covers every endpoint.
+const FUNCTIONS_FOLDER = fileURLToPath(new URL('../../functions', import.meta.url))
 const database = await useTestDatabase()
 const closed = createTestContext(database, { edition: createEdition({ name: 'closed', capabilities: [] }) })
 afterAll(() => closed.close())
@@ -77,6 +82,33 @@ describe('what needs a person', () => {
       status: 403,
       json: { code: 'session_required' },
     })
+  })
+
+  it('is also what a field of a body says needs one, and refuses a token before anything else', async () => {
+    const asking = guarded.flatMap(({ id, request, definition }) =>
+      alsoNeededOf(definition).map((also) => ({ id, request, ...also })),
+    )
+    expect(asking.map(({ id, when, permission, credential }) => [id, when, permission, credential])).toEqual([
+      ['approvals/push', 'break_glass', 'config:break_glass', 'session'],
+      ['desired/apply-fleet', null, 'config:create', 'any'],
+    ])
+    const [push] = asking
+    const { token } = await makeApiToken(closed, signedIn.administrator, PERMISSIONS)
+    expect(
+      await invoke(WITH_GATES, push!.request, { as: token, body: { break_glass: true, stages: [] } }),
+    ).toMatchObject({ status: 403, json: { code: 'session_required' } })
+  })
+
+  it('is asked for by metadata: no handler looks at the credential itself', () => {
+    const files = readdirSync(FUNCTIONS_FOLDER, { recursive: true, encoding: 'utf8' })
+    const looking = files.filter(
+      (file) =>
+        file.endsWith('.ts') &&
+        /\bapiToken\s*[!=]==|problem\('session-required'/.test(
+          readFileSync(join(FUNCTIONS_FOLDER, file), 'utf8'),
+        ),
+    )
+    expect(looking).toEqual([])
   })
 
   it('is approving, rejecting, reviewing, letting a command line in and seeing the agents’ credential, and every change of the policy, the freeze, users, groups of users, service accounts, tokens, passwords and trusted labels', () => {

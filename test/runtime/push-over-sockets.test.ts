@@ -18,7 +18,7 @@ async function push(on: TestService, workloadId: string, body: string): Promise<
       hash: configHash(body),
       used: [],
       path: 'request',
-      actor: { userId: 'u1', email: 'a@example.com' },
+      actor: { userId: 'u1', email: 'a@example.com', askAgain: null },
       approvalId: null,
       rollbackTargetKind: null,
     },

@@ -112,7 +112,7 @@ export async function startFleetServer(
           body: yaml,
           used: usedComponents(yaml),
           path: 'request',
-          actor: { userId: 'u1', email: 'test@example.com' },
+          actor: { userId: 'u1', email: 'test@example.com', askAgain: null },
           approvalId: null,
           rollbackTargetKind: null,
         },

@@ -232,6 +232,7 @@ export interface SignedIn {
   userId: string
   email: string
   sessionId: string
+  askAgain: null
 }
 
 /** Make a user with these groups and a session, without Argon2id: nobody can log in as it with a password. */
@@ -277,7 +278,7 @@ export async function addSession(ctx: Context, user: { userId: string; email: st
   const login = { userId: user.userId, email: user.email, groups: [], sessionId, issuedAt: now }
   const { token, expiresAt } = await tokens.sign(login)
   await insertSession(ctx.db, { id: sessionId, userId: user.userId, createdAt: now, expiresAt })
-  return { token, userId: user.userId, email: user.email, sessionId }
+  return { token, userId: user.userId, email: user.email, sessionId, askAgain: null }
 }
 
 /** An API token of somebody who is signed in, with these permissions; the holder counts as having signed in now. */

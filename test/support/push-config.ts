@@ -42,7 +42,7 @@ export async function pushConfig(
       body: yaml,
       used: parsed.ok ? requiredComponents(parsed.document) : [],
       path: 'request',
-      actor: { userId: 'u1', email: 'pusher@example.com' },
+      actor: { userId: 'u1', email: 'pusher@example.com', askAgain: null },
       approvalId: null,
       rollbackTargetKind: null,
       stages,

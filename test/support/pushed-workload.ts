@@ -58,7 +58,7 @@ export class PushedWorkload {
         used: [],
         stages,
         path: 'request',
-        actor: { userId: 'u1', email: 'pusher@example.com' },
+        actor: { userId: 'u1', email: 'pusher@example.com', askAgain: null },
         approvalId: null,
         rollbackTargetKind: null,
       },

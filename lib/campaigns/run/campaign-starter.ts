@@ -47,4 +47,5 @@ export function campaignStarter(
 const starterOf = ({ startedBy, startedById, createdBy }: StoredCampaign) => ({
   userId: startedById ?? '',
   email: startedBy ?? createdBy,
+  askAgain: null,
 })

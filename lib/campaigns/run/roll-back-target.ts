@@ -91,4 +91,5 @@ const runsResult = ({ activeHash, rollout }: Workload, { resultHash, pushId }: B
 const closerOf = ({ closedBy, closedById, createdBy }: StoredCampaign) => ({
   userId: closedById ?? '',
   email: closedBy ?? createdBy,
+  askAgain: null,
 })

@@ -15,6 +15,9 @@ export type LinkOutcome =
   | { ok: false; code: 'link-request-not-found' | 'already-linked' | 'seed-admin' }
   | AuditFailure
 
+/** How refusing a link request ended. */
+export type LinkRefusalOutcome = { ok: true } | { ok: false; code: 'link-request-not-found' } | AuditFailure
+
 /**
  * How an administrator answers a link request: whether a person of the identity provider and a local user are the same.
  */
@@ -22,7 +25,7 @@ export interface LinkAdministration {
   /** They are the same: the local user signs in with the provider from now on. */
   accept(by: AuditActor, id: string): Promise<LinkOutcome>
   /** They are not the same: the request is deleted, and made again at the next sign-in of that person. */
-  refuse(by: AuditActor, id: string): Promise<LinkOutcome>
+  refuse(by: AuditActor, id: string): Promise<LinkRefusalOutcome>
 }
 
 interface Parts {
@@ -69,8 +72,8 @@ function accept(
   })
 }
 
-function refuse({ db }: Parts, by: AuditActor, id: string): Promise<LinkOutcome> {
-  return db.change<LinkOutcome>('link.refuse', by, async (tx) => {
+function refuse({ db }: Parts, by: AuditActor, id: string): Promise<LinkRefusalOutcome> {
+  return db.change<LinkRefusalOutcome>('link.refuse', by, async (tx) => {
     const request = await takeLinkRequest(tx, id)
     if (!request) return { ok: false, code: 'link-request-not-found' }
     await tx.record({

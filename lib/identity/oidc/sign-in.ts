@@ -114,7 +114,7 @@ async function openSession(
   const { userId, email, issuer, identity, now } = person
   return db.change<Opened>(
     'session.open-external',
-    { userId, email },
+    { userId, email, askAgain: null },
     async (tx) => {
       await lockIdentity(tx)
       const known = await findExternalUser(tx, issuer, identity.subject)

@@ -70,6 +70,7 @@ export const postureTexts = defineTexts({
     counts: {
       total_collectors: 'collectors',
       drifted_collectors: 'drifted',
+      differ_from_git: 'not as in Git',
       pending_too_long: 'pending too long',
       missing_effective_config: 'nothing reported',
       remote_config_unsupported: 'read-only',
@@ -82,6 +83,7 @@ export const postureTexts = defineTexts({
       missing_effective_config: 'nothing reported',
       heterogeneous_effective_config: 'instances differ',
       drifted: 'drifted',
+      differs_from_git: 'not as in Git',
       pending_too_long: 'pending too long',
       in_sync: 'in sync',
     },
@@ -90,6 +92,7 @@ export const postureTexts = defineTexts({
       missing_effective_config: 'reports no applied config',
       heterogeneous_effective_config: 'its instances run different configs',
       drifted: 'runs another config than assigned',
+      differs_from_git: 'something else than Git asks for was pushed: a rollback, or by broken glass',
       runs_failed_config: 'runs a config that failed',
       unmanaged: 'muster never pushed to it',
       pending_too_long: 'a push has waited over 15 minutes',
@@ -174,6 +177,7 @@ export const postureTexts = defineTexts({
     counts: {
       total_collectors: 'collecteurs',
       drifted_collectors: 'en écart',
+      differ_from_git: 'autres que dans Git',
       pending_too_long: 'en cours trop longtemps',
       missing_effective_config: 'rien de signalé',
       remote_config_unsupported: 'lecture seule',
@@ -186,6 +190,7 @@ export const postureTexts = defineTexts({
       missing_effective_config: 'rien de signalé',
       heterogeneous_effective_config: 'instances différentes',
       drifted: 'en écart',
+      differs_from_git: 'autre que dans Git',
       pending_too_long: 'en cours trop longtemps',
       in_sync: 'conforme',
     },
@@ -194,6 +199,8 @@ export const postureTexts = defineTexts({
       missing_effective_config: 'ne signale aucune config appliquée',
       heterogeneous_effective_config: 'ses instances exécutent des configs différentes',
       drifted: 'exécute une autre config que l’assignée',
+      differs_from_git:
+        'autre chose que ce que Git demande a été poussé : un retour en arrière, ou en brisant la glace',
       runs_failed_config: 'exécute une config qui a échoué',
       unmanaged: 'muster ne lui a jamais rien poussé',
       pending_too_long: 'une poussée attend depuis plus de 15 minutes',

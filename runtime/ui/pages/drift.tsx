@@ -19,6 +19,7 @@ const LOOK: Record<DriftStatus, readonly [Tone, Shape]> = {
   missing_effective_config: ['warn', 'ring'],
   heterogeneous_effective_config: ['warn', 'half'],
   drifted: ['bad', 'triangle'],
+  differs_from_git: ['warn', 'triangle'],
   pending_too_long: ['warn', 'clock'],
   in_sync: ['ok', 'tick'],
 }

@@ -20,7 +20,7 @@ const DETAILS: Readonly<Record<number, string>> = {
 }
 
 beforeAll(async () => {
-  const actor = { userId, email }
+  const actor = { userId, email, askAgain: null }
   const record = (from: number, to: number, by: typeof actor | null) =>
     ctx.db.change('test', by, async (tx) => {
       for (let n = from; n <= to; n++) {

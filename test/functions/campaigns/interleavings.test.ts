@@ -476,7 +476,7 @@ describe('a workload with an aborted rollout', () => {
     const { workloadId } = agents[0]!
     const stages = [1, 4].map((count) => ({ count, dwellMs: 0, gates: [] }))
     await pushConfig(ctx.fleet, workloadId, configYaml(7), () => {}, stages)
-    const actor = { userId: 'u1', email: 'pusher@example.com' }
+    const actor = { userId: 'u1', email: 'pusher@example.com', askAgain: null }
     const rolloutId = ctx.fleet.workload(workloadId)!.rollout!.stored.id
     expect((await ctx.fleet.rollouts.abort(workloadId, rolloutId, actor)).ok).toBe(true)
     const id = await start()

@@ -3,7 +3,8 @@ import { configHash } from '../../../lib/model/config-hash.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { DesiredResult } from '../../../lib/wire/desired.ts'
-import { createCommunityEdition } from '../../../runtime/editions.ts'
+import type { DriftOverview } from '../../../lib/wire/drift.ts'
+import { createCommunityEdition, createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, makeApiToken, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -178,4 +179,42 @@ it('what Git holds is asked for with the right to request and none to push, and 
   const release = async (as: string) =>
     (await invoke(ctx, `DELETE ${path()}/desired?owner=platform`, { as })).status
   expect([await release(asks), await release(pushes)]).toEqual([403, 204])
+})
+
+it('what overrules Git shows on the page of drift: a rollback and broken glass, until it runs what Git says again', async () => {
+  await ctx.close()
+  ctx = await createFleetContext(database, { edition: createCompleteEdition() })
+  agent = fakeAgent(ctx.fleet, { service: 'overruled' })
+  await ctx.advance(300)
+  const drift = async () => {
+    const { json } = await invoke(ctx, 'GET /api/config-safety/drift', { as: admin.token })
+    const { items, summary } = json as DriftOverview
+    const own = items.find(({ workload_id: id }) => id === agent.workloadId)
+    return [own?.drift_reasons?.includes('differs_from_git') ?? false, summary.differ_from_git]
+  }
+  const carry = async (config: string) => {
+    await carryOut(await wish(config))
+    agent.apply()
+    await ctx.advance(1_000)
+  }
+  await carry(FIRST)
+  expect(await drift()).toEqual([false, 0])
+  const next = await wish(SECOND)
+  expect(await drift()).toEqual([false, 0])
+  await carryOut(next)
+  agent.apply()
+  await ctx.advance(1_000)
+  expect(await drift()).toEqual([false, 0])
+  const back = { comment: 'back' }
+  expect(
+    (await invoke(ctx, `POST /api/workloads/${agent.workloadId}/rollback`, { as: admin.token, body: back }))
+      .status,
+  ).toBe(202)
+  agent.apply()
+  await ctx.advance(1_000)
+  expect(await drift()).toEqual([true, 1])
+  await carryOut(await wish(SECOND, { again: true }))
+  agent.apply()
+  await ctx.advance(1_000)
+  expect(await drift()).toEqual([false, 0])
 })

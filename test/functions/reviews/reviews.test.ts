@@ -228,7 +228,7 @@ describe('labels that change which rule holds', () => {
     expect((await listed())[0]).toMatchObject({ kept_classes: ['unlabelled'] })
     const { workloadId } = agent
     const next = { kind: 'labels', workloadId, keptClasses: ['other'], reason: 'other → other' } as const
-    const actor = { userId: ann!.userId, email: ann!.email }
+    const actor = { userId: ann!.userId, email: ann!.email, askAgain: null }
     await ctx.db.change('test', actor, async (tx) => {
       await noteUnreviewed(ctx, tx, actor, next)
       await tx.record({ action: 'test', resource: 'workload', resourceId: workloadId })

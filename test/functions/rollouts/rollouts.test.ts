@@ -57,7 +57,7 @@ async function start(stages: StagePlan[] = STAGES): Promise<string> {
       used: [],
       stages,
       path: 'request',
-      actor: { userId: 'u1', email: editor.email },
+      actor: { userId: 'u1', email: editor.email, askAgain: null },
       approvalId: null,
       rollbackTargetKind: null,
     },

@@ -11,7 +11,7 @@ afterEach(async () => {
   await database.pool.execute('delete from workloads')
 })
 
-const actor = { userId: 'u', email: 'operator@example.com' }
+const actor = { userId: 'u', email: 'operator@example.com', askAgain: null }
 const request = (workloadId: string) => ({
   workloadId,
   hash: config(1).hash,

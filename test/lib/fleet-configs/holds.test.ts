@@ -13,7 +13,7 @@ import { fakeClock } from '../../support/fakes.ts'
 const NOW = fakeClock().now()
 const DAY_MS = 86_400_000
 const inMs = (ms: number) => new Date(NOW.getTime() + ms).toISOString()
-const ANN = { userId: 'u1', email: 'ann@example.com' }
+const ANN = { userId: 'u1', email: 'ann@example.com', askAgain: null }
 
 /** Parts with these workloads; `failing` is the number of the transaction that fails for want of the audit sink. */
 function partsOf(ids: readonly string[], { failing = 0 } = {}) {

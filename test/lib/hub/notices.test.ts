@@ -30,7 +30,7 @@ it('tells how the newest push reads since its config was pinned', async () => {
   await ctx.fleet.pinKnownGood(
     agent.workloadId,
     push.hash,
-    { userId: 'u1', email: 'ops@example.com' },
+    { userId: 'u1', email: 'ops@example.com', askAgain: null },
     async () => ({ ok: true }),
   )
   await ctx.advance(3_000)

@@ -23,6 +23,7 @@ const collector = (overrides: Partial<DriftCollector> = {}): DriftCollector => (
   instances: runs(A, A),
   reportedHash: '',
   availableComponents: { receivers: ['otlp'], processors: ['batch'], exporters: ['otlp'] },
+  wish: null,
   hasDriftAlert: false,
   hasVersionAlert: false,
   isVersionOutdated: false,
@@ -42,12 +43,24 @@ const item = async (overrides: Partial<DriftCollector>) =>
   (await buildDriftOverview([collector(overrides)], now)).items[0]!
 
 describe('buildDriftOverview', () => {
+  it('shows what something else was pushed to than Git asks for, and not what waits for people or is on its way', async () => {
+    const wish = { hash: B, since: minutesAgo(10) }
+    const status = async (overrides: Partial<DriftCollector>) =>
+      (await item({ wish, ...overrides })).drift_status
+    expect(await status({ newestPush: push(5, { isPending: false }) })).toBe('differs_from_git')
+    expect(await status({ newestPush: push(15, { isPending: false }) })).toBe('in_sync')
+    expect(await status({ newestPush: push(5, { hash: B }) })).toBe('in_sync')
+    expect(await status({ newestPush: push(5), activeHash: B, instances: [] })).not.toBe('differs_from_git')
+    expect(await status({ newestPush: null })).toBe('in_sync')
+  })
+
   it('shows a collector that runs what it should', async () => {
     expect(await buildDriftOverview([collector()], now)).toEqual({
       generated_at: '2026-07-01T12:00:00.000Z',
       summary: {
         total_collectors: 1,
         drifted_collectors: 0,
+        differ_from_git: 0,
         pending_too_long: 0,
         missing_effective_config: 0,
         remote_config_unsupported: 0,

@@ -157,7 +157,7 @@ it('what agents report locks the pushes of all targets before any target', async
 
 it('pushes that begin together lock those whose place they take by id, as what agents report does', async () => {
   const { first, second, low, high } = await pushedCrosswise()
-  const actor = { userId: 'u1', email: 'pusher@example.com' }
+  const actor = { userId: 'u1', email: 'pusher@example.com', askAgain: null }
   const requests = [first, second].map(({ id }) => ({
     workloadId: id,
     ...config(2),

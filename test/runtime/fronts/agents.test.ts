@@ -75,7 +75,7 @@ async function push(owner: TestMember, workloadId: string, body: string): Promis
       path: 'request',
       approvalId: null,
       rollbackTargetKind: null,
-      actor: { userId: 'u1', email: 'a@example.com' },
+      actor: { userId: 'u1', email: 'a@example.com', askAgain: null },
     },
     async () => ({ ok: true }),
   )

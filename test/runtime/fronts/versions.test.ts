@@ -67,7 +67,7 @@ async function pushTo(owner: TestMember, body: string): Promise<string> {
       path: 'request',
       approvalId: null,
       rollbackTargetKind: null,
-      actor: { userId: 'u1', email: 'a@example.com' },
+      actor: { userId: 'u1', email: 'a@example.com', askAgain: null },
     },
     async () => ({ ok: true }),
   )

@@ -101,7 +101,7 @@ describe('what a workload ran when a campaign pushed to it', () => {
 
   it("is what an operator's rollback of the workload brought, also where it undid a push in stages", async () => {
     const { workloadId } = await startRollout()
-    const actor = { userId: 'u1', email: 'operator@example.com' }
+    const actor = { userId: 'u1', email: 'operator@example.com', askAgain: null }
     const stillMay = async () => true
     const back = await rollBackToHash(ctx, { workloadId, hash: hashOf(1), comment: '', actor, stillMay })
     expect(back).toMatchObject({ ok: true })

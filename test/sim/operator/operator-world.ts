@@ -12,9 +12,17 @@ export interface OperatorWorld {
 }
 
 /** The two users of every world: one requests and the other approves, since the author's own approval may not count. */
-export const AUTHOR = { userId: '01980000-0000-7000-8000-000000000001', email: 'author@example.com' }
+export const AUTHOR = {
+  userId: '01980000-0000-7000-8000-000000000001',
+  email: 'author@example.com',
+  askAgain: null,
+}
 /** The user who approves; see `AUTHOR`. */
-export const APPROVER = { userId: '01980000-0000-7000-8000-000000000002', email: 'approver@example.com' }
+export const APPROVER = {
+  userId: '01980000-0000-7000-8000-000000000002',
+  email: 'approver@example.com',
+  askAgain: null,
+}
 
 /** Ask something of the service that answers now, and trace the answer; null when there was none. */
 export async function ask<Answer extends { ok: boolean }>(

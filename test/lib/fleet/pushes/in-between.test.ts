@@ -79,7 +79,7 @@ it('who joins while a rollout is aborted, of which a member fails, is offered wh
     workload.agents[0]!.fail('exit code 1')
     workload.join('c')
   })
-  const actor = { userId: 'u', email: 'operator@example.com' }
+  const actor = { userId: 'u', email: 'operator@example.com', askAgain: null }
   await ctx.fleet.rollouts.abort(workload.id, workload.live.rollout!.stored.id, actor)
   await ctx.advance(1_000)
   expect(workload.offered).toEqual([2, 1, 1])

@@ -85,7 +85,7 @@ describe('a target ends', () => {
         ...config(1),
         used: [],
         path: 'request',
-        actor: { userId: 'u1', email: 'p@example.com' },
+        actor: { userId: 'u1', email: 'p@example.com', askAgain: null },
         approvalId: null,
         rollbackTargetKind: null,
       },

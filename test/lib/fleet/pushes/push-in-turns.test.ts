@@ -150,7 +150,7 @@ describe('an instance whose turn has not come', () => {
 
   it('holds nothing up where its workload is deleted', async () => {
     await push(1)
-    await ctx.fleet.remove(id(), { userId: 'u1', email: 'a@example.com' }, async () => {})
+    await ctx.fleet.remove(id(), { userId: 'u1', email: 'a@example.com', askAgain: null }, async () => {})
     await ctx.advance(3_000)
     expect(last().offered()).toEqual([])
     expect(ctx.fleet.state.outstanding.size).toBe(0)

@@ -8,7 +8,7 @@ import { PushedWorkload } from '../../../support/pushed-workload.ts'
 
 const database = await useTestDatabase()
 const GATES = ['no_failure', 'health', 'drift'] as const
-const operator = { userId: 'u', email: 'operator@example.com' }
+const operator = { userId: 'u', email: 'operator@example.com', askAgain: null }
 const times = { startTimeMs: 1, statusTimeMs: 1, children: new Map() }
 const SICK = { healthy: false, status: 'StatusPermanentError', lastError: 'disk full', ...times }
 const WELL = { healthy: true, status: 'StatusOK', lastError: '', ...times }

@@ -176,7 +176,7 @@ describe('an instance that fails also what it is taken back to', () => {
 })
 
 describe('a stage', () => {
-  const operator = { userId: 'u', email: 'operator@example.com' }
+  const operator = { userId: 'u', email: 'operator@example.com', askAgain: null }
   const rollout = (workload: PushedWorkload) => workload.live.rollout!.stored
   const advance = (workload: PushedWorkload) =>
     ctx.fleet.rollouts.continue(workload.id, rollout(workload).id, operator)
@@ -238,7 +238,7 @@ describe('a stage', () => {
           ...needsMore,
           stages,
           path: 'request',
-          actor: { userId: 'u1', email: 'p@example.com' },
+          actor: { userId: 'u1', email: 'p@example.com', askAgain: null },
           approvalId: null,
           rollbackTargetKind: null,
         },

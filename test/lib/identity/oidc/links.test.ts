@@ -13,7 +13,7 @@ import { useTestDatabase } from '../../../support/postgres.ts'
 const ISSUER = 'https://issuer.example'
 const id = (n: number) => `00000000-0000-7000-8000-00000000000${n}`
 const [ADA, REQUEST, SESSION, BOUND] = [id(1), id(2), id(3), id(4)]
-const BY = { userId: id(9), email: 'admin@example.com' }
+const BY = { userId: id(9), email: 'admin@example.com', askAgain: null }
 
 const database = await useTestDatabase()
 const ctx = createTestContext(database)
