@@ -60,6 +60,10 @@ export const PROBLEMS = {
   'campaign-not-found': { status: 404, error: 'campaign not found' },
   'campaign-not-ready': { status: 409, error: 'the campaign is {status}' },
   'campaign-number-invalid': { status: 400, error: '{field} must be a number from {min} to {max}' },
+  'campaign-patch-unfit': {
+    status: 409,
+    error: 'the patch does not fit {count} of the workloads, and the campaign asks to be refused then',
+  },
   'campaign-plan-changed': {
     status: 409,
     error: 'the plan of the campaign is another one than that which was looked at',

@@ -14,7 +14,12 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(CampaignDecisionRequest),
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
-  errors: [...DECISION_ERRORS, 'campaign-changes-nothing', 'production-confirmation-required'],
+  errors: [
+    ...DECISION_ERRORS,
+    'campaign-changes-nothing',
+    'campaign-patch-unfit',
+    'production-confirmation-required',
+  ],
   async handle({ params, body, actor }, ctx) {
     const asking = await mayDecide(ctx, params.id, actor, 'request')
     if (!asking.ok) return asking.reply

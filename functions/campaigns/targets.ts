@@ -1,17 +1,19 @@
 import { array, enums, optional, string, type } from 'superstruct'
+import { reachOfCampaign } from '../../lib/campaigns/judge/scope.ts'
 import { WORST_FIRST } from '../../lib/campaigns/judge/worst-first.ts'
 import { toTargetRecord } from '../../lib/campaigns/record.ts'
 import {
   listCampaignTargets,
   listTargetsWorstFirst,
   type RankedTarget,
+  type StoredCampaignTarget,
 } from '../../lib/store/campaign-targets.ts'
 import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignTarget } from '../../lib/wire/campaigns.ts'
 import { CAMPAIGN_TARGET_STATES, CAMPAIGN_VERDICTS } from '../../lib/wire/values.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
-import { seesWorkloads } from '../../runtime/reach.ts'
+import { coversReach, seesWorkloads } from '../../runtime/reach.ts'
 import { problem } from '../../runtime/reply.ts'
 import { campaignParams, seesCampaign } from './_campaign-of.ts'
 
@@ -32,11 +34,13 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'The targets.', json: array(CampaignTarget) }],
   errors: ['campaign-not-found', 'out-of-scope', ...PAGE_ERRORS],
-  async handle({ params, query, target, sight }, ctx) {
+  async handle({ params, query, target, sight, actor }, ctx) {
     const campaign = await findCampaign(ctx.db, params.id)
     if (campaign === null) return problem('campaign-not-found')
     if (!seesCampaign(ctx, sight, campaign)) return problem('out-of-scope')
     const isSeen = seesWorkloads(sight)
+    const withTexts = coversReach(actor, 'config:read_content', reachOfCampaign(campaign))
+    const toWire = (one: StoredCampaignTarget) => toTargetRecord(one, { withTexts })
     const filter = {
       ...(query.state === undefined ? {} : { states: [query.state] }),
       ...(query.verdict === undefined ? {} : { verdicts: [query.verdict] }),
@@ -52,7 +56,7 @@ export default defineHttp({
         },
         isSeen,
         keyOf: ({ rank, position }) => [rank, position],
-        toWire: toTargetRecord,
+        toWire,
       })
     return listReply(query, target, {
       order: 'campaign_targets.position',
@@ -64,7 +68,7 @@ export default defineHttp({
         }),
       isSeen,
       keyOf: ({ position }) => [position],
-      toWire: toTargetRecord,
+      toWire,
     })
   },
 })

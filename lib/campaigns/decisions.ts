@@ -3,6 +3,7 @@ import type { ApprovalActor } from '../changes/approval-parts.ts'
 import { refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
 import { refuseDiscounted, refuseUnapproved, whyNotCounted } from '../changes/judge-approvals.ts'
 import { toCampaignNews } from '../changes/news.ts'
+import { PATCH_PROBLEMS } from '../configs/patch/patch.ts'
 import { randomHex } from '../ids.ts'
 import { CAMPAIGN_STEPS, type CampaignStep, isApprovalOpen, needsComment } from '../model/campaign-steps.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
@@ -18,9 +19,10 @@ import {
   lockCampaign,
   moveCampaign,
   type StoredCampaign,
+  type StoredChange,
 } from '../store/campaigns.ts'
 import type { Db } from '../store/db.ts'
-import type { CampaignChange, CampaignLimits, CampaignStatus } from '../wire/campaigns.ts'
+import type { CampaignLimits, CampaignStatus } from '../wire/campaigns.ts'
 import type { ChangeEvent } from '../wire/news.ts'
 import { readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './judge/parts.ts'
@@ -35,7 +37,7 @@ export type CampaignOutcome =
   | { ok: false; code: 'campaign-not-ready'; status: CampaignStatus }
   | { ok: false; code: 'campaign-too-old' }
   | { ok: false; code: 'production-confirmation-required' }
-  | Refusal<'approval-needs-another' | 'approval-expired'>
+  | Refusal<'approval-needs-another' | 'approval-expired' | 'campaign-patch-unfit'>
   | TextRefusal
   | AuditFailure
 
@@ -131,6 +133,8 @@ export async function requestCampaign(
   const { actor, comment } = decision
   return take(parts, decision, 'request', async (tx, before) => {
     if (before.plan?.target_count === 0) return { ok: false, code: 'campaign-changes-nothing' }
+    const unfitCount = countUnfit(before)
+    if (unfitCount > 0) return refuse('campaign-patch-unfit', { count: unfitCount })
     if ((before.plan?.production_count ?? 0) > 0 && !decision.prodConfirmation)
       return { ok: false, code: 'production-confirmation-required' }
     await noteCampaignAuthor(tx, before.id, actor.userId)
@@ -144,6 +148,12 @@ export async function requestCampaign(
       approvals: [],
     }
   })
+}
+
+/** How many workloads the patch does not fit, of a campaign that was to be refused then. */
+function countUnfit({ change, plan }: StoredCampaign): number {
+  if (change.kind !== 'patch' || change.where_unfit !== 'refuse') return 0
+  return PATCH_PROBLEMS.reduce((sum, code) => sum + (plan?.refused[code] ?? 0), 0)
 }
 
 /** Approve the plan with `planHash`; refused when the campaign has another plan by now. */
@@ -243,7 +253,7 @@ async function endByItself(
   { clock }: CampaignParts,
   tx: Parameters<typeof lockCampaign>[0],
   { scope: { cut_to: within } }: StoredCampaign,
-  { fleet_config_id: fleetConfigId, number }: Extract<CampaignChange, { kind: 'version' }>,
+  { fleet_config_id: fleetConfigId, number }: Extract<StoredChange, { kind: 'version' }>,
   by: string,
 ): Promise<void> {
   const open = await lockAutoAppliesOf(tx, { fleetConfigId, number })
@@ -256,7 +266,7 @@ async function claimAll(
   { fleet }: CampaignParts,
   tx: Parameters<typeof lockCampaign>[0],
   { id, scope: { cut_to: within } }: StoredCampaign,
-  { fleet_config_id: fleetConfigId, number }: Extract<CampaignChange, { kind: 'version' }>,
+  { fleet_config_id: fleetConfigId, number }: Extract<StoredChange, { kind: 'version' }>,
 ): Promise<void> {
   const brought = await listBroughtByItself(tx, { campaignId: id, fleetConfigId, number })
   const reached = brought.filter(({ workloadId }) => {

@@ -21,7 +21,7 @@ import {
   type SelectorRefusal,
   type SelectorRules,
 } from '../selectors/read-selector.ts'
-import type { CampaignRules, StoredCampaign } from '../store/campaigns.ts'
+import type { CampaignRules, StoredCampaign, StoredChange } from '../store/campaigns.ts'
 import type {
   CampaignChange,
   CampaignCreateRequest,
@@ -94,12 +94,12 @@ export function readCampaign(
   }
 }
 
-function readChange(sent: CampaignChange): Read<CampaignChange> {
+function readChange(sent: CampaignChange): Read<StoredChange> {
   if (sent.kind === 'version') return readVersion(sent)
   return sent.kind === 'patch' ? readPatch(sent) : readText(sent)
 }
 
-function readVersion(sent: Extract<CampaignChange, { kind: 'version' }>): Read<CampaignChange> {
+function readVersion(sent: Extract<CampaignChange, { kind: 'version' }>): Read<StoredChange> {
   const { fleet_config_id: id, number } = sent
   if (id === '' || id.length > NAME_LENGTH_MAX || !isCount(number, 1_000_000, 1))
     return refuse('campaign-change-invalid', faultOf('version_nameless'))
@@ -107,7 +107,7 @@ function readVersion(sent: Extract<CampaignChange, { kind: 'version' }>): Read<C
   return { ok: true, value: { kind: 'version', fleet_config_id: id, number, ...takeover } }
 }
 
-function readText(sent: Extract<CampaignChange, { kind: 'text' }>): Read<CampaignChange> {
+function readText(sent: Extract<CampaignChange, { kind: 'text' }>): Read<StoredChange> {
   const text = sent.yaml ?? ''
   if (text.trim() === '') return refuse('campaign-change-invalid', faultOf('yaml_empty'))
   if (text.length > CONFIG_LENGTH_MAX)
@@ -116,7 +116,7 @@ function readText(sent: Extract<CampaignChange, { kind: 'text' }>): Read<Campaig
   return { ok: true, value: { kind: 'text', yaml: text, hash: configHash(text), ...takeover } }
 }
 
-function readPatch(sent: Extract<CampaignChange, { kind: 'patch' }>): Read<CampaignChange> {
+function readPatch(sent: Extract<CampaignChange, { kind: 'patch' }>): Read<StoredChange> {
   const patch = sent.patch ?? {}
   const { remove, merge, pipeline, rename_component: renamings } = patch
   const text = JSON.stringify(patch)
@@ -129,7 +129,8 @@ function readPatch(sent: Extract<CampaignChange, { kind: 'patch' }>): Read<Campa
     (add === undefined) !== (taken === undefined)
   if (!(pipeline ?? []).every(isOneSided))
     return refuse('campaign-change-invalid', faultOf('patch_pipeline_ambiguous'))
-  return { ok: true, value: { kind: 'patch', patch, hash: configHash(text) } }
+  const unfit = sent.where_unfit === 'refuse' ? { where_unfit: 'refuse' as const } : {}
+  return { ok: true, value: { kind: 'patch', patch, hash: configHash(text), ...unfit } }
 }
 
 /**

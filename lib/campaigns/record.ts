@@ -1,6 +1,6 @@
 import type { KeptByItself as StoredKept } from '../store/auto-apply-roll-back.ts'
 import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
-import type { StoredCampaign } from '../store/campaigns.ts'
+import type { StoredCampaign, StoredChange } from '../store/campaigns.ts'
 import type { ApprovalTally } from '../wire/approvals.ts'
 import type {
   CampaignChange,
@@ -92,11 +92,14 @@ function seenOf(scope: CampaignScope, sees: (workloadId: string) => boolean) {
   }
 }
 
-function withoutTexts(change: CampaignChange): CampaignChange {
-  if (change.kind === 'patch')
-    return { kind: 'patch', ...(change.hash === undefined ? {} : { hash: change.hash }) }
+/** What a campaign carries, without its text or patch. */
+function withoutTexts(change: StoredChange): CampaignChange {
   if (change.kind === 'version') return change
-  const { yaml, ...rest } = change
+  if (change.kind === 'text') {
+    const { yaml, ...rest } = change
+    return rest
+  }
+  const { patch, ...rest } = change
   return rest
 }
 
@@ -121,8 +124,11 @@ export const toKeptRecord = (kept: StoredKept): KeptByItself['workloads'][number
   ...present('cause', kept.back === null ? null : kept.cause),
 })
 
-/** A target as the wire shows it. */
-export const toTargetRecord = (target: StoredCampaignTarget): CampaignTarget => ({
+/** A target as the wire shows it. What a patch met in a config is told to whoever may read configs. */
+export const toTargetRecord = (
+  target: StoredCampaignTarget,
+  { withTexts }: Pick<CampaignFacts, 'withTexts'>,
+): CampaignTarget => ({
   workload_id: target.workloadId,
   workload_name: target.workloadName,
   ...present('workload_place', target.workloadPlace || null),
@@ -138,7 +144,7 @@ export const toTargetRecord = (target: StoredCampaignTarget): CampaignTarget => 
   ...present('push_id', target.pushId),
   ...present('rollback_push_id', target.rollbackPushId),
   ...present('cause', target.cause),
-  ...present('title', target.title),
+  ...present('title', withTexts || target.verdict !== 'refused' ? target.title : null),
   ...present('started_at', target.startedAt),
   ...present('ended_at', target.endedAt),
 })

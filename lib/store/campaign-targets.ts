@@ -65,13 +65,14 @@ export async function replaceCampaignTargets(
       is_production: t.isProduction,
       instance_count: t.instanceCount,
       state: t.state,
+      title: t.title,
     }))
     await tx.execute(
       `insert into campaign_targets (campaign_id, workload_id, workload_name, workload_place, position, wave, verdict, reason,
-         base_hash, result_hash, group_key, variables, is_production, instance_count, state, was_degraded)
+         base_hash, result_hash, group_key, variables, is_production, instance_count, state, title, was_degraded)
        select $1, r.*, false from json_to_recordset($2::json) as r (workload_id text, workload_name text,
          workload_place text, position int, wave int, verdict text, reason text, base_hash text, result_hash text, group_key text, variables jsonb,
-         is_production boolean, instance_count int, state text)`,
+         is_production boolean, instance_count int, state text, title text)`,
       [campaignId, JSON.stringify(records)],
     )
   }

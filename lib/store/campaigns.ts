@@ -1,8 +1,8 @@
 import type { ApprovalRule } from '../model/approval-policy.ts'
 import type {
-  CampaignChange,
   CampaignHalt,
   CampaignLimits,
+  CampaignPatch,
   CampaignPlan,
   CampaignScope,
   CampaignStatus,
@@ -33,6 +33,12 @@ export interface StoredCampaignApproval {
   rule?: ApprovalRule
 }
 
+/** What a campaign carries, complete as it was read: a text or patch with its hash, or a version. */
+export type StoredChange =
+  | { kind: 'text'; yaml: string; hash: string; takeover?: boolean }
+  | { kind: 'patch'; patch: CampaignPatch; hash: string; where_unfit?: 'skip' | 'refuse' }
+  | { kind: 'version'; fleet_config_id: string; number: number; takeover?: boolean }
+
 /** One change that is carried to many workloads; a row of `campaigns`. */
 export interface StoredCampaign {
   id: string
@@ -41,7 +47,7 @@ export interface StoredCampaign {
   status: CampaignStatus
   /** Counts edits: a plan of an earlier one is not kept. */
   edition: number
-  change: CampaignChange
+  change: StoredChange
   scope: CampaignScope
   rules: CampaignRules
   plan: CampaignPlan | null

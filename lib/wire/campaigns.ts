@@ -25,6 +25,7 @@ import {
   CAMPAIGN_VERDICTS,
   CATEGORIES,
   PIPELINE_SECTIONS,
+  WHERE_UNFIT,
 } from './values.ts'
 
 export const CampaignStatus = named('CampaignStatus', '', enums(CAMPAIGN_STATUSES))
@@ -111,6 +112,10 @@ export const CampaignChange = named(
     object({
       kind: literal('patch'),
       patch: note('Shown with `config:read_content` only.', optional(CampaignPatch)),
+      where_unfit: note(
+        'Where the patch does not fit a workload: `skip` leaves it out, by name; with `refuse` nobody can ask for the campaign. Absent means `skip`.',
+        optional(enums(WHERE_UNFIT)),
+      ),
       hash: optional(string()),
     }),
     object({
@@ -295,6 +300,10 @@ export const CampaignGroup = named(
     ),
     risks: note('What makes it so, as in the plan of a single request.', array(CampaignRisk)),
     variables: note('Each variable with its values, the rarest first.', dictionary(array(CampaignVariable))),
+    other_matches: note(
+      'Places of the sample, as paths, that name a renamed component too and are left as they are; 50 at most.',
+      optional(array(string())),
+    ),
   }),
 )
 export type CampaignGroup = Infer<typeof CampaignGroup>
@@ -458,7 +467,7 @@ export const CampaignTarget = named(
     push_id: optional(string()),
     rollback_push_id: optional(string()),
     cause: optional(string()),
-    title: optional(string()),
+    title: note('What went wrong, or what a refusal by the plan is about, in English.', optional(string())),
     started_at: optional(string()),
     ended_at: optional(string()),
   }),

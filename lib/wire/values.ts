@@ -311,7 +311,9 @@ export const CAMPAIGN_REASONS = [
   'nobody_reports',
   'not_selected',
   'not_under_fleet_config',
+  'patch_base_invalid',
   'patch_does_not_fit',
+  'patch_mismatch',
   'policy_blocked',
   'quarantined',
   'read_only',
@@ -320,8 +322,12 @@ export const CAMPAIGN_REASONS = [
   'unreadable',
   'variable_invalid',
   'variable_missing',
+  'version_gone',
   'workload_gone',
 ] as const
+
+/** What plans do with a workload that a patch does not fit: leave it out, or let nobody ask for the campaign. */
+export const WHERE_UNFIT = ['skip', 'refuse'] as const
 
 export const AUTO_APPLY_STATUSES = [
   'requested',

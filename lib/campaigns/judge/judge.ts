@@ -12,12 +12,12 @@ import { configHash } from '../../model/config-hash.ts'
 import { environmentOf } from '../../model/labels.ts'
 import { isProductionByLabels } from '../../model/production.ts'
 import { toSelectable } from '../../selectors/selector.ts'
-import type { StoredCampaign } from '../../store/campaigns.ts'
+import type { StoredCampaign, StoredChange } from '../../store/campaigns.ts'
 import { findContent } from '../../store/config-contents.ts'
 import { findVersion, type StoredVersion } from '../../store/fleet-configs.ts'
 import { listManagedConfigs } from '../../store/managed-configs.ts'
 import { listWorkloadVariables } from '../../store/workload-variables.ts'
-import type { CampaignChange, CampaignPatch, CampaignReason, CampaignVerdict } from '../../wire/campaigns.ts'
+import type { CampaignPatch, CampaignReason, CampaignVerdict } from '../../wire/campaigns.ts'
 import type { CampaignParts } from './parts.ts'
 import { openScope } from './scope.ts'
 
@@ -33,6 +33,8 @@ export interface Judgement {
   isProduction: boolean
   /** The variable that a refusal is about; absent where it is about none. */
   variable?: string
+  /** What a refusal is about, in English; absent where the reason says all. */
+  detail?: string
 }
 
 /**
@@ -54,6 +56,8 @@ export type CampaignResult =
       text: string
       /** The values of its variables, by name. */
       values: Readonly<Record<string, string>>
+      /** Places, as paths, that name a component which a patch renames and that stay as they are. */
+      otherMatches: readonly string[]
     }
   | {
       ok: false
@@ -61,10 +65,9 @@ export type CampaignResult =
       reason: CampaignReason | null
       /** The variable that the refusal is about. */
       variable?: string
+      /** What the refusal is about, in English; absent where the reason says all. */
+      detail?: string
     }
-
-/** A patch from the wire, as the config engine takes it. */
-const toPatch = (patch: CampaignPatch | undefined): ConfigPatch => (patch ?? {}) as ConfigPatch
 
 /** The verdict and reason in a plan for a workload whose push this would keep from beginning. */
 const LEFT: Readonly<Record<PushObstacle, readonly [CampaignVerdict, CampaignReason]>> = {
@@ -114,7 +117,11 @@ export class CampaignJudge {
   constructor(parts: CampaignParts, campaign: JudgedChange) {
     this.#parts = parts
     this.#campaign = campaign
-    this.scopeOf = openScope(parts, campaign)
+    this.scopeOf = openScope(
+      parts,
+      campaign.scope,
+      campaign.change.kind === 'version' ? campaign.change.fleet_config_id : null,
+    )
   }
 
   /** Judge one workload. Throws `JudgeBusy` and `DatabaseUnavailable`. */
@@ -135,8 +142,12 @@ export class CampaignJudge {
     if (!workload.acceptsRemoteConfig) return leave('refused', 'read_only')
     const result = await this.resultFor(workload)
     if (!result.ok) {
-      const left = leave(result.verdict, result.reason)
-      return result.variable === undefined ? left : { ...left, variable: result.variable }
+      const { verdict, reason, variable, detail = variable } = result
+      return {
+        ...leave(verdict, reason),
+        ...(variable === undefined ? {} : { variable }),
+        ...(detail === undefined ? {} : { detail }),
+      }
     }
     const { hash } = result
     if (hash === workload.activeHash) return leave('same', null, result)
@@ -197,19 +208,19 @@ export class CampaignJudge {
         : { ok: false, verdict: 'refused', reason: 'not_under_fleet_config' }
     // A workload under a fleet config gets its config from there: only a version of that fleet config may change it.
     if (configId !== null) return { ok: false, verdict: 'refused', reason: 'under_fleet_config' }
-    if (change.kind === 'patch') return this.#patched(base!)
-    return { ok: true, hash: change.hash ?? '', text: change.yaml ?? '', values: {} }
+    if (change.kind === 'patch') return this.#patched(base!, change.patch)
+    return { ok: true, hash: change.hash, text: change.yaml, values: {}, otherMatches: [] }
   }
 
   /** A version with the values of one workload in it. */
   async #rendered(
     workload: Workload,
-    { fleet_config_id: configId, number }: Extract<CampaignChange, { kind: 'version' }>,
+    { fleet_config_id: configId, number }: Extract<StoredChange, { kind: 'version' }>,
   ): Promise<CampaignResult> {
     const { db, configs } = this.#parts
     this.#version ??= findVersion(db, configId, number)
     const version = await this.#version
-    if (version === null) return { ok: false, verdict: 'refused', reason: 'base_content_gone' }
+    if (version === null) return { ok: false, verdict: 'refused', reason: 'version_gone' }
     const own = (await listWorkloadVariables(db, [workload.id])).get(workload.id)?.values ?? {}
     const { labels, trustedLabels } = workload
     const { byItself } = this.#campaign
@@ -225,7 +236,10 @@ export class CampaignJudge {
       if (!answer.ok) throw new JudgeBusy()
       const { rendering } = answer
       if (rendering.ok)
-        return { ok: true, hash: configHash(rendering.text), text: rendering.text, values } as const
+        return {
+          ...{ ok: true, hash: configHash(rendering.text), text: rendering.text },
+          ...{ values, otherMatches: [] },
+        } as const
       const { code, variable } = rendering.problem
       const reason = code === 'variable_missing' || code === 'variable_invalid' ? code : ('invalid' as const)
       const refused = { ok: false, verdict: 'refused', reason } as const
@@ -233,20 +247,20 @@ export class CampaignJudge {
     })
   }
 
-  /** The campaign's patch applied to a config; worked out once for all workloads that run this config. */
-  #patched(base: string): Promise<CampaignResult> {
+  /** A patch applied to a config; worked out once for all workloads that run this config. */
+  #patched(base: string, patch: CampaignPatch): Promise<CampaignResult> {
     return once(this.#results, TEXTS_MAX, base, async () => {
-      const { change } = this.#campaign
       const text = await this.textOf(base)
       if (text === null) return { ok: false, verdict: 'refused', reason: 'base_content_gone' } as const
-      const found = await this.#parts.configs.patch(
-        text,
-        change.kind === 'patch' ? toPatch(change.patch) : {},
-      )
+      const found = await this.#parts.configs.patch(text, patch as ConfigPatch)
       if (!found.ok) throw new JudgeBusy()
       const { patching } = found
-      if (!patching.ok) return { ok: false, verdict: 'refused', reason: 'patch_does_not_fit' } as const
-      return { ok: true, hash: configHash(patching.text), text: patching.text, values: {} } as const
+      if (!patching.ok) {
+        const { code, message } = patching.problem
+        return { ok: false, verdict: 'refused', reason: code, detail: message } as const
+      }
+      const { text: after, otherMatches } = patching
+      return { ok: true, hash: configHash(after), text: after, values: {}, otherMatches } as const
     })
   }
 

@@ -31,17 +31,15 @@ export const isInOneOf = (
 /** Make a function that says whether a campaign's scope selects a workload. Its lists of ids become sets once. */
 export function openScope(
   { fleetConfigs }: Pick<CampaignParts, 'fleetConfigs'>,
-  { scope, change }: Pick<StoredCampaign, 'scope' | 'change'>,
+  scope: StoredCampaign['scope'],
+  fleetConfigId: string | null,
 ): (workload: Workload) => ScopeVerdict {
   const { selector, exclude_selector: excludeSelector, cut_to: cutTo } = scope
   const named = new Set(scope.workload_ids ?? [])
   const left = new Set(scope.exclude_ids ?? [])
   const isNamed = openNames(scope.exclude_names ?? [])
   // A campaign for a version, without selector and without named workloads, means all workloads under the fleet config.
-  const everyoneOf =
-    selector === undefined && scope.workload_ids === undefined && change.kind === 'version'
-      ? change.fleet_config_id
-      : null
+  const everyoneOf = selector === undefined && scope.workload_ids === undefined ? fleetConfigId : null
   return (workload) => {
     const selectable = toSelectable(workload)
     const isMeant =

@@ -12,6 +12,9 @@ const SHOWN_GROUPS_MAX = 100
 /** Values of one variable that are shown of a group at most. */
 const SHOWN_VALUES_MAX = 50
 
+/** Places that a group names at most because they are called like what a patch renames. */
+const SHOWN_MATCHES_MAX = 50
+
 const LABELS = { before: 'base', after: 'result' }
 
 /** Finds out which workloads of a plan change in the same way. */
@@ -77,6 +80,9 @@ export async function showGroups(
       diff: result?.ok ? await showDiff(parts, base, result.text) : '',
       ...(result?.ok ? await judgeRisk(parts, base, result.text) : { risks: [] }),
       variables: variables.get(group.key) ?? {},
+      ...(result?.ok && result.otherMatches.length > 0
+        ? { other_matches: result.otherMatches.slice(0, SHOWN_MATCHES_MAX) }
+        : {}),
     })
   }
   return shown

@@ -19,11 +19,7 @@ export async function matchScope(
   scope: CampaignScope,
   fleetConfigId: string | null,
 ): Promise<CampaignMatch> {
-  const change =
-    fleetConfigId === null
-      ? ({ kind: 'text' } as const)
-      : ({ kind: 'version', fleet_config_id: fleetConfigId, number: 1 } as const)
-  const meant = await listMeant(parts, scope, openScope(parts, { scope, change }))
+  const meant = await listMeant(parts, scope, openScope(parts, scope, fleetConfigId))
   const selected = meant.flatMap(({ workload, meant }) => (meant === 'selected' ? [workload] : []))
   const names = selected.map(
     (workload) => workload.fingerprintKeys['host.name'] || (namesOf(workload)[0] ?? workload.id),

@@ -202,7 +202,7 @@ async function toTargets(
     pushId: null,
     rollbackPushId: null,
     cause: null,
-    title: null,
+    title: judgement.detail ?? null,
     wasDegraded: false,
     wasDrifted: false,
     startedAt: null,

@@ -30,13 +30,16 @@ export interface ConfigPatch {
 }
 
 /** The kinds of reason why a patch was not made. */
-export type PatchProblemCode =
+export const PATCH_PROBLEMS = [
   /** The config cannot be read, or holds a second document. */
-  | 'patch_base_invalid'
+  'patch_base_invalid',
   /** The config is not one that the patch is meant for. */
-  | 'patch_does_not_fit'
+  'patch_does_not_fit',
   /** The text is written in a way in which the change could not be made without touching anything else. */
-  | 'patch_mismatch'
+  'patch_mismatch',
+] as const
+/** One of these reasons. */
+export type PatchProblemCode = (typeof PATCH_PROBLEMS)[number]
 
 /** Why a patch was not made, with words for it. */
 export interface PatchProblem {

@@ -65,9 +65,13 @@ const haltSentence = (halt: CampaignHalt): string =>
 
 /** Print how configs change: a group of workloads each, with the diff that they share. */
 export function printGroups(io: ClientIo, groups: readonly CampaignGroup[]): void {
-  for (const { count, sample_workload_name: sample, diff, risk } of groups) {
+  for (const { count, sample_workload_name: sample, diff, risk, variables, other_matches } of groups) {
     printLine(io, '')
     printLine(io, `${count} workloads as ${sample}, risk ${risk ?? 'not known'}:`)
+    for (const [name, values] of Object.entries(variables))
+      printLine(io, `  ${name}: ${values.map(({ value, count }) => `${value} (${count})`).join(', ')}`)
+    if (other_matches !== undefined)
+      printLine(io, `  named like what is renamed, and left: ${other_matches.join(', ')}`)
     for (const line of diff.split('\n')) printLine(io, `  ${line}`)
   }
 }

@@ -46,8 +46,11 @@ export function describeReach(status: CampaignStatus, counts: CampaignRecord['co
 }
 
 /** Why a campaign stands so with a workload. */
-export const describeTarget = ({ title, reason, cause }: CampaignTarget): string =>
-  describeCause(cause, title) || (reason ? say(campaignTexts).reason[reason] : '')
+export function describeTarget({ title, reason, cause }: CampaignTarget): string {
+  const what = describeCause(cause, title)
+  if (cause !== undefined || reason === undefined) return what
+  return [say(campaignTexts).reason[reason], ...(what === '' ? [] : [what])].join(': ')
+}
 
 /** What a campaign does at `nowMs` (Unix time), in one sentence, and what comes next. */
 export function describeCampaign(of: CampaignRecord, nowMs: number): string[] {

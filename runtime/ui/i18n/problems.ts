@@ -37,6 +37,8 @@ export const problemTexts = defineTexts({
     campaign_being_planned: 'This campaign is being planned already.',
     campaign_change_invalid: 'The change cannot be taken: {reason}.',
     campaign_changes_nothing: 'The plan changes no workload.',
+    campaign_patch_unfit:
+      'The patch does not fit every workload, and the campaign asks to be refused then: the plan names them.',
     campaign_list_too_long: '{field} has more than {max} entries.',
     campaign_not_found: 'This campaign does not exist.',
     campaign_not_ready: 'This is not possible while the campaign is “{status}”.',
@@ -318,6 +320,8 @@ export const problemTexts = defineTexts({
     campaign_being_planned: 'Cette campagne est déjà en cours de planification.',
     campaign_change_invalid: 'La modification ne peut pas être prise : {reason}.',
     campaign_changes_nothing: 'Le plan ne change aucun workload.',
+    campaign_patch_unfit:
+      'Le correctif ne convient pas à chaque workload, et la campagne demande alors d’être refusée : le plan les nomme.',
     campaign_list_too_long: '{field} a plus de {max} entrées.',
     campaign_not_found: 'Cette campagne n’existe pas.',
     campaign_not_ready: 'Ce n’est pas possible tant que la campagne est « {status} ».',

@@ -55,6 +55,8 @@ export interface CampaignValues {
   /** The config, or the patch as JSON. */
   text: string
   takeover: boolean
+  /** Of a patch: nobody can ask for it where it does not fit somewhere. */
+  unfitRefuses: boolean
   /** The version that is carried, where one is. */
   version: { fleetConfigId: string; number: number } | null
   lines: string
@@ -88,6 +90,7 @@ export const emptyValues = (): CampaignValues => ({
   kind: 'text',
   text: '',
   takeover: false,
+  unfitRefuses: false,
   version: null,
   lines: '',
   ids: [],
@@ -110,6 +113,7 @@ export function toValues(of: CampaignRecord): CampaignValues {
     kind: change.kind ?? 'text',
     text: textOf(change),
     takeover: change.kind !== 'patch' && change.takeover === true,
+    unfitRefuses: change.kind === 'patch' && change.where_unfit === 'refuse',
     version:
       change.kind === 'version' ? { fleetConfigId: change.fleet_config_id, number: change.number } : null,
     lines: linesOf(scope.selector),
@@ -238,11 +242,12 @@ function scopeOf(values: CampaignValues, reader: Reader): CampaignScope {
 }
 
 function changeOf(values: CampaignValues, reader: Reader): CampaignCreateRequest['change'] {
-  const { kind, text, takeover, version } = values
+  const { kind, text, takeover, unfitRefuses, version } = values
   if (kind === 'version' && version !== null)
     return { kind, fleet_config_id: version.fleetConfigId, number: version.number, takeover }
   if (reader.text('change', text) === '') return { kind: 'text' }
-  if (kind === 'patch') return { kind, patch: reader.json('change', text) }
+  if (kind === 'patch')
+    return { kind, patch: reader.json('change', text), ...(unfitRefuses ? { where_unfit: 'refuse' } : {}) }
   return { kind: 'text', yaml: text, takeover }
 }
 

@@ -72,6 +72,9 @@ export function ChangeField({ of: { values, set, errorOf } }: { of: CampaignForm
           isMono
           rows={18}
         />
+        <Checkbox value={values.unfitRefuses} onValue={(unfitRefuses) => set({ unfitRefuses })}>
+          {words.unfitRefuses}
+        </Checkbox>
       </div>
     )
   return (

@@ -137,6 +137,16 @@ function GroupVariables({ of: { variables } }: { of: CampaignGroup }) {
   )
 }
 
+/** Places that are called like a renamed component, and stay: somebody has to look at them. */
+function OtherMatches({ of: { other_matches: places = [] } }: { of: CampaignGroup }) {
+  if (places.length === 0) return null
+  return (
+    <p class="warn">
+      {say(campaignTexts).otherMatches} <code>{places.join(', ')}</code>
+    </p>
+  )
+}
+
 /** What changes: one diff for all workloads that change in the same way. */
 export function PlanGroups({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) {
   const words = say(campaignTexts)
@@ -161,6 +171,7 @@ export function PlanGroups({ of, plan }: { of: CampaignRecord; plan: CampaignPla
                 </p>
                 <GroupRisk of={group} />
                 <GroupVariables of={group} />
+                <OtherMatches of={group} />
                 <DiffText of={group.diff} />
               </div>
             ))}

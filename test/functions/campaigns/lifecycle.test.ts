@@ -480,6 +480,48 @@ describe('a campaign', () => {
   })
 })
 
+describe('a patch that does not fit everywhere', () => {
+  const change = {
+    kind: 'patch',
+    patch: { rename_component: [{ category: 'exporters', from: 'debug/core', to: 'debug/main' }] },
+  }
+  const withCore = configYaml(1)
+    .replace('debug:', 'debug/core:')
+    .replace('[debug]', '[debug/core]')
+    .replace(
+      'exporters:',
+      'processors:\n  attributes:\n    actions:\n      - key: debug/core\n        action: delete\nexporters:',
+    )
+
+  beforeEach(async () => {
+    await pushConfig(ctx.fleet, agents[0]!.workloadId, withCore)
+    agents[0]!.apply()
+    await ctx.advance(300)
+  })
+
+  it('leaves those out that it does not fit, with why, and names what is called like what it renames', async () => {
+    const id = await draft({ change })
+    expect((await plan(id)).plan).toMatchObject({ target_count: 1, refused: { patch_does_not_fit: 5 } })
+    const refused = (await targets(id)).find(({ verdict }) => verdict === 'refused')
+    expect(refused).toMatchObject({
+      reason: 'patch_does_not_fit',
+      title: expect.stringContaining('debug/core'),
+    })
+    const [group] = (await call('GET', `/${id}/groups`)).json as CampaignGroup[]
+    expect(group!.other_matches).toEqual([expect.stringMatching(/^processors::attributes::/)])
+  })
+
+  it('can be asked for by nobody where it says so', async () => {
+    const id = await draft({ change: { ...change, where_unfit: 'refuse' } })
+    const { plan_hash, change: kept } = await plan(id)
+    expect(kept).toMatchObject({ where_unfit: 'refuse' })
+    expect(await call('POST', `/${id}/request`, { plan_hash })).toMatchObject({
+      status: 409,
+      json: { code: 'campaign_patch_unfit', count: 5 },
+    })
+  })
+})
+
 describe('a version of a fleet config', () => {
   const templated = configYaml(1).replace('127.0.0.1:1', `\${muster:site}:1`)
 

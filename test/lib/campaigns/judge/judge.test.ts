@@ -16,7 +16,7 @@ const BASE = configHash('the base')
 const RESULT = configHash('the result')
 const TEXT: JudgedChange['change'] = { kind: 'text', yaml: 'the result', hash: RESULT }
 const VERSION: JudgedChange['change'] = { kind: 'version', fleet_config_id: 'fc', number: 7 }
-const PATCH: JudgedChange['change'] = { kind: 'patch', patch: {} }
+const PATCH: JudgedChange['change'] = { kind: 'patch', patch: {}, hash: configHash('{}') }
 const NOW = new Date(FAKE_START)
 
 const workload = (more: Partial<Record<keyof Workload, unknown>> = {}): Workload =>
@@ -49,7 +49,7 @@ interface World {
   isGone?: boolean
   failedCheck?: string | null
   isBlocked?: boolean
-  fits?: boolean
+  unfit?: 'patch_base_invalid' | 'patch_does_not_fit' | 'patch_mismatch'
   /** How many of the first calls of the config workers find them busy. */
   busy?: number
 }
@@ -86,7 +86,10 @@ function partsOf(world: World = {}) {
       }),
     patch: (text: string) =>
       work('patch', () => ({
-        patching: world.fits === false ? { ok: false } : { ok: true, text: `${text}, patched` },
+        patching:
+          world.unfit === undefined
+            ? { ok: true, text: `${text}, patched`, otherMatches: [] }
+            : { ok: false, problem: { code: world.unfit, message: `it is ${world.unfit}` } },
       })),
     validate: () =>
       work('validate', () => ({
@@ -217,7 +220,7 @@ describe('a version of a fleet config', () => {
     })
     expect(await judge({ under: 'fc', variables: null }, {}, VERSION)).toMatchObject({
       verdict: 'refused',
-      reason: 'base_content_gone',
+      reason: 'version_gone',
     })
   })
 
@@ -244,7 +247,12 @@ describe('a patch', () => {
     const after = configHash('the base, patched')
     expect(await judge({}, {}, PATCH)).toMatchObject({ verdict: 'changes', result: { hash: after } })
     expect(await judge({ texts: {} }, {}, PATCH)).toMatchObject({ reason: 'base_content_gone' })
-    expect(await judge({ fits: false }, {}, PATCH)).toMatchObject({ reason: 'patch_does_not_fit' })
+    for (const unfit of ['patch_base_invalid', 'patch_does_not_fit', 'patch_mismatch'] as const)
+      expect(await judge({ unfit }, {}, PATCH)).toMatchObject({
+        verdict: 'refused',
+        reason: unfit,
+        detail: `it is ${unfit}`,
+      })
   })
 })
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { openScope } from '../../../../lib/campaigns/judge/scope.ts'
 
 type Parts = Parameters<typeof openScope>[0]
-type Campaign = Parameters<typeof openScope>[1]
+type CampaignScope = Parameters<typeof openScope>[1]
 type Workload = Parameters<ReturnType<typeof openScope>>[0]
 
 const workload = (id: string, tier: string) =>
@@ -23,11 +23,11 @@ const parts = {
     membershipOf: ({ id }: Workload) => ({ configId: id === 'web' ? 'fc' : null, rivals: [] }),
   },
 } as unknown as Parts
-const TEXT: Campaign['change'] = { kind: 'text', yaml: 'a: b', hash: 'h' }
-const VERSION: Campaign['change'] = { kind: 'version', fleet_config_id: 'fc', number: 7 }
+const TEXT = null
+const VERSION = 'fc'
 const tier = (value: string) => ({ match_labels: { 'muster/tier': value } })
 
-it.each<[string, Campaign['scope'], Campaign['change'], string, string]>([
+it.each<[string, CampaignScope, string | null, string, string]>([
   ['a selector', { selector: tier('web') }, TEXT, 'selected', 'not'],
   ['named workloads', { workload_ids: ['edge'] }, TEXT, 'not', 'selected'],
   ['both', { selector: tier('web'), workload_ids: ['edge'] }, TEXT, 'selected', 'selected'],
@@ -42,7 +42,7 @@ it.each<[string, Campaign['scope'], Campaign['change'], string, string]>([
     'selected',
     'excluded',
   ],
-])('a campaign means %s', (_, scope, change, web, edge) => {
-  const scopeOf = openScope(parts, { scope, change })
+])('a campaign means %s', (_, scope, fleetConfigId, web, edge) => {
+  const scopeOf = openScope(parts, scope, fleetConfigId)
   expect([WEB, EDGE].map(scopeOf)).toEqual([web, edge])
 })
