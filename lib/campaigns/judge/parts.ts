@@ -2,6 +2,7 @@ import type { ApprovalParts } from '../../changes/approval-parts.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import type { Log } from '../../log.ts'
 import { configHash } from '../../model/config-hash.ts'
+import { sortedJson } from '../../model/sorted-json.ts'
 import type { ChangeReach } from '../../selectors/within-scope.ts'
 
 /** What campaigns work with. */
@@ -15,8 +16,11 @@ export interface CampaignParts extends ApprovalParts {
 
 /**
  * Hash the config policy of the server. What was approved while another policy was in force is not started any further.
+ * Three settings stand first, as when there were no others, so that what is under way goes on after an upgrade; any
+ * other setting is hashed without being named here.
  */
-export const hashPolicy = (policy: CampaignParts['config']['policy']): string =>
-  configHash(
-    JSON.stringify([...[policy.otlpAllowlist, policy.criticalExporters, policy.requiredResourceAttributes]]),
-  )
+export function hashPolicy(policy: CampaignParts['config']['policy']): string {
+  const { otlpAllowlist, criticalExporters, requiredResourceAttributes, ...more } = policy
+  const first = [otlpAllowlist, criticalExporters, requiredResourceAttributes]
+  return configHash(JSON.stringify(Object.keys(more).length === 0 ? first : [...first, sortedJson(more)]))
+}

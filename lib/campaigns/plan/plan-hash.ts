@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import type { ApprovalPolicy } from '../../model/approval-policy.ts'
+import { sortedJson } from '../../model/sorted-json.ts'
 import type { CampaignRules } from '../../store/campaigns.ts'
 import { inTurns, sortInTurns } from '../../turns.ts'
 import type { CampaignVerdict } from '../../wire/campaigns.ts'
@@ -20,15 +22,12 @@ export async function hashPlan(bound: {
   changeHash: string
   rules: CampaignRules
   policyHash: string
+  /** The approval policy in force when the plan was made. */
+  approvalPolicy: ApprovalPolicy
   targets: readonly BoundTarget[]
 }): Promise<string> {
-  const { waves, limits, maxInFlight, catchUpSeconds, windows, retryQuarantined } = bound.rules
-  const head = JSON.stringify([
-    'muster-campaign-plan.v1',
-    bound.changeHash,
-    ...[waves, limits, maxInFlight, catchUpSeconds, windows, retryQuarantined],
-    bound.policyHash,
-  ])
+  const { changeHash, rules, policyHash, approvalPolicy } = bound
+  const head = sortedJson(['muster-campaign-plan.v2', changeHash, rules, policyHash, approvalPolicy])
   // The SHA-256 of one JSON list, the last item of which is the list of the targets, piece by piece.
   const hash = createHash('sha256').update(`${head.slice(0, -1)},[`)
   const targets = await sortInTurns(bound.targets, PLAN_TURN, (a, b) =>

@@ -1,5 +1,7 @@
+import { readApprovalPolicy } from '../../changes/approval-policy.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { placeOf } from '../../model/places.ts'
+import { sortedJson } from '../../model/sorted-json.ts'
 import { isSelected, toSelectable } from '../../selectors/selector.ts'
 import { replaceCampaignTargets, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { keepPlan, type StoredCampaign } from '../../store/campaigns.ts'
@@ -98,10 +100,12 @@ export class CampaignPlanner {
     const waves = wavesFor(campaign.rules.waves, hasProduction)
     const targets = await toTargets(campaign, planned, waves)
     const policyHash = hashPolicy(config.policy)
+    const { policy } = await readApprovalPolicy(db, clock.now())
     const bound = {
-      changeHash: JSON.stringify(campaign.change),
+      changeHash: sortedJson(campaign.change),
       rules: campaign.rules,
       policyHash,
+      approvalPolicy: policy,
       targets,
     }
     const planHash = await hashPlan(bound)

@@ -5,6 +5,7 @@ import { summarise } from '../../../lib/campaigns/plan/summary.ts'
 import { assignWaves, orderTargets } from '../../../lib/campaigns/plan/waves.ts'
 import { findDrifted } from '../../../lib/campaigns/run/find-halt.ts'
 import type { Workload } from '../../../lib/fleet/state/model.ts'
+import { DEFAULT_APPROVAL_POLICY } from '../../../lib/model/approval-policy.ts'
 import type { StoredCampaignTarget } from '../../../lib/store/campaign-targets.ts'
 import { storeContents } from '../../../lib/store/config-contents.ts'
 import type { Db } from '../../../lib/store/db.ts'
@@ -57,7 +58,17 @@ describe('a campaign of many targets leaves other work its turns', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['when they are put in order', () => orderTargets('c1', targets)],
     ['when they are given waves', () => assignWaves(targets, [{ percentage: 100 }, {}], () => true)],
-    ['when the plan is hashed', () => hashPlan({ changeHash: 'c', rules, policyHash: 'p', targets })],
+    [
+      'when the plan is hashed',
+      () =>
+        hashPlan({
+          changeHash: 'c',
+          rules,
+          policyHash: 'p',
+          approvalPolicy: DEFAULT_APPROVAL_POLICY,
+          targets,
+        }),
+    ],
     [
       'when the plan is counted',
       () => summarise([{}], targets, () => workload as unknown as Workload, new Date(0)),
