@@ -97,6 +97,7 @@ export async function createCampaign(
     startedBy: null,
     startedById: null,
     startedAt: null,
+    rollBackStartedAt: null,
     endedAt: null,
     createdAt: now,
     updatedAt: now,
@@ -226,7 +227,8 @@ export const abortCampaign = (parts: CampaignParts, decision: Decision): Promise
  */
 export async function rollBackCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
   return take(parts, decision, 'roll-back', async (tx, before) => {
-    const ageMs = parts.clock.now().getTime() - (before.startedAt?.getTime() ?? 0)
+    const now = parts.clock.now()
+    const ageMs = now.getTime() - (before.startedAt?.getTime() ?? 0)
     if (ageMs > ROLL_BACK_DAYS * DAY_MS) return { ok: false, code: 'campaign-too-old' }
     const { change } = before
     if (change.kind === 'version') {
@@ -235,6 +237,7 @@ export async function rollBackCampaign(parts: CampaignParts, decision: Decision)
     }
     return {
       status: 'rolling_back',
+      rollBackStartedAt: now,
       closedBy: decision.actor.email,
       closedById: decision.actor.userId,
       endedAt: null,

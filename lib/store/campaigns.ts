@@ -72,6 +72,8 @@ export interface StoredCampaign {
   startedBy: string | null
   startedById: string | null
   startedAt: Date | null
+  /** Since when it is rolled back; null for one that never was. */
+  rollBackStartedAt: Date | null
   endedAt: Date | null
   createdAt: Date
   updatedAt: Date
@@ -81,7 +83,8 @@ const COLUMNS = `id, name, description, status, edition, change, scope, rules, p
   policy_hash as "policyHash", wave, wave_ended_at as "waveEndedAt", halt, raised, created_by as "createdBy",
   requested_by as "requestedBy", requested_by_id as "requestedById", requested_at as "requestedAt",
   request_comment as "requestComment", approvals, closed_by as "closedBy", closed_by_id as "closedById", close_comment as "closeComment",
-  started_by as "startedBy", started_by_id as "startedById", started_at as "startedAt", ended_at as "endedAt", created_at as "createdAt",
+  started_by as "startedBy", started_by_id as "startedById", started_at as "startedAt",
+  roll_back_started_at as "rollBackStartedAt", ended_at as "endedAt", created_at as "createdAt",
   updated_at as "updatedAt"`
 
 /** Add a draft. */
@@ -221,6 +224,7 @@ export type CampaignMove = Partial<
     | 'startedBy'
     | 'startedById'
     | 'startedAt'
+    | 'rollBackStartedAt'
     | 'endedAt'
   >
 > & { status: CampaignStatus }
@@ -245,6 +249,7 @@ const MOVED: MovedColumns<CampaignMove> = {
   startedBy: { column: 'started_by' },
   startedById: { column: 'started_by_id' },
   startedAt: { column: 'started_at' },
+  rollBackStartedAt: { column: 'roll_back_started_at' },
   endedAt: { column: 'ended_at' },
 }
 

@@ -10,6 +10,14 @@ import type { CampaignRun } from './run.ts'
 import { sideBySide } from './side-by-side.ts'
 import { writeAllEnd, writeEnds, writeMove } from './write.ts'
 
+/**
+ * For how long who is away is waited for at least, whatever the campaign says of those that were away when they were to
+ * be changed: as long as for the answer of one that was started.
+ */
+const PATIENCE_MIN_MS = 10 * 60_000
+const patienceMs = ({ rules }: Pick<StoredCampaign, 'rules'>): number =>
+  Math.max(rules.catchUpSeconds * 1_000, PATIENCE_MIN_MS)
+
 /** Pushes that are committed side by side. */
 const SIDE_BY_SIDE = 4
 
@@ -79,8 +87,8 @@ async function takeBack(
   const ends: CampaignTargetEnd[] = []
   const byItself: CampaignTargetEnd[] = []
   let startedCount = 0
-  const triedMs = clock.now().getTime() - campaign.updatedAt.getTime()
-  const isGivenUp = triedMs > campaign.rules.catchUpSeconds * 1_000
+  const since = campaign.rollBackStartedAt ?? campaign.updatedAt
+  const isGivenUp = clock.now().getTime() - since.getTime() > patienceMs(campaign)
   await sideBySide(targets, SIDE_BY_SIDE, async (target) => {
     const outcome = await takeOneBack(parts, campaign, target)
     const end = noteBack(run, target, outcome, { isGivenUp, nowMs: clock.monotonicMs() })

@@ -604,6 +604,25 @@ describe('a campaign that is taken back', () => {
     expect((await record(id)).status).toBe(then)
   })
 
+  it('waits for who is away for ten minutes, also where it did not wait for anybody on its way', async () => {
+    const id = await start({ waves: [{}], catch_up_seconds: 0 })
+    await work()
+    applyAll()
+    for (let n = 0; n < 4; n++) await work(300)
+    leave(agents[1]!)
+    await ctx.advance(300)
+    expect((await call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    await work()
+    await work(60_000)
+    expect((await record(id)).counts['rollback_failed']).toBeUndefined()
+    agents[1] = fakeAgent(ctx.fleet, { host: 'vm-2', uid: agents[1]!.uid })
+    await work(6_000)
+    await work(6_000)
+    for (const agent of agents) agent.apply()
+    for (let n = 0; n < 4; n++) await work(300)
+    expect(await record(id)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 6 } })
+  })
+
   it.each(['pause', 'abort'])(
     'takes back what was started, and starts nothing else, also after this: %s',
     async (step) => {
