@@ -237,8 +237,11 @@ export class CampaignJudge {
       const { rendering } = answer
       if (rendering.ok)
         return {
-          ...{ ok: true, hash: configHash(rendering.text), text: rendering.text },
-          ...{ values, otherMatches: [] },
+          ok: true,
+          hash: configHash(rendering.text),
+          text: rendering.text,
+          values,
+          otherMatches: [],
         } as const
       const { code, variable } = rendering.problem
       const reason = code === 'variable_missing' || code === 'variable_invalid' ? code : ('invalid' as const)

@@ -145,7 +145,7 @@ describe('a workload that a change is meant for', () => {
       baseHash: BASE,
       isProduction: false,
       required: ['otlp'],
-      result: { ok: true, hash: RESULT, text: 'the result', values: {} },
+      result: { ok: true, hash: RESULT, text: 'the result', values: {}, otherMatches: [] },
     })
   })
 
