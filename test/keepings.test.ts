@@ -395,6 +395,10 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'waits for the owner beyond 500 reports, and then says all of it at once',
     ],
   },
+  'lib/links/front-endings.ts FrontEndings.#waiting': {
+    bound: 'ENDINGS_MAX agents; the oldest are given up first',
+    reachedBy: ['lib/links/endings.test.ts', 'is kept of so many agents, and the oldest are given up first'],
+  },
   'lib/links/front-offers.ts FrontOffers.#generations': {
     bound:
       'WORKLOADS_MAX, then the one that was offered something longest ago is forgotten; none of an earlier link',

@@ -257,6 +257,14 @@ export class Fleet implements FleetPort {
     if (!this.#isStopped) this.#receiver.connectionClosed(connection, options)
   }
 
+  /**
+   * An agent had said goodbye at this place, or its socket there had ended, and a front tells of it late. It counts
+   * unless the agent was heard of elsewhere since.
+   */
+  hasLeft(uid: string, place: string, isGoodbye: boolean): void {
+    if (!this.#isStopped) this.#receiver.hasLeft(uid, place, isGoodbye)
+  }
+
   /** Take an agent's effective config, which the front that it is connected to has read and stored. */
   effectiveConfigRead(uid: string, form: EffectiveForm): void {
     const instance = this.state.instances.get(uid)

@@ -16,7 +16,9 @@ export const REPORT_BYTES_MAX = 524_288
  * - report: a message of an agent without its effective config; `isCaughtUp` says that no message before it is missing
  * - poll: the message of an agent that polls, with the address that it came from and a digest of its body
  * - form: the effective config of an agent, which the front has read and stored; for an agent that polls `conn` is 0
- * - closed: a connection ended
+ * - closed: a connection ended (version 2; a connection without agents in later ones)
+ * - ended: these agents, uids separated by commas, have left this connection: by a goodbye, or because it ended. It is
+ *   said on each link until it is answered; a goodbye is first said by the report that it is
  * - not-sent: the offer with this number of its `tell` or `answer` did not reach its agent; for an agent that polls
  *   `conn` is 0
  * - seen: how many agents the front has, the XOR of their uids, and the uids of those whose beats the front answered,
@@ -30,6 +32,7 @@ export type FrontEntry =
   | ['poll', n: number, source: string, digest: string, message: string]
   | ['form', conn: number, uid: string, form: EffectiveForm]
   | ['closed', conn: number]
+  | ['ended', n: number, conn: number, uids: string, isGoodbye: boolean]
   | ['not-sent', conn: number, uid: string, hash: string, n: number]
   | ['seen', count: number, xor: string, beats: string]
   | ['bound', agents: string]
@@ -67,6 +70,8 @@ export interface LinkMessage extends Omit<ServerMessage, 'remoteConfig' | 'newIn
 
 /** The sending side of a link to the owner; the answers come to `FrontAgents.take`. */
 export interface LinkOut {
+  /** The version that both ends speak. */
+  readonly version: number
   send(entry: FrontEntry): void
 }
 
@@ -84,6 +89,7 @@ const SHAPES: Record<string, readonly string[]> = {
   poll: ['number', 'string', 'string', 'string'],
   form: ['number', 'string', 'object'],
   closed: ['number'],
+  ended: ['number', 'number', 'string', 'boolean'],
   'not-sent': ['number', 'string', 'string', 'number'],
   seen: ['number', 'string', 'string'],
   bound: ['string'],
@@ -95,7 +101,7 @@ const SHAPES: Record<string, readonly string[]> = {
   withdraw: ['number', 'string'],
   list: [],
 }
-const FRONT_KINDS = ['report', 'poll', 'form', 'closed', 'not-sent', 'seen', 'bound', 'counts']
+const FRONT_KINDS = ['report', 'poll', 'form', 'closed', 'ended', 'not-sent', 'seen', 'bound', 'counts']
 const BATCH_FIELDS = ['cell', 'epoch', 'atMs', 'entries']
 const OWNER_KINDS = ['answer', 'tell', 'drop', 'grant', 'withdraw', 'list']
 

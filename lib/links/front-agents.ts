@@ -15,9 +15,11 @@ import {
   REPORT_BYTES_MAX,
   xorOf,
 } from './frames.ts'
+import { FrontEndings } from './front-endings.ts'
 import { FrontOffers } from './front-offers.ts'
 import { FrontPolls, type PolledConfig } from './front-polls.ts'
 import { splitReport, withoutConfig } from './kept-report.ts'
+import { ENDED_SINCE } from './link-versions.ts'
 import type { OfferTexts } from './offer-texts.ts'
 import type { ReportedTexts } from './reported-texts.ts'
 
@@ -69,6 +71,7 @@ export class FrontAgents implements FleetPort {
   readonly #effective: EffectiveConfigs<Bound | PolledConfig>
   readonly #polls: FrontPolls
   readonly #offers: FrontOffers
+  readonly #endings = new FrontEndings()
   /** By the connection's id, and by uid. */
   readonly #connections = new Map<number, { connection: AgentConnection; agents: Map<string, Bound> }>()
   /** Agents of which the owner is to be told all that they have said. */
@@ -131,6 +134,8 @@ export class FrontAgents implements FleetPort {
     this.#offers.linked()
     this.#polls.linked()
     this.#unconfirmed.clear()
+    // First who has left: whoever is back since is told of afterwards.
+    this.#endings.sayAll(link)
     for (const bound of this.#all()) {
       Object.assign(bound, { isTold: false, isGranted: false, offered: null })
       this.#dirty.add(bound)
@@ -170,8 +175,7 @@ export class FrontAgents implements FleetPort {
     if (report.attributes !== null) bound.attributes = report.attributes
     bound.uidOnWire = report.uidOnWire.length === 16 ? bound.uidOnWire : report.uidOnWire
     const passedOn = withoutConfig(fields, REPORT_BYTES_MAX)
-    // A disconnect is reported even beyond the limit, because the agent is forgotten here right afterwards.
-    if (report.isDisconnect && this.#link !== null) this.#report(bound, passedOn)
+    if (report.isDisconnect) this.#sayGoodbye(bound, passedOn)
     else this.#forward(bound, passedOn)
     if (report.effectiveConfig !== null) this.#effective.take(bound, report.effectiveConfig)
     // It has disconnected or asks for another uid: there is nothing to tell the next owner.
@@ -187,10 +191,11 @@ export class FrontAgents implements FleetPort {
   connectionClosed(connection: AgentConnection, { isOurDoing = false } = {}): void {
     const held = this.#connections.get(connection.id)
     if (held === undefined) return
+    const uids = [...held.agents.keys()]
     for (const bound of held.agents.values()) this.#forget(bound)
     this.#connections.delete(connection.id)
     if (isOurDoing) this.#sayBoundSoon()
-    else this.#link?.send(['closed', connection.id])
+    else this.#sayEnded(connection.id, uids)
   }
 
   /** Take a batch from the owner. */
@@ -238,6 +243,7 @@ export class FrontAgents implements FleetPort {
   }
 
   #answered(n: number, message: LinkMessage | null): void {
+    this.#endings.confirmed(n)
     if (this.#polls.answered(n, message)) return
     const bound = this.#unconfirmed.get(n)
     this.#unconfirmed.delete(n)
@@ -292,6 +298,25 @@ export class FrontAgents implements FleetPort {
     bound.isTold = true
     const text = Buffer.from(message).toString('base64')
     this.#link!.send(['report', n, bound.connection.id, isCaughtUp, text, formOf(bound)])
+  }
+
+  /** An agent says goodbye: reported even beyond the limit, because the agent is forgotten here right afterwards. */
+  #sayGoodbye(bound: Bound, message: Uint8Array): void {
+    this.#counts.forwarded++
+    if (this.#link !== null) this.#report(bound, message)
+    else this.#lastN++
+    this.#endings.note(this.#lastN, { conn: bound.connection.id, uids: [bound.uid], isGoodbye: true })
+  }
+
+  #sayEnded(conn: number, uids: readonly string[]): void {
+    const isConfirmed = uids.length > 0 && (this.#link?.version ?? ENDED_SINCE) >= ENDED_SINCE
+    if (!isConfirmed) {
+      this.#link?.send(['closed', conn])
+      return
+    }
+    const n = ++this.#lastN
+    this.#endings.note(n, { conn, uids, isGoodbye: false })
+    this.#link?.send(['ended', n, conn, uids.join(','), false])
   }
 
   /** Report the marked agents, as far as there is room. */

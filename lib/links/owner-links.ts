@@ -69,6 +69,10 @@ class LinkConnection implements AgentConnection {
   readonly offered = new Map<string, number>()
   isClosed = false
 
+  get place(): string {
+    return placeOf(this.link.memberId, this.conn)
+  }
+
   constructor(id: number, conn: number, link: OwnerLink) {
     this.id = id
     this.conn = conn
@@ -269,6 +273,9 @@ export class OwnerLink {
         if (connection !== undefined) this.#end(connection, false)
         break
       }
+      case 'ended':
+        this.#ended(entry)
+        break
       case 'not-sent':
         this.#notSent(entry)
         break
@@ -286,6 +293,15 @@ export class OwnerLink {
       default:
         entry satisfies never
     }
+  }
+
+  /** Agents have left; the front says so on each link until it is answered. */
+  #ended([, n, conn, uids, isGoodbye]: FrontEntry & { 0: 'ended' }): void {
+    const connection = this.#connections.get(conn)
+    if (connection !== undefined && !isGoodbye) this.#end(connection, false)
+    const { fleet } = this.#links.parts
+    for (const uid of uids.split(',')) fleet.hasLeft(uid, placeOf(this.memberId, conn), isGoodbye)
+    this.push(['answer', n, null])
   }
 
   /** An offer has not reached its agent. Where another was made since, that one is on its way. */
@@ -433,6 +449,9 @@ export class OwnerLink {
     return connection
   }
 }
+
+/** A connection of a front, by a name that it has over all links of that front. */
+const placeOf = (memberId: string, conn: number): string => `${memberId}/${conn}`
 
 /** Whether a bare beat of this agent would change nothing at the owner. */
 function isUpToDate(instance: Instance): boolean {

@@ -8,6 +8,8 @@ export interface AgentConnection {
   /** Unique among the connections of both transports within the process. */
   readonly id: number
   readonly transport: 'ws' | 'http'
+  /** The name of a connection at a front, which stays the same when the link to that front is replaced. */
+  readonly place?: string
   /** Send one encoded frame. 'dropped' means that the peer will not see it. */
   send(frame: Uint8Array): 'sent' | 'buffered' | 'dropped'
   /** Send a message to an agent, where the connection makes the frame itself (a link to a front); see `tellAgent`. */

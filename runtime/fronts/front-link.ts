@@ -136,7 +136,7 @@ export class FrontLink {
   }
 
   #use(socket: WebSocket, owner: Owner): void {
-    const { clock, timers, onChange, onSilent, log } = this.#parts
+    const { versions = LINK_VERSIONS, clock, timers, onChange, onSilent, log } = this.#parts
     const agents = this.#parts.agents()
     const { epoch } = owner
     this.#socket = socket
@@ -154,7 +154,8 @@ export class FrontLink {
         else socket.send(text)
       },
     })
-    const out = { send: (entry: FrontEntry) => writer.push(entry) }
+    const version = spokenWith(versions, owner.linkVersion)!
+    const out = { version, send: (entry: FrontEntry) => writer.push(entry) }
     socket.on('message', (data: RawData) => {
       // What had arrived before the cut is still given out.
       if (this.#isCut) return

@@ -132,11 +132,11 @@ export class ConfigReports {
     })
   }
 
-  /** An instance's connection ended without a goodbye, and not by muster: note a loss if an offer was under way. */
-  lost(instance: Instance): void {
+  /** An instance's connection ended without a goodbye, and not by muster: note a loss if an offer was under way on it. */
+  lost(instance: Instance, connectionId: number | null): void {
     const followed = assignmentOf(instance)
     const target = followed?.targets.get(instance.uid)
-    if (followed === null || target === undefined || !isUnderWay(instance, followed)) return
+    if (followed === null || target === undefined || !isUnderWay(instance, followed, connectionId)) return
     if (target.state === 'cannot_report') this.#lostUnheard(instance, followed, target)
     // One that had failed is offered the config again where it was pushed again.
     const isKept = isQuarantined(instance.workload!, followed.push.hash, instance.uid)
@@ -258,11 +258,11 @@ function wasSentSince({ offer }: Instance, { push }: FollowedPush, sinceMs: numb
 }
 
 /** Was the push's config sent on the instance's present connection, or does the instance report to be applying it? */
-function isUnderWay(instance: Instance, { push }: FollowedPush): boolean {
+function isUnderWay(instance: Instance, { push }: FollowedPush, connectionId: number | null): boolean {
   if (standsTo(instance, push.hash) === 'applying') return true
-  const { offer, connection } = instance
+  const { offer } = instance
   if (offer === null || offer.generation !== push.generation || offer.ended !== null) return false
-  return offer.lastSentAtMs !== null && offer.lastSentOn === connection?.id
+  return offer.lastSentAtMs !== null && offer.lastSentOn === connectionId
 }
 
 /**

@@ -62,6 +62,7 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     unasked: null,
     awaySinceMs: null,
     hasDeparted: false,
+    cutOff: null,
     departedOn: null,
   }
 }

@@ -71,7 +71,7 @@ export class Presence {
 
   /** The agent restarted while its connection stayed open: what it was applying was lost with its process. */
   startedAnew(instance: Instance): void {
-    this.#reports.lost(instance)
+    this.#reports.lost(instance, instance.connection?.id ?? null)
     forgetOfferConnection(instance)
     this.#reports.returned(instance)
   }
@@ -174,12 +174,14 @@ export class Presence {
     this.#parts.state.httpInstances.delete(instance)
     this.#parts.state.unknownReported.delete(instance)
     interruptComponentWait(this.#parts.state, instance)
-    if (how === 'lost') this.#reports.lost(instance)
+    if (how === 'lost') this.#reports.lost(instance, connection.id)
     instance.connection = null
     instance.rival = null
     instance.evictedConnectionId = null
     instance.awaySinceMs = this.#parts.deps.clock.monotonicMs()
     instance.hasDeparted = how === 'goodbye'
+    const { id, place } = connection
+    instance.cutOff = how === 'dropped-by-us' && place !== undefined ? { id, place } : null
     this.#parts.state.away.add(instance)
     this.endDescriptionWait(instance)
     // There is nothing to remember of an instance that never described itself.
@@ -189,6 +191,15 @@ export class Presence {
     instance.isAnnounced = false
     if (how === 'goodbye') this.#reports.gone(instance)
     this.uncount(instance, workload)
+  }
+
+  /** An agent that is away had said goodbye, or its socket had ended, before muster lost the link to its front. */
+  hadLeft(instance: Instance, isGoodbye: boolean): void {
+    const connectionId = instance.cutOff?.id ?? null
+    instance.cutOff = null
+    instance.hasDeparted = isGoodbye
+    if (isGoodbye) this.#reports.gone(instance)
+    else this.#reports.lost(instance, connectionId)
   }
 
   /** After the start of this process every workload has a grace; one with a slow poller has a longer one. */

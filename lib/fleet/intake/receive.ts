@@ -3,6 +3,7 @@ import type { AboutReport, AgentConnection } from '../../opamp/fleet-port.ts'
 import { type AgentReport, askedBy, type ServerMessage } from '../../opamp/report.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
 import { notePoll } from '../decide/poll-rhythm.ts'
+import { AGENT_LIMITS } from '../state/agent-limits.ts'
 import { beginOffer } from '../state/begin-offer.ts'
 import type { ComponentLists } from '../state/component-lists.ts'
 import type { Instance } from '../state/model.ts'
@@ -84,6 +85,15 @@ export class Receiver {
     this.#parts.state.byConnection.delete(connection.id)
   }
 
+  /** See `Fleet.hasLeft`. */
+  hasLeft(uid: string, place: string, isGoodbye: boolean): void {
+    const instance = this.#parts.state.instances.get(uid)
+    if (instance?.connection === null && instance.cutOff?.place === place)
+      this.#presence.hadLeft(instance, isGoodbye)
+    // A former owner had it. Of its socket's end this one has nothing to count.
+    if (instance === undefined && isGoodbye) this.#addDeparted(uid)
+  }
+
   receive(connection: AgentConnection, report: AgentReport, about: AboutReport): Taken {
     this.messageCount++
     const known = this.#parts.state.instances.get(report.uid)
@@ -95,7 +105,7 @@ export class Receiver {
       return plain({ capabilities: OUR_CAPABILITIES })
     const noRoom = this.#room.check(known, connection, report)
     if (noRoom !== null) return plain(noRoom)
-    const instance = known ?? this.#addInstance(report)
+    const instance = known ?? this.#addInstance(report.uid, report.uidOnWire)
     const duplicate = this.#checkRival(instance, connection, report)
     if (duplicate !== null) return plain(duplicate)
     const wasLive = instance.workload?.live.has(instance) ?? false
@@ -149,17 +159,22 @@ export class Receiver {
     return this.#parts.deps.clock.monotonicMs() - awaySinceMs < ECHO_MS
   }
 
-  #addInstance(report: AgentReport): Instance {
+  /** An agent that is stored, and was not heard of since this process decides, had said goodbye before. */
+  #addDeparted(uid: string): void {
+    const { deps, state } = this.#parts
+    if (!state.homes.has(uid) || state.instances.size >= AGENT_LIMITS.inAll) return
+    const instance = this.#addInstance(uid, Buffer.from(uid, 'hex'))
+    instance.awaySinceMs = deps.clock.monotonicMs()
+    state.away.add(instance)
+    this.#presence.hadLeft(instance, true)
+  }
+
+  #addInstance(uid: string, uidOnWire: Uint8Array): Instance {
     const nowMs = this.#parts.deps.clock.monotonicMs()
-    const instance = createInstance(
-      report.uid,
-      Uint8Array.from(report.uidOnWire),
-      this.#parts.deps.clock.now(),
-      nowMs,
-    )
-    this.#parts.state.instances.set(report.uid, instance)
-    instance.rhythm = this.#parts.state.takeRhythm(report.uid)
-    const home = this.#parts.state.workloads.get(this.#parts.state.homes.get(report.uid) ?? '')
+    const instance = createInstance(uid, Uint8Array.from(uidOnWire), this.#parts.deps.clock.now(), nowMs)
+    this.#parts.state.instances.set(uid, instance)
+    instance.rhythm = this.#parts.state.takeRhythm(uid)
+    const home = this.#parts.state.workloads.get(this.#parts.state.homes.get(uid) ?? '')
     if (home !== undefined) {
       instance.workload = home
       home.instances.add(instance)

@@ -147,6 +147,8 @@ export interface Instance {
   awaySinceMs: number | null
   /** It left with a goodbye. */
   hasDeparted: boolean
+  /** Its last connection, where muster ended that or lost the link to the front that has it; null otherwise. */
+  cutOff: Pick<AgentConnection, 'id' | 'place'> | null
   /** Id of the connection of its last goodbye. */
   departedOn: number | null
 }

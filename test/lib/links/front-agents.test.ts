@@ -38,7 +38,7 @@ function openFront(
     pollsMax: 50,
   })
   const said: FrontEntry[] = []
-  const link = { send: (entry: FrontEntry) => void said.push(entry) }
+  const link = { version: 2, send: (entry: FrontEntry) => void said.push(entry) }
   const told: ServerMessage[] = []
   const connectionOf = (id: number): AgentConnection => ({
     id,
@@ -315,7 +315,7 @@ describe('an offer whose text comes late', () => {
     say(1, 1, DESCRIBED)
     take(['tell', 1, uidOf(1), offerOf('old', 4), 1])
     agents.unlinked(link)
-    agents.linked({ send: link.send })
+    agents.linked({ ...link })
     await arrive('old')
     expect(told).toEqual([])
     expect(said.some(([kind]) => kind === 'not-sent')).toBe(false)
@@ -331,7 +331,7 @@ describe('an offer whose text comes late', () => {
     const answer = poll(1)
     take(['answer', said.findLast((entry) => entry[0] === 'poll')![1] as number, offerOf('old', 4)])
     agents.unlinked(link)
-    agents.linked({ send: link.send })
+    agents.linked({ ...link })
     await arrive('old')
     expect((await answer)?.remoteConfig).toBeUndefined()
     expect(said.some(([kind]) => kind === 'not-sent')).toBe(false)

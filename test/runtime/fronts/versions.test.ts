@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { LinkVersions } from '../../../lib/links/link-versions.ts'
+import { LINK_VERSIONS, type LinkVersions } from '../../../lib/links/link-versions.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { findPush } from '../../../lib/store/pushes.ts'
 import { type AgentWire, openWire } from '../../support/agent-wire.ts'
@@ -9,10 +9,12 @@ import { keyValues, type PlainMessage, uidBytes } from '../../support/opamp-mess
 import { offerOf } from '../../support/opamp-scene.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 
-// Processes of two builds, of which one follows the other or comes after a gap.
+// Processes of two builds, of which one follows the other or comes after a gap. A member of version 2 is told of closed
+// sockets without having to confirm it, and of a goodbye once; it never sees an `ended` entry. What was under way as a
+// link to it, or from it, ended is not told again: such an agent is away for a grace.
 
 const OLD: LinkVersions = { least: 2, newest: 2 }
-const NEXT: LinkVersions = { least: 2, newest: 3 }
+const NEXT = LINK_VERSIONS
 const FOREIGN: LinkVersions = { least: 4, newest: 4 }
 const CONFIG = 'receivers: {}\n'
 
@@ -98,6 +100,17 @@ const untilLive = (owner: TestMember, count: number) =>
     [...fleetOf(owner).state.workloads.values()].some(({ live }) => live.count === count),
   )
 
+/** Two agents leave the front, one with a goodbye and one without, and the owner is told of both. */
+async function leaveBoth(owner: TestMember, front: TestMember): Promise<void> {
+  const [polite, lost] = [await connect(front, 3), await connect(front, 4)]
+  await untilLive(owner, 4)
+  polite.send({ instanceUid: uidBytes(3), sequenceNum: 2, agentDisconnect: {} })
+  lost.cut()
+  await untilLive(owner, 2)
+  const byUid = (n: number) => fleetOf(owner).state.instances.get(Buffer.from(uidBytes(n)).toString('hex'))
+  expect([byUid(3)?.hasDeparted, byUid(4)?.hasDeparted]).toEqual([true, false])
+}
+
 describe('processes of two builds that follow each other', () => {
   it.each([
     ['the older one owns', OLD, NEXT],
@@ -115,6 +128,7 @@ describe('processes of two builds that follow each other', () => {
       const pushId = await pushTo(owner, CONFIG)
       await Promise.all(wires.map((wire, index) => apply(wire, index + 1, 2)))
       await untilApplied(database, pushId, 2)
+      await leaveBoth(owner, front)
 
       await owner.stop()
       await untilOwner(front)

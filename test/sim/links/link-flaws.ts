@@ -37,7 +37,11 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
   },
   'a front tells of closed connections nowhere, and the lists are never compared': {
     troubles: ['badHealth'],
-    flaw: { toOwner: lacking<FrontEntry>('closed', 'seen') },
+    flaw: { toOwner: lacking<FrontEntry>('closed', 'ended', 'seen') },
+  },
+  'a goodbye that was under way when a link ended is not told again': {
+    troubles: ['badHealth'],
+    flaw: { toOwner: lacking<FrontEntry>('ended') },
   },
   'the owner is not told whose beats the fronts have answered': {
     troubles: ['badHealth'],

@@ -3,6 +3,7 @@ import type { AgentConnection } from '../../../lib/opamp/fleet-port.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
 import type { SimAgent } from '../agents/sim-agent.ts'
 import { fateOf } from '../agents/sim-configs.ts'
+import { Goodbyes } from './goodbyes.ts'
 import type { LinkedWorld } from './linked-world.ts'
 import type { SimFront } from './sim-front.ts'
 
@@ -31,6 +32,7 @@ const isOverLink = (connection: AgentConnection | null | undefined): connection 
 
 /** What fronts and links promise beside what every world does. */
 export class LinkPromises {
+  readonly goodbyes: Goodbyes
   readonly #world: LinkedWorld
   /** What was sent to each agent, and how far it has received that. */
   readonly #sent = new Map<string, Sent[]>()
@@ -44,6 +46,7 @@ export class LinkPromises {
 
   constructor(world: LinkedWorld) {
     this.#world = world
+    this.goodbyes = new Goodbyes(world)
     const { offers } = world.promises
     const sent = offers.sent.bind(offers)
     offers.sent = (process, instance, offer, cause, about) => {

@@ -39,7 +39,7 @@ describe('a fleet of fronts and an owner, under every kind of trouble', () => {
   it('finds by comparing lists which closed connections it was never told of', {
     timeout: 120_000,
   }, async () => {
-    const flaw = { toOwner: lacking<FrontEntry>('closed') }
+    const flaw = { toOwner: lacking<FrontEntry>('closed', 'ended') }
     for (const seed of [1, 2, 3]) {
       const { problems } = await runLinkedSeed(seed, store(), { troubles: ['badHealth'], flaw })
       // What an agent does not survive is told by its closed connections: such a push may go on for as long as they are

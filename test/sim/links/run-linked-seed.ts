@@ -97,4 +97,12 @@ function planLinkTrouble(world: LinkedWorld, untilMs: number): void {
     }),
   )
   if (dice.chance(0.3)) world.delayMsMax = 1_500
+  // Agents say goodbye as the links break.
+  often(3, () => {
+    for (const wire of world.wires) time.after(dice.between(1, 30), () => wire.break())
+    const agent = dice.pick(world.agents)
+    world.trace(`${agent.uid} leaves as all links break`)
+    agent.stop()
+    time.after(dice.between(20_000, 60_000), () => agent.start())
+  })
 }

@@ -32,6 +32,8 @@ export interface SimFrontParts {
   owner(): Owner | null
   /** This front has answered a bare beat of this agent by itself. */
   absorbed(front: SimFront, uid: string): void
+  /** An agent has spoken to this front on a socket. */
+  heard(front: SimFront, report: AgentReport): void
   /** Connect to the owner; null where it does not answer. */
   dial(front: SimFront, owner: Owner): Promise<Wire | null>
 }
@@ -107,6 +109,7 @@ export class SimFront implements AgentsService {
     const { agents } = this
     return {
       receive: (connection: AgentConnection, report: AgentReport) => {
+        this.#parts.heard(this, report)
         const before = agents.counts.absorbed
         const answer = agents.receive(connection, report, { message: encodeReport(report) })
         if (agents.counts.absorbed > before) this.#parts.absorbed(this, report.uid)

@@ -1,0 +1,55 @@
+import type { AgentReport } from '../../../lib/opamp/report.ts'
+import type { LinkedWorld } from './linked-world.ts'
+import type { SimFront } from './sim-front.ts'
+
+const LOOK_MS = 1_000
+/** After so many looks in a row at which nothing hindered the front and the owner, the owner knows. */
+const LOOKS = 10
+
+/**
+ * Whoever said goodbye to a front is known by the owner to have left, soon after there is a link again; it is not away
+ * until its grace ends.
+ */
+export class Goodbyes {
+  readonly #world: LinkedWorld
+  /** By uid: to which front, and how often nothing hindered the two since. */
+  readonly #said = new Map<string, { front: SimFront; looks: number }>()
+
+  constructor(world: LinkedWorld) {
+    this.#world = world
+    this.#look()
+  }
+
+  heard(front: SimFront, { uid, isDisconnect }: AgentReport): void {
+    if (isDisconnect) this.#said.set(uid, { front, looks: 0 })
+    else this.#said.delete(uid)
+  }
+
+  #look(): void {
+    for (const [uid, said] of this.#said) {
+      if (said.front.isDead) {
+        this.#said.delete(uid)
+        continue
+      }
+      said.looks = this.#isHindered(said.front) ? 0 : said.looks + 1
+      if (said.looks >= LOOKS) this.#check(uid, said.front)
+    }
+    this.#world.time.after(LOOK_MS, () => this.#look())
+  }
+
+  #isHindered(front: SimFront): boolean {
+    const { time, wires } = this.#world
+    const service = this.#world.service()
+    const wire = wires.find(({ ends }) => ends.front === front.client && ends.owner === service?.client)
+    if (service === null || wire === undefined || !front.link.isUp) return true
+    const isStill = [front.client, service.client].some(({ pausedUntilMs }) => pausedUntilMs > time.nowMs)
+    return isStill || wire.stalledUntilMs > time.nowMs
+  }
+
+  #check(uid: string, front: SimFront): void {
+    this.#said.delete(uid)
+    const instance = this.#world.service()!.fleet.state.instances.get(uid)
+    if (instance === undefined || instance.connection !== null || instance.hasDeparted) return
+    this.#world.promises.report(`${uid} said goodbye to ${front.name}, and counts as away`)
+  }
+}
