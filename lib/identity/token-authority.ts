@@ -85,7 +85,7 @@ class StoredTokenAuthority implements TokenAuthority {
 
   forget(): void {
     this.#generation++
-    // The entries stay, marked as too old: reading a known token again must not count against the limit of its address.
+    // The entries stay, marked as too old, and are read again.
     for (const entry of this.#entries.values()) entry.readAtMs = Number.NEGATIVE_INFINITY
   }
 
@@ -94,18 +94,13 @@ class StoredTokenAuthority implements TokenAuthority {
     const hash = hashApiToken(token)
     const known = this.#entries.get(hash)
     if (known && clock.monotonicMs() - known.readAtMs < FRESH_MS) return known.row
-    if (known || this.#running.has(`${this.#generation} ${hash}`)) return this.#loadOnce(hash)
+    // Read before anything is counted: whoever tries unknown tokens keeps no known one out, from whatever address.
+    const row = await this.#loadOnce(hash)
+    if (row !== null || known) return row
     const begun = limit.begin(address, '')
     if (!begun.ok) return { retryAfterS: begun.retryAfterS }
-    let isKnown = true
-    try {
-      const row = await this.#loadOnce(hash)
-      isKnown = row !== null
-      return row
-    } finally {
-      if (isKnown) begun.attempt.cancel()
-      else begun.attempt.fail()
-    }
+    begun.attempt.fail()
+    return null
   }
 
   /** Concurrent requests with one token share a read. */

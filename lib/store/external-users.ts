@@ -87,11 +87,16 @@ const LINK_REQUEST = columns<keyof LinkRequest>({
 })
 const COLUMNS = LINK_REQUEST.select()
 
-/** Ask for a link; one that waits already is asked for again. */
+/**
+ * Ask for a link; one that waits already is asked for again. Where that is now about another user or e-mail, the request
+ * has another id: an answer to the former one finds none.
+ */
 export async function upsertLinkRequest(tx: Db, request: LinkRequest): Promise<void> {
   await tx.execute(
     `insert into link_requests (${LINK_REQUEST.names}) values (${LINK_REQUEST.places})
-     on conflict (issuer, subject) do update set ${LINK_REQUEST.replaced('userId', 'email', 'requestedAt')}`,
+     on conflict (issuer, subject) do update set ${LINK_REQUEST.replaced('userId', 'email', 'requestedAt')},
+       id = case when (link_requests.user_id, link_requests.email) = (excluded.user_id, excluded.email)
+         then link_requests.id else excluded.id end`,
     LINK_REQUEST.valuesOf(request),
   )
 }

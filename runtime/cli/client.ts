@@ -13,6 +13,7 @@ import { status } from './commands/status.ts'
 import { validate } from './commands/validate.ts'
 import { CommandFailure, EXIT, WrongArguments } from './exit-codes.ts'
 import { CLIENT_COMMANDS, type ClientCommand, isClientCommand } from './names.ts'
+import { toLines } from './output.ts'
 
 /** Every command of the client by its name. */
 export const COMMANDS: Readonly<Record<ClientCommand, ClientCommandSpec>> = {
@@ -42,7 +43,7 @@ export async function runClient(args: readonly string[], io: ClientIo): Promise<
     return await spec.run(readArguments(rest, spec), io)
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error
-    io.error(`muster ${name}: ${error.message}\n`)
+    io.error(`${toLines(`muster ${name}: ${error.message}`)}\n`)
     if (error instanceof WrongArguments) io.error(`See muster ${name} --help.\n`)
     return error.exitCode
   }

@@ -18,13 +18,23 @@ export const toLine = (text: string): string =>
   redactSecrets(text)
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
     .replace(/^( *):(?=:)/, '$1: ')
-    .replaceAll('##[', '## [')
+    .replaceAll(/##(?=\w*\[)/g, '## ')
+
+/** The same of several lines, none of which begins at the margin but the first. */
+export const toLines = (text: string): string =>
+  text
+    .split(/\n(?= {2})/)
+    .map(toLine)
+    .join('\n')
 
 /** Print one line. */
 export const printLine = (io: ClientIo, text: string): void => io.out(`${toLine(text)}\n`)
 
-/** Characters that JSON does not escape inside a string and that a terminal may act on. */
-const OBEYED = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu
+/**
+ * Characters that JSON does not escape inside a string and that a terminal may act on, and the second sign of what the
+ * reader of a log may take for a command to it.
+ */
+const OBEYED = /(?<=#)#(?=\w*\[)|[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu
 const escapeUnits = (text: string): string =>
   text.replaceAll(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 

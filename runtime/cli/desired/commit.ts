@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process'
+import { lstat, realpath } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Environment } from '../../config.ts'
 import type { Arguments } from '../command.ts'
@@ -37,17 +39,65 @@ export async function readCommit(folder: string, args: Arguments, env: Environme
 
 /** What Git says of the newest commit and, where it is a merge, of the commits that it brought. */
 async function askGit(folder: string, env: Environment): Promise<Pick<Commit, 'sha' | 'authors'>> {
-  const options = { env: { PATH: env['PATH'], HOME: env['HOME'] }, timeout: 10_000 }
-  const format = '--format=%H%n%an <%ae>%n%cn <%ce>%n%(trailers:key=Co-authored-by,valueonly)%x00'
-  const log = async (...commits: string[]) => {
-    const { stdout } = await run('git', ['-C', folder, 'log', `-${AUTHORS_MAX}`, format, ...commits], options)
-    const told = stdout.split('\0').map((text) => text.trim().split('\n'))
+  const nothing = { sha: '', authors: [] }
+  const checkout = await findCheckout(folder)
+  if (checkout === null) return nothing
+  const list = async (...commits: string[]) => {
+    const asked = [
+      '-C',
+      checkout,
+      ...HARMLESS,
+      'rev-list',
+      `--max-count=${AUTHORS_MAX}`,
+      FORMAT,
+      ...commits,
+      '--',
+    ]
+    const { stdout } = await run('git', asked, {
+      env: { PATH: env['PATH'], HOME: env['HOME'], ...WITHOUT_HELPERS },
+      timeout: 10_000,
+      killSignal: 'SIGKILL',
+      maxBuffer: 16_777_216,
+    })
+    // Each commit comes after a line that begins with "commit".
+    const told = stdout.split('\0').map((text) => text.trim().split('\n').slice(1))
     return { sha: told[0]?.[0] ?? '', authors: told.flatMap(([, ...names]) => names) }
   }
   try {
-    return await log('HEAD^1..HEAD')
+    return await list('HEAD^1..HEAD')
   } catch {
     // A first commit has none before it, nor has the only one that a pipeline fetched.
-    return await log('-1', 'HEAD').catch(() => ({ sha: '', authors: [] }))
+    return await list('--max-count=1', 'HEAD').catch(() => nothing)
   }
+}
+
+const FORMAT = '--format=%H%n%an <%ae>%n%cn <%ce>%n%(trailers:key=Co-authored-by,valueonly)%x00'
+
+/** Whatever the settings of a repository can make Git run, switched off. */
+const HARMLESS = [
+  'safe.bareRepository=explicit',
+  'core.fsmonitor=false',
+  'core.hooksPath=/dev/null',
+  'core.pager=cat',
+  'core.sshCommand=false',
+  'core.askPass=false',
+  'credential.helper=',
+  'diff.external=',
+  'log.showSignature=false',
+  'gpg.program=false',
+  'protocol.allow=never',
+].flatMap((setting) => ['-c', setting])
+
+/** Commits are only read: nothing is fetched, asked for or written meanwhile. */
+const WITHOUT_HELPERS = { GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' }
+
+/**
+ * The folder with `.git` that a folder lies in; null where there is none. Git looks for repositories without `.git` as
+ * well, and such a one can be committed as ordinary files: its settings would be those of whoever made a pull request.
+ */
+async function findCheckout(folder: string): Promise<string | null> {
+  const start = await realpath(folder).catch(() => null)
+  for (let at = start; at !== null; at = dirname(at) === at ? null : dirname(at))
+    if (await lstat(join(at, '.git')).then(Boolean, () => false)) return at
+  return null
 }

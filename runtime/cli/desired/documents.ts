@@ -1,5 +1,5 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { readdir, readFile, realpath, stat } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { LineCounter, parseAllDocuments } from 'yaml'
 import { CommandFailure, EXIT } from '../exit-codes.ts'
 
@@ -118,7 +118,8 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 function refuseOthers(place: string, value: Record<string, unknown>, known: readonly string[]): void {
   const other = Object.keys(value).find((key) => !known.includes(key))
-  if (other !== undefined) throw wrong(place, `unknown key "${other}"; there are ${known.join(', ')}`)
+  if (other !== undefined)
+    throw wrong(place, `unknown key ${JSON.stringify(other)}; there are ${known.join(', ')}`)
 }
 
 async function toDocument(
@@ -158,16 +159,27 @@ async function readConfig(
     throw wrong(place, 'config must be text: write "config: |" before it')
   if (configFile !== undefined && typeof configFile !== 'string')
     throw wrong(place, 'configFile must be a path')
-  return config ?? readText(inside(folder, file, place, configFile as string))
+  return config ?? readText(await inside(folder, file, place, configFile as string))
 }
 
-/** The absolute path of a `configFile`, which is relative to its document. Throws where it leads out of the folder. */
-function inside(folder: string, file: string, place: string, path: string): string {
-  const target = resolve(dirname(file), path)
-  const steps = relative(resolve(folder), target)
-  if (steps.startsWith('..') || resolve(steps) === steps)
-    throw wrong(place, 'configFile leads out of the folder')
-  return target
+/**
+ * The absolute path of a `configFile`, which is relative to its document, with its links followed. Throws where it, or
+ * a link, leads out of the folder.
+ */
+async function inside(folder: string, file: string, place: string, path: string): Promise<string> {
+  const named = resolve(dirname(file), path)
+  if (leadsOut(resolve(folder), named)) throw wrong(place, 'configFile leads out of the folder')
+  const found = await realpath(named).catch((error) => {
+    throw unreadable(named, error)
+  })
+  if (leadsOut(await realpath(folder), found)) throw wrong(place, 'configFile leads out of the folder')
+  if (!(await stat(found)).isFile()) throw wrong(place, 'configFile is no file')
+  return found
+}
+
+function leadsOut(folder: string, path: string): boolean {
+  const steps = relative(folder, path)
+  return steps === '..' || steps.startsWith(`..${sep}`) || isAbsolute(steps)
 }
 
 function readTarget(place: string, value: unknown): WorkloadDocument['workload'] {

@@ -1,5 +1,5 @@
 import type { ClientIo } from '../command.ts'
-import { printLine, printTable, shortHash } from '../output.ts'
+import { printLine, printTable, shortHash, toLines } from '../output.ts'
 import type { FleetStep } from './fleet-steps.ts'
 import type { Step } from './run.ts'
 
@@ -36,7 +36,7 @@ export function print(io: ClientIo, steps: readonly (Step | FleetStep)[], others
   }
   for (const step of steps)
     for (const change of step.changes ?? []) printLine(io, `${nameOf(step)}: ${change}`)
-  for (const { action, reason } of steps) if (action === 'refused') io.error(`${reason}\n`)
+  for (const { action, reason } of steps) if (action === 'refused') io.error(`${toLines(reason ?? '')}\n`)
   if (steps.some(({ action }) => action === 'held')) io.out('What is held is asked for with --again.\n')
   if (steps.some(({ action }) => action === 'leftover'))
     io.out('What is left over is no longer kept from Git after apply --prune.\n')

@@ -12,8 +12,12 @@ export function openBrowser(address: string, env: Environment): void {
   const child = spawn(programOf(env), [address], {
     detached: true,
     stdio: 'ignore',
-    env: { ...env },
+    env: withoutOurs(env),
   })
   child.on('error', () => undefined)
   child.unref()
 }
+
+/** The environment without settings of muster, one of which may be a token. */
+const withoutOurs = (env: Environment): Environment =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('MUSTER_')))

@@ -5,7 +5,8 @@ import { runClient } from '../../../runtime/cli/client.ts'
 import { printTable } from '../../../runtime/cli/output.ts'
 
 // The name that an agent gives itself is printed on people's terminals and in the logs of pipelines.
-const HOSTILE = 'edge\u001b]0;owned\u0007\u009b2J\n::error::from an agent\u202e'
+const HOSTILE =
+  'edge ##vso[task.setvariable variable=a]b ##[add-mask]c\u001b]0;owned\u0007\u009b2J\n::error::from an agent\u202e'
 const CONTROL = /[\p{Cc}\p{Cf}]/u
 const server = createServer((incoming, outgoing) => {
   const path = incoming.url ?? ''
@@ -42,7 +43,7 @@ describe('what a service says', () => {
       expect(said).toContain('edge')
       const lines = said.split('\n')
       expect(lines.filter((line) => CONTROL.test(line))).toEqual([])
-      expect(lines.filter((line) => line.startsWith('::'))).toEqual([])
+      expect(lines.filter((line) => line.startsWith('::') || /##\w*\[/.test(line))).toEqual([])
     },
   )
 })

@@ -28,13 +28,13 @@ const links = (keptAdministrators: readonly string[] = []) =>
     keptAdministrators,
     ends: { announce: (ids) => ended.push(...ids) },
   })
-const ask = (userId = ADA) =>
+const ask = (userId = ADA, email = 'ada@example.com', requestId = REQUEST) =>
   upsertLinkRequest(database.pool, {
-    id: REQUEST,
+    id: requestId,
     userId,
     issuer: ISSUER,
     subject: 'ada',
-    email: 'ada@example.com',
+    email,
     requestedAt: ctx.clock.now(),
   })
 const listRecords = () =>
@@ -81,6 +81,24 @@ describe('a link that is accepted', () => {
 })
 
 describe('a link that is not made', () => {
+  it('to another user, or for another e-mail, than whoever answers was shown', async () => {
+    const [boss, again] = [id(5), id(6)]
+    const email = 'boss@example.com'
+    const createdAt = ctx.clock.now()
+    await insertUser(database.pool, { id: boss, email, emailKey: email, passwordHash: 'x', createdAt })
+    await ask(boss, email, again)
+    expect(await links().accept(BY, REQUEST)).toEqual({ ok: false, code: 'link-request-not-found' })
+    expect(await links().refuse(BY, REQUEST)).toEqual({ ok: false, code: 'link-request-not-found' })
+    expect(await findExternalUser(database.pool, ISSUER, 'ada')).toBeUndefined()
+    expect(await links().accept(BY, again)).toEqual({ ok: true })
+    expect(await findExternalUser(database.pool, ISSUER, 'ada')).toMatchObject({ id: boss })
+  })
+
+  it('and the same request asked again can still be answered', async () => {
+    await ask(ADA, 'ada@example.com', id(6))
+    expect(await links().accept(BY, REQUEST)).toEqual({ ok: true })
+  })
+
   it('to an administrator whom the settings name, however his e-mail is written', async () => {
     expect(await links([' ADA@Example.com ', 'other@example.com']).accept(BY, REQUEST)).toEqual({
       ok: false,

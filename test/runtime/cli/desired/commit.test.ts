@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process'
+import { access, chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { readArguments } from '../../../../runtime/cli/arguments.ts'
+import { plan } from '../../../../runtime/cli/commands/plan.ts'
+import { readCommit } from '../../../../runtime/cli/desired/commit.ts'
+
+// A pipeline reads folders that strangers wrote, beside a token: nothing that lies in them is run.
+
+const run = promisify(execFile)
+const ANN = 'Ann <ann@example.com>'
+let root: string
+let checkout: string
+let traces: string
+
+const git = async (folder: string, ...args: string[]) => {
+  const named = ['-c', 'user.name=Ann', '-c', 'user.email=ann@example.com']
+  const { stdout } = await run('git', ['-C', folder, ...named, ...args])
+  return stdout.trim()
+}
+const hasRun = () =>
+  access(traces).then(
+    () => true,
+    () => false,
+  )
+const authorsOf = async (folder: string) => {
+  const env = { PATH: process.env['PATH'], HOME: root }
+  return (await readCommit(folder, readArguments([folder], plan), env)).authors
+}
+
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'muster-commit-'))
+  checkout = join(root, 'checkout')
+  traces = join(root, 'ran')
+  await mkdir(checkout)
+  await git(checkout, 'init', '--quiet', '--initial-branch', 'main')
+  await git(checkout, 'commit', '--quiet', '--allow-empty', '-m', 'first')
+  return () => rm(root, { recursive: true, force: true })
+})
+
+/** A program that leaves a trace. */
+async function trap(folder: string): Promise<string> {
+  const program = join(folder, 'trap.sh')
+  await writeFile(program, `#!/bin/sh\necho ran >> ${traces}\nexit 0\n`)
+  await chmod(program, 0o755)
+  return program
+}
+
+/** Write an empty commit that says it is signed. */
+async function commitSigned(folder: string, message: string): Promise<void> {
+  const empty = join(root, 'empty')
+  await writeFile(empty, '')
+  const tree = await git(folder, 'hash-object', '-t', 'tree', '-w', empty)
+  const who = 'Eve <eve@example.com> 1700000000 +0000'
+  const signature = 'gpgsig -----BEGIN PGP SIGNATURE-----\n \n aaaa\n -----END PGP SIGNATURE-----'
+  const file = join(root, 'commit')
+  await writeFile(file, `tree ${tree}\nauthor ${who}\ncommitter ${who}\n${signature}\n\n${message}\n`)
+  const commit = await git(folder, 'hash-object', '-t', 'commit', '-w', '--literally', file)
+  await git(folder, 'update-ref', 'refs/heads/main', commit)
+}
+
+/** Settings that make Git run the program on one occasion or another. */
+async function arm(folder: string): Promise<void> {
+  const program = await trap(folder)
+  await git(folder, 'config', 'log.showSignature', 'true')
+  for (const key of ['gpg.program', 'core.fsmonitor', 'core.pager', 'diff.external', 'core.sshCommand'])
+    await git(folder, 'config', key, program)
+}
+
+describe('the commit of a folder', () => {
+  it('is not asked of a repository that lies in the folder as ordinary files', async () => {
+    const bare = join(root, 'bare')
+    await mkdir(bare)
+    await git(bare, 'init', '--quiet', '--bare', '--initial-branch', 'main')
+    await commitSigned(bare, 'x')
+    await arm(bare)
+    const folder = join(checkout, 'fleet')
+    await cp(bare, folder, { recursive: true })
+    await git(checkout, 'add', '--all', '--force')
+    await git(checkout, 'commit', '--quiet', '-m', 'a change')
+    const authors = await authorsOf(folder)
+    expect([await hasRun(), authors]).toEqual([false, [ANN]])
+    // Neither where there is no checkout around it.
+    expect(await authorsOf(bare)).toEqual([])
+    expect(await hasRun()).toBe(false)
+  })
+
+  it("is told without running what the checkout's own settings name", async () => {
+    await commitSigned(checkout, 'x')
+    await arm(checkout)
+    expect(await authorsOf(checkout)).toEqual(['Eve <eve@example.com>'])
+    expect(await hasRun()).toBe(false)
+  })
+
+  it('is told for a folder in a checkout and in another worktree of it', async () => {
+    const folder = join(checkout, 'deep', 'fleet')
+    await mkdir(folder, { recursive: true })
+    expect(await authorsOf(folder)).toEqual([ANN])
+    const worktree = join(root, 'worktree')
+    await git(checkout, 'worktree', 'add', '--quiet', worktree)
+    expect(await readFile(join(worktree, '.git'), 'utf8')).toContain('gitdir')
+    expect(await authorsOf(worktree)).toEqual([ANN])
+  })
+
+  it('is nobody where there is no repository', async () => {
+    expect(await authorsOf(root)).toEqual([])
+    expect(await authorsOf(join(root, 'nowhere'))).toEqual([])
+  })
+})
