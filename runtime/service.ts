@@ -67,7 +67,7 @@ async function takeDatabase(
     connect: () => pool.openReserved('control'),
     clock,
     log,
-    onLost: () => options.onFatal('another process has become the active one'),
+    onLost: (why) => options.onFatal(why),
     mayClaim: askWhetherAlone(log),
   })
   let standby: Listener | null = null

@@ -25,8 +25,8 @@ export interface ProcessLockOptions {
   connect(): Promise<Connection>
   clock: Clock
   log: Log
-  /** Runs once when another process became the owner: this one has to stop. */
-  onLost(): void
+  /** Runs once when this process may not go on, with the reason: another one became the owner, say. */
+  onLost(why: string): void
   /** Whether to ask for the lock now, given whether somebody holds it; always, unless told otherwise. */
   mayClaim?(connection: Connection, isHeld: boolean): Promise<boolean>
   pollMs?: number
@@ -140,7 +140,7 @@ class AdvisoryProcessLock implements ProcessLock {
     // A new owner that raises the epoch waits for this share lock: this transaction writes before that, or not at all.
     const rows = await tx.query<{ epoch: number }>('SELECT epoch FROM process_epoch WHERE id = 1 FOR SHARE')
     if (rows[0]?.epoch === this.#epoch) return
-    this.#loseToAnother()
+    this.#lose(BY_ANOTHER)
     throw new EpochLost(`epoch is ${rows[0]?.epoch ?? 'absent'}, this process has ${this.#epoch}`)
   }
 
@@ -217,13 +217,14 @@ class AdvisoryProcessLock implements ProcessLock {
       // since; any other holder is another process, which has become the owner.
       if (holder && this.#ownSessions.has(keyOfSession(holder)))
         await connection.query('SELECT pg_terminate_backend($1, 5000)', [holder.pid])
-      else if (holder) this.#loseToAnother()
+      else if (holder) this.#lose(BY_ANOTHER)
       await this.#pause(this.#options.pollMs ?? 300, this.#stop.signal)
       return false
     }
     const epoch = await readEpoch(connection)
-    if (epoch === this.#epoch && (await this.#hasEverything(connection))) return true
-    this.#loseToAnother()
+    if (epoch !== this.#epoch) this.#lose(BY_ANOTHER)
+    else if (await this.#hasEverything(connection)) return true
+    else this.#lose(MAY_LACK)
     return false
   }
 
@@ -236,16 +237,16 @@ class AdvisoryProcessLock implements ProcessLock {
     const now = await readHistory(connection)
     this.#history = now
     if (before === null || before.isReplicated || before.timeline === now.timeline) return true
-    this.#options.log.error({ before: before.timeline, now: now.timeline }, MAY_LACK)
+    this.#options.log.error({ before: before.timeline, now: now.timeline }, REPLACED)
     return false
   }
 
-  #loseToAnother(): void {
+  #lose(why: string): void {
     if (this.#isLost) return
     this.#isLost = true
     this.#isHeld = false
-    this.#options.log.error({ epoch: this.#epoch }, 'another process became the active one; this one stops')
-    this.#options.onLost()
+    this.#options.log.error({ epoch: this.#epoch }, why)
+    this.#options.onLost(why)
   }
 
   /** Behind a transaction pooler each statement may meet another session, and the lock would mean nothing. */
@@ -328,5 +329,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
+const BY_ANOTHER = 'another process has become the active one'
+const REPLACED = 'the database is another one than before: a replica took its place'
 const MAY_LACK =
   'a replica took the place of the database and may lack what was committed last: this process stops, to load what is stored'

@@ -52,6 +52,8 @@ export class FrontLink {
   #foreignEpoch = 0
   /** When the link was up last, by the monotonic clock; for one that fell silent, when something last came over it. */
   #upMs: number
+  /** How long there was no link before the present one, in all. */
+  #formerDownMs = 0
 
   constructor(parts: FrontLinkParts) {
     this.#parts = parts
@@ -69,6 +71,11 @@ export class FrontLink {
   /** For how long there has been no link, in milliseconds; 0 while there is one. */
   get downMs(): number {
     return this.isUp ? 0 : this.#parts.clock.monotonicMs() - this.#upMs
+  }
+
+  /** For how long there was no link since this process started, in all, in milliseconds. */
+  get downSumMs(): number {
+    return this.#formerDownMs + this.downMs
   }
 
   /** Whether the owner speaks no version of a link that this build speaks: only another owner brings a link. */
@@ -139,6 +146,7 @@ export class FrontLink {
     const { versions = LINK_VERSIONS, clock, timers, onChange, onSilent, log } = this.#parts
     const agents = this.#parts.agents()
     const { epoch } = owner
+    this.#formerDownMs += this.downMs
     this.#socket = socket
     this.#epoch = epoch
     this.#isCut = false

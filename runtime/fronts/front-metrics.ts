@@ -6,6 +6,11 @@ export interface FrontFacts extends FrontCounts {
   isOwner: boolean
   hasLink: boolean
   skewMs: number
+  /** How long it had no link to an owner, in all. */
+  downSumMs: number
+  /** The versions of all members, and since when the owner has owned; null while none is known to. */
+  versions: readonly string[]
+  ownedSince: Date | null
 }
 
 const one = (kind: Metric['kind'], name: string, help: string, value: number): Metric => ({
@@ -17,7 +22,19 @@ const one = (kind: Metric['kind'], name: string, help: string, value: number): M
 
 /** The metrics that each process among several has, the owner or not. */
 export function frontMetrics(facts: FrontFacts): Metric[] {
+  const counts = new Map<string, number>()
+  for (const version of facts.versions) counts.set(version, (counts.get(version) ?? 0) + 1)
+  const members = [...counts].map(([version, value]) => ({ labels: `version="${version}"`, value }))
+  const since = facts.ownedSince === null ? [] : [{ value: facts.ownedSince.getTime() / 1000 }]
   return [
+    { name: 'muster_members', kind: 'gauge', help: 'Processes of this fleet, by version.', samples: members },
+    { name: 'muster_owned_since_seconds', kind: 'gauge', help: 'When the owner took over.', samples: since },
+    one(
+      'counter',
+      'muster_ownerless_seconds_total',
+      'Time without a link to an owner.',
+      facts.downSumMs / 1000,
+    ),
     one('gauge', 'muster_owner', 'Whether this process owns the fleet.', Number(facts.isOwner)),
     one('gauge', 'muster_link_up', 'Whether it has a link to the owner.', Number(facts.hasLink)),
     one('gauge', 'muster_clock_skew_seconds', "Its clock less the database's.", facts.skewMs / 1000),

@@ -172,7 +172,7 @@ class Member implements RunningMember {
       connect: () => pool.openReserved('control'),
       clock,
       log,
-      onLost: () => options.onFatal('another process owns the fleet'),
+      onLost: (why) => options.onFatal(why),
       mayClaim: (connection, isHeld) => membership.mayClaim(connection, isHeld),
     })
   }
@@ -314,6 +314,9 @@ class Member implements RunningMember {
       isOwner: owner !== null,
       hasLink: this.#link.isUp,
       skewMs: this.#membership.skewMs,
+      downSumMs: this.#link.downSumMs,
+      versions: this.#membership.members.map(({ version }) => version),
+      ownedSince: this.#membership.owner?.since ?? null,
     }
     return own + writeMetrics(frontMetrics(facts))
   }

@@ -43,6 +43,8 @@ test('what the replica had not received is lost, and the service goes by what it
   expect(await stored()).toEqual([configHash(kept)])
   // The process that owned holds what is stored nowhere: it ends, and the other one loads what is.
   await eventually('the former owner has ended', async () => owner.running().hasEnded())
+  expect(owner.running().output()).toContain('may lack what was committed last: this process stops')
+  expect(owner.running().output()).not.toContain('another process has become')
   await front.untilReady()
   const [, atFront] = loads.all
   // Its agents keep their sockets, and are brought in line with the config that the database holds.

@@ -59,7 +59,16 @@ describe('the metrics', () => {
     const named = new Set([...readme.matchAll(/`((?:muster|process)_[a-z_]+)`/g)].map(([, name]) => name))
     // Metrics that only a process of a fleet of processes has.
     const facts = { agents: 0, waiting: 0, unconfirmed: 0, absorbed: 0, forwarded: 0, replayed: 0 }
-    const ofFronts = frontMetrics({ ...facts, offersNotSent: 0, isOwner: true, hasLink: true, skewMs: 0 })
+    const ofFronts = frontMetrics({
+      ...facts,
+      offersNotSent: 0,
+      isOwner: true,
+      hasLink: true,
+      skewMs: 0,
+      downSumMs: 0,
+      versions: ['1.0.0'],
+      ownedSince: new Date(0),
+    })
     const served = new Set([
       ...[...(await scrape()).keys()].map((name) => name.split('{')[0]),
       ...ofFronts.map(({ name }) => name),

@@ -1,17 +1,26 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../lib/clock.ts'
 import { DatabaseUnavailable } from '../../../lib/store/db.ts'
-import { ASK_FOR_LOCK } from '../../../lib/store/lock-statements.ts'
-import { EpochLost, openProcessLock, type ProcessLock } from '../../../lib/store/process-lock.ts'
+import { ASK_FOR_HISTORY, ASK_FOR_LOCK } from '../../../lib/store/lock-statements.ts'
+import {
+  EpochLost,
+  openProcessLock,
+  type ProcessLock,
+  type ProcessLockOptions,
+} from '../../../lib/store/process-lock.ts'
 import { checkServerVersion } from '../../../lib/store/server-version.ts'
 import { startDatabaseProxy } from '../../support/database-proxy.ts'
 import { type RecordingLog, recordingLog } from '../../support/fakes.ts'
 import { createTestDatabase, openTestConnection, type TestDatabase } from '../../support/postgres.ts'
 
+const POLL_MS = 20
+const PATIENCE_MS = 50
+const BY_ANOTHER = 'another process has become the active one'
+
 interface Process {
   lock: ProcessLock
   log: RecordingLog
-  lost: number
+  lost: string[]
   name: string
 }
 
@@ -29,18 +38,19 @@ async function freshDatabase(): Promise<TestDatabase> {
 function startProcess(
   database: TestDatabase,
   name: string,
-  { standbyPatienceMs = 50, dsn = database.dsn }: { standbyPatienceMs?: number; dsn?: string } = {},
+  { dsn = database.dsn, pause }: { dsn?: string; pause?: ProcessLockOptions['pause'] } = {},
 ): Process {
   const pool = database.openPool({ applicationName: name, dsn })
   const log = recordingLog()
-  const state: Process = { log, lost: 0, name, lock: undefined as unknown as ProcessLock }
+  const state: Process = { log, lost: [], name, lock: undefined as unknown as ProcessLock }
   state.lock = openProcessLock({
     connect: () => pool.openReserved('control'),
     clock: systemClock,
     log,
-    onLost: () => state.lost++,
-    pollMs: 20,
-    standbyPatienceMs,
+    onLost: (why) => void state.lost.push(why),
+    pollMs: POLL_MS,
+    standbyPatienceMs: PATIENCE_MS,
+    ...(pause === undefined ? {} : { pause }),
   })
   cleanups.push(() => state.lock.release())
   return state
@@ -123,7 +133,7 @@ describe('process lock', () => {
     await expect.poll(() => first.lock.isHeld()).toBe(true)
     await database.pool.transaction('test', (tx) => first.lock.checkEpoch(tx))
     expect(await readEpoch(database)).toBe(epoch)
-    expect(first.lost).toBe(0)
+    expect(first.lost).toEqual([])
   })
 
   it('goes on when the answer to its second attempt at the lock is lost, and the session of that one lives on', async () => {
@@ -172,8 +182,37 @@ describe('process lock', () => {
     const stealing = thief.query('SELECT pg_advisory_lock(1836413812, 1)')
     await endSessions(database, 'first')
     await stealing
-    await expect.poll(() => first.lost).toBe(1)
+    await expect.poll(() => first.lost).toEqual([BY_ANOTHER])
     expect(first.lock.isHeld()).toBe(false)
+  })
+
+  it('says of a database that a replica has replaced that it may lack commits, and not that another process is active', async () => {
+    const database = await freshDatabase()
+    const pool = database.openPool({ applicationName: 'first' })
+    const lost: string[] = []
+    let timeline = 1
+    const lock = openProcessLock({
+      async connect() {
+        const connection = await pool.openReserved('control')
+        const query = connection.query.bind(connection)
+        connection.query = async <Row extends object>(text: string, params?: readonly unknown[]) => {
+          const rows = await query<Row>(text, params)
+          return text === ASK_FOR_HISTORY
+            ? rows.map((row) => ({ ...row, timeline, isReplicated: false }))
+            : rows
+        }
+        return connection
+      },
+      clock: systemClock,
+      log: recordingLog(),
+      onLost: (why) => void lost.push(why),
+      pollMs: POLL_MS,
+    })
+    cleanups.push(() => lock.release())
+    await lock.acquire(new AbortController().signal)
+    timeline = 2
+    await endSessions(database, 'first')
+    await expect.poll(() => lost).toEqual([expect.stringContaining('may lack what was committed last')])
   })
 
   it('refuses a batch once another process raised the epoch', async () => {
@@ -183,7 +222,7 @@ describe('process lock', () => {
     await database.pool.execute('UPDATE process_epoch SET epoch = epoch + 1')
     const batch = database.pool.transaction('test', (tx) => first.lock.checkEpoch(tx))
     await expect(batch).rejects.toBeInstanceOf(EpochLost)
-    expect(first.lost).toBe(1)
+    expect(first.lost).toEqual([BY_ANOTHER])
   })
 
   it('stays a standby whose connection breaks in the moment in which it gets the lock', async () => {
@@ -229,7 +268,14 @@ describe('process lock', () => {
   it('lets the active process come first when the database dropped everybody', async () => {
     const database = await freshDatabase()
     const first = startProcess(database, 'first')
-    const second = startProcess(database, 'second', { standbyPatienceMs: 400 })
+    // The standby is patient for as long as the test says.
+    let goOn = () => {}
+    const patience = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const second = startProcess(database, 'second', {
+      pause: (ms) => (ms === PATIENCE_MS ? patience : new Promise((resolve) => setTimeout(resolve, ms))),
+    })
     await acquire(first)
     let hasStoodBy = false
     const waiting = acquire(second, () => {
@@ -240,11 +286,12 @@ describe('process lock', () => {
     await expect
       .poll(() => JSON.stringify(second.log.lines))
       .toContain('standby lost its database connection')
-    await expect.poll(() => first.lock.isHeld()).toBe(true)
+    await expect.poll(() => JSON.stringify(first.log.lines)).toContain('process lock taken again')
+    goOn()
     await first.lock.release()
     await waiting
     expect(second.lock.isHeld()).toBe(true)
-    expect(first.lost).toBe(0)
+    expect(first.lost).toEqual([])
   })
 
   it('comes back from a database that was away, with the same epoch', async () => {
@@ -260,7 +307,7 @@ describe('process lock', () => {
     proxy.comeBack()
     await expect.poll(() => first.lock.isHeld(), { timeout: 5_000 }).toBe(true)
     await database.pool.transaction('test', (tx) => first.lock.checkEpoch(tx))
-    expect(first.lost).toBe(0)
+    expect(first.lost).toEqual([])
   })
 
   it('stops a process that comes back to a lock that is free, but was held by another meanwhile', async () => {
@@ -275,7 +322,7 @@ describe('process lock', () => {
     await acquire(second)
     await second.lock.release()
     proxy.comeBack()
-    await expect.poll(() => first.lost, { timeout: 5_000 }).toBe(1)
+    await expect.poll(() => first.lost, { timeout: 5_000 }).toEqual([BY_ANOTHER])
     expect(first.lock.isHeld()).toBe(false)
   })
 
@@ -290,7 +337,7 @@ describe('process lock', () => {
     await expect.poll(() => JSON.stringify(first.log.lines)).toContain('process lock connection lost')
     await expect.poll(() => first.lock.isHeld(), { timeout: 5_000 }).toBe(true)
     await database.pool.transaction('test', (tx) => first.lock.checkEpoch(tx))
-    expect(first.lost).toBe(0)
+    expect(first.lost).toEqual([])
   })
 
   it('stops waiting when it is told to', async () => {

@@ -104,6 +104,20 @@ describe('a link of a front', () => {
     link.stop()
   })
 
+  it('counts for how long there was none, over all of its ends', async () => {
+    const { link, timers, dials } = openLink()
+    timers.advance(700)
+    const socket = new FakeSocket()
+    dials.at(-1)!.answer(socket)
+    await turns()
+    timers.advance(1_000)
+    expect(link.downSumMs).toBe(700)
+    socket.emit('close')
+    timers.advance(300)
+    expect(link.downSumMs).toBe(1_000)
+    link.stop()
+  })
+
   it('speaks the lower of the newest versions of both builds', async () => {
     for (const [theirs, spoken] of [
       [5, 5],
