@@ -50,6 +50,7 @@ import campaignsContinue from '../functions/campaigns/continue.ts'
 import campaignsCreate from '../functions/campaigns/create.ts'
 import campaignsEdit from '../functions/campaigns/edit.ts'
 import campaignsEngine from '../functions/campaigns/engine.ts'
+import campaignsFigures from '../functions/campaigns/figures.ts'
 import campaignsGet from '../functions/campaigns/get.ts'
 import campaignsGroups from '../functions/campaigns/groups.ts'
 import campaignsList from '../functions/campaigns/list.ts'
@@ -257,6 +258,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'campaigns/create', definition: campaignsCreate },
   { id: 'campaigns/edit', definition: campaignsEdit },
   { id: 'campaigns/engine', definition: campaignsEngine },
+  { id: 'campaigns/figures', definition: campaignsFigures },
   { id: 'campaigns/get', definition: campaignsGet },
   { id: 'campaigns/groups', definition: campaignsGroups },
   { id: 'campaigns/list', definition: campaignsList },

@@ -473,3 +473,39 @@ export const CampaignTarget = named(
   }),
 )
 export type CampaignTarget = Infer<typeof CampaignTarget>
+
+const CampaignMiss = named(
+  'CampaignMiss',
+  'Workloads that a campaign meant and did not reach, or could not take back, for one cause.',
+  type({
+    state: CampaignTargetState,
+    reason: optional(CampaignReason),
+    cause: note('In the words of push errors.', optional(string())),
+    title: optional(string()),
+    count: number(),
+    workloads: note(
+      'The first 5 of them.',
+      array(type({ workload_id: string(), workload_name: string(), workload_place: optional(string()) })),
+    ),
+  }),
+)
+export type CampaignMiss = Infer<typeof CampaignMiss>
+
+export const CampaignFigures = named(
+  'CampaignFigures',
+  'How fast a campaign has reached its workloads, and why it has not reached others; of those within the scope of whoever reads this.',
+  type({
+    reached: note(
+      'When so many of a hundred had applied the change, of those that were there as it was planned; empty before it is started, and once it is taken back.',
+      array(
+        type({
+          percentage: number(),
+          at: note('Absent where they have not.', optional(string())),
+          after_seconds: note('Since the campaign was started.', optional(number())),
+        }),
+      ),
+    ),
+    missed: note('The most frequent first, 20 at most.', array(CampaignMiss)),
+  }),
+)
+export type CampaignFigures = Infer<typeof CampaignFigures>

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type {
+  CampaignFigures,
   CampaignGroup,
   CampaignMatch,
   CampaignRecord,
@@ -149,6 +150,13 @@ describe('a list that a right is needed for', () => {
     }
     const all = await paged(admin, `/api/campaigns/${id}/targets`)
     expect([all.rows.length, all.outside]).toEqual([2, undefined])
+    await database.pool.execute(`update campaign_targets set state = 'failed', cause = 'unknown', title = ''`)
+    const missed = async (as: SignedIn | undefined) =>
+      ((await call(as, `GET /api/campaigns/${id}/figures`)).json as CampaignFigures).missed
+    expect(await missed(admin)).toMatchObject([{ count: 2 }])
+    expect(await missed(shop)).toMatchObject([
+      { count: 1, workloads: [{ workload_id: agents.shop.workloadId }] },
+    ])
   })
 
   it('leaves out what has nothing to do with the scope, and counts it', async () => {
@@ -161,7 +169,7 @@ describe('a list that a right is needed for', () => {
     expect(await names(bank)).toContain('Bank')
     expect(await names(shop)).not.toContain('Bank')
     expect((await paged(shop, '/api/campaigns')).outside).toBe('1')
-    for (const path of ['', '/targets', '/groups'])
+    for (const path of ['', '/targets', '/groups', '/figures'])
       expect(await call(shop, `GET /api/campaigns/${id}${path}`), path).toMatchObject(OUTSIDE)
     const match = await call(shop, 'POST /api/campaigns/match', { scope: { selector: EVERYWHERE } })
     expect(match.json as CampaignMatch).toMatchObject({

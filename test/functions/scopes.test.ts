@@ -60,7 +60,7 @@ describe('where the permission of an endpoint must be held', () => {
     expect(idsOf('filtered')).toEqual([
       'approvals/list-all',
       'auto-apply/targets',
-      ...['get', 'groups', 'list', 'match', 'targets'].map((id) => `campaigns/${id}`),
+      ...['figures', 'get', 'groups', 'list', 'match', 'targets'].map((id) => `campaigns/${id}`),
       'overview/destinations',
       'pushes/preview',
       'reviews/list',

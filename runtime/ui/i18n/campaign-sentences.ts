@@ -46,7 +46,11 @@ export function describeReach(status: CampaignStatus, counts: CampaignRecord['co
 }
 
 /** Why a campaign stands so with a workload. */
-export function describeTarget({ title, reason, cause }: CampaignTarget): string {
+export function describeTarget({
+  title,
+  reason,
+  cause,
+}: Pick<CampaignTarget, 'title' | 'reason' | 'cause'>): string {
   const what = describeCause(cause, title)
   if (cause !== undefined || reason === undefined) return what
   return [say(campaignTexts).reason[reason], ...(what === '' ? [] : [what])].join(': ')

@@ -138,6 +138,13 @@ export const campaignTexts = defineTexts({
     groups: 'What changes',
     group: (count: number, all: number) => `${workloadsEn(count)} of ${n(all)}, such as`,
     moreGroups: (count: number) => `Smaller groups with ${workloadsEn(count)} are not shown.`,
+    went: 'How it went',
+    reached: (percentage: number) => (percentage === 100 ? 'All run it' : `${n(percentage)} % run it`),
+    after: (duration: string) => `after ${duration}`,
+    notYet: 'not so far',
+    never: 'never',
+    missed: 'Without it, by cause',
+    missedSuch: (names: string, more: number) => (more > 0 ? `${names} and ${n(more)} more` : names),
     waves: 'Waves',
     wave: (number: number) => `Wave ${n(number)}`,
     waveSize: (count: number, production: number) =>
@@ -376,6 +383,14 @@ export const campaignTexts = defineTexts({
     group: (count: number, all: number) => `${workloadsFr(count)} sur ${n(all)}, comme`,
     moreGroups: (count: number) =>
       `Des groupes plus petits, avec ${workloadsFr(count)}, ne sont pas montrés.`,
+    went: 'Comment ça s’est passé',
+    reached: (percentage: number) =>
+      percentage === 100 ? 'Tous l’exécutent' : `${n(percentage)} % l’exécutent`,
+    after: (duration: string) => `après ${duration}`,
+    notYet: 'pas encore',
+    never: 'jamais',
+    missed: 'Sans elle, par cause',
+    missedSuch: (names: string, more: number) => (more > 0 ? `${names} et ${n(more)} autres` : names),
     waves: 'Vagues',
     wave: (number: number) => `Vague ${n(number)}`,
     waveSize: (count: number, production: number) =>

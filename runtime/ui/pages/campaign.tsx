@@ -17,6 +17,7 @@ import { toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { addressWith } from '../state/selection.ts'
 import { useResource } from '../state/use-resource.ts'
+import { CampaignWent } from './campaign-figures.tsx'
 import { PlanGroups, PlanNumbers, Waves } from './campaign-plan.tsx'
 import { CampaignRules } from './campaign-rules.tsx'
 import { CampaignSteps } from './campaign-steps.tsx'
@@ -159,6 +160,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
               <PlanGroups of={of} plan={of.plan} />
             </div>
             <div>
+              <CampaignWent of={of} />
               <PlanNumbers plan={of.plan} />
               <CampaignRules of={of} />
               <People of={of} />

@@ -20,6 +20,7 @@ import type {
 } from '../../../lib/wire/auto-apply.ts'
 import type {
   CampaignCreateRequest,
+  CampaignFigures,
   CampaignGroup,
   CampaignMatch,
   CampaignMatchRequest,
@@ -270,6 +271,8 @@ export const api = {
   planCampaign: (id: string) => call<CampaignRecord>('POST', `/api/campaigns/${e(id)}/plan`),
   decideCampaign: (id: string, step: CampaignStep, said: CampaignStepBody) =>
     call<CampaignRecord>('POST', `/api/campaigns/${e(id)}/${step}`, { json: toStepBody(step, said) }),
+  campaignFigures: (id: string, signal?: Signal) =>
+    call<CampaignFigures>('GET', `/api/campaigns/${e(id)}/figures`, { signal }),
   campaignGroups: (id: string, signal?: Signal) =>
     call<CampaignGroup[]>('GET', `/api/campaigns/${e(id)}/groups`, { signal }),
   campaignTargets: (id: string, query: { state?: string; order?: 'plan' | 'worst' }, signal?: Signal) =>

@@ -81,8 +81,14 @@ describe('a campaign', () => {
     await decide('Start')
     await says('Done.')
     expect(countRunning(GATEWAY_FASTER)).toBe(5)
+    const went = page.getByRole('region', { name: 'How it went' })
+    await went
+      .getByText(/^after [\d.]+ s$/)
+      .nth(2)
+      .waitFor()
     await decide('Take it back')
     await says('Taken back wherever it still ran.')
+    await went.waitFor({ state: 'detached' })
     expect(countRunning(GATEWAY)).toBe(5)
     // Nobody runs the change any more, so no wave is drawn as if somebody did.
     const waves = page.getByRole('list', { name: 'Waves' })
@@ -166,6 +172,10 @@ describe('a campaign', () => {
     await decide('Start')
     await page.getByRole('alert').getByText('Halted in wave 1: 1 workload failed, at most 0 may.').waitFor()
     expect(countRunning(GATEWAY)).toBeGreaterThanOrEqual(3)
+    const went = page.getByRole('region', { name: 'How it went' })
+    await went.getByText('1 failed').waitFor()
+    await went.getByText(/not part of this collector/).waitFor()
+    await expect.poll(() => findBarriers(page)).toEqual([])
     // Those that need somebody come first.
     const rows = page.getByRole('region', { name: 'Workloads' }).locator('tbody tr')
     await expect.poll(() => rows.first().textContent()).toMatch(/failed.*not part of this collector/)

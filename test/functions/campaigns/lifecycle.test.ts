@@ -1,6 +1,11 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
-import type { CampaignGroup, CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
+import type {
+  CampaignFigures,
+  CampaignGroup,
+  CampaignRecord,
+  CampaignTarget,
+} from '../../../lib/wire/campaigns.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
@@ -646,6 +651,53 @@ describe('a campaign that is taken back', () => {
       expect(runs()).toEqual(HOSTS.map(() => FIRST))
     },
   )
+})
+
+describe('the figures of a campaign', () => {
+  const figures = async (id: string) => (await call('GET', `/${id}/figures`)).json as CampaignFigures
+
+  it('are empty before it is started', async () => {
+    expect(await figures(await approved())).toEqual({ reached: [], missed: [] })
+  })
+
+  it('say when half of the workloads and more had the change, and why others have not', async () => {
+    const id = await start({ waves: [{}], limits: { failed: 1 } })
+    await work()
+    const [failing, ...well] = agents
+    await ctx.advance(10_000)
+    for (const agent of well.slice(0, 3)) agent.apply()
+    await work(300)
+    await ctx.advance(50_000)
+    for (const agent of well.slice(3)) agent.apply()
+    failing!.fail('exporter "debug" cannot be built')
+    await work(300)
+    await work(300)
+    const { reached, missed } = await figures(id)
+    // Five of six are more than half, and less than nine of ten.
+    expect(reached.map(({ percentage }) => percentage)).toEqual([50, 90, 100])
+    expect(reached.map(({ at }) => at !== undefined)).toEqual([true, false, false])
+    const startedMs = Date.parse((await record(id)).started_at!)
+    expect(reached[0]!.after_seconds).toBe((Date.parse(reached[0]!.at!) - startedMs) / 1000)
+    expect(reached[0]!.after_seconds).toBeGreaterThanOrEqual(10)
+    expect(reached[0]!.after_seconds).toBeLessThan(60)
+    expect(missed).toMatchObject([
+      { state: 'failed', count: 1, workloads: [{ workload_id: failing!.workloadId }] },
+    ])
+    const failed = (await targets(id)).find(({ state }) => state === 'failed')!
+    expect(missed[0]).toMatchObject({ cause: failed.cause, title: failed.title })
+  })
+
+  it('say no times of one that is taken back', async () => {
+    const id = await start({ waves: [{}] })
+    await work()
+    applyAll()
+    for (let n = 0; n < 4; n++) await work(300)
+    const last = (await figures(id)).reached.at(-1)!
+    expect(last.percentage).toBe(100)
+    expect(last.at).toBeDefined()
+    expect((await call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    expect((await figures(id)).reached).toEqual([])
+  })
 })
 
 describe('a config that has failed', () => {

@@ -1,0 +1,45 @@
+import { findReachedShares, listMisses, type StoredMiss } from '../store/campaign-outcome.ts'
+import type { StoredCampaign } from '../store/campaigns.ts'
+import type { Db } from '../store/db.ts'
+import type { CampaignFigures, CampaignMiss } from '../wire/campaigns.ts'
+
+/** In percent of the workloads. */
+const SHARES = [50, 90, 100]
+const MISSES = { most: 20, named: 5 }
+
+/**
+ * How fast a campaign has reached its workloads, and why it has not reached others. `within`: the workloads that count,
+ * null for all.
+ */
+export async function readFigures(
+  db: Db,
+  { id, status, startedAt }: Pick<StoredCampaign, 'id' | 'status' | 'startedAt'>,
+  within: readonly string[] | null,
+): Promise<CampaignFigures> {
+  // Whoever is taken back ends anew, at another time.
+  const isBack = status === 'rolling_back' || status === 'rolled_back'
+  const reached = startedAt === null || isBack ? [] : await findReachedShares(db, id, within, SHARES)
+  const missed = await listMisses(db, id, within, MISSES)
+  return {
+    reached: reached.map(({ percentage, at }) => ({
+      percentage,
+      ...(at === null ? {} : { at: at.toISOString(), after_seconds: secondsBetween(startedAt!, at) }),
+    })),
+    missed: missed.map(toMiss),
+  }
+}
+
+const secondsBetween = (from: Date, to: Date): number => Math.max(0, to.getTime() - from.getTime()) / 1000
+
+const toMiss = ({ state, reason, cause, title, count, ids, names, places }: StoredMiss): CampaignMiss => ({
+  state,
+  ...(reason === null ? {} : { reason }),
+  ...(cause === null ? {} : { cause }),
+  ...(title === null ? {} : { title }),
+  count,
+  workloads: ids.map((workload_id, at) => ({
+    workload_id,
+    workload_name: names[at]!,
+    ...(places[at] ? { workload_place: places[at] } : {}),
+  })),
+})

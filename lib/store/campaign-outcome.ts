@@ -1,0 +1,72 @@
+import type { CampaignReason, CampaignTargetState } from '../wire/campaigns.ts'
+import type { Db } from './db.ts'
+
+/** The states of targets that a campaign was to change and did not, or could not take back. */
+const MISSED = ['failed', 'no_answer', 'skipped', 'expired', 'rollback_failed', 'no_way_back'] as const
+
+/** When a share of a campaign's workloads had applied the change. */
+export interface ReachedShare {
+  percentage: number
+  at: Date | null
+}
+
+/** How many workloads a campaign meant and did not reach for the same cause. */
+export interface StoredMiss {
+  state: CampaignTargetState
+  reason: CampaignReason | null
+  cause: string | null
+  title: string | null
+  count: number
+  ids: string[]
+  names: string[]
+  places: string[]
+}
+
+/**
+ * When each percentage of the targets that were there as it was planned had applied the change; null where they have
+ * not. Of these workloads only, where some are named.
+ */
+export async function findReachedShares(
+  db: Db,
+  campaignId: string,
+  within: readonly string[] | null,
+  percentages: readonly number[],
+): Promise<ReachedShare[]> {
+  return db.query<ReachedShare>(
+    `with meant as (
+       select state, ended_at from campaign_targets
+       where campaign_id = $1 and wave is not null and verdict = 'changes'
+         and ($2::text[] is null or workload_id = any($2))
+     ), applied as (
+       select ended_at, row_number() over (order by ended_at) as place from meant where state = 'applied'
+     )
+     select p.percentage, a.ended_at as at
+     from unnest($3::int[]) with ordinality as p (percentage, nth)
+     left join applied a on a.place = greatest(1, ceil((select count(*) from meant) * p.percentage / 100.0))
+     order by p.nth`,
+    [campaignId, within, percentages],
+  )
+}
+
+/**
+ * The targets that were missed, by state and cause, the most frequent first: at most `most` rows, each with the first
+ * `named` workloads in the campaign's order. Of these workloads only, where some are named.
+ */
+export async function listMisses(
+  db: Db,
+  campaignId: string,
+  within: readonly string[] | null,
+  { most, named }: { most: number; named: number },
+): Promise<StoredMiss[]> {
+  return db.query<StoredMiss>(
+    `select state, reason, cause, min(title) as title, count(*)::int as count,
+       (array_agg(workload_id order by position))[1:$5] as ids,
+       (array_agg(workload_name order by position))[1:$5] as names,
+       (array_agg(workload_place order by position))[1:$5] as places
+     from campaign_targets
+     where campaign_id = $1 and wave is not null and state = any($3::text[])
+       and ($2::text[] is null or workload_id = any($2))
+     group by state, reason, cause order by count desc, state, reason, cause limit $4`,
+    [campaignId, within, MISSED, most, named],
+  )
+}

@@ -1,0 +1,80 @@
+import type { CampaignFigures, CampaignMiss, CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { describeTarget } from '../i18n/campaign-sentences.ts'
+import { campaignTexts } from '../i18n/campaigns.ts'
+import { say } from '../i18n/define.ts'
+import { formatDuration, formatList, formatNumber } from '../i18n/format.ts'
+import { toneOfTarget } from '../logic/campaigns.ts'
+import { namedAt } from '../logic/workloads.ts'
+import { Loaded } from '../parts/failure.tsx'
+import { Pairs } from '../parts/page.tsx'
+import { Mark } from '../parts/state.tsx'
+import { api } from '../state/endpoints.ts'
+import { hrefWith } from '../state/router.ts'
+import { useResource } from '../state/use-resource.ts'
+
+/** How long it took until so many of a hundred ran the change. */
+function Reached({ of: reached, isOver }: { of: CampaignFigures['reached']; isOver: boolean }) {
+  const words = say(campaignTexts)
+  const open = isOver ? words.never : words.notYet
+  return (
+    <Pairs
+      of={reached.map(({ percentage, after_seconds: seconds }) => [
+        words.reached(percentage),
+        seconds === undefined ? open : words.after(formatDuration(Math.round(seconds) * 1000)),
+      ])}
+    />
+  )
+}
+
+/** Workloads that were missed for one cause, with a way to the list of all that stand so. */
+function Missed({ of }: { of: CampaignMiss }) {
+  const words = say(campaignTexts)
+  const names = of.workloads.map(({ workload_name, workload_place }) =>
+    namedAt(workload_name, workload_place),
+  )
+  const why = describeTarget(of)
+  return (
+    <li>
+      <a class="link" href={hrefWith({ state: of.state })}>
+        <Mark tone={toneOfTarget(of.state)} shape="dot">
+          {`${formatNumber(of.count)} ${words.state[of.state]}`}
+        </Mark>
+      </a>
+      {why !== '' && <div>{why}</div>}
+      <div class="muted">{words.missedSuch(formatList(names), of.count - names.length)}</div>
+    </li>
+  )
+}
+
+function Figures({ of: { reached, missed }, isOver }: { of: CampaignFigures; isOver: boolean }) {
+  const words = say(campaignTexts)
+  if (reached.length === 0 && missed.length === 0) return null
+  return (
+    <section class="pane stack" aria-label={words.went}>
+      <h2>{words.went}</h2>
+      {reached.length > 0 && <Reached of={reached} isOver={isOver} />}
+      {missed.length > 0 && (
+        <>
+          <h3>{words.missed}</h3>
+          <ul class="versions">
+            {missed.map((miss) => (
+              <Missed key={`${miss.state} ${miss.reason} ${miss.cause}`} of={miss} />
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  )
+}
+
+/** How fast a campaign that was started has reached its workloads, and why it has not reached others. */
+export function CampaignWent({ of }: { of: CampaignRecord }) {
+  const figures = useResource(
+    of.started_at === undefined ? null : `campaign-figures:${of.id}:${of.updated_at}`,
+    (abort) => api.campaignFigures(of.id, abort),
+    (frame) => frame.type === 'campaign_update' && frame.campaign.id === of.id,
+  )
+  if (of.started_at === undefined) return null
+  const isOver = of.status === 'done' || of.status === 'aborted'
+  return <Loaded of={figures}>{(all) => <Figures of={all} isOver={isOver} />}</Loaded>
+}
