@@ -44,6 +44,21 @@ describe('the real sessions under the simulation', () => {
     for (const session of [waiter, holder]) sessions.give(session)
   })
 
+  it('gives a lock to the statement that was asked first, however long it takes until it needs it', async () => {
+    const [first, second] = [sessions.take(), sessions.take()]
+    const answered: string[] = []
+    const late = `with nap as materialized (select pg_sleep(0.05)) select pg_advisory_lock(7) from nap`
+    void sessions.run(first, (connection) => connection.query(late)).then(() => answered.push('first'))
+    void sessions.run(second, (connection) => connection.query(LOCK)).then(() => answered.push('second'))
+    await sessions.settle()
+    expect(answered).toEqual(['first'])
+    void sessions.run(first, (connection) => connection.query(UNLOCK))
+    await sessions.settle()
+    expect(answered).toEqual(['first', 'second'])
+    await second.connection.query(UNLOCK)
+    for (const session of [second, first]) sessions.give(session)
+  })
+
   it('waits for work that goes in turns of the event loop, and for what it asks then', async () => {
     const session = sessions.take()
     let isDone = false

@@ -1,4 +1,5 @@
 import type { Connection } from '../../../lib/store/connection.ts'
+import { keepOnOneCore } from '../../support/one-core.ts'
 import { openTestConnection } from '../../support/postgres.ts'
 
 /** One session of the real PostgreSQL that the simulation uses. */
@@ -7,10 +8,12 @@ export interface RealSession {
   pid: number
 }
 
-/** A statement that was sent and has not been answered to the simulation yet. */
+/** A statement that a process of the simulation waits for. */
 interface Call {
   order: number
   session: RealSession
+  /** Sends it to PostgreSQL; null once it is sent. */
+  send: (() => void) | null
   /** Gives the answer to the caller; null until PostgreSQL has answered. */
   deliver: (() => void) | null
   /** Backend pids of the sessions that hold the locks it waits for; it cannot go on before one of them does. */
@@ -24,8 +27,9 @@ const SESSIONS = 32
 
 /**
  * The real sessions under the simulated database. Virtual time stands still while statements run; only a statement that
- * waits for a lock of another session stays open while time goes on. Answers are given in the order in which the
- * statements were sent, so that the same seed always takes the same course.
+ * waits for a lock of another session stays open while time goes on. A statement is sent when each before it is answered
+ * or waits for a lock, and answers are given in the order in which the statements were asked: which of two gets a lock
+ * first, and so the course of a seed, never depends on real time.
  */
 export class RealSessions {
   readonly #dsn: string
@@ -64,6 +68,7 @@ export class RealSessions {
          set_config('plan_cache_mode', 'force_generic_plan', false),
          set_config('idle_in_transaction_session_timeout', '0', false)`,
     )
+    await keepOnOneCore(row!.pid)
     return { connection, pid: row!.pid }
   }
 
@@ -94,20 +99,33 @@ export class RealSessions {
   /** Run work on a real session. The promise resolves while `settle` runs. */
   run<T>(session: RealSession, work: (connection: Connection) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const call: Call = { order: this.#order++, session, deliver: null, blockers: [], hasWaited: false }
+      const send = () => {
+        call.send = null
+        work(session.connection).then(
+          (value) => this.#answer(call, () => resolve(value)),
+          (error) => {
+            if (codeOf(error) === '40P01') this.onDeadlock(String((error as Error).message))
+            this.#answer(call, () => reject(error))
+          },
+        )
+      }
+      const call: Call = {
+        order: this.#order++,
+        session,
+        send,
+        deliver: null,
+        blockers: [],
+        hasWaited: false,
+      }
       this.#calls.add(call)
-      work(session.connection).then(
-        (value) => this.#answer(call, () => resolve(value)),
-        (error) => {
-          if (codeOf(error) === '40P01') this.onDeadlock(String((error as Error).message))
-          this.#answer(call, () => reject(error))
-        },
-      )
+      this.#wake()
     })
   }
 
   #answer(call: Call, deliver: () => void): void {
     call.deliver = deliver
+    // The locks of this session may be free now: look again at the statements that waited for them.
+    for (const other of this.#calls) if (other.blockers.includes(call.session.pid)) other.blockers = []
     this.#wake()
   }
 
@@ -143,17 +161,20 @@ export class RealSessions {
     for (;;) {
       await allTurns()
       if (this.#calls.size === 0 && this.#underWay === 0) return
-      const open = [...this.#calls].filter((call) => call.deliver === null && !waitsForLock(call))
+      const open = [...this.#calls].filter(isUnderWay)
       if (open.length > 0 || this.#underWay > 0) {
         if (!(await this.#isAnsweredSoon()) && this.mayBlock()) await this.#findBlocked(open)
+        continue
+      }
+      const unsent = [...this.#calls].find(({ send }) => send !== null)
+      if (unsent !== undefined) {
+        unsent.send!()
         continue
       }
       const answered = [...this.#calls].filter((call) => call.deliver !== null)
       if (answered.length === 0) return
       const next = answered.reduce((a, b) => (isEarlier(a, b) ? a : b))
       this.#calls.delete(next)
-      // The locks of the answered session may be free now: look again at the statements that waited for them.
-      for (const call of this.#calls) if (call.blockers.includes(next.session.pid)) call.blockers = []
       next.deliver!()
     }
   }
@@ -169,7 +190,9 @@ export class RealSessions {
   }
 
   async #findBlocked(open: readonly Call[]): Promise<void> {
-    const pids = [...this.#calls].filter(({ deliver }) => deliver === null).map(({ session }) => session.pid)
+    const pids = [...this.#calls]
+      .filter(({ send, deliver }) => send === null && deliver === null)
+      .map(({ session }) => session.pid)
     const rows = await this.#watcher.query<{ pid: number; by: number[] }>(
       'select pid, pg_blocking_pids(pid) as by from unnest($1::int[]) as pid',
       [pids],
@@ -188,6 +211,9 @@ async function allTurns(): Promise<void> {
 }
 
 const waitsForLock = ({ blockers }: Call) => blockers.length > 0
+
+/** Whether PostgreSQL works at it: it is sent, not answered, and waits for no lock. */
+const isUnderWay = (call: Call) => call.send === null && call.deliver === null && !waitsForLock(call)
 
 /**
  * Which of two answers is given first: those that waited for a lock come last, since what freed the lock for them came

@@ -1,4 +1,5 @@
 import type { Connection } from '../../../lib/store/connection.ts'
+import { keepOnOneCore } from '../../support/one-core.ts'
 import { openTestConnection } from '../../support/postgres.ts'
 import { APPROVER, AUTHOR } from '../operator/operator-world.ts'
 import { RealSessions } from './real-sessions.ts'
@@ -15,6 +16,7 @@ export interface SimStore {
 
 /** Take a migrated database in which nothing has happened yet. */
 export async function openSimStore(dsn: string): Promise<SimStore> {
+  await keepOnOneCore(process.pid)
   const watcher = await openTestConnection(dsn)
   // A trigger forbids to delete audit records; in this mode triggers do not run.
   await watcher.execute('set session_replication_role = replica')
