@@ -78,6 +78,10 @@ export const KEPT_CAMPAIGN_SEEDS: readonly (readonly [number, string])[] = [
     'nothing of the fleet: the push by which a version had come by itself was taken for a new one as it was taken back',
   ],
   [23_232, 'a label rule that was stored and could not be read back, followed no more'],
+  [
+    24009,
+    'nothing of the fleet: a campaign that was asked for as operators left, which nobody approved or withdrew',
+  ],
 ]
 
 /** As `KEPT_SEEDS`, of worlds of fronts and an owner. */

@@ -94,5 +94,7 @@ export async function rest(world: World): Promise<void> {
   // What operators began last comes to its end as well.
   world.isLeftAlone = true
   await world.run(LOOK_MS)
+  void world.campaigning.withdrawAll()
+  await world.run(LOOK_MS)
   await settle()
 }

@@ -9,7 +9,7 @@ const OTHERS = [3007, 3014]
 describe('a seed', () => {
   const store = useStore()
 
-  it.each(SEEDS)('takes the same course whatever ran before it: %i', { timeout: 180_000 }, async (seed) => {
+  it.each(SEEDS)('takes the same course whatever ran before it: %i', { timeout: 360_000 }, async (seed) => {
     const { course } = await runSeed(seed, store())
     const courses = new Set<string>()
     for (const other of OTHERS) {

@@ -122,6 +122,14 @@ export class CampaignOperator {
     }
   }
 
+  /** Withdraw what waits for somebody to decide: nobody will. */
+  async withdrawAll(): Promise<void> {
+    const rows = await this.#world.look<Pick<Row, 'id'>>(
+      `select id from campaigns where status in ('requested', 'approved') order by created_at, id`,
+    )
+    for (const { id } of rows) await this.#decide(id, 'withdraw')
+  }
+
   async #stepOne({ id, status, plan_hash: planHash }: Row, isAtRest: boolean): Promise<void> {
     const { dice } = this.#world
     const act = dice.next()
