@@ -5,7 +5,10 @@ import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
 import { workloadParams } from '../workloads/_workload-path.ts'
 
-/** Let a workload that is kept in Git be changed by hand again. What it runs stays. */
+/**
+ * Let a workload that is kept in Git be changed by hand again. What it runs stays. The account that proposed what Git
+ * holds may do so, or a person who may break the glass.
+ */
 export default defineHttp({
   route: 'DELETE /api/workloads/:id/config/desired',
   summary: 'Leave a workload to people again; what it runs stays.',
@@ -15,11 +18,18 @@ export default defineHttp({
   query: type({ owner: defaulted(string(), '') }),
   body: noBody,
   replies: [{ status: 204, description: 'Git keeps it no longer.' }],
-  errors: ['not-managed', 'managed-elsewhere', 'audit-unavailable'],
+  errors: ['forbidden', 'not-managed', 'managed-elsewhere', 'session-required', 'audit-unavailable'],
   async handle({ params, query, actor }, ctx) {
-    const outcome = await releaseDesired(ctx, { workloadId: params.id, owner: query.owner, actor })
+    const outcome = await releaseDesired(ctx, {
+      workloadId: params.id,
+      owner: query.owner,
+      actor,
+      mayOverrule: actor.apiToken === null && actor.permissions.has('config:break_glass'),
+    })
     if (outcome.ok) return noContent()
     if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
+    if (outcome.code === 'not-its-pipeline')
+      return problem(actor.apiToken === null ? 'forbidden' : 'session-required')
     return problem(outcome.code, outcome.details ?? {})
   },
 })

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import { findLapse } from '../campaigns/run/lapse.ts'
@@ -14,6 +15,7 @@ import {
 } from '../store/auto-apply.ts'
 import { wasVersionRolledBack } from '../store/fleet-config-history.ts'
 import { lockFleetConfig, type StoredFleetConfig, updateFleetConfig } from '../store/fleet-configs.ts'
+import { findManagedFleetConfig } from '../store/managed-fleet-configs.ts'
 import type { AutoApplyStatus } from '../wire/auto-apply.ts'
 import { readAutoApplyStanding } from './approval.ts'
 import type { AutoApplyParts } from './parts.ts'
@@ -30,6 +32,7 @@ export type AutoApplyOutcome =
       | 'auto-apply-not-ready'
       | 'auto-apply-plan-changed'
       | 'auto-apply-requested-already'
+      | 'fleet-config-managed'
       | 'fleet-config-not-found'
       | 'production-confirmation-required'
     >
@@ -45,6 +48,7 @@ export const AUTO_APPLY_ERRORS = [
   'auto-apply-not-found',
   'auto-apply-not-ready',
   'comment-required',
+  'fleet-config-managed',
   'fleet-config-not-found',
   'text-not-storable',
   'text-too-long',
@@ -116,6 +120,8 @@ export async function requestAutoApply(
   return parts.db.change('auto-apply.decide', actor, async (tx): Promise<AutoApplyOutcome> => {
     const stands = await lockFleetConfig(tx, config.id)
     if (stands === null) return refuse('fleet-config-not-found')
+    const managed = await refuseOtherThanGit(tx, stands, autoApply)
+    if (managed !== null) return managed
     if (!(await insertAutoApply(tx, autoApply))) return refuse('auto-apply-requested-already')
     await recordStep(tx, 'auto_apply.request', autoApply, comment)
     return { ok: true, autoApply }
@@ -157,6 +163,17 @@ export async function approveAutoApply(
   })
 }
 
+/** Refuse another selector or priority than Git keeps; null where Git keeps them so, or not at all. */
+async function refuseOtherThanGit(
+  tx: ActTransaction,
+  config: StoredFleetConfig,
+  { selector, priority }: Pick<StoredAutoApply, 'selector' | 'priority'>,
+): Promise<Refusal<'fleet-config-managed'> | null> {
+  if (config.priority === priority && isDeepStrictEqual(config.selector, selector)) return null
+  const managed = await findManagedFleetConfig(tx, config.id)
+  return managed === null ? null : refuse('fleet-config-managed', { owner: managed.owner })
+}
+
 /**
  * Put an approved request in force, and give the fleet config the selector and the priority that were approved with it.
  */
@@ -180,6 +197,8 @@ async function activate(
         { status: 'ended', endCause: 'replaced', closedBy: actor.email, endedAt: now },
         now,
       )
+  const managed = await refuseOtherThanGit(tx, config, approved)
+  if (managed !== null) return managed
   const { name, description } = config
   await updateFleetConfig(tx, { id: config.id, name, description, selector, priority, updatedAt: now })
   const move = { status: 'active' as const, approvals, activeSince: now, countedSince: now }

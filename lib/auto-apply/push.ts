@@ -29,7 +29,7 @@ export async function pushToSome(
     },
     scope: {},
     rules: { retryQuarantined: false },
-    byItself: { production },
+    byItself: { production, requestedAt: autoApply.requestedAt },
   })
   const targets: ReachedTarget[] = []
   const wanted = await readWanted(parts, autoApply)

@@ -282,18 +282,25 @@ async function withdrawOpen(
 
 /**
  * Let a fleet config be changed by hand again. What runs stays; a campaign for Git that was not started is withdrawn.
+ * `mayOverrule`: the actor may do so without being the account that proposed what Git holds.
  */
 export async function releaseDesiredFleet(
   parts: FleetDesiredParts,
-  { fleetConfigId, owner, actor }: { fleetConfigId: string; owner: string; actor: ApprovalActor },
+  {
+    fleetConfigId,
+    owner,
+    actor,
+    mayOverrule,
+  }: { fleetConfigId: string; owner: string; actor: ApprovalActor; mayOverrule: boolean },
 ): Promise<
   | { ok: true; changed: readonly StoredCampaign[] }
-  | Refusal<'managed-elsewhere' | 'not-managed'>
+  | Refusal<'managed-elsewhere' | 'not-managed' | 'not-its-pipeline'>
   | Exclude<CampaignOutcome, { ok: true }>
 > {
   const managed = await findManagedFleetConfig(parts.db, fleetConfigId)
   if (managed === null) return refuse('not-managed')
   if (managed.owner !== owner) return refuse('managed-elsewhere', { owner: managed.owner })
+  if (!mayOverrule && managed.appliedBy !== actor.email) return refuse('not-its-pipeline')
   const campaign = managed.campaignId === null ? null : await findCampaign(parts.db, managed.campaignId)
   const closed = await withdrawOpen(parts, campaign, actor)
   if (closed !== null && !closed.ok) return closed

@@ -157,15 +157,20 @@ async function endOthers(
   return null
 }
 
-/** Let a workload be changed by hand again. What runs stays; requests from Git that were not pushed are withdrawn. */
+/**
+ * Let a workload be changed by hand again. What runs stays; requests from Git that were not pushed are withdrawn.
+ * `mayOverrule`: the actor may do so without being the account that proposed what Git holds.
+ */
 export async function releaseDesired(
   parts: ApprovalParts,
-  wanted: Pick<DesiredConfig, 'workloadId' | 'owner' | 'actor'>,
-): Promise<{ ok: true } | Refusal<'managed-elsewhere' | 'not-managed'> | AuditFailure> {
-  const { workloadId, owner, actor } = wanted
+  wanted: Pick<DesiredConfig, 'workloadId' | 'owner' | 'actor'> & { mayOverrule: boolean },
+): Promise<{ ok: true } | Refusal<'managed-elsewhere' | 'not-managed' | 'not-its-pipeline'> | AuditFailure> {
+  const { workloadId, owner, actor, mayOverrule } = wanted
   const managed = await findManagedConfig(parts.db, workloadId)
   if (managed === null) return refuse('not-managed')
   if (managed.owner !== owner) return refuse('managed-elsewhere', { owner: managed.owner })
+  // Everybody can read the owner's name: only the account that speaks for it, or who may overrule it, lets go.
+  if (!mayOverrule && managed.appliedBy !== actor.email) return refuse('not-its-pipeline')
   const ended = await endOthers(parts, wanted, null)
   if (ended !== null) return ended
   return parts.db.change('config.unmanage', actor, async (tx) => {

@@ -138,8 +138,8 @@ function makeToken(
       const holder = await readHolder(tx, userId)
       // A new password ends the sessions and tokens that there are. The code was taken in a transaction of its own, so
       // that may have happened in between.
-      if (!holder || !(await findSession(tx, sessionId, now)))
-        return { ok: false, code: 'command-line-code-invalid' }
+      const session = await findSession(tx, sessionId, now)
+      if (!holder || !session) return { ok: false, code: 'command-line-code-invalid' }
       const ended = await deleteLoginTokens(tx, userId, now, OPEN_MAX - 1)
       tx.afterCommit(() => ends.announce(ended))
       const id = uuidv7(now, random)
@@ -147,7 +147,8 @@ function makeToken(
       const name = `muster login (${machine})`
       const permissions = [...holder.permissions].sort()
       const token = { id, userId, name, permissions, createdAt: now, expiresAt, isLogin: true }
-      await insertApiToken(tx, { ...token, hash: hashApiToken(secret) })
+      const { providerSession } = session
+      await insertApiToken(tx, { ...token, hash: hashApiToken(secret), providerSession })
       await tx.record({
         action: 'token.create',
         resource: 'token',

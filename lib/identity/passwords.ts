@@ -1,4 +1,5 @@
 import type { Random } from '../ids.ts'
+import { FITS_NO_PASSWORD } from '../model/no-password.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import type { WorkerOutcome, WorkerPool } from '../workers/pool.ts'
 import type { PasswordJob, PasswordResult } from './password-job.ts'
@@ -37,8 +38,6 @@ export interface Busy {
   code: 'server-busy'
 }
 
-// The hash of no password (all its bytes are zero), which takes as long to check as a real one.
-const NOBODY = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(22)}$${'A'.repeat(43)}`
 const SALT_BYTES = 16
 
 /** Passwords over a worker pool whose entry is `password-worker.ts`. */
@@ -51,7 +50,11 @@ export function openPasswords(workers: WorkerPool<PasswordJob, PasswordResult>, 
     async verify(password, hash) {
       // Nobody can have a longer password. A short text is checked instead: hashing a long one would cost more.
       const isPossible = passwordLength(password) <= PASSWORD_MAX
-      const job = { kind: 'verify', password: isPossible ? password : '-', hash: hash ?? NOBODY } as const
+      const job = {
+        kind: 'verify',
+        password: isPossible ? password : '-',
+        hash: hash ?? FITS_NO_PASSWORD,
+      } as const
       const outcome = await workers.run(job)
       if (!outcome.ok) return toBusy(outcome)
       return { ok: true, fits: outcome.value === true && isPossible && hash !== null }

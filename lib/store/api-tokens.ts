@@ -41,16 +41,20 @@ const TOKEN = {
 const COLUMNS = columns<keyof ApiToken>({ ...TOKEN, lastUsedAt: 'last_used_at' }).select('t')
 const HOLDER = `case u.kind when 'service' then 'service' else 'person' end as holder,
   u.last_login_at as "lastLoginAt", u.owner_id is not null as "hasOwner"`
-const NEW_TOKEN = columns<keyof typeof TOKEN | 'hash'>({ ...TOKEN, hash: 'hash' })
+const NEW_TOKEN = columns<keyof typeof TOKEN | 'hash' | 'providerSession'>({
+  ...TOKEN,
+  hash: 'hash',
+  providerSession: 'provider_session',
+})
 
-/** Add a token. */
+/** Add a token; one of a sign-in through an identity provider ends with the session there. */
 export async function insertApiToken(
   tx: Db,
-  token: Omit<ApiToken, 'lastUsedAt'> & { hash: string },
+  token: Omit<ApiToken, 'lastUsedAt'> & { hash: string; providerSession?: string | null },
 ): Promise<void> {
   await tx.execute(
     `insert into api_tokens (${NEW_TOKEN.names}) values (${NEW_TOKEN.places})`,
-    NEW_TOKEN.valuesOf(token),
+    NEW_TOKEN.valuesOf({ ...token, providerSession: token.providerSession ?? null }),
   )
 }
 
@@ -142,6 +146,24 @@ export async function deleteLoginTokens(
        select id from api_tokens where user_id = $1 and is_login and expires_at > $2
        order by created_at desc, id desc offset $3)) returning id`,
     [userId, now, keptMax],
+  )
+  return rows.map((row) => row.id)
+}
+
+/**
+ * End the tokens of command lines that people signed in through a provider, by one subject or one session there where
+ * given; returns their ids.
+ */
+export async function deleteProviderLoginTokens(
+  tx: Db,
+  of: { issuer: string; subject: string | null; providerSession: string | null },
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `delete from api_tokens t using users u
+     where u.id = t.user_id and t.is_login and u.issuer = $1 and ($2::text is null or t.provider_session = $2)
+       and ($3::text is null or u.subject = $3)
+     returning t.id`,
+    [of.issuer, of.providerSession, of.subject],
   )
   return rows.map((row) => row.id)
 }

@@ -53,24 +53,29 @@ export async function forgetLogin(tx: Db, userId: string): Promise<void> {
   await tx.execute(`update users set last_login_at = null where id = $1`, [userId])
 }
 
-/** Bind a local user to a provider's subject. */
-export async function linkUser(tx: Db, userId: string, issuer: string, subject: string): Promise<void> {
-  await tx.execute(`update users set issuer = $2, subject = $3 where id = $1 and kind = 'local'`, [
-    userId,
-    issuer,
-    subject,
-  ])
+/** Bind a local user to a provider's subject, and replace the hash of the user's password. */
+export async function linkUser(
+  tx: Db,
+  { userId, issuer, subject, passwordHash }: Record<'userId' | 'issuer' | 'subject' | 'passwordHash', string>,
+): Promise<void> {
+  await tx.execute(
+    `update users set issuer = $2, subject = $3, password_hash = $4 where id = $1 and kind = 'local'`,
+    [userId, issuer, subject, passwordHash],
+  )
 }
 
-/** End the sessions opened through a provider, by one subject or one session there where given; returns their ids. */
+/**
+ * End the sessions opened through a provider, by one subject or one session there where given; by a subject alone also
+ * those that its user opened with a password. Returns their ids.
+ */
 export async function deleteProviderSessions(
   tx: Db,
   of: { issuer: string; subject: string | null; providerSession: string | null },
 ): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(
     `delete from sessions s using users u
-     where u.id = s.user_id and s.issuer = $1 and ($2::text is null or s.provider_session = $2)
-       and ($3::text is null or u.subject = $3)
+     where u.id = s.user_id and (s.issuer = $1 or ($2::text is null and u.issuer = $1))
+       and ($2::text is null or s.provider_session = $2) and ($3::text is null or u.subject = $3)
      returning s.id`,
     [of.issuer, of.providerSession, of.subject],
   )

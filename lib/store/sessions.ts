@@ -7,6 +7,8 @@ export interface SessionRow {
   userId: string
   email: string
   expiresAt: Date
+  /** The session at the identity provider that it was opened through; null where none is known. */
+  providerSession: string | null
   /** Sorted names. */
   groups: string[]
   roles: RoleGrant[]
@@ -42,6 +44,7 @@ export async function insertSession(
 export async function findSession(db: Db, id: string, now: Date): Promise<SessionRow | undefined> {
   const rows = await db.query<SessionRow>(
     `SELECT s.user_id AS "userId", u.email, s.expires_at AS "expiresAt",
+       s.provider_session AS "providerSession",
        array_remove(array_agg(g.name ORDER BY g.name), NULL) AS groups, ${GRANTS} AS roles
      FROM sessions s JOIN users u ON u.id = s.user_id
        LEFT JOIN user_groups m ON m.user_id = u.id LEFT JOIN groups g ON g.id = m.group_id

@@ -322,6 +322,7 @@ export const CAMPAIGN_REASONS = [
   'unreadable',
   'variable_invalid',
   'variable_missing',
+  'variables_changed',
   'version_gone',
   'workload_gone',
 ] as const

@@ -84,9 +84,11 @@ export interface JudgedChange extends Pick<StoredCampaign, 'change' | 'scope'> {
   rules: Pick<StoredCampaign['rules'], 'retryQuarantined'>
   /**
    * Set where the change goes out without a plan that somebody looks at: labels that agents report then fill no
-   * variables of production workloads, nor of those in `production`, which count as such whatever their labels say.
+   * variables of production workloads, nor of those in `production`, which count as such whatever their labels say. What
+   * was approved is a version with the values of then, so production workloads whose own values were set after
+   * `requestedAt` are left to campaigns.
    */
-  byItself?: { production: ReadonlySet<string> }
+  byItself?: { production: ReadonlySet<string>; requestedAt: Date }
 }
 
 /** Results of checks that a judge remembers at most, and as many results of the config policy. */
@@ -221,13 +223,17 @@ export class CampaignJudge {
     this.#version ??= findVersion(db, configId, number)
     const version = await this.#version
     if (version === null) return { ok: false, verdict: 'refused', reason: 'version_gone' }
-    const own = (await listWorkloadVariables(db, [workload.id])).get(workload.id)?.values ?? {}
-    const { labels, trustedLabels } = workload
+    const own = (await listWorkloadVariables(db, [workload.id])).get(workload.id)
     const { byItself } = this.#campaign
-    const withReported =
-      byItself === undefined ||
-      !(byItself.production.has(workload.id) || isProductionByLabels({ labels, trustedLabels }))
-    const sources = { own, table: version.valueTable, workload: toSelectable(workload), withReported }
+    const isStrict = byItself !== undefined && isProductionIn(byItself.production, workload)
+    if (isStrict && version.variables.length > 0 && own !== undefined && own.updatedAt > byItself.requestedAt)
+      return { ok: false, verdict: 'refused', reason: 'variables_changed' }
+    const sources = {
+      own: own?.values ?? {},
+      table: version.valueTable,
+      workload: toSelectable(workload),
+      withReported: !isStrict,
+    }
     const values = resolveValues(version.variables, sources)
     const variables = version.variables.map(toDeclared)
     const key = JSON.stringify(values)
@@ -340,3 +346,7 @@ function once<T>(
   asked.catch(() => known.delete(key))
   return asked
 }
+
+/** Whether a workload counts as production, by its labels or because it is listed. */
+const isProductionIn = (listed: ReadonlySet<string>, { id, labels, trustedLabels }: Workload): boolean =>
+  listed.has(id) || isProductionByLabels({ labels, trustedLabels })

@@ -3,6 +3,8 @@ import type { AuditFailure } from '../../audit/delivery.ts'
 import type { AuditActor } from '../../audit/event.ts'
 import type { Clock } from '../../clock.ts'
 import { toEmailKey } from '../../model/emails.ts'
+import { FITS_NO_PASSWORD } from '../../model/no-password.ts'
+import { deleteUserApiTokens } from '../../store/api-tokens.ts'
 import { noteAccountChange } from '../../store/approval-votes.ts'
 import { linkUser, takeLinkRequest } from '../../store/external-users.ts'
 import { deleteUserSessions } from '../../store/sessions.ts'
@@ -22,7 +24,7 @@ export type LinkRefusalOutcome = { ok: true } | { ok: false; code: 'link-request
  * How an administrator answers a link request: whether a person of the identity provider and a local user are the same.
  */
 export interface LinkAdministration {
-  /** They are the same: the local user signs in with the provider from now on. */
+  /** They are the same: the local user signs in with the provider from now on, and no more with the password. */
   accept(by: AuditActor, id: string): Promise<LinkOutcome>
   /** They are not the same: the request is deleted, and made again at the next sign-in of that person. */
   refuse(by: AuditActor, id: string): Promise<LinkRefusalOutcome>
@@ -58,9 +60,14 @@ function accept(
     if (user.isBound) return { ok: false, code: 'already-linked' }
     if (kept.has(toEmailKey(user.email))) return { ok: false, code: 'seed-admin' }
     await noteAccountChange(tx, user.id, by.userId, clock.now())
-    await linkUser(tx, user.id, request.issuer, request.subject)
-    // Who knew the password may be somebody else than the person of the provider, so all sessions end.
-    const ended = await deleteUserSessions(tx, user.id, null)
+    const { issuer, subject } = request
+    // Who knew the password may be somebody else than the person of the provider: it fits no more, and all sessions and
+    // tokens end.
+    await linkUser(tx, { userId: user.id, issuer, subject, passwordHash: FITS_NO_PASSWORD })
+    const ended = [
+      ...(await deleteUserSessions(tx, user.id, null)),
+      ...(await deleteUserApiTokens(tx, user.id)),
+    ]
     tx.afterCommit(() => ends.announce(ended))
     await tx.record({
       action: 'user.link',

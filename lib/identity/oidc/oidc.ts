@@ -2,6 +2,7 @@ import type { AuditedDatabase } from '../../audit/database.ts'
 import type { Clock } from '../../clock.ts'
 import type { Random } from '../../ids.ts'
 import type { Log } from '../../log.ts'
+import { deleteProviderLoginTokens } from '../../store/api-tokens.ts'
 import { deleteProviderSessions } from '../../store/external-users.ts'
 import type { SessionEnds } from '../sessions/session-ends.ts'
 import type { Tokens } from '../sessions/tokens.ts'
@@ -41,7 +42,7 @@ export interface Oidc {
   sealRefusal(refusal: Refusal): Promise<string>
   /** The refusal in a sealed text; null when it is not sealed by muster or too old. */
   openRefusal(sealed: string): Promise<Refusal | null>
-  /** End the sessions that a logout token of the provider names. */
+  /** End the sessions that a logout token of the provider names, and the command lines that were signed in in them. */
   logOut(logoutToken: string): Promise<'ended' | 'refused' | 'provider-away'>
 }
 
@@ -106,9 +107,10 @@ export function openOidc(parts: Parts): Oidc {
       const token = await provider.readLogout(logoutToken)
       if (token === 'provider-away') return 'provider-away'
       if (token === null) return 'refused'
-      const ended = await parts.db.transaction('session.close-external', (tx) =>
-        deleteProviderSessions(tx, token),
-      )
+      const ended = await parts.db.transaction('session.close-external', async (tx) => [
+        ...(await deleteProviderSessions(tx, token)),
+        ...(await deleteProviderLoginTokens(tx, token)),
+      ])
       parts.ends.announce(ended)
       return 'ended'
     },

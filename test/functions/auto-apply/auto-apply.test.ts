@@ -148,6 +148,67 @@ describe('a version for newcomers', () => {
     expect(scene.runs('vm-4')).toBe(hashOn(2, 'vm-4'))
   })
 
+  it('gives a fleet config that Git keeps no other selector or priority', async () => {
+    const admin = await signIn(scene.ctx)
+    await scene.carry(1)
+    const selector = { match_labels: { 'identity/host.name': 'vm-*' } }
+    const variables = [{ name: 'site', label: 'identity/host.name', pattern: '[a-z0-9-]+' }]
+    const wish = { owner: 'platform', name: 'Hosts', selector, content: versionText(1), variables }
+    const sent = await scene.call('POST /api/fleet-configs/desired', wish, admin)
+    expect(sent).toMatchObject({ status: 200, json: { fleet_config_id: scene.configId } })
+    const wanted = { selector: { match_labels: { 'identity/host.name': 'vm-1' } }, priority: 9 }
+    expect(await scene.request(1, wanted)).toMatchObject({
+      status: 409,
+      json: { code: 'fleet_config_managed' },
+    })
+  })
+
+  describe('into production, with a value that nobody approved with it', () => {
+    const content = (n: number) => productionYaml(n).replace('127.0.0.1', `\${muster:site}`)
+    const evil = (n: number) => configHash(content(n).replace(`\${muster:site}`, 'evil.example'))
+    const set = (host: string, values: object) =>
+      scene.call(`PUT /api/workloads/${scene.agent(host).workloadId}/variables`, { values })
+
+    it('does not go to a newcomer, which a campaign then reaches', async () => {
+      await scene.write(2, { content: content(2), variables: [{ name: 'site', required: true }] })
+      for (const host of ['vm-1', 'vm-2', 'vm-3']) {
+        await scene.label(host, { env: 'production' })
+        await set(host, { site: 'collector.internal' })
+      }
+      await scene.carry(2)
+      await scene.apply(2)
+      await newcomer('vm-4', { attributes: { 'deployment.environment.name': 'production' } })
+      expect(await scene.leftOut()).toEqual({ 'vm-4': 'variable_missing site' })
+      expect((await set('vm-4', { site: 'evil.example' })).status).toBe(200)
+      for (let n = 0; n < 3; n++) await scene.work(16_000)
+      expect(await scene.leftOut()).toEqual({ 'vm-4': 'variables_changed' })
+      expect(scene.agent('vm-4').offered()).toEqual([])
+      await set('vm-4', { site: 'collector.internal' })
+      await scene.carry(2, { scope: { workload_ids: [scene.agent('vm-4').workloadId] } })
+      expect(scene.agent('vm-4').offered()).toHaveLength(1)
+    })
+
+    it('does not go to who waited for the version, nor does what is left when a value is taken away', async () => {
+      const variables = [{ name: 'site', default: 'collector.internal' }]
+      await scene.write(2, { content: content(2), variables })
+      for (const host of ['vm-1', 'vm-2', 'vm-3']) await scene.label(host, { env: 'production' })
+      await set('vm-3', { site: 'own.internal' })
+      await scene.carry(2)
+      await scene.write(3, { content: content(3), variables })
+      await scene.carry(3, { scope: { workload_ids: [scene.agent('vm-1').workloadId] } })
+      const path = (host: string) => `/api/workloads/${scene.agent(host).workloadId}`
+      for (const host of ['vm-2', 'vm-3']) await scene.call(`POST ${path(host)}/hold`, { reason: 'repair' })
+      await scene.apply(3)
+      await scene.ctx.advance(1)
+      await set('vm-2', { site: 'evil.example' })
+      await set('vm-3', {})
+      for (const host of ['vm-2', 'vm-3']) await scene.call(`POST ${path(host)}/release`, {})
+      for (let n = 0; n < 3; n++) await scene.work(16_000)
+      expect(await scene.leftOut()).toEqual({ 'vm-2': 'variables_changed', 'vm-3': 'variables_changed' })
+      expect(scene.agent('vm-2').offered()).not.toContain(evil(3))
+    })
+  })
+
   it('is not pushed again to who was taken back from it', async () => {
     await scene.carry(1)
     await scene.write(2)

@@ -218,3 +218,15 @@ it('what overrules Git shows on the page of drift: a rollback and broken glass, 
   await ctx.advance(1_000)
   expect(await drift()).toEqual([false, 0])
 })
+
+it('what Git holds is let go of by its own account, or in person, and by nobody who only knows the owner', async () => {
+  const other = await signIn(ctx, { groups: ['editor'] })
+  const { token: pushes } = await makeApiToken(ctx, other, ['workload:push_config'])
+  const body = { owner: 'platform', config: FIRST }
+  const { token: asks } = await makeApiToken(ctx, editor, ['config:request'])
+  const apply = async () => (await invoke(ctx, `POST ${path()}/desired`, { as: asks, body })).status
+  const release = (as: string) => invoke(ctx, `DELETE ${path()}/desired?owner=platform`, { as })
+  expect(await apply()).toBe(200)
+  expect(await release(pushes)).toMatchObject({ status: 403, json: { code: 'session_required' } })
+  expect((await release(other.token)).status).toBe(204)
+})

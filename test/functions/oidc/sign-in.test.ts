@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { OidcSettings } from '../../../lib/identity/oidc/settings.ts'
@@ -434,6 +435,64 @@ describe('a logout at the provider', () => {
       expect((await muster.call('GET', '/api/me', { as: other.token! })).status).toBe(200)
       expect((await post(await provider.sign({ ...base, events: EVENTS }))).status).toBe(200)
       expect((await muster.call('GET', '/api/me', { as: other.token! })).status).toBe(401)
+    }))
+
+  it('ends the command lines that were signed in in that session, and by a subject all of that person', () =>
+    withMuster({}, async () => {
+      const [one, two] = [await signIn(), await signIn()]
+      const commandLine = async (session: string | undefined) => {
+        const verifier = randomBytes(32).toString('base64url')
+        const challenge = createHash('sha256').update(verifier).digest('base64url')
+        const login = { challenge, state: 'a-state-of-the-command-line', port: 40_123, machine: 'laptop' }
+        const asked = await muster.call('POST', '/api/auth/command-line', { as: session!, body: login })
+        const code = new URL((asked.json as { redirect_to: string }).redirect_to).searchParams.get('code')
+        const body = { code, verifier }
+        return (await muster.call('POST', '/api/auth/command-line/token', { body })).json as { token: string }
+      }
+      const [first, second] = [await commandLine(one.token), await commandLine(two.token)]
+      const standing = async () =>
+        Promise.all(
+          [first, second].map(
+            async ({ token }) => (await muster.call('GET', '/api/me', { as: token })).status,
+          ),
+        )
+      expect(await standing()).toEqual([200, 200])
+      const [{ sid } = { sid: '' }] = await database.pool.query<{ sid: string }>(
+        'select provider_session as sid from sessions order by created_at, id',
+      )
+      const base = {
+        iss: provider.issuer,
+        aud: CLIENT_ID,
+        iat: nowS(),
+        jti: 'x',
+        sub: 'ada-1',
+        events: EVENTS,
+      }
+      expect((await post(await provider.sign({ ...base, sid }))).status).toBe(200)
+      expect(await standing()).toEqual([401, 200])
+      expect((await post(await provider.sign(base))).status).toBe(200)
+      expect(await standing()).toEqual([401, 401])
+    }))
+
+  it('by a subject ends what a linked user opened with a password, too', () =>
+    withMuster(MAPPED, async () => {
+      const admin = await muster.token()
+      const password = 'correct horse battery'
+      const body = { email: 'ada@example.com', password, groups: ['viewer'] }
+      const { id } = (await muster.call('POST', '/api/users', { as: admin, body })).json as UserRecord
+      const logIn = () => muster.call('POST', '/api/auth/login', { body: { email: body.email, password } })
+      await signIn()
+      const [request] = (await muster.call('GET', '/api/link-requests', { as: admin }))
+        .json as LinkRequestRecord[]
+      await muster.call('POST', `/api/link-requests/${request!.id}/accept`, { as: admin })
+      expect((await logIn()).status).toBe(401)
+      // An administrator gives her a password again.
+      await muster.call('PATCH', `/api/users/${id}`, { as: admin, body: { password } })
+      const { token } = (await logIn()).json as { token: string }
+      expect((await muster.call('GET', '/api/me', { as: token })).status).toBe(200)
+      const base = { iss: provider.issuer, aud: CLIENT_ID, iat: nowS(), jti: 'x', sub: 'ada-1' }
+      expect((await post(await provider.sign({ ...base, events: EVENTS }))).status).toBe(200)
+      expect((await muster.call('GET', '/api/me', { as: token })).status).toBe(401)
     }))
 
   it('is what the provider itself tells when somebody logs out there', () =>

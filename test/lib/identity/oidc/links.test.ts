@@ -1,12 +1,13 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { openLinkAdministration } from '../../../../lib/identity/oidc/links.ts'
+import { findApiToken, insertApiToken } from '../../../../lib/store/api-tokens.ts'
 import {
   findExternalUser,
   insertExternalUser,
   upsertLinkRequest,
 } from '../../../../lib/store/external-users.ts'
 import { findSession, insertSession } from '../../../../lib/store/sessions.ts'
-import { insertUser } from '../../../../lib/store/users.ts'
+import { findCredentials, insertUser } from '../../../../lib/store/users.ts'
 import { createTestContext } from '../../../support/invoke.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 
@@ -65,6 +66,17 @@ describe('a link that is accepted', () => {
     expect(await findExternalUser(database.pool, ISSUER, 'ada')).toMatchObject({ id: ADA, isLocal: true })
     expect([await isSignedIn(), ended]).toEqual([false, [SESSION]])
     expect(await records()).toEqual([['user.link', ADA]])
+  })
+
+  it('ends the password, and the tokens that whoever knew it made', async () => {
+    const token = { id: id(7), userId: ADA, name: 't', permissions: [], createdAt: ctx.clock.now() }
+    const expiresAt = new Date(ctx.clock.now().getTime() + 3_600_000)
+    await insertApiToken(database.pool, { ...token, expiresAt, isLogin: false, hash: 'a'.repeat(64) })
+    await links().accept(BY, REQUEST)
+    expect(ended).toEqual([SESSION, token.id])
+    expect(await findApiToken(database.pool, 'a'.repeat(64), ctx.clock.now())).toBeUndefined()
+    const known = await findCredentials(database.pool, 'ada@example.com')
+    expect([known?.id, known?.passwordHash === 'x']).toEqual([ADA, false])
   })
 
   it('is an account that the administrator changed, so it approves nothing for him', async () => {
