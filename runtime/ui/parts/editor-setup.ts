@@ -26,8 +26,8 @@ const COLORS = HighlightStyle.define([
 
 const THEME = EditorView.theme({
   '&': { color: 'var(--ink)', backgroundColor: 'var(--surface)' },
-  // An outline would lie under the line numbers, which stand in a layer of their own: the ring stands above all.
-  '&.cm-focused': { outline: 'none' },
+  // The outline lies under the line numbers, which stand in a layer of their own: the ring is drawn above them again.
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
   '&.cm-focused::after': {
     content: '""',
     position: 'absolute',
