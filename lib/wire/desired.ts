@@ -1,5 +1,4 @@
 import {
-  array,
   boolean,
   defaulted,
   enums,
@@ -13,11 +12,11 @@ import {
 } from 'superstruct'
 import { CAMPAIGN_RULES, CampaignStatus } from './campaigns.ts'
 import { FleetConfigRequest, FleetConfigVersionRequest } from './fleet-configs.ts'
-import { named, note, type Sent } from './structs.ts'
+import { listOf, named, note, type Sent } from './structs.ts'
 
 const COMMIT_AUTHORS = note(
   'Everybody whom the commit names: its author, its committer and those who wrote it with them, each as `name <address>`. None of them counts as a second person for this text.',
-  defaulted(size(array(size(string(), 0, 512)), 0, 200), []),
+  defaulted(listOf(200, size(string(), 0, 512)), []),
 )
 
 export const DesiredRequest = named(
