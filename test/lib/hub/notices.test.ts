@@ -63,9 +63,13 @@ it('tells a push no more while nothing of it changes', async () => {
   await ctx.advance(300)
   await pushConfig(ctx.fleet, agent.workloadId, configYaml())
   agent.apply()
+  // The worst that was seen under a push is part of it.
+  agent.say({ health: { ...HEALTHY, healthy: false } })
   await ctx.advance(3_000)
   const count = () => ctx.frames.filter((frame) => frame.type === 'push_update').length
   const before = count()
+  agent.say({ health: HEALTHY })
+  await ctx.advance(3_000)
   agent.say({ health: { ...HEALTHY, healthy: false } })
   await ctx.advance(70_000)
   expect(count()).toBe(before)
