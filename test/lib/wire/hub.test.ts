@@ -9,6 +9,7 @@ const ALERT = {
   message: 'gone',
   fired_at: '2026-01-01T00:00:00Z',
   details: null,
+  next: null,
   resolved_at: null,
   resolve_reason: null,
   reopen_until: null,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FrontEntry } from '../../../lib/links/frames.ts'
 import { useStore } from '../check-seeds.ts'
-import { KEPT_LINKED_SEEDS } from '../kept-seeds.ts'
+import { KEPT_LINKED_SEEDS, OPEN_LINKED_SEEDS } from '../kept-seeds.ts'
 import { lacking } from './link-flaws.ts'
 import { runLinkedSeed } from './run-linked-seed.ts'
 
@@ -29,6 +29,11 @@ describe('a fleet of fronts and an owner, under every kind of trouble', () => {
     expect(sums.pushes).toBeGreaterThanOrEqual(SEEDS)
     expect(sums.absorbed).toBeGreaterThanOrEqual(20 * SEEDS)
     expect(sums.replayed).toBeGreaterThanOrEqual(2 * SEEDS)
+  })
+
+  it.each(OPEN_LINKED_SEEDS)('breaks one still at seed %i: %s', { timeout: 180_000 }, async (seed) => {
+    const { problems } = await runLinkedSeed(seed, store())
+    expect(problems).not.toEqual([])
   })
 
   it.each(KEPT_LINKED_SEEDS)('keeps them at seed %i: %s', { timeout: 180_000 }, async (seed) => {
