@@ -35,17 +35,9 @@ export async function insertExternalUser(
   )
 }
 
-/** Note a sign-in, and what the provider calls its user now; a local user keeps its own e-mail. */
-export async function noteExternalLogin(
-  tx: Db,
-  userId: string,
-  displayName: string,
-  now: Date,
-): Promise<void> {
-  await tx.execute(
-    `update users set last_login_at = $3, email = case kind when 'external' then $2 else email end where id = $1`,
-    [userId, displayName, now],
-  )
+/** Note a sign-in, and the name of its user from now on. */
+export async function noteExternalLogin(tx: Db, userId: string, email: string, now: Date): Promise<void> {
+  await tx.execute(`update users set last_login_at = $3, email = $2 where id = $1`, [userId, email, now])
 }
 
 /** Take a user for one who has not signed in: its tokens wait until it does again. */

@@ -6,12 +6,11 @@ export type Claims = Readonly<Record<string, unknown>>
 /** A person whom the identity provider has authenticated. */
 export interface ExternalIdentity {
   subject: string
-  /** For people to read; nothing is decided by it. */
-  displayName: string
   /**
-   * Null where the provider says none. It decides only whether a link to the local user with this e-mail is asked for.
+   * For people to read: the e-mail where the provider says one. It decides only whether a link to the local user with
+   * this e-mail is asked for.
    */
-  email: string | null
+  displayName: string
   /** The names of the provider's groups; null where it tells none. */
   groups: readonly string[] | null
   /** The id of the provider's own session (`sid`); null where it names none. */
@@ -90,7 +89,7 @@ export function readIdentity(
   const { sub: subject } = idToken
   return {
     ok: true,
-    identity: { subject, displayName: nameOf(claims, email, subject), email, groups, providerSession },
+    identity: { subject, displayName: nameOf(claims, email, subject), groups, providerSession },
   }
 }
 

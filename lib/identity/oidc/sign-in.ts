@@ -1,9 +1,10 @@
-import type { AuditedDatabase } from '../../audit/database.ts'
+import type { ActTransaction, AuditedDatabase } from '../../audit/database.ts'
 import type { AuditFailure } from '../../audit/delivery.ts'
 import type { Clock } from '../../clock.ts'
 import { type Random, uuidv7 } from '../../ids.ts'
 import { toEmailKey } from '../../model/emails.ts'
 import { noteAccountChange } from '../../store/approval-votes.ts'
+import type { Db } from '../../store/db.ts'
 import {
   findExternalUser,
   forgetLogin,
@@ -49,12 +50,17 @@ interface Person {
   isNew: boolean
   /** The name of the user in the audit log: the e-mail of a local user, else what the provider calls the person. */
   email: string
+  /** The local user whose e-mail is what the provider calls the person; null where there is none, or it is the person. */
+  namesake: string | null
   now: Date
 }
 
 // Nobody may be signed in without a record of it. A sign-in changes nothing in the fleet, so it does not wait for what
 // agents reported.
 const AT_ONCE = { sink: 'before-commit', waitsForReports: false } as const
+
+/** How often a sign-in is begun again because something changed under it. */
+const ATTEMPTS = 2
 
 // What a record says of somebody who stays an administrator against the provider's groups.
 const KEPT = { kept_administrator: true } as const
@@ -73,77 +79,92 @@ export async function signInExternally(
   // The map may name groups that somebody has removed: these give nothing.
   if (groups !== null && (await findGroups(parts.db, groups)).length === 0)
     return refuse(parts, issuer, identity)
-  const person = await readPerson(parts, issuer, identity)
-  const clash =
-    person.isNew && identity.email !== null
-      ? await findCredentials(parts.db, toEmailKey(identity.email))
-      : undefined
-  if (clash) return askForLink(parts, person, clash.id)
-  let opened = await openSession(parts, person, groups)
-  // Meanwhile the same person signed in for the first time in another browser, or the user was removed.
-  if (!opened.ok && opened.code === 'changed')
-    opened = await openSession(parts, await readPerson(parts, issuer, identity), groups)
-  if (opened.ok || opened.code === 'audit-unavailable') return opened
-  return opened.code === 'no-group' ? refuse(parts, issuer, identity) : { ok: false, code: 'sign-in-lost' }
+  // Meanwhile the same person may have signed in for the first time in another browser, or a user was made or removed.
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const person = await readPerson(parts, issuer, identity)
+    if (person.isNew && person.namesake !== null) return askForLink(parts, person, person.namesake)
+    const opened = await openSession(parts, person, groups)
+    if (opened.ok || opened.code === 'audit-unavailable') return opened
+    if (opened.code === 'no-group') return refuse(parts, issuer, identity)
+  }
+  return { ok: false, code: 'sign-in-lost' }
 }
 
+/** A local user keeps its own e-mail, and nobody is named like one: whom the provider calls so keeps the former name. */
 async function readPerson(
-  { db, clock, random }: Parts,
+  { db, clock, random }: Pick<Parts, 'clock' | 'random'> & { db: Db },
   issuer: string,
   identity: ExternalIdentity,
 ): Promise<Person> {
   const now = clock.now()
   const known = await findExternalUser(db, issuer, identity.subject)
+  const named = known?.isLocal ? undefined : await findCredentials(db, toEmailKey(identity.displayName))
+  const email = known && (known.isLocal || named) ? known.email : identity.displayName
   const userId = known?.id ?? uuidv7(now, random)
-  const email = known?.isLocal ? known.email : identity.displayName
-  return { issuer, identity, userId, isNew: known === undefined, email, now }
+  return { issuer, identity, userId, isNew: known === undefined, email, namesake: named?.id ?? null, now }
 }
+
+/** Whether what was read of a person is still so. */
+const isSame = (person: Person, now: Person): boolean =>
+  person.isNew === now.isNew &&
+  (person.isNew || person.userId === now.userId) &&
+  person.email === now.email &&
+  person.namesake === now.namesake
 
 type Opened = { ok: true; token: string; expiresAt: Date } | { ok: false; code: 'changed' | 'no-group' }
 
 /**
- * `changed`: the user was made, removed or replaced since `person` was read. `no-group`: the groups of muster that were
- * found for the claims are gone.
+ * `changed`: the user was made, removed, renamed or replaced since `person` was read, or another took or left its name.
+ * `no-group`: the groups of muster that were found for the claims are gone.
  */
 async function openSession(
   parts: Parts,
   person: Person,
   groups: readonly string[] | null,
 ): Promise<Opened | AuditFailure> {
-  const { db, random, tokens, ends, settings } = parts
   const { userId, email, issuer, identity, now } = person
-  return db.change<Opened>(
+  return parts.db.change<Opened>(
     'session.open-external',
     { userId, email, askAgain: null },
     async (tx) => {
       await lockIdentity(tx)
-      const known = await findExternalUser(tx, issuer, identity.subject)
-      if (person.isNew ? known !== undefined : known?.id !== userId) return { ok: false, code: 'changed' }
+      if (!isSame(person, await readPerson({ ...parts, db: tx }, issuer, identity)))
+        return { ok: false, code: 'changed' }
       const found = groups === null ? null : await findGroups(tx, groups)
       if (found?.length === 0) return { ok: false, code: 'no-group' }
-      const { subject, displayName } = identity
-      if (person.isNew)
-        await insertExternalUser(tx, { id: userId, email: displayName, issuer, subject, createdAt: now })
+      const { subject } = identity
+      if (person.isNew) await insertExternalUser(tx, { id: userId, email, issuer, subject, createdAt: now })
       // The provider made or regrouped this account, as an administrator could: its issuer counts as an author of what
       // the account requests.
       const change = { userId, byId: issuer, isNew: person.isNew, now }
       const isKept = found !== null && (await followGroups(tx, parts, { ...change, groups: found }))
       if (found === null && person.isNew) await noteAccountChange(tx, userId, issuer, now)
-      await noteExternalLogin(tx, userId, displayName, now)
-      const names = (await listUserGroups(tx, userId)).map((group) => group.name)
-      const sessionId = uuidv7(now, random)
-      const lifetimeS = Math.floor(settings.sessionMs / 1_000)
-      const signed = await tokens.sign({ userId, email, groups: names, sessionId, issuedAt: now, lifetimeS })
-      const session = { id: sessionId, userId, createdAt: now, expiresAt: signed.expiresAt }
-      await insertSession(tx, { ...session, issuer, providerSession: identity.providerSession })
-      // The groups may have changed: forget what is remembered of other sessions of the same person.
-      tx.afterCommit(() => ends.announce([]))
-      const detail = JSON.stringify({ method: 'oidc', groups: names, ...(isKept ? KEPT : {}) })
-      await tx.record({ action: 'auth.login.success', resource: 'user', resourceId: userId, detail })
-      return { ok: true, ...signed }
+      await noteExternalLogin(tx, userId, email, now)
+      return { ok: true, ...(await insertSignedSession(tx, parts, person, isKept)) }
     },
     AT_ONCE,
   )
+}
+
+/** Add the session of somebody who is a user by now, with its record, and sign its token. */
+async function insertSignedSession(
+  tx: ActTransaction,
+  { random, tokens, ends, settings }: Parts,
+  { userId, email, issuer, identity, namesake, now }: Person,
+  isKept: boolean,
+): Promise<{ token: string; expiresAt: Date }> {
+  const groups = (await listUserGroups(tx, userId)).map((group) => group.name)
+  const sessionId = uuidv7(now, random)
+  const lifetimeS = Math.floor(settings.sessionMs / 1_000)
+  const signed = await tokens.sign({ userId, email, groups, sessionId, issuedAt: now, lifetimeS })
+  const session = { id: sessionId, userId, createdAt: now, expiresAt: signed.expiresAt }
+  await insertSession(tx, { ...session, issuer, providerSession: identity.providerSession })
+  // The groups may have changed: forget what is remembered of other sessions of the same person.
+  tx.afterCommit(() => ends.announce([]))
+  const taken = namesake === null ? {} : { name_taken: identity.displayName }
+  const detail = JSON.stringify({ method: 'oidc', groups, ...(isKept ? KEPT : {}), ...taken })
+  await tx.record({ action: 'auth.login.success', resource: 'user', resourceId: userId, detail })
+  return signed
 }
 
 async function askForLink(
@@ -151,8 +172,7 @@ async function askForLink(
   { issuer, identity, now }: Person,
   localId: string,
 ): Promise<SignInOutcome> {
-  const { subject } = identity
-  const email = identity.email ?? ''
+  const { subject, displayName: email } = identity
   const asked = await db.change<{ ok: true }>(
     'link.request',
     null,

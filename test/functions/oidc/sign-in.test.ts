@@ -277,6 +277,31 @@ describe('whoever has the e-mail of a local user', () => {
       expect(await me(token)).toMatchObject({ id: local.id, groups: [{ name: 'editor' }] })
     }))
 
+  it('takes the name of a local user at no later sign-in either, and that is recorded', () =>
+    withMuster(MAPPED, async () => {
+      const admin = await muster.token()
+      const body = { email: 'boss@example.com', password: 'correct horse battery', groups: ['administrator'] }
+      await muster.call('POST', '/api/users', { as: admin, body })
+      const first = await me((await signIn()).token)
+      await provider.tell({ claims: { ...ADA, email: 'Boss@Example.com', name: 'Boss' } })
+      const later = await me((await signIn()).token)
+      expect([later.id, later.email]).toEqual([first.id, 'ada@example.com'])
+      const { detail, email } = await newest()
+      expect([email, detail]).toEqual([
+        'ada@example.com',
+        expect.stringContaining('"name_taken":"Boss@Example.com"'),
+      ])
+    }))
+
+  it('waits too where the provider says no e-mail, but a user name that is one', () =>
+    withMuster(MAPPED, async () => {
+      const admin = await muster.token()
+      const body = { email: 'boss@example.com', password: 'correct horse battery', groups: ['administrator'] }
+      await muster.call('POST', '/api/users', { as: admin, body })
+      await provider.tell({ claims: { ...ADA, email: undefined, preferred_username: 'boss@example.com' } })
+      expect(await (await signIn()).refusal()).toEqual({ reason: 'link_requested' })
+    }))
+
   it('is never linked to an administrator whom the settings name', () =>
     withMuster(
       MAPPED,

@@ -6,12 +6,13 @@ import { signInExternally } from '../../../../lib/identity/oidc/sign-in.ts'
 import { openTokens } from '../../../../lib/identity/sessions/tokens.ts'
 import { insertExternalUser } from '../../../../lib/store/external-users.ts'
 import { insertGroup } from '../../../../lib/store/groups.ts'
+import { insertUser } from '../../../../lib/store/users.ts'
 import { createTestContext, TEST_CONFIG } from '../../../support/invoke.ts'
 import { settingsFor } from '../../../support/oidc/provider.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 
 const ISSUER = 'https://issuer.example'
-const ADA = { subject: 'ada', displayName: 'Ada', email: null, groups: null, providerSession: null }
+const ADA = { subject: 'ada', displayName: 'Ada', groups: null, providerSession: null }
 
 const database = await useTestDatabase()
 const ctx = createTestContext(database)
@@ -73,6 +74,19 @@ it('is the same person when another browser signed her in for the first time mea
 it('is lost, with a code that its page knows, where the user comes and goes meanwhile', async () => {
   expect(await signIn(makeAda, removeAda)).toEqual({ ok: false, code: 'sign-in-lost' })
   expect(await database.pool.query('select from sessions')).toHaveLength(0)
+})
+
+it('asks for a link where a local user of that name is made meanwhile', async () => {
+  const local = {
+    id: '00000000-0000-7000-8000-0000000000ae',
+    email: 'Ada',
+    emailKey: 'ada',
+    passwordHash: 'x',
+  }
+  const make = () => insertUser(database.pool, { ...local, createdAt: new Date(0) })
+  expect(await signIn(make)).toEqual({ ok: false, code: 'link-requested' })
+  expect(await database.pool.query(`select from users where subject = 'ada'`)).toHaveLength(0)
+  await database.pool.execute('delete from users where id = $1', [local.id])
 })
 
 it('is refused where the only group that she would have had goes meanwhile', async () => {
