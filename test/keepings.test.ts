@@ -337,6 +337,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: '10,000 entries',
     reachedBy: ['lib/identity/login-limit.test.ts', 'keeps its table bounded'],
   },
+  'lib/identity/oidc/ended-flows.ts openEndedFlows().ended': {
+    bound: '10,000 sign-ins with the provider, for 15 minutes each',
+    reachedBy: [
+      'lib/identity/oidc/ended-flows.test.ts',
+      'knows so many flows that have ended, for as long as their cookies are valid',
+    ],
+  },
   'lib/identity/token-authority.ts StoredTokenAuthority.#entries': {
     bound: '10,000 API tokens',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many API tokens'],

@@ -14,10 +14,14 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 302, description: 'To the page that was wanted, or back to the sign-in page.' }],
   errors: ['not-found'],
-  async handle({ header, target }, ctx) {
+  async handle({ header, target, remoteAddress }, ctx) {
     const { oidc } = ctx.identity
     if (oidc === null) return problem('not-found')
-    const outcome = await oidc.finish(target.query, readCookie(header('cookie'), FLOW_COOKIE))
+    const outcome = await oidc.finish({
+      query: target.query,
+      kept: readCookie(header('cookie'), FLOW_COOKIE),
+      address: remoteAddress,
+    })
     if (!outcome.ok) return goToRefusal(ctx, outcome.refusal)
     const { publicUrl } = oidc.settings
     const maxAgeS = Math.floor((outcome.expiresAt.getTime() - ctx.clock.now().getTime()) / 1_000)

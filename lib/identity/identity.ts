@@ -15,16 +15,17 @@ import { type Authentication, openAuthority } from './authority.ts'
 import { type CommandLineLogins, openCommandLineLogins } from './command-line-logins.ts'
 import { type GroupAdministration, openGroupAdministration } from './group-administration.ts'
 import { type LoginOutcome, type LoginRequest, openLogin } from './login.ts'
-import { openLoginLimit } from './login-limit.ts'
+import { type LoginLimit, openLoginLimit } from './login-limit.ts'
 import { type LinkAdministration, openLinkAdministration } from './oidc/links.ts'
 import { type Oidc, openOidc } from './oidc/oidc.ts'
 import type { IssuerFetch } from './oidc/provider.ts'
 import type { OidcSettings } from './oidc/settings.ts'
+import { limitCallbacks } from './oidc-callbacks.ts'
 import { openOwnPassword, type PasswordChange, type PasswordChangeOutcome } from './own-password.ts'
 import type { Passwords } from './passwords.ts'
 import { openServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
 import type { SessionEnds, SessionSockets } from './sessions/session-ends.ts'
-import { openTokens } from './sessions/tokens.ts'
+import { openTokens, type Tokens } from './sessions/tokens.ts'
 import { openTokenAdministration, type TokenAdministration } from './token-administration.ts'
 import { isApiToken, openTokenAuthority, type TokenAuthentication } from './token-authority.ts'
 import { openUserAdministration, type UserAdministration } from './user-administration.ts'
@@ -79,6 +80,8 @@ export interface IdentityParts {
   sockets: SessionSockets
 }
 
+/** Failed callbacks of the identity provider from one address in a minute; one more is refused. */
+const FAILED_CALLBACKS_MAX = 30
 /** Unknown API tokens and wrong command-line codes of one address in a minute; one more is refused. */
 const UNKNOWN_TOKENS_MAX = 30
 /**
@@ -97,11 +100,8 @@ export function openIdentity(parts: IdentityParts): Identity {
   const tokens = openTokens(parts.jwtSecret, parts.clock)
   const authority = openAuthority({ ...parts, tokens })
   const limit = openLoginLimit(parts)
-  const strangers = openLoginLimit({
-    ...parts,
-    perAccount: UNKNOWN_TOKENS_MAX,
-    perAddress: UNKNOWN_TOKENS_MAX,
-  })
+  const strangers = openAddressLimit(parts, UNKNOWN_TOKENS_MAX)
+  const callbacks = openAddressLimit(parts, FAILED_CALLBACKS_MAX)
   const tokenAuthority = openTokenAuthority({ ...parts, limit: strangers })
   const ends: SessionEnds = {
     announce(sessionIds) {
@@ -134,7 +134,7 @@ export function openIdentity(parts: IdentityParts): Identity {
         ends.announce([sessionId])
     },
     changePassword: openOwnPassword({ ...parts, limit, ends }),
-    oidc: parts.oidc === null ? null : openOidc({ ...parts, settings: parts.oidc, tokens, ends }),
+    oidc: openSignIn({ ...parts, tokens, ends }, callbacks),
     links: openLinkAdministration({ ...parts, ends }),
     users: openUserAdministration({ ...parts, ends, groupsFollowClaims: parts.oidc?.groupMap != null }),
     groups: openGroupAdministration({ ...parts, ends }),
@@ -144,9 +144,23 @@ export function openIdentity(parts: IdentityParts): Identity {
     trim() {
       limit.trim()
       strangers.trim()
+      callbacks.trim()
       return trimStored(parts)
     },
   }
+}
+
+/** A limit of the failures of an address alone. */
+const openAddressLimit = ({ clock }: IdentityParts, max: number): LoginLimit =>
+  openLoginLimit({ clock, perAccount: max, perAddress: max })
+
+/** Sign-in with the provider of the settings; null where there is none. */
+function openSignIn(
+  parts: IdentityParts & { tokens: Tokens; ends: SessionEnds },
+  callbacks: LoginLimit,
+): Oidc | null {
+  const { oidc: settings } = parts
+  return settings === null ? null : limitCallbacks(openOidc({ ...parts, settings }), callbacks)
 }
 
 /** Somebody may have been removed, signed out or given other rights unheard: end what does not stand any more. */

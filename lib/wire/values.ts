@@ -221,6 +221,7 @@ export const SIGN_IN_REFUSALS = [
   'no_group',
   'link_requested',
   'audit_unavailable',
+  'login_limited',
 ] as const
 
 /** What the feed of changes tells of. */

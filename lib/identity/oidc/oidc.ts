@@ -6,6 +6,7 @@ import { deleteProviderLoginTokens } from '../../store/api-tokens.ts'
 import { deleteProviderSessions } from '../../store/external-users.ts'
 import type { SessionEnds } from '../sessions/session-ends.ts'
 import type { Tokens } from '../sessions/tokens.ts'
+import { openEndedFlows } from './ended-flows.ts'
 import { type Flow, type IssuerFetch, openProvider } from './provider.ts'
 import { openSeal } from './seal.ts'
 import type { OidcSettings } from './settings.ts'
@@ -22,6 +23,8 @@ export interface Refusal {
     | 'no-group'
     | 'link-requested'
     | 'audit-unavailable'
+    /** Too many callbacks of the sender failed of late. */
+    | 'login-limited'
   /** With `no-group`: the groups that the provider sent, as many as fit the cookie. */
   groups?: readonly string[]
 }
@@ -31,13 +34,20 @@ export type CallbackOutcome =
   | { ok: true; token: string; expiresAt: Date; next: string }
   | { ok: false; refusal: Refusal }
 
+/** A browser that came back: the query of its address, what it kept, and the peer's address after trusted proxies. */
+export interface Callback {
+  query: string
+  kept: string
+  address: string
+}
+
 /** Sign-in with an identity provider. Texts that browsers keep are sealed: only muster can read and write them. */
 export interface Oidc {
   settings: OidcSettings
   /** `url` is where to send the browser, `kept` what the browser keeps until it comes back. */
   begin(next: string): Promise<{ ok: true; url: string; kept: string } | { ok: false; refusal: Refusal }>
-  /** The browser came back with this query and with what it kept. */
-  finish(query: string, kept: string): Promise<CallbackOutcome>
+  /** The browser came back. It does so once: what it kept is of no use any more, whatever came of it. */
+  finish(callback: Callback): Promise<CallbackOutcome>
   /** Seal a refusal, for a cookie of the browser. */
   sealRefusal(refusal: Refusal): Promise<string>
   /** The refusal in a sealed text; null when it is not sealed by muster or too old. */
@@ -72,11 +82,12 @@ export function openOidc(parts: Parts): Oidc {
   const { settings, random, log } = parts
   const provider = openProvider(settings, parts.clock, parts.fetchFromIssuer)
   const seal = openSeal(parts.jwtSecret, parts.clock)
+  const flows = openEndedFlows(parts.clock, FLOW_LIFETIME_S * 1_000)
   const unguessable = () => Buffer.from(random.bytes(32)).toString('base64url')
 
-  async function finish(query: string, kept: string): Promise<CallbackOutcome> {
+  async function finish({ query, kept }: Omit<Callback, 'address'>): Promise<CallbackOutcome> {
     const flow = (await seal.open(kept, 'flow')) as (Flow & { next: string }) | null
-    if (flow === null || new URLSearchParams(query).get('state') !== flow.state)
+    if (flow === null || new URLSearchParams(query).get('state') !== flow.state || !flows.end(flow.state))
       return { ok: false, refusal: { code: 'sign-in-lost' } }
     const found = await provider.finish(query, flow)
     if (!found.ok) {

@@ -25,13 +25,15 @@ export const loginTexts = defineTexts({
       provider_refused:
         'What the identity provider sent does not hold. Try again; if it stays, tell your administrator.',
       sign_in_cancelled: 'The identity provider did not let you in.',
-      sign_in_lost: 'This sign-in was begun elsewhere or too long ago. Try again.',
+      sign_in_lost: 'This sign-in was begun elsewhere, is over, or was begun too long ago. Try again.',
       groups_overage:
         'You are in more groups than the identity provider sends. Your administrator can have it send only those that muster needs.',
       no_group: 'You are signed in with the identity provider, but none of your groups has access to muster.',
       link_requested:
         'There is a local user with your e-mail. An administrator has been asked whether that is you.',
       audit_unavailable: 'The audit log could not be written, so nobody can sign in just now.',
+      login_limited:
+        'Too many sign-ins from your network came back without success. Wait a minute, then try again.',
     } as Record<string, string>,
     groupsCame: 'Your groups',
     noMethods: 'The server offers no way to sign in.',
@@ -59,13 +61,16 @@ export const loginTexts = defineTexts({
       provider_refused:
         'Ce que le fournisseur d’identité a envoyé n’est pas valable. Réessayez ; si cela dure, prévenez votre administrateur.',
       sign_in_cancelled: 'Le fournisseur d’identité ne vous a pas laissé entrer.',
-      sign_in_lost: 'Cette connexion a commencé ailleurs ou il y a trop longtemps. Réessayez.',
+      sign_in_lost:
+        'Cette connexion a commencé ailleurs ou il y a trop longtemps, ou elle est terminée. Réessayez.',
       groups_overage:
         'Vous êtes dans plus de groupes que le fournisseur d’identité n’en envoie. Votre administrateur peut lui faire envoyer ceux dont muster a besoin.',
       no_group: 'Le fournisseur d’identité vous connaît, mais aucun de vos groupes n’a accès à muster.',
       link_requested: 'Un utilisateur local a votre courriel. Un administrateur doit dire si c’est vous.',
       audit_unavailable:
         'Le journal d’audit n’a pas pu être écrit ; personne ne peut se connecter à l’instant.',
+      login_limited:
+        'Trop de connexions venues de votre réseau sont revenues sans succès. Attendez une minute, puis réessayez.',
     },
     groupsCame: 'Vos groupes',
     noMethods: 'Le serveur ne propose aucun moyen de connexion.',

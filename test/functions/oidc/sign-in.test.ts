@@ -323,6 +323,7 @@ describe('whoever has the e-mail of a local user', () => {
 
 describe('what does not hold is refused', () => {
   const refused = { reason: 'provider_refused' }
+  const isCallback = (url: URL) => url.pathname.endsWith('/callback')
 
   it('a wrong issuer, audience or nonce, a token of the past, and an unknown key', () =>
     withMuster({}, async () => {
@@ -351,7 +352,6 @@ describe('what does not hold is refused', () => {
   it('a code that was used, a state that is another browser’s, and a flow that is over', () =>
     withMuster({}, async () => {
       const jar = openJar()
-      const isCallback = (url: URL) => url.pathname.endsWith('/callback')
       const { url: callback } = await jar.follow(`${publicUrl}/api/auth/oidc/login`, isCallback)
       const flow = jar.cookie(host, 'muster_sign_in')!
       // The callback is refused in a browser that has begun no sign-in, or another one.
@@ -371,6 +371,46 @@ describe('what does not hold is refused', () => {
         expect(answer.headers.getSetCookie().join()).not.toContain('om_session')
       }
     }))
+
+  it('a callback of a flow that has had one, also where that one failed', () =>
+    withMuster({}, async () => {
+      const jar = openJar()
+      const { url: callback } = await jar.follow(`${publicUrl}/api/auth/oidc/login`, isCallback)
+      const flow = jar.cookie(host, 'muster_sign_in')!
+      const wrong = new URL(callback)
+      wrong.searchParams.set('code', 'guessed')
+      const comeBack = async (at: URL) => {
+        const answer = await fetch(at, { redirect: 'manual', headers: { cookie: `muster_sign_in=${flow}` } })
+        const [refusal] = answer.headers
+          .getSetCookie()
+          .filter((of) => of.startsWith('muster_sign_in_refusal='))
+        const cookie = refusal?.split(';')[0] ?? ''
+        return (await fetch(`${publicUrl}/api/auth/oidc/refusal`, { headers: { cookie } })).json()
+      }
+      expect(await comeBack(wrong)).toEqual(refused)
+      expect(await comeBack(wrong)).toEqual({ reason: 'sign_in_lost' })
+      expect(await comeBack(callback)).toEqual({ reason: 'sign_in_lost' })
+    }))
+
+  it('callbacks of one sender after thirty that failed', () =>
+    withMuster(
+      {},
+      async () => {
+        const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+        const comeBack = async (address: string, isRight: boolean) => {
+          const jar = openJar()
+          const { url } = await jar.follow(`${publicUrl}/api/auth/oidc/login`, isCallback)
+          if (!isRight) url.searchParams.set('code', 'guessed')
+          await jar.get(url.href, from(address))
+          return (await jar.get(`${publicUrl}/api/auth/oidc/refusal`)).json()
+        }
+        for (let n = 0; n < 30; n++) expect(await comeBack('192.0.2.1', false)).toEqual(refused)
+        for (const isRight of [false, true])
+          expect(await comeBack('192.0.2.1', isRight)).toEqual({ reason: 'login_limited' })
+        expect(await comeBack('192.0.2.2', true)).toEqual({})
+      },
+      { trustedProxies: ['127.0.0.1'] },
+    ))
 
   it('whoever says no at the provider', () =>
     withMuster({}, async () => {
