@@ -252,6 +252,11 @@ export const PROBLEMS = {
     status: 400,
     error: 'owner must be 1 to 100 letters, digits, dots, dashes, underscores and slashes',
   },
+  'owner-taken': {
+    status: 409,
+    error:
+      'another account speaks for the owner {owner}: take its credential or another name, or have a person who may break the glass let go of what it keeps',
+  },
   'owner-unknown': { status: 400, error: 'owner_id must be the id of a user' },
   'password-mismatch': { status: 401, error: 'current password does not match' },
   'password-too-long': { status: 400, error: '{field} must be at most {max} characters' },

@@ -62,6 +62,7 @@ export default defineHttp({
     'fleet-config-outranks',
     'fleet-config-taken',
     'owner-invalid',
+    'owner-taken',
     'managed-elsewhere',
     'fleet-configs-too-many',
     'campaign-not-found',

@@ -17,6 +17,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'What is done about it.', json: DesiredResult }],
   errors: [
     'owner-invalid',
+    'owner-taken',
     'draft-empty',
     'text-not-storable',
     'text-too-long',

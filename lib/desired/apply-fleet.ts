@@ -27,6 +27,7 @@ import {
   type StoredFleetConfig,
   updateFleetConfig,
 } from '../store/fleet-configs.ts'
+import { isSpokenForByAnother, lockOwner } from '../store/git-owners.ts'
 import {
   deleteManagedFleetConfig,
   findManagedFleetConfig,
@@ -83,6 +84,7 @@ export type DesiredFleetOutcome =
       | 'managed-elsewhere'
       | 'out-of-scope'
       | 'owner-invalid'
+      | 'owner-taken'
       | 'fleet-configs-too-many'
     >
   | Exclude<CampaignOutcome, { ok: true }>
@@ -106,6 +108,9 @@ export async function applyDesiredFleet(
   const managed = known && (await findManagedFleetConfig(parts.db, known.id))
   if (managed !== null && managed.owner !== owner)
     return refuse('managed-elsewhere', { owner: managed.owner })
+  // Everybody may ask what an owner would change; to ask for it in its name is for the account that speaks for it.
+  if (!wanted.isDryRun && (await isSpokenForByAnother(parts.db, owner, wanted.actor.userId)))
+    return refuse('owner-taken', { owner })
   const wishHash = hashWish(draft)
   const isSameWish = managed?.wishHash === wishHash
   const campaign = managed?.campaignId ? await findCampaign(parts.db, managed.campaignId) : null
@@ -158,6 +163,7 @@ async function keepWish(
       | 'fleet-config-taken'
       | 'managed-elsewhere'
       | 'out-of-scope'
+      | 'owner-taken'
     >
   | AuditFailure
 > {
@@ -174,6 +180,8 @@ async function keepWish(
     // Somebody else may have made it or widened its selector since the guards: what is not one's own is not taken back.
     for (const reach of stands === null ? [definition] : [stands, definition])
       if (!(await mayStillChange(tx, reach))) return refuse('out-of-scope')
+    await lockOwner(tx, owner)
+    if (await isSpokenForByAnother(tx, owner, actor.userId)) return refuse('owner-taken', { owner })
     if (stands !== null && (await isBoundByAutoApply(tx, stands, definition)))
       return refuse('auto-apply-in-force')
     const isStored = await define(tx, { id, known, definition, by: actor.email, now })
@@ -183,12 +191,10 @@ async function keepWish(
       ? managed.version
       : await insertVersion(tx, { fleetConfigId: id, ...draft, ...by })
     const wish = { fleetConfigId: id, owner, wishHash, version: version ?? 0, commitSha, commitAuthor }
+    const applied = { appliedAt: now, appliedBy: actor.email, appliedById: actor.userId }
     // Of two owners that write at the same time the second is refused, and so is one whose fleet config was just
     // removed.
-    if (
-      version === null ||
-      !(await keepManagedFleetConfig(tx, { ...wish, appliedAt: now, appliedBy: actor.email }))
-    )
+    if (version === null || !(await keepManagedFleetConfig(tx, { ...wish, ...applied })))
       return refuseRival(tx, definition.name, owner)
     await noteCommitAuthors(tx, draft.hash, authors, now)
     await tx.record({
@@ -300,7 +306,7 @@ export async function releaseDesiredFleet(
   const managed = await findManagedFleetConfig(parts.db, fleetConfigId)
   if (managed === null) return refuse('not-managed')
   if (managed.owner !== owner) return refuse('managed-elsewhere', { owner: managed.owner })
-  if (!mayOverrule && managed.appliedBy !== actor.email) return refuse('not-its-pipeline')
+  if (!mayOverrule && managed.appliedById !== actor.userId) return refuse('not-its-pipeline')
   const campaign = managed.campaignId === null ? null : await findCampaign(parts.db, managed.campaignId)
   const closed = await withdrawOpen(parts, campaign, actor)
   if (closed !== null && !closed.ok) return closed

@@ -7,6 +7,7 @@ import { gitGroupOf } from '../model/git-group.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { type Approval, findNewestApprovalFromGit, listOpenApprovalsOfGroup } from '../store/approvals.ts'
 import { areCommitAuthorsNoted, noteCommitAuthors } from '../store/commit-authors.ts'
+import { isSpokenForByAnother, lockOwner } from '../store/git-owners.ts'
 import {
   deleteManagedConfig,
   findManagedConfig,
@@ -45,7 +46,7 @@ export type DesiredOutcome =
       proposed: Approval | null
     }
   | Exclude<CreateOutcome, { ok: true }>
-  | Refusal<'managed-elsewhere' | 'owner-invalid'>
+  | Refusal<'managed-elsewhere' | 'owner-invalid' | 'owner-taken'>
 
 /**
  * Compare a workload with what Git holds for it, and request what differs. Calling it again with the same changes
@@ -66,6 +67,9 @@ export async function applyDesired(parts: ApprovalParts, wanted: DesiredConfig):
   const managed = await findManagedConfig(db, workloadId)
   if (managed !== null && managed.owner !== owner)
     return refuse('managed-elsewhere', { owner: managed.owner })
+  // Everybody may ask what an owner would change; to ask for it in its name is for the account that speaks for it.
+  if (!wanted.isDryRun && (await isSpokenForByAnother(db, owner, wanted.actor.userId)))
+    return refuse('owner-taken', { owner })
   if (!target.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
   const hash = configHash(draftYaml)
   const verdict = decideDesired({
@@ -104,19 +108,23 @@ async function keepWish(
   wanted: DesiredConfig,
   managed: ManagedConfig | null,
   hash: string,
-): Promise<{ ok: true } | Refusal<'managed-elsewhere' | 'workload-not-found'> | AuditFailure> {
+): Promise<
+  { ok: true } | Refusal<'managed-elsewhere' | 'owner-taken' | 'workload-not-found'> | AuditFailure
+> {
   const authors = toAuthorNames(wanted)
   const isSameWish = managed?.configHash === hash
   if (isSameWish && (await areCommitAuthorsNoted(parts.db, hash, authors))) return { ok: true }
   const { workloadId, owner, actor, commitSha, commitAuthor } = wanted
   return parts.db.change('config.manage', actor, async (tx) => {
     if ((await lockWorkload(tx, workloadId)) === null) return refuse('workload-not-found')
+    await lockOwner(tx, owner)
+    if (await isSpokenForByAnother(tx, owner, actor.userId)) return refuse('owner-taken', { owner })
     const now = parts.clock.now()
     await noteCommitAuthors(tx, hash, authors, now)
     const wish = { workloadId, owner, configHash: hash, commitSha, commitAuthor }
     // The commit that asked first stays noted as the one that did.
-    const isKept =
-      isSameWish || (await keepManagedConfig(tx, { ...wish, appliedAt: now, appliedBy: actor.email }))
+    const applied = { appliedAt: now, appliedBy: actor.email, appliedById: actor.userId }
+    const isKept = isSameWish || (await keepManagedConfig(tx, { ...wish, ...applied }))
     if (!isKept) {
       // The row of another owner, who was first; it stays while the workload is locked.
       const rival = await findManagedConfig(tx, workloadId)
@@ -170,7 +178,7 @@ export async function releaseDesired(
   if (managed === null) return refuse('not-managed')
   if (managed.owner !== owner) return refuse('managed-elsewhere', { owner: managed.owner })
   // Everybody can read the owner's name: only the account that speaks for it, or who may overrule it, lets go.
-  if (!mayOverrule && managed.appliedBy !== actor.email) return refuse('not-its-pipeline')
+  if (!mayOverrule && managed.appliedById !== actor.userId) return refuse('not-its-pipeline')
   const ended = await endOthers(parts, wanted, null)
   if (ended !== null) return ended
   return parts.db.change('config.unmanage', actor, async (tx) => {

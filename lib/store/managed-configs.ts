@@ -11,7 +11,10 @@ export interface ManagedConfig {
   commitSha: string
   commitAuthor: string
   appliedAt: Date
+  /** The name of the account that asked for it, at that time. */
   appliedBy: string
+  /** Null where that account is gone. */
+  appliedById: string | null
 }
 
 const MANAGED = columns<keyof ManagedConfig>({
@@ -22,6 +25,7 @@ const MANAGED = columns<keyof ManagedConfig>({
   commitAuthor: 'commit_author',
   appliedAt: 'applied_at',
   appliedBy: 'applied_by',
+  appliedById: 'applied_by_id',
 })
 const COLUMNS = MANAGED.select()
 
@@ -51,7 +55,7 @@ export async function keepManagedConfig(tx: Db, wish: ManagedConfig): Promise<bo
   const rows = await tx.query<{ owner: string }>(
     `insert into managed_configs (${MANAGED.names}) values (${MANAGED.places})
      on conflict (workload_id) do update
-       set ${MANAGED.replaced('configHash', 'commitSha', 'commitAuthor', 'appliedAt', 'appliedBy')}
+       set ${MANAGED.replaced('configHash', 'commitSha', 'commitAuthor', 'appliedAt', 'appliedBy', 'appliedById')}
        where managed_configs.owner = excluded.owner
      returning owner`,
     MANAGED.valuesOf(wish),

@@ -14,12 +14,15 @@ export interface ManagedFleetConfig {
   commitSha: string
   commitAuthor: string
   appliedAt: Date
+  /** The name of the account that asked for it, at that time. */
   appliedBy: string
+  /** Null where that account is gone. */
+  appliedById: string | null
 }
 
 const COLUMNS = `fleet_config_id as "fleetConfigId", owner, wish_hash as "wishHash", version,
   campaign_id as "campaignId", commit_sha as "commitSha", commit_author as "commitAuthor", applied_at as "appliedAt",
-  applied_by as "appliedBy"`
+  applied_by as "appliedBy", applied_by_id as "appliedById"`
 
 /** Every fleet config that is kept in Git. */
 export async function listManagedFleetConfigs(db: Db): Promise<ManagedFleetConfig[]> {
@@ -53,16 +56,17 @@ export async function keepManagedFleetConfig(
 ): Promise<boolean> {
   const rows = await tx.query<{ owner: string }>(
     `insert into managed_fleet_configs
-       (fleet_config_id, owner, wish_hash, version, commit_sha, commit_author, applied_at, applied_by)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
+       (fleet_config_id, owner, wish_hash, version, commit_sha, commit_author, applied_at, applied_by,
+        applied_by_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
      on conflict (fleet_config_id) do update set wish_hash = excluded.wish_hash, version = excluded.version,
        commit_sha = excluded.commit_sha, commit_author = excluded.commit_author, applied_at = excluded.applied_at,
-       applied_by = excluded.applied_by
+       applied_by = excluded.applied_by, applied_by_id = excluded.applied_by_id
        where managed_fleet_configs.owner = excluded.owner
      returning owner`,
     [
       ...[wish.fleetConfigId, wish.owner, wish.wishHash, wish.version, wish.commitSha, wish.commitAuthor],
-      ...[wish.appliedAt, wish.appliedBy],
+      ...[wish.appliedAt, wish.appliedBy, wish.appliedById],
     ],
   )
   return rows.length > 0

@@ -170,6 +170,7 @@ export const problemTexts = defineTexts({
     outcome_unknown:
       'The process that decides gave no answer. Look whether the change was made before you repeat it.',
     owner_invalid: 'The owner must be 1 to 100 letters, digits, dots, dashes, underscores and slashes.',
+    owner_taken: 'Another account speaks for the owner {owner} in Git.',
     owner_unknown: 'The owner must be a user.',
     password_mismatch: 'The current password does not match.',
     password_too_long: 'A password has at most {max} characters.',
@@ -459,6 +460,7 @@ export const problemTexts = defineTexts({
       'Le processus qui décide n’a pas répondu. Vérifiez si la modification a été faite avant de la répéter.',
     owner_invalid:
       'Le propriétaire doit compter de 1 à 100 lettres, chiffres, points, tirets, soulignés et barres obliques.',
+    owner_taken: 'Un autre compte parle pour le propriétaire {owner} dans Git.',
     owner_unknown: 'Le propriétaire doit être un utilisateur.',
     password_mismatch: 'Le mot de passe actuel ne correspond pas.',
     password_too_long: 'Un mot de passe a au plus {max} caractères.',

@@ -70,6 +70,16 @@ async function ask({ campaign_id: id = '' }: DesiredFleetResult): Promise<string
   return id
 }
 
+it('nobody else proposes a fleet config in the name of an owner', async () => {
+  await wish()
+  const other = await signIn(ctx, { groups: ['editor'] })
+  const taken = { status: 409, json: { code: 'owner_taken', owner: 'platform' } }
+  for (const more of [{ content: OTHER }, { name: 'core', priority: 1 }])
+    expect(await send(more, other.token)).toMatchObject(taken)
+  expect(await send({ content: OTHER, dry_run: true }, other.token)).toMatchObject({ status: 200 })
+  expect(await fleetConfigs()).toMatchObject([{ name: 'edge', newest_version: 1 }])
+})
+
 describe('a fleet config that Git holds', () => {
   it('is proposed as a version and a campaign with its commit, and a second run adds nothing', async () => {
     await host('vm-1')

@@ -181,6 +181,31 @@ it('what Git holds is asked for with the right to request and none to push, and 
   expect([await release(asks), await release(pushes)]).toEqual([403, 204])
 })
 
+it('nobody else asks for anything in the name of an owner, or lets go as an account of the same name', async () => {
+  const other = await signIn(ctx, { groups: ['editor'] })
+  await wish(FIRST)
+  const mine = agent
+  const apply = (as: string, more = {}) =>
+    invoke(ctx, `POST ${path()}/desired`, { as, body: { owner: 'platform', config: SECOND, ...more } })
+  const taken = { status: 409, json: { code: 'owner_taken', owner: 'platform' } }
+  expect(await apply(other.token)).toMatchObject(taken)
+  expect(await apply(other.token, { dry_run: true })).toMatchObject({ json: { action: 'propose' } })
+  expect(await requests()).toMatchObject([{ status: 'pending', draft_hash: configHash(FIRST) }])
+  agent = fakeAgent(ctx.fleet, { service: 'another' })
+  await ctx.advance(300)
+  expect(await apply(other.token)).toMatchObject(taken)
+  // The account goes, and another one gets its name.
+  agent = mine
+  await database.pool.execute('delete from users where id = $1', [editor.userId])
+  await database.pool.execute('update users set email = $2 where id = $1', [other.userId, editor.email])
+  const { token } = await makeApiToken(ctx, other, ['workload:push_config', 'config:request'])
+  expect(await apply(token)).toMatchObject(taken)
+  const release = (as: string) => invoke(ctx, `DELETE ${path()}/desired?owner=platform`, { as })
+  expect(await release(token)).toMatchObject({ status: 403, json: { code: 'session_required' } })
+  expect((await release(admin.token)).status).toBe(204)
+  expect((await apply(token)).status).toBe(200)
+})
+
 it('what overrules Git shows on the page of drift: a rollback and broken glass, until it runs what Git says again', async () => {
   await ctx.close()
   ctx = await createFleetContext(database, { edition: createCompleteEdition() })

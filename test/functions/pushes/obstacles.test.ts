@@ -201,6 +201,7 @@ const OBSTACLES = {
       commitAuthor: '',
       appliedAt: now(),
       appliedBy: 'ci@example.com',
+      appliedById: null,
     })
   },
   async quarantined() {
