@@ -123,6 +123,7 @@ import oidcLogin from '../functions/oidc/login.ts'
 import oidcRefusal from '../functions/oidc/refusal.ts'
 import opampAgentPoll from '../functions/opamp/agent-poll.ts'
 import opampAgentSocket from '../functions/opamp/agent-socket.ts'
+import overviewActivity from '../functions/overview/activity.ts'
 import overviewDestinations from '../functions/overview/destinations.ts'
 import overviewHealth from '../functions/overview/health.ts'
 import overviewKeepHealth from '../functions/overview/keep-health.ts'
@@ -331,6 +332,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'oidc/refusal', definition: oidcRefusal },
   { id: 'opamp/agent-poll', definition: opampAgentPoll },
   { id: 'opamp/agent-socket', definition: opampAgentSocket },
+  { id: 'overview/activity', definition: overviewActivity },
   { id: 'overview/destinations', definition: overviewDestinations },
   { id: 'overview/health', definition: overviewHealth },
   { id: 'overview/keep-health', definition: overviewKeepHealth },

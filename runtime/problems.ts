@@ -15,6 +15,7 @@ interface Problem {
  * and of a failed audit its `side_effect_status`.
  */
 export const PROBLEMS = {
+  'activity-too-many': { status: 400, error: 'ids names more than {max} workloads' },
   'alert-ids-invalid': { status: 400, error: 'alert_ids must name 1 to {max} alerts' },
   'alert-not-found': { status: 404, error: 'alert not found' },
   'alert-not-reopenable': { status: 409, error: 'alert can no longer be opened again' },

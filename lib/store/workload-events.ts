@@ -102,6 +102,22 @@ export async function countEvents(
   )
 }
 
+/** How many events of each of these workloads fell into each bucket since `since`; those without any have no row. */
+export async function countEventsOfEach(
+  db: Db,
+  workloadIds: readonly string[],
+  since: Date,
+  bucketSeconds: number,
+): Promise<{ workloadId: string; bucket: number; count: number }[]> {
+  return db.query<{ workloadId: string; bucket: number; count: number }>(
+    `select workload_id as "workloadId", floor(extract(epoch from occurred_at - $2) / $3)::int as bucket,
+       count(*)::int as count
+     from workload_events where workload_id = any($1) and occurred_at > $2
+     group by 1, 2`,
+    [workloadIds, since, bucketSeconds],
+  )
+}
+
 /** Remove at most `limit` events older than `before`, the oldest first; returns how many. */
 export async function trimEvents(tx: Db, before: Date, limit: number): Promise<number> {
   return tx.execute(

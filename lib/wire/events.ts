@@ -1,5 +1,5 @@
 import { array, enums, type Infer, number, optional, string, type } from 'superstruct'
-import { named } from './structs.ts'
+import { named, note } from './structs.ts'
 import { EVENT_STATS_WINDOWS, WORKLOAD_EVENT_TYPES } from './values.ts'
 
 export const WorkloadEventType = named('WorkloadEventType', '', enums(WORKLOAD_EVENT_TYPES))
@@ -50,3 +50,31 @@ export const EventStats = named(
   }),
 )
 export type EventStats = Infer<typeof EventStats>
+
+export const WorkloadActivity = named(
+  'WorkloadActivity',
+  'How much happened to the instances of one workload.',
+  type({
+    workload_id: string(),
+    events: note(
+      'How many instances came, went or changed their version in each bucket, oldest first.',
+      array(number()),
+    ),
+  }),
+)
+export type WorkloadActivity = Infer<typeof WorkloadActivity>
+
+export const FleetActivity = named(
+  'FleetActivity',
+  '`GET /api/fleet/activity`: how much happened to several workloads over a window.',
+  type({
+    window: EventStatsWindow,
+    bucket_seconds: number(),
+    since: note('When the first bucket begins.', string()),
+    workloads: note(
+      'In the order in which they were asked for. Unknown ones are left out.',
+      array(WorkloadActivity),
+    ),
+  }),
+)
+export type FleetActivity = Infer<typeof FleetActivity>

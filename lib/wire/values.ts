@@ -98,6 +98,8 @@ export const DRIFT_STATUSES = [
 
 export const WORKLOAD_EVENT_TYPES = ['connected', 'disconnected', 'version_changed'] as const
 
+/** How many workloads one question for their activity may name. */
+export const ACTIVITY_WORKLOADS_MAX = 100
 export const EVENT_STATS_WINDOWS = ['1h', '6h', '24h', '7d'] as const
 
 export const THEMES = ['light', 'dark', 'system'] as const

@@ -1,5 +1,5 @@
 import type { EventType } from '../../store/workload-events.ts'
-import type { EventStats, EventStatsWindow } from '../../wire/events.ts'
+import type { EventStats, EventStatsWindow, FleetActivity } from '../../wire/events.ts'
 
 /** How long each window is, and each of its buckets. */
 export const WINDOWS: Readonly<Record<EventStatsWindow, { seconds: number; bucketSeconds: number }>> = {
@@ -34,5 +34,28 @@ export function toEventStats(
     window,
     bucket_seconds: bucketSeconds,
     buckets,
+  }
+}
+
+/** The events of several workloads in each bucket of a window, in the order of `workloadIds`. */
+export function toFleetActivity(
+  window: EventStatsWindow,
+  since: Date,
+  workloadIds: readonly string[],
+  counts: readonly { workloadId: string; bucket: number; count: number }[],
+): FleetActivity {
+  const { seconds, bucketSeconds } = WINDOWS[window]
+  const length = seconds / bucketSeconds
+  const eventsOf = new Map(workloadIds.map((id) => [id, new Array<number>(length).fill(0)]))
+  for (const { workloadId, bucket, count } of counts) {
+    const events = eventsOf.get(workloadId)
+    // An event that happened during the query counts in the last bucket.
+    if (events !== undefined) events[Math.min(Math.max(bucket, 0), length - 1)]! += count
+  }
+  return {
+    window,
+    bucket_seconds: bucketSeconds,
+    since: since.toISOString(),
+    workloads: [...eventsOf].map(([workload_id, events]) => ({ workload_id, events })),
   }
 }

@@ -58,6 +58,7 @@ export const fleetTexts = defineTexts({
       version: 'Version',
       alerts: 'Alerts',
       labels: 'Labels',
+      activity: 'Last day',
       seen: 'Last seen',
     },
     config: {
@@ -87,6 +88,8 @@ export const fleetTexts = defineTexts({
       `mixed: ${shares}${count > named ? ` and ${formatNumber(count - named)} more` : ''}`,
     versionShare: (count: number, version: string) => `${version} on ${formatNumber(count)}`,
     alertCount: (n: number) => `${formatNumber(n)} open`,
+    activityCount: (n: number) =>
+      `In the last 24 hours instances came, went or changed their version ${formatNumber(n)} ${plural(n, 'time', 'times')}`,
     shown: (n: number, all: number) =>
       n === all ? '' : `${formatNumber(n)} of ${formatNumber(all)} ${plural(all, 'workload', 'workloads')}`,
     nothing: 'No workload fits this search.',
@@ -152,6 +155,7 @@ export const fleetTexts = defineTexts({
       version: 'Version',
       alerts: 'Alertes',
       labels: 'Étiquettes',
+      activity: '24 heures',
       seen: 'Vu',
     },
     config: {
@@ -185,6 +189,8 @@ export const fleetTexts = defineTexts({
       `mêlées : ${shares}${count > named ? ` et ${formatNumber(count - named)} autres` : ''}`,
     versionShare: (count: number, version: string) => `${version} sur ${formatNumber(count)}`,
     alertCount: (n: number) => `${formatNumber(n)} ${plural(n, 'ouverte', 'ouvertes')}`,
+    activityCount: (n: number) =>
+      `Ces dernières 24 heures, des instances sont arrivées, parties ou ont changé de version ${formatNumber(n)} fois`,
     shown: (n: number, all: number) =>
       n === all
         ? ''

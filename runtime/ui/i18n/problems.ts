@@ -9,6 +9,7 @@ import { sayFault } from './faults.ts'
  */
 export const problemTexts = defineTexts({
   en: {
+    activity_too_many: 'At most {max} workloads can be named at once.',
     alert_not_found: 'This alert does not exist, or no longer.',
     alert_not_reopenable: 'This alert can no longer be opened again.',
     already_linked: 'This user is linked already.',
@@ -289,6 +290,7 @@ export const problemTexts = defineTexts({
     workload_not_found: 'This workload does not exist, or no longer.',
   } satisfies Record<WireCode, string> as Record<WireCode, string>,
   fr: {
+    activity_too_many: 'On peut nommer {max} collecteurs à la fois, au plus.',
     alert_not_found: 'Cette alerte n’existe pas, ou plus.',
     alert_not_reopenable: 'Cette alerte ne peut plus être rouverte.',
     already_linked: 'Cet utilisateur est déjà lié.',

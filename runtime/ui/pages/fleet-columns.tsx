@@ -13,8 +13,13 @@ import {
   tellingLabels,
 } from '../logic/workloads.ts'
 import type { Column } from '../parts/big-table.tsx'
+import { Sparkline } from '../parts/sparkline.tsx'
 import { SeenAgo, StatusMark, Track } from '../parts/state.tsx'
 import { Why, WhyLink } from '../parts/trouble.tsx'
+import { useActivity } from '../state/row-activity.ts'
+
+/** The width in px of the line of a row. */
+const LINE_WIDTH = 56
 
 /** What the workload's config is and does, in one line. */
 export function ConfigCell({ workload }: { workload: WorkloadRecord }) {
@@ -133,6 +138,21 @@ function SeenCell({ workload }: { workload: WorkloadRecord }) {
   )
 }
 
+/** How much happened to its instances in the last day: one that restarts again and again stands out. */
+function ActivityCell({ workload }: { workload: WorkloadRecord }) {
+  const events = useActivity(workload.id)
+  if (events === null) return null
+  const count = events.reduce((sum, one) => sum + one, 0)
+  if (count === 0) return <span class="faint">–</span>
+  const text = say(fleetTexts).activityCount(count)
+  return (
+    <span title={text}>
+      <Sparkline values={events} color="--muted" title={text} width={LINE_WIDTH} />
+      <span class="sr">{text}</span>
+    </span>
+  )
+}
+
 const orDash = (text: string) => text || <span class="faint">–</span>
 
 type FleetColumn = Column<WorkloadRecord>
@@ -140,22 +160,28 @@ type ColumnId = keyof (typeof fleetTexts)['en']['column']
 
 /** Every column but its title, in their order. */
 const COLUMNS: readonly (Omit<FleetColumn, 'id' | 'title'> & { id: ColumnId })[] = [
-  { id: 'status', width: '142px', render: (workload) => <StatusMark status={statusOf(workload)} /> },
+  { id: 'status', width: '134px', render: (workload) => <StatusMark status={statusOf(workload)} /> },
   { id: 'name', render: (workload) => <NameCell workload={workload} /> },
-  { id: 'why', width: '280px', render: (workload) => <WhyLink workload={workload} /> },
+  { id: 'why', width: '258px', render: (workload) => <WhyLink workload={workload} /> },
   { id: 'type', width: '90px', render: (workload) => workload.type },
-  { id: 'environment', width: '120px', render: (workload) => orDash(environmentOf(workload)) },
+  { id: 'environment', width: '112px', render: (workload) => orDash(environmentOf(workload)) },
   { id: 'cluster', width: '120px', render: (workload) => orDash(clusterOf(workload)) },
   {
     id: 'instances',
-    width: '84px',
+    width: '80px',
     isNumeric: true,
     render: (workload) => formatNumber(workload.connected_instance_count),
   },
-  { id: 'config', width: '196px', render: (workload) => <ConfigCell workload={workload} /> },
+  { id: 'config', width: '180px', render: (workload) => <ConfigCell workload={workload} /> },
   { id: 'version', width: '104px', render: (workload) => <VersionCell workload={workload} /> },
   { id: 'alerts', width: '92px', render: (workload) => <AlertsCell workload={workload} /> },
   { id: 'labels', width: '220px', render: (workload) => <LabelsCell workload={workload} /> },
+  {
+    id: 'activity',
+    width: '80px',
+    isUnordered: true,
+    render: (workload) => <ActivityCell workload={workload} />,
+  },
   { id: 'seen', width: '104px', isNumeric: true, render: (workload) => <SeenCell workload={workload} /> },
 ]
 
@@ -174,6 +200,7 @@ export const DEFAULT_COLUMNS = [
   'instances',
   'config',
   'version',
+  'activity',
   'seen',
 ]
 
@@ -183,6 +210,7 @@ export const DEFAULT_COLUMNS = [
  */
 const GIVE_WAY = [
   'seen',
+  'activity',
   'version',
   'environment',
   'instances',
@@ -192,7 +220,7 @@ const GIVE_WAY = [
   'type',
   'labels',
 ]
-const NAME_WIDTH = 210
+const NAME_WIDTH = 192
 const MARGINS = 64
 
 /** The columns that fit the width, with room to read the names. */

@@ -12,6 +12,8 @@ export interface Column<Row> {
   /** CSS width; without one the column shares what is left. */
   width?: string
   isNumeric?: boolean
+  /** The rows have no order by it, since it is known of those in sight only. */
+  isUnordered?: boolean
   render: (row: Row) => ComponentChildren
 }
 
@@ -147,12 +149,16 @@ function Headings<Row>({ columns, sort, isDescending, onSort, selection }: BigTa
           onTick={(isTicked) => selection.onTickAll(keys, isTicked)}
         />
       </th>
-      {columns.map(({ id, title, isNumeric }) => (
+      {columns.map(({ id, title, isNumeric, isUnordered }) => (
         <th key={id} scope="col" class={isNumeric ? 'n' : ''} aria-sort={sort === id ? direction : undefined}>
-          <button type="button" title={words.sortBy(title)} onClick={() => onSort(id)}>
-            {title}
-            {sort === id && <span aria-hidden="true">{isDescending ? ' ↓' : ' ↑'}</span>}
-          </button>
+          {isUnordered ? (
+            title
+          ) : (
+            <button type="button" title={words.sortBy(title)} onClick={() => onSort(id)}>
+              {title}
+              {sort === id && <span aria-hidden="true">{isDescending ? ' ↓' : ' ↑'}</span>}
+            </button>
+          )}
         </th>
       ))}
     </tr>

@@ -1,6 +1,5 @@
 import { toStretches } from '../logic/bars.ts'
 
-const WIDTH = 72
 const HEIGHT = 16
 /** Fewer counts than these are a speck, and no line. */
 const COUNTS_MIN = 4
@@ -13,21 +12,24 @@ export function Sparkline({
   values,
   color,
   title,
+  width = 72,
 }: {
   values: readonly (number | null)[]
   color: string
   title: string
+  /** In px. */
+  width?: number
 }) {
   const largest = Math.max(1, ...values.map((value) => value ?? 0))
   const isLine = values.filter((value) => value !== null).length >= COUNTS_MIN
-  const x = (at: number) => (WIDTH * at) / Math.max(1, values.length - 1)
+  const x = (at: number) => (width * at) / Math.max(1, values.length - 1)
   const y = (value: number) => 1 + (HEIGHT - 2) * (1 - value / largest)
   return (
     <svg
       class="sparkline"
-      width={WIDTH}
+      width={width}
       height={HEIGHT}
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      viewBox={`0 0 ${width} ${HEIGHT}`}
       aria-hidden="true"
       style={{ color: `var(${color})` }}
     >

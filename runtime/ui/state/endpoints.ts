@@ -34,7 +34,12 @@ import type { ManagedConfigRecord } from '../../../lib/wire/desired.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import type { ConfigDiff, DiffRequest } from '../../../lib/wire/diff.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
-import type { EventStats, EventStatsWindow, WorkloadEventRecord } from '../../../lib/wire/events.ts'
+import type {
+  EventStats,
+  EventStatsWindow,
+  FleetActivity,
+  WorkloadEventRecord,
+} from '../../../lib/wire/events.ts'
 import type {
   FleetConfigComparison,
   FleetConfigRecord,
@@ -226,6 +231,8 @@ export const api = {
     call<RolloutRecord>('POST', `${w(id)}/config/canary/${e(rollout)}/${action}`),
 
   destinations: (signal?: Signal) => call<ExportDestination[]>('GET', '/api/fleet/destinations', { signal }),
+  activity: (ids: readonly string[], window: EventStatsWindow, signal?: Signal) =>
+    call<FleetActivity>('GET', '/api/fleet/activity', { signal, query: { ids: ids.join(','), window } }),
   fleetHealth: (window: EventStatsWindow, signal?: Signal) =>
     call<FleetHealth>('GET', '/api/fleet/health', { signal, query: { window } }),
   /** One page of the feed of changes; `address` is that of an older one. */

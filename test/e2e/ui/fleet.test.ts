@@ -29,6 +29,18 @@ describe('the fleet', () => {
     await context.close()
   })
 
+  test('each row draws how much happened to it in the last day', async () => {
+    const agent = connect(service, 'the-restless', 'the-restless-1')
+    const { page, context } = await visit(browser, service.url)
+    await signIn(page)
+    const row = page.getByRole('row', { name: /the-restless.*changed their version 1 time/ })
+    await row.waitFor()
+    expect(await row.locator('svg.sparkline polyline').count()).toBe(1)
+    await agent.stop()
+    await forget('the-restless')
+    await context.close()
+  })
+
   test('what happens while the list is on its way is not undone by it', async () => {
     const leaver = connect(service, 'the-leaver', 'the-leaver-1')
     const { page, context } = await visit(browser, service.url)
