@@ -1,7 +1,8 @@
-import { findReachedShares, listMisses, type StoredMiss } from '../store/campaign-outcome.ts'
+import { findReachedShares, listMisses } from '../store/campaign-outcome.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import type { Db } from '../store/db.ts'
-import type { CampaignFigures, CampaignMiss } from '../wire/campaigns.ts'
+import type { CampaignFigures } from '../wire/campaigns.ts'
+import { toMissRecord } from './record.ts'
 
 /** In percent of the workloads. */
 const SHARES = [50, 90, 100]
@@ -25,21 +26,8 @@ export async function readFigures(
       percentage,
       ...(at === null ? {} : { at: at.toISOString(), after_seconds: secondsBetween(startedAt!, at) }),
     })),
-    missed: missed.map(toMiss),
+    missed: missed.map(toMissRecord),
   }
 }
 
 const secondsBetween = (from: Date, to: Date): number => Math.max(0, to.getTime() - from.getTime()) / 1000
-
-const toMiss = ({ state, reason, cause, title, count, ids, names, places }: StoredMiss): CampaignMiss => ({
-  state,
-  ...(reason === null ? {} : { reason }),
-  ...(cause === null ? {} : { cause }),
-  ...(title === null ? {} : { title }),
-  count,
-  workloads: ids.map((workload_id, at) => ({
-    workload_id,
-    workload_name: names[at]!,
-    ...(places[at] ? { workload_place: places[at] } : {}),
-  })),
-})

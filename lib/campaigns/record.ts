@@ -1,10 +1,12 @@
 import type { KeptByItself as StoredKept } from '../store/auto-apply-roll-back.ts'
+import type { StoredMiss } from '../store/campaign-outcome.ts'
 import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
 import type { StoredCampaign, StoredChange } from '../store/campaigns.ts'
 import type { ApprovalTally } from '../wire/approvals.ts'
 import type {
   CampaignChange,
   CampaignHalt,
+  CampaignMiss,
   CampaignRecord,
   CampaignScope,
   CampaignTarget,
@@ -122,6 +124,20 @@ export const toKeptRecord = (kept: StoredKept): KeptByItself['workloads'][number
   has_base: kept.hasBase,
   ...present('state', kept.back),
   ...present('cause', kept.back === null ? null : kept.cause),
+})
+
+/** Workloads that were missed for one cause, as the wire shows them. */
+export const toMissRecord = (miss: StoredMiss): CampaignMiss => ({
+  state: miss.state,
+  ...present('reason', miss.reason),
+  ...present('cause', miss.cause),
+  ...present('title', miss.title),
+  count: miss.count,
+  workloads: miss.ids.map((workload_id, at) => ({
+    workload_id,
+    workload_name: miss.names[at]!,
+    ...present('workload_place', miss.places[at] || null),
+  })),
 })
 
 /** A target as the wire shows it. What a patch met in a config is told to whoever may read configs. */
