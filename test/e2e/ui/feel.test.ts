@@ -159,6 +159,7 @@ describe('the keyboard', () => {
     await page.keyboard.press('Enter')
     await page.waitForURL(/history\?rollback=1/)
     await page.goto('/')
+    await page.getByRole('row', { name: /gateway/ }).waitFor()
     await page.keyboard.press('Control+k')
     await page.keyboard.type('push gateway')
     await page.getByRole('option', { name: /Propose a change to gateway/ }).waitFor()

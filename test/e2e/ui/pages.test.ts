@@ -28,25 +28,47 @@ const listSideways = (page: Page): Promise<string[]> =>
     }),
   )
 
+/** The sizes of window in px: a desk's, half of one, and a phone's. */
+const DESK = { width: 1440, height: 900 }
+const HALF = { width: 1024, height: 700 }
+const PHONE = { width: 320, height: 800 }
+
+/** What is wrong with the page as it stands, at one size of the window. */
+async function findFaults(page: Page, size: { width: number; height: number }): Promise<string[]> {
+  const faults: string[] = []
+  // Half a desk has the desk's parts, so its barriers are the desk's.
+  if (size !== HALF) faults.push(...(await findBarriers(page)))
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+  if (overflow > 0) faults.push(`is ${overflow} px too wide`)
+  if (size !== PHONE) faults.push(...(await listSideways(page)))
+  return faults
+}
+
 // The looks run at the same time, since each mostly waits. Theme and language belong to a user, so each look has a user
-// of its own.
+// of its own. A page is opened once in each look, and the window resized: one look begins wide and the other narrow, so
+// that everything that is done on a page is done at both.
 describe.concurrent.each([
-  { theme: 'light', width: 1440, language: 'en' },
-  { theme: 'dark', width: 1440, language: 'fr' },
-  { theme: 'light', width: 320, language: 'fr' },
-  { theme: 'dark', width: 320, language: 'en' },
-  { theme: 'light', width: 1024, language: 'en' },
-  { theme: 'dark', width: 1024, language: 'fr' },
-] as const)('every page, $theme, $width wide, in $language', ({ theme, width, language }) => {
-  test('has no barrier, a quiet console, and fits its width', { timeout: 480_000 }, async () => {
-    const looks = { theme, width, height: width === 1440 ? 900 : width === 1024 ? 700 : 800 }
-    const { page, context, complaints } = await visit(browser, service.url, looks)
+  { theme: 'light', language: 'fr', sizes: [DESK, HALF, PHONE] },
+  { theme: 'dark', language: 'en', sizes: [PHONE, HALF, DESK] },
+] as const)('every page, $theme, in $language, at each width', ({ theme, language, sizes }) => {
+  test('has no barrier, a quiet console, and fits its width', { timeout: 900_000 }, async () => {
+    const { page, context, complaints } = await visit(browser, service.url, { theme, ...sizes[0] })
     const found: string[] = []
+    const look = async (name: string) => {
+      for (const size of sizes) {
+        await page.setViewportSize(size)
+        await page.screenshot({
+          path: join(SHOTS, `${name}-${size.width}-${theme}-${language}.png`),
+          fullPage: name !== 'login',
+        })
+        found.push(...(await findFaults(page, size)).map((line) => `${name} at ${size.width}: ${line}`))
+      }
+      await page.setViewportSize(sizes[0])
+    }
     await page.goto('/login')
     await page.locator('input[type=email]').waitFor()
-    await page.screenshot({ path: join(SHOTS, `login-${width}-${theme}-${language}.png`) })
-    found.push(...(await findBarriers(page)).map((line) => `login ${line}`))
-    const who = { email: `${theme}-${width}@example.com`, password: 'a password of this look' }
+    await look('login')
+    const who = { email: `${theme}@example.com`, password: 'a password of this look' }
     await service.api.post('/api/users', { ...who, groups: ['administrator'] }, 201)
     const api = new Api(service.url)
     await api.login(who)
@@ -57,14 +79,7 @@ describe.concurrent.each([
       await page.getByRole('heading', { level: 1 }).first().waitFor()
       await act?.(page)
       await page.waitForLoadState('networkidle')
-      await page.screenshot({
-        path: join(SHOTS, `${name}-${width}-${theme}-${language}.png`),
-        fullPage: true,
-      })
-      found.push(...(await findBarriers(page)).map((line) => `${name} ${line}`))
-      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-      if (overflow > 0) found.push(`${name} is ${overflow} px too wide`)
-      if (width >= 1024) found.push(...(await listSideways(page)).map((line) => `${name}: ${line}`))
+      await look(name)
       found.push(...complaints.splice(0).map((line) => `${name} console: ${line}`))
     }
     await context.close()
