@@ -109,6 +109,24 @@ export const PROBLEMS = {
   'database-unavailable': { status: 503, error: 'database unavailable' },
   'description-too-long': { status: 400, error: 'description exceeds {max} characters' },
   'diff-texts-required': { status: 400, error: 'base_yaml and target_yaml are required' },
+  'deletion-lifts-git': {
+    status: 409,
+    error:
+      'this would end that Git keeps the config of this workload: it needs config:break_glass, in person',
+  },
+  'deletion-lifts-hold': {
+    status: 409,
+    error: 'this would end the hold of this workload: it needs workload:push_config',
+  },
+  'deletion-lifts-labels': {
+    status: 409,
+    error:
+      'this would take the trusted labels away that were set by hand, and with them freezes, scopes and policies that go by them: it needs settings:manage, in person',
+  },
+  'deletion-lifts-variables': {
+    status: 409,
+    error: 'this would take the values of variables of this workload away: it needs config:create',
+  },
   'draft-empty': { status: 400, error: 'empty config draft' },
   'email-invalid': { status: 400, error: 'email must be an e-mail address' },
   'email-taken': { status: 409, error: 'a user with this email already exists' },

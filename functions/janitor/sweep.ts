@@ -19,7 +19,7 @@ export default defineSchedule({
         'stored settings cannot be read; without them their defaults count, and a freeze is of the whole fleet',
       )
     const { retentionDays, archiveDays, eventRetentionDays, alertRetentionDays } = config
-    await sweep(
+    const { deleted } = await sweep(
       {
         db,
         clock,
@@ -33,5 +33,7 @@ export default defineSchedule({
       },
       signal,
     )
+    // Holds and memberships of theirs are gone as well.
+    if (deleted > 0) await ctx.fleetConfigs.load()
   },
 })

@@ -1,10 +1,13 @@
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
+import { alsoAsking } from '../../runtime/reach.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
+import { type Lifted, listLifted, refuseLifting } from './_lifted-by-deletion.ts'
 import { workloadParams } from './_workload-path.ts'
 
 /**
- * Remove a workload with its history. Live instances are asked for their full state, and register as a new workload.
+ * Remove a workload with its history. Live instances are asked for their full state, and register as a new workload. What
+ * people have set for it goes too, so that whoever deletes it must be one who might lift that.
  */
 export default defineHttp({
   route: 'DELETE /api/workloads/:id',
@@ -15,11 +18,30 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 204, description: 'The workload is gone.' }],
-  errors: ['workload-not-found', 'audit-unavailable'],
+  errors: [
+    'workload-not-found',
+    'deletion-lifts-labels',
+    'deletion-lifts-hold',
+    'deletion-lifts-git',
+    'deletion-lifts-variables',
+    'audit-unavailable',
+  ],
   async handle({ params, actor }, ctx) {
-    const outcome = await ctx.fleet.remove(params.id, actor, (tx) =>
-      tx.record({ action: 'workload.delete', resource: 'workload', resourceId: params.id }),
+    const { id } = params
+    let lifted: readonly Lifted[] = []
+    const asking = alsoAsking(
+      actor,
+      async (caller, tx) => {
+        lifted = await listLifted(ctx, tx, id)
+        return refuseLifting(ctx, caller, id, lifted)
+      },
+      'at-begin',
     )
+    const outcome = await ctx.fleet.remove(id, asking, (tx) => {
+      const detail = lifted.length === 0 ? '' : JSON.stringify({ lifted })
+      return tx.record({ action: 'workload.delete', resource: 'workload', resourceId: id, detail })
+    })
+    if (lifted.length > 0) await ctx.fleetConfigs.load()
     if (outcome.ok) return noContent()
     return outcome.code === 'audit-unavailable' ? auditUnavailable(outcome) : problem(outcome.code)
   },

@@ -248,7 +248,10 @@ export async function deleteIfArchived(tx: Db, id: string, before: Date): Promis
 export async function deleteIfUntouched(tx: Db, id: string): Promise<boolean> {
   const removed = await tx.execute(
     `delete from workloads w where w.id = $1 and w.status = 'disconnected' and w.push_seq = 0
-       and w.trusted_labels = '{}' and not exists (select from approvals a where a.workload_id = w.id)`,
+       and w.trusted_labels = '{}' and not exists (select from approvals a where a.workload_id = w.id)
+       and not exists (select from workload_holds h where h.workload_id = w.id)
+       and not exists (select from workload_variables v where v.workload_id = w.id)
+       and not exists (select from managed_configs m where m.workload_id = w.id)`,
     [id],
   )
   return removed === 1

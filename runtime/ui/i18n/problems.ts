@@ -70,6 +70,13 @@ export const problemTexts = defineTexts({
     database_unavailable: 'The server cannot reach its database. Try again in a moment.',
     description_too_long: 'The description has more than {max} characters.',
     diff_texts_required: 'Two configs are needed to compare.',
+    deletion_lifts_git:
+      'Git keeps the config of this workload. Only a person who may break the glass can delete it.',
+    deletion_lifts_hold: 'This workload is held. Only who may push to it, and so release it, can delete it.',
+    deletion_lifts_labels:
+      'This workload has trusted labels that were set by hand. Only a person who manages the settings can delete it.',
+    deletion_lifts_variables:
+      'This workload has values of variables. Only who may write configs for it can delete it.',
     draft_empty: 'The draft is empty.',
     email_invalid: 'This is no e-mail address.',
     email_taken: 'There is a user with this e-mail already.',
@@ -357,6 +364,14 @@ export const problemTexts = defineTexts({
     database_unavailable: 'Le serveur n’atteint pas sa base de données. Réessayez dans un instant.',
     description_too_long: 'La description dépasse {max} caractères.',
     diff_texts_required: 'Il faut deux configurations à comparer.',
+    deletion_lifts_git:
+      'La config de ce workload est tenue dans Git. Seule une personne qui peut briser la glace peut le supprimer.',
+    deletion_lifts_hold:
+      'Ce workload est retenu. Seul qui peut y pousser, et donc le libérer, peut le supprimer.',
+    deletion_lifts_labels:
+      'Ce workload a des labels de confiance posés à la main. Seule une personne qui gère les réglages peut le supprimer.',
+    deletion_lifts_variables:
+      'Ce workload a des valeurs de variables. Seul qui peut écrire des configs pour lui peut le supprimer.',
     draft_empty: 'Le brouillon est vide.',
     email_invalid: 'Ce n’est pas une adresse de courriel.',
     email_taken: 'Un utilisateur a déjà ce courriel.',

@@ -25,7 +25,7 @@ export const workloadTexts = defineTexts({
     archiveOnly: 'Only a disconnected workload can be archived.',
     delete: 'Delete for good',
     deleteAsk: (name: string) =>
-      `This removes ${name} with its history, events, alerts and approvals. Instances that are still connected register as new. Type the name to confirm.`,
+      `This removes ${name} with its history, events, alerts and approvals. Instances that are still connected register as new, without what people set for it: trusted labels (and the freezes and scopes that go by them), a hold, values of variables, and that Git keeps it. Only who may lift these can delete it. Type the name to confirm.`,
     deleted: 'Deleted.',
     archivedDone: 'Archived.',
     managed: 'managed by supervisor',
@@ -239,7 +239,7 @@ export const workloadTexts = defineTexts({
     archiveOnly: 'Seul un collecteur déconnecté peut être archivé.',
     delete: 'Supprimer définitivement',
     deleteAsk: (name: string) =>
-      `Ceci supprime ${name} avec son historique, ses événements, alertes et approbations. Les instances encore connectées s’inscrivent à nouveau. Saisissez le nom pour confirmer.`,
+      `Ceci supprime ${name} avec son historique, ses événements, alertes et approbations. Les instances encore connectées s’inscrivent à nouveau, sans ce que des personnes lui ont donné : labels de confiance (avec les gels et périmètres qui en dépendent), retenue, valeurs de variables, et sa place dans Git. Seul qui peut lever tout cela peut le supprimer. Saisissez le nom pour confirmer.`,
     deleted: 'Supprimé.',
     archivedDone: 'Archivé.',
     managed: 'géré par superviseur',
