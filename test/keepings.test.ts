@@ -402,8 +402,12 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'waits for the owner beyond 500 reports, and then says all of it at once',
     ],
   },
+  'lib/links/front-endings.ts FrontEndings.#polled': {
+    bound: 'those of #waiting that polled',
+    reachedBy: ['lib/links/endings.test.ts', 'is kept of so many agents, and the oldest are given up first'],
+  },
   'lib/links/front-endings.ts FrontEndings.#waiting': {
-    bound: 'ENDINGS_MAX agents; the oldest are given up first',
+    bound: 'ENDINGS_MAX agents, with goodbyes of ENDINGS_BYTES_MAX bytes; the oldest are given up first',
     reachedBy: ['lib/links/endings.test.ts', 'is kept of so many agents, and the oldest are given up first'],
   },
   'lib/links/front-offers.ts FrontOffers.#generations': {

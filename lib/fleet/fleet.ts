@@ -9,7 +9,7 @@ import { inTurns } from '../turns.ts'
 import { ConfigReports } from './intake/config-reports.ts'
 import { EffectiveConfigs, type EffectiveForm } from './intake/effective-configs.ts'
 import { Presence } from './intake/presence.ts'
-import { Receiver } from './intake/receive.ts'
+import { type LateGoodbye, Receiver } from './intake/receive.ts'
 import { WorkloadLeaving } from './inventory/workload-leaving.ts'
 import { WorkloadSettings } from './inventory/workload-settings.ts'
 import { OfferEngine } from './offers/offer-engine.ts'
@@ -257,12 +257,14 @@ export class Fleet implements FleetPort {
     if (!this.#isStopped) this.#receiver.connectionClosed(connection, options)
   }
 
-  /**
-   * An agent had said goodbye at this place, or its socket there had ended, and a front tells of it late. It counts
-   * unless the agent was heard of elsewhere since.
-   */
-  hasLeft(uid: string, place: string, isGoodbye: boolean): void {
-    if (!this.#isStopped) this.#receiver.hasLeft(uid, place, isGoodbye)
+  /** An agent's socket at this place had ended, and a front tells of it late: it counts unless the agent came back. */
+  hadEnded(uid: string, place: string): void {
+    if (!this.#isStopped) this.#receiver.hadEnded(uid, place)
+  }
+
+  /** An agent had said goodbye, and a front tells of it late: it counts unless the agent came back. */
+  hadSaidGoodbye(report: AgentReport, said: LateGoodbye): void {
+    if (!this.#isStopped) this.#receiver.hadSaidGoodbye(report, said)
   }
 
   /** Take an agent's effective config, which the front that it is connected to has read and stored. */

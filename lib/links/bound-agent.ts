@@ -19,6 +19,10 @@ export interface Bound extends FrontConfig {
   isCaughtUp: boolean
   /** The owner was told of this agent over the present link. */
   isTold: boolean
+  /** The number of its last report to the owner. */
+  reportedAs: number
+  /** It has said something that the owner has not answered. */
+  isUnheard: boolean
   /** Whether its bare beats are answered here (`grant`). */
   isGranted: boolean
   readonly report: KeptReport
@@ -47,6 +51,8 @@ export const newBound = (connection: AgentConnection, report: AgentReport): Boun
   sequenceNum: report.sequenceNum,
   isCaughtUp: false,
   isTold: false,
+  reportedAs: 0,
+  isUnheard: false,
   isGranted: false,
   unasked: {},
   offered: null,

@@ -17,8 +17,10 @@ export const REPORT_BYTES_MAX = 524_288
  * - poll: the message of an agent that polls, with the address that it came from and a digest of its body
  * - form: the effective config of an agent, which the front has read and stored; for an agent that polls `conn` is 0
  * - closed: a connection ended (version 2; a connection without agents in later ones)
- * - ended: these agents, uids separated by commas, have left this connection: by a goodbye, or because it ended. It is
- *   said on each link until it is answered; a goodbye is first said by the report that it is
+ * - ended: this connection ended, and with it these agents have left, uids separated by commas. It is said on each link
+ *   until it is answered
+ * - goodbye: a goodbye that was said so many milliseconds ago as the report or the poll that it was, and was not answered:
+ *   the message with its config status. It is said on each link until it is answered; for an agent that polls `conn` is 0
  * - not-sent: the offer with this number of its `tell` or `answer` did not reach its agent; for an agent that polls
  *   `conn` is 0
  * - seen: how many agents the front has, the XOR of their uids, and the uids of those whose beats the front answered,
@@ -32,7 +34,8 @@ export type FrontEntry =
   | ['poll', n: number, source: string, digest: string, message: string]
   | ['form', conn: number, uid: string, form: EffectiveForm]
   | ['closed', conn: number]
-  | ['ended', n: number, conn: number, uids: string, isGoodbye: boolean]
+  | ['ended', n: number, conn: number, uids: string]
+  | ['goodbye', n: number, conn: number, agoMs: number, message: string]
   | ['not-sent', conn: number, uid: string, hash: string, n: number]
   | ['seen', count: number, xor: string, beats: string]
   | ['bound', agents: string]
@@ -89,7 +92,8 @@ const SHAPES: Record<string, readonly string[]> = {
   poll: ['number', 'string', 'string', 'string'],
   form: ['number', 'string', 'object'],
   closed: ['number'],
-  ended: ['number', 'number', 'string', 'boolean'],
+  ended: ['number', 'number', 'string'],
+  goodbye: ['number', 'number', 'number', 'string'],
   'not-sent': ['number', 'string', 'string', 'number'],
   seen: ['number', 'string', 'string'],
   bound: ['string'],
@@ -101,7 +105,9 @@ const SHAPES: Record<string, readonly string[]> = {
   withdraw: ['number', 'string'],
   list: [],
 }
-const FRONT_KINDS = ['report', 'poll', 'form', 'closed', 'ended', 'not-sent', 'seen', 'bound', 'counts']
+const FRONT_KINDS = [
+  ...['report', 'poll', 'form', 'closed', 'ended', 'goodbye', 'not-sent', 'seen', 'bound', 'counts'],
+]
 const BATCH_FIELDS = ['cell', 'epoch', 'atMs', 'entries']
 const OWNER_KINDS = ['answer', 'tell', 'drop', 'grant', 'withdraw', 'list']
 

@@ -18,7 +18,7 @@ import {
 import { FrontEndings } from './front-endings.ts'
 import { FrontOffers } from './front-offers.ts'
 import { FrontPolls, type PolledConfig } from './front-polls.ts'
-import { splitReport, withoutConfig } from './kept-report.ts'
+import { goodbyeOf, splitReport, withoutConfig } from './kept-report.ts'
 import { ENDED_SINCE } from './link-versions.ts'
 import type { OfferTexts } from './offer-texts.ts'
 import type { ReportedTexts } from './reported-texts.ts'
@@ -71,7 +71,7 @@ export class FrontAgents implements FleetPort {
   readonly #effective: EffectiveConfigs<Bound | PolledConfig>
   readonly #polls: FrontPolls
   readonly #offers: FrontOffers
-  readonly #endings = new FrontEndings()
+  readonly #endings: FrontEndings
   /** By the connection's id, and by uid. */
   readonly #connections = new Map<number, { connection: AgentConnection; agents: Map<string, Bound> }>()
   /** Agents of which the owner is to be told all that they have said. */
@@ -101,12 +101,14 @@ export class FrontAgents implements FleetPort {
       onNotSent: () => this.#counts.offersNotSent++,
     }
     const { clock, timers, texts, pollsMax } = parts
+    this.#endings = new FrontEndings(clock)
     this.#offers = new FrontOffers({ ...toOwner, clock, texts })
     this.#polls = new FrontPolls({
       ...toOwner,
       timers,
       texts,
       effective: this.#effective,
+      endings: this.#endings,
       nextN: () => ++this.#lastN,
       pollsMax,
     })
@@ -175,7 +177,7 @@ export class FrontAgents implements FleetPort {
     if (report.attributes !== null) bound.attributes = report.attributes
     bound.uidOnWire = report.uidOnWire.length === 16 ? bound.uidOnWire : report.uidOnWire
     const passedOn = withoutConfig(fields, REPORT_BYTES_MAX)
-    if (report.isDisconnect) this.#sayGoodbye(bound, passedOn)
+    if (report.isDisconnect) this.#sayGoodbye(bound, passedOn, goodbyeOf(fields))
     else this.#forward(bound, passedOn)
     if (report.effectiveConfig !== null) this.#effective.take(bound, report.effectiveConfig)
     // It has disconnected or asks for another uid: there is nothing to tell the next owner.
@@ -230,8 +232,7 @@ export class FrontAgents implements FleetPort {
         const bound = this.#connections.get(entry[1])?.agents.get(entry[2])
         if (bound === undefined) break
         if (entry[0] === 'grant') bound.isGranted = true
-        // Its socket here may stay open, for other agents on it: no later owner is to be told of it as one of here.
-        else this.#forget(bound)
+        else this.#withdrawn(bound)
         break
       }
       case 'list':
@@ -247,8 +248,16 @@ export class FrontAgents implements FleetPort {
     if (this.#polls.answered(n, message)) return
     const bound = this.#unconfirmed.get(n)
     this.#unconfirmed.delete(n)
-    if (bound == null || message === null) return
-    this.#tell(bound, message, 0, n)
+    if (bound == null) return
+    if (bound.reportedAs === n && !this.#dirty.has(bound)) bound.isUnheard = false
+    if (message !== null) this.#tell(bound, message, 0, n)
+  }
+
+  /** The owner says that this agent speaks elsewhere. It has not heard yet what the agent has said here since. */
+  #withdrawn(bound: Bound): void {
+    if (bound.isUnheard) bound.isGranted = false
+    // Its socket here may stay open, for other agents on it: no later owner is to be told of it as one of here.
+    else this.#forget(bound)
   }
 
   #tell(bound: Bound, message: LinkMessage, delayMs: number, n: number): void {
@@ -285,6 +294,7 @@ export class FrontAgents implements FleetPort {
    */
   #forward(bound: Bound, message: Uint8Array): void {
     this.#counts.forwarded++
+    bound.isUnheard = true
     const isFull = this.#link === null || this.#unconfirmed.size >= UNCONFIRMED_MAX
     if (isFull || this.#dirty.has(bound)) this.#dirty.add(bound)
     else this.#report(bound, message)
@@ -293,6 +303,7 @@ export class FrontAgents implements FleetPort {
   #report(bound: Bound, message: Uint8Array): void {
     const n = ++this.#lastN
     this.#unconfirmed.set(n, bound)
+    bound.reportedAs = n
     const { isCaughtUp } = bound
     bound.isCaughtUp = true
     bound.isTold = true
@@ -300,12 +311,15 @@ export class FrontAgents implements FleetPort {
     this.#link!.send(['report', n, bound.connection.id, isCaughtUp, text, formOf(bound)])
   }
 
-  /** An agent says goodbye: reported even beyond the limit, because the agent is forgotten here right afterwards. */
-  #sayGoodbye(bound: Bound, message: Uint8Array): void {
+  /**
+   * An agent says goodbye: reported even beyond the limit, because the agent is forgotten here right afterwards. `kept`
+   * is what of it is said again.
+   */
+  #sayGoodbye(bound: Bound, message: Uint8Array, kept: Uint8Array): void {
     this.#counts.forwarded++
     if (this.#link !== null) this.#report(bound, message)
     else this.#lastN++
-    this.#endings.note(this.#lastN, { conn: bound.connection.id, uids: [bound.uid], isGoodbye: true })
+    this.#endings.noteGoodbye(this.#lastN, bound.connection.id, bound.uid, kept)
   }
 
   #sayEnded(conn: number, uids: readonly string[]): void {
@@ -315,8 +329,8 @@ export class FrontAgents implements FleetPort {
       return
     }
     const n = ++this.#lastN
-    this.#endings.note(n, { conn, uids, isGoodbye: false })
-    this.#link?.send(['ended', n, conn, uids.join(','), false])
+    this.#endings.noteEnd(n, conn, uids)
+    this.#link?.send(['ended', n, conn, uids.join(',')])
   }
 
   /** Report the marked agents, as far as there is room. */

@@ -4,7 +4,8 @@ import type { AboutReport, AgentConnection } from '../opamp/fleet-port.ts'
 import { type AgentReport, type Asked, askedBy, type ServerMessage } from '../opamp/report.ts'
 import { type FrontConfig, formOf, unknownConfig } from './bound-agent.ts'
 import { fromLinkMessage, type LinkMessage, type LinkOut, REPORT_BYTES_MAX } from './frames.ts'
-import { splitReport, withoutConfig } from './kept-report.ts'
+import type { FrontEndings } from './front-endings.ts'
+import { goodbyeOf, splitReport, withoutConfig } from './kept-report.ts'
 import type { OfferTexts } from './offer-texts.ts'
 
 const POLLS_MAX = 10_000
@@ -33,6 +34,7 @@ export interface FrontPollsParts {
   timers: Timers
   texts: OfferTexts
   effective: Pick<EffectiveConfigs<PolledConfig>, 'take' | 'takeOwed'>
+  endings: Pick<FrontEndings, 'noteGoodbye' | 'isBack'>
   /** The link to the owner; null while there is none. */
   link(): LinkOut | null
   /** The number of what is asked of the owner next. */
@@ -73,11 +75,19 @@ export class FrontPolls {
     report: AgentReport,
     { message, poll }: AboutReport,
   ): Promise<ServerMessage | null> {
-    if (this.#open.size >= this.#most) return Promise.resolve(null)
-    const { uid } = report
-    const n = this.#parts.nextN()
+    const { endings, nextN } = this.#parts
+    const { uid, isDisconnect } = report
+    const isFull = this.#open.size >= this.#most
+    if (!isDisconnect) endings.isBack(uid)
+    if (isFull && !isDisconnect) return Promise.resolve(null)
+    const n = nextN()
     const link = this.#parts.link()
     const fields = splitReport(message!)
+    const text = Buffer.from(withoutConfig(fields, REPORT_BYTES_MAX)).toString('base64')
+    link?.send(['poll', n, poll!.source, poll!.digest, text])
+    if (isDisconnect) endings.noteGoodbye(n, 0, uid, goodbyeOf(fields))
+    // A goodbye is passed on even beyond the limit: it does not come again.
+    if (isFull) return Promise.resolve(null)
     const asks: ServerMessage = { ...this.#unasked.get(uid) }
     this.#unasked.delete(uid)
     if (this.#takeOwed(uid, report)) asks.reportFullState = true
@@ -100,8 +110,6 @@ export class FrontPolls {
         },
       })
     })
-    const text = Buffer.from(withoutConfig(fields, REPORT_BYTES_MAX)).toString('base64')
-    link?.send(['poll', n, poll!.source, poll!.digest, text])
     this.#read(connection, report)
     return answer
   }

@@ -12,6 +12,8 @@ const HEALTH = 5
 const FIELD_BYTES_MAX = 32_768
 const HEALTH_BYTES_MAX = 16_384
 const SEQUENCE_NUM = 2
+/** What counts of a goodbye: uid, sequence number, status of the remote config, and that it is one. */
+const GOODBYE_FIELDS = new Set([UID_FIELD, SEQUENCE_NUM, 7, 9])
 
 /** The fields of one AgentToServer by number, each with its tag; all occurrences of a repeated field together. */
 export function splitReport(message: Uint8Array): Map<number, Uint8Array> {
@@ -43,6 +45,14 @@ export function withoutConfig(fields: ReadonlyMap<number, Uint8Array>, bytesMax:
   }
   return Buffer.concat([...kept.values()])
 }
+
+/** A goodbye without what no longer counts of it, and without a config status that is too long to be kept. */
+export const goodbyeOf = (fields: ReadonlyMap<number, Uint8Array>): Uint8Array =>
+  Buffer.concat(
+    [...fields].flatMap(([number, field]) =>
+      GOODBYE_FIELDS.has(number) && field.length <= FIELD_BYTES_MAX ? [field] : [],
+    ),
+  )
 
 /** The latest value of each kept field of an agent, to report all of it to an owner. */
 export class KeptReport {

@@ -12,8 +12,8 @@ export interface LinkVersions {
 export const LINK_VERSIONS: LinkVersions = { least: 2, newest: 3 }
 
 /**
- * The first version with `ended` entries. An owner that speaks a lower one is told of a closed socket by a `closed`
- * entry, and never again of what was under way when a link ended: such an agent counts as away for a grace.
+ * The first version with `ended` and `goodbye` entries. An owner that speaks a lower one is told of a closed socket by a
+ * `closed` entry, and never again of what was under way when a link ended: such an agent counts as away for a grace.
  */
 export const ENDED_SINCE = 3
 

@@ -276,6 +276,9 @@ export class OwnerLink {
       case 'ended':
         this.#ended(entry)
         break
+      case 'goodbye':
+        this.#goodbye(entry)
+        break
       case 'not-sent':
         this.#notSent(entry)
         break
@@ -295,12 +298,21 @@ export class OwnerLink {
     }
   }
 
-  /** Agents have left; the front says so on each link until it is answered. */
-  #ended([, n, conn, uids, isGoodbye]: FrontEntry & { 0: 'ended' }): void {
+  /** A connection ended; the front says so on each link until it is answered. */
+  #ended([, n, conn, uids]: FrontEntry & { 0: 'ended' }): void {
     const connection = this.#connections.get(conn)
-    if (connection !== undefined && !isGoodbye) this.#end(connection, false)
+    if (connection !== undefined) this.#end(connection, false)
     const { fleet } = this.#links.parts
-    for (const uid of uids.split(',')) fleet.hasLeft(uid, placeOf(this.memberId, conn), isGoodbye)
+    for (const uid of uids.split(',')) fleet.hadEnded(uid, placeOf(this.memberId, conn))
+    this.push(['answer', n, null])
+  }
+
+  /** An agent had said goodbye; the front says so on each link until it is answered. */
+  #goodbye([, n, conn, agoMs, text]: FrontEntry & { 0: 'goodbye' }): void {
+    const { fleet } = this.#links.parts
+    const intake = decodeBody(Buffer.from(text, 'base64'))
+    const place = conn === 0 ? null : placeOf(this.memberId, conn)
+    if (intake.ok) fleet.hadSaidGoodbye(intake.report, { place, agoMs })
     this.push(['answer', n, null])
   }
 
@@ -323,7 +335,7 @@ export class OwnerLink {
     }
     const { report } = intake
     const connection = this.#connectionOf(conn)
-    this.#withdraw(report.uid, connection)
+    const before = fleet.state.instances.get(report.uid)?.connection
     try {
       const { message } = fleet.receive(connection, report, isCaughtUp ? { isCaughtUp } : {})
       this.push(['answer', n, toLinkMessage(message)])
@@ -331,18 +343,19 @@ export class OwnerLink {
       log.error({ uid: report.uid, err: error }, 'the fleet broke on a report')
       this.push(['answer', n, { errorResponse: { type: 'unknown', message: 'internal error' } }])
     }
+    this.#withdraw(report.uid, before, connection)
     if (form !== null) this.#form(conn, report.uid, form)
     if (report.isDisconnect) connection.forget(report.uid)
     else this.#grant(report.uid, connection)
   }
 
   /**
-   * The agent speaks on this connection now. A front that had it on another one is to forget it there: were it told of
-   * as an agent of that front to the next owner, it would be in two places.
+   * Where the agent speaks on this connection now, a front that had it on another one is to forget it there: were it told
+   * of as an agent of that front to the next owner, it would be in two places.
    */
-  #withdraw(uid: string, connection: LinkConnection): void {
-    const before = this.#links.parts.fleet.state.instances.get(uid)?.connection
+  #withdraw(uid: string, before: AgentConnection | null | undefined, connection: LinkConnection): void {
     if (!(before instanceof LinkConnection) || before === connection) return
+    if (this.#links.parts.fleet.state.instances.get(uid)?.connection !== connection) return
     before.forget(uid)
     before.link.push(['withdraw', before.conn, uid])
   }

@@ -27,6 +27,13 @@ export interface Taken {
   heard: { instance: Instance; isRepeated: boolean } | null
 }
 
+/** Where and when a goodbye was said that is told of late. */
+export interface LateGoodbye {
+  /** The name of its connection; null for a poll. */
+  place: string | null
+  agoMs: number
+}
+
 /** Takes reports in: each message in one synchronous step, so that two are never mixed. */
 export class Receiver {
   readonly #parts: FleetParts
@@ -85,13 +92,27 @@ export class Receiver {
     this.#parts.state.byConnection.delete(connection.id)
   }
 
-  /** See `Fleet.hasLeft`. */
-  hasLeft(uid: string, place: string, isGoodbye: boolean): void {
+  /** See `Fleet.hadEnded`. Of the sockets that a former owner had, this one has nothing to count. */
+  hadEnded(uid: string, place: string): void {
     const instance = this.#parts.state.instances.get(uid)
     if (instance?.connection === null && instance.cutOff?.place === place)
-      this.#presence.hadLeft(instance, isGoodbye)
-    // A former owner had it. Of its socket's end this one has nothing to count.
-    if (instance === undefined && isGoodbye) this.#addDeparted(uid)
+      this.#presence.hadLeft(instance, false)
+  }
+
+  /** See `Fleet.hadSaidGoodbye`. */
+  hadSaidGoodbye(report: AgentReport, { place, agoMs }: LateGoodbye): void {
+    const instance = this.#parts.state.instances.get(report.uid)
+    if (instance === undefined) {
+      this.#addDeparted(report)
+      return
+    }
+    const { connection, cutOff, hasDeparted, lastMessageMs } = instance
+    if (connection === null && hasDeparted) return
+    const isUnheardSince = lastMessageMs < this.#parts.deps.clock.monotonicMs() - agoMs
+    // What was said before over a socket may be under way still. A poller may have polled elsewhere before that.
+    const isElsewhere = place === null ? connection?.transport === 'ws' : connection !== null
+    const isThere = place !== null && cutOff?.place === place
+    if (!isElsewhere && (isThere || (cutOff === null && isUnheardSince))) this.#depart(instance, report)
   }
 
   receive(connection: AgentConnection, report: AgentReport, about: AboutReport): Taken {
@@ -134,15 +155,23 @@ export class Receiver {
   }
 
   #takeGoodbye(instance: Instance | undefined, connection: AgentConnection, report: AgentReport): Taken {
-    if (instance?.connection != null) {
-      if (instance.connection !== connection) return plain({ capabilities: OUR_CAPABILITIES })
-      instance.sequenceNum = report.sequenceNum
-      // What an agent says about a config with its goodbye still counts; the health in it does not.
-      if (report.remoteConfigStatus !== null) this.#reports.take(instance, report, false)
-      this.#presence.leave(instance, 'goodbye')
+    if (instance === undefined) this.#addDeparted(report)
+    else if (instance.connection === connection || mayHaveLeftOn(instance, connection)) {
+      this.#depart(instance, report)
       instance.departedOn = connection.id
     }
     return plain({ capabilities: OUR_CAPABILITIES })
+  }
+
+  /** An agent that is here, or counts as away, has left. */
+  #depart(instance: Instance, report: AgentReport): void {
+    instance.sequenceNum = report.sequenceNum
+    // What an agent says about a config with its goodbye still counts; the health in it does not.
+    if (report.remoteConfigStatus !== null) this.#reports.take(instance, report, false)
+    if (instance.connection === null) {
+      instance.awaySinceMs = this.#parts.deps.clock.monotonicMs()
+      this.#presence.hadLeft(instance, true)
+    } else this.#presence.leave(instance, 'goodbye')
   }
 
   /**
@@ -160,13 +189,12 @@ export class Receiver {
   }
 
   /** An agent that is stored, and was not heard of since this process decides, had said goodbye before. */
-  #addDeparted(uid: string): void {
-    const { deps, state } = this.#parts
-    if (!state.homes.has(uid) || state.instances.size >= AGENT_LIMITS.inAll) return
-    const instance = this.#addInstance(uid, Buffer.from(uid, 'hex'))
-    instance.awaySinceMs = deps.clock.monotonicMs()
+  #addDeparted(report: AgentReport): void {
+    const { state } = this.#parts
+    if (!state.homes.has(report.uid) || state.instances.size >= AGENT_LIMITS.inAll) return
+    const instance = this.#addInstance(report.uid, report.uidOnWire)
     state.away.add(instance)
-    this.#presence.hadLeft(instance, true)
+    this.#depart(instance, report)
   }
 
   #addInstance(uid: string, uidOnWire: Uint8Array): Instance {
@@ -291,6 +319,15 @@ function isNewStart(
   if (connection.transport === 'http') return report.sequenceNum < sequenceNum
   return instance.connection === connection && report.sequenceNum <= sequenceNum
 }
+
+/**
+ * Whether an agent that counts as away may say goodbye on this connection. One whose link muster lost is most likely
+ * still at that front, and a goodbye from elsewhere is an old one.
+ */
+const mayHaveLeftOn = (
+  { connection, hasDeparted, cutOff }: Instance,
+  { place }: Pick<AgentConnection, 'place'>,
+): boolean => connection === null && !hasDeparted && (cutOff === null || cutOff.place === place)
 
 const capabilitiesOf = (instance: Instance, report: AgentReport): number =>
   report.hasCapabilities ? report.capabilities : instance.capabilities

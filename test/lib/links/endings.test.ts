@@ -1,14 +1,20 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type FrontEntry, readOwnerBatch, writeBatch } from '../../../lib/links/frames.ts'
-import { FrontAgents } from '../../../lib/links/front-agents.ts'
-import { ENDINGS_MAX } from '../../../lib/links/front-endings.ts'
+import { FrontAgents, UNCONFIRMED_MAX } from '../../../lib/links/front-agents.ts'
+import { ENDINGS_BYTES_MAX, ENDINGS_MAX } from '../../../lib/links/front-endings.ts'
 import { OwnerLinks } from '../../../lib/links/owner-links.ts'
 import { silentLog } from '../../../lib/log.ts'
-import { decodeFrame, messageOf } from '../../../lib/opamp/codec.ts'
+import { decodeBody, decodeFrame, messageOf } from '../../../lib/opamp/codec.ts'
 import { createOpampExchange } from '../../../lib/opamp/exchange.ts'
 import type { AgentConnection } from '../../../lib/opamp/fleet-port.ts'
 import { createFleetContext, type FleetTestContext } from '../../support/fleet.ts'
-import { agentFrame, keyValues, type PlainMessage, uidBytes } from '../../support/opamp-messages.ts'
+import {
+  agentBody,
+  agentFrame,
+  keyValues,
+  type PlainMessage,
+  uidBytes,
+} from '../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
 
@@ -38,7 +44,7 @@ function openOwner(epoch = 1) {
 }
 
 /** A front with agents on it, whose link to an owner a test opens and breaks. */
-function openFront(name: string) {
+function openFront(name: string, pollsMax?: number) {
   const { clock, timers } = ctx
   const agents = new FrontAgents({
     clock,
@@ -46,6 +52,7 @@ function openFront(name: string) {
     texts: { at: () => Buffer.from(''), find: async () => Buffer.from('') } as never,
     reported: { reportedConfig: () => true, hasRoomForConfigs: true } as never,
     normalise: async () => null,
+    ...(pollsMax !== undefined && { pollsMax }),
   })
   const connections = new Map<number, AgentConnection>()
   const say = (conn: number, n: number, sequenceNum: number, more: PlainMessage = {}) => {
@@ -62,19 +69,31 @@ function openFront(name: string) {
     if (!intake.ok) throw new Error(intake.code)
     agents.receive(connection, intake.report, { message: messageOf(frame) })
   }
+  /** A poll of agent `n`. Its answer is that of the owner, or after a second that of the front. */
+  const poll = (n: number, sequenceNum: number, more: PlainMessage = {}) => {
+    const body = agentBody({ instanceUid: uidBytes(n), sequenceNum, capabilities: 0x1003, ...more })
+    const intake = decodeBody(body)
+    if (!intake.ok) throw new Error(intake.code)
+    const connection: AgentConnection = { id: -1, transport: 'http', send: () => 'dropped', drop() {} }
+    const about = { message: body, poll: { source: '10.0.0.1', digest: `${n}/${sequenceNum}` } }
+    return agents.receive(connection, intake.report, about).pendingOffer!
+  }
   return {
     agents,
     say,
+    poll,
     close: (conn: number) => agents.connectionClosed(connections.get(conn)!),
     /** Open a link. `break` ends it at both ends; `losing` ends what is said on it from then on on its way. */
     link({ epoch, links }: ReturnType<typeof openOwner>, version = 3) {
       const said: FrontEntry[] = []
       let isLosing = false
       let answers = true
+      let held: string[] | null = null
       const atOwner = links.open(
         {
           send(text) {
-            if (answers) agents.take(readOwnerBatch(text))
+            if (held !== null) held.push(text)
+            else if (answers) agents.take(readOwnerBatch(text))
             return true
           },
           drop: () => undefined,
@@ -98,6 +117,15 @@ function openFront(name: string) {
         mute() {
           answers = false
         },
+        /** Let what the owner says wait on its way until `deliver`. */
+        hold() {
+          held = []
+        },
+        deliver() {
+          const waiting = held ?? []
+          held = null
+          for (const text of waiting) agents.take(readOwnerBatch(text))
+        },
         break() {
           answers = false
           isLosing = true
@@ -108,6 +136,8 @@ function openFront(name: string) {
     },
   }
 }
+
+type Front = ReturnType<typeof openFront>
 
 /** Push a config to the workload of agent 1, which is offered it. */
 async function offer() {
@@ -120,6 +150,15 @@ async function offer() {
 }
 
 const endedOn = (said: readonly FrontEntry[]) => said.filter(([kind]) => kind === 'ended')
+const goodbyesOn = (said: readonly FrontEntry[]) => said.filter(([kind]) => kind === 'goodbye')
+/** Another owner, which knows of the fleet what is stored. */
+async function takeOver(epoch: number) {
+  await ctx.fleet.writer.flush()
+  await ctx.close()
+  ctx = await createFleetContext(database)
+  return openOwner(epoch)
+}
+const GOODBYE = { agentDisconnect: {} }
 
 describe('a goodbye that was under way when the link ended', () => {
   it('is told again on the next link, and what waited for the agent ends', async () => {
@@ -136,10 +175,59 @@ describe('a goodbye that was under way when the link ended', () => {
     await ctx.advance(500)
     expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
     expect(target()).toMatchObject({ state: 'gone', error: { cause: 'left' } })
-    expect(endedOn(next.said)).toEqual([['ended', expect.any(Number), 1, uidOf(1), true]])
+    const again = ['goodbye', expect.any(Number), 1, expect.any(Number), expect.any(String)]
+    expect(goodbyesOn(next.said)).toEqual([again])
     // The owner has confirmed it: the link after that one is told nothing of it.
     next.break()
-    expect(endedOn(front.link(owner).said)).toEqual([])
+    expect(goodbyesOn(front.link(owner).said)).toEqual([])
+  })
+
+  it('is told again with what it said of a config', async () => {
+    const [owner, front] = [openOwner(), openFront('a front')]
+    const link = front.link(owner)
+    front.say(1, 1, 1, DESCRIBED)
+    const { push, target } = await offer()
+    const lastRemoteConfigHash = Buffer.from(push.hash, 'hex')
+    link.losing()
+    front.say(1, 1, 2, { ...GOODBYE, remoteConfigStatus: { lastRemoteConfigHash, status: 1 } })
+    front.close(1)
+    link.break()
+    front.link(owner)
+    await ctx.advance(500)
+    expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
+    expect(target().state).toBe('applied')
+  })
+
+  it('counts where its agent still waits to be told of on the new link', async () => {
+    const [owner, front] = [openOwner(), openFront('a front')]
+    const all = UNCONFIRMED_MAX + 20
+    const link = front.link(owner)
+    for (let n = 1; n <= all; n++) front.say(n, n, 1, DESCRIBED)
+    await ctx.advance(500)
+    link.break()
+    const next = front.link(owner)
+    next.hold()
+    front.say(all, all, 2, GOODBYE)
+    next.deliver()
+    await ctx.advance(500)
+    expect(instanceOf(all)).toMatchObject({ connection: null, hasDeparted: true })
+  })
+
+  it('counts where its agent had been lost at another front, and nothing was heard of it since', async () => {
+    const [owner, front, other] = [openOwner(), openFront('a front'), openFront('another')]
+    const link = front.link(owner)
+    other.link(owner)
+    other.say(2, 1, 1, DESCRIBED)
+    await ctx.advance(500)
+    other.close(2)
+    link.losing()
+    front.say(1, 1, 1)
+    front.say(1, 1, 2, GOODBYE)
+    link.break()
+    await ctx.advance(500)
+    front.link(owner)
+    await ctx.advance(500)
+    expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
   })
 
   it('is told to an owner that has taken over since', async () => {
@@ -147,16 +235,14 @@ describe('a goodbye that was under way when the link ended', () => {
     const link = front.link(owner)
     front.say(1, 1, 1, DESCRIBED)
     const { push } = await offer()
-    await ctx.fleet.writer.flush()
     link.break()
     front.say(1, 1, 2, { agentDisconnect: {} })
-    await ctx.close()
-    ctx = await createFleetContext(database)
+    const next = await takeOver(2)
     const [workload] = ctx.fleet.state.workloads.values()
     const target = () => workload!.active!.targets.get(uidOf(1))!
     expect(workload!.active!.push.pushId).toBe(push.pushId)
     expect(target().state).toBe('offered')
-    front.link(openOwner(2))
+    front.link(next)
     await ctx.advance(1_500)
     expect(target()).toMatchObject({ state: 'gone', error: { cause: 'left' } })
   })
@@ -191,9 +277,138 @@ describe('a goodbye that was under way when the link ended', () => {
     link.break()
     const next = front.link(owner, 2)
     await ctx.advance(500)
-    expect(endedOn(next.said)).toEqual([])
+    expect([...endedOn(next.said), ...goodbyesOn(next.said)]).toEqual([])
     expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: false })
     expect(target().state).toBe('offered')
+  })
+})
+
+describe('a goodbye to an owner that has taken over since', () => {
+  it.each([
+    ['on a new socket', (front: Front) => front.say(9, 1, 2, GOODBYE)],
+    ['in a poll', (front: Front) => void front.poll(1, 2, GOODBYE)],
+  ])('counts %s, though the agent has not spoken to that owner before', async (_, sayGoodbye) => {
+    const front = openFront('a front')
+    const link = front.link(openOwner())
+    void front.poll(1, 1, DESCRIBED)
+    await ctx.advance(500)
+    link.break()
+    const owner = await takeOver(2)
+    const other = openFront('another')
+    other.link(owner)
+    sayGoodbye(other)
+    await ctx.advance(500)
+    expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true, workload: {} })
+  })
+})
+
+describe('a goodbye in a poll', () => {
+  it.each([
+    ['which was lost', 'losing'],
+    ['whose answer was lost', 'mute'],
+  ] as const)('%s as the link ended is told again on the next one, once', async (_, how) => {
+    const [owner, front] = [openOwner(), openFront('a front')]
+    const link = front.link(owner)
+    void front.poll(1, 1, DESCRIBED)
+    await ctx.advance(500)
+    expect(instanceOf(1)!.connection).not.toBeNull()
+    link[how]()
+    void front.poll(1, 2, GOODBYE)
+    await ctx.advance(2_000)
+    link.break()
+    const next = front.link(owner)
+    await ctx.advance(500)
+    expect(goodbyesOn(next.said)).toHaveLength(1)
+    expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
+    next.break()
+    expect(goodbyesOn(front.link(owner).said)).toEqual([])
+  })
+
+  it('brings what it said of a config to the owner, also where another has taken over', async () => {
+    const front = openFront('a front')
+    const link = front.link(openOwner())
+    void front.poll(1, 1, DESCRIBED)
+    const { hash } = await pushConfig(ctx.fleet, instanceOf(1)!.workload!.id, configYaml(1))
+    await ctx.advance(500)
+    void front.poll(1, 2)
+    await ctx.advance(500)
+    link.break()
+    const status = { lastRemoteConfigHash: Buffer.from(hash, 'hex'), status: 1 }
+    void front.poll(1, 3, { ...GOODBYE, remoteConfigStatus: status })
+    const owner = await takeOver(2)
+    front.link(owner)
+    await ctx.advance(1_500)
+    const [stored] = ctx.fleet.state.workloads.values()
+    expect(stored!.active!.targets.get(uidOf(1))!.state).toBe('applied')
+    expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
+  })
+
+  it('takes nobody away who has polled since, here or at another front', async () => {
+    const [owner, front, other] = [openOwner(), openFront('a front'), openFront('another')]
+    const link = front.link(owner)
+    other.link(owner)
+    for (const n of [1, 2]) void front.poll(n, 8, DESCRIBED)
+    await ctx.advance(500)
+    link.break()
+    for (const n of [1, 2]) void front.poll(n, 9, GOODBYE)
+    await ctx.advance(500)
+    void front.poll(1, 1, DESCRIBED)
+    void other.poll(2, 1, DESCRIBED)
+    await ctx.advance(500)
+    const next = front.link(owner)
+    await ctx.advance(500)
+    expect(goodbyesOn(next.said)).toHaveLength(1)
+    expect(instanceOf(1)!.connection).not.toBeNull()
+    expect(instanceOf(2)!.connection).not.toBeNull()
+  })
+
+  it('is taken where no more polls may wait for an answer', async () => {
+    const [owner, front] = [openOwner(), openFront('a front', 1)]
+    const link = front.link(owner)
+    void front.poll(1, 1, DESCRIBED)
+    await ctx.advance(500)
+    link.hold()
+    void front.poll(2, 1, DESCRIBED)
+    expect(await front.poll(1, 2, GOODBYE)).toBeNull()
+    expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
+    link.deliver()
+    await ctx.advance(500)
+  })
+})
+
+describe('an agent that speaks at two fronts in turn', () => {
+  it('stays known where it spoke last, though the owner took it away from there before it heard that', async () => {
+    const [owner, front, other] = [openOwner(), openFront('a front'), openFront('another')]
+    const link = front.link(owner)
+    const otherLink = other.link(owner)
+    front.say(1, 1, 1, DESCRIBED)
+    await ctx.advance(500)
+    link.hold()
+    other.say(2, 1, 2)
+    front.say(1, 1, 3, { health: { healthy: true } })
+    await ctx.advance(500)
+    link.deliver()
+    await ctx.advance(500)
+    expect(instanceOf(1)!.connection?.place).toBe('a front/1')
+    expect([front.agents.counts.agents, other.agents.counts.agents]).toEqual([1, 0])
+    otherLink.break()
+    link.break()
+    const next = front.link(owner)
+    expect(next.said.map(([kind]) => kind)).toContain('report')
+  })
+
+  it('is not taken away from where it is by a goodbye on a socket that it had before', async () => {
+    const [owner, front, other] = [openOwner(), openFront('a front'), openFront('another')]
+    front.link(owner)
+    other.link(owner)
+    front.say(1, 1, 1, DESCRIBED)
+    other.say(2, 1, 2)
+    await ctx.advance(500)
+    expect(other.agents.counts.agents).toBe(1)
+    front.say(1, 1, 2, GOODBYE)
+    await ctx.advance(500)
+    expect(instanceOf(1)!.connection?.place).toBe('another/2')
+    expect(other.agents.counts.agents).toBe(1)
   })
 })
 
@@ -238,4 +453,19 @@ it('is kept of so many agents, and the oldest are given up first', () => {
   const ended = endedOn(front.link(openOwner()).said)
   expect(ended).toHaveLength(ENDINGS_MAX)
   expect(ended[0]![2]).toBe(11)
+})
+
+it('is kept of goodbyes of so many bytes, and the oldest are given up first', () => {
+  const front = openFront('a front')
+  const errorMessage = 'x'.repeat(30_000)
+  const status = { lastRemoteConfigHash: Buffer.alloc(32, 1), status: 3, errorMessage }
+  const most = Math.ceil(ENDINGS_BYTES_MAX / errorMessage.length)
+  for (let n = 1; n <= most; n++) {
+    front.say(n, n, 1, DESCRIBED)
+    front.say(n, n, 2, { ...GOODBYE, remoteConfigStatus: status })
+  }
+  const again = goodbyesOn(front.link(openOwner()).said)
+  expect(again.length).toBeGreaterThan(most / 2)
+  expect(again.length).toBeLessThan(most)
+  expect(again.at(-1)![2]).toBe(most)
 })

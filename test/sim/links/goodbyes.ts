@@ -13,15 +13,15 @@ const LOOKS = 10
 export class Goodbyes {
   readonly #world: LinkedWorld
   /** By uid: to which front, and how often nothing hindered the two since. */
-  readonly #said = new Map<string, { front: SimFront; looks: number }>()
+  readonly #said = new Map<string, { front: SimFront; looks: number; isPoll: boolean }>()
 
   constructor(world: LinkedWorld) {
     this.#world = world
     this.#look()
   }
 
-  heard(front: SimFront, { uid, isDisconnect }: AgentReport): void {
-    if (isDisconnect) this.#said.set(uid, { front, looks: 0 })
+  heard(front: SimFront, { uid, isDisconnect }: AgentReport, isPoll: boolean): void {
+    if (isDisconnect) this.#said.set(uid, { front, looks: 0, isPoll })
     else this.#said.delete(uid)
   }
 
@@ -32,7 +32,7 @@ export class Goodbyes {
         continue
       }
       said.looks = this.#isHindered(said.front) ? 0 : said.looks + 1
-      if (said.looks >= LOOKS) this.#check(uid, said.front)
+      if (said.looks >= LOOKS) this.#check(uid, said)
     }
     this.#world.time.after(LOOK_MS, () => this.#look())
   }
@@ -46,10 +46,14 @@ export class Goodbyes {
     return isStill || wire.stalledUntilMs > time.nowMs
   }
 
-  #check(uid: string, front: SimFront): void {
+  #check(uid: string, { front, isPoll }: { front: SimFront; isPoll: boolean }): void {
     this.#said.delete(uid)
     const instance = this.#world.service()!.fleet.state.instances.get(uid)
-    if (instance === undefined || instance.connection !== null || instance.hasDeparted) return
-    this.#world.promises.report(`${uid} said goodbye to ${front.name}, and counts as away`)
+    if (instance === undefined || instance.hasDeparted) return
+    // Where two agents go by one uid, the other one is there.
+    if (instance.connection === null)
+      this.#world.promises.report(`${uid} said goodbye to ${front.name}, and counts as away`)
+    else if (isPoll && instance.connection.transport === 'http')
+      this.#world.promises.report(`${uid} said goodbye to ${front.name}, and counts as connected`)
   }
 }

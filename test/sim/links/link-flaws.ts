@@ -41,7 +41,7 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
   },
   'a goodbye that was under way when a link ended is not told again': {
     troubles: ['badHealth'],
-    flaw: { toOwner: lacking<FrontEntry>('ended') },
+    flaw: { toOwner: lacking<FrontEntry>('goodbye') },
   },
   'the owner is not told whose beats the fronts have answered': {
     troubles: ['badHealth'],

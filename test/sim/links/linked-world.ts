@@ -132,7 +132,7 @@ export class LinkedWorld extends World {
       busyChance: () => this.busyChance,
       owner: () => this.#owner(),
       absorbed: (from, uid) => this.links.absorbed(from, uid),
-      heard: (from, report) => this.links.goodbyes.heard(from, report),
+      heard: (from, report, isPoll) => this.links.goodbyes.heard(from, report, isPoll),
       dial: (from, owner) => this.#dial(from, owner),
     })
     this.#frontClients.add(front.client)

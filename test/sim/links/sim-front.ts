@@ -8,7 +8,7 @@ import { ReportedTexts } from '../../../lib/links/reported-texts.ts'
 import { silentLog } from '../../../lib/log.ts'
 import type { OwnAttributes } from '../../../lib/model/own-attributes.ts'
 import { createOpampExchange } from '../../../lib/opamp/exchange.ts'
-import type { AgentConnection } from '../../../lib/opamp/fleet-port.ts'
+import type { AgentConnection, FleetPort } from '../../../lib/opamp/fleet-port.ts'
 import type { AgentReport } from '../../../lib/opamp/report.ts'
 import { FrontLink } from '../../../runtime/fronts/front-link.ts'
 import { encodeReport } from '../../support/agent-report.ts'
@@ -32,8 +32,8 @@ export interface SimFrontParts {
   owner(): Owner | null
   /** This front has answered a bare beat of this agent by itself. */
   absorbed(front: SimFront, uid: string): void
-  /** An agent has spoken to this front on a socket. */
-  heard(front: SimFront, report: AgentReport): void
+  /** An agent has spoken to this front. */
+  heard(front: SimFront, report: AgentReport, isPoll: boolean): void
   /** Connect to the owner; null where it does not answer. */
   dial(front: SimFront, owner: Owner): Promise<Wire | null>
 }
@@ -67,7 +67,7 @@ export class SimFront implements AgentsService {
     this.fleet = this.#asFleet()
     this.ctx = {
       opamp: createOpampExchange({
-        fleet: this.agents,
+        fleet: this.#asPort(),
         clock,
         log: silentLog,
         messageBytesMax: TEST_CONFIG.opampMessageBytesMax,
@@ -109,7 +109,7 @@ export class SimFront implements AgentsService {
     const { agents } = this
     return {
       receive: (connection: AgentConnection, report: AgentReport) => {
-        this.#parts.heard(this, report)
+        this.#parts.heard(this, report, false)
         const before = agents.counts.absorbed
         const answer = agents.receive(connection, report, { message: encodeReport(report) })
         if (agents.counts.absorbed > before) this.#parts.absorbed(this, report.uid)
@@ -118,6 +118,19 @@ export class SimFront implements AgentsService {
       answerNotSent: (...answer: Parameters<FrontAgents['answerNotSent']>) => agents.answerNotSent(...answer),
       connectionClosed: (connection: AgentConnection) => agents.connectionClosed(connection),
     } as unknown as Fleet
+  }
+
+  /** What answers polls uses of a fleet: the agents of this front. */
+  #asPort(): FleetPort {
+    const { agents } = this
+    return {
+      receive: (connection, report, about) => {
+        this.#parts.heard(this, report, true)
+        return agents.receive(connection, report, about)
+      },
+      answerNotSent: (...answer) => agents.answerNotSent(...answer),
+      connectionClosed: (...end) => agents.connectionClosed(...end),
+    }
   }
 
   #look(): void {
