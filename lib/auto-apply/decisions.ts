@@ -4,6 +4,7 @@ import type { AuditFailure } from '../audit/delivery.ts'
 import { findLapse } from '../campaigns/run/lapse.ts'
 import { type ApprovalActor, refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
 import { refuseDiscounted, whyNotCounted } from '../changes/judge-approvals.ts'
+import { toAutoApplyNews } from '../changes/news.ts'
 import { randomHex } from '../ids.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
@@ -17,6 +18,7 @@ import { wasVersionRolledBack } from '../store/fleet-config-history.ts'
 import { lockFleetConfig, type StoredFleetConfig, updateFleetConfig } from '../store/fleet-configs.ts'
 import { findManagedFleetConfig } from '../store/managed-fleet-configs.ts'
 import type { AutoApplyStatus } from '../wire/auto-apply.ts'
+import type { ChangeEvent } from '../wire/news.ts'
 import { readAutoApplyStanding } from './approval.ts'
 import type { AutoApplyParts } from './parts.ts'
 import { type PlanRefusal, planAutoApply, type WantedAutoApply } from './plan.ts'
@@ -123,7 +125,7 @@ export async function requestAutoApply(
     const managed = await refuseOtherThanGit(tx, stands, autoApply)
     if (managed !== null) return managed
     if (!(await insertAutoApply(tx, autoApply))) return refuse('auto-apply-requested-already')
-    await recordStep(tx, 'auto_apply.request', autoApply, comment)
+    await recordStep(tx, parts, actor, 'auto_apply.request', autoApply, comment)
     return { ok: true, autoApply }
   })
 }
@@ -288,18 +290,31 @@ async function decide(
     const autoApply = await work(tx, before)
     if (autoApply === null) return refuse('auto-apply-not-found')
     if ('ok' in autoApply) return autoApply
-    await recordStep(tx, action, autoApply, comment.trim())
+    await recordStep(tx, parts, actor, action, autoApply, comment.trim())
     return { ok: true, autoApply }
   })
 }
 
-const recordStep = (
+/** The decisions that the webhook is told of. */
+const EVENTS: Readonly<Record<string, ChangeEvent>> = {
+  'auto_apply.request': 'change_requested',
+  'auto_apply.approve': 'change_approved',
+  'auto_apply.reject': 'change_rejected',
+}
+
+/** Tell the webhook of a step, where it is told of such, and write its record in the audit trail. */
+async function recordStep(
   tx: ActTransaction,
+  { news }: Pick<AutoApplyParts, 'news'>,
+  { email: by }: ApprovalActor,
   action: string,
-  { id, fleetConfigId, number, planHash }: StoredAutoApply,
+  autoApply: StoredAutoApply,
   comment: string,
-): Promise<void> =>
-  tx.record({
+): Promise<void> {
+  const event = EVENTS[action]
+  if (event !== undefined) await news.owe(tx, { event, by, about: toAutoApplyNews(autoApply) })
+  const { id, fleetConfigId, number, planHash } = autoApply
+  await tx.record({
     action,
     resource: 'fleet_config',
     resourceId: fleetConfigId,
@@ -310,3 +325,4 @@ const recordStep = (
       ...(comment === '' ? {} : { comment }),
     }),
   })
+}

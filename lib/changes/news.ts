@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import { redactText } from '../configs/redact/redact.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Approval } from '../store/approvals.ts'
+import type { StoredAutoApply } from '../store/auto-apply.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import type { Db } from '../store/db.ts'
 import type { ChangeEvent, ChangeNewsBody } from '../wire/news.ts'
@@ -20,8 +21,8 @@ interface News {
 type NewsSubject = Omit<ChangeNewsBody['change'], 'by' | 'reason'> & { path: string }
 
 /**
- * Tells the alert webhook what happens to requests and campaigns: requested, approved, rejected, or pushed by breaking
- * the glass.
+ * Tells the alert webhook what happens to requests, campaigns and versions that are to apply by themselves: requested,
+ * approved, rejected, or pushed by breaking the glass.
  */
 export interface ChangeNews {
   /**
@@ -103,4 +104,17 @@ export const toCampaignNews = ({ id, status, name, plan, requestedBy }: StoredCa
   production: (plan?.production_count ?? 0) > 0,
   ...(plan === null ? {} : { workload_count: plan.target_count }),
   path: `/campaigns/${id}`,
+})
+
+/** A version that is to apply by itself, as the webhook is told of it. */
+export const toAutoApplyNews = (autoApply: StoredAutoApply): NewsSubject => ({
+  kind: 'auto_apply',
+  id: autoApply.id,
+  status: autoApply.status,
+  name: cut(autoApply.fleetConfigName, NAME_LENGTH_MAX),
+  version: autoApply.number,
+  requested_by: autoApply.requestedBy,
+  production: autoApply.reachesProduction,
+  workload_count: autoApply.plan.reached_count,
+  path: `/fleet-configs/${autoApply.fleetConfigId}`,
 })

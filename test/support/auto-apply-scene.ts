@@ -40,11 +40,16 @@ export class AutoApplyScene {
   }
 
   /** Empty the tables, connect the hosts vm-1 to vm-3 and write version 1. */
-  static async open(database: TestDatabase, db?: Database): Promise<AutoApplyScene> {
+  static async open(
+    database: TestDatabase,
+    db?: Database,
+    config: NonNullable<Parameters<typeof createFleetContext>[1]>['config'] = {},
+  ): Promise<AutoApplyScene> {
     for (const table of ['fleet_configs', 'campaigns', 'auto_applies', 'workloads', 'alerts'])
       await database.pool.execute(`delete from ${table}`)
     const ctx = await createFleetContext(database, {
       edition: createCompleteEdition(),
+      config,
       ...(db ? { db } : {}),
     })
     const editor = await signIn(ctx, { groups: ['editor'] })
