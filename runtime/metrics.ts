@@ -80,7 +80,7 @@ async function fleetMetrics({ fleet }: Context): Promise<Metric[]> {
     {
       name: 'muster_offers_sent_total',
       kind: 'counter',
-      help: 'Offers sent to agents, by cause.',
+      help: 'Offers sent to agents, or to the fronts that have them, by cause.',
       samples: [...fleet.offers.sentCounts].map(([cause, value]) => ({ labels: `cause="${cause}"`, value })),
     },
     gauge('muster_events_waiting', 'Events that wait to be stored.', fleet.writer.stats.waitingEvents),

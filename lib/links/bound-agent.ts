@@ -1,6 +1,7 @@
 import type { EffectiveForm, RunsConfig } from '../fleet/intake/effective-configs.ts'
 import type { AgentConnection } from '../opamp/fleet-port.ts'
 import type { AgentReport, Asked } from '../opamp/report.ts'
+import type { LinkOffer } from './frames.ts'
 import { KeptReport } from './kept-report.ts'
 
 /** The effective config of an agent as a front keeps it; see `EffectiveConfigs`. */
@@ -30,8 +31,8 @@ export interface Bound extends FrontConfig {
   attributes: ReadonlyMap<string, string> | null
   /** What the owner asks of it and its socket had no room for: it is asked with the answer to its next message. */
   unasked: Asked
-  /** The newest offer that waits for the text of its config; null where none does. */
-  offered: object | null
+  /** The newest offer that waits for the text of its config, and the number of its `tell`; null where none does. */
+  offered: { offer: LinkOffer; n: number } | null
 }
 
 /** An effective config of which nothing is known yet. */

@@ -285,7 +285,7 @@ export class FrontAgents implements FleetPort {
     this.#agentCount--
     this.#dirty.delete(bound)
     this.#beats.delete(bound)
-    bound.offered = null
+    this.#offers.drop(bound)
   }
 
   /**

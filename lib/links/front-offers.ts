@@ -55,13 +55,13 @@ export class FrontOffers {
       return
     }
     this.#note(offer)
-    const mark = {}
-    bound.offered = mark
+    const waiting = { offer, n }
+    bound.offered = waiting
     const link = this.#parts.link()
     const startedMs = this.#parts.clock.monotonicMs()
     const send = (body: Uint8Array | null) => {
       // A newer offer has replaced this one, the agent is gone, or there is no link to the owner that decided it.
-      if (bound.offered !== mark || link === null || this.#parts.link() !== link) return
+      if (bound.offered !== waiting || link === null || this.#parts.link() !== link) return
       bound.offered = null
       const waitedMs = delayMs + this.#parts.clock.monotonicMs() - startedMs
       const isDue = waitedMs <= OFFER_MS && this.#isNewest(offer)
@@ -71,6 +71,14 @@ export class FrontOffers {
     const body = this.#parts.texts.at(offer.hash)
     if (body !== null) send(body)
     else void this.#parts.texts.find(offer.hash).then(send)
+  }
+
+  /** The agent has left: what waits for it is not sent, and no loss of the agent is one under that config. */
+  drop(bound: Bound): void {
+    if (bound.offered === null) return
+    const { offer, n } = bound.offered
+    bound.offered = null
+    this.notSent(bound.connection.id, bound.uid, offer, n)
   }
 
   /** Tell the owner that this offer has not reached its agent. */

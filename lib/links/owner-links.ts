@@ -84,6 +84,7 @@ class LinkConnection implements AgentConnection {
     return 'dropped'
   }
 
+  /** 'sent' says that the front has it. Of an offer that does not leave from there it says so (`not-sent`). */
   tell(uidOnWire: Uint8Array, message: ServerMessage): 'sent' | 'dropped' {
     const uid = instanceUidKey(uidOnWire)
     const said = toLinkMessage(message)

@@ -44,12 +44,19 @@ function openOwner(epoch = 1) {
 }
 
 /** A front with agents on it, whose link to an owner a test opens and breaks. */
-function openFront(name: string, pollsMax?: number) {
+const TEXT_AT_HAND = { at: () => Buffer.from(''), find: async () => Buffer.from('') }
+/** The text of a config that is never read. */
+const NO_TEXT_YET = { at: () => null, find: () => new Promise<null>(() => undefined) }
+
+function openFront(
+  name: string,
+  { pollsMax, texts = TEXT_AT_HAND }: { pollsMax?: number; texts?: object } = {},
+) {
   const { clock, timers } = ctx
   const agents = new FrontAgents({
     clock,
     timers,
-    texts: { at: () => Buffer.from(''), find: async () => Buffer.from('') } as never,
+    texts: texts as never,
     reported: { reportedConfig: () => true, hasRoomForConfigs: true } as never,
     normalise: async () => null,
     ...(pollsMax !== undefined && { pollsMax }),
@@ -363,7 +370,7 @@ describe('a goodbye in a poll', () => {
   })
 
   it('is taken where no more polls may wait for an answer', async () => {
-    const [owner, front] = [openOwner(), openFront('a front', 1)]
+    const [owner, front] = [openOwner(), openFront('a front', { pollsMax: 1 })]
     const link = front.link(owner)
     void front.poll(1, 1, DESCRIBED)
     await ctx.advance(500)
@@ -426,6 +433,20 @@ describe('the end of a socket that was under way when the link ended', () => {
     next.break()
     front.link(owner)
     expect(target().losses).toBe(1)
+  })
+
+  it.each([
+    ['counts no loss of a config that its front had not sent yet', NO_TEXT_YET, 0],
+    ['counts a loss of a config that its front had sent', TEXT_AT_HAND, 1],
+  ])('%s', async (_, texts, losses) => {
+    const [owner, front] = [openOwner(), openFront('a front', { texts })]
+    front.link(owner)
+    front.say(1, 1, 1, DESCRIBED)
+    const { target } = await offer()
+    front.close(1)
+    await ctx.advance(500)
+    expect(instanceOf(1)!.connection).toBeNull()
+    expect(target().losses).toBe(losses)
   })
 
   it('counts once where only the confirmation was lost', async () => {
