@@ -5,6 +5,8 @@ export interface Balancer {
   port: number
   /** How many connections each process has now, in the order of the ports. */
   open(): number[]
+  /** How many connections to each process have ended so far, in the order of the ports. */
+  ended(): number[]
   /** Lead no new connection to the process at this place of the ports, as for one that is not ready. */
   skip(index: number): void
   close(): Promise<void>
@@ -13,6 +15,7 @@ export interface Balancer {
 /** Start a balancer that leads each connection to the first of these local ports that accepts it. */
 export async function startBalancer(ports: readonly number[]): Promise<Balancer> {
   const carried = ports.map(() => new Set<Socket>())
+  const ended = ports.map(() => 0)
   const skipped = new Set<number>()
   const server = createServer((client) => {
     client.on('error', () => client.destroy())
@@ -30,7 +33,7 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
       })
       upstream.on('error', () => upstream.destroy())
       upstream.on('close', () => {
-        carried[index]!.delete(client)
+        if (carried[index]!.delete(client)) ended[index]!++
         if (isOpen) client.destroy()
         else tryNext(index + 1)
       })
@@ -42,6 +45,7 @@ export async function startBalancer(ports: readonly number[]): Promise<Balancer>
   return {
     port: (server.address() as { port: number }).port,
     open: () => carried.map((clients) => clients.size),
+    ended: () => [...ended],
     skip: (index) => void skipped.add(index),
     async close() {
       for (const clients of carried) for (const client of clients) client.destroy()

@@ -81,6 +81,21 @@ export class SpreadFleet {
     return this.#owner
   }
 
+  /** Of each process, how many agents are connected to it and how many connections to it have ended. */
+  connections(): Map<OneOfSeveral, { open: number; ended: number }> {
+    const { all } = this.several
+    const sums = new Map(all.map((one) => [one, { open: 0, ended: 0 }]))
+    for (const [first, balancer] of this.#balancers.entries()) {
+      const [open, ended] = [balancer.open(), balancer.ended()]
+      for (const at of open.keys()) {
+        const sum = sums.get(all[(first + at) % all.length]!)!
+        sum.open += open[at]!
+        sum.ended += ended[at]!
+      }
+    }
+    return sums
+  }
+
   /** A process that runs and did not own when it was last looked at. */
   get front(): OneOfSeveral {
     return this.several.all.find((one) => one !== this.#owner && !one.running().hasEnded())!
