@@ -314,6 +314,11 @@ export class Fleet implements FleetPort {
     return this.state.workloads.get(id) ?? null
   }
 
+  /** Whether nobody knows yet if a workload is away: this process has just started, and its agents may be on their way. */
+  isAwaited({ awaitedUntilMs }: Workload): boolean {
+    return awaitedUntilMs !== null && this.#deps.clock.monotonicMs() < awaitedUntilMs
+  }
+
   /** Live instances, by pod, connection time and uid. */
   liveInstances(workload: Workload): Instance[] {
     return [...workload.live.instances()].sort(compareInstances)

@@ -256,6 +256,17 @@ export async function endCampaignTargets(
   )
 }
 
+/** The targets that are said to have applied the change and of which the push has failed since, with its cause. */
+export async function listFailedSinceApplied(db: Db, campaignId: string): Promise<CampaignTargetEnd[]> {
+  return db.query<CampaignTargetEnd>(
+    `select t.workload_id as "workloadId", 'failed' as state, coalesce(p.error_cause, 'unknown') as cause,
+       coalesce(p.error_title, '') as title
+     from pushes p join campaign_targets t on t.campaign_id = $1 and t.workload_id = p.workload_id and t.push_id = p.push_id
+     where p.campaign_id = $1 and p.status = 'failed' and t.state = 'applied'`,
+    [campaignId],
+  )
+}
+
 /** End all targets of these states at once. */
 export async function endAllCampaignTargets(
   tx: Db,

@@ -3,7 +3,7 @@ import type { CampaignRun, InFlight } from '../../lib/campaigns/run/run.ts'
 /** What a process keeps in memory of a campaign in which nothing has happened yet. */
 export const emptyRun = (): CampaignRun => ({
   inFlight: new Map(),
-  watched: new Set(),
+  watched: new Map(),
   steady: new Map(),
   driftingSinceMs: new Map(),
   drifted: [],
@@ -11,7 +11,9 @@ export const emptyRun = (): CampaignRun => ({
   busy: new Map(),
   leftAlone: new Set(),
   isStale: false,
+  watchingSinceMs: null,
   nextApproverLookMs: 0,
+  nextAppliedLookMs: 0,
   nextDriftLookMs: 0,
   nextOfflineLookMs: 0,
 })

@@ -2,7 +2,7 @@ import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignHalt } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { catchUp } from './catch-up.ts'
-import { findHalt, findLapseHalt, findUntriedHalt } from './find-halt.ts'
+import { findHalt, findLapseHalt, findUntriedHalt, isInSuspense } from './find-halt.ts'
 import { goBack } from './go-back.ts'
 import type { CampaignRun, RunCounts } from './run.ts'
 import { startNext } from './start-step.ts'
@@ -40,13 +40,33 @@ async function goOn(
   if (halt !== null) return stopFor(parts, campaign, halt)
   if (await catchUp(parts, campaign, run)) return true
   if (countLeft(waves, campaign.wave) === 0) {
-    const move = moveAfterWave(campaign, parts.clock.now())
-    if (move === null) return false
-    const untried = move.action === 'campaign.wave' ? await findUntriedHalt(parts, campaign, waves) : null
-    return untried === null ? writeMove(parts, campaign, move) : stopFor(parts, campaign, untried)
+    return endWave(parts, campaign, run, waves)
   }
   if (!isInWindow(campaign.rules.windows, parts.clock.now())) return false
   return startNext(parts, campaign, run)
+}
+
+/** Go on after a wave of which every target has ended: watch it, and begin the next one, or be done. */
+async function endWave(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  run: CampaignRun,
+  waves: RunCounts['waves'],
+): Promise<boolean> {
+  const { clock } = parts
+  const nowMs = clock.monotonicMs()
+  const move = moveAfterWave(campaign, run.watchingSinceMs, { now: clock.now(), nowMs })
+  if (move === null) return false
+  if (move.action === null) {
+    // Before it is written: of a commit that got no answer nobody knows whether the wave is watched.
+    run.watchingSinceMs = null
+    const isWatched = await writeMove(parts, campaign, move)
+    if (isWatched) run.watchingSinceMs = nowMs
+    return isWatched
+  }
+  if (isInSuspense(parts, campaign, run)) return false
+  const untried = move.action === 'campaign.wave' ? await findUntriedHalt(parts, campaign, waves) : null
+  return untried === null ? writeMove(parts, campaign, move) : stopFor(parts, campaign, untried)
 }
 
 /** A campaign that is done starts targets that were away and come back, while its approval holds; else it halts. */

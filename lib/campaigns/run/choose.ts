@@ -5,6 +5,8 @@ export const BATCH = 50
 /** How long a target waits for a workload that is busy with something else. */
 export const BUSY_ENDS_MS = 10 * 60_000
 const BUSY_LOOK_MS = 2_000
+/** A busy workload that was due to be looked at for longer than this was not looked at for a reason of its own. */
+const UNSEEN_MS = 15 * 60_000
 
 interface Candidate {
   workloadId: string
@@ -42,14 +44,24 @@ export function chooseNext<T extends Candidate>(
 }
 
 /** Remember since when a workload is busy, and leave it alone for a moment. */
-export function noteBusy({ busy }: Pick<CampaignRun, 'busy'>, workloadId: string, nowMs: number): void {
-  const sinceMs = busy.get(workloadId)?.sinceMs ?? nowMs
-  busy.set(workloadId, { sinceMs, nextLookMs: nowMs + BUSY_LOOK_MS })
+export function noteBusy(run: Pick<CampaignRun, 'busy'>, workloadId: string, nowMs: number): void {
+  const sinceMs = busySince(run, workloadId, nowMs)
+  run.busy.set(workloadId, { sinceMs, nextLookMs: nowMs + BUSY_LOOK_MS })
+}
+
+/** Leave a workload alone for a moment of which nothing is known now. It is waited for however long that takes. */
+export function noteUnknown({ busy }: Pick<CampaignRun, 'busy'>, workloadId: string, nowMs: number): void {
+  busy.set(workloadId, { sinceMs: nowMs, nextLookMs: nowMs + BUSY_LOOK_MS })
+}
+
+/** Since when a workload is busy. While nobody looks, as between two windows, the time does not count. */
+function busySince({ busy }: Pick<CampaignRun, 'busy'>, workloadId: string, nowMs: number): number {
+  const known = busy.get(workloadId)
+  if (known === undefined) return nowMs
+  const unseenMs = nowMs - known.nextLookMs
+  return unseenMs > UNSEEN_MS ? known.sinceMs + unseenMs : known.sinceMs
 }
 
 /** Whether a workload has been busy for longer than it is waited for. */
-export const isBusyTooLong = (
-  { busy }: Pick<CampaignRun, 'busy'>,
-  workloadId: string,
-  nowMs: number,
-): boolean => nowMs - (busy.get(workloadId)?.sinceMs ?? nowMs) > BUSY_ENDS_MS
+export const isBusyTooLong = (run: Pick<CampaignRun, 'busy'>, workloadId: string, nowMs: number): boolean =>
+  nowMs - busySince(run, workloadId, nowMs) > BUSY_ENDS_MS

@@ -7,7 +7,14 @@ import type { CampaignHalt, CampaignTargetState } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { reachOfCampaign } from '../judge/scope.ts'
 import { hasPolicyChanged, isApproverGone, type Lapse } from './lapse.ts'
-import { findPassedLimit, findUntried, type PassedLimit, type StateCounts, UNTRIED_STATES } from './limits.ts'
+import {
+  findPassedLimit,
+  findUntried,
+  limitOf,
+  type PassedLimit,
+  type StateCounts,
+  UNTRIED_STATES,
+} from './limits.ts'
 import type { CampaignRun } from './run.ts'
 
 const APPROVER_LOOK_MS = 5_000
@@ -67,10 +74,33 @@ export async function findLapseHalt(
 }
 
 /**
- * Whether a watched workload is not well: one that is away after it applied the change is not, and one that was deleted
- * does not count.
+ * Whether a watched workload is not well: one that is away after it applied the change is not. One that was deleted does
+ * not count, nor one whose config somebody changed since: it is not held to what the campaign brought.
  */
-const isUnwell = (workload: Workload | null): boolean => workload !== null && workload.status !== 'connected'
+const isUnwell = (workload: Workload | null, hash: string): boolean =>
+  workload !== null && workload.activeHash === hash && workload.status !== 'connected'
+
+/** Whether nobody knows how a watched workload is: none of its instances is there, and it is not yet taken for away. */
+const isInDoubt = (workload: Workload | null, hash: string): boolean =>
+  workload !== null && workload.activeHash === hash && workload.live.count === 0
+
+/**
+ * Whether so many of those that applied the change have vanished a moment ago that the campaign would halt if they stayed
+ * away: they are waited for until the grace of each ends.
+ */
+export function isInSuspense(
+  { fleet }: Pick<CampaignParts, 'fleet'>,
+  { plan, wave, rules, raised }: StoredCampaign,
+  run: Pick<CampaignRun, 'watched'>,
+): boolean {
+  let count = 0
+  for (const [id, hash] of run.watched) {
+    const workload = fleet.workload(id)
+    if (isUnwell(workload, hash) || isInDoubt(workload, hash)) count++
+  }
+  const targetCount = plan?.target_count ?? 0
+  return count > limitOf('unhealthy', { wave, targetCount, asked: rules.limits, raised })
+}
 
 /**
  * The halt before the second wave where no target of the first one tried the change out; null where one did, or where
@@ -139,7 +169,8 @@ export async function findHalt(
 ): Promise<CampaignHalt | null> {
   const lapsed = await findLapseHalt(parts, campaign, run)
   if (lapsed !== null) return lapsed
-  const unhealthy = [...run.watched].filter((id) => isUnwell(parts.fleet.workload(id)))
+  const unhealthy: string[] = []
+  for (const [id, hash] of run.watched) if (isUnwell(parts.fleet.workload(id), hash)) unhealthy.push(id)
   const drifted = await findDrifted(parts, run)
   const { id, rules, raised, wave, plan } = campaign
   const passed = findPassedLimit({

@@ -31,7 +31,10 @@ export interface PassedLimit {
  * How many targets a limit allows: the higher of what was asked for and what was raised, and the standard where neither
  * says anything.
  */
-export function limitOf(gate: Limited, { wave, targetCount, asked, raised }: LimitFacts): number {
+export function limitOf(
+  gate: Limited,
+  { wave, targetCount, asked, raised }: Pick<LimitFacts, 'wave' | 'targetCount' | 'asked' | 'raised'>,
+): number {
   const said = Math.max(asked[gate] ?? -1, raised[gate] ?? -1)
   return said >= 0 ? said : standardLimit(gate, { wave, targetCount })
 }

@@ -57,7 +57,8 @@ export async function noteEnds(
 /** Watch the health and the drift of a target that applied the change, where they were well at its start. */
 function watch({ fleet }: CampaignParts, run: CampaignRun, workloadId: string): void {
   const { wasDegraded, wasDrifted } = run.inFlight.get(workloadId)!
-  if (!wasDegraded) run.watched.add(workloadId)
   const hash = fleet.workload(workloadId)?.activeHash ?? null
-  if (!wasDrifted && hash !== null) run.steady.set(workloadId, hash)
+  if (hash === null) return
+  if (!wasDegraded) run.watched.set(workloadId, hash)
+  if (!wasDrifted) run.steady.set(workloadId, hash)
 }

@@ -29,8 +29,11 @@ export interface InFlight {
 export interface CampaignRun {
   /** Pushes that have not ended, by workload. */
   inFlight: Map<string, InFlight>
-  /** Workloads whose health counts: targets that applied the change and were well when they were started. */
-  watched: Set<string>
+  /**
+   * Workloads whose health counts, with what they should run: targets that applied the change and were well when they
+   * were started.
+   */
+  watched: Map<string, string>
   /** Workloads whose drift counts, with what they should run: targets that applied it and did not drift before. */
   steady: Map<string, string>
   /** Since when workloads of these have drifted; monotonic. */
@@ -50,8 +53,14 @@ export interface CampaignRun {
    * Whether this may differ from the database, after an error or a commit of unknown outcome, and is to be read again.
    */
   isStale: boolean
-  /** When approvers, drift, and targets that are away, are looked at again; monotonic. */
+  /**
+   * Since when this process watches the wave that is over; monotonic. Null before that: after a restart a wave is
+   * watched anew.
+   */
+  watchingSinceMs: number | null
+  /** When approvers, drift, and targets that are away, are looked at again, and those that applied; monotonic. */
   nextApproverLookMs: number
+  nextAppliedLookMs: number
   nextDriftLookMs: number
   nextOfflineLookMs: number
 }
@@ -61,13 +70,13 @@ const ROWS_MAX = 100_000
 const PAGE = 500
 
 /**
- * Read the run of a campaign from the database. Which workloads are busy is not stored; it is taken over from the
- * former run.
+ * Read the run of a campaign from the database. What is not stored, as which workloads are busy, is taken over from the
+ * former run. This process carries campaigns since `sinceMs` (monotonic): before that nobody could see a push end.
  */
 export async function loadRun(
   { db, clock, fleet }: CampaignParts,
   campaignId: string,
-  former: CampaignRun | undefined,
+  { former, sinceMs }: { former: CampaignRun | undefined; sinceMs: number },
 ): Promise<CampaignRun> {
   const nowMs = clock.monotonicMs()
   const read = (...states: CampaignTargetState[]) => readAll(db, campaignId, states)
@@ -75,9 +84,13 @@ export async function loadRun(
   const applied = await read('applied')
   const offline = await read('offline')
   const byItself = await listTakenBack(db, campaignId, ['rolling_back'], ROWS_MAX)
-  /** The age of a push, from its id: what is taken back was itself started long before. */
-  const startOf = (pushId: string) =>
-    nowMs - Math.max(0, clock.now().getTime() - timeOfUuidv7(pushId).getTime())
+  /** When a push was started, from its id: what is taken back was itself started long before. */
+  const startOf = (workloadId: string, pushId: string) => {
+    const known = former?.inFlight.get(workloadId)
+    if (known?.pushId === pushId) return known.startedMs
+    const ageMs = Math.max(0, clock.now().getTime() - timeOfUuidv7(pushId).getTime())
+    return Math.max(sinceMs, nowMs - ageMs)
+  }
   return {
     inFlight: new Map([
       ...open.map((target): [string, InFlight] => {
@@ -85,7 +98,7 @@ export async function loadRun(
         const pushId = (isBack ? target.rollbackPushId : target.pushId)!
         const { wasDegraded, wasDrifted } = target
         const instances = Math.max(1, target.instanceCount)
-        const startedMs = startOf(pushId)
+        const startedMs = startOf(target.workloadId, pushId)
         return [
           target.workloadId,
           { pushId, startedMs, instances, isBack, isByItself: false, wasDegraded, wasDrifted },
@@ -95,7 +108,7 @@ export async function loadRun(
         workloadId,
         {
           pushId: rollbackPushId!,
-          startedMs: startOf(rollbackPushId!),
+          startedMs: startOf(workloadId, rollbackPushId!),
           instances: Math.max(1, fleet.workload(workloadId)?.live.count ?? 1),
           isBack: true,
           isByItself: true,
@@ -104,7 +117,11 @@ export async function loadRun(
         },
       ]),
     ]),
-    watched: new Set(applied.flatMap(({ workloadId, wasDegraded }) => (wasDegraded ? [] : workloadId))),
+    watched: new Map(
+      applied.flatMap(({ workloadId, resultHash, wasDegraded }) =>
+        wasDegraded || resultHash === null ? [] : [[workloadId, resultHash]],
+      ),
+    ),
     steady: new Map(
       applied.flatMap(({ workloadId, resultHash, wasDrifted }) =>
         wasDrifted || resultHash === null ? [] : [[workloadId, resultHash]],
@@ -116,7 +133,9 @@ export async function loadRun(
     busy: former?.busy ?? new Map(),
     leftAlone: new Set(),
     isStale: false,
+    watchingSinceMs: former?.watchingSinceMs ?? null,
     nextApproverLookMs: 0,
+    nextAppliedLookMs: 0,
     nextDriftLookMs: 0,
     nextOfflineLookMs: 0,
   }

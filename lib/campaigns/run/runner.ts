@@ -2,6 +2,7 @@ import { listCampaignsAtWork, type StoredCampaign } from '../../store/campaigns.
 import type { CampaignParts } from '../judge/parts.ts'
 import { advance } from './advance.ts'
 import { noteEnds } from './note-ends.ts'
+import { noteFailures } from './note-failures.ts'
 import { type CampaignRun, countRun, loadRun } from './run.ts'
 import { endForgotten } from './sweep.ts'
 
@@ -23,6 +24,8 @@ export class CampaignRunner {
   readonly #runs = new Map<string, CampaignRun>()
   /** Called for every campaign of which something changed. */
   readonly #changed: (campaignId: string) => void
+  /** Since when this process carries campaigns; monotonic. Null before it did. */
+  #sinceMs: number | null = null
   #nextLookMs = 0
   #nextSweepMs = 0
 
@@ -38,6 +41,7 @@ export class CampaignRunner {
 
   /** Do what is due, until there is nothing to do at this moment. */
   async work(signal: AbortSignal): Promise<void> {
+    this.#sinceMs ??= this.#parts.clock.monotonicMs()
     await this.#sweep()
     while (!signal.aborted && this.#parts.clock.monotonicMs() >= this.#nextLookMs) {
       // Set first: a decision during the statement has them looked at once more.
@@ -88,17 +92,20 @@ export class CampaignRunner {
   async #step(campaign: StoredCampaign): Promise<boolean> {
     const run = await this.#open(campaign.id)
     const hasEnds = await noteEnds(this.#parts, campaign, run)
+    const hasFailures = await noteFailures(this.#parts, campaign, run)
     const counts = await countRun(this.#parts, campaign.id)
     const hasMoved = await advance(this.#parts, campaign, run, counts)
-    if (hasEnds || hasMoved) this.#changed(campaign.id)
-    return hasEnds || hasMoved
+    const hasChanged = hasEnds || hasFailures || hasMoved
+    if (hasChanged) this.#changed(campaign.id)
+    return hasChanged
   }
 
   /** The run of a campaign, read from the database where there is none yet or it is stale. */
   async #open(campaignId: string): Promise<CampaignRun> {
     const known = this.#runs.get(campaignId)
     if (known !== undefined && !known.isStale) return known
-    const run = await loadRun(this.#parts, campaignId, known)
+    const sinceMs = this.#sinceMs ?? this.#parts.clock.monotonicMs()
+    const run = await loadRun(this.#parts, campaignId, { former: known, sinceMs })
     this.#runs.set(campaignId, run)
     return run
   }

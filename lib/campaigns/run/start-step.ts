@@ -7,7 +7,7 @@ import type { StoredCampaign } from '../../store/campaigns.ts'
 import { CampaignJudge } from '../judge/judge.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { campaignStarter } from './campaign-starter.ts'
-import { BATCH, chooseNext, instancesOf, isBusyTooLong, noteBusy, roomIn } from './choose.ts'
+import { BATCH, chooseNext, instancesOf, isBusyTooLong, noteBusy, noteUnknown, roomIn } from './choose.ts'
 import type { CampaignRun } from './run.ts'
 import { type StartOutcome, startTargets } from './start-targets.ts'
 import { writeEnds } from './write.ts'
@@ -37,8 +37,14 @@ export async function startThese(
   targets: readonly StoredCampaignTarget[],
 ): Promise<boolean> {
   if (targets.length === 0) return false
+  const nowMs = parts.clock.monotonicMs()
+  const known = targets.filter((target) => {
+    if (!isAwaited(parts, target)) return true
+    noteUnknown(run, target.workloadId, nowMs)
+    return false
+  })
   const judge = new CampaignJudge(parts, campaign)
-  const outcomes = await startTargets(parts, campaignStarter(parts, campaign), targets, judge)
+  const outcomes = await startTargets(parts, campaignStarter(parts, campaign), known, judge)
   const ends: CampaignTargetEnd[] = []
   let startedCount = 0
   for (const [target, outcome] of outcomes) {
@@ -48,6 +54,16 @@ export async function startThese(
   }
   await writeEnds(parts, campaign, [{ from: ['waiting', 'offline'], ends }])
   return startedCount + ends.length > 0
+}
+
+/**
+ * Whether nobody knows if a target is away: this process has just started, and the target was there when the plan was
+ * made, or when it was last heard of.
+ */
+function isAwaited({ fleet }: CampaignParts, { workloadId, verdict }: StoredCampaignTarget): boolean {
+  const workload = fleet.workload(workloadId)
+  if (workload === null || !fleet.isAwaited(workload)) return false
+  return verdict !== 'offline' || workload.status !== 'disconnected'
 }
 
 /** Note in the run what came of a target's turn. Answers how the target ends, or null where its row stays as it is. */

@@ -143,6 +143,7 @@ export class Presence {
   /** Count an instance as live in its workload. */
   arrive(instance: Instance, workload: Workload): void {
     workload.live.put(instance)
+    workload.awaitedUntilMs = null
     if (workload.graceUntilMs !== null) {
       workload.graceUntilMs = null
       this.#parts.state.inGrace.delete(workload)
@@ -213,7 +214,11 @@ export class Presence {
       }
     }
     for await (const some of inTurns(state.workloads.values(), LOAD_CHUNK))
-      for (const workload of some) this.startGrace(workload, longest.get(workload.id) ?? deps.graceMs)
+      for (const workload of some) {
+        const graceMs = longest.get(workload.id) ?? deps.graceMs
+        workload.awaitedUntilMs = deps.clock.monotonicMs() + graceMs
+        this.startGrace(workload, graceMs)
+      }
   }
 
   startGrace(workload: Workload, graceMs = this.#parts.deps.graceMs): void {

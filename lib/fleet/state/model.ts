@@ -178,6 +178,11 @@ export interface Workload extends StoredWorkload {
   readonly hasStoppedOffers: boolean
   /** Monotonic end of its grace; null while an instance is live, and once it is disconnected. */
   graceUntilMs: number | null
+  /**
+   * Until when it may be on its way back to a process that has just started; monotonic. Null once an instance of it came,
+   * and for one that came to be since.
+   */
+  awaitedUntilMs: number | null
   isDeleted: boolean
 }
 

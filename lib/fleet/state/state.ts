@@ -154,6 +154,7 @@ export function toWorkload(stored: StoredWorkload): Workload {
     knownGoodHash: null,
     hasStoppedOffers: false,
     graceUntilMs: null,
+    awaitedUntilMs: null,
     isDeleted: false,
   }
 }

@@ -41,6 +41,12 @@ describe('a target whose turn has come', () => {
     expect(noteTurn(run, away, { kind: 'busy' }, BUSY_ENDS_MS + 1)).toBeNull()
   })
 
+  it('that was busy before a window closed has its ten minutes anew in the next one', () => {
+    const run = emptyRun()
+    expect(noteTurn(run, waiting, { kind: 'busy' }, 0)).toBeNull()
+    expect(noteTurn(run, waiting, { kind: 'busy' }, 24 * 60 * MINUTES_MS)).toBeNull()
+  })
+
   it('is read again from the database where nobody knows whether it was started', () => {
     const run = emptyRun()
     expect(noteTurn(run, waiting, { kind: 'refused' }, 0)).toBeNull()

@@ -1,0 +1,33 @@
+import { listFailedSinceApplied } from '../../store/campaign-targets.ts'
+import type { StoredCampaign } from '../../store/campaigns.ts'
+import type { CampaignParts } from '../judge/parts.ts'
+import type { CampaignRun } from './run.ts'
+import { writeEnds } from './write.ts'
+
+/** How often targets that applied the change are looked at. */
+const APPLIED_LOOK_MS = 1_000
+
+/**
+ * Note which targets said that they applied the change and failed of it since, until the campaign is done; answers whether
+ * any has.
+ */
+export async function noteFailures(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  run: CampaignRun,
+): Promise<boolean> {
+  const nowMs = parts.clock.monotonicMs()
+  if (nowMs < run.nextAppliedLookMs || !WATCHING.includes(campaign.status)) return false
+  run.nextAppliedLookMs = nowMs + APPLIED_LOOK_MS
+  const failed = await listFailedSinceApplied(parts.db, campaign.id)
+  if (failed.length === 0) return false
+  await writeEnds(parts, campaign, [{ from: ['applied'], ends: failed }])
+  for (const { workloadId } of failed) {
+    run.watched.delete(workloadId)
+    run.steady.delete(workloadId)
+  }
+  return true
+}
+
+/** The statuses of a campaign that watches those that applied its change. */
+const WATCHING: readonly StoredCampaign['status'][] = ['running', 'paused', 'halted']

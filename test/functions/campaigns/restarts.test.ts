@@ -1,0 +1,109 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { CampaignScene, FIRST, SECOND } from '../../support/campaign-scene.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+
+// The service is started again in the middle of a campaign, or its clock jumps.
+
+const database = await useTestDatabase()
+let scene: CampaignScene
+afterEach(() => scene.ctx.close())
+
+describe('a service that is started again in the middle of a campaign', () => {
+  it.each([0, 60])(
+    'takes nobody for away who has not come back yet, and keeps the limits (last dwell %i s)',
+    async (dwell) => {
+      scene = await CampaignScene.open(database, 24)
+      const id = await scene.approved({
+        waves: [{ count: 1, dwell_seconds: 60 }, { dwell_seconds: dwell }],
+        limits: { failed: 3 },
+      })
+      const canary = await scene.firstOf(id)
+      expect((await scene.call('POST', `/${id}/start`)).status).toBe(200)
+      await scene.work()
+      canary.apply()
+      await scene.work(1_000, 2)
+      await scene.restart(61_000)
+      await scene.work(200, 3)
+      expect(await scene.record(id)).toMatchObject({
+        status: 'running',
+        wave: 0,
+        counts: { waiting: 23, applied: 1 },
+      })
+      // The wave of all others begins while none of them is back.
+      scene.comeBack(canary, SECOND)
+      await scene.work(31_000, 3)
+      expect(await scene.record(id)).toMatchObject({ status: 'running', wave: 1, counts: { waiting: 23 } })
+      for (const agent of [...scene.agents].filter(({ uid }) => uid !== canary.uid)) {
+        scene.comeBack(agent, FIRST)
+        await scene.work(1_000)
+        for (const one of scene.offered(SECOND)) if (one.uid !== canary.uid) one.fail('unknown processor')
+        await scene.work(2_000)
+        for (const one of scene.offered(FIRST)) one.apply()
+      }
+      await scene.work(5_000, 5)
+      const { status, halt, counts } = await scene.record(id)
+      expect({ status, gate: halt?.gate, failed: (counts as Record<string, number>)['failed'] }).toEqual({
+        status: 'halted',
+        gate: 'failed',
+        failed: 4,
+      })
+    },
+  )
+
+  it('halts for the canary that died while it was down', async () => {
+    scene = await CampaignScene.open(database, 6)
+    const id = await scene.approved({ waves: [{ count: 1, dwell_seconds: 60 }, {}] })
+    const canary = await scene.firstOf(id)
+    expect((await scene.call('POST', `/${id}/start`)).status).toBe(200)
+    await scene.work()
+    canary.apply()
+    await scene.work(1_000, 2)
+    await scene.restart(61_000)
+    for (const agent of [...scene.agents]) if (agent.uid !== canary.uid) scene.comeBack(agent, FIRST)
+    await scene.work(10_000, 15)
+    const { status, halt } = await scene.record(id)
+    expect({ status, gate: halt?.gate }).toEqual({ status: 'halted', gate: 'unhealthy' })
+    expect(scene.offered(SECOND).map(({ uid }) => uid)).toEqual([canary.uid])
+  })
+
+  it('waits ten minutes from its own start for who was started before', async () => {
+    scene = await CampaignScene.open(database, 4)
+    const id = await scene.start()
+    await scene.work()
+    expect((await scene.record(id)).counts).toEqual({ started: 4 })
+    await scene.sleep(15 * 60_000)
+    expect((await scene.record(id)).counts).toEqual({ started: 4 })
+    for (const agent of scene.agents) agent.apply()
+    await scene.work(1_000, 3)
+    expect((await scene.record(id)).counts).toEqual({ applied: 4 })
+  })
+
+  it('waits as long for who is being taken back', async () => {
+    scene = await CampaignScene.open(database, 4)
+    const id = await scene.start()
+    await scene.work()
+    for (const agent of scene.agents) agent.apply()
+    await scene.work(1_000, 2)
+    expect((await scene.call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    await scene.work(300, 2)
+    expect((await scene.record(id)).counts).toEqual({ rolling_back: 4 })
+    await scene.sleep(15 * 60_000)
+    for (const agent of scene.agents) agent.apply()
+    await scene.work(1_000, 3)
+    expect(await scene.record(id)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 4 } })
+  })
+})
+
+it('watches a wave as long as the plan says, also when the wall clock is set forward', async () => {
+  scene = await CampaignScene.open(database, 4)
+  const id = await scene.start({ waves: [{ count: 1, dwell_seconds: 3_600 }, {}] })
+  await scene.work()
+  for (const agent of scene.offered(SECOND)) agent.apply()
+  await scene.work(1_000, 3)
+  const { clock } = scene.ctx
+  const real = clock.now.bind(clock)
+  clock.now = () => new Date(real().getTime() + 2 * 3_600_000)
+  await scene.work(1_000, 2)
+  clock.now = real
+  expect(await scene.record(id)).toMatchObject({ status: 'running', wave: 0 })
+})
