@@ -38,6 +38,8 @@ export class AutoApplyEngine {
   readonly #changed: (autoApply: StoredAutoApply) => void
   /** The times of the pushes of the last second, one for each; monotonic. */
   #pushedMs: number[] = []
+  /** Since when this process looks; monotonic. Null before it did. */
+  #sinceMs: number | null = null
   #nextReadMs = 0
   /** What was in force when the database was asked last. */
   #inForce: readonly StoredAutoApply[] = []
@@ -61,6 +63,7 @@ export class AutoApplyEngine {
 
   /** Do what is due now. */
   async work(signal: AbortSignal): Promise<void> {
+    this.#sinceMs ??= this.#parts.clock.monotonicMs()
     await this.#sweep()
     const nowMs = this.#parts.clock.monotonicMs()
     if (nowMs < this.#nextReadMs && !(await this.#isAnyDue(nowMs))) return
@@ -127,7 +130,7 @@ export class AutoApplyEngine {
   async #open({ id, fleetConfigId }: StoredAutoApply): Promise<AutoApplyRun> {
     const known = this.#runs.get(id)
     if (known !== undefined && !known.isStale) return known
-    const run = await loadRun(this.#parts, id)
+    const run = await loadRun(this.#parts, id, this.#sinceMs ?? this.#parts.clock.monotonicMs())
     // The limit of failures depends on this count, and failures are judged before the first look.
     const underCount = known?.underCount ?? (await this.#parts.fleetConfigs.under(fleetConfigId)).length
     run.underCount = underCount

@@ -1,12 +1,18 @@
 import { endOfFlight } from '../campaigns/run/note-ends.ts'
 import { endOfPush } from '../campaigns/run/outcome.ts'
 import type { StoredAutoApply } from '../store/auto-apply.ts'
-import { type AutoApplyTargetEnd, endAutoApplyTargets } from '../store/auto-apply-targets.ts'
+import {
+  type AutoApplyTargetEnd,
+  endAutoApplyTargets,
+  listAutoApplyFailedSince,
+} from '../store/auto-apply-targets.ts'
 import type { AutoApplyTargetState } from '../wire/auto-apply.ts'
 import type { AutoApplyParts } from './parts.ts'
 import type { AutoApplyRun } from './run.ts'
 
-/** Note how pushes ended; answers whether any has. */
+/**
+ * Note how pushes ended, and which failed of those that had applied the version; answers whether there is any.
+ */
 export async function noteEnds(
   parts: AutoApplyParts,
   { id }: StoredAutoApply,
@@ -19,8 +25,12 @@ export async function noteEnds(
     const end = endOfFlight({ startedMs, isBack: false }, ended, clock.monotonicMs())
     if (end !== null) ends.push({ ...end, workloadId, state: end.state as AutoApplyTargetState })
   }
-  if (ends.length === 0) return false
-  await db.transaction('auto-apply.note-ends', (tx) => endAutoApplyTargets(tx, id, ends, clock.now()))
+  const failed = await listAutoApplyFailedSince(db, id)
+  if (ends.length + failed.length === 0) return false
+  await db.transaction('auto-apply.note-ends', async (tx) => {
+    if (ends.length > 0) await endAutoApplyTargets(tx, id, 'started', ends, clock.now())
+    if (failed.length > 0) await endAutoApplyTargets(tx, id, 'applied', failed, clock.now())
+  })
   for (const { workloadId } of ends) run.inFlight.delete(workloadId)
   run.hasNews = true
   return true

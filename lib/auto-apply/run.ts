@@ -32,15 +32,22 @@ export interface AutoApplyRun {
   isStale: boolean
 }
 
-/** Read the run of a version in force: its pushes that have not ended. The rest is found by looking. */
-export async function loadRun({ db, clock }: AutoApplyParts, autoApplyId: string): Promise<AutoApplyRun> {
+/**
+ * Read the run of a version in force: its pushes that have not ended. The rest is found by looking. This process looks
+ * since `sinceMs` (monotonic): before that nobody could see a push end.
+ */
+export async function loadRun(
+  { db, clock }: AutoApplyParts,
+  autoApplyId: string,
+  sinceMs: number,
+): Promise<AutoApplyRun> {
   const nowMs = clock.monotonicMs()
   const open = await listStartedAutoApplyTargets(db, autoApplyId)
   return {
     inFlight: new Map(
       open.map(({ workloadId, pushId, startedAt }) => {
         const ageMs = Math.max(0, clock.now().getTime() - startedAt.getTime())
-        return [workloadId, { pushId, startedMs: nowMs - ageMs }]
+        return [workloadId, { pushId, startedMs: Math.max(sinceMs, nowMs - ageMs) }]
       }),
     ),
     leftOut: new Map(),

@@ -87,12 +87,13 @@ export interface AutoApplyTargetEnd {
 }
 
 /**
- * Write how pushes ended; those that ended before stay as they are. Statements that lock several of these rows lock
+ * Write how targets ended that were in the state `from`; the others stay as they are. Statements that lock several of these rows lock
  * them by auto-apply and workload, so that no two wait for each other.
  */
 export async function endAutoApplyTargets(
   tx: Db,
   autoApplyId: string,
+  from: 'started' | 'applied',
   ends: readonly AutoApplyTargetEnd[],
   now: Date,
 ): Promise<void> {
@@ -101,10 +102,10 @@ export async function endAutoApplyTargets(
        select t.workload_id, e.state, e.cause, e.title from auto_apply_targets t
          join unnest($3::text[], $4::text[], $5::text[], $6::text[]) as e (workload_id, state, cause, title)
            on t.workload_id = e.workload_id
-       where t.auto_apply_id = $1 and t.state = 'started'
+       where t.auto_apply_id = $1 and t.state = $7
        order by t.auto_apply_id, t.workload_id for no key update of t)
      update auto_apply_targets t set state = e.state, cause = e.cause, title = e.title, ended_at = $2 from e
-     where t.auto_apply_id = $1 and t.workload_id = e.workload_id and t.state = 'started'`,
+     where t.auto_apply_id = $1 and t.workload_id = e.workload_id and t.state = $7`,
     [
       autoApplyId,
       now,
@@ -112,7 +113,19 @@ export async function endAutoApplyTargets(
       ends.map(({ state }) => state),
       ends.map(({ cause }) => cause ?? null),
       ends.map(({ title }) => title ?? null),
+      from,
     ],
+  )
+}
+
+/** The targets that are said to have applied the version and of which the push has failed since, with its cause. */
+export async function listAutoApplyFailedSince(db: Db, autoApplyId: string): Promise<AutoApplyTargetEnd[]> {
+  return db.query<AutoApplyTargetEnd>(
+    `select t.workload_id as "workloadId", 'failed' as state, p.error_cause as cause, p.error_title as title
+     from pushes p join auto_apply_targets t
+       on t.auto_apply_id = $1 and t.workload_id = p.workload_id and t.push_id = p.push_id
+     where p.auto_apply_id = $1 and p.status = 'failed' and t.state = 'applied'`,
+    [autoApplyId],
   )
 }
 

@@ -195,6 +195,9 @@ export async function markTargetsStarted(
 /** The states of targets that may run what the campaign brought, whether or not they have said so. */
 export const MAY_RUN_RESULT = ['applied', 'no_answer', 'overtaken', 'failed'] as const
 
+/** The states from which a target is taken back: of one that goes in stages, some instances may run it before it ends. */
+export const MAY_BE_TAKEN_BACK = [...MAY_RUN_RESULT, 'started'] as const
+
 /** Note, in the transaction of its push, that a target is taken back; false when it was before, or need not be. */
 export async function markTargetRollingBack(
   tx: Db,
@@ -203,7 +206,7 @@ export async function markTargetRollingBack(
   const touched = await tx.execute(
     `update campaign_targets set state = 'rolling_back', rollback_push_id = $3, ended_at = null
      where campaign_id = $1 and workload_id = $2 and state = any($4::text[]) and rollback_push_id is null`,
-    [back.campaignId, back.workloadId, back.pushId, MAY_RUN_RESULT],
+    [back.campaignId, back.workloadId, back.pushId, MAY_BE_TAKEN_BACK],
   )
   return touched === 1
 }

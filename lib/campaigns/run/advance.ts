@@ -1,14 +1,15 @@
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignHalt } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
-import { catchUp } from './catch-up.ts'
-import { findHalt, findLapseHalt, findUntriedHalt, isInSuspense } from './find-halt.ts'
+import { catchUp, isAnybodyBack, isCatchingUp } from './catch-up.ts'
+import { findCatchUpHalt, findHalt, findLapseHalt, findUntriedHalt, isInSuspense } from './find-halt.ts'
 import { goBack } from './go-back.ts'
 import type { CampaignRun, RunCounts } from './run.ts'
 import { startNext } from './start-step.ts'
+import { stopStaged } from './stop-staged.ts'
 import { countLeft, moveAfterWave } from './wave-end.ts'
 import { isInWindow } from './windows.ts'
-import { writeMove } from './write.ts'
+import { writeAllEnd, writeMove } from './write.ts'
 
 /** Do the next step of a campaign, by its status. Answers whether anything changed. */
 export function advance(
@@ -23,9 +24,11 @@ export function advance(
     case 'rolling_back':
       return goBack(parts, campaign, run, counts.all)
     case 'done':
-      return stayDone(parts, campaign, run)
+      return stayDone(parts, campaign, run, counts.all)
+    case 'aborted':
+      return stopStaged(parts, campaign, run)
     default:
-      // Paused, halted, aborted: pushes that were started come to their end, and no other is started.
+      // Paused, halted: pushes that were started come to their end, and no other is started.
       return false
   }
 }
@@ -69,17 +72,36 @@ async function endWave(
   return untried === null ? writeMove(parts, campaign, move) : stopFor(parts, campaign, untried)
 }
 
-/** A campaign that is done starts targets that were away and come back, while its approval holds; else it halts. */
-async function stayDone(parts: CampaignParts, campaign: StoredCampaign, run: CampaignRun): Promise<boolean> {
+/**
+ * A campaign that is done starts targets that were away and come back, while its approval holds and no more of them fail
+ * than its limit allows. Else it waits for nobody any more and says why; it stays done.
+ */
+async function stayDone(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  run: CampaignRun,
+  counts: RunCounts['all'],
+): Promise<boolean> {
   if (run.offline.size === 0) return false
-  const halt = await findLapseHalt(parts, campaign, run)
-  return halt === null ? catchUp(parts, campaign, run) : stopFor(parts, campaign, halt)
+  if (!isCatchingUp(campaign, parts.clock.now()) || !isAnybodyBack(parts, run))
+    return catchUp(parts, campaign, run)
+  const halt = (await findLapseHalt(parts, campaign, run)) ?? (await findCatchUpHalt(parts, campaign, counts))
+  if (halt === null) return catchUp(parts, campaign, run)
+  const isStopped = await writeMove(parts, campaign, {
+    from: 'done',
+    action: 'campaign.halt',
+    to: { status: 'done', halt },
+  })
+  if (!isStopped) return false
+  await writeAllEnd(parts, campaign, ['offline'], 'cancelled')
+  run.offline.clear()
+  return true
 }
 
-/** Halt a campaign. One that was done is open again, so its end is cleared. */
+/** Halt a campaign. */
 const stopFor = (parts: CampaignParts, campaign: StoredCampaign, halt: CampaignHalt): Promise<boolean> =>
   writeMove(parts, campaign, {
     from: campaign.status,
     action: 'campaign.halt',
-    to: { status: 'halted', halt, endedAt: null },
+    to: { status: 'halted', halt },
   })

@@ -48,6 +48,12 @@ export async function catchUp(
   return startThese(parts, campaign, run, chooseNext(due, run, { room, nowMs: clock.monotonicMs() }))
 }
 
+/** Whether one of the targets that were away can have its turn. */
+export const isAnybodyBack = ({ fleet }: CampaignParts, { offline }: CampaignRun): boolean => {
+  for (const id of offline) if (isBack(fleet.workload(id))) return true
+  return false
+}
+
 /** Whether a campaign still waits for targets that are away: for `catchUpSeconds` after its start. */
 export const isCatchingUp = (
   { startedAt, rules }: Pick<StoredCampaign, 'startedAt' | 'rules'>,

@@ -160,6 +160,28 @@ export async function findDrifted(
   return drifted
 }
 
+/** Why a campaign that is done may not start those that come back: too many targets failed. Null when it may. */
+export async function findCatchUpHalt(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  counts: StateCounts,
+): Promise<CampaignHalt | null> {
+  const { id, rules, raised, wave, plan } = campaign
+  const targetCount = plan?.target_count ?? 0
+  const limit = limitOf('failed', { wave, targetCount, asked: rules.limits, raised })
+  const value = counts.failed ?? 0
+  if (value <= limit) return null
+  const named = await listCampaignTargets(
+    parts.db,
+    id,
+    { states: ['failed'] },
+    { after: null, limit: NAMED_MAX },
+  )
+  const [worst] = await listFailureCauses(parts.db, id)
+  const workloadIds = named.map(({ workloadId }) => workloadId)
+  return haltOfLimit({ gate: 'failed', value, limit }, wave, workloadIds, worst)
+}
+
 /** Why a campaign may not go on; null when it may. */
 export async function findHalt(
   parts: CampaignParts,

@@ -1,5 +1,10 @@
 import { countTakenBack, listTakenBack } from '../../store/auto-apply-roll-back.ts'
-import { type CampaignTargetEnd, listCampaignTargets, MAY_RUN_RESULT } from '../../store/campaign-targets.ts'
+import {
+  type CampaignTargetEnd,
+  listCampaignTargets,
+  MAY_BE_TAKEN_BACK,
+  MAY_RUN_RESULT,
+} from '../../store/campaign-targets.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import { DatabaseUnavailable } from '../../store/db.ts'
 import type { CampaignParts } from '../judge/parts.ts'
@@ -8,6 +13,7 @@ import type { StateCounts } from './limits.ts'
 import { type BackOutcome, type BackTarget, rollBackTarget } from './roll-back-target.ts'
 import type { CampaignRun } from './run.ts'
 import { sideBySide } from './side-by-side.ts'
+import { listStaged } from './stop-staged.ts'
 import { writeAllEnd, writeEnds, writeMove } from './write.ts'
 
 /**
@@ -58,9 +64,13 @@ async function listLeft(
 ): Promise<BackTarget[]> {
   const limit = BATCH + run.busy.size + run.leftAlone.size
   const own = await listCampaignTargets(db, id, { states: MAY_RUN_RESULT }, { after: null, limit })
+  const workloadIds = listStaged({ fleet }, run).map(({ workloadId }) => workloadId)
+  const inStages = { states: ['started'] as const, workloadIds }
+  const staged =
+    workloadIds.length === 0 ? [] : await listCampaignTargets(db, id, inStages, { after: null, limit })
   const byItself = await listTakenBack(db, id, MAY_RUN_RESULT, limit)
   return [
-    ...own.map((target) => ({ ...target, isByItself: false })),
+    ...[...staged, ...own].map((target) => ({ ...target, isByItself: false })),
     ...byItself.map((target) => ({
       ...target,
       instanceCount: fleet.workload(target.workloadId)?.live.count ?? 0,
@@ -96,7 +106,7 @@ async function takeBack(
     if (outcome.kind === 'started') startedCount++
   })
   await writeEnds(parts, campaign, [
-    { from: MAY_RUN_RESULT, ends },
+    { from: MAY_BE_TAKEN_BACK, ends },
     { from: MAY_RUN_RESULT, ends: byItself, isByItself: true },
   ])
   return startedCount + ends.length + byItself.length > 0

@@ -39,6 +39,7 @@ export async function noteEnds(
   const back: CampaignTargetEnd[] = []
   const byItself: CampaignTargetEnd[] = []
   for (const [workloadId, flight] of run.inFlight) {
+    if (isHeldBack(parts, workloadId, flight)) flight.startedMs = nowMs
     const end = endOfFlight(flight, await endOfPush(parts, workloadId, flight.pushId), nowMs)
     const ends = flight.isByItself ? byItself : flight.isBack ? back : forward
     if (end !== null) ends.push({ workloadId, ...end })
@@ -52,6 +53,12 @@ export async function noteEnds(
   for (const { workloadId, state } of forward) if (state === 'applied') watch(parts, run, workloadId)
   for (const { workloadId } of [...forward, ...back, ...byItself]) run.inFlight.delete(workloadId)
   return true
+}
+
+/** Whether a target waits in the middle of its stages, for a campaign or a freeze that stopped it. */
+const isHeldBack = ({ fleet }: CampaignParts, workloadId: string, { pushId }: InFlight): boolean => {
+  const rollout = fleet.workload(workloadId)?.rollout ?? null
+  return rollout?.followed.push.pushId === pushId && rollout.heldUntilMs !== undefined
 }
 
 /** Watch the health and the drift of a target that applied the change, where they were well at its start. */

@@ -78,19 +78,13 @@ export async function loadRun(
   campaignId: string,
   { former, sinceMs }: { former: CampaignRun | undefined; sinceMs: number },
 ): Promise<CampaignRun> {
-  const nowMs = clock.monotonicMs()
   const read = (...states: CampaignTargetState[]) => readAll(db, campaignId, states)
   const open = await read('started', 'rolling_back')
   const applied = await read('applied')
   const offline = await read('offline')
   const byItself = await listTakenBack(db, campaignId, ['rolling_back'], ROWS_MAX)
-  /** When a push was started, from its id: what is taken back was itself started long before. */
-  const startOf = (workloadId: string, pushId: string) => {
-    const known = former?.inFlight.get(workloadId)
-    if (known?.pushId === pushId) return known.startedMs
-    const ageMs = Math.max(0, clock.now().getTime() - timeOfUuidv7(pushId).getTime())
-    return Math.max(sinceMs, nowMs - ageMs)
-  }
+  const startOf = (workloadId: string, pushId: string) =>
+    startOfPush({ clock }, { former, sinceMs }, workloadId, pushId)
   return {
     inFlight: new Map([
       ...open.map((target): [string, InFlight] => {
@@ -117,16 +111,8 @@ export async function loadRun(
         },
       ]),
     ]),
-    watched: new Map(
-      applied.flatMap(({ workloadId, resultHash, wasDegraded }) =>
-        wasDegraded || resultHash === null ? [] : [[workloadId, resultHash]],
-      ),
-    ),
-    steady: new Map(
-      applied.flatMap(({ workloadId, resultHash, wasDrifted }) =>
-        wasDrifted || resultHash === null ? [] : [[workloadId, resultHash]],
-      ),
-    ),
+    watched: resultsOf(applied.filter(({ wasDegraded }) => !wasDegraded)),
+    steady: resultsOf(applied.filter(({ wasDrifted }) => !wasDrifted)),
     driftingSinceMs: former?.driftingSinceMs ?? new Map(),
     drifted: [],
     offline: new Set(offline.map(({ workloadId }) => workloadId)),
@@ -140,6 +126,27 @@ export async function loadRun(
     nextOfflineLookMs: 0,
   }
 }
+
+/** When a push was started, from its id: what is taken back was itself started long before. Monotonic. */
+function startOfPush(
+  { clock }: Pick<CampaignParts, 'clock'>,
+  { former, sinceMs }: { former: CampaignRun | undefined; sinceMs: number },
+  workloadId: string,
+  pushId: string,
+): number {
+  const known = former?.inFlight.get(workloadId)
+  if (known?.pushId === pushId) return known.startedMs
+  const ageMs = Math.max(0, clock.now().getTime() - timeOfUuidv7(pushId).getTime())
+  return Math.max(sinceMs, clock.monotonicMs() - ageMs)
+}
+
+/** What targets should run, by workload. */
+const resultsOf = (targets: readonly StoredCampaignTarget[]): Map<string, string> =>
+  new Map(
+    targets.flatMap(({ workloadId, resultHash }): [string, string][] =>
+      resultHash === null ? [] : [[workloadId, resultHash]],
+    ),
+  )
 
 /** All targets in these states, read page by page. */
 async function readAll(

@@ -79,6 +79,11 @@ export function noteTurn(
     noteBusy(run, workloadId, nowMs)
     return null
   }
+  if (outcome.kind === 'skipped' && outcome.reason === 'frozen') {
+    // A freeze stops a campaign and loses nobody.
+    noteUnknown(run, workloadId, nowMs)
+    return null
+  }
   run.busy.delete(workloadId)
   switch (outcome.kind) {
     case 'started': {

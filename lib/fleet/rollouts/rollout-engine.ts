@@ -68,6 +68,7 @@ export class RolloutEngine {
       }
       if (rollout.stored.status !== 'running' || workload.hasStoppedOffers || this.#busy.has(workload))
         continue
+      if (this.#parts.deps.clock.monotonicMs() < (rollout.heldUntilMs ?? 0)) continue
       const verdict = decideStage(this.#steps.factsOf(workload, rollout))
       if (verdict.kind !== 'wait') this.#step(workload, rollout, verdict)
     }

@@ -1,6 +1,8 @@
 import type { Act, ActTransaction } from '../../audit/database.ts'
+import { shareCampaign } from '../../store/campaigns.ts'
 import { insertTargets } from '../../store/push-targets.ts'
 import { closePushes } from '../../store/push-writes.ts'
+import { readReservations } from '../../store/reservations.ts'
 import {
   type GateMeasures,
   insertRolloutMembers,
@@ -11,12 +13,16 @@ import { assignPushes, lockWorkload } from '../../store/workloads.ts'
 import type { StageFacts, StageVerdict } from '../decide/rollout.ts'
 import { type Assignments, assignActive } from '../pushes/assignments.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
+import { freezeOver } from '../pushes/find-obstacle.ts'
 import { addTarget } from '../state/followed-push.ts'
 import type { Rollout, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import type { DwellTimes } from './dwell-times.ts'
 import { stageFactsOf } from './stage-facts.ts'
 import { chooseMembers, type NewMembers, startStage, withStage } from './stage-members.ts'
+
+/** How long a rollout that was kept from its next stage waits until it asks again. */
+const HELD_LOOK_MS = 2_000
 
 /** The steps of a rollout: each is stored first and then done in memory. Call them in the workload's turn. */
 export class RolloutSteps {
@@ -51,19 +57,21 @@ export class RolloutSteps {
     return measured === null ? {} : { measured }
   }
 
-  /** Store a rollout's next state; `more` runs in the same transaction. False when the rollout had ended meanwhile. */
+  /**
+   * Store a rollout's next state; `more` runs in the same transaction. False when the rollout had ended meanwhile, and
+   * where `more` answers false: then nothing is stored.
+   */
   async write(
     act: Act,
     workload: Workload,
     next: StoredRollout,
-    more: (tx: ActTransaction) => Promise<void> = async () => {},
+    more: (tx: ActTransaction) => Promise<unknown> = async () => {},
   ): Promise<boolean> {
     try {
       const { ok } = await act.commit(async (tx) => {
         if ((await lockWorkload(tx, workload.id)) === null) return { ok: false }
         if (!(await updateRollout(tx, next))) return { ok: false }
-        await more(tx)
-        return { ok: true }
+        return { ok: (await more(tx)) !== false }
       })
       return ok
     } catch (error) {
@@ -120,12 +128,32 @@ export class RolloutSteps {
     await this.#parts.deps.db.upToDate()
     const added = chooseMembers(this.#parts, workload, rollout, stage, now)
     const ended = withStage(stored, now, { endedAt: now.toISOString(), ...this.measured(workload) })
-    await this.addMembers(act, workload, rollout, added, {
+    const next: StoredRollout = {
       ...ended,
       stageIndex: stage,
       waived: [],
       progress: [...ended.progress, startStage(rollout, added, now)],
+    }
+    let isHeldBack = false
+    await this.addMembers(act, workload, rollout, added, next, async (tx) => {
+      isHeldBack = await this.#isHeldBack(tx, workload, rollout)
+      return !isHeldBack
     })
+    if (isHeldBack) rollout.heldUntilMs = this.#parts.deps.clock.monotonicMs() + HELD_LOOK_MS
+    else delete rollout.heldUntilMs
+  }
+
+  /**
+   * Whether a rollout may not go on to its next stage: the campaign that began it was stopped, or a freeze is in force
+   * for its workload. Both stay as they are until the transaction ends.
+   */
+  async #isHeldBack(tx: ActTransaction, workload: Workload, { followed }: Rollout): Promise<boolean> {
+    const { campaignId } = followed.push
+    if (campaignId === null) return false
+    const status = (await shareCampaign(tx, campaignId))?.status
+    if (status !== 'running' && status !== 'done') return true
+    const { freeze } = await readReservations(tx, [workload.id])
+    return freezeOver(freeze, workload, this.#parts.deps.clock.now()) !== null
   }
 
   /** Store a rollout's next state and offer its new members the config; false when the rollout had ended meanwhile. */
@@ -135,7 +163,7 @@ export class RolloutSteps {
     rollout: Rollout,
     added: NewMembers,
     next: StoredRollout,
-    more: (tx: ActTransaction) => Promise<void> = async () => {},
+    more: (tx: ActTransaction) => Promise<unknown> = async () => {},
   ): Promise<boolean> {
     const { followed } = rollout
     const { pushId, generation } = followed.push
@@ -147,7 +175,7 @@ export class RolloutSteps {
         added.map(({ target }) => target),
       )
       await insertRolloutMembers(tx, next.id, next.stageIndex, uids)
-      await more(tx)
+      return more(tx)
     })
     if (!isDone) return false
     for (const uid of uids) rollout.members.set(uid, next.stageIndex)

@@ -66,6 +66,8 @@ export interface Rollout {
   followed: FollowedPush
   /** uid → the stage it belongs to. The last stage has everyone. */
   members: Map<string, number>
+  /** Set while its campaign, or a freeze, keeps it from its next stage: when that is asked again; monotonic. */
+  heldUntilMs?: number
 }
 
 /** One agent; known while it is connected and for the grace after. */

@@ -68,7 +68,8 @@ export function describeCampaign(of: CampaignRecord, nowMs: number): string[] {
   const missing = countMissing(of.counts)
   if (of.status === 'done' && missing.length > 0) {
     const done = words.doneBut(of.counts['applied'] ?? 0, of.plan?.target_count ?? 0)
-    return [done, ...missing.map(([state, count]) => words.missing[state](count)), ...more]
+    const why = of.halt === undefined ? [] : describeHalt(of.halt)
+    return [done, ...missing.map(([state, count]) => words.missing[state](count)), ...why, ...more]
   }
   if (of.status === 'approved' && waitsForApproval(of)) return [words.sentence.lapsed]
   if (of.status !== 'running')

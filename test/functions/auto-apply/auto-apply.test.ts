@@ -555,3 +555,20 @@ describe('what is in force', () => {
     expect(JSON.stringify(frames)).not.toContain(scene.agent('vm-4').workloadId)
   })
 })
+
+it('stops after three newcomers in a row that said APPLIED and FAILED of it since', async () => {
+  await scene.carry(1)
+  await scene.apply(1)
+  const hosts = Array.from({ length: 8 }, (_, n) => `vm-n${n}`)
+  for (const host of hosts) {
+    const agent = scene.connect(host)
+    await scene.work(3_000)
+    if (agent.offered().length === 0) continue
+    agent.apply()
+    await scene.work(3_000)
+    agent.fail('dies of it')
+    await scene.work(6_000)
+  }
+  expect(hosts.filter((host) => scene.agent(host).offered().length > 0)).toHaveLength(3)
+  expect((await scene.state()).in_force).toMatchObject({ status: 'held' })
+})

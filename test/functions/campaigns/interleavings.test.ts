@@ -222,7 +222,7 @@ describe('a freeze', () => {
     applyAll()
     for (let n = 0; n < 4; n++) await work(300)
     expect(runs().filter((hash) => hash === SECOND)).toHaveLength(1)
-    expect((await record(id)).counts).toMatchObject({ applied: 1, skipped: 3 })
+    expect((await record(id)).counts).toMatchObject({ applied: 1, waiting: 3 })
     await invoke(ctx, 'DELETE /api/freeze', { as: admin.token })
   })
 })
@@ -327,7 +327,9 @@ describe('a target', () => {
     agents[1] = fakeAgent(ctx.fleet, { host: 'vm-2', uid: agents[1]!.uid })
     for (let n = 0; n < 3; n++) await work(6_000)
     expect(agents[1].offered()).not.toContain(SECOND)
-    expect(await record(id)).toMatchObject({ status: 'halted', halt: { gate: 'approver_gone' } })
+    // It stays done, says why, and waits for nobody any more.
+    const halt = { gate: 'approver_gone' }
+    expect(await record(id)).toMatchObject({ status: 'done', halt, counts: { applied: 3, cancelled: 1 } })
   })
 })
 

@@ -229,6 +229,7 @@ describe('what came by itself', () => {
       endAutoApplyTargets(
         tx,
         'auto_1',
+        'started',
         ['w2', 'w1'].map((workloadId) => ({ workloadId, state: 'applied' })),
         ctx.clock.now(),
       ),

@@ -1,0 +1,158 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { CampaignScene, FIRST, SECOND } from '../../support/campaign-scene.ts'
+import { type FakeAgent, fakeAgent } from '../../support/fleet.ts'
+import { invoke, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+// What stops a campaign stops all of it, and loses nobody.
+
+const database = await useTestDatabase()
+let scene: CampaignScene
+afterEach(() => scene.ctx.close())
+
+async function freeze(seconds: number) {
+  const admin = await signIn(scene.ctx)
+  const until = new Date(scene.ctx.clock.now().getTime() + seconds * 1_000).toISOString()
+  const body = { reason: 'sale', until }
+  expect((await invoke(scene.ctx, 'PUT /api/freeze', { as: admin.token, body })).status).toBe(200)
+  return async () =>
+    expect((await invoke(scene.ctx, 'DELETE /api/freeze', { as: admin.token })).status).toBeLessThan(300)
+}
+
+describe('a target of thirty instances, a tenth of which has the change', () => {
+  let pods: FakeAgent[]
+  const has = (hash: string) => pods.filter((pod) => pod.offered().at(-1) === hash).length
+  const applyAll = () => {
+    for (const pod of pods) if (pod.offered().at(-1) === SECOND) pod.apply()
+  }
+
+  async function begin(): Promise<string> {
+    scene = await CampaignScene.open(database, 1)
+    const { fleet } = scene.ctx
+    pods = Array.from({ length: 30 }, (_, n) => fakeAgent(fleet, { host: 'big', pod: `pod-${n}` }))
+    await scene.ctx.advance(300)
+    await pushConfig(fleet, pods[0]!.workloadId, configYaml(1))
+    for (const pod of pods) pod.apply()
+    await scene.ctx.advance(300)
+    const selector = { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['big'] }] }
+    const id = await scene.start({ scope: { selector } })
+    await scene.work(300, 2)
+    applyAll()
+    await scene.work(2_000)
+    expect(has(SECOND)).toBe(3)
+    return id
+  }
+
+  it('gets its former config back at once when the campaign is rolled back', async () => {
+    const id = await begin()
+    expect((await scene.call('POST', `/${id}/roll-back`, { comment: 'it is broken' })).status).toBe(200)
+    await scene.work(20_000, 3)
+    expect(has(SECOND)).toBe(0)
+    for (const pod of pods) pod.apply(FIRST)
+    await scene.work(1_000, 3)
+    expect(await scene.record(id)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 1 } })
+  })
+
+  it('goes no further while the campaign is paused, however long, and goes on with it', async () => {
+    const id = await begin()
+    expect((await scene.call('POST', `/${id}/pause`)).status).toBe(200)
+    await scene.work(120_000, 6)
+    expect(has(SECOND)).toBe(3)
+    expect((await scene.record(id)).counts).toEqual({ started: 1 })
+    expect((await scene.call('POST', `/${id}/continue`)).status).toBe(200)
+    await scene.work(20_000, 2)
+    expect(has(SECOND)).toBe(30)
+    applyAll()
+    await scene.work(2_000, 3)
+    expect((await scene.record(id)).counts).toEqual({ applied: 1 })
+  })
+
+  it('goes no further, and ends, when the campaign is aborted', async () => {
+    const id = await begin()
+    expect((await scene.call('POST', `/${id}/abort`)).status).toBe(200)
+    await scene.work(20_000, 3)
+    expect(has(SECOND)).toBe(3)
+    expect(await scene.record(id)).toMatchObject({ status: 'aborted', counts: { overtaken: 1 } })
+  })
+
+  it('goes no further while a freeze is in force, and goes on after it', async () => {
+    const id = await begin()
+    const lift = await freeze(3_600)
+    await scene.work(20_000, 3)
+    expect(has(SECOND)).toBe(3)
+    await lift()
+    await scene.work(5_000, 2)
+    expect(has(SECOND)).toBe(30)
+    expect((await scene.record(id)).status).toBe('running')
+  })
+})
+
+it('waits while a freeze is in force, and reaches everybody once it is lifted', async () => {
+  scene = await CampaignScene.open(database, 24)
+  const id = await scene.start({ waves: [{ count: 1, dwell_seconds: 60 }, {}] })
+  await scene.work()
+  for (const agent of scene.offered(SECOND)) agent.apply()
+  await scene.work(1_000, 2)
+  const lift = await freeze(1_800)
+  await scene.work(60_000, 14)
+  expect(await scene.record(id)).toMatchObject({ status: 'running', counts: { applied: 1, waiting: 23 } })
+  await lift()
+  for (let n = 0; n < 4; n++) {
+    await scene.work(3_000)
+    for (const agent of scene.offered(SECOND)) agent.apply()
+  }
+  expect((await scene.record(id)).counts).toEqual({ applied: 24 })
+})
+
+describe('a campaign that is done, with hosts away', () => {
+  async function done(hosts: number, away: number, more: object = {}) {
+    scene = await CampaignScene.open(database, hosts)
+    const left = scene.agents.slice(hosts - away)
+    for (const agent of left) {
+      agent.goodbye()
+      agent.lose()
+    }
+    await scene.ctx.advance(200_000)
+    const id = await scene.start(more)
+    await scene.work()
+    for (const agent of scene.offered(SECOND)) agent.apply()
+    await scene.work(300, 4)
+    const counts = { applied: hosts - away, offline: away }
+    expect(await scene.record(id)).toMatchObject({ status: 'done', counts })
+    return { id, left }
+  }
+  const approverLeaves = () =>
+    database.pool.execute('delete from user_groups where user_id = $1', [scene.approver.userId])
+
+  it('brings the change to nobody else once more of those that come back fail than its limit allows', async () => {
+    const { id, left } = await done(24, 20, { limits: { failed: 3 } })
+    for (const agent of left) {
+      const back = scene.comeBack(agent, FIRST)
+      await scene.work(6_000)
+      if (back.offered().at(-1) === SECOND) back.fail('unknown processor')
+      await scene.work(1_000)
+      if (back.offered().at(-1) === FIRST) back.apply()
+    }
+    expect(await scene.record(id)).toMatchObject({
+      status: 'done',
+      halt: { gate: 'failed', value: 4, limit: 3 },
+      counts: { applied: 4, failed: 4, cancelled: 16 },
+    })
+  })
+
+  it('stays done and waits for them when its approver leaves', async () => {
+    const { id } = await done(4, 1)
+    await approverLeaves()
+    await scene.work(6_000, 3)
+    expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { applied: 3, offline: 1 } })
+  })
+
+  it('stays done when the time in which it waits has run out and the approver has left', async () => {
+    const { id } = await done(4, 1, { catch_up_seconds: 60 })
+    await approverLeaves()
+    await scene.sleep(600_000)
+    await scene.work(6_000, 3)
+    expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { applied: 3, expired: 1 } })
+  })
+})
