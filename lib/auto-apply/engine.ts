@@ -1,5 +1,6 @@
 import { findLapse } from '../campaigns/run/lapse.ts'
 import {
+  type AutoApplyInForce,
   expireAutoApplyRequests,
   listAutoAppliesInForce,
   moveAutoApply,
@@ -42,7 +43,7 @@ export class AutoApplyEngine {
   #sinceMs: number | null = null
   #nextReadMs = 0
   /** What was in force when the database was asked last. */
-  #inForce: readonly StoredAutoApply[] = []
+  #inForce: readonly AutoApplyInForce[] = []
   #nextSweepMs = 0
 
   constructor(parts: AutoApplyParts, changed: (autoApply: StoredAutoApply) => void) {
@@ -79,7 +80,7 @@ export class AutoApplyEngine {
     }
   }
 
-  async #read(): Promise<StoredAutoApply[]> {
+  async #read(): Promise<AutoApplyInForce[]> {
     try {
       return await listAutoAppliesInForce(this.#parts.db)
     } catch (error) {
@@ -102,7 +103,7 @@ export class AutoApplyEngine {
   }
 
   /** Do one step of a version in force. An error is logged, and keeps no other from going on. */
-  async #stepSafely(autoApply: StoredAutoApply): Promise<void> {
+  async #stepSafely(autoApply: AutoApplyInForce): Promise<void> {
     try {
       await this.#step(autoApply)
     } catch (error) {
@@ -112,7 +113,7 @@ export class AutoApplyEngine {
     }
   }
 
-  async #step(autoApply: StoredAutoApply): Promise<void> {
+  async #step(autoApply: AutoApplyInForce): Promise<void> {
     const run = await this.#open(autoApply)
     if (await noteEnds(this.#parts, autoApply, run)) this.#changed(autoApply)
     if (autoApply.status !== 'active') return

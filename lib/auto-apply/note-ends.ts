@@ -1,6 +1,6 @@
 import { endOfFlight } from '../campaigns/run/note-ends.ts'
 import { endOfPush } from '../campaigns/run/outcome.ts'
-import type { StoredAutoApply } from '../store/auto-apply.ts'
+import type { AutoApplyInForce } from '../store/auto-apply.ts'
 import {
   type AutoApplyTargetEnd,
   endAutoApplyTargets,
@@ -15,7 +15,7 @@ import type { AutoApplyRun } from './run.ts'
  */
 export async function noteEnds(
   parts: AutoApplyParts,
-  { id }: StoredAutoApply,
+  { id, hasFailedSince }: AutoApplyInForce,
   run: AutoApplyRun,
 ): Promise<boolean> {
   const { db, clock } = parts
@@ -25,7 +25,7 @@ export async function noteEnds(
     const end = endOfFlight({ startedMs, isBack: false }, ended, clock.monotonicMs())
     if (end !== null) ends.push({ ...end, workloadId, state: end.state as AutoApplyTargetState })
   }
-  const failed = await listAutoApplyFailedSince(db, id)
+  const failed = hasFailedSince ? await listAutoApplyFailedSince(db, id) : []
   if (ends.length + failed.length === 0) return false
   await db.transaction('auto-apply.note-ends', async (tx) => {
     if (ends.length > 0) await endAutoApplyTargets(tx, id, 'started', ends, clock.now())
