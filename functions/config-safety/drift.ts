@@ -1,7 +1,8 @@
 import { isVersionOutdated } from '../../lib/model/versions.ts'
 import { toDriftCollector } from '../../lib/posture/drift-facts.ts'
-import { buildDriftOverview } from '../../lib/posture/drift-overview.ts'
+import { buildDriftOverview, type DriftCollector } from '../../lib/posture/drift-overview.ts'
 import { listCurrentAlerts } from '../../lib/store/alerts.ts'
+import { listFleetWishes } from '../../lib/store/fleet-wishes.ts'
 import { listManagedConfigs } from '../../lib/store/managed-configs.ts'
 import { mapInTurns } from '../../lib/turns.ts'
 import { DriftOverview } from '../../lib/wire/drift.ts'
@@ -33,12 +34,11 @@ export default defineHttp({
     )
     const { fleet } = ctx
     const kept = await listManagedConfigs(ctx.db, { owner: null, workloadId: null })
-    const wishes = new Map(
-      kept.map(({ workloadId, configHash, appliedAt }) => [
-        workloadId,
-        { hash: configHash, since: appliedAt },
-      ]),
-    )
+    const wishes = new Map<string, DriftCollector['wish']>()
+    for (const { workloadId, ...wish } of await listFleetWishes(ctx.db)) wishes.set(workloadId, wish)
+    // A workload that Git keeps by itself has that wish, also under a fleet config.
+    for (const { workloadId, configHash, appliedAt } of kept)
+      wishes.set(workloadId, { hash: configHash, since: appliedAt, carriers: new Set() })
     const collectors = await mapInTurns(listed, CHUNK, (workload) => {
       const push = ctx.views.workload(workload, { withTexts: false }).current_config_push
       return toDriftCollector(workload, push, (...of) => fleet.isCompatible(...of), {

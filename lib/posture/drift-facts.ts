@@ -58,6 +58,7 @@ export function toDriftCollector(
             isPending: isOpen && workload.rollout === null,
             submittedAt: push.submittedAt,
             sentAt: push.sentAt,
+            carrierId: push.kind === 'approval' ? (push.campaignId ?? push.autoApplyId) : null,
             record: revision === undefined ? {} : toShown(revision),
           },
     instances: [...workload.live.instances()].filter(isCapable).map((instance) => {

@@ -19,6 +19,8 @@ export interface DriftCollector {
     isPending: boolean
     submittedAt: Date
     sentAt: Date | null
+    /** The campaign, or the version that applies by itself, that brought it; null for a roll-back and all others. */
+    carrierId: string | null
     /** The fields that everybody may see: no content, operator, error texts or instances. */
     record: NonNullable<DriftItem['last_push']>
   } | null
@@ -34,8 +36,11 @@ export interface DriftCollector {
    */
   reportedHash: string
   availableComponents: Readonly<Record<string, readonly string[]>> | null
-  /** What Git asks for, and since when; null where the workload is not kept there. */
-  wish: { hash: string; since: Date } | null
+  /**
+   * What Git asks for, of the workload or by its fleet config, and since when; null where neither is kept there. `hash` is
+   * null where the workload got nothing of it yet, `carriers` are those that bring the fleet config's versions.
+   */
+  wish: { hash: string | null; since: Date; carriers: ReadonlySet<string> } | null
   hasDriftAlert: boolean
   hasVersionAlert: boolean
   isVersionOutdated: boolean
@@ -95,6 +100,7 @@ function factsOf(collector: DriftCollector, now: Date): Facts {
  */
 function differsFromGit({ wish, activeHash, newestPush }: DriftCollector): boolean {
   if (wish === null || newestPush === null || activeHash === wish.hash) return false
+  if (newestPush.carrierId !== null && wish.carriers.has(newestPush.carrierId)) return false
   return newestPush.hash !== wish.hash && newestPush.submittedAt > wish.since
 }
 

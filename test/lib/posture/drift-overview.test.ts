@@ -35,6 +35,7 @@ const push = (minutes: number, overrides: Partial<NonNullable<DriftCollector['ne
   isPending: true,
   submittedAt: minutesAgo(minutes),
   sentAt: null,
+  carrierId: null,
   record: { push_id: 'p1' },
   ...overrides,
 })
@@ -44,7 +45,7 @@ const item = async (overrides: Partial<DriftCollector>) =>
 
 describe('buildDriftOverview', () => {
   it('shows what something else was pushed to than Git asks for, and not what waits for people or is on its way', async () => {
-    const wish = { hash: B, since: minutesAgo(10) }
+    const wish = { hash: B, since: minutesAgo(10), carriers: new Set(['cmp_of_git']) }
     const status = async (overrides: Partial<DriftCollector>) =>
       (await item({ wish, ...overrides })).drift_status
     expect(await status({ newestPush: push(5, { isPending: false }) })).toBe('differs_from_git')
@@ -52,6 +53,12 @@ describe('buildDriftOverview', () => {
     expect(await status({ newestPush: push(5, { hash: B }) })).toBe('in_sync')
     expect(await status({ newestPush: push(5), activeHash: B, instances: [] })).not.toBe('differs_from_git')
     expect(await status({ newestPush: null })).toBe('in_sync')
+    const brought = (carrierId: string) => ({ newestPush: push(5, { isPending: false, carrierId }) })
+    expect(await status(brought('cmp_of_git'))).toBe('in_sync')
+    expect(await status(brought('cmp_by_hand'))).toBe('differs_from_git')
+    expect(await status({ ...brought('cmp_by_hand'), wish: { ...wish, hash: null } })).toBe(
+      'differs_from_git',
+    )
   })
 
   it('shows a collector that runs what it should', async () => {
