@@ -1,4 +1,4 @@
-import { redactSecrets } from '../../lib/configs/redact/redact.ts'
+import { isSecretKey, MASK, redactSecrets } from '../../lib/configs/redact/redact.ts'
 import type { ClientIo, Option } from './command.ts'
 
 /** The option of every command that prints records. */
@@ -38,10 +38,23 @@ const OBEYED = /(?<=#)#(?=\w*\[)|[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu
 const escapeUnits = (text: string): string =>
   text.replaceAll(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
-/** Print a value for programs; texts pass the redactor, since what is printed ends up in the logs of pipelines. */
+/** Print a value for programs, without secrets, since what is printed ends up in the logs of pipelines. */
 export function printJson(io: ClientIo, value: unknown): void {
-  const clean = (_: string, part: unknown) => (typeof part === 'string' ? redactSecrets(part) : part)
-  io.out(`${JSON.stringify(value, clean, 2).replaceAll(OBEYED, escapeUnits)}\n`)
+  io.out(`${JSON.stringify(withoutSecrets(value, false), null, 2).replaceAll(OBEYED, escapeUnits)}\n`)
+}
+
+/** The same value with its texts redacted, and with nothing readable below a name that says that it is secret. */
+function withoutSecrets(value: unknown, isSecret: boolean): unknown {
+  if (typeof value === 'string') return isSecret ? MASK : redactSecrets(value)
+  if (typeof value === 'number') return isSecret ? MASK : value
+  if (Array.isArray(value)) return value.map((part) => withoutSecrets(part, isSecret))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [
+      redactSecrets(key),
+      withoutSecrets(part, isSecret || isSecretKey(key)),
+    ]),
+  )
 }
 
 const GOOD = new Set(['connected', 'applied', 'approved', 'pushed', 'succeeded', 'unchanged', 'done'])
@@ -53,8 +66,10 @@ export function printTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],
 ): void {
+  // The head may hold a name too.
+  const titles = head.map(toLine)
   const clean = rows.map((row) => row.map(toLine))
-  const widths = head.map((title, column) =>
+  const widths = titles.map((title, column) =>
     Math.max(title.length, ...clean.map((row) => row[column]?.length ?? 0)),
   )
   const hasColour = io.isTerminal && !io.env['NO_COLOR']
@@ -65,7 +80,7 @@ export function printTable(
     })
     io.out(`${padded.join('').trimEnd()}\n`)
   }
-  line(head)
+  line(titles)
   for (const row of clean) line(row)
 }
 

@@ -17,7 +17,18 @@ const server = createServer((incoming, outgoing) => {
       : path === '/api/configs/diff'
         ? [200, { summary: { headline: HOSTILE }, human_summary: [] }]
         : path.startsWith('/api/workloads')
-          ? [200, [{ id: 'w1', display_name: 'w1', active_config_hash: 'h', alert: HOSTILE }]]
+          ? [
+              200,
+              [
+                {
+                  id: 'w1',
+                  display_name: HOSTILE,
+                  status: 'odd',
+                  active_config_hash: 'h',
+                  open_alert_count: 0,
+                },
+              ],
+            ]
           : [403, { error: HOSTILE, code: 'forbidden' }]
   outgoing.writeHead(status as number).end(JSON.stringify(body))
 })
@@ -36,16 +47,20 @@ async function run(...args: string[]): Promise<string> {
 }
 
 describe('what a service says', () => {
-  it.each([[['diff', 'w1', '-']], [['get', 'alerts']], [['get', 'workloads', '-o', 'json']]])(
-    'moves no cursor and begins no line, in %s',
-    async (args) => {
-      const said = await run(...args)
-      expect(said).toContain('edge')
-      const lines = said.split('\n')
-      expect(lines.filter((line) => CONTROL.test(line))).toEqual([])
-      expect(lines.filter((line) => line.startsWith('::') || /##\w*\[/.test(line))).toEqual([])
-    },
-  )
+  it.each([
+    ...[
+      ['diff', 'w1', '-'],
+      ['status', 'w1'],
+      ['get', 'alerts'],
+    ].map((args) => [args]),
+    [['get', 'workloads', '-o', 'json']],
+  ])('moves no cursor and begins no line, in %s', async (args) => {
+    const said = await run(...args)
+    expect(said).toContain('edge')
+    const lines = said.split('\n')
+    expect(lines.filter((line) => CONTROL.test(line))).toEqual([])
+    expect(lines.filter((line) => line.startsWith('::') || /##\w*\[/.test(line))).toEqual([])
+  })
 })
 
 describe('a table', () => {
