@@ -106,6 +106,7 @@ export const KEPT_LINKED_SEEDS: readonly (readonly [number, string])[] = [
     8053,
     'nothing of the fleet: of three offers the second was not sent, and the third was compared with that',
   ],
+  [8500, 'a goodbye, lost with its link, of an agent that had been lost at another front before'],
 ]
 
 /**

@@ -43,6 +43,10 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
     troubles: ['badHealth'],
     flaw: { toOwner: lacking<FrontEntry>('goodbye') },
   },
+  'a goodbye in a poll that was under way when a link ended is not told again': {
+    troubles: ['pollers'],
+    flaw: { toOwner: (entries) => entries.filter(([kind, , conn]) => kind !== 'goodbye' || conn !== 0) },
+  },
   'the owner is not told whose beats the fronts have answered': {
     troubles: ['badHealth'],
     flaw: {
