@@ -1,6 +1,6 @@
 import type { Alert } from '../store/alerts.ts'
 import type { AlertRecord } from '../wire/alerts.ts'
-import { NEXT_STEP } from './next-step.ts'
+import { sayNextStep } from './next-step.ts'
 
 /** How long after resolving an alert an operator may open it again. */
 export const REOPEN_MS = 600_000
@@ -23,7 +23,7 @@ export function toAlertRecord(alert: Alert, now: Date): AlertRecord {
     severity: alert.severity,
     message: alert.message,
     ...(Object.keys(alert.details).length === 0 ? {} : { details: { ...alert.details } }),
-    ...(alert.resolvedAt === null ? { next: NEXT_STEP[alert.rule] } : {}),
+    ...(alert.resolvedAt === null ? { next: sayNextStep(alert) } : {}),
     fired_at: alert.firedAt.toISOString(),
     ...(alert.resolvedAt === null ? {} : { resolved_at: alert.resolvedAt.toISOString() }),
     ...(alert.resolveReason === '' ? {} : { resolve_reason: alert.resolveReason }),

@@ -1,7 +1,7 @@
+import { isLapse } from '../model/stops.ts'
 import type { AlertRule } from '../wire/alerts.ts'
 
-/** What to do next about an alert of each rule, in English: for the API and the command line; pages say it themselves. */
-export const NEXT_STEP: Record<AlertRule, string> = {
+const NEXT_STEP: Record<AlertRule, string> = {
   workload_down: 'Look at its activity and whether its hosts or pods still run.',
   workload_unhealthy: 'Look at its health for the failing component, then correct its config or roll back.',
   push_failed: 'Look at the push for the error of each instance, then propose a corrected config.',
@@ -15,4 +15,17 @@ export const NEXT_STEP: Record<AlertRule, string> = {
   administrator_kept: 'Make somebody else an administrator, or mend the groups at the identity provider.',
   approval_policy_lowered: 'Ask for the former policy to stop it, or let a second person confirm it.',
   last_resort_login: 'Make sure in the audit trail that the sign-in was meant to.',
+}
+
+/** What to do next where an approval does not hold any more: whatever goes on without it only stops again. */
+const NEXT_AFTER_LAPSE: Partial<Record<AlertRule, string>> = {
+  campaign_halted:
+    'It goes on only once that is as it was: then continue it. Else abort it and ask anew, or take it back.',
+  auto_apply_held: 'It goes on only once that is as it was: then continue it. Else turn it off and ask anew.',
+}
+
+/** What to do next about an alert, in English: for the API and the command line; pages say it themselves. */
+export function sayNextStep({ rule, details }: { rule: AlertRule; details: { gate?: unknown } }): string {
+  const isOfLapse = isLapse(String(details.gate ?? ''))
+  return (isOfLapse ? NEXT_AFTER_LAPSE[rule] : undefined) ?? NEXT_STEP[rule]
 }

@@ -5,7 +5,13 @@ import { refuseDiscounted, refuseUnapproved, whyNotCounted } from '../changes/ju
 import { toCampaignNews } from '../changes/news.ts'
 import { PATCH_PROBLEMS } from '../configs/patch/patch.ts'
 import { randomHex } from '../ids.ts'
-import { CAMPAIGN_STEPS, type CampaignStep, isApprovalOpen, needsComment } from '../model/campaign-steps.ts'
+import {
+  CAMPAIGN_STEPS,
+  type CampaignStep,
+  isApprovalOpen,
+  isStepFrom,
+  needsComment,
+} from '../model/campaign-steps.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { isReachWithin } from '../selectors/within-scope.ts'
 import { noteCampaignAuthor } from '../store/approval-votes.ts'
@@ -28,6 +34,7 @@ import { readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './judge/parts.ts'
 import { isInOneOf } from './judge/scope.ts'
 import type { CampaignDraft } from './read-campaign.ts'
+import { countRun } from './run/run.ts'
 
 /** What came of a decision about a campaign. */
 export type CampaignOutcome =
@@ -203,9 +210,12 @@ export async function startCampaign(parts: CampaignParts, decision: Decision): P
   })
 }
 
-/** Pause a campaign: no further target is started until somebody continues it. */
+/**
+ * Pause a campaign: no further target is started until somebody continues it. One that is done starts those that were
+ * away and come back.
+ */
 export const pauseCampaign = (parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> =>
-  take(parts, decision, 'pause', async () => ({ status: 'paused' }))
+  take(parts, decision, 'pause', async () => ({ status: 'paused', endedAt: null }))
 
 /** Continue a paused or halted campaign. `limits` raises its limits from now on, and needs a comment. */
 export const continueCampaign = (
@@ -316,6 +326,9 @@ async function take(
   const { from } = CAMPAIGN_STEPS[step]
   return decide(parts, decision, ACTIONS[step], from, async (tx, before) => {
     if (planHash !== undefined && before.planHash !== planHash) return null
+    const { status } = before
+    if (status === 'done' && !isStepFrom(step, { status, counts: (await countRun({ db: tx }, id)).all }))
+      return { ok: false, code: 'campaign-not-ready', status }
     const move = await work(tx, before)
     return 'ok' in move ? move : moveCampaign(tx, id, from, move, parts.clock.now())
   })

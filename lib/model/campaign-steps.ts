@@ -8,7 +8,7 @@ import type {
 import type { Permission } from './permissions.ts'
 
 interface StepRule {
-  /** The statuses in which it can be taken; of `approve` see `isApprovalOpen`. */
+  /** The statuses in which it can be taken; of `approve` see `isApprovalOpen`, of `done` see `hasLeftOpen`. */
   from: readonly CampaignStatus[]
   /** Needed on all that the campaign can reach. */
   permission: Permission
@@ -43,7 +43,7 @@ export const CAMPAIGN_STEPS = {
     sends: [],
   },
   start: { from: ['approved'], permission: 'workload:push_config', comment: 'free', sends: [] },
-  pause: { from: ['running'], permission: 'workload:push_config', comment: 'free', sends: [] },
+  pause: { from: ['running', 'done'], permission: 'workload:push_config', comment: 'free', sends: [] },
   continue: {
     from: ['paused', 'halted'],
     permission: 'workload:push_config',
@@ -51,7 +51,7 @@ export const CAMPAIGN_STEPS = {
     sends: ['limits'],
   },
   abort: {
-    from: ['running', 'paused', 'halted'],
+    from: ['running', 'paused', 'halted', 'done'],
     permission: 'workload:push_config',
     comment: 'free',
     sends: [],
@@ -104,12 +104,29 @@ export const isApprovalOpen = ({
 export const waitsForApproval = ({ status, tally }: Pick<CampaignRecord, 'status' | 'tally'>): boolean =>
   isApprovalOpen({ status, isEnough: tally === undefined || tally.given >= tally.needed })
 
+/**
+ * Whether a campaign of these targets, by state, still has to do with some of them. One that is done has where workloads
+ * were away: only then can it be paused and aborted.
+ */
+export const hasLeftOpen = (counts: Readonly<Record<string, number>>): boolean =>
+  (counts['offline'] ?? 0) + (counts['started'] ?? 0) > 0
+
+/** The steps that a campaign which is done takes only while it still has to do with targets. */
+const STOPS: readonly CampaignStep[] = ['pause', 'abort']
+
+/** Whether a step leads from a status, of a campaign with these targets by state. */
+export function isStepFrom(
+  step: CampaignStep,
+  { status, counts }: Pick<CampaignRecord, 'status' | 'counts'>,
+): boolean {
+  const from: readonly CampaignStatus[] = CAMPAIGN_STEPS[step].from
+  return from.includes(status) && (status !== 'done' || !STOPS.includes(step) || hasLeftOpen(counts))
+}
+
 /** The decisions that can be taken now, the most likely one first. */
-export function listSteps(campaign: Pick<CampaignRecord, 'status' | 'tally'>): CampaignStep[] {
+export function listSteps(campaign: Pick<CampaignRecord, 'status' | 'tally' | 'counts'>): CampaignStep[] {
   const { status } = campaign
-  const possible = CAMPAIGN_STEP_NAMES.filter((step) =>
-    (CAMPAIGN_STEPS[step].from as readonly CampaignStatus[]).includes(status),
-  )
+  const possible = CAMPAIGN_STEP_NAMES.filter((step) => isStepFrom(step, campaign))
   const isLapsed = status === 'approved' && waitsForApproval(campaign)
   return possible.filter((step) =>
     step === 'approve' ? waitsForApproval(campaign) : step !== 'start' || !isLapsed,

@@ -12,6 +12,9 @@ const LAPSES: Readonly<Record<string, string>> = {
   approver_gone: 'whoever approved it may not approve any more',
 }
 
+/** Whether something stopped because its approval does not hold any more: it would only stop again. */
+export const isLapse = (gate: string): boolean => Object.hasOwn(LAPSES, gate)
+
 /**
  * The sentence of alerts, evidence and the command line: what was found, what was allowed, and what most of them failed
  * of.

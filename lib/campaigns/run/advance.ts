@@ -9,7 +9,7 @@ import { startNext } from './start-step.ts'
 import { stopStaged } from './stop-staged.ts'
 import { countLeft, moveAfterWave } from './wave-end.ts'
 import { isInWindow } from './windows.ts'
-import { writeAllEnd, writeMove } from './write.ts'
+import { writeMove } from './write.ts'
 
 /** Do the next step of a campaign, by its status. Answers whether anything changed. */
 export function advance(
@@ -73,8 +73,8 @@ async function endWave(
 }
 
 /**
- * A campaign that is done starts targets that were away and come back, while its approval holds and no more of them fail
- * than its limit allows. Else it waits for nobody any more and says why; it stays done.
+ * A campaign that is done starts targets that were away and come back. Where one is back, it halts if its approval does
+ * not hold any more, or more have failed than its limit allows.
  */
 async function stayDone(
   parts: CampaignParts,
@@ -86,16 +86,7 @@ async function stayDone(
   if (!isCatchingUp(campaign, parts.clock.now()) || !isAnybodyBack(parts, run))
     return catchUp(parts, campaign, run)
   const halt = (await findLapseHalt(parts, campaign, run)) ?? (await findCatchUpHalt(parts, campaign, counts))
-  if (halt === null) return catchUp(parts, campaign, run)
-  const isStopped = await writeMove(parts, campaign, {
-    from: 'done',
-    action: 'campaign.halt',
-    to: { status: 'done', halt },
-  })
-  if (!isStopped) return false
-  await writeAllEnd(parts, campaign, ['offline'], 'cancelled')
-  run.offline.clear()
-  return true
+  return halt === null ? catchUp(parts, campaign, run) : stopFor(parts, campaign, halt)
 }
 
 /** Halt a campaign. */
@@ -103,5 +94,5 @@ const stopFor = (parts: CampaignParts, campaign: StoredCampaign, halt: CampaignH
   writeMove(parts, campaign, {
     from: campaign.status,
     action: 'campaign.halt',
-    to: { status: 'halted', halt },
+    to: { status: 'halted', halt, endedAt: null },
   })

@@ -170,16 +170,24 @@ export async function findCatchUpHalt(
   const targetCount = plan?.target_count ?? 0
   const limit = limitOf('failed', { wave, targetCount, asked: rules.limits, raised })
   const value = counts.failed ?? 0
-  if (value <= limit) return null
-  const named = await listCampaignTargets(
-    parts.db,
-    id,
-    { states: ['failed'] },
-    { after: null, limit: NAMED_MAX },
+  return value <= limit ? null : haltOfCounted(parts, { id, wave }, { gate: 'failed', value, limit })
+}
+
+/** The halt of a limit that counts targets by their state, with the first of them. */
+async function haltOfCounted(
+  { db }: Pick<CampaignParts, 'db'>,
+  { id, wave }: Pick<StoredCampaign, 'id' | 'wave'>,
+  passed: PassedLimit,
+): Promise<CampaignHalt> {
+  const filter = { states: COUNTED[passed.gate] }
+  const named = await listCampaignTargets(db, id, filter, { after: null, limit: NAMED_MAX })
+  const [worst] = passed.gate === 'failed' ? await listFailureCauses(db, id) : []
+  return haltOfLimit(
+    passed,
+    wave,
+    named.map(({ workloadId }) => workloadId),
+    worst,
   )
-  const [worst] = await listFailureCauses(parts.db, id)
-  const workloadIds = named.map(({ workloadId }) => workloadId)
-  return haltOfLimit({ gate: 'failed', value, limit }, wave, workloadIds, worst)
 }
 
 /** Why a campaign may not go on; null when it may. */
@@ -207,13 +215,5 @@ export async function findHalt(
   if (passed === null) return null
   if (passed.gate === 'unhealthy') return haltOfLimit(passed, wave, unhealthy, undefined)
   if (passed.gate === 'drifted') return haltOfLimit(passed, wave, drifted, undefined)
-  const filter = { states: COUNTED[passed.gate] }
-  const named = await listCampaignTargets(parts.db, id, filter, { after: null, limit: NAMED_MAX })
-  const [worst] = passed.gate === 'failed' ? await listFailureCauses(parts.db, id) : []
-  return haltOfLimit(
-    passed,
-    wave,
-    named.map(({ workloadId }) => workloadId),
-    worst,
-  )
+  return haltOfCounted(parts, { id, wave }, passed)
 }

@@ -13,7 +13,7 @@ import type { StateCounts } from './limits.ts'
 import { type BackOutcome, type BackTarget, rollBackTarget } from './roll-back-target.ts'
 import type { CampaignRun } from './run.ts'
 import { sideBySide } from './side-by-side.ts'
-import { listStaged } from './stop-staged.ts'
+import { listStaged, stopStaged } from './stop-staged.ts'
 import { writeAllEnd, writeEnds, writeMove } from './write.ts'
 
 /**
@@ -99,12 +99,15 @@ async function takeBack(
   let startedCount = 0
   const since = campaign.rollBackStartedAt ?? campaign.updatedAt
   const isGivenUp = clock.now().getTime() - since.getTime() > patienceMs(campaign)
+  const leftAsTheyAre = new Set<string>()
   await sideBySide(targets, SIDE_BY_SIDE, async (target) => {
     const outcome = await takeOneBack(parts, campaign, target)
     const end = noteBack(run, target, outcome, { isGivenUp, nowMs: clock.monotonicMs() })
     if (end !== null) (target.isByItself ? byItself : ends).push({ workloadId: target.workloadId, ...end })
     if (outcome.kind === 'started') startedCount++
+    if (outcome.kind === 'no_way_back' || outcome.kind === 'moved_on') leftAsTheyAre.add(target.workloadId)
   })
+  await stopStaged(parts, campaign, run, (workloadId) => leftAsTheyAre.has(workloadId))
   await writeEnds(parts, campaign, [
     { from: MAY_BE_TAKEN_BACK, ends },
     { from: MAY_RUN_RESULT, ends: byItself, isByItself: true },

@@ -8,8 +8,8 @@ import { writeEnds } from './write.ts'
 const APPLIED_LOOK_MS = 1_000
 
 /**
- * Note which targets said that they applied the change and failed of it since, until the campaign is done; answers whether
- * any has.
+ * Note which targets said that they applied the change and failed of it since, until the campaign has to do with none any
+ * more; answers whether any has.
  */
 export async function noteFailures(
   parts: CampaignParts,
@@ -30,4 +30,4 @@ export async function noteFailures(
 }
 
 /** The statuses of a campaign that watches those that applied its change. */
-const WATCHING: readonly StoredCampaign['status'][] = ['running', 'paused', 'halted']
+const WATCHING: readonly StoredCampaign['status'][] = ['running', 'paused', 'halted', 'done']

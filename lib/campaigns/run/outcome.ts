@@ -1,3 +1,4 @@
+import { ROLLOUT_HALTED } from '../../fleet/decide/rollout.ts'
 import { followedPushes } from '../../fleet/state/state.ts'
 import { findPush, type Push } from '../../store/pushes.ts'
 import type { CampaignTargetState } from '../../wire/campaigns.ts'
@@ -10,15 +11,8 @@ export interface PushEnd {
   title?: string | null
 }
 
-/**
- * The staged rollout of a push halted. It waits for an operator's decision at the workload; for the campaign the target
- * has failed.
- */
-const HALTED = {
-  state: 'failed',
-  cause: 'rollout_halted',
-  title: 'The rollout in this workload halted',
-} as const
+/** The staged rollout of a push halted and has nothing to go back to: for the campaign the target has failed. */
+const HALTED = { ...ROLLOUT_HALTED, state: 'failed' } as const
 
 /**
  * How a push ended; null while it goes on. Read from the fleet while the fleet follows the push, else from the

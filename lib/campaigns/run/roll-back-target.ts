@@ -6,6 +6,7 @@ import { type StoredCampaign, shareCampaign } from '../../store/campaigns.ts'
 import { findContent } from '../../store/config-contents.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { isInOneOf } from '../judge/scope.ts'
+import { closerOf } from './stop-staged.ts'
 
 /** A workload that is taken back: a target of the campaign, or one that got the campaign's version by itself. */
 export interface BackTarget
@@ -86,10 +87,3 @@ const isStillMeant = ({ scope }: StoredCampaign, workload: Workload): boolean =>
  */
 const runsResult = ({ activeHash, rollout }: Workload, { resultHash, pushId }: BackTarget): boolean =>
   activeHash === resultHash || (pushId !== null && rollout?.followed.push.pushId === pushId)
-
-/** The user in whose name former configs are pushed: whoever rolled the campaign back. */
-const closerOf = ({ closedBy, closedById, createdBy }: StoredCampaign) => ({
-  userId: closedById ?? '',
-  email: closedBy ?? createdBy,
-  askAgain: null,
-})

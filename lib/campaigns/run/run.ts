@@ -5,6 +5,7 @@ import {
   listCampaignTargets,
   type StoredCampaignTarget,
 } from '../../store/campaign-targets.ts'
+import type { Db } from '../../store/db.ts'
 import type { CampaignTargetState } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import type { StateCounts } from './limits.ts'
@@ -170,13 +171,13 @@ export interface RunCounts {
 }
 
 /** Count the targets of a campaign. */
-export async function countRun(parts: Pick<CampaignParts, 'db'>, campaignId: string): Promise<RunCounts> {
+export async function countRun(parts: { db: Db }, campaignId: string): Promise<RunCounts> {
   return (await countRuns(parts, [campaignId])).get(campaignId)!
 }
 
 /** Count the targets of some campaigns, by campaign. */
 export async function countRuns(
-  { db }: Pick<CampaignParts, 'db'>,
+  { db }: { db: Db },
   campaignIds: readonly string[],
 ): Promise<Map<string, RunCounts>> {
   const runs = new Map<string, RunCounts>(campaignIds.map((id) => [id, { all: {}, waves: [] }]))

@@ -16,19 +16,28 @@ export function listStaged(
   return staged
 }
 
-/** Close the rollouts of a campaign that was aborted: who has the change keeps it, and nobody else gets it. */
+/**
+ * Close the rollouts of a campaign that was aborted, or of those of its targets that cannot be taken back: who has the
+ * change keeps it, and nobody else gets it.
+ */
 export async function stopStaged(
   parts: CampaignParts,
   campaign: StoredCampaign,
   run: CampaignRun,
+  isMeant: (workloadId: string) => boolean = () => true,
 ): Promise<boolean> {
-  const actor = {
-    userId: campaign.closedById ?? '',
-    email: campaign.closedBy ?? campaign.createdBy,
-    askAgain: null,
-  }
   let hasStopped = false
-  for (const { workloadId, rolloutId } of listStaged(parts, run))
-    hasStopped = (await parts.fleet.rollouts.abort(workloadId, rolloutId, actor)).ok || hasStopped
+  for (const { workloadId, rolloutId } of listStaged(parts, run)) {
+    if (!isMeant(workloadId)) continue
+    const { ok } = await parts.fleet.rollouts.abort(workloadId, rolloutId, closerOf(campaign))
+    hasStopped = ok || hasStopped
+  }
   return hasStopped
 }
+
+/** The user who ended a campaign: in whose name its rollouts are closed, and former configs pushed. */
+export const closerOf = ({ closedBy, closedById, createdBy }: StoredCampaign) => ({
+  userId: closedById ?? '',
+  email: closedBy ?? createdBy,
+  askAgain: null,
+})

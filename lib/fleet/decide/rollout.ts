@@ -37,6 +37,12 @@ export type StageVerdict =
   | { kind: 'complete' }
   | ({ kind: 'halt' } & Omit<RolloutHalt, 'stage' | 'at'>)
 
+/** What the push of a rollout failed of that a gate halted. */
+export const ROLLOUT_HALTED = {
+  cause: 'rollout_halted',
+  title: 'The rollout in this workload halted',
+} as const
+
 /** How many members may fail a gate before it halts the rollout. */
 export const GATE_LIMIT = 0
 /** How many instances a halt keeps at most, which are those that Continue waives. */

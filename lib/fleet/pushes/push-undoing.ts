@@ -5,8 +5,9 @@ import { updateTargets } from '../../store/push-targets.ts'
 import { closePushes, failPush, updatePushProgress } from '../../store/push-writes.ts'
 import type { AgentError } from '../../store/pushes.ts'
 import { insertQuarantines } from '../../store/quarantines.ts'
-import { assignRollout, type RolloutStatus, updateRollout } from '../../store/rollouts.ts'
+import { assignRollout, type RolloutHalt, type RolloutStatus, updateRollout } from '../../store/rollouts.ts'
 import { lockWorkload, type StoredWorkload } from '../../store/workloads.ts'
+import { describeHalt, ROLLOUT_HALTED } from '../decide/rollout.ts'
 import { errorOfPush, LOST_OUT, moveTarget } from '../state/followed-push.ts'
 import { judgeNow } from '../state/judge.ts'
 import type { FollowedPush, Rollout, Workload } from '../state/model.ts'
@@ -26,9 +27,11 @@ interface Undoing {
   action: string
   error: AgentError
   rolloutStatus: RolloutStatus
+  /** Why the rollout halted. */
+  halt?: RolloutHalt
 }
 
-/** Undoes pushes: those that failed by themselves, and open rollouts in an operator's name. */
+/** Undoes pushes: those that failed by themselves, and open rollouts, in an operator's name or as they halted. */
 export class PushUndoing {
   readonly #parts: FleetParts
   readonly #assignments: Assignments
@@ -107,6 +110,20 @@ export class PushUndoing {
     })
   }
 
+  /** Undo an open rollout that a gate halts: its push has failed. Call it in the workload's turn. */
+  async undoHaltedRollout(act: Act, workload: Workload, halt: RolloutHalt): Promise<void> {
+    const { rollout } = workload
+    if (rollout === null) return
+    await this.#undo(act, workload, rollout.followed, {
+      path: 'auto-rollback',
+      pushedBy: 'auto-rollback',
+      action: 'config.auto_rollback',
+      error: { ...ROLLOUT_HALTED, parameters: {}, text: describeHalt(halt) },
+      rolloutStatus: 'failed',
+      halt,
+    })
+  }
+
   /** Store the failure, the quarantine and the rollback in one transaction; then assign in memory, offer and notify. */
   async #undo(act: Act, workload: Workload, followed: FollowedPush, undoing: Undoing): Promise<void> {
     stopOffers(workload)
@@ -163,10 +180,11 @@ export class PushUndoing {
     tx: ActTransaction,
     workload: Workload,
     { stored }: Rollout,
-    { rolloutStatus }: Undoing,
+    { rolloutStatus, halt }: Undoing,
   ): Promise<void> {
     const now = this.#parts.deps.clock.now()
-    await updateRollout(tx, { ...stored, status: rolloutStatus, updatedAt: now, endedAt: now })
+    const ended = { ...stored, ...(halt === undefined ? {} : { halt }), status: rolloutStatus }
+    await updateRollout(tx, { ...ended, updatedAt: now, endedAt: now })
     await closePushes(tx, [stored.pushId], now)
     await assignRollout(tx, workload.id, null)
   }

@@ -83,7 +83,7 @@ export class RolloutEngine {
         if (verdict.kind === 'converged') await this.#steps.noteConverged(act, workload, rollout)
         else if (verdict.kind === 'advance') await this.#steps.advance(act, workload, rollout)
         else if (verdict.kind === 'complete') await this.#steps.complete(act, workload, rollout)
-        else await this.#steps.halt(act, workload, rollout, verdict)
+        else await this.#halt(act, workload, rollout, verdict)
         return { ok: true }
       })
       .catch((error) => {
@@ -93,6 +93,30 @@ export class RolloutEngine {
         )
       })
       .finally(() => this.#busy.delete(workload))
+  }
+
+  /**
+   * Halt a rollout. One of a campaign, or of a version that applies by itself, waits for nobody's decision about this
+   * workload: it has failed, and its members go back, where there is something to go back to.
+   */
+  async #halt(
+    act: Act,
+    workload: Workload,
+    rollout: Rollout,
+    verdict: Extract<StageVerdict, { kind: 'halt' }>,
+  ): Promise<void> {
+    const { campaignId, autoApplyId } = rollout.followed.push
+    const isOfMany = campaignId !== null || autoApplyId !== null
+    if (isOfMany && (await this.#hasWayBack(workload, rollout)))
+      await this.#undoing.undoHaltedRollout(act, workload, this.#steps.haltOf(rollout, verdict))
+    else await this.#steps.halt(act, workload, rollout, verdict)
+  }
+
+  /** Whether there is a config that the members of a rollout can go back to. */
+  async #hasWayBack(workload: Workload, { followed }: Rollout): Promise<boolean> {
+    const db = await this.#parts.deps.db.upToDate()
+    const live = this.#parts.state.liveInstances(workload)
+    return (await findRolloutRollback(db, this.#parts.deps, workload, live, followed.push.hash)) !== null
   }
 
   /** Do what an operator decided about an open rollout. */
@@ -187,11 +211,7 @@ export class RolloutEngine {
   rollBack(workloadId: string, id: string, actor: AuditActor): Promise<RolloutOutcome | AuditFailure> {
     return this.#decide('rollback.rollout', actor, workloadId, id, async (act, workload, rollout) => {
       if (rollout.stored.status === 'aborted') return { ok: false, code: 'rollout-ended' }
-      const db = await this.#parts.deps.db.upToDate()
-      const live = this.#parts.state.liveInstances(workload)
-      const { hash } = rollout.followed.push
-      if ((await findRolloutRollback(db, this.#parts.deps, workload, live, hash)) === null)
-        return { ok: false, code: 'rollout-no-way-back' }
+      if (!(await this.#hasWayBack(workload, rollout))) return { ok: false, code: 'rollout-no-way-back' }
       await this.#undoing.undoRollout(act, workload, actor)
       const now = this.#parts.deps.clock.now()
       return {

@@ -6,6 +6,7 @@ import { readReservations } from '../../store/reservations.ts'
 import {
   type GateMeasures,
   insertRolloutMembers,
+  type RolloutHalt,
   type StoredRollout,
   updateRollout,
 } from '../../store/rollouts.ts'
@@ -98,24 +99,25 @@ export class RolloutSteps {
     this.noteStored(workload, rollout, next)
   }
 
+  /** Why a rollout halts now. */
+  haltOf({ stored }: Rollout, verdict: StageVerdict & { kind: 'halt' }): RolloutHalt {
+    const { gate, value, limit, instanceUids } = verdict
+    const at = this.#parts.deps.clock.now().toISOString()
+    return { gate, value, limit, instanceUids, stage: stored.stageIndex, at }
+  }
+
   async halt(
     act: Act,
     workload: Workload,
     rollout: Rollout,
     verdict: StageVerdict & { kind: 'halt' },
   ): Promise<void> {
-    const { gate, value, limit, instanceUids } = verdict
     const dwelledMs = this.#dwells.convergedForMs(rollout)
-    const now = this.#parts.deps.clock.now()
-    const halted = withStage(rollout.stored, now, {
+    const halted = withStage(rollout.stored, this.#parts.deps.clock.now(), {
       ...(dwelledMs === null ? {} : { dwelledMs }),
       ...this.measured(workload),
     })
-    const next: StoredRollout = {
-      ...halted,
-      status: 'halted',
-      halt: { gate, value, limit, instanceUids, stage: rollout.stored.stageIndex, at: now.toISOString() },
-    }
+    const next: StoredRollout = { ...halted, status: 'halted', halt: this.haltOf(rollout, verdict) }
     if (await this.write(act, workload, next)) this.noteStored(workload, rollout, next)
   }
 

@@ -1,4 +1,5 @@
 import { waitsForApproval } from '../../../lib/model/campaign-steps.ts'
+import { isLapse } from '../../../lib/model/stops.ts'
 import type {
   CampaignHalt,
   CampaignRecord,
@@ -29,9 +30,7 @@ export function describeHalt({
 
 /** What to do about a campaign that halted. One whose approval does not hold any more would only halt again. */
 export const describeHaltNext = ({ gate }: Pick<CampaignHalt, 'gate'>): string =>
-  gate === 'policy_changed' || gate === 'approver_gone'
-    ? say(campaignTexts).haltLapseNext
-    : say(campaignTexts).haltNext
+  isLapse(gate) ? say(campaignTexts).haltLapseNext : say(campaignTexts).haltNext
 
 /** Whether a campaign is to have been carried out nowhere: then it counts who was taken back from it. */
 const goesBack = (status: CampaignStatus): boolean => status === 'rolling_back' || status === 'rolled_back'
@@ -68,8 +67,7 @@ export function describeCampaign(of: CampaignRecord, nowMs: number): string[] {
   const missing = countMissing(of.counts)
   if (of.status === 'done' && missing.length > 0) {
     const done = words.doneBut(of.counts['applied'] ?? 0, of.plan?.target_count ?? 0)
-    const why = of.halt === undefined ? [] : describeHalt(of.halt)
-    return [done, ...missing.map(([state, count]) => words.missing[state](count)), ...why, ...more]
+    return [done, ...missing.map(([state, count]) => words.missing[state](count)), ...more]
   }
   if (of.status === 'approved' && waitsForApproval(of)) return [words.sentence.lapsed]
   if (of.status !== 'running')

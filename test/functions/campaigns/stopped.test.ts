@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { CampaignScene, FIRST, SECOND } from '../../support/campaign-scene.ts'
+import { CampaignScene, FIRST, SECOND, SICK } from '../../support/campaign-scene.ts'
 import { type FakeAgent, fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -27,16 +27,17 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
     for (const pod of pods) if (pod.offered().at(-1) === SECOND) pod.apply()
   }
 
-  async function begin(): Promise<string> {
+  async function begin({ isManaged = true } = {}): Promise<string> {
     scene = await CampaignScene.open(database, 1)
     const { fleet } = scene.ctx
     pods = Array.from({ length: 30 }, (_, n) => fakeAgent(fleet, { host: 'big', pod: `pod-${n}` }))
     await scene.ctx.advance(300)
-    await pushConfig(fleet, pods[0]!.workloadId, configYaml(1))
-    for (const pod of pods) pod.apply()
+    if (isManaged) await pushConfig(fleet, pods[0]!.workloadId, configYaml(1))
+    if (isManaged) for (const pod of pods) pod.apply()
     await scene.ctx.advance(300)
     const selector = { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['big'] }] }
-    const id = await scene.start({ scope: { selector } })
+    const change = { kind: 'text', yaml: configYaml(2), ...(isManaged ? {} : { takeover: true }) }
+    const id = await scene.start({ change, scope: { selector } })
     await scene.work(300, 2)
     applyAll()
     await scene.work(2_000)
@@ -74,6 +75,29 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
     await scene.work(20_000, 3)
     expect(has(SECOND)).toBe(3)
     expect(await scene.record(id)).toMatchObject({ status: 'aborted', counts: { overtaken: 1 } })
+  })
+
+  it('gets its former config back by itself once an instance that has the change is not well', async () => {
+    const id = await begin()
+    const [first] = pods.filter((pod) => pod.offered().at(-1) === SECOND)
+    first!.say({ health: SICK })
+    await scene.work(2_000, 3)
+    expect(has(SECOND)).toBe(0)
+    for (const pod of pods) pod.apply(FIRST)
+    await scene.work(1_000, 3)
+    expect(await scene.record(id)).toMatchObject({ status: 'halted', counts: { failed: 1 } })
+    expect(await scene.targetOf(id, first!)).toMatchObject({ state: 'failed', cause: 'rollout_halted' })
+    expect(scene.ctx.fleet.workload(first!.workloadId)).toMatchObject({ rollout: null, activeHash: FIRST })
+  })
+
+  it('that has no former config is left as it is when the campaign is rolled back, and waits for nothing', async () => {
+    const id = await begin({ isManaged: false })
+    expect((await scene.call('POST', `/${id}/roll-back`, { comment: 'it is broken' })).status).toBe(200)
+    await scene.work(20_000, 3)
+    expect(has(SECOND)).toBe(3)
+    expect(await scene.record(id)).toMatchObject({ status: 'rolled_back', counts: { no_way_back: 1 } })
+    const { rollout } = scene.ctx.fleet.workload(pods[0]!.workloadId)!
+    expect(rollout?.stored.status).toBe('aborted')
   })
 
   it('goes no further while a freeze is in force, and goes on after it', async () => {
@@ -118,15 +142,15 @@ describe('a campaign that is done, with hosts away', () => {
     await scene.work()
     for (const agent of scene.offered(SECOND)) agent.apply()
     await scene.work(300, 4)
-    const counts = { applied: hosts - away, offline: away }
+    const counts = { applied: hosts - away, ...(away > 0 && { offline: away }) }
     expect(await scene.record(id)).toMatchObject({ status: 'done', counts })
     return { id, left }
   }
   const approverLeaves = () =>
     database.pool.execute('delete from user_groups where user_id = $1', [scene.approver.userId])
 
-  it('brings the change to nobody else once more of those that come back fail than its limit allows', async () => {
-    const { id, left } = await done(24, 20, { limits: { failed: 3 } })
+  /** Hosts come back one by one, and the config is not for them. */
+  async function comeBackAndFail(left: readonly FakeAgent[]): Promise<void> {
     for (const agent of left) {
       const back = scene.comeBack(agent, FIRST)
       await scene.work(6_000)
@@ -134,11 +158,79 @@ describe('a campaign that is done, with hosts away', () => {
       await scene.work(1_000)
       if (back.offered().at(-1) === FIRST) back.apply()
     }
+  }
+
+  it('halts once more of those that come back fail than its limit allows, and goes on with a higher one', async () => {
+    const { id, left } = await done(24, 20, { limits: { failed: 3 } })
+    await comeBackAndFail(left.slice(0, 8))
+    expect(await scene.record(id)).toMatchObject({
+      status: 'halted',
+      halt: { gate: 'failed', value: 4, limit: 3 },
+      counts: { applied: 4, failed: 4, offline: 16 },
+    })
+    const higher = { comment: 'the rest is of another kind', limits: { failed: 10 } }
+    expect((await scene.call('POST', `/${id}/continue`, higher)).status).toBe(200)
+    for (let n = 0; n < 4; n++) {
+      await scene.work(1_000)
+      for (const agent of scene.offered(SECOND)) agent.apply()
+    }
     expect(await scene.record(id)).toMatchObject({
       status: 'done',
-      halt: { gate: 'failed', value: 4, limit: 3 },
-      counts: { applied: 4, failed: 4, cancelled: 16 },
+      counts: { applied: 8, failed: 4, offline: 12 },
     })
+  })
+
+  it('counts who said APPLIED and failed of it since among them', async () => {
+    const { id, left } = await done(3, 2, { limits: { failed: 0 } })
+    const back = scene.comeBack(left[0]!, FIRST)
+    await scene.work(6_000)
+    back.apply()
+    await scene.work(6_000)
+    back.fail('unknown processor', SECOND)
+    await scene.work(6_000)
+    scene.comeBack(left[1]!, FIRST)
+    await scene.work(6_000, 2)
+    expect(await scene.record(id)).toMatchObject({
+      status: 'halted',
+      counts: { applied: 1, failed: 1, offline: 1 },
+    })
+  })
+
+  it('is paused by an operator, and goes on with those that are back since', async () => {
+    const { id, left } = await done(4, 1)
+    expect((await scene.call('POST', `/${id}/pause`)).status).toBe(200)
+    scene.comeBack(left[0]!, FIRST)
+    await scene.work(6_000, 3)
+    const paused = await scene.record(id)
+    expect(paused).toMatchObject({ status: 'paused', counts: { applied: 3, offline: 1 } })
+    expect(paused.ended_at).toBeUndefined()
+    expect((await scene.call('POST', `/${id}/continue`)).status).toBe(200)
+    for (let n = 0; n < 3; n++) {
+      await scene.work(6_000)
+      for (const agent of scene.offered(SECOND)) agent.apply()
+    }
+    expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { applied: 4 } })
+  })
+
+  it('is aborted by an operator, and waits for nobody any more', async () => {
+    const { id, left } = await done(4, 1)
+    expect((await scene.call('POST', `/${id}/abort`, { comment: 'it is retired' })).status).toBe(200)
+    scene.comeBack(left[0]!, FIRST)
+    await scene.work(6_000, 3)
+    expect(await scene.record(id)).toMatchObject({
+      status: 'aborted',
+      counts: { applied: 3, cancelled: 1 },
+    })
+    expect(scene.offered(SECOND)).toHaveLength(3)
+  })
+
+  it('can be neither paused nor aborted once it waits for nobody', async () => {
+    const { id } = await done(3, 0)
+    for (const step of ['pause', 'abort']) {
+      const { status, json } = await scene.call('POST', `/${id}/${step}`)
+      expect({ status, json }).toMatchObject({ status: 409, json: { code: 'campaign_not_ready' } })
+    }
+    expect((await scene.record(id)).status).toBe('done')
   })
 
   it('stays done and waits for them when its approver leaves', async () => {
@@ -146,6 +238,27 @@ describe('a campaign that is done, with hosts away', () => {
     await approverLeaves()
     await scene.work(6_000, 3)
     expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { applied: 3, offline: 1 } })
+  })
+
+  it('halts when one is back that its approver may not approve any more, with an alert that says what to do', async () => {
+    const { id, left } = await done(4, 1)
+    await approverLeaves()
+    scene.comeBack(left[0]!, FIRST)
+    await scene.work(6_000, 2)
+    expect(await scene.record(id)).toMatchObject({
+      status: 'halted',
+      halt: { gate: 'approver_gone' },
+      counts: { applied: 3, offline: 1 },
+    })
+    expect(scene.offered(SECOND)).toHaveLength(3)
+    await scene.ctx.alerts.run(new AbortController().signal)
+    const { json } = await invoke(scene.ctx, 'GET /api/alerts', { as: scene.editor.token })
+    expect(json).toContainEqual(
+      expect.objectContaining({
+        rule: 'campaign_halted',
+        next: expect.stringMatching(/only once that is as it was.*abort/),
+      }),
+    )
   })
 
   it('stays done when the time in which it waits has run out and the approver has left', async () => {

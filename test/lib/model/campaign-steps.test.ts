@@ -33,12 +33,23 @@ it('needs a comment to approve, to reject, and to raise a limit', () => {
 
 describe('an approved plan', () => {
   it('can be started', () => {
-    expect(listSteps({ status: 'approved', tally: tally(1) })).toEqual(['reject', 'withdraw', 'start'])
+    const approved = { status: 'approved', tally: tally(1), counts: {} } as const
+    expect(listSteps(approved)).toEqual(['reject', 'withdraw', 'start'])
     expect(waitsForApproval({ status: 'approved', tally: tally(1) })).toBe(false)
   })
 
   it('waits for an approval again where one counts no more', () => {
-    expect(listSteps({ status: 'approved', tally: tally(0) })).toEqual(['approve', 'reject', 'withdraw'])
+    const approved = { status: 'approved', tally: tally(0), counts: {} } as const
+    expect(listSteps(approved)).toEqual(['approve', 'reject', 'withdraw'])
     expect(waitsForApproval({ status: 'approved', tally: tally(0) })).toBe(true)
+  })
+})
+
+describe('a campaign that is done', () => {
+  it('can be paused and aborted as long as it has to do with workloads that were away', () => {
+    const steps = (counts: Record<string, number>) => listSteps({ status: 'done', counts })
+    expect(steps({ applied: 3 })).toEqual(['roll-back'])
+    expect(steps({ applied: 3, offline: 1 })).toEqual(['pause', 'abort', 'roll-back'])
+    expect(steps({ applied: 3, started: 1 })).toEqual(['pause', 'abort', 'roll-back'])
   })
 })
