@@ -44,7 +44,7 @@ export function decideReach(facts: ReachFacts, wanted: WantedVersion): ReachVerd
   if (number === wanted.number) return { kind: 'current' }
   if (number > wanted.number) return leave('newer_version')
   if (facts.isRolledBackHere) return leave('campaign_rolled_back')
-  const barred = findBar(here, wanted)
+  const barred = findBar(here, facts.firstSeenAt, wanted)
   if (barred !== null) return leave(barred)
   if (activeHash === null) {
     if (cameAt !== null) return leave('other_config')
@@ -55,17 +55,26 @@ export function decideReach(facts: ReachFacts, wanted: WantedVersion): ReachVerd
 }
 
 /** What was done with the workload before that keeps the version from it; null when nothing does. */
-function findBar(brought: readonly BroughtVersion[], wanted: WantedVersion): AutoApplyReason | null {
-  if (brought.some(({ autoApplyId }) => autoApplyId !== null && autoApplyId === wanted.autoApplyId))
+function findBar(
+  brought: readonly BroughtVersion[],
+  firstSeenAt: Date,
+  wanted: WantedVersion,
+): AutoApplyReason | null {
+  // One that was removed and came back has nothing any more of what it was given before.
+  const since = brought.filter(({ at }) => at >= firstSeenAt)
+  if (since.some(({ autoApplyId }) => autoApplyId !== null && autoApplyId === wanted.autoApplyId))
     return 'pushed_before'
-  const [last] = brought
-  const bar = last === undefined ? null : barOf(last)
-  if (bar !== null) return bar
+  for (const one of brought) {
+    const bar = barOf(one)
+    if (bar === 'none') break
+    if (bar !== null) return bar
+  }
   // This version, or a newer one, was pushed to it and is not what it runs: somebody took it back.
-  return brought.some(({ isPushed, number }) => isPushed && number >= wanted.number) ? 'moved_on' : null
+  return since.some(({ isPushed, number }) => isPushed && number >= wanted.number) ? 'moved_on' : null
 }
 
-function barOf({ state, verdict }: BroughtVersion): AutoApplyReason | null {
+/** The bar that this left; `none` where it found the workload well, null where it says nothing of it. */
+function barOf({ state, verdict }: BroughtVersion): AutoApplyReason | 'none' | null {
   switch (state) {
     case 'failed':
     case 'no_answer':
@@ -85,10 +94,18 @@ function barOf({ state, verdict }: BroughtVersion): AutoApplyReason | null {
     case 'started':
       return 'campaign_waits'
     case 'left_out':
-      return verdict === 'refused' ? 'campaign_refused' : verdict === 'excluded' ? 'campaign_excluded' : null
+      return LEFT_OUT[verdict] ?? null
     case 'applied':
+      return 'none'
     case 'overtaken':
     case 'expired':
       return null
   }
+}
+
+/** What a campaign says of a workload that it left out; nothing where it never came to it. */
+const LEFT_OUT: Partial<Record<BroughtVersion['verdict'], AutoApplyReason | 'none'>> = {
+  refused: 'campaign_refused',
+  excluded: 'campaign_excluded',
+  same: 'none',
 }

@@ -319,6 +319,18 @@ export class Fleet implements FleetPort {
     return awaitedUntilMs !== null && this.#deps.clock.monotonicMs() < awaitedUntilMs
   }
 
+  /**
+   * Resolves once it is known of these workloads whether they are away: right after the start of this process that takes
+   * as long as the grace at most.
+   */
+  async waitForAgents(workloads: readonly Workload[]): Promise<void> {
+    const { clock, timers, graceMs } = this.#deps
+    const untilMs = clock.monotonicMs() + graceMs
+    const isOpen = (workload: Workload) => workload.status !== 'disconnected' && this.isAwaited(workload)
+    while (!this.#isStopped && clock.monotonicMs() < untilMs && workloads.some(isOpen))
+      await new Promise<void>((resolve) => timers.after(TICK_MS, resolve))
+  }
+
   /** Live instances, by pod, connection time and uid. */
   liveInstances(workload: Workload): Instance[] {
     return [...workload.live.instances()].sort(compareInstances)

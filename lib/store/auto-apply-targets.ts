@@ -44,10 +44,26 @@ const ROW = columns<keyof StoredAutoApplyTarget>({
   endedAt: 'ended_at',
 })
 const COLUMNS = ROW.select()
+/** What is written anew of a target that was removed and came back: all but its key. */
+const ANEW = ROW.replaced(
+  ...([
+    'workloadName',
+    'workloadPlace',
+    'isNewcomer',
+    'isProduction',
+    'baseHash',
+    'resultHash',
+    'state',
+  ] as const),
+  ...(['pushId', 'rollbackPushId', 'rolledBackBy', 'cause', 'title', 'startedAt', 'endedAt'] as const),
+)
 /** The columns of a target, as a statement selects them. */
 export const AUTO_APPLY_TARGET_COLUMNS = COLUMNS
 
-/** Add targets in the transaction of their pushes; false when this auto-apply pushed to one of the workloads before. */
+/**
+ * Add targets in the transaction of their pushes; false when this auto-apply pushed to one of the workloads before. What
+ * it brought to one that was removed since, and came back, is replaced.
+ */
 export async function insertAutoApplyTargets(
   tx: Db,
   targets: readonly StoredAutoApplyTarget[],
@@ -72,7 +88,9 @@ export async function insertAutoApplyTargets(
      from json_to_recordset($1::json) as r (auto_apply_id text, workload_id text, workload_name text, workload_place text,
        is_newcomer boolean, is_production boolean, base_hash text, result_hash text, push_id uuid,
        started_at timestamptz)
-     on conflict (auto_apply_id, workload_id) do nothing`,
+     on conflict (auto_apply_id, workload_id) do update set ${ANEW}
+     where auto_apply_targets.state <> 'started'
+       and auto_apply_targets.started_at < (select w.created_at from workloads w where w.id = excluded.workload_id)`,
     [JSON.stringify(records)],
   )
   return touched === targets.length

@@ -85,13 +85,18 @@ export class CampaignScene {
     }
   }
 
-  /** Plan, request and approve a campaign that brings the second config to the hosts. */
-  async approved(more: object = {}): Promise<string> {
+  /** A campaign that brings the second config to the hosts, as a draft. */
+  async drafted(more: object = {}): Promise<string> {
     const change = { kind: 'text', yaml: configYaml(2) }
     const draft = { name: 'Two', change, scope: { selector: VMS }, waves: [{}], ...more }
     const { status, json } = await this.call('POST', '', draft)
     expect(status, JSON.stringify(json)).toBe(201)
-    const { id } = json as CampaignRecord
+    return (json as CampaignRecord).id
+  }
+
+  /** Plan, request and approve a campaign that brings the second config to the hosts. */
+  async approved(more: object = {}): Promise<string> {
+    const id = await this.drafted(more)
     expect((await this.call('POST', `/${id}/plan`)).status).toBe(202)
     while (this.ctx.campaigns.planner.progress(id) !== null)
       await new Promise((resolve) => setTimeout(resolve, 5))

@@ -79,6 +79,7 @@ export class CampaignPlanner {
     const members = meant.filter(({ meant }) => meant !== 'outside')
     const outsideCount = meant.length - members.length
     progress.total = members.length
+    await this.#parts.fleet.waitForAgents(members.map(({ workload }) => workload))
     const planned = members.map(
       ({ workload }): Planned => ({
         workload,

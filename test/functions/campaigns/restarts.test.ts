@@ -107,3 +107,18 @@ it('watches a wave as long as the plan says, also when the wall clock is set for
   clock.now = real
   expect(await scene.record(id)).toMatchObject({ status: 'running', wave: 0 })
 })
+
+it('is planned once it is known who is away, where the service has just started', async () => {
+  scene = await CampaignScene.open(database, 4)
+  await scene.restart(5_000)
+  const id = await scene.drafted()
+  expect((await scene.call('POST', `/${id}/plan`)).status).toBe(202)
+  const isPlanned = () => scene.ctx.campaigns.planner.progress(id) === null
+  await scene.work(3_000, 3)
+  for (const agent of scene.agents.slice(1)) scene.comeBack(agent, FIRST)
+  await scene.work(3_000, 3)
+  expect(isPlanned()).toBe(false)
+  await scene.work(200_000)
+  await expect.poll(isPlanned).toBe(true)
+  expect((await scene.record(id)).plan?.verdicts).toEqual({ changes: 3, offline: 1 })
+})

@@ -50,9 +50,9 @@ describe('a version that applies by itself', () => {
     expect(reach(runs(7))).toEqual({ kind: 'current' })
     expect(reach(runs(8))).toEqual(leftOut('newer_version'))
     const before = brought({ autoApplyId: 'aa7', number: 7, resultHash: 'h7', state: 'expired' })
-    expect(reach({ activeHash: 'h6', brought: [before, brought({ at: at(12) })] })).toEqual(
-      leftOut('pushed_before'),
-    )
+    expect(
+      reach({ activeHash: 'h6', firstSeenAt: at(5), brought: [before, brought({ at: at(12) })] }),
+    ).toEqual(leftOut('pushed_before'))
   })
 
   it('leaves alone what runs a config from elsewhere, or came from another fleet config', () => {
@@ -79,8 +79,42 @@ describe('a version that applies by itself', () => {
     expect(reach({ activeHash: 'h6', brought: [newest, running] })).toEqual(leftOut(reason))
   })
 
+  it.each([
+    [{ state: 'left_out', verdict: 'held' }],
+    [{ state: 'left_out', verdict: 'quarantined' }],
+    [{ state: 'left_out', verdict: 'offline' }],
+    [{ state: 'overtaken' }],
+    [{ state: 'expired' }],
+  ] as const)('does not forget a failure for a later campaign that brought nothing: %j', (last) => {
+    const failed = brought({ state: 'failed', at: at(13), resultHash: 'h5', number: 5 })
+    const newest = brought({ ...last, isPushed: false, resultHash: null })
+    const running = brought({ at: at(12) })
+    expect(reach({ activeHash: 'h6', brought: [newest, failed, running] })).toEqual(
+      leftOut('campaign_failed'),
+    )
+  })
+
+  it.each([[{ state: 'applied' }], [{ state: 'left_out', verdict: 'same' }]] as const)(
+    'goes on where a later campaign found the workload well: %j',
+    (last) => {
+      const failed = brought({ state: 'failed', at: at(13), resultHash: 'h5', number: 5 })
+      const facts = {
+        activeHash: 'h6',
+        brought: [brought({ ...last, at: at(16) }), failed, brought({ at: at(12) })],
+      }
+      expect(reach(facts)).toEqual({ kind: 'reached', isNewcomer: false })
+    },
+  )
+
+  it('reaches one that was removed and came back, but where something failed of it', () => {
+    const before = brought({ autoApplyId: 'aa7', number: 7, resultHash: 'h7', at: at(15) })
+    expect(reach({ brought: [before] })).toEqual({ kind: 'reached', isNewcomer: true })
+    expect(reach({ brought: [{ ...before, state: 'failed' }] })).toEqual(leftOut('campaign_failed'))
+    expect(reach({ brought: [{ ...before, at: at(21) }] })).toEqual(leftOut('pushed_before'))
+  })
+
   it('does not bring back what somebody took back by hand', () => {
     const took = [brought({ number: 7, resultHash: 'h7' }), brought({ at: at(12) })]
-    expect(reach({ activeHash: 'h6', brought: took })).toEqual(leftOut('moved_on'))
+    expect(reach({ activeHash: 'h6', firstSeenAt: at(5), brought: took })).toEqual(leftOut('moved_on'))
   })
 })
