@@ -1,4 +1,5 @@
 import { findLapse } from '../campaigns/run/lapse.ts'
+import { stopStaged } from '../campaigns/run/stop-staged.ts'
 import {
   type AutoApplyInForce,
   expireAutoApplyRequests,
@@ -116,6 +117,7 @@ export class AutoApplyEngine {
   async #step(autoApply: AutoApplyInForce): Promise<void> {
     const run = await this.#open(autoApply)
     if (await noteEnds(this.#parts, autoApply, run)) this.#changed(autoApply)
+    if (autoApply.status === 'ended') await stopStaged(this.#parts, run, null)
     if (autoApply.status !== 'active') return
     const hold = (await this.#findLapse(autoApply, run)) ?? (await this.#findFailures(autoApply, run))
     if (hold !== null) return this.#halt(autoApply, hold)

@@ -1,5 +1,6 @@
 import { endOfFlight } from '../campaigns/run/note-ends.ts'
 import { endOfPush } from '../campaigns/run/outcome.ts'
+import { isHeldBack } from '../campaigns/run/stop-staged.ts'
 import type { AutoApplyInForce } from '../store/auto-apply.ts'
 import {
   type AutoApplyTargetEnd,
@@ -20,9 +21,11 @@ export async function noteEnds(
 ): Promise<boolean> {
   const { db, clock } = parts
   const ends: AutoApplyTargetEnd[] = []
-  for (const [workloadId, { pushId, startedMs }] of run.inFlight) {
-    const ended = await endOfPush(parts, workloadId, pushId)
-    const end = endOfFlight({ startedMs, isBack: false }, ended, clock.monotonicMs())
+  for (const [workloadId, flight] of run.inFlight) {
+    const nowMs = clock.monotonicMs()
+    if (isHeldBack(parts, workloadId, flight)) flight.startedMs = nowMs
+    const ended = await endOfPush(parts, workloadId, flight.pushId)
+    const end = endOfFlight({ startedMs: flight.startedMs, isBack: false }, ended, nowMs)
     if (end !== null) ends.push({ ...end, workloadId, state: end.state as AutoApplyTargetState })
   }
   const failed = hasFailedSince ? await listAutoApplyFailedSince(db, id) : []

@@ -6,7 +6,7 @@ import { findCatchUpHalt, findHalt, findLapseHalt, findUntriedHalt, isInSuspense
 import { goBack } from './go-back.ts'
 import type { CampaignRun, RunCounts } from './run.ts'
 import { startNext } from './start-step.ts'
-import { stopStaged } from './stop-staged.ts'
+import { closerOf, stopStaged } from './stop-staged.ts'
 import { countLeft, moveAfterWave } from './wave-end.ts'
 import { isInWindow } from './windows.ts'
 import { writeMove } from './write.ts'
@@ -26,7 +26,7 @@ export function advance(
     case 'done':
       return stayDone(parts, campaign, run, counts.all)
     case 'aborted':
-      return stopStaged(parts, campaign, run)
+      return stopStaged(parts, run, closerOf(campaign))
     default:
       // Paused, halted: pushes that were started come to their end, and no other is started.
       return false

@@ -13,7 +13,7 @@ import type { StateCounts } from './limits.ts'
 import { type BackOutcome, type BackTarget, rollBackTarget } from './roll-back-target.ts'
 import type { CampaignRun } from './run.ts'
 import { sideBySide } from './side-by-side.ts'
-import { listStaged, stopStaged } from './stop-staged.ts'
+import { closerOf, listStaged, stopStaged } from './stop-staged.ts'
 import { writeAllEnd, writeEnds, writeMove } from './write.ts'
 
 /**
@@ -107,7 +107,7 @@ async function takeBack(
     if (outcome.kind === 'started') startedCount++
     if (outcome.kind === 'no_way_back' || outcome.kind === 'moved_on') leftAsTheyAre.add(target.workloadId)
   })
-  await stopStaged(parts, campaign, run, (workloadId) => leftAsTheyAre.has(workloadId))
+  await stopStaged(parts, run, closerOf(campaign), (workloadId) => leftAsTheyAre.has(workloadId))
   await writeEnds(parts, campaign, [
     { from: MAY_BE_TAKEN_BACK, ends },
     { from: MAY_RUN_RESULT, ends: byItself, isByItself: true },

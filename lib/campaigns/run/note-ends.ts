@@ -3,6 +3,7 @@ import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { endOfPush, type PushEnd } from './outcome.ts'
 import type { CampaignRun, InFlight } from './run.ts'
+import { isHeldBack } from './stop-staged.ts'
 import { writeEnds } from './write.ts'
 
 /** Why a target could not be taken back where its push got no answer. */
@@ -53,12 +54,6 @@ export async function noteEnds(
   for (const { workloadId, state } of forward) if (state === 'applied') watch(parts, run, workloadId)
   for (const { workloadId } of [...forward, ...back, ...byItself]) run.inFlight.delete(workloadId)
   return true
-}
-
-/** Whether a target waits in the middle of its stages, for a campaign or a freeze that stopped it. */
-const isHeldBack = ({ fleet }: CampaignParts, workloadId: string, { pushId }: InFlight): boolean => {
-  const rollout = fleet.workload(workloadId)?.rollout ?? null
-  return rollout?.followed.push.pushId === pushId && rollout.heldUntilMs !== undefined
 }
 
 /** Watch the health and the drift of a target that applied the change, where they were well at its start. */

@@ -1,14 +1,17 @@
+import type { AuditActor } from '../../audit/event.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
-import type { CampaignRun } from './run.ts'
+
+/** Pushes that have not ended, by workload; what gives a former config back says so. */
+type Flights = ReadonlyMap<string, { pushId: string; isBack?: boolean }>
 
 /** The started targets of which only some instances have the change yet, with their rollouts. */
 export function listStaged(
   { fleet }: Pick<CampaignParts, 'fleet'>,
-  { inFlight }: Pick<CampaignRun, 'inFlight'>,
+  { inFlight }: { inFlight: Flights },
 ): { workloadId: string; rolloutId: string }[] {
   const staged: { workloadId: string; rolloutId: string }[] = []
-  for (const [workloadId, { pushId, isBack }] of inFlight) {
+  for (const [workloadId, { pushId, isBack = false }] of inFlight) {
     const rollout = fleet.workload(workloadId)?.rollout ?? null
     if (!isBack && rollout !== null && rollout.followed.push.pushId === pushId)
       staged.push({ workloadId, rolloutId: rollout.stored.id })
@@ -16,27 +19,38 @@ export function listStaged(
   return staged
 }
 
+/** Whether a target waits in the middle of its stages, for what stopped those who brought it there, or for a freeze. */
+export function isHeldBack(
+  { fleet }: Pick<CampaignParts, 'fleet'>,
+  workloadId: string,
+  { pushId }: { pushId: string },
+): boolean {
+  const rollout = fleet.workload(workloadId)?.rollout ?? null
+  return rollout?.followed.push.pushId === pushId && rollout.heldUntilMs !== undefined
+}
+
 /**
- * Close the rollouts of a campaign that was aborted, or of those of its targets that cannot be taken back: who has the
- * change keeps it, and nobody else gets it.
+ * Close the rollouts inside started targets, or inside some of them, where nobody carries them on and they are not taken
+ * back: who has the change keeps it, and nobody else gets it. `by` is null for what the service does by itself. Answers
+ * whether any was closed.
  */
 export async function stopStaged(
-  parts: CampaignParts,
-  campaign: StoredCampaign,
-  run: CampaignRun,
+  parts: Pick<CampaignParts, 'fleet'>,
+  run: { inFlight: Flights },
+  by: AuditActor | null,
   isMeant: (workloadId: string) => boolean = () => true,
 ): Promise<boolean> {
   let hasStopped = false
   for (const { workloadId, rolloutId } of listStaged(parts, run)) {
     if (!isMeant(workloadId)) continue
-    const { ok } = await parts.fleet.rollouts.abort(workloadId, rolloutId, closerOf(campaign))
+    const { ok } = await parts.fleet.rollouts.abort(workloadId, rolloutId, by)
     hasStopped = ok || hasStopped
   }
   return hasStopped
 }
 
 /** The user who ended a campaign: in whose name its rollouts are closed, and former configs pushed. */
-export const closerOf = ({ closedBy, closedById, createdBy }: StoredCampaign) => ({
+export const closerOf = ({ closedBy, closedById, createdBy }: StoredCampaign): AuditActor => ({
   userId: closedById ?? '',
   email: closedBy ?? createdBy,
   askAgain: null,

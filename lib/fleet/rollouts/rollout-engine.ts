@@ -122,7 +122,7 @@ export class RolloutEngine {
   /** Do what an operator decided about an open rollout. */
   #decide(
     name: string,
-    actor: AuditActor,
+    actor: AuditActor | null,
     workloadId: string,
     id: string,
     work: (act: Act, workload: Workload, rollout: Rollout) => Promise<RolloutOutcome>,
@@ -184,8 +184,8 @@ export class RolloutEngine {
     return this.#steps.addMembers(act, workload, rollout, added, next, audit)
   }
 
-  /** Close a rollout as it is: its members keep its config until the next push. */
-  abort(workloadId: string, id: string, actor: AuditActor): Promise<RolloutOutcome | AuditFailure> {
+  /** Close a rollout as it is: its members keep its config until the next push. The service does so by itself for null. */
+  abort(workloadId: string, id: string, actor: AuditActor | null): Promise<RolloutOutcome | AuditFailure> {
     return this.#decide('rollout.abort', actor, workloadId, id, async (act, workload, rollout) => {
       const { stored, followed } = rollout
       if (stored.status === 'aborted') return { ok: false, code: 'rollout-ended' }

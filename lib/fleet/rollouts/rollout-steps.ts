@@ -1,4 +1,5 @@
 import type { Act, ActTransaction } from '../../audit/database.ts'
+import { shareAutoApply } from '../../store/auto-apply.ts'
 import { shareCampaign } from '../../store/campaigns.ts'
 import { insertTargets } from '../../store/push-targets.ts'
 import { closePushes } from '../../store/push-writes.ts'
@@ -146,14 +147,18 @@ export class RolloutSteps {
   }
 
   /**
-   * Whether a rollout may not go on to its next stage: the campaign that began it was stopped, or a freeze is in force
-   * for its workload. Both stay as they are until the transaction ends.
+   * Whether a rollout may not go on to its next stage: the campaign that began it was stopped, or the version does not
+   * apply by itself now, or a freeze is in force for its workload. All stay as they are until the transaction ends.
    */
   async #isHeldBack(tx: ActTransaction, workload: Workload, { followed }: Rollout): Promise<boolean> {
-    const { campaignId } = followed.push
-    if (campaignId === null) return false
-    const status = (await shareCampaign(tx, campaignId))?.status
-    if (status !== 'running' && status !== 'done') return true
+    const { campaignId, autoApplyId } = followed.push
+    if (campaignId === null && autoApplyId === null) return false
+    const status = campaignId === null ? undefined : (await shareCampaign(tx, campaignId))?.status
+    const isCarried =
+      autoApplyId === null
+        ? status === 'running' || status === 'done'
+        : (await shareAutoApply(tx, autoApplyId)) === 'active'
+    if (!isCarried) return true
     const { freeze } = await readReservations(tx, [workload.id])
     return freezeOver(freeze, workload, this.#parts.deps.clock.now()) !== null
   }

@@ -1,0 +1,62 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { AutoApplyScene, hashOn } from '../../support/auto-apply-scene.ts'
+import type { FakeAgent } from '../../support/fleet.ts'
+import { invoke, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+
+// A newcomer of many instances gets a version in stages; what stops the version stops it there, too.
+
+const database = await useTestDatabase()
+let scene: AutoApplyScene
+let pods: FakeAgent[]
+const has = () => pods.filter((pod) => pod.offered().at(-1) === hashOn(1, 'vm-big')).length
+
+beforeEach(async () => {
+  scene = await AutoApplyScene.open(database)
+  await scene.carry(1)
+  await scene.apply(1)
+  pods = Array.from({ length: 30 }, (_, n) => scene.connect('vm-big', { pod: `pod-${n}` }))
+  await scene.work(3_000)
+  await scene.work(300)
+  expect(has()).toBe(3)
+  for (const pod of pods) if (pod.offered().length > 0) pod.apply()
+  await scene.work(2_000)
+})
+afterEach(() => scene.ctx.close())
+
+async function wait() {
+  for (let n = 0; n < 3; n++) await scene.work(20_000)
+}
+
+it('goes no further while the version is paused, however long, and goes on with it', async () => {
+  expect((await scene.on('POST', '/pause', { comment: 'wait' })).status).toBe(200)
+  await wait()
+  scene.ctx.clock.advance(15 * 60_000)
+  await wait()
+  expect(has()).toBe(3)
+  expect(await scene.targets()).toMatchObject([{ state: 'started' }])
+  expect((await scene.on('POST', '/continue', { comment: 'on' })).status).toBe(200)
+  await scene.work(5_000)
+  await scene.work(5_000)
+  expect(has()).toBe(30)
+})
+
+it('goes no further while a freeze is in force, and goes on after it', async () => {
+  const as = (await signIn(scene.ctx)).token
+  const until = new Date(scene.ctx.clock.now().getTime() + 3_600_000).toISOString()
+  const body = { reason: 'sale', until }
+  expect((await invoke(scene.ctx, 'PUT /api/freeze', { as, body })).status).toBe(200)
+  await wait()
+  expect(has()).toBe(3)
+  expect((await invoke(scene.ctx, 'DELETE /api/freeze', { as })).status).toBeLessThan(300)
+  await scene.work(5_000)
+  await scene.work(5_000)
+  expect(has()).toBe(30)
+})
+
+it('goes no further, and ends, once the version does not apply by itself any more', async () => {
+  expect((await scene.on('POST', '/turn-off', { comment: 'no' })).status).toBeLessThan(300)
+  await wait()
+  expect(has()).toBe(3)
+  expect(await database.pool.query('select state from auto_apply_targets')).toEqual([{ state: 'overtaken' }])
+})
