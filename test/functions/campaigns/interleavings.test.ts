@@ -327,9 +327,8 @@ describe('a target', () => {
     agents[1] = fakeAgent(ctx.fleet, { host: 'vm-2', uid: agents[1]!.uid })
     for (let n = 0; n < 3; n++) await work(6_000)
     expect(agents[1].offered()).not.toContain(SECOND)
-    // It stays done, says why, and waits for nobody any more.
     const halt = { gate: 'approver_gone' }
-    expect(await record(id)).toMatchObject({ status: 'done', halt, counts: { applied: 3, cancelled: 1 } })
+    expect(await record(id)).toMatchObject({ status: 'halted', halt, counts: { applied: 3, offline: 1 } })
   })
 })
 

@@ -12,10 +12,10 @@ describe('a service that is started again in the middle of a campaign', () => {
   it.each([0, 60])(
     'takes nobody for away who has not come back yet, and keeps the limits (last dwell %i s)',
     async (dwell) => {
-      scene = await CampaignScene.open(database, 24)
+      scene = await CampaignScene.open(database, 8)
       const id = await scene.approved({
         waves: [{ count: 1, dwell_seconds: 60 }, { dwell_seconds: dwell }],
-        limits: { failed: 3 },
+        limits: { failed: 1 },
       })
       const canary = await scene.firstOf(id)
       expect((await scene.call('POST', `/${id}/start`)).status).toBe(200)
@@ -27,12 +27,12 @@ describe('a service that is started again in the middle of a campaign', () => {
       expect(await scene.record(id)).toMatchObject({
         status: 'running',
         wave: 0,
-        counts: { waiting: 23, applied: 1 },
+        counts: { waiting: 7, applied: 1 },
       })
       // The wave of all others begins while none of them is back.
       scene.comeBack(canary, SECOND)
       await scene.work(31_000, 3)
-      expect(await scene.record(id)).toMatchObject({ status: 'running', wave: 1, counts: { waiting: 23 } })
+      expect(await scene.record(id)).toMatchObject({ status: 'running', wave: 1, counts: { waiting: 7 } })
       for (const agent of [...scene.agents].filter(({ uid }) => uid !== canary.uid)) {
         scene.comeBack(agent, FIRST)
         await scene.work(1_000)
@@ -45,7 +45,7 @@ describe('a service that is started again in the middle of a campaign', () => {
       expect({ status, gate: halt?.gate, failed: (counts as Record<string, number>)['failed'] }).toEqual({
         status: 'halted',
         gate: 'failed',
-        failed: 4,
+        failed: 2,
       })
     },
   )

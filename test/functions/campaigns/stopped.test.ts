@@ -115,20 +115,20 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
 })
 
 it('waits while a freeze is in force, and reaches everybody once it is lifted', async () => {
-  scene = await CampaignScene.open(database, 24)
+  scene = await CampaignScene.open(database, 6)
   const id = await scene.start({ waves: [{ count: 1, dwell_seconds: 60 }, {}] })
   await scene.work()
   for (const agent of scene.offered(SECOND)) agent.apply()
   await scene.work(1_000, 2)
   const lift = await freeze(1_800)
   await scene.work(60_000, 14)
-  expect(await scene.record(id)).toMatchObject({ status: 'running', counts: { applied: 1, waiting: 23 } })
+  expect(await scene.record(id)).toMatchObject({ status: 'running', counts: { applied: 1, waiting: 5 } })
   await lift()
   for (let n = 0; n < 4; n++) {
     await scene.work(3_000)
     for (const agent of scene.offered(SECOND)) agent.apply()
   }
-  expect((await scene.record(id)).counts).toEqual({ applied: 24 })
+  expect((await scene.record(id)).counts).toEqual({ applied: 6 })
 })
 
 describe('a campaign that is done, with hosts away', () => {
@@ -163,12 +163,12 @@ describe('a campaign that is done, with hosts away', () => {
   }
 
   it('halts once more of those that come back fail than its limit allows, and goes on with a higher one', async () => {
-    const { id, left } = await done(24, 20, { limits: { failed: 3 } })
-    await comeBackAndFail(left.slice(0, 8))
+    const { id, left } = await done(6, 5, { limits: { failed: 1 } })
+    await comeBackAndFail(left.slice(0, 3))
     expect(await scene.record(id)).toMatchObject({
       status: 'halted',
-      halt: { gate: 'failed', value: 4, limit: 3 },
-      counts: { applied: 4, failed: 4, offline: 16 },
+      halt: { gate: 'failed', value: 2, limit: 1 },
+      counts: { applied: 1, failed: 2, offline: 3 },
     })
     const higher = { comment: 'the rest is of another kind', limits: { failed: 10 } }
     expect((await scene.call('POST', `/${id}/continue`, higher)).status).toBe(200)
@@ -178,7 +178,7 @@ describe('a campaign that is done, with hosts away', () => {
     }
     expect(await scene.record(id)).toMatchObject({
       status: 'done',
-      counts: { applied: 8, failed: 4, offline: 12 },
+      counts: { applied: 2, failed: 2, offline: 2 },
     })
   })
 
