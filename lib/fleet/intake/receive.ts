@@ -109,10 +109,10 @@ export class Receiver {
     const { connection, cutOff, hasDeparted, lastMessageMs } = instance
     if (connection === null && hasDeparted) return
     const isUnheardSince = lastMessageMs < this.#parts.deps.clock.monotonicMs() - agoMs
-    // What was said before over a socket may be under way still. A poller may have polled elsewhere before that.
+    // Over the socket that it has now it came back. A poller has one connection for all its polls, before and after.
     const isElsewhere = place === null ? connection?.transport === 'ws' : connection !== null
     const isThere = place !== null && cutOff?.place === place
-    if (!isElsewhere && (isThere || (cutOff === null && isUnheardSince))) this.#depart(instance, report)
+    if (!isElsewhere && (isThere || isUnheardSince)) this.#depart(instance, report)
   }
 
   receive(connection: AgentConnection, report: AgentReport, about: AboutReport): Taken {

@@ -145,6 +145,7 @@ function openFront(
 }
 
 type Front = ReturnType<typeof openFront>
+type Link = ReturnType<Front['link']>
 
 /** Push a config to the workload of agent 1, which is offered it. */
 async function offer() {
@@ -220,13 +221,16 @@ describe('a goodbye that was under way when the link ended', () => {
     expect(instanceOf(all)).toMatchObject({ connection: null, hasDeparted: true })
   })
 
-  it('counts where its agent had been lost at another front, and nothing was heard of it since', async () => {
+  it.each([
+    ['lost', (other: Front) => other.close(2)],
+    ['cut off with it', (_: Front, itsLink: Link) => itsLink.break()],
+  ])('counts where its agent had been %s at another front, and not heard of since', async (_, end) => {
     const [owner, front, other] = [openOwner(), openFront('a front'), openFront('another')]
     const link = front.link(owner)
-    other.link(owner)
+    const otherLink = other.link(owner)
     other.say(2, 1, 1, DESCRIBED)
     await ctx.advance(500)
-    other.close(2)
+    end(other, otherLink)
     link.losing()
     front.say(1, 1, 1)
     front.say(1, 1, 2, GOODBYE)
