@@ -13,6 +13,7 @@ import {
   needsComment,
 } from '../model/campaign-steps.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { statesThat } from '../model/target-states.ts'
 import { isReachWithin } from '../selectors/within-scope.ts'
 import { noteCampaignAuthor } from '../store/approval-votes.ts'
 import { endAutoApplies, lockAutoAppliesOf } from '../store/auto-apply.ts'
@@ -297,7 +298,7 @@ function end(
 ): Promise<CampaignOutcome> {
   return take(parts, decision, step, async (tx, before) => {
     const now = parts.clock.now()
-    await endAllCampaignTargets(tx, before.id, ['waiting', 'offline'], 'cancelled', now)
+    await endAllCampaignTargets(tx, before.id, statesThat('waits'), 'cancelled', now)
     return {
       status,
       closedBy: decision.actor.email,

@@ -1,4 +1,5 @@
 import { sayStop } from '../model/stops.ts'
+import { statesThat } from '../model/target-states.ts'
 import type {
   AutoApplyReportRow,
   CampaignReportRow,
@@ -159,7 +160,7 @@ export function draftAutoApply(row: AutoApplyReportRow): ItemDraft {
   }
 }
 
-const BAD_STATES = new Set(['failed', 'no_answer', 'rollback_failed'])
+const BAD_STATES: ReadonlySet<string> = new Set(statesThat('went-wrong'))
 
 /** What became of one target. `workloadName` is the name that it had then: the workload may be gone. */
 export function draftCampaignTarget(row: CampaignTargetRow): ItemDraft {

@@ -1,4 +1,5 @@
 import type { AutoApplyTargetState } from '../wire/auto-apply.ts'
+import type { CampaignTargetState } from '../wire/campaigns.ts'
 import { AUTO_APPLY_TARGET_COLUMNS, type StoredAutoApplyTarget } from './auto-apply-targets.ts'
 import { type CampaignTargetEnd, MAY_RUN_RESULT } from './campaign-targets.ts'
 import type { Db } from './db.ts'
@@ -109,7 +110,7 @@ export async function claimByItself(
 export async function listTakenBack(
   db: Db,
   campaignId: string,
-  states: readonly AutoApplyTargetState[],
+  states: readonly (AutoApplyTargetState | CampaignTargetState)[],
   limit: number,
 ): Promise<StoredAutoApplyTarget[]> {
   return db.query<StoredAutoApplyTarget>(

@@ -1,8 +1,6 @@
+import { statesThat } from '../model/target-states.ts'
 import type { CampaignReason, CampaignTargetState } from '../wire/campaigns.ts'
 import type { Db } from './db.ts'
-
-/** The states of targets that a campaign was to change and did not, or could not take back. */
-const MISSED = ['failed', 'no_answer', 'skipped', 'expired', 'rollback_failed', 'no_way_back'] as const
 
 /** When a share of a campaign's workloads had applied the change. */
 export interface ReachedShare {
@@ -49,14 +47,19 @@ export async function findReachedShares(
 }
 
 /**
- * The targets that were missed, by state and cause, the most frequent first: at most `most` rows, each with the first
- * `named` workloads in the campaign's order. Of these workloads only, where some are named.
+ * The targets in some states, by state and cause, the most frequent first: those that were missed where none are named.
+ * At most `most` rows, each with the first `named` workloads in the campaign's order. Of these workloads only, where some
+ * are named.
  */
 export async function listMisses(
   db: Db,
   campaignId: string,
   within: readonly string[] | null,
-  { most, named }: { most: number; named: number },
+  {
+    states = statesThat('missed'),
+    most,
+    named,
+  }: { states?: readonly CampaignTargetState[]; most: number; named: number },
 ): Promise<StoredMiss[]> {
   return db.query<StoredMiss>(
     `select state, reason, cause, min(title) as title, count(*)::int as count,
@@ -67,6 +70,6 @@ export async function listMisses(
      where campaign_id = $1 and wave is not null and state = any($3::text[])
        and ($2::text[] is null or workload_id = any($2))
      group by state, reason, cause order by count desc, state, reason, cause limit $4`,
-    [campaignId, within, MISSED, most, named],
+    [campaignId, within, states, most, named],
   )
 }

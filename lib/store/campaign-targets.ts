@@ -1,3 +1,4 @@
+import { statesThat } from '../model/target-states.ts'
 import { inTurns } from '../turns.ts'
 import type { CampaignReason, CampaignTargetState, CampaignVerdict } from '../wire/campaigns.ts'
 import type { Db } from './db.ts'
@@ -193,10 +194,10 @@ export async function markTargetsStarted(
 }
 
 /** The states of targets that may run what the campaign brought, whether or not they have said so. */
-export const MAY_RUN_RESULT = ['applied', 'no_answer', 'overtaken', 'failed'] as const
+export const MAY_RUN_RESULT = statesThat('may-run')
 
 /** The states from which a target is taken back: of one that goes in stages, some instances may run it before it ends. */
-export const MAY_BE_TAKEN_BACK = [...MAY_RUN_RESULT, 'started'] as const
+export const MAY_BE_TAKEN_BACK: readonly CampaignTargetState[] = [...MAY_RUN_RESULT, 'started']
 
 /** Note, in the transaction of its push, that a target is taken back; false when it was before, or need not be. */
 export async function markTargetRollingBack(
@@ -281,19 +282,6 @@ export async function endAllCampaignTargets(
   return tx.execute(
     `update campaign_targets set state = $3, ended_at = $4 where campaign_id = $1 and state = any($2::text[])`,
     [campaignId, from, state, now],
-  )
-}
-
-/** What the failed targets of a campaign failed of, the most frequent first. */
-export async function listFailureCauses(
-  db: Db,
-  campaignId: string,
-): Promise<{ cause: string; title: string; count: number }[]> {
-  return db.query(
-    `select coalesce(cause, 'unknown') as cause, coalesce(min(title), '') as title, count(*)::int as count
-     from campaign_targets where campaign_id = $1 and state in ('failed', 'rollback_failed')
-     group by 1 order by 3 desc, 1 limit 20`,
-    [campaignId],
   )
 }
 

@@ -1,3 +1,4 @@
+import { statesThat } from '../model/target-states.ts'
 import type { ChangeOutcome, FeedKind } from '../wire/change-feed.ts'
 import type { Db } from './db.ts'
 
@@ -297,18 +298,18 @@ async function withFigures(db: Db, changes: readonly StoredChange[]): Promise<St
   >(
     `select campaign_id as id, count(*)::int as "targetCount",
        (count(*) filter (where state = 'applied'))::int as "appliedCount",
-       (count(*) filter (where state in ('failed', 'rollback_failed', 'no_answer')))::int as "failedCount",
+       (count(*) filter (where state = any($3::text[])))::int as "failedCount",
        (count(*) filter (where state = 'skipped'))::int as "skippedCount",
        (count(*) filter (where state = 'rolled_back'))::int as "takenBackCount",
        (select count(*)::int from pushes p where p.campaign_id = t.campaign_id) as "pushCount"
      from campaign_targets t where campaign_id = any($1::text[]) and wave is not null group by 1
      union all
      select auto_apply_id, count(*)::int, (count(*) filter (where state = 'applied'))::int,
-       (count(*) filter (where state in ('failed', 'rollback_failed', 'no_answer')))::int,
+       (count(*) filter (where state = any($3::text[])))::int,
        (count(*) filter (where state = 'skipped'))::int, (count(*) filter (where state = 'rolled_back'))::int,
        (select count(*)::int from pushes p where p.auto_apply_id = t.auto_apply_id)
      from auto_apply_targets t where auto_apply_id = any($2::text[]) group by 1`,
-    [campaignIds, autoApplyIds],
+    [campaignIds, autoApplyIds, statesThat('went-wrong')],
   )
   const figures = new Map(rows.map((row) => [row.id, row]))
   return changes.map((change) => ({ ...change, ...figures.get(change.id) }))

@@ -1,13 +1,15 @@
 import type { Workload } from '../../fleet/state/model.ts'
 import { countDrifted } from '../../fleet/views/drifted.ts'
-import { listCampaignTargets, listFailureCauses } from '../../store/campaign-targets.ts'
+import { listMisses } from '../../store/campaign-outcome.ts'
+import { listCampaignTargets } from '../../store/campaign-targets.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import { inTurns } from '../../turns.ts'
-import type { CampaignHalt, CampaignTargetState } from '../../wire/campaigns.ts'
+import type { CampaignHalt } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { reachOfCampaign } from '../judge/scope.ts'
 import { hasPolicyChanged, isApproverGone, type Lapse } from './lapse.ts'
 import {
+  COUNTED,
   findPassedLimit,
   findUntried,
   limitOf,
@@ -20,16 +22,6 @@ import type { CampaignRun } from './run.ts'
 const APPROVER_LOOK_MS = 5_000
 /** Workloads that a halt names at most. */
 const NAMED_MAX = 20
-
-/**
- * The states of targets that a limit counts. For `unhealthy` and `drifted` the watched workloads are counted instead.
- */
-const COUNTED: Readonly<Record<PassedLimit['gate'], readonly CampaignTargetState[]>> = {
-  failed: ['failed'],
-  silent: ['skipped', 'no_answer'],
-  unhealthy: [],
-  drifted: [],
-}
 
 /** The halt of a campaign whose approval does not hold any more. */
 export const haltOfLapse = (gate: Lapse, wave: number): CampaignHalt => ({
@@ -181,12 +173,13 @@ async function haltOfCounted(
 ): Promise<CampaignHalt> {
   const filter = { states: COUNTED[passed.gate] }
   const named = await listCampaignTargets(db, id, filter, { after: null, limit: NAMED_MAX })
-  const [worst] = passed.gate === 'failed' ? await listFailureCauses(db, id) : []
+  const causes = { ...filter, most: 1, named: 1 }
+  const [worst] = passed.gate === 'failed' ? await listMisses(db, id, null, causes) : []
   return haltOfLimit(
     passed,
     wave,
     named.map(({ workloadId }) => workloadId),
-    worst,
+    worst && { cause: worst.cause ?? 'unknown', title: worst.title ?? '' },
   )
 }
 

@@ -1,3 +1,4 @@
+import { statesThat } from '../../model/target-states.ts'
 import { countTakenBack, listTakenBack } from '../../store/auto-apply-roll-back.ts'
 import {
   type CampaignTargetEnd,
@@ -38,7 +39,7 @@ export async function goBack(
   counts: StateCounts,
 ): Promise<boolean> {
   if ((counts.waiting ?? 0) + (counts.offline ?? 0) > 0) {
-    await writeAllEnd(parts, campaign, ['waiting', 'offline'], 'cancelled')
+    await writeAllEnd(parts, campaign, statesThat('waits'), 'cancelled')
     run.offline.clear()
     return true
   }

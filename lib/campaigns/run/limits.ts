@@ -1,4 +1,5 @@
 import { LIMITED, type Limited, standardLimit } from '../../model/campaign-rules.ts'
+import { statesThat } from '../../model/target-states.ts'
 import type { CampaignLimits, CampaignTargetState } from '../../wire/campaigns.ts'
 
 /** How many targets of a campaign are in each state. */
@@ -43,10 +44,10 @@ export function limitOf(
 export function findPassedLimit(facts: LimitFacts): PassedLimit | null {
   const { counts, unhealthy, drifted } = facts
   const values: Readonly<Record<Limited, number>> = {
-    failed: counts.failed ?? 0,
+    failed: countIn(COUNTED.failed, counts),
     unhealthy,
     drifted,
-    silent: (counts.skipped ?? 0) + (counts.no_answer ?? 0),
+    silent: countIn(COUNTED.silent, counts),
   }
   for (const gate of LIMITED) {
     const limit = limitOf(gate, facts)
@@ -55,11 +56,20 @@ export function findPassedLimit(facts: LimitFacts): PassedLimit | null {
   return null
 }
 
-/**
- * States of targets that did not try the change out. One that is away becomes `expired` once the campaign waits for it
- * no longer.
- */
-export const UNTRIED_STATES = ['offline', 'expired', 'skipped', 'no_answer', 'overtaken'] as const
+/** How many targets are in one of these states. */
+const countIn = (states: readonly CampaignTargetState[], counts: StateCounts): number =>
+  states.reduce((sum, state) => sum + (counts[state] ?? 0), 0)
+
+/** States of targets that a limit counts; for those that look at workloads instead, none. */
+export const COUNTED: Readonly<Record<Limited, readonly CampaignTargetState[]>> = {
+  failed: statesThat('counts-as-failed'),
+  silent: statesThat('counts-as-silent'),
+  unhealthy: [],
+  drifted: [],
+}
+
+/** States of targets that did not try the change out. */
+export const UNTRIED_STATES = statesThat('untried')
 
 /**
  * The first wave tries the change out. When it is over, others follow, and no target in it applied the change, the
@@ -76,7 +86,7 @@ export function findUntried(facts: {
 }): PassedLimit | null {
   const { wave, waveCount, wasAnybodyThere, inWave, asked, raised } = facts
   if (wave !== 0 || waveCount < 2 || !wasAnybodyThere || (inWave.applied ?? 0) > 0) return null
-  const value = UNTRIED_STATES.reduce((sum, state) => sum + (inWave[state] ?? 0), 0)
+  const value = countIn(UNTRIED_STATES, inWave)
   const limit = Math.max(asked.silent ?? 0, raised.silent ?? 0)
   return value > limit ? { gate: 'silent', value, limit } : null
 }

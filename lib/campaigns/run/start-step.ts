@@ -1,3 +1,4 @@
+import { statesThat } from '../../model/target-states.ts'
 import {
   type CampaignTargetEnd,
   listCampaignTargets,
@@ -52,7 +53,7 @@ export async function startThese(
     if (end !== null) ends.push({ workloadId: target.workloadId, ...end })
     if (outcome.kind === 'started') startedCount++
   }
-  await writeEnds(parts, campaign, [{ from: ['waiting', 'offline'], ends }])
+  await writeEnds(parts, campaign, [{ from: statesThat('waits'), ends }])
   return startedCount + ends.length > 0
 }
 

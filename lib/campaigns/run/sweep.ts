@@ -1,3 +1,4 @@
+import { statesThat } from '../../model/target-states.ts'
 import { endAllCampaignTargets } from '../../store/campaign-targets.ts'
 import { expireCampaigns, removeForgottenDrafts } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
@@ -20,7 +21,7 @@ export async function endForgotten({ clock, db }: CampaignParts): Promise<string
       now,
     })
     for (const { id, status } of ended) {
-      await endAllCampaignTargets(tx, id, ['waiting', 'offline'], 'cancelled', now)
+      await endAllCampaignTargets(tx, id, statesThat('waits'), 'cancelled', now)
       const idleDays = status === 'expired' ? WAITING_DAYS : FORGOTTEN_DAYS
       const detail = JSON.stringify({ status, idle_days: idleDays })
       await tx.record({ action: 'campaign.expire', resource: 'campaign', resourceId: id, detail })

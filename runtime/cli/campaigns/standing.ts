@@ -1,5 +1,6 @@
 import { CAMPAIGN_STEP_NAMES } from '../../../lib/model/campaign-steps.ts'
-import type { CampaignRecord, CampaignStatus, CampaignTargetState } from '../../../lib/wire/campaigns.ts'
+import { statesThat } from '../../../lib/model/target-states.ts'
+import type { CampaignRecord, CampaignStatus } from '../../../lib/wire/campaigns.ts'
 import { EXIT } from '../exit-codes.ts'
 
 /** What `muster campaign` can do with a campaign. */
@@ -23,10 +24,7 @@ const WANTED: Readonly<Record<Exclude<CampaignAction, 'list'>, readonly Campaign
 }
 const REFUSED: readonly CampaignStatus[] = ['rejected', 'withdrawn', 'expired']
 /** Workloads that are not as the campaign would have them. */
-const LEFT: readonly CampaignTargetState[] = [
-  ...(['offline', 'failed', 'no_answer', 'overtaken', 'skipped', 'expired'] as const),
-  ...(['rollback_failed', 'moved_on', 'no_way_back'] as const),
-]
+const LEFT = statesThat('astray')
 
 /**
  * Whether the campaign goes on by itself (it is being planned, runs, rolls back or has pushes under way), or, after a

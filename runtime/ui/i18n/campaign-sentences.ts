@@ -1,5 +1,6 @@
 import { waitsForApproval } from '../../../lib/model/campaign-steps.ts'
 import { isLapse } from '../../../lib/model/stops.ts'
+import { statesThat } from '../../../lib/model/target-states.ts'
 import type {
   CampaignHalt,
   CampaignRecord,
@@ -41,7 +42,7 @@ export function describeReach(status: CampaignStatus, counts: CampaignRecord['co
     states.reduce((total, state) => total + (counts[state] ?? 0), 0)
   return goesBack(status)
     ? say(campaignTexts).takenBack(sum('rolled_back'), all)
-    : say(changeFeedTexts).reached(sum('applied'), sum('failed', 'no_answer', 'rollback_failed'), all)
+    : say(changeFeedTexts).reached(sum('applied'), sum(...statesThat('went-wrong')), all)
 }
 
 /** Why a campaign stands so with a workload. */

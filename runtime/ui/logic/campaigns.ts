@@ -1,3 +1,4 @@
+import { statesThat } from '../../../lib/model/target-states.ts'
 import type { AutoApplyStatus } from '../../../lib/wire/auto-apply.ts'
 import type { CampaignRecord, CampaignStatus, CampaignTargetState } from '../../../lib/wire/campaigns.ts'
 import type { Tone } from './diagnosis.ts'
@@ -63,8 +64,8 @@ export function toBar(
     states.reduce((total, state) => total + (counts[state] ?? 0), 0)
   return [
     ['ok', sum('applied')],
-    ['bad', sum('failed', 'no_answer', 'rollback_failed', 'skipped')],
-    ['busy', sum('started', 'rolling_back')],
+    ['bad', sum(...statesThat('went-wrong'), 'skipped')],
+    ['busy', sum(...statesThat('under-way'))],
     ['warn', sum('rolled_back')],
   ]
 }
