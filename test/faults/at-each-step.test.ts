@@ -16,6 +16,8 @@ let fleet: SpreadFleet
 const offeredAgain: string[] = []
 /** What lets each process that stands still go on. */
 const still = new Set<() => void>()
+/** The test is over: a process that ends is not started again. */
+let isOver = false
 
 beforeAll(async () => {
   fleet = await SpreadFleet.start(3, 4)
@@ -30,6 +32,7 @@ beforeAll(async () => {
   }
 })
 afterAll(async () => {
+  isOver = true
   for (const goOn of still) goOn()
   await fleet?.end()
 })
@@ -89,7 +92,7 @@ function processOf(role: 'owner' | 'front'): OneOfSeveral {
 /** Kill this process or let it stand still. It is started again once it has ended. Resolves when it serves again. */
 async function hit(one: OneOfSeveral, how: 'killed' | 'still'): Promise<void> {
   const running = one.running()
-  void running.ended.then(() => one.start())
+  void running.ended.then(() => isOver || one.start())
   process.kill(running.pid, how === 'killed' ? 'SIGKILL' : 'SIGSTOP')
   if (how === 'still') {
     const goOn = () => void (still.delete(goOn) && process.kill(running.pid, 'SIGCONT'))

@@ -10,11 +10,14 @@ const STILL_MS = 12_000
 let fleet: SpreadFleet
 /** What lets each process that stands still go on. */
 const still = new Map<OneOfSeveral, () => void>()
+/** The test is over: a process that ends is not started again. */
+let isOver = false
 
 beforeAll(async () => {
   fleet = await SpreadFleet.start(3, 4)
 })
 afterAll(async () => {
+  isOver = true
   for (const goOn of still.values()) goOn()
   await fleet?.end()
 })
@@ -36,7 +39,7 @@ function stopStill(one: OneOfSeveral): () => void {
 function stopForAWhile(one: OneOfSeveral): void {
   const goOn = stopStill(one)
   const stopped = one.running()
-  void stopped.ended.then(() => one.start())
+  void stopped.ended.then(() => isOver || one.start())
   setTimeout(goOn, STILL_MS)
 }
 
