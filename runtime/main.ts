@@ -16,6 +16,8 @@ const io = {
 const args = process.argv.slice(2)
 if (isClientCommand(args[0])) {
   const { runClient } = await import('./cli/client.ts')
+  // Who reads what is printed may stop reading, as `head` does: then there is nothing left to do.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
   process.exitCode = await runClient(args, { ...io, isTerminal: process.stdout.isTTY === true })
 } else {
   const { runServiceProcess } = await import('./service-process.ts')

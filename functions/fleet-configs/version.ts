@@ -1,4 +1,5 @@
 import { toVersionRecord } from '../../lib/fleet-configs/records.ts'
+import { listRolledBackHashes } from '../../lib/store/fleet-config-history.ts'
 import { findVersion } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigVersion } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
@@ -24,6 +25,6 @@ export default defineHttp({
     const version = number === null ? null : await findVersion(ctx.db, config.id, number)
     return version === null
       ? problem('fleet-config-version-not-found')
-      : json(toVersionRecord(found.cut(version)))
+      : json(toVersionRecord(found.cut(version), await listRolledBackHashes(ctx.db, config.id)))
   },
 })

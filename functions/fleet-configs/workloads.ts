@@ -1,6 +1,7 @@
 import { array, enums, optional, type } from 'superstruct'
 import type { Workload } from '../../lib/fleet/state/model.ts'
 import { toConfigWorkload } from '../../lib/fleet-configs/records.ts'
+import { listGivenVersions } from '../../lib/store/fleet-config-history.ts'
 import { listVersions } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigWorkload } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
@@ -40,10 +41,18 @@ export default defineHttp({
       key: ['string'],
       fetch: async ({ after, limit }) => {
         const from = after === null ? 0 : all.findIndex(({ id }) => id > String(after[0]))
-        return from === -1 ? [] : all.slice(from, from + limit)
+        const page = from === -1 ? [] : all.slice(from, from + limit)
+        const assigned = page.flatMap(({ id, activeHash }) =>
+          activeHash === null || versionOfHash.has(activeHash) ? [] : { workloadId: id, hash: activeHash },
+        )
+        const given = await listGivenVersions(ctx.db, config.id, assigned)
+        return page.map((workload) => ({
+          workload,
+          version: versionOfHash.get(workload.activeHash ?? '') ?? given.get(workload.id),
+        }))
       },
-      keyOf: ({ id }) => [id],
-      toWire: (workload) => toConfigWorkload(fleetConfigs, workload, versionOfHash, now),
+      keyOf: ({ workload }) => [workload.id],
+      toWire: ({ workload, version }) => toConfigWorkload(fleetConfigs, workload, version, now),
     })
   },
 })

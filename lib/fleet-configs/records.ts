@@ -45,6 +45,7 @@ export const toFleetConfigRecord = (
 /** A version as the wire shows it; with its text only where that is there. */
 export const toVersionRecord = (
   version: StoredVersionSummary & Partial<Pick<StoredVersion, 'body'>>,
+  rolledBack: ReadonlySet<string>,
 ): FleetConfigVersion => ({
   number: version.number,
   hash: version.hash,
@@ -71,6 +72,7 @@ export const toVersionRecord = (
   comment: version.comment,
   author: version.author,
   created_at: version.createdAt.toISOString(),
+  rolled_back: rolledBack.has(version.hash),
 })
 
 /** A hold as the wire shows it. */
@@ -87,12 +89,11 @@ export const toHoldRecord = (hold: StoredHold, now: Date): HoldRecord => ({
 export function toConfigWorkload(
   configs: FleetConfigs,
   workload: Workload,
-  versionOfHash: ReadonlyMap<string, number>,
+  version: number | undefined,
   now: Date,
 ): FleetConfigWorkload {
   const hold = configs.holdOf(workload.id)
   const hash = workload.activeHash
-  const version = hash === null ? undefined : versionOfHash.get(hash)
   return {
     workload_id: workload.id,
     display_name: workload.displayName,

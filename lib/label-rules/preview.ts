@@ -7,6 +7,7 @@ import {
   lowersClass,
 } from '../model/approval-policy.ts'
 import { ENVIRONMENT_KEYS } from '../model/labels.ts'
+import { placeFieldOf } from '../model/places.ts'
 import { namesProduction } from '../model/production.ts'
 import type { StoredLabelRule } from '../store/label-rules.ts'
 import { inTurns } from '../turns.ts'
@@ -138,6 +139,7 @@ function changeOf(
     change: {
       workload_id: workload.id,
       display_name: workload.displayName,
+      ...placeFieldOf(workload.fingerprintKeys),
       set,
       removed: removed.sort(),
       class_before: from,

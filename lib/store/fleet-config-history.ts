@@ -76,11 +76,45 @@ const ROLLED_BACK = `from campaigns join fleet_config_versions v
  * everywhere.
  */
 export async function wasVersionRolledBack(db: Db, fleetConfigId: string, hash: string): Promise<boolean> {
-  const rows = await db.query(`select ${ROLLED_BACK} and scope->'cut_to' is null limit 1`, [
-    fleetConfigId,
-    hash,
-  ])
-  return rows.length > 0
+  return (await listRolledBackHashes(db, fleetConfigId)).has(hash)
+}
+
+/** The hashes of the texts of which `wasVersionRolledBack` is true. */
+export async function listRolledBackHashes(db: Db, fleetConfigId: string): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ hash: string }>(
+    `select distinct v.hash from campaigns join fleet_config_versions v
+       on v.fleet_config_id::text = $1 and v.number = (change->>'number')::int
+     where ${OF_VERSION} and status in ('rolling_back', 'rolled_back') and scope->'cut_to' is null`,
+    [fleetConfigId],
+  )
+  return new Set(rows.map(({ hash }) => hash))
+}
+
+/**
+ * The number of the version that each workload was given with the config that is assigned to it, by a campaign or by
+ * what applies by itself: its text has the workload's own values in it, so its hash is no version's.
+ */
+export async function listGivenVersions(
+  db: Db,
+  fleetConfigId: string,
+  assigned: readonly { workloadId: string; hash: string }[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.query<{ workload_id: string; number: number }>(
+    `select distinct on (asked.workload_id) asked.workload_id, given.number
+     from unnest($2::text[], $3::text[]) as asked (workload_id, hash)
+     join lateral (
+       select (c.change->>'number')::int as number, t.started_at
+       from campaign_targets t join campaigns c on c.id = t.campaign_id
+       where t.workload_id = asked.workload_id and t.result_hash = asked.hash and t.started_at is not null and ${OF_VERSION}
+       union all
+       select a.number, t.started_at
+       from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
+       where t.workload_id = asked.workload_id and t.result_hash = asked.hash and a.fleet_config_id::text = $1
+     ) as given on true
+     order by asked.workload_id, given.started_at desc`,
+    [fleetConfigId, assigned.map(({ workloadId }) => workloadId), assigned.map(({ hash }) => hash)],
+  )
+  return new Map(rows.map((row) => [row.workload_id, row.number]))
 }
 
 /** The scopes within which campaigns with this version's text, cut to them, were rolled back, or are being so. */

@@ -98,6 +98,10 @@ export const FleetConfigVersion = named(
     comment: string(),
     author: string(),
     created_at: string(),
+    rolled_back: note(
+      'Whether a campaign that brought this text to all workloads was taken back: it applies by itself no more.',
+      boolean(),
+    ),
   }),
 )
 export type FleetConfigVersion = Infer<typeof FleetConfigVersion>
@@ -197,7 +201,10 @@ export const FleetConfigWorkload = named(
     place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
     status: string(),
     active_config_hash: optional(string()),
-    version: note('The version that it should run, where its text has no variables.', optional(number())),
+    version: note(
+      'The version that it should run. Absent where what is assigned to it came from no version.',
+      optional(number()),
+    ),
     rivals: note('Names of others that select it with the same priority.', array(string())),
     hold: optional(HoldRecord),
   }),

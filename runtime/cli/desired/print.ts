@@ -40,7 +40,7 @@ export function print(io: ClientIo, steps: readonly (Step | FleetStep)[], others
   if (steps.some(({ action }) => action === 'held')) io.out('What is held is asked for with --again.\n')
   if (steps.some(({ action }) => action === 'leftover'))
     io.out('What is left over is no longer kept from Git after apply --prune.\n')
-  if (others > 0) io.out(`${others} YAML files hold no document of their own.\n`)
+  if (others > 0) io.out(`YAML files that hold no document of muster: ${others}\n`)
 }
 
 const nameOf = (step: Step | FleetStep): string =>

@@ -19,7 +19,7 @@ export const helpTexts = defineTexts({
     couldToo: 'These can approve:',
     more: (count: number) => `and ${formatNumber(count)} more`,
     nobody:
-      'Nobody can approve it as things stand. Let another person hold the right to approve, or have the approval policy ask less.',
+      'Nobody can approve it as things stand. An account that one of its authors made or changed does not count: let somebody else hold the right to approve and have another administrator make that account, let somebody else request the change again, or have the approval policy ask less, which takes effect after a day or at once with another administrator.',
   },
   fr: {
     gone: 'un compte qui n’existe plus',
@@ -37,6 +37,6 @@ export const helpTexts = defineTexts({
     couldToo: 'Peuvent approuver :',
     more: (count: number) => `et ${formatNumber(count)} de plus`,
     nobody:
-      'Personne ne peut l’approuver en l’état. Donnez à une autre personne le droit d’approuver, ou assouplissez la règle d’approbation.',
+      'Personne ne peut l’approuver en l’état. Un compte qu’un de ses auteurs a créé ou modifié ne compte pas : faites créer par un autre administrateur un compte qui a le droit d’approuver, faites redemander la modification par quelqu’un d’autre, ou assouplissez la règle d’approbation, ce qui prend effet après un jour, ou tout de suite avec un autre administrateur.',
   },
 })

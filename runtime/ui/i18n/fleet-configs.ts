@@ -78,6 +78,9 @@ export const fleetConfigTexts = defineTexts({
     needsContent: 'A text is needed.',
     render: 'As one workload gets it',
     renderFor: 'Show it for which workload?',
+    rolledBack: '· rolled back',
+    wasRolledBack: (number: number) =>
+      `Version ${n(number)} was carried once and taken back, so it applies by itself no more. Look at why before it is carried again.`,
     carry: (number: number) => `Carry version ${n(number)} to all of them`,
     carryOwn: 'With waves and limits of your own…',
     carryHint: 'This makes a campaign and plans it. Nothing is pushed before it is approved and started.',
@@ -156,6 +159,9 @@ export const fleetConfigTexts = defineTexts({
     needsContent: 'Il faut un texte.',
     render: 'Telle qu’un workload la reçoit',
     renderFor: 'La montrer pour quel workload ?',
+    rolledBack: '· annulée',
+    wasRolledBack: (number: number) =>
+      `La version ${n(number)} a été portée une fois puis annulée : elle ne s’applique plus d’elle-même. Regardez pourquoi avant de la porter de nouveau.`,
     carry: (number: number) => `Porter la version ${n(number)} à tous`,
     carryOwn: 'Avec vos propres vagues et limites…',
     carryHint:

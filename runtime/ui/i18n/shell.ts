@@ -43,6 +43,8 @@ export const shellTexts = defineTexts({
     palette: {
       title: 'Find or do anything',
       placeholder: 'A workload, a page or an action',
+      campaign: 'campaign',
+      fleetConfig: 'fleet config',
       nothing: 'Nothing fits.',
       workload: 'workload',
       page: 'page',
@@ -125,6 +127,8 @@ export const shellTexts = defineTexts({
     palette: {
       title: 'Trouver ou faire',
       placeholder: 'Un collecteur, une page ou une action',
+      campaign: 'campagne',
+      fleetConfig: 'config de parc',
       nothing: 'Rien ne correspond.',
       workload: 'collecteur',
       page: 'page',

@@ -37,7 +37,6 @@ function People({ of }: { of: CampaignRecord }) {
   return (
     <div class="pane">
       <h2>{words.who}</h2>
-      {of.tally && <Tally of={of.tally} />}
       <Pairs of={rows} />
     </div>
   )
@@ -148,6 +147,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
         <p>
           <b>{what}</b> {next.join(' ')}
         </p>
+        {of.tally && <Tally of={of.tally} />}
       </div>
       {(of.status === 'rolling_back' || of.status === 'rolled_back') && <ByItself of={of} />}
       {of.plan === undefined ? (

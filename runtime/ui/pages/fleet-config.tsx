@@ -19,7 +19,15 @@ import { UnderConfig } from './fleet-config-workloads.tsx'
 import { SelectorChips } from './fleet-configs.tsx'
 
 /** Makes a campaign that carries one version to all workloads under the fleet config, and goes to it. */
-function Carry({ of, number }: { of: FleetConfigRecord; number: number }) {
+function Carry({
+  of,
+  number,
+  isRolledBack,
+}: {
+  of: FleetConfigRecord
+  number: number
+  isRolledBack: boolean
+}) {
   const words = say(fleetConfigTexts)
   const takeover = useSignal(false)
   const isBusy = useSignal(false)
@@ -41,6 +49,7 @@ function Carry({ of, number }: { of: FleetConfigRecord; number: number }) {
   return (
     <div class="pane stack">
       <p>{words.underCount(of.workload_count)}</p>
+      {isRolledBack && <p class="warn">{words.wasRolledBack(number)}</p>}
       <Checkbox
         value={takeover.value}
         onValue={(isOn) => {
@@ -51,7 +60,7 @@ function Carry({ of, number }: { of: FleetConfigRecord; number: number }) {
       </Checkbox>
       <div class="actions">
         <Action
-          kind="primary"
+          kind={isRolledBack ? '' : 'primary'}
           reason={unless('workload:push_config') ?? (of.workload_count === 0 ? words.nobody : null)}
           onClick={() => void carry()}
         >
@@ -80,10 +89,13 @@ function Versions({ id, versions }: { id: string; versions: readonly FleetConfig
       columns={[
         {
           title: column.version,
-          cell: ({ number }) => (
-            <a class="name" href={`/fleet-configs/${id}?version=${number}`}>
-              {words.version(number)}
-            </a>
+          cell: ({ number, rolled_back }) => (
+            <>
+              <a class="name" href={`/fleet-configs/${id}?version=${number}`}>
+                {words.version(number)}
+              </a>
+              {rolled_back && <span class="warn"> {words.rolledBack}</span>}
+            </>
           ),
         },
         { title: column.author, cell: ({ author }) => author },
@@ -101,9 +113,11 @@ function FleetConfig({ of }: { of: FleetConfigRecord }) {
   const versions = useResource(
     isRead && of.newest_version > 0 ? `fleet-config-versions:${of.id}:${of.newest_version}` : null,
     (abort) => api.fleetConfigVersions(of.id, abort),
+    ({ type }) => type === 'campaign_update',
   )
   const asked = Number(query.value.get('version') ?? '')
   const number = Number.isInteger(asked) && asked > 0 ? asked : of.newest_version
+  const isRolledBack = versions.data?.some((one) => one.number === number && one.rolled_back) ?? false
   return (
     <>
       <Head title={of.name}>
@@ -121,7 +135,7 @@ function FleetConfig({ of }: { of: FleetConfigRecord }) {
       <div class="stack" style={{ marginTop: '24px' }}>
         {!isRead && <p class="empty">{words.hidden}</p>}
         {of.newest_version === 0 && <p class="empty">{words.noVersion}</p>}
-        {of.newest_version > 0 && <Carry of={of} number={number} />}
+        {of.newest_version > 0 && <Carry of={of} number={number} isRolledBack={isRolledBack} />}
         {isRead && of.newest_version > 0 && (
           <Loaded of={versions}>
             {(all) => (

@@ -1,6 +1,7 @@
 import type { LabelRuleChange, LabelRulePreview } from '../../../lib/wire/label-rules.ts'
 import { say } from '../i18n/define.ts'
 import { labelRuleTexts } from '../i18n/label-rules.ts'
+import { namedAt } from '../logic/workloads.ts'
 import { Table } from '../parts/table.tsx'
 
 /** What becomes of the labels, as a diff of words. */
@@ -57,9 +58,9 @@ export function RulePreview({ of }: { of: LabelRulePreview }) {
               {
                 title: words.workload,
                 look: 'text',
-                cell: ({ workload_id, display_name }) => (
+                cell: ({ workload_id, display_name, place }) => (
                   <a class="name" href={`/workloads/${workload_id}`}>
-                    {display_name}
+                    {namedAt(display_name, place)}
                   </a>
                 ),
               },

@@ -145,6 +145,18 @@ function ToLines({ id, failing }: { id: string; failing: TabProps['failing'] }) 
   )
 }
 
+/** A change that waits for approval, beside whatever else is wrong: it may be what puts that right. */
+function Waiting({ of: { id, waiting_approval_count: count } }: { of: TabProps['workload'] }) {
+  const diagnosis: Diagnosis = { kind: 'approval', count }
+  const action = toAction(diagnosis, id)
+  return (
+    <>
+      <p>{say(workloadTexts).say.approval(count)[0]}</p>
+      {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
+    </>
+  )
+}
+
 /** One sentence that says what is wrong and what to do next. */
 export function WorkloadSentence({ workload, topology, history, failing, complaint }: TabProps) {
   const push = workload.current_config_push
@@ -164,6 +176,7 @@ export function WorkloadSentence({ workload, topology, history, failing, complai
       </p>
       {diagnosis.kind === 'unhealthy' && <ToLines id={workload.id} failing={failing} />}
       {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
+      {diagnosis.kind !== 'approval' && workload.waiting_approval_count > 0 && <Waiting of={workload} />}
     </div>
   )
 }

@@ -20,6 +20,7 @@ export interface Entry {
 }
 
 const WORKLOADS_MAX = 30
+const NAMED_MAX = 20
 
 const toAction = (text: string, run: () => void): Entry => ({
   text,
@@ -124,15 +125,27 @@ function listActions(): Entry[] {
   ]
 }
 
-/** What the palette offers for a text: what a verb means, pages, actions, and workloads. */
-export function listEntries(text: string, pages: readonly { href: string; text: string }[]): Entry[] {
+/** A page about one thing that has a name. */
+export interface NamedPage {
+  href: string
+  text: string
+  /** What kind of thing it is, in words. */
+  kind: string
+}
+
+/** What the palette offers for a text: what a verb means, pages, actions, workloads, and other things with names. */
+export function listEntries(
+  text: string,
+  pages: readonly { href: string; text: string }[],
+  named: readonly NamedPage[],
+): Entry[] {
   const words = say(shellTexts)
   const sections = say(sectionTexts)
   const wanted = text.trim().toLowerCase()
   const fits = (entry: Entry) => entry.text.toLowerCase().includes(wanted)
-  const toPage = (page: { href: string; text: string }): Entry => ({
+  const toPage = (page: { href: string; text: string; kind?: string }): Entry => ({
     text: page.text,
-    kind: words.palette.page,
+    kind: page.kind ?? words.palette.page,
     run: () => navigate(page.href),
   })
   const settings = [
@@ -154,5 +167,11 @@ export function listEntries(text: string, pages: readonly { href: string; text: 
   })
   // Entries that begin with what was typed come first.
   const isBegun = (entry: Entry) => entry.text.toLowerCase().startsWith(wanted)
-  return [...listMeant(text), ...fixed.filter(isBegun), ...found, ...fixed.filter((entry) => !isBegun(entry))]
+  return [
+    ...listMeant(text),
+    ...fixed.filter(isBegun),
+    ...found,
+    ...named.map(toPage).filter(fits).slice(0, NAMED_MAX),
+    ...fixed.filter((entry) => !isBegun(entry)),
+  ]
 }

@@ -2,13 +2,41 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useId, useMemo } from 'preact/hooks'
 import { say } from '../i18n/define.ts'
 import { shellTexts } from '../i18n/shell.ts'
+import { api } from '../state/endpoints.ts'
 import { fleetLoaded, fleetLoading, fleetVersion, loadFleet } from '../state/fleet.ts'
+import { can, holds } from '../state/session.ts'
+import { useResource } from '../state/use-resource.ts'
 import { Dialog } from './dialog.tsx'
-import { type Entry, listEntries } from './palette-entries.ts'
+import { type Entry, listEntries, type NamedPage } from './palette-entries.ts'
 
 interface PaletteProps {
   pages: readonly { href: string; text: string }[]
   onClose: () => void
+}
+
+/** The campaigns and fleet configs, as far as the reader may see some. */
+function useNamed(): readonly NamedPage[] {
+  const words = say(shellTexts).palette
+  const isShown = can('config_safety.campaigns')
+  const campaigns = useResource(isShown && holds('config:request') ? 'campaigns' : null, (abort) =>
+    api.campaigns(abort),
+  )
+  const configs = useResource(isShown ? 'fleet-configs' : null, (abort) => api.fleetConfigs(abort))
+  return useMemo(
+    () => [
+      ...(configs.data ?? []).map(({ id, name }) => ({
+        href: `/fleet-configs/${id}`,
+        text: name,
+        kind: words.fleetConfig,
+      })),
+      ...(campaigns.data ?? []).map(({ id, name }) => ({
+        href: `/campaigns/${id}`,
+        text: name,
+        kind: words.campaign,
+      })),
+    ],
+    [campaigns.data, configs.data, words],
+  )
 }
 
 /** What is typed, what it finds, and which of that is chosen by the keys. */
@@ -20,7 +48,11 @@ function usePalette({ pages, onClose }: PaletteProps, listId: string) {
   }, [])
   const version = fleetVersion.value
   // `workloads` is no signal; `fleetVersion` counts its changes.
-  const entries = useMemo(() => listEntries(text.value, pages), [text.value, version, pages.length])
+  const named = useNamed()
+  const entries = useMemo(
+    () => listEntries(text.value, pages, named),
+    [text.value, version, pages.length, named],
+  )
   const chosen = Math.min(index.value, entries.length - 1)
   const run = (entry: Entry | undefined) => {
     if (entry === undefined) return

@@ -54,6 +54,20 @@ export function listByName(): readonly WorkloadRecord[] {
   return byName
 }
 
+let namesOf = new Map<string, number>()
+let namesVersion = -1
+
+/** Whether another workload has the same name: then the place, such as its host, is what it is known by. */
+export function hasNamesake({ display_name }: WorkloadRecord): boolean {
+  const version = fleetVersion.value
+  if (namesVersion !== version) {
+    namesOf = new Map()
+    for (const { display_name: name } of workloads.values()) namesOf.set(name, (namesOf.get(name) ?? 0) + 1)
+    namesVersion = version
+  }
+  return (namesOf.get(display_name) ?? 0) > 1
+}
+
 /** Count `fleetVersion` up once for a burst of frames; for a large fleet less often. */
 function publishSoon(): void {
   if (timer !== null) return

@@ -56,6 +56,10 @@ describe('a campaign', () => {
     await connectHosts('batch', 5)
     await writeDown('Faster batches', 'batch', GATEWAY_FASTER)
     await says('Nothing changes before this plan is approved and started.')
+    // What is said beside a name has room: it once had that of one letter.
+    const numbers = page.locator('.pane', { hasText: 'Workloads that change' }).locator('dd')
+    const widths = await numbers.evaluateAll((all) => all.map(({ clientWidth }) => clientWidth))
+    expect(Math.min(...widths)).toBeGreaterThan(90)
     await page.getByText('+    timeout: 2s').waitFor()
     // Whoever approves sees how risky it is, as for a single request.
     await page
@@ -66,6 +70,7 @@ describe('a campaign', () => {
     await expect.poll(() => page.getByRole('list', { name: 'Waves' }).getByRole('listitem').count()).toBe(3)
     await expect.poll(() => findBarriers(page)).toEqual([])
     await decide('Ask for approval')
+    await page.locator('main .say').getByText('0 of 1 approval').waitFor()
     // The approver finds it on the page of everything that waits for approval.
     const approvals = page.getByRole('link', { name: /^Approvals/ })
     await expect.poll(() => approvals.textContent()).toMatch(/1$/)

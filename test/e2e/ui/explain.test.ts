@@ -38,6 +38,14 @@ describe('the sentence about an unhealthy workload', () => {
     await expect.poll(() => choices.count()).toBe(3)
     await page.getByRole('searchbox', { name: /^Find instances/ }).fill('telling-3')
     await expect.poll(() => choices.allTextContents()).toEqual(['▲ telling-1', 'telling-3'])
+    // A change that waits may be what puts it right: nobody has to propose it again.
+    const request = { draft_yaml: GATEWAY_FASTER, comment: 'The right host' }
+    const { id: asked } = await service.api.post(`/api/workloads/${id}/config/approvals`, request, 201)
+    await page.goto(`/workloads/${id}`)
+    await sentence.getByText('1 of 3 instances is unhealthy').waitFor()
+    await sentence.getByText('1 change waits for approval.').waitFor()
+    await sentence.getByRole('link', { name: 'Review' }).waitFor()
+    await service.api.post(`/api/workloads/${id}/config/approvals/${asked}/withdraw`, {}, 200)
     agents[0]?.say({ health: { healthy: true, status: 'StatusOK' } })
     expect(seen.complaints).toEqual([])
   })

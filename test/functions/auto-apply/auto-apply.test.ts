@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AutoApply } from '../../../lib/auto-apply/auto-apply.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
+import type { FleetConfigVersion, FleetConfigWorkload } from '../../../lib/wire/fleet-configs.ts'
 import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
 import { AutoApplyScene, hashOn, versionText } from '../../support/auto-apply-scene.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
@@ -465,6 +466,40 @@ describe('a request', () => {
       })
     },
   )
+})
+
+describe('a fleet config', () => {
+  const read = async <T>(path: string) =>
+    (await scene.call(`GET /api/fleet-configs/${scene.configId}${path}`)).json as T
+  const runs = async () =>
+    (await read<FleetConfigWorkload[]>('/workloads')).map(({ place, version }) => [place, version])
+
+  it('says which version each host runs, though every host has values of its own in the text', async () => {
+    expect((await runs()).map(([, version]) => version)).toEqual([undefined, undefined, undefined])
+    await scene.carry(1)
+    await scene.apply(1)
+    await newcomer('vm-4')
+    expect((await runs()).sort()).toEqual(['vm-1', 'vm-2', 'vm-3', 'vm-4'].map((host) => [host, 1]))
+  })
+
+  it('marks the versions whose text was taken back', async () => {
+    const marks = async () =>
+      (await read<FleetConfigVersion[]>('/versions')).map(({ number, rolled_back }) => [number, rolled_back])
+    const id = await scene.carry(1)
+    await scene.write(2)
+    expect(await marks()).toEqual([
+      [2, false],
+      [1, false],
+    ])
+    await scene.call(`POST /api/campaigns/${id}/roll-back`, { comment: 'no' })
+    await scene.write(3, { content: versionText(1) })
+    expect(await marks()).toEqual([
+      [3, true],
+      [2, false],
+      [1, true],
+    ])
+    expect(await read('/versions/1')).toMatchObject({ rolled_back: true })
+  })
 })
 
 describe('what is in force', () => {
