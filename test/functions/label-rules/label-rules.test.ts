@@ -124,6 +124,7 @@ describe('a label rule', () => {
   it('counts by its priority and then by its age, and a conflict is said', async () => {
     const id = host('web-1')
     const first = await make(rule('First', 'web-*', { tier: 'a', site: 'x' }))
+    ctx.clock.advance(1)
     const second = await make(rule('Second', '*', { tier: 'b' }))
     expect(labelsOf(id)).toEqual({ tier: 'a', site: 'x' })
     expect(await preview({ ...rule('Second', '*', { tier: 'b' }), id: second.id })).toMatchObject({
