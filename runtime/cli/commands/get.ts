@@ -1,3 +1,4 @@
+import { placeOf } from '../../../lib/model/places.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
@@ -41,11 +42,16 @@ async function readNames(api: Api): Promise<(id: string) => string> {
 const KINDS: Readonly<Record<string, Kind>> = {
   workloads: {
     isOfWorkload: false,
-    head: ['NAME', 'STATUS', 'VERSION', 'INSTANCES', 'CONFIG', 'TROUBLE', 'ID'],
+    head: ['NAME', 'PLACE', 'STATUS', 'VERSION', 'INSTANCES', 'CONFIG', 'TROUBLE', 'ID'],
     read: (api) =>
       readWith<WorkloadRecord>(api, '/api/workloads', (one) => [
-        ...[one.display_name, one.status, one.version || '-', String(one.connected_instance_count)],
-        ...[shortHash(one.active_config_hash), one.trouble?.kind ?? '-', one.id],
+        ...[one.display_name, placeOf(one.fingerprint_keys ?? {}) || '-', one.status, one.version || '-'],
+        ...[
+          String(one.connected_instance_count),
+          shortHash(one.active_config_hash),
+          one.trouble?.kind ?? '-',
+          one.id,
+        ],
       ]),
   },
   instances: {
@@ -94,7 +100,7 @@ const NAMES = Object.keys(KINDS)
 export const get: ClientCommandSpec = {
   usage: `${NAMES.join('|')} [WORKLOAD]`,
   summary: 'List what a service knows.',
-  details: 'WORKLOAD, an id or a name that only one has, is for instances and revisions.',
+  details: 'WORKLOAD, an id, or a name, host or namespace that only one has, is for instances and revisions.',
   positionals: { min: 1, max: 2 },
   words: NAMES,
   options: [URL_OPTION, OUTPUT_OPTION],

@@ -1,3 +1,4 @@
+import { placeOf } from '../../../lib/model/places.ts'
 import type { ErrorBody } from '../../../lib/wire/errors.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { Arguments, ClientIo, Option } from '../command.ts'
@@ -116,13 +117,26 @@ function refusal(answer: Answer, url: string): CommandFailure {
   return new ServiceRefusal(lines.map(toLine).join('\n  '), exitCode, code)
 }
 
-/** The workload with this id, or with this name if only one has it. Throws CommandFailure where none or several fit. */
+/**
+ * The workload with this id, or with this name, or in this place (host or namespace) if only one is. Throws
+ * CommandFailure where none or several fit.
+ */
 export async function findWorkload(api: Api, named: string): Promise<WorkloadRecord> {
   const all = await api.get<WorkloadRecord[]>('/api/workloads')
-  const found = all.filter(({ id }) => id === named)
-  const byName = found.length > 0 ? found : all.filter(({ display_name: name }) => name === named)
-  if (byName.length === 0) throw new CommandFailure(`no workload is called "${named}"`)
-  if (byName.length > 1)
-    throw new CommandFailure(`${byName.length} workloads are called "${named}": say the id`)
-  return byName[0]!
+  const ways: ((workload: WorkloadRecord) => string)[] = [
+    ({ id }) => id,
+    ({ display_name: name }) => name,
+    (workload) => placeOf(workload.fingerprint_keys ?? {}),
+  ]
+  for (const way of ways) {
+    const [first, ...others] = all.filter((workload) => way(workload) === named)
+    if (first === undefined) continue
+    if (others.length === 0) return first
+    const places = [...new Set([first, ...others].map((one) => placeOf(one.fingerprint_keys ?? {})))]
+    const place = places.length > others.length ? places.find((one) => one !== '') : undefined
+    throw new CommandFailure(
+      `${others.length + 1} workloads are called "${named}": say the id${place === undefined ? '' : `, or the place, such as ${place}`}`,
+    )
+  }
+  throw new CommandFailure(`no workload is called "${named}"`)
 }

@@ -61,7 +61,7 @@ export function formatAgo(iso: string): string {
 /** A duration: "4.9 s", "850 ms", "2 min 5 s", "1 h". */
 export function formatDuration(ms: number): string {
   if (ms < 1000) return ms === 0 ? '0 s' : `${formatNumber(ms)} ms`
-  if (ms < 60_000) return `${formatNumber(ms / 1000, 1)} s`
+  if (ms < 60_000) return `${formatNumber(ms / 1000, ms < 10_000 ? 1 : 0)} s`
   const seconds = Math.round(ms / 1000)
   const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60]
   const parts =

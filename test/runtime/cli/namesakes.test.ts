@@ -1,0 +1,63 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { runClient } from '../../../runtime/cli/client.ts'
+
+const workload = (id: string, name: string, keys: Record<string, string>) => ({
+  id,
+  display_name: name,
+  fingerprint_keys: keys,
+  status: 'connected',
+  version: '0.149.0',
+  connected_instance_count: 1,
+})
+const ALL = [
+  workload('w1', 'store-collector', { 'host.name': 'store-12' }),
+  workload('w2', 'store-collector', { 'host.name': 'store-13' }),
+  workload('w3', 'gateway', { namespace: 'shop' }),
+  workload('w4', 'edge', { namespace: 'shop' }),
+]
+const asked: string[] = []
+const server = createServer((incoming, outgoing) => {
+  asked.push(incoming.url ?? '')
+  outgoing.end(JSON.stringify(incoming.url === '/api/workloads' ? ALL : []))
+})
+
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve())))
+afterAll(() => void server.close())
+
+async function run(...args: string[]): Promise<{ code: number; said: string }> {
+  let said = ''
+  const say = (text: string) => {
+    said += text
+  }
+  const env = {
+    MUSTER_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    MUSTER_TOKEN: `mst_${'y'.repeat(43)}`,
+  }
+  const io = { env, out: say, error: say, readInput: async () => '', isTerminal: true }
+  return { code: await runClient(args, io), said }
+}
+
+describe('workloads of one name', () => {
+  it('are listed with their places', async () => {
+    const { said } = await run('get', 'workloads')
+    expect(said.split('\n')[0]).toMatch(/^NAME +PLACE +STATUS/)
+    expect(said).toMatch(/store-collector +store-13 /)
+  })
+
+  it('are found by the place in which only one of them is', async () => {
+    expect((await run('get', 'instances', 'store-13')).code).toBe(0)
+    expect(asked.at(-1)).toBe('/api/workloads/w2/instances')
+    expect((await run('get', 'instances', 'gateway')).code).toBe(0)
+    expect(asked.at(-1)).toBe('/api/workloads/w3/instances')
+  })
+
+  it('are not guessed: it says what tells them apart', async () => {
+    expect((await run('status', 'store-collector')).said).toContain(
+      '2 workloads are called "store-collector": say the id, or the place, such as store-12',
+    )
+    expect((await run('status', 'shop')).said).toContain('2 workloads are called "shop": say the id\n')
+    expect((await run('status', 'nobody')).said).toContain('no workload is called "nobody"')
+  })
+})
