@@ -11,6 +11,7 @@ export const campaignFormTexts = defineTexts({
     title: 'New campaign',
     editTitle: 'Change the campaign',
     edit: 'Change',
+    again: 'Copy as a new one',
     cannotEdit:
       'It selects by types, versions or capabilities, which this form does not know: change it by the API.',
     back: 'Back to the campaign',
@@ -122,6 +123,7 @@ export const campaignFormTexts = defineTexts({
     title: 'Nouvelle campagne',
     editTitle: 'Modifier la campagne',
     edit: 'Modifier',
+    again: 'Copier en une nouvelle',
     cannotEdit:
       'Elle choisit par types, versions ou capacités, que ce formulaire ne connaît pas : modifiez-la par l’API.',
     back: 'Retour à la campagne',

@@ -92,15 +92,32 @@ function versionOfAddress(): Partial<CampaignValues> {
   return { kind: 'version', version: { fleetConfigId, number }, name: words.version(number) }
 }
 
-/** Write down one change for many workloads; its plan begins at once. */
+/** The form, filled in with what another campaign asked for. */
+function Copy({ id }: { id: string }) {
+  const campaign = useResource(`campaign-copy:${id}`, (abort) => api.campaign(id, abort))
+  return (
+    <Loaded of={campaign}>
+      {(of) =>
+        canBeTyped(of) ? (
+          <CampaignForm begin={toValues(of)} send={api.createCampaign} />
+        ) : (
+          <p class="empty">{say(campaignFormTexts).cannotEdit}</p>
+        )
+      }
+    </Loaded>
+  )
+}
+
+/** Write down one change for many workloads, also what an earlier campaign asked for; its plan begins at once. */
 export function NewCampaignPage() {
+  const from = query.value.get('from')
   const begin = { ...emptyValues(), ids: carriedIds(), ...versionOfAddress() }
   return (
     <>
       <Head title={say(campaignFormTexts).title}>
         <ActionLink href="/campaigns">← {say(campaignTexts).title}</ActionLink>
       </Head>
-      <CampaignForm begin={begin} send={api.createCampaign} />
+      {from === null ? <CampaignForm begin={begin} send={api.createCampaign} /> : <Copy id={from} />}
     </>
   )
 }

@@ -26,6 +26,16 @@ import { CampaignMark } from './campaigns.tsx'
 
 const POLL_MS = 1_000
 
+/** Nothing more comes of it by itself: whoever wants it again asks anew. */
+const OVER: ReadonlySet<CampaignRecord['status']> = new Set([
+  'rejected',
+  'withdrawn',
+  'expired',
+  'aborted',
+  'rolled_back',
+])
+const isOver = ({ status }: CampaignRecord): boolean => OVER.has(status)
+
 function People({ of }: { of: CampaignRecord }) {
   const words = say(campaignTexts)
   const rows: [string, string][] = []
@@ -71,6 +81,14 @@ function CampaignHead({ of, reload }: { of: CampaignRecord; reload: () => void }
           reason={unless('config:request', reachOf(of)) ?? unless('config:read_content')}
         >
           {say(campaignFormTexts).edit}
+        </ActionLink>
+      )}
+      {isOver(of) && (
+        <ActionLink
+          href={`/campaigns/new?from=${of.id}`}
+          reason={unless('config:request', reachOf(of)) ?? unless('config:read_content')}
+        >
+          {say(campaignFormTexts).again}
         </ActionLink>
       )}
       <ActionLink href="/campaigns">← {words.title}</ActionLink>

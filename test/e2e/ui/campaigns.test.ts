@@ -240,6 +240,13 @@ describe('every decision about a campaign', () => {
       await decide(step, 'no')
       await says(told)
     }
+    // It is no dead end: what was asked for is asked for anew.
+    await page.getByRole('link', { name: 'Copy as a new one' }).click()
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Unwanted')
+    await page.getByLabel('Name', { exact: true }).fill('Wanted')
+    await page.getByRole('button', { name: 'Save and plan' }).click()
+    await page.getByRole('heading', { name: 'Wanted', level: 1 }).waitFor()
+    await says('Nothing changes before this plan is approved and started.')
   })
 })
 
