@@ -107,8 +107,6 @@ export const PROBLEMS = {
   'credentials-required': { status: 400, error: 'email and password are required' },
   'database-statistics-unavailable': { status: 503, error: 'database statistics unavailable' },
   'database-unavailable': { status: 503, error: 'database unavailable' },
-  'description-too-long': { status: 400, error: 'description exceeds {max} characters' },
-  'diff-texts-required': { status: 400, error: 'base_yaml and target_yaml are required' },
   'deletion-lifts-git': {
     status: 409,
     error:
@@ -127,6 +125,8 @@ export const PROBLEMS = {
     status: 409,
     error: 'this would take the values of variables of this workload away: it needs config:create',
   },
+  'description-too-long': { status: 400, error: 'description exceeds {max} characters' },
+  'diff-texts-required': { status: 400, error: 'base_yaml and target_yaml are required' },
   'draft-empty': { status: 400, error: 'empty config draft' },
   'email-invalid': { status: 400, error: 'email must be an e-mail address' },
   'email-taken': { status: 409, error: 'a user with this email already exists' },

@@ -239,7 +239,8 @@ const PROMISED: Readonly<Record<Word, Readonly<Record<keyof typeof OBSTACLES, st
   rollback: { ...GO_ON, production: 'begins' },
   'rollback to the known-good': { ...GO_ON, production: 'begins' },
   campaign: {
-    frozen: 'frozen',
+    // A freeze passes, so it loses nobody.
+    frozen: 'waiting',
     held: 'held',
     'kept-in-git': 'kept_in_git',
     quarantined: 'quarantined',

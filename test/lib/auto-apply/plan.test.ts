@@ -41,7 +41,7 @@ function plan(world: World, wanted: { number?: number; selector?: Selector; prio
   const { workloads = [], policy = [], isRolledBack = false, versions = [1, 2], kept = [] } = world
   const db = {
     query: async (sql: string, params: [unknown, unknown]) => {
-      if (sql.includes("'rolled_back') and v.hash")) return isRolledBack ? [{}] : []
+      if (sql.includes("'rolled_back')")) return isRolledBack ? versions.map((n) => ({ hash: `h${n}` })) : []
       if (sql.includes('from fleet_config_versions'))
         return versions.flatMap((number) => (number === params[1] ? [{ number, hash: `h${number}` }] : []))
       if (sql.includes('from reviews'))
