@@ -174,7 +174,9 @@ describe('processes of builds that do not understand each other', () => {
       remoteConfigStatus: { lastRemoteConfigHash: Buffer.from(configHash(CONFIG), 'hex'), status: 1 },
     })
     await untilLive(next, 1)
-    expect(again.untaken()).toBe(0)
+    // It is acknowledged, perhaps twice as the process takes over, and asked for nothing and offered nothing.
+    while (again.untaken() > 0)
+      expect(Object.keys(await again.next()).sort()).toEqual(['capabilities', 'instanceUid'])
     await other.stop()
     expect(next.fatal()).toBeNull()
     await untilApplied(database, pushId, 1)
