@@ -88,8 +88,8 @@ test('a token that the service does not know is not kept; one that is revoked wo
 test('records are listed for people and for programs', async () => {
   const table = await runClient(['get', 'workloads'], { env: signedIn() })
   expect(table.code).toBe(0)
-  expect(table.output).toMatch(/^NAME +STATUS +VERSION/m)
-  expect(table.output).toMatch(RegExp(`^${name} +connected`, 'm'))
+  expect(table.output).toMatch(/^NAME +PLACE +STATUS +VERSION/m)
+  expect(table.output).toMatch(RegExp(`^${name} +\\S+ +connected`, 'm'))
   // The output is no terminal, so it has no colours.
   expect(table.output).not.toContain('\u001b')
   for (const [kind, ...of] of [

@@ -135,7 +135,7 @@ test('the commands of the README sign in, look and sign out', async () => {
   await page.goto(await eventually('a browser is opened', () => readFile(shown, 'utf8').catch(() => null)))
   await confirm(page).click()
   await page.getByText('The command line is signed in.').waitFor()
-  expect(await said).toMatch(/Signed in to .*\nNAME +STATUS[\s\S]*\nRevoked the token/)
+  expect(await said).toMatch(/Signed in to .*\nNAME +PLACE +STATUS[\s\S]*\nRevoked the token/)
 })
 
 test('somebody of the identity provider comes back to the page and confirms', async () => {
