@@ -31,7 +31,8 @@ describe('the fleet', () => {
 
   test('each row draws how much happened to it in the last day', async () => {
     const agent = connect(service, 'the-restless', 'the-restless-1')
-    const { page, context } = await visit(browser, service.url)
+    // Where there is less room, it gives way to names and causes.
+    const { page, context } = await visit(browser, service.url, { width: 1680, height: 1050 })
     await signIn(page)
     const row = page.getByRole('row', { name: /the-restless.*changed their version 1 time/ })
     await row.waitFor()
