@@ -1,4 +1,5 @@
 import { setImmediate as immediate } from 'node:timers/promises'
+import type { Clock } from './clock.ts'
 
 /** Wait for the next turn of the event loop, so that agents and other requests go first. */
 export const nextTurn = (): Promise<void> => immediate()
@@ -15,6 +16,35 @@ export async function* inTurns<T>(items: Iterable<T>, size: number): AsyncGenera
     piece.push(item)
   }
   if (piece.length > 0) yield piece
+}
+
+/** How many milliseconds a long loop may take before others get their turn. */
+const TURN_MS = 10
+
+/** When others get their turn in a long loop. */
+export interface Turns {
+  /** After so many items, whatever the time is. */
+  size: number
+  /** Sooner, where they took long by this clock. */
+  clock: Pick<Clock, 'monotonicMs'>
+}
+
+/** Look at each item of a long list, with turns of the event loop between. For items of which one may take long. */
+export async function eachInTurns<T>(
+  items: Iterable<T>,
+  { size, clock }: Turns,
+  look: (item: T) => void,
+): Promise<void> {
+  let [looked, sinceMs] = [0, clock.monotonicMs()]
+  for (const item of items) {
+    if (looked > 0 && (looked === size || clock.monotonicMs() - sinceMs >= TURN_MS)) {
+      await nextTurn()
+      looked = 0
+      sinceMs = clock.monotonicMs()
+    }
+    look(item)
+    looked++
+  }
 }
 
 /** How many items `isSo` holds for, looked at `size` at a time with a turn of the event loop between. */

@@ -12,7 +12,7 @@ import { type ConfigJob, type ConfigJobResult, heapOfConfigJob } from '../lib/co
 import { classifyAgentError } from '../lib/configs/redact/agent-error.ts'
 import { CommitDoubts } from '../lib/fleet/commit-doubts.ts'
 import { Fleet } from '../lib/fleet/fleet.ts'
-import { AGENT_LIMITS, type AgentLimits } from '../lib/fleet/state/agent-limits.ts'
+import { AGENT_LIMITS, type AgentLimits, FLEET_LIMITS } from '../lib/fleet/state/agent-limits.ts'
 import { FleetCounters } from '../lib/fleet/state/counters.ts'
 import type { FleetDeps, FleetNotices } from '../lib/fleet/state/deps.ts'
 import type { Workload } from '../lib/fleet/state/model.ts'
@@ -256,6 +256,7 @@ function openCampaigns(
       return isReachWithin(scopesOf(grantsOf(await listUserGroups(db, userId)), 'config:approve'), reach)
     },
     reservationOf: (workload: Workload) => fleetConfigs.reservationOf(workload),
+    whoReserves: (workload: Workload) => fleetConfigs.whoReserves(workload),
   }
   const campaigns = new Campaigns(campaignParts)
   return { configTargets, campaigns, autoApply: new AutoApply(campaignParts) }
@@ -368,7 +369,7 @@ function openFleet(
     normalise: read.normalise,
     ruleLabels: (fingerprintKeys) => labelRules.labelsFor(fingerprintKeys),
     graceMs: config.disconnectGraceMs,
-    agentLimits: ground.agentLimits ?? AGENT_LIMITS,
+    agentLimits: ground.agentLimits ?? (config.cluster === null ? AGENT_LIMITS : FLEET_LIMITS),
   })
   const views: FleetViews = new FleetViews({
     fleet,

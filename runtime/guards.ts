@@ -6,7 +6,7 @@ import { readCredential } from './credentials.ts'
 import type { Access, Actor, HttpDefinition, HttpFunction } from './define.ts'
 import { isOriginTrusted } from './origin.ts'
 import { alsoAsking, askingForCredential, Refused, sightOf } from './reach.ts'
-import { problem, type Reply } from './reply.ts'
+import { lacks, problem, type Reply } from './reply.ts'
 
 /** One call as the guards see it: nothing is checked yet. */
 export interface IncomingCall {
@@ -96,10 +96,11 @@ function permit(
   const labels = reach === 'workload' ? (ctx.fleet.workload(workloadId)?.trustedLabels ?? null) : null
   const here = reach === 'workload' ? { ...actor, permissions: rightsOn(actor.grants, labels) } : actor
   if (permission === null || here.permissions.has(permission)) return { ok: true, actor: here }
-  if (!rightsSomewhere(actor.grants).has(permission)) return { ok: false, reply: problem('forbidden') }
+  if (!rightsSomewhere(actor.grants).has(permission))
+    return { ok: false, reply: lacks(permission, 'forbidden') }
   const isAnywhereEnough = reach !== 'nothing' && reach !== 'workload'
   if (isAnywhereEnough) return { ok: true, actor }
-  return { ok: false, reply: problem(reach === 'nothing' ? 'out-of-scope-of-all' : 'out-of-scope') }
+  return { ok: false, reply: lacks(permission, reach === 'nothing' ? 'out-of-scope-of-all' : 'out-of-scope') }
 }
 
 /**
@@ -125,7 +126,7 @@ function askingAgain(
       const again = permit(caller, access, workloadId, ctx)
       if (again.ok) return null
       // Whoever was let in by a right on workloads, and has it nowhere by now, is told the same as for one workload.
-      return reach === 'nothing' ? again.reply : problem('out-of-scope')
+      return reach === 'nothing' ? again.reply : lacks(permission, 'out-of-scope')
     }
     asking = alsoAsking(asking, refuse, takesTurns ? 'at-begin' : 'both')
   }

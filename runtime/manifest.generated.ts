@@ -12,9 +12,11 @@ import alertsResolveMany from '../functions/alerts/resolve-many.ts'
 import alertsWebhookDelivery from '../functions/alerts/webhook-delivery.ts'
 import approvalPolicyChange from '../functions/approval-policy/change.ts'
 import approvalPolicyRead from '../functions/approval-policy/read.ts'
+import approvalPolicySettle from '../functions/approval-policy/settle.ts'
 import approvalsApprove from '../functions/approvals/approve.ts'
 import approvalsComment from '../functions/approvals/comment.ts'
 import approvalsCreate from '../functions/approvals/create.ts'
+import approvalsEndForgotten from '../functions/approvals/end-forgotten.ts'
 import approvalsGet from '../functions/approvals/get.ts'
 import approvalsList from '../functions/approvals/list.ts'
 import approvalsListAll from '../functions/approvals/list-all.ts'
@@ -35,6 +37,9 @@ import autoApplyApprove from '../functions/auto-apply/approve.ts'
 import autoApplyContinue from '../functions/auto-apply/continue.ts'
 import autoApplyEngine from '../functions/auto-apply/engine.ts'
 import autoApplyGet from '../functions/auto-apply/get.ts'
+import autoApplyGroupDiff from '../functions/auto-apply/group-diff.ts'
+import autoApplyGroupValues from '../functions/auto-apply/group-values.ts'
+import autoApplyGroups from '../functions/auto-apply/groups.ts'
 import autoApplyLeftOut from '../functions/auto-apply/left-out.ts'
 import autoApplyPause from '../functions/auto-apply/pause.ts'
 import autoApplyPlan from '../functions/auto-apply/plan.ts'
@@ -52,6 +57,8 @@ import campaignsEdit from '../functions/campaigns/edit.ts'
 import campaignsEngine from '../functions/campaigns/engine.ts'
 import campaignsFigures from '../functions/campaigns/figures.ts'
 import campaignsGet from '../functions/campaigns/get.ts'
+import campaignsGroupDiff from '../functions/campaigns/group-diff.ts'
+import campaignsGroupValues from '../functions/campaigns/group-values.ts'
 import campaignsGroups from '../functions/campaigns/groups.ts'
 import campaignsList from '../functions/campaigns/list.ts'
 import campaignsMatch from '../functions/campaigns/match.ts'
@@ -75,6 +82,7 @@ import connectAddress from '../functions/connect/address.ts'
 import connectCredential from '../functions/connect/credential.ts'
 import desiredApply from '../functions/desired/apply.ts'
 import desiredApplyFleet from '../functions/desired/apply-fleet.ts'
+import desiredHandOver from '../functions/desired/hand-over.ts'
 import desiredList from '../functions/desired/list.ts'
 import desiredRelease from '../functions/desired/release.ts'
 import desiredReleaseFleet from '../functions/desired/release-fleet.ts'
@@ -221,9 +229,11 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'alerts/webhook-delivery', definition: alertsWebhookDelivery },
   { id: 'approval-policy/change', definition: approvalPolicyChange },
   { id: 'approval-policy/read', definition: approvalPolicyRead },
+  { id: 'approval-policy/settle', definition: approvalPolicySettle },
   { id: 'approvals/approve', definition: approvalsApprove },
   { id: 'approvals/comment', definition: approvalsComment },
   { id: 'approvals/create', definition: approvalsCreate },
+  { id: 'approvals/end-forgotten', definition: approvalsEndForgotten },
   { id: 'approvals/get', definition: approvalsGet },
   { id: 'approvals/list', definition: approvalsList },
   { id: 'approvals/list-all', definition: approvalsListAll },
@@ -244,6 +254,9 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'auto-apply/continue', definition: autoApplyContinue },
   { id: 'auto-apply/engine', definition: autoApplyEngine },
   { id: 'auto-apply/get', definition: autoApplyGet },
+  { id: 'auto-apply/group-diff', definition: autoApplyGroupDiff },
+  { id: 'auto-apply/group-values', definition: autoApplyGroupValues },
+  { id: 'auto-apply/groups', definition: autoApplyGroups },
   { id: 'auto-apply/left-out', definition: autoApplyLeftOut },
   { id: 'auto-apply/pause', definition: autoApplyPause },
   { id: 'auto-apply/plan', definition: autoApplyPlan },
@@ -261,6 +274,8 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'campaigns/engine', definition: campaignsEngine },
   { id: 'campaigns/figures', definition: campaignsFigures },
   { id: 'campaigns/get', definition: campaignsGet },
+  { id: 'campaigns/group-diff', definition: campaignsGroupDiff },
+  { id: 'campaigns/group-values', definition: campaignsGroupValues },
   { id: 'campaigns/groups', definition: campaignsGroups },
   { id: 'campaigns/list', definition: campaignsList },
   { id: 'campaigns/match', definition: campaignsMatch },
@@ -284,6 +299,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'connect/credential', definition: connectCredential },
   { id: 'desired/apply', definition: desiredApply },
   { id: 'desired/apply-fleet', definition: desiredApplyFleet },
+  { id: 'desired/hand-over', definition: desiredHandOver },
   { id: 'desired/list', definition: desiredList },
   { id: 'desired/release', definition: desiredRelease },
   { id: 'desired/release-fleet', definition: desiredReleaseFleet },

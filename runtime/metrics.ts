@@ -1,4 +1,3 @@
-import { AGENT_LIMITS } from '../lib/fleet/state/agent-limits.ts'
 import { inTurns } from '../lib/turns.ts'
 import type { Context } from './context.ts'
 import type { LoopWatch } from './loop-watch.ts'
@@ -99,6 +98,7 @@ async function fleetMetrics({ fleet }: Context): Promise<Metric[]> {
 }
 
 function listenerMetrics({ fleet, opamp, hub }: Context): Metric[] {
+  const { perConnection, inAll, workloads } = fleet.limits
   const { messages, refused, turnedAway, forgottenPollers } = opamp.counts()
   const { clients, frames, resyncs, slowClients } = hub.stats
   return [
@@ -107,7 +107,7 @@ function listenerMetrics({ fleet, opamp, hub }: Context): Metric[] {
     counter('muster_opamp_turned_away_total', 'Messages turned away for want of room to decode.', turnedAway),
     counter(
       'muster_opamp_agents_refused_total',
-      `Messages of agents that found no room: a connection carries ${AGENT_LIMITS.perConnection} agents at most, and the process holds ${AGENT_LIMITS.inAll} and ${AGENT_LIMITS.workloads} workloads.`,
+      `Messages of agents that found no room: a connection carries ${perConnection} agents at most, and the fleet has ${inAll} and ${workloads} workloads.`,
       fleet.refusedAgents,
     ),
     counter(

@@ -15,11 +15,12 @@ interface Problem {
  * and of a failed audit its `side_effect_status`.
  */
 export const PROBLEMS = {
+  'account-unknown': { status: 400, error: 'to_account_id must be the id of a user or of a service account' },
   'activity-too-many': { status: 400, error: 'ids names more than {max} workloads' },
   'alert-ids-invalid': { status: 400, error: 'alert_ids must name 1 to {max} alerts' },
   'alert-not-found': { status: 404, error: 'alert not found' },
   'alert-not-reopenable': { status: 409, error: 'alert can no longer be opened again' },
-  'already-linked': { status: 409, error: 'this user is linked already' },
+  'already-linked': { status: 409, error: 'this user is linked already; the request is gone' },
   'approval-already-pushed': { status: 409, error: 'approval request has already been pushed' },
   'approval-expired': { status: 409, error: 'an approval is too old for the approval policy: approve again' },
   'approval-needs-another': {
@@ -57,6 +58,19 @@ export const PROBLEMS = {
   'campaign-being-planned': { status: 409, error: 'the campaign is being planned already' },
   'campaign-change-invalid': { status: 400, error: 'change: {reason}' },
   'campaign-changes-nothing': { status: 409, error: 'the plan of the campaign changes no workload' },
+  'campaign-drafts-too-large': {
+    status: 409,
+    error:
+      'your drafts of campaigns are together larger than {max} MiB: request one of them, or make one smaller',
+  },
+  'campaign-drafts-too-many': {
+    status: 409,
+    error: 'you have {max} drafts of campaigns: go on with one of them, or change it into what you want',
+  },
+  'campaign-group-not-found': {
+    status: 404,
+    error: 'the plan has no such group, or its sample gets no config now',
+  },
   'campaign-list-too-long': { status: 400, error: '{field} has more than {max} entries' },
   'campaign-not-found': { status: 404, error: 'campaign not found' },
   'campaign-not-ready': { status: 409, error: 'the campaign is {status}' },
@@ -148,6 +162,11 @@ export const PROBLEMS = {
   'fleet-config-taken': { status: 409, error: 'a fleet config with this name already exists' },
   'fleet-config-version-not-found': { status: 404, error: 'version not found' },
   'fleet-configs-too-many': { status: 409, error: 'there are {max} fleet configs at most' },
+  'fleet-configs-too-wide': {
+    status: 409,
+    error:
+      'the selectors of all fleet configs together have {max} conditions and globs at most: select by labels',
+  },
   forbidden: { status: 403, code: null, error: 'forbidden' },
   'group-in-use': { status: 409, error: '{count} users or service accounts are in this group' },
   'group-name-invalid': {
@@ -274,7 +293,7 @@ export const PROBLEMS = {
   'owner-taken': {
     status: 409,
     error:
-      'another account speaks for the owner {owner}: take its credential or another name, or have a person who may break the glass let go of what it keeps',
+      'another account speaks for the owner {owner}: take its credential or another name, or have a person who may break the glass hand over what it keeps',
   },
   'owner-unknown': { status: 400, error: 'owner_id must be the id of a user' },
   'password-mismatch': { status: 401, error: 'current password does not match' },
@@ -290,6 +309,18 @@ export const PROBLEMS = {
   },
   'permission-not-held': { status: 400, error: 'the holder does not have "{permission}"' },
   'permission-unknown': { status: 400, error: 'unknown permission "{permission}"' },
+  'person-linked': {
+    status: 409,
+    error: 'this person of the identity provider is a user already; the request is gone',
+  },
+  'plans-too-many': {
+    status: 429,
+    error: '{max} campaigns are being planned at one time at most: try again once one of them is planned',
+  },
+  'plans-too-many-of-one': {
+    status: 429,
+    error: '{max} of your campaigns are being planned: wait until one of them is',
+  },
   'policy-invalid': {
     status: 400,
     error: '{class}: approvals must be 1 or 2, valid_hours a whole number from 1 to {max} or absent',
@@ -351,6 +382,10 @@ export const PROBLEMS = {
       'the administrator named by SEED_ADMIN_EMAIL or PASSWORD_LOGIN cannot be removed, demoted or linked',
   },
   'selector-empty': { status: 400, error: 'selector has no condition' },
+  'selector-globs-too-many': {
+    status: 400,
+    error: 'selector has more than {max} values with * or ? in it; name a label instead',
+  },
   'selector-key-nameless': {
     status: 400,
     error: 'selector has the key "{key}" without a name behind its prefix',
@@ -369,6 +404,11 @@ export const PROBLEMS = {
     error: 'selector has types, versions or capabilities, which agents report',
   },
   'selector-values-missing': { status: 400, error: 'selector has {operator} without values for "{key}"' },
+  'selector-values-too-many': {
+    status: 400,
+    error:
+      'selector has more than {max} values in its expressions; give the workloads a label, and select by that',
+  },
   'selector-values-unexpected': { status: 400, error: 'selector has values for {operator} of "{key}"' },
   'server-busy': { status: 503, error: 'server is busy' },
   'service-account-name-invalid': {

@@ -7,7 +7,7 @@ import { listUserGroups } from '../lib/store/groups.ts'
 import { lockIdentity } from '../lib/store/users.ts'
 import type { Context } from './context.ts'
 import type { Access, Actor, Sight } from './define.ts'
-import { problem, type Reply } from './reply.ts'
+import { lacks, problem, type Reply } from './reply.ts'
 
 type Caller = Pick<Actor, 'grants'>
 
@@ -48,7 +48,9 @@ export const refuseWorkloads = (
   ctx: Pick<Context, 'fleet'>,
   workloadIds: Iterable<string>,
 ): Reply | null =>
-  [...workloadIds].every((id) => holdsOn(caller, permission, ctx, id)) ? null : problem('out-of-scope')
+  [...workloadIds].every((id) => holdsOn(caller, permission, ctx, id))
+    ? null
+    : lacks(permission, 'out-of-scope')
 
 /** Asks again, in the transaction of a change, whether the caller holds these permissions on its workloads. */
 export const askAgain = (
@@ -126,4 +128,4 @@ export const coversReach = ({ grants }: Caller, permission: Permission, reach: C
  * The reply where a change of many workloads can reach beyond where the caller has a permission; null where it cannot.
  */
 export const refuseReach = (caller: Caller, permission: Permission, reach: ChangeReach): Reply | null =>
-  coversReach(caller, permission, reach) ? null : problem('out-of-scope')
+  coversReach(caller, permission, reach) ? null : lacks(permission, 'out-of-scope')

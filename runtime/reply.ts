@@ -1,3 +1,4 @@
+import type { Permission } from '../lib/model/permissions.ts'
 import { PROBLEMS, type ProblemCode, sentenceOf, wireCodeOf } from './problems.ts'
 
 /** What a function answers. The runtime turns it into bytes; functions never see the socket. */
@@ -58,3 +59,12 @@ export function problem(
   const body = { error, ...(wireCode === null ? {} : { code: wireCode }), ...rest }
   return json(body, PROBLEMS[code].status, headers)
 }
+
+/**
+ * The reply to a caller who lacks a permission, everywhere or where it is needed. Which one it is stands in a header,
+ * because clients know every byte of the body of `forbidden`.
+ */
+export const lacks = (
+  permission: Permission,
+  code: 'forbidden' | 'out-of-scope' | 'out-of-scope-of-all',
+): Reply => problem(code, {}, { 'Muster-Permission': permission })

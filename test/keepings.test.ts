@@ -49,6 +49,12 @@ const POLLERS = [
   'many invented uids do not grow without end: the one unused for longest goes',
 ] as const
 
+const CHANGED_LINES = [
+  'lib/configs/diff/changed-lines.test.ts',
+  'is the same for equal lines at the same place of the config, wherever in the text that is',
+] as const
+const SELECTORS = ['lib/selectors/selector.test.ts', '%j is refused for a fleet config'] as const
+
 const perAgent: Keeping = {
   bound: 'the agents that are here or away for less than the grace',
   reachedBy: AGENTS,
@@ -303,6 +309,14 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/campaigns/run/run.ts CampaignRun.steady': perCampaign,
   'lib/campaigns/run/run.ts CampaignRun.watched': perCampaign,
   'lib/campaigns/run/runner.ts CampaignRunner.#runs': perCampaign,
+  'lib/fleet-configs/fleet-configs.ts FleetConfigs.#candidates': {
+    bound: '500 fleet configs, whose selectors have 2,000 conditions and globs together',
+    reachedBy: [
+      'lib/fleet-configs/remembered.test.ts',
+      'have so many conditions at most, since every workload is compared with all of them',
+    ],
+  },
+  'lib/fleet-configs/fleet-configs.ts FleetConfigs.#selected': perWorkload,
   'lib/fleet-configs/fleet-configs.ts FleetConfigs.#configs': {
     bound: '500 fleet configs',
     reachedBy: ['functions/fleet-configs/fleet-configs.test.ts', 'are so many and no more'],
@@ -313,6 +327,37 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     reachedBy: ['functions/fleet-configs/fleet-configs.test.ts', 'are so many and no more'],
   },
   'lib/fleet-configs/fleet-configs.ts FleetConfigs.#members': perWorkload,
+  'lib/configs/diff/changed-lines.ts openPlaces().above': {
+    bound: 'the lines of two configs, while they are compared',
+    reachedBy: CHANGED_LINES,
+  },
+  'lib/configs/diff/changed-lines.ts openPlaces().open': {
+    bound: 'how deep a line of a config is indented, while it is compared',
+    reachedBy: CHANGED_LINES,
+  },
+  'lib/configs/render/render.ts Filler.#checks': {
+    bound: 'the variables of a version, while it is rendered',
+    reachedBy: ['lib/configs/render/render.test.ts', 'is held to its pattern once'],
+  },
+  'lib/configs/render/variables.ts openVariable().known': {
+    bound: 'the values of a version, while they are checked',
+    reachedBy: [
+      'lib/fleet-configs/read-version.test.ts',
+      'are looked at once where they are equal, and others have their turn by the clock',
+    ],
+  },
+  'lib/model/patterns.ts openStates().places': {
+    bound: 'the 256 characters of a pattern',
+    reachedBy: ['lib/model/patterns.test.ts', '%j is refused: %s'],
+  },
+  'lib/selectors/glob.ts openPlaces().byCharacter': {
+    bound: 'the 256 characters of a glob',
+    reachedBy: SELECTORS,
+  },
+  'lib/selectors/selector.ts openValues().plain': {
+    bound: '50 values of 256 characters',
+    reachedBy: SELECTORS,
+  },
   'lib/label-rules/label-rules.ts LabelRules.#rules': {
     bound: '100 label rules and 4 MiB of lists',
     reachedBy: [
@@ -396,7 +441,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/links/front-agents.ts FrontAgents.#connections': perAgent,
   'lib/links/front-agents.ts FrontAgents.#dirty': perAgent,
   'lib/links/front-agents.ts FrontAgents.#unconfirmed': {
-    bound: 'UNCONFIRMED_MAX',
+    bound: 'UNCONFIRMED_MAX, and about UNCONFIRMED_BYTES_MAX',
     reachedBy: [
       'lib/links/front-agents.test.ts',
       'waits for the owner beyond 500 reports, and then says all of it at once',
@@ -455,7 +500,10 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   },
   'lib/links/kept-report.ts KeptReport.#fields': {
     bound: 'five fields of an agent, of its health 16 KiB',
-    reachedBy: ['lib/links/kept-report.test.ts', 'keeps no health beyond 16 KiB and no config'],
+    reachedBy: [
+      'lib/links/kept-report.test.ts',
+      'keeps of a health beyond 16 KiB what the agent says of itself as a whole, and says that it lacks something',
+    ],
   },
   'lib/links/offer-texts.ts OfferTexts.#kept': {
     bound: '32 MiB',
@@ -487,6 +535,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ],
   },
   'runtime/fronts/browser-pipes.ts createBrowserPipes().pipes': perSocket,
+  'runtime/fronts/owner-turns.ts OwnerTurns.#waiting': {
+    bound: 'the requests and handshakes that wait for an owner, each for three seconds at most',
+    reachedBy: [
+      'runtime/fronts/owner-turns.test.ts',
+      'lets one of a hundred try an owner that cannot be reached, and each time later',
+    ],
+  },
   'runtime/fronts/owner-door.ts OwnerDoor.#asked': {
     bound: 'the requests that are being answered, each for two minutes at most',
     reachedBy: [

@@ -1,4 +1,4 @@
-import { hasSoleApprover, lacksSecondPerson } from '../../lib/changes/approval-case.ts'
+import { hasSoleApprover, lacksSecondPerson, listGroupsThatEndIt } from '../../lib/changes/approval-case.ts'
 import type { PolicyState } from '../../lib/changes/approval-policy.ts'
 import {
   type ApprovalPolicy,
@@ -38,9 +38,11 @@ export async function toPolicyRecord(
     asked_at: pending.at.toISOString(),
     effective_at: new Date(pending.at.getTime() + LOWERING_WAIT_MS).toISOString(),
   }
+  const ending = await listGroupsThatEndIt(ctx.db)
   return {
     ...toClasses(policy),
     sole_approver: await hasSoleApprover(ctx.db),
+    ...(ending.length > 0 ? { sole_approver_ends_with: ending } : {}),
     ...((await lacksSecondPerson(ctx.db)) ? { lacks_second_person: true } : {}),
     ...(waiting === null ? {} : { pending: waiting }),
   }

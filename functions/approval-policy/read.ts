@@ -16,6 +16,6 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The policy.', json: ApprovalPolicyRecord }],
   errors: [],
   async handle(_, ctx) {
-    return json(await toPolicyRecord(ctx, await readApprovalPolicy(ctx.db, ctx.clock.now())))
+    return json(await toPolicyRecord(ctx, await readApprovalPolicy(ctx.db)))
   },
 })

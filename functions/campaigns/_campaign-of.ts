@@ -7,7 +7,7 @@ import { CAMPAIGN_STEPS, type CampaignStep } from '../../lib/model/campaign-step
 import type { Permission } from '../../lib/model/permissions.ts'
 import { scopesOf } from '../../lib/model/scopes.ts'
 import { mayReach } from '../../lib/selectors/within-scope.ts'
-import { findCampaign, type StoredCampaign } from '../../lib/store/campaigns.ts'
+import { type CampaignSummary, findCampaignSummary } from '../../lib/store/campaigns.ts'
 import type { Db } from '../../lib/store/db.ts'
 import type { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
@@ -19,12 +19,14 @@ import { readablePartOf } from '../fleet-configs/_fleet-config-path.ts'
 
 /** The path parameters of one campaign. */
 export const campaignParams = type({ id: string() })
+/** The path parameters of one group of equal changes in a campaign's plan. */
+export const groupParams = type({ id: string(), group: string() })
 
 /**
  * Somebody as a reader of campaigns. The texts of one are shown to whoever may read those of all that it can reach, and
  * the workloads that it names to those who may request configs for them.
  */
-function readerOf(ctx: Context, actor: Actor): (campaign: StoredCampaign) => CampaignReader {
+function readerOf(ctx: Context, actor: Actor): (campaign: CampaignSummary) => CampaignReader {
   const { scopes, sees } = sightBy('config:request', actor, ctx)
   return (campaign) => ({
     userId: actor.userId,
@@ -37,14 +39,14 @@ function readerOf(ctx: Context, actor: Actor): (campaign: StoredCampaign) => Cam
 export const showCampaigns = (
   ctx: Context,
   actor: Actor,
-  campaigns: readonly StoredCampaign[],
+  campaigns: readonly CampaignSummary[],
 ): Promise<CampaignRecord[]> => ctx.campaigns.records(campaigns, readerOf(ctx, actor))
 
 /** One campaign as the caller may see it. */
 export async function showCampaign(
   ctx: Context,
   actor: Actor,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
 ): Promise<CampaignRecord> {
   const [record] = await showCampaigns(ctx, actor, [campaign])
   return record!
@@ -54,7 +56,7 @@ export async function showCampaign(
 export function seesCampaign(
   { fleetConfigs }: Context,
   { scopes, sees }: Sight,
-  campaign: Pick<StoredCampaign, 'scope' | 'change'>,
+  campaign: Pick<CampaignSummary, 'scope' | 'change'>,
 ): boolean {
   if (scopes === null) return true
   const { scope, change } = campaign
@@ -77,7 +79,7 @@ export async function refuseCampaign(
   { isBack = false } = {},
 ): Promise<Reply | null> {
   if (actor.permissions.has(permission)) return null
-  const campaign = await findCampaign(db, id)
+  const campaign = await findCampaignSummary(db, id)
   if (campaign === null) return null
   // Former configs go back to all that were changed, also those that the selector does not select any more.
   const { cutTo, ...selection } = reachOfCampaign(campaign)

@@ -1,4 +1,4 @@
-import { createCampaign } from '../../lib/campaigns/decisions.ts'
+import { createCampaign, DRAFT_ERRORS } from '../../lib/campaigns/decisions.ts'
 import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign.ts'
 import { CampaignCreateRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
@@ -16,7 +16,14 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(CampaignCreateRequest, { bytesMax: 4_194_304, valuesMax: 60_000 }),
   replies: [{ status: 201, description: 'The draft.', json: CampaignRecord }],
-  errors: [...CAMPAIGN_ERRORS, 'text-not-storable', 'text-too-long', 'audit-unavailable', 'body-too-large'],
+  errors: [
+    ...CAMPAIGN_ERRORS,
+    ...DRAFT_ERRORS,
+    'text-not-storable',
+    'text-too-long',
+    'audit-unavailable',
+    'body-too-large',
+  ],
   async handle({ body, actor }, ctx) {
     const read = readCampaign(body)
     if (!read.ok) return problem(read.code, read.details)

@@ -1,4 +1,4 @@
-import { changeCampaign, DECISION_ERRORS } from '../../lib/campaigns/decisions.ts'
+import { changeCampaign, DECISION_ERRORS, DRAFT_ERRORS } from '../../lib/campaigns/decisions.ts'
 import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign.ts'
 import { CampaignCreateRequest, CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
@@ -23,7 +23,7 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(CampaignCreateRequest, { bytesMax: 4_194_304, valuesMax: 60_000 }),
   replies: [{ status: 200, description: 'The draft.', json: CampaignRecord }],
-  errors: [...CAMPAIGN_ERRORS, ...DECISION_ERRORS, 'body-too-large'],
+  errors: [...CAMPAIGN_ERRORS, ...DECISION_ERRORS, ...DRAFT_ERRORS, 'body-too-large'],
   async handle({ params, body, actor }, ctx) {
     const outside = await refuseCampaign(ctx.db, params.id, actor, 'config:request')
     if (outside !== null) return outside

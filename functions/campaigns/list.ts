@@ -1,9 +1,15 @@
 import { array, type } from 'superstruct'
-import { listCampaigns, type StoredCampaign } from '../../lib/store/campaigns.ts'
+import { type CampaignSummary, listCampaigns } from '../../lib/store/campaigns.ts'
 import { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { seesCampaign, showCampaigns } from './_campaign-of.ts'
+
+/** A campaign in a list: which workloads it names is told by the campaign itself, since these may be thousands. */
+function toRow({ scope, ...record }: CampaignRecord): CampaignRecord {
+  const { workload_ids: ids, exclude_ids: _left, ...rest } = scope
+  return { ...record, scope: rest, ...(ids === undefined ? {} : { named_count: ids.length }) }
+}
 
 /** All campaigns, the newest first. */
 export default defineHttp({
@@ -17,7 +23,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The campaigns.', json: array(CampaignRecord) }],
   errors: [...PAGE_ERRORS],
   handle({ query, target, actor, sight }, ctx) {
-    const isSeen = (campaign: StoredCampaign) => seesCampaign(ctx, sight, campaign)
+    const isSeen = (campaign: CampaignSummary) => seesCampaign(ctx, sight, campaign)
     return listReply(query, target, {
       order: 'campaigns.created_at',
       key: ['number', 'string'],
@@ -33,7 +39,7 @@ export default defineHttp({
       },
       isSeen: sight.scopes === null ? null : ({ record }) => record !== null,
       keyOf: ({ stored }) => [stored.createdAt.getTime(), stored.id],
-      toWire: ({ record }) => record,
+      toWire: ({ record }) => record && toRow(record),
     })
   },
 })

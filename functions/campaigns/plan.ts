@@ -1,8 +1,11 @@
+import { PLANNING_ERRORS, PLANS_MAX, PLANS_OF_ONE_MAX } from '../../lib/campaigns/plan/planner.ts'
 import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { campaignParams, refuseCampaign, showCampaign } from './_campaign-of.ts'
+
+const MOST = { 'plans-too-many': PLANS_MAX, 'plans-too-many-of-one': PLANS_OF_ONE_MAX }
 
 /** Begin to plan a campaign. Its record says how far the plan has come, and then what was found. */
 export default defineHttp({
@@ -14,7 +17,7 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 202, description: 'The campaign, while it is being planned.', json: CampaignRecord }],
-  errors: ['campaign-not-found', 'campaign-not-ready', 'campaign-being-planned'],
+  errors: ['campaign-not-found', 'campaign-not-ready', ...PLANNING_ERRORS],
   async handle({ params, actor }, ctx) {
     const outside = await refuseCampaign(ctx.db, params.id, actor, 'config:request')
     if (outside !== null) return outside
@@ -22,7 +25,9 @@ export default defineHttp({
     if (campaign === null) return problem('campaign-not-found')
     const { status } = campaign
     if (status !== 'draft' && status !== 'planned') return problem('campaign-not-ready', { status })
-    if (!ctx.campaigns.planner.begin(campaign).isBegun) return problem('campaign-being-planned')
+    const { refusal } = ctx.campaigns.planner.begin(campaign, actor.userId)
+    if (refusal !== null)
+      return problem(refusal, refusal === 'campaign-being-planned' ? {} : { max: MOST[refusal] })
     return json(await showCampaign(ctx, actor, campaign), 202)
   },
 })

@@ -1,5 +1,5 @@
 import { CAMPAIGN_ERRORS, readCampaign } from '../../lib/campaigns/read-campaign.ts'
-import { applyDesiredFleet } from '../../lib/desired/apply-fleet.ts'
+import { applyDesiredFleet, type DesiredFleetOutcome } from '../../lib/desired/apply-fleet.ts'
 import { VERSION_ERRORS } from '../../lib/fleet-configs/read-version.ts'
 import { stillCovers } from '../../lib/identity/still-may.ts'
 import { uuidv7 } from '../../lib/ids.ts'
@@ -65,6 +65,7 @@ export default defineHttp({
     'owner-taken',
     'managed-elsewhere',
     'fleet-configs-too-many',
+    'fleet-configs-too-wide',
     'campaign-not-found',
     'campaign-not-ready',
     'campaign-plan-changed',
@@ -119,17 +120,28 @@ export default defineHttp({
       return problem(outcome.code, 'details' in outcome ? outcome.details : {})
     }
     for (const campaign of outcome.changed) ctx.campaigns.decided(campaign)
-    const { verdict, fleetConfigId, version, campaign } = outcome
-    const counts = fleetConfigId === null ? undefined : (await ctx.fleetConfigs.counts()).get(fleetConfigId)
-    const result: DesiredFleetResult = {
-      name: definition.fields.name,
-      action: verdict.action,
-      workload_count: counts?.under ?? 0,
-      ...(verdict.action === 'held' ? { reason: verdict.reason } : {}),
-      ...(fleetConfigId === null ? {} : { fleet_config_id: fleetConfigId }),
-      ...(version === null ? {} : { version }),
-      ...(campaign === null ? {} : { campaign_id: campaign.id, campaign_status: campaign.status }),
-    }
-    return json(result)
+    return json(await toResult(ctx, definition.fields.name, outcome))
   },
 })
+
+/** What is done, or would be, as the wire says it. */
+async function toResult(
+  { fleetConfigs }: Context,
+  name: string,
+  outcome: Extract<DesiredFleetOutcome, { ok: true }>,
+): Promise<DesiredFleetResult> {
+  const { verdict, fleetConfigId, version, campaign, definitionChanges, joining, leaving } = outcome
+  const counts = fleetConfigId === null ? undefined : (await fleetConfigs.counts()).get(fleetConfigId)
+  const isAnotherFleet = joining > 0 || leaving > 0 || definitionChanges.length > 0
+  return {
+    name,
+    action: verdict.action,
+    workload_count: counts?.under ?? 0,
+    ...('reason' in verdict && verdict.reason !== null ? { reason: verdict.reason } : {}),
+    ...(isAnotherFleet ? { joining_count: joining, leaving_count: leaving } : {}),
+    ...(definitionChanges.length === 0 ? {} : { definition_changes: [...definitionChanges] }),
+    ...(fleetConfigId === null ? {} : { fleet_config_id: fleetConfigId }),
+    ...(version === null ? {} : { version }),
+    ...(campaign === null ? {} : { campaign_id: campaign.id, campaign_status: campaign.status }),
+  }
+}

@@ -50,7 +50,7 @@ export default defineHttp({
       workload_id: params.id,
       action: verdict.action,
       config_hash: hash,
-      ...(verdict.action === 'held' ? { reason: verdict.reason } : {}),
+      ...('reason' in verdict && verdict.reason !== null ? { reason: verdict.reason } : {}),
       ...(activeHash === null ? {} : { active_config_hash: activeHash }),
       ...(approval === null ? {} : { approval_id: approval.id }),
     }

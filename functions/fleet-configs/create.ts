@@ -1,5 +1,5 @@
 import { NO_COUNTS } from '../../lib/fleet-configs/counts.ts'
-import { FLEET_CONFIGS_MAX } from '../../lib/fleet-configs/fleet-configs.ts'
+import { FLEET_CONFIGS_MAX, FLEET_CONFIGS_WIDTH_MAX } from '../../lib/fleet-configs/fleet-configs.ts'
 import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
 import { uuidv7 } from '../../lib/ids.ts'
 import { insertFleetConfig, type StoredFleetConfig } from '../../lib/store/fleet-configs.ts'
@@ -26,6 +26,7 @@ export default defineHttp({
     'fleet-config-outranks',
     'fleet-config-taken',
     'fleet-configs-too-many',
+    'fleet-configs-too-wide',
     'audit-unavailable',
   ],
   async handle({ body, actor }, ctx) {
@@ -37,6 +38,8 @@ export default defineHttp({
     if (!asking.ok) return asking.reply
     if (ctx.fleetConfigs.configs.length >= FLEET_CONFIGS_MAX)
       return problem('fleet-configs-too-many', { max: FLEET_CONFIGS_MAX })
+    if (ctx.fleetConfigs.isTooWide(null, read.fields.selector))
+      return problem('fleet-configs-too-wide', { max: FLEET_CONFIGS_WIDTH_MAX })
     const now = ctx.clock.now()
     const config: StoredFleetConfig = {
       id: uuidv7(now, ctx.random),

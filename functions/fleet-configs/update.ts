@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { NO_COUNTS } from '../../lib/fleet-configs/counts.ts'
+import { FLEET_CONFIGS_WIDTH_MAX } from '../../lib/fleet-configs/fleet-configs.ts'
 import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
 import { stillCovers } from '../../lib/identity/still-may.ts'
 import { listOpenAutoApplies } from '../../lib/store/auto-apply.ts'
@@ -38,6 +39,7 @@ export default defineHttp({
     'fleet-config-managed',
     'fleet-config-outranks',
     'fleet-config-taken',
+    'fleet-configs-too-wide',
     'audit-unavailable',
   ],
   async handle({ params, body, actor }, ctx) {
@@ -52,6 +54,8 @@ export default defineHttp({
     if (!asking.ok) return asking.reply
     const managed = refuseManaged(ctx, before.id)
     if (managed !== null) return managed
+    if (ctx.fleetConfigs.isTooWide(before.id, read.fields.selector))
+      return problem('fleet-configs-too-wide', { max: FLEET_CONFIGS_WIDTH_MAX })
     const stored = await ctx.db.change('fleet-config.update', asking.actor, async (tx) => {
       const stands = await lockFleetConfig(tx, before.id)
       // Somebody else may have widened the selector in this moment: what is not one's own is not taken back.

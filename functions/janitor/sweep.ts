@@ -1,5 +1,4 @@
 import { sweep } from '../../lib/fleet/janitor.ts'
-import { AGENT_LIMITS } from '../../lib/fleet/state/agent-limits.ts'
 import { listUnreadableSettings } from '../../lib/store/settings.ts'
 import { defineSchedule } from '../../runtime/define.ts'
 
@@ -29,7 +28,7 @@ export default defineSchedule({
         archiveDays,
         eventRetentionDays,
         alertRetentionDays,
-        workloadsMax: AGENT_LIMITS.workloads,
+        workloadsMax: fleet.limits.workloads,
       },
       signal,
     )

@@ -3,10 +3,10 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, inPerson, jsonBody, noParams, noQuery } from '../../runtime/define.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
 
-/** Change the password of the signed-in user; the other sessions of the user end. */
+/** Change the password of the signed-in user; the other sessions and the API tokens of the user end. */
 export default defineHttp({
   route: 'PUT /api/me/password',
-  summary: "Change the signed-in user's password.",
+  summary: "Change the signed-in user's password; other sessions and API tokens end.",
   access: inPerson(),
   gate: null,
   params: noParams,
@@ -32,6 +32,7 @@ export default defineHttp({
       address: remoteAddress,
       currentPassword: body.current_password,
       newPassword: body.new_password,
+      keepTokens: body.keep_tokens === true,
     })
     if (outcome.ok) return noContent()
     if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)

@@ -19,6 +19,7 @@ export function toTokenRecord(token: ApiToken): ApiTokenRecord {
     created_at: token.createdAt.toISOString(),
     expires_at: token.expiresAt.toISOString(),
     ...(token.lastUsedAt ? { last_used_at: token.lastUsedAt.toISOString() } : {}),
+    ...(token.isLogin ? { is_login: true } : {}),
   }
 }
 

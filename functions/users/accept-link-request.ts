@@ -14,7 +14,7 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 204, description: 'The user signs in with the provider now.' }],
-  errors: ['link-request-not-found', 'already-linked', 'seed-admin', 'audit-unavailable'],
+  errors: ['link-request-not-found', 'already-linked', 'person-linked', 'seed-admin', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
     const outcome = await ctx.identity.links.accept(actor, params.id)
     if (outcome.ok) return noContent()

@@ -8,7 +8,7 @@ import {
   SELECTOR_ERRORS,
   tidySelector,
 } from '../../lib/selectors/read-selector.ts'
-import { isSelected, toSelectable } from '../../lib/selectors/selector.ts'
+import { openSelector, toSelectable } from '../../lib/selectors/selector.ts'
 import { mapInTurns } from '../../lib/turns.ts'
 import { LabelsPatch, LabelsPatched } from '../../lib/wire/labels-patch.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
@@ -46,9 +46,10 @@ export default defineHttp({
     const refusal = refuseLabels(body.labels)
     if (refusal !== null) return problem(refusal.code, refusal.details)
     const wanted = Object.entries(body.labels)
+    const isSelected = read === null ? null : openSelector(read.selector)
     const meant = await mapInTurns(ctx.fleet.state.workloads.values(), CHUNK, (workload) =>
       workload.archivedAt === null &&
-      (ids.has(workload.id) || (read !== null && isSelected(toSelectable(workload), read.selector))) &&
+      (ids.has(workload.id) || isSelected?.(toSelectable(workload)) === true) &&
       wanted.some(([key, value]) => workload.handLabels[key] !== value)
         ? workload
         : null,

@@ -26,13 +26,15 @@ export default defineHttp({
       if (fault !== null) return problem('variables-invalid', fault)
     }
     const stored = await ctx.db.change('workload.variables', actor, async (tx) => {
-      const by = { values: body.values, updatedBy: actor.email, updatedAt: ctx.clock.now() }
+      const { email: updatedBy, userId: updatedById } = actor
+      const by = { values: body.values, updatedBy, updatedById, updatedAt: ctx.clock.now() }
       if (!(await storeWorkloadVariables(tx, params.id, by))) return { ok: false, code: 'workload-not-found' }
       await tx.record({
         action: 'workload.variables',
         resource: 'workload',
         resourceId: params.id,
-        detail: JSON.stringify(body.values),
+        // Names only: a value may be delicate, and the trail is kept for ever.
+        detail: JSON.stringify({ names: Object.keys(body.values).sort() }),
       })
       return { ok: true }
     })

@@ -3,7 +3,6 @@ import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { followedPushes } from '../fleet/state/state.ts'
 import { type Random, randomHex } from '../ids.ts'
 import type { Log } from '../log.ts'
-import type { PendingPolicy } from '../model/approval-policy.ts'
 import { listPushesOfCampaigns } from '../store/alert-topics.ts'
 import {
   type Alert,
@@ -18,7 +17,7 @@ import {
 import type { Database, Db } from '../store/db.ts'
 import { inTurns, nextTurn } from '../turns.ts'
 import { toWebhookBody } from './alert-record.ts'
-import { findIdentityCauses } from './identity-causes.ts'
+import { type AboutPeople, findIdentityCauses } from './identity-causes.ts'
 import {
   ALERT_SEVERITY,
   type AlertAction,
@@ -55,8 +54,8 @@ export interface AlertEngineParts {
   settings: RuleSettings
   /** Fleet configs that hold workloads which another fleet config selects with the same priority. */
   findConflicts(): Promise<ConfigConflict[]>
-  /** The approval policy that asks less and waits to count; null where none does. */
-  findPendingPolicy(db: Db, now: Date): Promise<PendingPolicy | null>
+  /** An approval policy that asks less, as `AboutPeople` says. */
+  findLowering(db: Db): Promise<AboutPeople['lowering']>
   /** The e-mail of the only user who may log in with a password; null where every local user may. */
   onlyPasswordLogin: string | null
   /** The webhook that is told of fired alerts. */
@@ -100,11 +99,11 @@ export class AlertEngine {
 
   /** Judge the alerts about campaigns, fleet configs and people. */
   async #lookAtTopics(now: Date): Promise<{ fired: number; resolved: number }> {
-    const { db, random, findConflicts, findPendingPolicy, onlyPasswordLogin } = this.#parts
-    const pendingPolicy = await findPendingPolicy(db, now)
+    const { db, random, findConflicts, findLowering, onlyPasswordLogin } = this.#parts
+    const lowering = await findLowering(db)
     const causes = [
       ...(await findTopicCauses(db, await findConflicts())),
-      ...(await findIdentityCauses(db, { now, onlyPasswordLogin, pendingPolicy })),
+      ...(await findIdentityCauses(db, { now, onlyPasswordLogin, lowering })),
     ]
     const { fire, end } = decideTopics(causes, await listCurrentTopicAlerts(db))
     if (fire.length + end.length === 0) return { fired: 0, resolved: 0 }

@@ -1,5 +1,6 @@
 import { LOWERING_WAIT_MS, type PendingPolicy } from '../model/approval-policy.ts'
 import { toEmailKey } from '../model/emails.ts'
+import type { LoweredPolicy } from '../model/stored-settings.ts'
 import { findLastLogin, listKeptAdministrators } from '../store/alert-topics.ts'
 import type { Db } from '../store/db.ts'
 import type { TopicCause } from './topics.ts'
@@ -12,14 +13,14 @@ export interface AboutPeople {
   now: Date
   /** The e-mail of the only user who may log in with a password; null where every local user may. */
   onlyPasswordLogin: string | null
-  /** An approval policy that asks less and waits to count; null where none does. */
-  pendingPolicy: PendingPolicy | null
+  /** An approval policy that asks less: one that waits to count, and one that came to count by waiting; null for none. */
+  lowering: { pending: PendingPolicy | null; lowered: LoweredPolicy | null }
 }
 
 /**
- * The causes that are present now and are about people: an approval policy that asks less waits to count, the
- * administrator of the last resort signed in within a day, or somebody is an administrator only because nobody else is
- * one. At most one, one, and one.
+ * The causes that are present now and are about people: an approval policy that asks less waits to count or came to by
+ * waiting within a day, the administrator of the last resort signed in within a day, or somebody is an administrator
+ * only because nobody else is one. At most one, one, and one.
  */
 export async function findIdentityCauses(db: Db, about: AboutPeople): Promise<TopicCause[]> {
   return [
@@ -37,8 +38,8 @@ export async function findIdentityCauses(db: Db, about: AboutPeople): Promise<To
   ]
 }
 
-function toLoweredPolicy({ pendingPolicy: pending }: AboutPeople): TopicCause[] {
-  if (pending === null) return []
+function toLoweredPolicy({ lowering: { pending, lowered } }: AboutPeople): TopicCause[] {
+  if (pending === null) return lowered === null ? [] : [toPolicyInForce(lowered)]
   const counts_at = new Date(pending.at.getTime() + LOWERING_WAIT_MS).toISOString()
   return [
     {
@@ -49,6 +50,17 @@ function toLoweredPolicy({ pendingPolicy: pending }: AboutPeople): TopicCause[] 
       details: { name: pending.by, counts_at },
     },
   ]
+}
+
+function toPolicyInForce({ by, at }: LoweredPolicy): TopicCause {
+  const since = at.toISOString()
+  return {
+    rule: 'approval_policy_lowered',
+    topic: 'approval_policy',
+    subject: since,
+    message: `The approval policy asks less since ${since}: ${by} asked for it, and nobody stood against it for a day`,
+    details: { name: by, since },
+  }
 }
 
 async function findLastResort(db: Db, { now, onlyPasswordLogin }: AboutPeople): Promise<TopicCause[]> {

@@ -13,7 +13,8 @@ const NEXT_STEP: Record<AlertRule, string> = {
   auto_apply_held: 'Look at what failed, then let it go on or turn it off.',
   config_conflict: 'Change a priority or a selector of one of the fleet configs.',
   administrator_kept: 'Make somebody else an administrator, or mend the groups at the identity provider.',
-  approval_policy_lowered: 'Ask for the former policy to stop it, or let a second person confirm it.',
+  approval_policy_lowered:
+    'Ask for the former policy to stop it or take it back, or let a second person confirm it while it waits.',
   last_resort_login: 'Make sure in the audit trail that the sign-in was meant to.',
 }
 

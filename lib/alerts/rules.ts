@@ -56,7 +56,7 @@ export interface InstanceFacts {
   fault: () => Fault | null
 }
 
-/** Why an instance is unhealthy: a stable code, and its title in English. */
+/** Why an instance is unhealthy, or a push failed: a stable code, and its title in English. */
 export interface Fault {
   cause: string
   title: string
@@ -150,6 +150,8 @@ export type PushFacts =
        * How many instances failed the push, of how many targets; null when only the automatic rollback is still known.
        */
       counts: { failed: number; target: number } | null
+      /** Why; null where that is not known. */
+      fault: Fault | null
     }
 
 /** A rollout in stages that stopped by itself and waits for an operator. */
@@ -245,6 +247,10 @@ function judgeDrift(facts: WorkloadFacts): Cause {
   return agreeing === judged ? ABSENT : UNKNOWN
 }
 
+/** Why, as it stands in the details of an alert. */
+const causeOf = (fault: Fault | null): AlertDetails =>
+  fault === null ? {} : { cause: fault.cause, cause_title: fault.title }
+
 function judgeUnhealthy(facts: WorkloadFacts): Cause {
   const { total, unhealthy, unhealthyLong: long, healthUnknown, unhealthyNames, fault } = facts.instances
   if (total === 0) return UNKNOWN
@@ -258,7 +264,7 @@ function judgeUnhealthy(facts: WorkloadFacts): Cause {
         unhealthy: long,
         total,
         instances: unhealthyNames.join(', '),
-        ...(fault === null ? {} : { cause: fault.cause, cause_title: fault.title }),
+        ...causeOf(fault),
       },
     }
   }
@@ -279,11 +285,11 @@ function describeAftermath({ kind, config_hash: hash = '', running_count: runnin
 function judgePush(facts: WorkloadFacts): Cause {
   const { push } = facts
   if (push.kind !== 'failed') return push.kind === 'without-failure' ? ABSENT : UNKNOWN
-  const { aftermath, counts } = push
+  const { aftermath, counts, fault } = push
   const where = counts === null ? '' : ` on ${counts.failed} of ${counts.target} instances`
   return {
     kind: 'present',
-    message: `${nameOf(facts)}: config ${push.hash.slice(0, SHORT_HASH)} failed${where}; ${describeAftermath(aftermath)}`,
+    message: `${nameOf(facts)}: config ${push.hash.slice(0, SHORT_HASH)} failed${where}${fault === null ? '' : ` (${fault.title})`}; ${describeAftermath(aftermath)}`,
     // Where the rollback fails as well, another alert fires.
     subject: aftermath.kind === 'rollback_failed' ? `${push.pushId}/rollback` : push.pushId,
     details: {
@@ -292,6 +298,7 @@ function judgePush(facts: WorkloadFacts): Cause {
       aftermath: aftermath.kind,
       ...(aftermath.config_hash === undefined ? {} : { to_hash: aftermath.config_hash }),
       running: aftermath.running_count,
+      ...causeOf(fault),
     },
   }
 }

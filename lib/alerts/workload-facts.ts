@@ -1,11 +1,12 @@
-import { classifyAgentError } from '../configs/redact/agent-error.ts'
 import { canReport, isCapable } from '../fleet/decide/abilities.ts'
 import { judgeAftermath } from '../fleet/decide/aftermath.ts'
 import { toReportedConfig } from '../fleet/decide/standing.ts'
 import { judgeHealth } from '../fleet/decide/status.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
-import { AGENT_CAPABILITIES, type HealthNode } from '../opamp/report.ts'
+import { findHealthFault } from '../fleet/views/health-fault.ts'
+import { AGENT_CAPABILITIES } from '../opamp/report.ts'
+import type { FailureCause } from '../store/pushes.ts'
 import { inTurns } from '../turns.ts'
 import {
   countInstance,
@@ -88,25 +89,9 @@ function toHealth({ health, capabilities }: Instance): InstanceFacts['health'] {
   return judgeHealth(health) === 'healthy' ? 'healthy' : 'unhealthy'
 }
 
-/** Parts of one instance's health that are looked at for its fault. */
-const HEALTH_NODES_MAX = 1_000
-
-/** What the first unhealthy part without an unhealthy part of its own says, as muster classifies it. */
-function findFault(health: HealthNode | null): Fault | null {
-  let left = HEALTH_NODES_MAX
-  const find = (node: HealthNode): string => {
-    if (node.healthy || left-- <= 0) return ''
-    for (const child of node.children.values()) {
-      const text = find(child)
-      if (text !== '') return text
-    }
-    return node.lastError
-  }
-  const text = health === null ? '' : find(health)
-  if (text === '') return null
-  const { cause, title } = classifyAgentError(text, { withText: false })
-  return cause === 'unknown' ? null : { cause, title }
-}
+/** Why something failed; null where that is not known, or muster has no words for it. */
+const toFault = (error: FailureCause | null): Fault | null =>
+  error === null || error.cause === 'unknown' ? null : { cause: error.cause, title: error.title }
 
 /** The newest push; where it is an automatic rollback, the failed push that it answers. */
 function toPushFacts(workload: Workload): PushFacts {
@@ -117,14 +102,16 @@ function toPushFacts(workload: Workload): PushFacts {
     const aftermath = judgeAftermath(workload, failed, push)
     if (aftermath.kind === 'overtaken') return { kind: 'undecided' }
     const pushId = push.rollbackOfPushId ?? push.pushId
-    return { kind: 'failed', pushId, hash: failed.hash, aftermath, counts: null }
+    const fault = toFault(push.failedError)
+    return { kind: 'failed', pushId, hash: failed.hash, aftermath, counts: null, fault }
   }
   if (push.status === 'applied') return { kind: 'without-failure' }
   // An operator who rolled a push back knows that it failed: no alert.
   if (push.status === 'pending' || push.error?.cause === 'rolled_back') return { kind: 'undecided' }
   const aftermath = judgeAftermath(workload, push, null)
   const { failed, target } = push.counts
-  return { kind: 'failed', pushId: push.pushId, hash: push.hash, aftermath, counts: { failed, target } }
+  const { pushId, hash, error } = push
+  return { kind: 'failed', pushId, hash, aftermath, counts: { failed, target }, fault: toFault(error) }
 }
 
 /** Count one live instance for the alert rules. */
@@ -145,7 +132,7 @@ export function countLive(
     health: toHealth(instance),
     unhealthySinceMs: instance.unhealthySinceMs,
     name: instance.podName || instance.uid,
-    fault: () => findFault(instance.health),
+    fault: () => findHealthFault(instance.health),
   }
   countInstance(counts, facts, nowMs)
 }

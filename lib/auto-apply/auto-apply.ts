@@ -1,8 +1,9 @@
 import { tallyOf } from '../changes/judge-approvals.ts'
 import { listOpenAutoApplies, type StoredAutoApply } from '../store/auto-apply.ts'
 import { countAutoApplyTargets } from '../store/auto-apply-targets.ts'
+import type { ApprovalTally } from '../wire/approvals.ts'
 import type { AutoApplyRecord, AutoApplyState } from '../wire/auto-apply.ts'
-import { readAutoApplyStanding } from './approval.ts'
+import { listValueAuthorsOfRequest, readAutoApplyStanding } from './approval.ts'
 import { AutoApplyEngine } from './engine.ts'
 import type { AutoApplyParts } from './parts.ts'
 import { toAutoApplyRecord } from './record.ts'
@@ -39,10 +40,7 @@ export class AutoApply {
    * is shown it.
    */
   async state(fleetConfigId: string, userId: string): Promise<AutoApplyState> {
-    const open = await listOpenAutoApplies(this.parts.db, fleetConfigId)
-    const inForce = open.find(({ status }) => status !== 'requested')
-    const request = open.find(({ status }) => status === 'requested')
-    const run = inForce === undefined ? null : this.#engine.run(inForce.id)
+    const { inForce, request, run } = await this.#read(fleetConfigId)
     return {
       ...(inForce === undefined ? {} : { in_force: await this.record(inForce, userId) }),
       ...(request === undefined ? {} : { request: await this.record(request, userId) }),
@@ -51,36 +49,44 @@ export class AutoApply {
     }
   }
 
-  /** Why workloads are left out of what is in force for a fleet config, by workload. */
-  async leftOut(fleetConfigId: string): Promise<ReadonlyMap<string, LeftOut>> {
+  /** What is in force for a fleet config, with how it goes, and what is requested. */
+  async #read(fleetConfigId: string) {
     const open = await listOpenAutoApplies(this.parts.db, fleetConfigId)
     const inForce = open.find(({ status }) => status !== 'requested')
-    return (inForce && this.#engine.run(inForce.id)?.leftOut) ?? new Map()
+    const request = open.find(({ status }) => status === 'requested')
+    return { inForce, request, run: inForce === undefined ? null : this.#engine.run(inForce.id) }
+  }
+
+  /** Why workloads are left out of what is in force for a fleet config, by workload. */
+  async leftOut(fleetConfigId: string): Promise<ReadonlyMap<string, LeftOut>> {
+    return (await this.#read(fleetConfigId)).run?.leftOut ?? new Map()
   }
 
   async record(autoApply: StoredAutoApply, userId: string): Promise<AutoApplyRecord> {
+    const tally = autoApply.status === 'requested' ? await this.#tally(autoApply, userId) : null
+    const counts = await countAutoApplyTargets(this.parts.db, autoApply.id)
+    return toAutoApplyRecord(autoApply, counts, tally)
+  }
+
+  async #tally(request: StoredAutoApply, userId: string): Promise<ApprovalTally> {
     const { db, clock } = this.parts
-    const tally =
-      autoApply.status === 'requested'
-        ? tallyOf(await readAutoApplyStanding(db, autoApply, clock.now(), [userId]), userId)
-        : null
-    return toAutoApplyRecord(autoApply, await countAutoApplyTargets(db, autoApply.id), tally)
+    const valueAuthors = await listValueAuthorsOfRequest(this.parts, db, request)
+    const about = { valueAuthors, alsoAsking: [userId], now: clock.now() }
+    return tallyOf(await readAutoApplyStanding(db, request, about), userId)
   }
 
   async #tell(fleetConfigId: string): Promise<void> {
     try {
-      // Of frames to everybody only what holds for everybody is taken.
-      const state = await this.state(fleetConfigId, '')
-      const { in_force: inForce, request } = state
+      // Only what holds for everybody: how far a request is approved is worked out for each reader, from all workloads.
+      const { inForce, request, run } = await this.#read(fleetConfigId)
+      const own = inForce === undefined ? null : await this.record(inForce, '')
       this.parts.hub.broadcast({
         type: 'auto_apply_update',
         auto_apply: {
           fleet_config_id: fleetConfigId,
-          ...(inForce === undefined
-            ? {}
-            : { status: inForce.status, number: inForce.number, counts: inForce.counts }),
+          ...(own === null ? {} : { status: own.status, number: own.number, counts: own.counts }),
           is_requested: request !== undefined,
-          left_out: state.left_out,
+          left_out: countReasons(run?.leftOut ?? new Map()),
         },
       })
     } catch (error) {

@@ -19,7 +19,7 @@ import { lockFleetConfig, type StoredFleetConfig, updateFleetConfig } from '../s
 import { findManagedFleetConfig } from '../store/managed-fleet-configs.ts'
 import type { AutoApplyStatus } from '../wire/auto-apply.ts'
 import type { ChangeEvent } from '../wire/news.ts'
-import { readAutoApplyStanding } from './approval.ts'
+import { listValueAuthorsOfRequest, readAutoApplyStanding } from './approval.ts'
 import type { AutoApplyParts } from './parts.ts'
 import { type PlanRefusal, planAutoApply, type WantedAutoApply } from './plan.ts'
 
@@ -146,7 +146,12 @@ export async function approveAutoApply(
     const config = await lockFleetConfig(tx, fleetConfigId)
     if (config === null) return refuse('fleet-config-not-found')
     const at = parts.clock.now()
-    const standing = await readAutoApplyStanding(tx, before, at, [actor.userId])
+    const valueAuthors = await listValueAuthorsOfRequest(parts, tx, before)
+    const standing = await readAutoApplyStanding(tx, before, {
+      valueAuthors,
+      alsoAsking: [actor.userId],
+      now: at,
+    })
     const { asked } = standing
     const why = whyNotCounted(standing, actor.userId)
     if (why !== null) return refuseDiscounted(why)
@@ -158,7 +163,7 @@ export async function approveAutoApply(
       rule: asked.rule,
     }
     const approvals = [...before.approvals.filter(({ byId }) => byId !== actor.userId), approval]
-    const after = await readAutoApplyStanding(tx, { ...before, approvals }, at)
+    const after = await readAutoApplyStanding(tx, { ...before, approvals }, { valueAuthors, now: at })
     if (!after.judgement.isEnough)
       return moveAutoApply(tx, before.id, ['requested'], { status: 'requested', approvals }, at)
     return activate(tx, config, { ...before, approvals }, actor, at)
@@ -189,7 +194,7 @@ async function activate(
   const { id, approvals, selector, priority } = approved
   // Rolling a version back ends what is stored then. Here a roll-back is found that was decided before the request was
   // stored.
-  if (await wasVersionRolledBack(tx, config.id, approved.versionHash)) return refuse('auto-apply-rolled-back')
+  if (await wasVersionRolledBack(tx, config.id, approved.number)) return refuse('auto-apply-rolled-back')
   for (const former of await lockOpenAutoApplies(tx, config.id))
     if (former.id !== id)
       await moveAutoApply(

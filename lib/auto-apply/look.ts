@@ -14,14 +14,14 @@ const CHUNK = 500
 /** The version that is in force, as it is asked whom it reaches. */
 export async function readWanted(
   { db }: Pick<AutoApplyParts, 'db'>,
-  { id, number, fleetConfigId, versionHash, activeSince }: StoredAutoApply,
+  { id, number, fleetConfigId, activeSince }: StoredAutoApply,
 ): Promise<WantedVersion> {
   return {
     autoApplyId: id,
     number,
     since: activeSince!,
     hasOpenCampaign: await hasOpenCampaign(db, fleetConfigId),
-    rolledBackIn: await listScopesRolledBack(db, fleetConfigId, versionHash),
+    rolledBackIn: await listScopesRolledBack(db, fleetConfigId, number),
   }
 }
 

@@ -1,6 +1,7 @@
 import { hashPolicy } from '../campaigns/judge/parts.ts'
 import { labelsSince } from '../changes/reviews.ts'
 import type { Workload } from '../fleet/state/model.ts'
+import { listMembersThen } from '../fleet-configs/members-then.ts'
 import { configHash } from '../model/config-hash.ts'
 import { clusterOf, environmentOf } from '../model/labels.ts'
 import { isProductionByLabels, namesProduction } from '../model/production.ts'
@@ -14,7 +15,6 @@ import {
 } from '../store/fleet-config-history.ts'
 import { findVersion, type StoredFleetConfig, type StoredVersionSummary } from '../store/fleet-configs.ts'
 import { listKeptClasses } from '../store/reviews.ts'
-import { inTurns } from '../turns.ts'
 import type { AutoApplyPlan } from '../wire/auto-apply.ts'
 import type { Selector } from '../wire/selectors.ts'
 import { decideMembers } from './members.ts'
@@ -38,7 +38,6 @@ export interface PlannedChange {
 /** Why nothing can be planned. */
 export type PlanRefusal = Refusal<'fleet-config-version-not-found' | 'auto-apply-rolled-back'>
 
-const CHUNK = 200
 const NAMES_MAX = 50
 
 /** Say which workloads a version would reach by itself, as the fleet is now. */
@@ -50,8 +49,8 @@ export async function planAutoApply(
   const { db, clock } = parts
   const version = await findVersion(db, config.id, wanted.number)
   if (version === null) return refuse('fleet-config-version-not-found')
-  if (await wasVersionRolledBack(db, config.id, version.hash)) return refuse('auto-apply-rolled-back')
-  const members = await listMembersThen(parts, config, wanted)
+  if (await wasVersionRolledBack(db, config.id, version.number)) return refuse('auto-apply-rolled-back')
+  const members = await listMembersThen(parts, config.id, wanted)
   const { under } = members
   const productionCount = (await listProduction(parts, under)).size
   const reachesProduction = productionCount > 0 || namesProductionIn(wanted.selector)
@@ -88,36 +87,10 @@ const hashOf = (fleetConfigId: string, plan: AutoApplyPlan, policyHash: string):
     ]),
   )
 
-/**
- * The workloads that would be under the fleet config with this selector and priority, and how many would come to it and
- * leave it.
- */
-async function listMembersThen(
-  { fleet, fleetConfigs }: AutoApplyParts,
-  config: StoredFleetConfig,
-  { selector, priority }: WantedAutoApply,
-): Promise<{ under: Workload[]; arriving: number; leaving: number }> {
-  const then = fleetConfigs.configs.map((one) =>
-    one.id === config.id ? { ...one, selector, priority } : one,
-  )
-  const under: Workload[] = []
-  let [arriving, leaving] = [0, 0]
-  for await (const piece of inTurns(fleet.state.workloads.values(), CHUNK)) {
-    for (const workload of piece) {
-      const isUnder = fleetConfigs.membershipOf(workload).configId === config.id
-      const isUnderThen = fleetConfigs.membershipAmong(workload, then).configId === config.id
-      if (isUnderThen) under.push(workload)
-      if (isUnderThen && !isUnder) arriving++
-      if (isUnder && !isUnderThen) leaving++
-    }
-  }
-  return { under, arriving, leaving }
-}
-
 async function decideAll(
   parts: AutoApplyParts,
   fleetConfigId: string,
-  { number, hash }: Pick<StoredVersionSummary, 'number' | 'hash'>,
+  { number }: Pick<StoredVersionSummary, 'number'>,
   under: readonly Workload[],
 ): Promise<Pick<AutoApplyPlan, 'reached_count' | 'current_count' | 'reached' | 'left_out'>> {
   const wanted = {
@@ -125,7 +98,7 @@ async function decideAll(
     number,
     since: parts.clock.now(),
     hasOpenCampaign: await hasOpenCampaign(parts.db, fleetConfigId),
-    rolledBackIn: await listScopesRolledBack(parts.db, fleetConfigId, hash),
+    rolledBackIn: await listScopesRolledBack(parts.db, fleetConfigId, number),
   }
   const reached: string[] = []
   let [reachedCount, currentCount] = [0, 0]

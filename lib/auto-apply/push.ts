@@ -3,6 +3,7 @@ import { startTargets } from '../campaigns/run/start-targets.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { placeOf } from '../model/places.ts'
 import type { StoredAutoApply } from '../store/auto-apply.ts'
+import { isApprovedFor } from './approval.ts'
 import { readWanted } from './look.ts'
 import { decideMembers } from './members.ts'
 import type { AutoApplyParts } from './parts.ts'
@@ -29,7 +30,11 @@ export async function pushToSome(
     },
     scope: {},
     rules: { retryQuarantined: false },
-    byItself: { production, requestedAt: autoApply.requestedAt },
+    byItself: {
+      production,
+      requestedAt: autoApply.requestedAt,
+      isApprovedFor: (id, version) => isApprovedFor(parts.db, autoApply, id, version, parts.clock.now()),
+    },
   })
   const targets: ReachedTarget[] = []
   const wanted = await readWanted(parts, autoApply)

@@ -19,7 +19,7 @@ export function autoApplyStarter(
   { clock, fleet }: Pick<CampaignParts, 'clock' | 'fleet'>,
   autoApply: StoredAutoApply,
 ): Starter<ReachedTarget> {
-  const { id, fleetConfigId, number, versionHash, requestedBy, requestedById } = autoApply
+  const { id, fleetConfigId, number, requestedBy, requestedById } = autoApply
   return {
     id,
     path: 'auto-apply',
@@ -33,7 +33,7 @@ export function autoApplyStarter(
       const isForOlder = started.some(({ target }) => !target.isNewcomer)
       if (isForOlder && (await hasOpenCampaign(tx, fleetConfigId)))
         return { ok: false, code: 'changed-meanwhile' }
-      const rolledBackIn = await listScopesRolledBack(tx, fleetConfigId, versionHash)
+      const rolledBackIn = await listScopesRolledBack(tx, fleetConfigId, number)
       const isLeftAlone = ({ target: { workloadId } }: (typeof started)[number]) =>
         rolledBackIn.some((scope) => isInScope(scope, fleet.workload(workloadId)?.trustedLabels ?? null))
       if (started.some(isLeftAlone)) return { ok: false, code: 'changed-meanwhile' }

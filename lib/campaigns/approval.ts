@@ -2,14 +2,16 @@ import { type Covers, readApprovalCase } from '../changes/approval-case.ts'
 import { readApprovalPolicy } from '../changes/approval-policy.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from '../changes/judge-approvals.ts'
 import { labelsSince } from '../changes/reviews.ts'
+import { chosenBy } from '../fleet-configs/values.ts'
 import { type ApprovalRule, ruleForMany } from '../model/approval-policy.ts'
 import { scopesOf } from '../model/scopes.ts'
 import { type ChangeReach, isReachWithin } from '../selectors/within-scope.ts'
 import { listAuthors, listCampaignAuthors } from '../store/approval-votes.ts'
-import type { StoredCampaign, StoredCampaignApproval } from '../store/campaigns.ts'
+import type { CampaignSummary, StoredCampaignApproval } from '../store/campaigns.ts'
 import type { Db } from '../store/db.ts'
-import { findVersion } from '../store/fleet-configs.ts'
+import { findVersion, type StoredVersion } from '../store/fleet-configs.ts'
 import { keepsProduction } from '../store/reviews.ts'
+import { listValueAuthorsOfCampaign } from '../store/value-authors.ts'
 import { reachOfCampaign } from './judge/scope.ts'
 
 /** A campaign with everything that decides whether it is approved. */
@@ -22,24 +24,34 @@ export interface CampaignStanding {
  * Read whether a campaign is approved by the approval policy as it is now. One rule holds for the whole campaign: the
  * strictest of what the policy asks for `other` and `unlabelled` workloads, and for `production` where the plan changes
  * a production workload, or one that was production until its labels were changed (`keepsProduction`). Authors are all
- * who wrote, changed or requested the campaign, requested the same text elsewhere, or wrote it as a version.
+ * who wrote, changed or requested the campaign, requested the same text elsewhere, or wrote it as a version, and
+ * whoever set or chose a value that becomes part of it on one of its workloads.
  * `alsoAsking` are users who have not approved and want to.
  */
 export async function readCampaignStanding(
   tx: Db,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   now: Date,
   alsoAsking: readonly string[] = [],
 ): Promise<CampaignStanding> {
-  const { policy } = await readApprovalPolicy(tx, now)
+  const { policy } = await readApprovalPolicy(tx)
   const isProduction =
     (campaign.plan?.production_count ?? 0) > 0 || (await keepsProduction(tx, campaign.id, labelsSince(now)))
-  const authors = [...(await listCampaignAuthors(tx, campaign.id)), ...(await authorsOfText(tx, campaign))]
+  const { change } = campaign
+  const version =
+    change.kind === 'version' ? await findVersion(tx, change.fleet_config_id, change.number) : null
+  const authors = [
+    ...(await listCampaignAuthors(tx, campaign.id)),
+    ...(await authorsOfText(tx, campaign, version)),
+  ]
+  const valueAuthors =
+    version === null ? [] : await listValueAuthorsOfCampaign(tx, campaign.id, chosenBy(version))
   const rule = ruleForMany(policy, isProduction)
   const requestedAt = campaign.requestedAt ?? campaign.createdAt
   const { approvals } = campaign
   const reach = reachOfCampaign(campaign)
-  return standingOf(tx, { rule, authors, requestedAt, approvals, alsoAsking, reach }, now)
+  const plan = { rule, authors, valueAuthors, requestedAt, approvals, alsoAsking, reach }
+  return standingOf(tx, plan, now)
 }
 
 /**
@@ -51,6 +63,8 @@ export async function standingOf(
   plan: {
     rule: ApprovalRule
     authors: readonly string[]
+    /** Everybody who set or chose a value that becomes part of what is pushed. */
+    valueAuthors: readonly string[]
     requestedAt: Date
     approvals: readonly StoredCampaignApproval[]
     alsoAsking: readonly string[]
@@ -59,14 +73,15 @@ export async function standingOf(
   },
   now: Date,
 ): Promise<CampaignStanding> {
-  const { rule, authors, requestedAt, approvals, alsoAsking } = plan
+  const { rule, authors, valueAuthors, requestedAt, approvals, alsoAsking } = plan
   const given = approvals.map(({ byId, at, rule }) => ({
     userId: byId,
     at: new Date(at),
     rule: rule ?? null,
   }))
   const covers: Covers = (grants) => isReachWithin(scopesOf(grants, 'config:approve'), plan.reach)
-  const asked = await readApprovalCase(tx, { rule, authors, requestedAt, given, alsoAsking, covers }, now)
+  const change = { rule, authors, valueAuthors, requestedAt, given, alsoAsking, covers }
+  const asked = await readApprovalCase(tx, change, now)
   return { asked, judgement: judgeApprovals(asked) }
 }
 
@@ -74,11 +89,12 @@ export async function standingOf(
  * The authors of the text or version that a campaign carries, by its hash. A patch has no text of its own: only the
  * campaign's authors count.
  */
-async function authorsOfText(tx: Db, { change }: StoredCampaign): Promise<string[]> {
+async function authorsOfText(
+  tx: Db,
+  { change }: CampaignSummary,
+  version: StoredVersion | null,
+): Promise<string[]> {
   if (change.kind === 'patch') return []
-  const hash =
-    change.kind === 'text'
-      ? change.hash
-      : (await findVersion(tx, change.fleet_config_id, change.number))?.hash
+  const hash = change.kind === 'text' ? change.hash : version?.hash
   return hash === undefined ? [] : listAuthors(tx, hash)
 }

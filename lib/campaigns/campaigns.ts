@@ -1,7 +1,12 @@
 import { tallyOf } from '../changes/judge-approvals.ts'
 import type { Scope } from '../model/scopes.ts'
 import { countTakenBack, listKeptByItself, type VersionCampaign } from '../store/auto-apply-roll-back.ts'
-import { findCampaign, listCampaignsById, type StoredCampaign } from '../store/campaigns.ts'
+import {
+  type CampaignSummary,
+  findCampaign,
+  findCampaignSummary,
+  listCampaignsById,
+} from '../store/campaigns.ts'
 import type { ApprovalTally } from '../wire/approvals.ts'
 import type { CampaignRecord, KeptByItself } from '../wire/campaigns.ts'
 import { readCampaignStanding } from './approval.ts'
@@ -52,7 +57,7 @@ export class Campaigns {
    * Call this after an operator decided something about a campaign: browsers are told, and the runner looks at it at
    * once.
    */
-  decided({ id }: StoredCampaign): void {
+  decided({ id }: CampaignSummary): void {
     this.#runner.wake()
     void this.#tell(id)
   }
@@ -63,8 +68,8 @@ export class Campaigns {
    * for together; only a campaign that waits for approval costs statements of its own.
    */
   async records(
-    read: readonly StoredCampaign[],
-    readerOf: (campaign: StoredCampaign) => CampaignReader,
+    read: readonly CampaignSummary[],
+    readerOf: (campaign: CampaignSummary) => CampaignReader,
   ): Promise<CampaignRecord[]> {
     const { db } = this.parts
     const planning = new Map(read.map(({ id }) => [id, this.planner.progress(id)]))
@@ -75,7 +80,7 @@ export class Campaigns {
       db,
       stale.map(({ id }) => id),
     )
-    const campaigns = read.map((before) => again.get(before.id) ?? before)
+    const campaigns = await Promise.all(read.map((before) => this.#newest(before, again.get(before.id))))
     const counts = await countRuns(
       this.parts,
       campaigns.map(({ id }) => id),
@@ -100,11 +105,19 @@ export class Campaigns {
     return records
   }
 
+  /** A campaign as it is by now, with what it carries where it was read with that. */
+  async #newest(before: CampaignSummary, now: CampaignSummary | undefined): Promise<CampaignSummary> {
+    if (now === undefined) return before
+    if (now.edition === before.edition) return { ...now, change: before.change }
+    const isWhole = 'yaml' in before.change || 'patch' in before.change
+    return (isWhole ? await findCampaign(this.parts.db, before.id) : now) ?? before
+  }
+
   /**
    * By campaign: who got its version by itself and is to run it still, and what came of taking such workloads back.
    * Nobody for a campaign that has not started.
    */
-  async #readByItself(campaigns: readonly StoredCampaign[]): Promise<{
+  async #readByItself(campaigns: readonly CampaignSummary[]): Promise<{
     kept: Map<string, KeptByItself>
     takenBack: Map<string, Record<string, number>>
   }> {
@@ -134,7 +147,7 @@ export class Campaigns {
 
   /** Say of campaigns that are cut to scopes how many of those that got their version by itself lie there. */
   async #countInCut(
-    campaigns: readonly StoredCampaign[],
+    campaigns: readonly CampaignSummary[],
     asked: readonly VersionCampaign[],
     kept: ReadonlyMap<string, KeptByItself>,
   ): Promise<void> {
@@ -157,7 +170,7 @@ export class Campaigns {
   }
 
   /** How far a campaign is approved that waits to be approved or started; null for any other. */
-  async #tally(campaign: StoredCampaign, userId: string): Promise<ApprovalTally | null> {
+  async #tally(campaign: CampaignSummary, userId: string): Promise<ApprovalTally | null> {
     if (campaign.status !== 'requested' && campaign.status !== 'approved') return null
     const { db, clock } = this.parts
     return tallyOf(await readCampaignStanding(db, campaign, clock.now(), [userId]), userId)
@@ -167,7 +180,7 @@ export class Campaigns {
     try {
       // Before the row: a plan that ends in between is in it.
       const planning = this.planner.progress(id)
-      const campaign = await findCampaign(this.parts.db, id)
+      const campaign = await findCampaignSummary(this.parts.db, id)
       if (campaign === null) return
       const { all } = await countRun(this.parts, id)
       this.parts.hub.broadcast({

@@ -24,6 +24,7 @@ import {
   editCampaign,
   insertCampaign,
   lockCampaign,
+  measureDrafts,
   moveCampaign,
   type StoredCampaign,
   type StoredChange,
@@ -35,7 +36,7 @@ import { readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './judge/parts.ts'
 import { isInOneOf } from './judge/scope.ts'
 import type { CampaignDraft } from './read-campaign.ts'
-import { countRun } from './run/run.ts'
+import { countRun, tellCounts } from './run/run.ts'
 
 /** What came of a decision about a campaign. */
 export type CampaignOutcome =
@@ -45,9 +46,14 @@ export type CampaignOutcome =
   | { ok: false; code: 'campaign-not-ready'; status: CampaignStatus }
   | { ok: false; code: 'campaign-too-old' }
   | { ok: false; code: 'production-confirmation-required' }
+  | DraftRefusal
   | Refusal<'approval-needs-another' | 'approval-expired' | 'campaign-patch-unfit'>
   | TextRefusal
   | AuditFailure
+
+/** Why somebody may have no further draft, or none as large. */
+export const DRAFT_ERRORS = ['campaign-drafts-too-large', 'campaign-drafts-too-many'] as const
+type DraftRefusal = Refusal<(typeof DRAFT_ERRORS)[number]>
 
 type CampaignRefusal = Exclude<CampaignOutcome, { ok: true }>
 
@@ -73,12 +79,15 @@ const DAY_MS = 86_400_000
 /** For how many days after its start a campaign can be rolled back as a whole. */
 const ROLL_BACK_DAYS = 30
 
-/** Store a new campaign as a draft, and in the same transaction what follows from it. */
+/**
+ * Store a new campaign as a draft, and in the same transaction what follows from it; where that refuses, no campaign is
+ * stored.
+ */
 export async function createCampaign(
   parts: CampaignParts,
   draft: CampaignDraft,
   actor: ApprovalActor,
-  alsoStore: (tx: Db, campaign: StoredCampaign) => Promise<void> = async () => {},
+  alsoStore: (tx: Db, campaign: StoredCampaign) => Promise<CampaignRefusal | null> = async () => null,
 ): Promise<CampaignOutcome> {
   const now = parts.clock.now()
   const campaign: StoredCampaign = {
@@ -113,24 +122,52 @@ export async function createCampaign(
   return parts.db.change('campaign.create', actor, async (tx): Promise<CampaignOutcome> => {
     await insertCampaign(tx, campaign)
     await noteCampaignAuthor(tx, campaign.id, actor.userId)
-    await alsoStore(tx, campaign)
+    const refused = await alsoStore(tx, campaign)
+    if (refused !== null) return refused
+    // After what follows: a draft for Git does not count, since there is one of each fleet config.
+    const refusal = await refuseDrafts(tx, actor.email)
+    if (refusal !== null) return refusal
     await tx.record({ action: 'campaign.create', resource: 'campaign', resourceId: campaign.id })
     return { ok: true, campaign }
   })
 }
 
-/** Replace what a campaign asks for, while it is a draft or planned; its plan is dropped. */
+/** Drafts and plans that one person has at most, and the mebibytes that they take. */
+export const DRAFTS_OF_ONE_MAX = 100
+const DRAFTS_MIB_MAX = 32
+
+/** Why somebody's drafts are too many or too large, the new one among them; null where they are not. */
+async function refuseDrafts(tx: Db, createdBy: string): Promise<DraftRefusal | null> {
+  const { count, bytes } = await measureDrafts(tx, createdBy)
+  if (count > DRAFTS_OF_ONE_MAX) return refuse('campaign-drafts-too-many', { max: DRAFTS_OF_ONE_MAX })
+  return bytes > DRAFTS_MIB_MAX * 1_048_576
+    ? refuse('campaign-drafts-too-large', { max: DRAFTS_MIB_MAX })
+    : null
+}
+
+/**
+ * Replace what a campaign asks for, while it is a draft or planned; its plan is dropped. Where `edition` is given, only
+ * while nobody has changed it since.
+ */
 export async function changeCampaign(
   parts: CampaignParts,
   id: string,
   draft: CampaignDraft,
   actor: ApprovalActor,
+  edition?: number,
 ): Promise<CampaignOutcome> {
-  return decide(parts, { id, actor, comment: '' }, 'campaign.edit', EDITABLE, async (tx) => {
+  return decide(parts, { id, actor, comment: '' }, 'campaign.edit', EDITABLE, async (tx, before) => {
+    if (edition !== undefined && before.edition !== edition) return null
     await noteCampaignAuthor(tx, id, actor.userId)
-    return editCampaign(tx, { id, ...draft, now: parts.clock.now() })
+    const edited = await editCampaign(tx, { id, ...draft, now: parts.clock.now() })
+    const refusal = edited === null ? null : await refuseDrafts(tx, edited.createdBy)
+    // One that is smaller than it was is never too large.
+    return refusal?.code === 'campaign-drafts-too-large' && sizeOf(draft) > sizeOf(before) ? refusal : edited
   })
 }
+
+const sizeOf = ({ change, scope }: Pick<StoredCampaign, 'change' | 'scope'>): number =>
+  JSON.stringify([change, scope]).length
 
 const EDITABLE: readonly CampaignStatus[] = ['draft', 'planned']
 
@@ -193,12 +230,16 @@ export async function approveCampaign(
   })
 }
 
-/** Reject or withdraw a campaign that was not started; rejecting one needs a comment. */
+/**
+ * Reject or withdraw a campaign that was not started; rejecting one needs a comment. `refuseIt` is asked under the
+ * campaign's lock, in the same transaction; where it refuses, the campaign stays as it is.
+ */
 export const closeCampaign = (
   parts: CampaignParts,
   decision: Decision & { status: 'rejected' | 'withdrawn' },
+  refuseIt?: (tx: Db) => Promise<CampaignRefusal | null>,
 ): Promise<CampaignOutcome> =>
-  end(parts, decision, decision.status === 'rejected' ? 'reject' : 'withdraw', decision.status)
+  end(parts, decision, decision.status === 'rejected' ? 'reject' : 'withdraw', decision.status, refuseIt)
 
 /** Begin to carry an approved campaign to its workloads. */
 export async function startCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
@@ -295,8 +336,11 @@ function end(
   decision: Decision,
   step: CampaignStep,
   status: CampaignStatus,
+  refuseIt: (tx: Db) => Promise<CampaignRefusal | null> = async () => null,
 ): Promise<CampaignOutcome> {
   return take(parts, decision, step, async (tx, before) => {
+    const refused = await refuseIt(tx)
+    if (refused !== null) return refused
     const now = parts.clock.now()
     await endAllCampaignTargets(tx, before.id, statesThat('waits'), 'cancelled', now)
     return {
@@ -370,6 +414,7 @@ async function decide(
     if ('ok' in campaign) return campaign
     const detail = JSON.stringify({
       plan_hash: campaign.planHash,
+      ...(campaign.plan === null ? {} : tellCounts((await countRun({ db: tx }, id)).all)),
       ...(comment.trim() === '' ? {} : { comment: comment.trim() }),
     })
     const event = EVENTS[action]

@@ -1,7 +1,7 @@
 import type { KeptByItself as StoredKept } from '../store/auto-apply-roll-back.ts'
 import type { StoredMiss } from '../store/campaign-outcome.ts'
 import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
-import type { StoredCampaign, StoredChange } from '../store/campaigns.ts'
+import type { CampaignSummary, NamedChange, StoredChange } from '../store/campaigns.ts'
 import type { ApprovalTally } from '../wire/approvals.ts'
 import type {
   CampaignChange,
@@ -33,7 +33,7 @@ export interface CampaignFacts {
 
 /** A campaign as the wire shows it. */
 export function toCampaignRecord(
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   { planning, counts, tally, byItself, takenBack, withTexts, sees }: CampaignFacts,
 ): CampaignRecord {
   const { rules, plan, waveEndedAt, change } = campaign
@@ -43,7 +43,7 @@ export function toCampaignRecord(
     name: campaign.name,
     description: campaign.description,
     status: campaign.status,
-    change: withTexts ? change : withoutTexts(change),
+    change: (withTexts ? change : withoutTexts(change)) as CampaignChange,
     ...(sees === null ? { scope: campaign.scope } : seenOf(campaign.scope, sees)),
     waves: [...rules.waves],
     limits: { ...rules.limits, ...campaign.raised },
@@ -95,13 +95,8 @@ function seenOf(scope: CampaignScope, sees: (workloadId: string) => boolean) {
 }
 
 /** What a campaign carries, without its text or patch. */
-function withoutTexts(change: StoredChange): CampaignChange {
-  if (change.kind === 'version') return change
-  if (change.kind === 'text') {
-    const { yaml, ...rest } = change
-    return rest
-  }
-  const { patch, ...rest } = change
+function withoutTexts(change: StoredChange | NamedChange): NamedChange {
+  const { yaml, patch, ...rest } = change as { yaml?: unknown; patch?: unknown } & NamedChange
   return rest
 }
 

@@ -8,6 +8,7 @@ import {
   readApprovers,
 } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
+import { listGroups } from '../store/groups.ts'
 import type { ApprovalCase, GivenApproval } from './judge-approvals.ts'
 
 /** Whether whoever has these rights may approve a change, where it is to be made. */
@@ -37,6 +38,19 @@ export async function hasSoleApprover(db: Db): Promise<boolean> {
 }
 
 /**
+ * The groups whose next member ends, for good, the exception of the only person who may approve, by name; none where
+ * nobody has it.
+ */
+export async function listGroupsThatEndIt(db: Db): Promise<string[]> {
+  const approving = rolesWith('config:approve')
+  const { count, hadTwo } = await readApprovers(db, approving)
+  if (count !== 1 || hadTwo) return []
+  return (await listGroups(db))
+    .filter(({ role }) => approving.some((one) => one === role))
+    .map(({ name }) => name)
+}
+
+/**
  * Whether somebody else than the author has to approve and none can: everybody who may approve has made or changed the
  * account of each other one, or was made or changed by it.
  */
@@ -49,6 +63,8 @@ export async function lacksSecondPerson(db: Db): Promise<boolean> {
 export interface ApprovedChange {
   rule: ApprovalRule
   authors: readonly string[]
+  /** Everybody who only set or chose a value; they are authors as well. Absent for none. */
+  valueAuthors?: readonly string[]
   requestedAt: Date
   given: readonly GivenApproval[]
   /** Users who have not approved and want to. */
@@ -62,16 +78,18 @@ export async function readApprovalCases(
   changes: readonly ApprovedChange[],
   now: Date,
 ): Promise<ApprovalCase[]> {
-  const requests = changes.map(({ given, alsoAsking, ...request }) => ({
+  const requests = changes.map(({ given, alsoAsking, valueAuthors = [], authors, ...request }) => ({
     userIds: [...given.map(({ userId }) => userId), ...alsoAsking],
+    authors: [...authors, ...valueAuthors],
     ...request,
   }))
   const approvers = await readApproverStandings(tx, requests)
   const isSoleApprover = await hasSoleApprover(tx)
-  return changes.map(({ rule, given, authors }, at) => ({
+  return changes.map(({ rule, given, authors, valueAuthors = [] }, at) => ({
     rule,
     given,
-    authors: new Set(authors),
+    authors: new Set([...authors, ...valueAuthors]),
+    valueAuthors: new Set(valueAuthors.filter((id) => !authors.includes(id))),
     approvers: approvers[at]!,
     isSoleApprover,
     now,

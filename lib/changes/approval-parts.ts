@@ -1,5 +1,5 @@
 import type { ActTransaction, AuditedDatabase } from '../audit/database.ts'
-import type { AuditActor } from '../audit/event.ts'
+import type { AuditActor, AuditEvent } from '../audit/event.ts'
 import type { Clock } from '../clock.ts'
 import type { ComponentRef } from '../configs/check/components.ts'
 import type { ConfigTarget, ConfigTargets } from '../configs/check/target.ts'
@@ -34,19 +34,23 @@ export interface ApprovalParts {
 /** Whoever acts on a request or a campaign, as the audit trail names them. */
 export type ApprovalActor = AuditActor
 
-/** Record a step of a request in the audit trail, with its workload, the hash of its draft, and its id. */
-export const recordStep = (
-  tx: ActTransaction,
+type StepOf = Pick<Approval, 'id' | 'workloadId' | 'draftHash'>
+
+/** A step of a request as the audit trail has it: with its workload, the hash of its draft, and its id. */
+export const toStepEvent = (
   action: string,
-  { id, workloadId, draftHash }: Pick<Approval, 'id' | 'workloadId' | 'draftHash'>,
-): Promise<void> =>
-  tx.record({
-    action,
-    resource: 'workload',
-    resourceId: workloadId,
-    configHash: draftHash,
-    detail: id,
-  })
+  { id, workloadId, draftHash }: StepOf,
+): Omit<AuditEvent, 'actor'> => ({
+  action,
+  resource: 'workload',
+  resourceId: workloadId,
+  configHash: draftHash,
+  detail: id,
+})
+
+/** Record a step of a request in the audit trail. */
+export const recordStep = (tx: ActTransaction, action: string, approval: StepOf): Promise<void> =>
+  tx.record(toStepEvent(action, approval))
 
 /** A text that came with a request and cannot be taken. */
 export type TextRefusal = Refusal<'comment-required' | 'text-not-storable' | 'text-too-long'>

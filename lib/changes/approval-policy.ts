@@ -1,21 +1,21 @@
 import type { AuditedDatabase } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { AuditActor } from '../audit/event.ts'
-import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import {
   type ApprovalPolicy,
   DEFAULT_APPROVAL_POLICY,
+  hasWaited,
   isSamePolicy,
   lowersBar,
   type PendingPolicy,
-  policyAt,
 } from '../model/approval-policy.ts'
 import type { Refusal } from '../model/refusal.ts'
-import { readStoredPolicies } from '../model/stored-settings.ts'
+import { type LoweredPolicy, readStoredLowered, readStoredPolicies } from '../model/stored-settings.ts'
 import { listApproverStandings } from '../store/approval-votes.ts'
+import { readDatabaseTime } from '../store/database-time.ts'
 import type { Db } from '../store/db.ts'
-import { findSetting, storeSetting } from '../store/settings.ts'
+import { findSetting, removeSetting, storeSetting } from '../store/settings.ts'
 import { lockIdentity } from '../store/users.ts'
 
 /** The policy in force, and one that asks less and waits for a second person or for the end of its wait. */
@@ -25,12 +25,27 @@ export interface PolicyState {
 }
 
 const NAME = 'approval_policy'
+const LOWERED = 'approval_policy_lowered'
+/** How long a policy that came into force by waiting is told of. */
+const LOWERED_TOLD_MS = 24 * 3_600_000
 
-/** The policy as it stands now. */
-export async function readApprovalPolicy(db: Db, now: Date): Promise<PolicyState> {
+/** The policy in force, and the one that waits: no time passes here, see `settleApprovalPolicy`. */
+export async function readApprovalPolicy(db: Db): Promise<PolicyState> {
   const setting = await findSetting(db, NAME)
   const stored = setting === null ? null : readStoredPolicies(setting.value)
-  return stored === null ? { policy: DEFAULT_APPROVAL_POLICY, pending: null } : policyAt(stored, now)
+  return stored ?? { policy: DEFAULT_APPROVAL_POLICY, pending: null }
+}
+
+/** A policy that asks less and is to be told of: one that waits, and one that came into force by waiting within a day. */
+export async function readLowering(
+  db: Db,
+): Promise<{ pending: PendingPolicy | null; lowered: LoweredPolicy | null }> {
+  const { pending } = await readApprovalPolicy(db)
+  const setting = await findSetting(db, LOWERED)
+  const lowered = setting === null ? null : readStoredLowered(setting.value)
+  if (lowered === null) return { pending, lowered }
+  const age = (await readDatabaseTime(db)).getTime() - lowered.at.getTime()
+  return { pending, lowered: age < LOWERED_TOLD_MS ? lowered : null }
 }
 
 /** What came of asking for a policy. */
@@ -38,7 +53,6 @@ export type PolicyOutcome = { ok: true; state: PolicyState } | Refusal<'policy-n
 
 interface Parts {
   db: AuditedDatabase
-  clock: Clock
   log: Log
 }
 
@@ -47,7 +61,7 @@ interface Parts {
  * asks for the same; another one that asks less waits for that person, or for a day.
  */
 export function changeApprovalPolicy(
-  { db, clock, log }: Parts,
+  { db, log }: Parts,
   actor: AuditActor,
   wanted: ApprovalPolicy,
 ): Promise<PolicyOutcome> {
@@ -56,8 +70,8 @@ export function changeApprovalPolicy(
     actor,
     async (tx) => {
       await lockIdentity(tx)
-      const now = clock.now()
-      const before = await readApprovalPolicy(tx, now)
+      const now = await readDatabaseTime(tx)
+      const before = await readApprovalPolicy(tx)
       const { pending } = before
       const isAskedAgain = pending !== null && isSamePolicy(pending.policy, wanted)
       if (isAskedAgain && pending.byId === actor.userId) return { ok: true, state: before }
@@ -71,6 +85,7 @@ export function changeApprovalPolicy(
         updatedAt: now,
         updatedBy: actor.email,
       })
+      if (!waits && (await isOver(tx, actor, wanted))) await removeSetting(tx, LOWERED)
       if (waits)
         tx.afterCommit(() =>
           log.warn({ email: actor.email }, 'an approval policy that asks less waits for a second person'),
@@ -89,6 +104,49 @@ export function changeApprovalPolicy(
     },
     { waitsForReports: false },
   )
+}
+
+/**
+ * Whether a lowering that came into force by waiting is to be told of no longer: the policy asks no less than before it
+ * again, or somebody else than whoever asked for it has looked at the policy and changed it.
+ */
+async function isOver(tx: Db, actor: AuditActor, wanted: ApprovalPolicy): Promise<boolean> {
+  const { lowered } = await readLowering(tx)
+  return lowered === null || lowered.by !== actor.email || !lowersBar(lowered.from, wanted)
+}
+
+/**
+ * Bring a policy that asks less into force once it has waited its day by the database's clock. From that moment on it
+ * counts, and not before: whoever reads the policy looks at no clock.
+ */
+export async function settleApprovalPolicy({ db, log }: Parts): Promise<void> {
+  if (!(await isDue(db))) return
+  await db.change<{ ok: true } | AuditFailure>(
+    'approval-policy.settle',
+    null,
+    async (tx) => {
+      await lockIdentity(tx)
+      const { policy: from, pending } = await readApprovalPolicy(tx)
+      const now = await readDatabaseTime(tx)
+      // Somebody may have answered since.
+      if (pending === null || !hasWaited(pending, now)) return { ok: true }
+      const { policy: to, by, at } = pending
+      const store = (name: typeof NAME | typeof LOWERED, value: object) =>
+        storeSetting(tx, name, { value: JSON.stringify(value), updatedAt: now, updatedBy: by })
+      await store(NAME, { policy: to, pending: null })
+      await store(LOWERED, { by, at: now, from })
+      tx.afterCommit(() => log.warn({ email: by }, 'an approval policy that asks less counts from now on'))
+      const detail = JSON.stringify({ from, to, asked_by: by, asked_at: at })
+      await tx.record({ action: 'settings.approval_policy', resource: 'settings', resourceId: NAME, detail })
+      return { ok: true }
+    },
+    { waitsForReports: false },
+  )
+}
+
+async function isDue(db: Db): Promise<boolean> {
+  const { pending } = await readApprovalPolicy(db)
+  return pending !== null && hasWaited(pending, await readDatabaseTime(db))
 }
 
 /**

@@ -6,13 +6,14 @@ import type { HubFrame } from '../wire/hub.ts'
 import type { PushAftermath } from '../wire/revisions.ts'
 import type { ApprovalStanding } from './approval-standing.ts'
 import { tallyOf } from './judge-approvals.ts'
+import { endOfRequest } from './request-end.ts'
 
 /** What a request's record is made of beside the request itself. */
 export interface ApprovalSurroundings {
   comments: readonly Pick<ApprovalComment, 'author' | 'body' | 'createdAt'>[]
   votes: readonly Pick<ApprovalVote, 'userId' | 'email' | 'comment' | 'at' | 'soleApprover'>[]
   /** How the request stands by the policy as it is now; null once it was pushed or closed. */
-  standing: Pick<ApprovalStanding, 'approvalClass' | 'asked' | 'judgement'> | null
+  standing: Pick<ApprovalStanding, 'approvalClass' | 'asked' | 'judgement' | 'votes'> | null
   /** Who is shown it. */
   userId: string
   /** The push that it became, as it stands now; null for one that was not pushed. */
@@ -63,13 +64,14 @@ export function toApprovalRecord(approval: Approval, around: ApprovalSurrounding
 
 /** How far a request is approved that waits to be approved or pushed. */
 function toProgress(
-  { status }: Approval,
+  approval: Approval,
   standing: NonNullable<ApprovalSurroundings['standing']>,
   userId: string,
 ): Partial<ApprovalRecord> {
   const { rule, isEnough } = standing.judgement
   return {
-    ...(status === 'approved' && !isEnough ? { approvals_short: true as const } : {}),
+    ends_at: endOfRequest(approval, standing).toISOString(),
+    ...(approval.status === 'approved' && !isEnough ? { approvals_short: true as const } : {}),
     approval_class: standing.approvalClass,
     approvals_needed: rule.approvals,
     author_counts: rule.authorCounts || standing.asked.isSoleApprover,

@@ -68,7 +68,7 @@ export async function readStandings(
   { labelsOf, now, alsoAsking }: Around,
 ): Promise<ApprovalStanding[]> {
   if (approvals.length === 0) return []
-  const { policy } = await readApprovalPolicy(tx, now)
+  const { policy } = await readApprovalPolicy(tx)
   const ids = approvals.map(({ id }) => id)
   const votes = await listApprovalVotes(tx, ids)
   const workloadIds = [...new Set(approvals.map(({ workloadId }) => workloadId))]

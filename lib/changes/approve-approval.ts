@@ -64,13 +64,13 @@ export async function approveApproval(
     })
     const { judgement } = await readStanding(tx, locked, target, now)
     const approver = { approver: actor.email, approverId: actor.userId, comment: comment.text }
-    const approval = judgement.isEnough
+    const { approval, retired } = judgement.isEnough
       ? await markApproved(tx, { id: approvalId, ...approver, now })
-      : await touchApproval(tx, approvalId, now)
+      : { approval: await touchApproval(tx, approvalId, now), retired: [] }
     await tellOfRequest(parts, tx, 'change_approved', approval, actor)
     await recordStep(tx, 'config.approval.approve', approval)
     tx.afterCommit(() => {
-      parts.hub.broadcast(toApprovalFrame(approval))
+      for (const one of [...retired, approval]) parts.hub.broadcast(toApprovalFrame(one))
       if (judgement.isEnough) parts.counters.removeWaitingApproval(workloadId, approvalId)
     })
     return { ok: true, approval }

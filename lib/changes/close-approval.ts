@@ -1,11 +1,13 @@
+import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
+import type { AuditEvent } from '../audit/event.ts'
 import { type Approval, closeApproval, findApproval } from '../store/approvals.ts'
 import {
   type ApprovalActor,
   type ApprovalParts,
   readComment,
-  recordStep,
   type TextRefusal,
+  toStepEvent,
 } from './approval-parts.ts'
 import { toApprovalFrame } from './approval-record.ts'
 import { tellOfRequest } from './news.ts'
@@ -37,21 +39,41 @@ export async function endApproval(
   if ((await findApproval(parts.db, workloadId, approvalId)) === null)
     return { ok: false, code: 'approval-not-found' }
   return parts.db.change<CloseOutcome>(NAMES[status], actor, async (tx) => {
-    const approval = await closeApproval(tx, {
-      id: approvalId,
-      status,
-      actor: actor.email,
-      actorId: actor.userId,
-      comment: comment.text === '' ? null : comment.text,
-      now: parts.clock.now(),
-    })
-    if (approval === null) return { ok: false, code: 'approval-not-pending' }
-    if (status === 'rejected') await tellOfRequest(parts, tx, 'change_rejected', approval, actor)
-    await recordStep(tx, ACTIONS[status], approval)
-    tx.afterCommit(() => {
-      parts.hub.broadcast(toApprovalFrame(approval))
-      parts.counters.removeWaitingApproval(workloadId, approvalId)
-    })
-    return { ok: true, approval }
+    const closed = await storeEnd(parts, tx, { approvalId, status, comment: comment.text, actor })
+    if (closed === null) return { ok: false, code: 'approval-not-pending' }
+    await tx.record(closed.event)
+    return { ok: true, approval: closed.approval }
   })
+}
+
+/**
+ * End a request in the transaction of a caller that records `event`; browsers are told after it. Null when it had an
+ * end already.
+ */
+export async function storeEnd(
+  parts: Pick<ApprovalParts, 'clock' | 'counters' | 'fleet' | 'hub' | 'news'>,
+  tx: ActTransaction,
+  end: {
+    approvalId: string
+    status: 'rejected' | 'withdrawn'
+    comment: string
+    actor: { email: string; userId: string | null }
+  },
+): Promise<{ approval: Approval; event: Omit<AuditEvent, 'actor'> } | null> {
+  const { approvalId, status, comment, actor } = end
+  const approval = await closeApproval(tx, {
+    id: approvalId,
+    status,
+    actor: actor.email,
+    actorId: actor.userId,
+    comment: comment === '' ? null : comment,
+    now: parts.clock.now(),
+  })
+  if (approval === null) return null
+  if (status === 'rejected') await tellOfRequest(parts, tx, 'change_rejected', approval, actor)
+  tx.afterCommit(() => {
+    parts.hub.broadcast(toApprovalFrame(approval))
+    parts.counters.removeWaitingApproval(approval.workloadId, approvalId)
+  })
+  return { approval, event: toStepEvent(ACTIONS[status], approval) }
 }

@@ -1,4 +1,6 @@
+import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
+import type { AuditEvent } from '../audit/event.ts'
 import { randomHex } from '../ids.ts'
 import { configHash } from '../model/config-hash.ts'
 import { isProduction } from '../model/production.ts'
@@ -28,8 +30,10 @@ export interface ApprovalRequest {
 }
 
 /** What came of a request as it came in. */
-export type CreateOutcome =
-  | { ok: true; approval: Approval }
+export type CreateOutcome = { ok: true; approval: Approval } | RequestRefusal | AuditFailure
+
+/** Why a request is not taken. */
+export type RequestRefusal =
   | Refusal<
       | 'draft-empty'
       | 'nothing-changes'
@@ -39,10 +43,25 @@ export type CreateOutcome =
     >
   | TextRefusal
   | DraftRefusal
-  | AuditFailure
 
 /** Request that a workload runs a draft. A pending request of the same workload and group is retired. */
 export async function createApproval(parts: ApprovalParts, request: ApprovalRequest): Promise<CreateOutcome> {
+  const read = await readRequest(parts, request)
+  if (!read.ok) return read
+  const { wanted } = read
+  return parts.db.change<CreateOutcome>('approval.request', request.actor, async (tx) => {
+    if ((await lockWorkload(tx, wanted.workloadId)) === null) return { ok: false, code: 'workload-not-found' }
+    const { approval, event } = await storeRequest(parts, tx, request.actor, wanted)
+    await tx.record(event)
+    return { ok: true, approval }
+  })
+}
+
+/** Check a request as it came in; nothing is stored yet. */
+export async function readRequest(
+  parts: ApprovalParts,
+  request: ApprovalRequest,
+): Promise<{ ok: true; wanted: NewApproval } | RequestRefusal> {
   const [targetGroup, targetEnv, comment] = [
     request.targetGroup.trim(),
     request.targetEnv.trim(),
@@ -61,15 +80,18 @@ export async function createApproval(parts: ApprovalParts, request: ApprovalRequ
   if (target === null) return { ok: false, code: 'workload-not-found' }
   if (!target.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
   const draftHash = configHash(request.draftYaml)
-  // A config that failed on this workload may be requested again as it is.
-  const hasFailed = parts.fleet.workload(request.workloadId)?.quarantinedHashes.has(draftHash) === true
-  if (draftHash === target.activeConfigHash && !hasFailed) return { ok: false, code: 'nothing-changes' }
+  const workload = parts.fleet.workload(request.workloadId)
+  // A config that failed on this workload may be requested again as it is, and so may the active one where a rollout
+  // that was stopped half-way left some instances with another.
+  const hasFailed = workload?.quarantinedHashes.has(draftHash) === true
+  const isLeftHalfWay = workload?.rollout?.stored.status === 'aborted'
+  if (draftHash === target.activeConfigHash && !hasFailed && !isLeftHalfWay) return refuse('nothing-changes')
   const checked = await checkDraft(parts, request.draftYaml, target)
   if (!checked.ok) return checked
   const { labels, trustedLabels } = target
   const prodTarget = isProduction({ targetEnv, targetGroup, labels, trustedLabels })
   if (prodTarget && !request.prodConfirmation) return refuse('production-confirmation-required')
-  return store(parts, request.actor, {
+  const wanted: NewApproval = {
     id: `car_${randomHex(16, parts.random)}`,
     workloadId: request.workloadId,
     draftYaml: request.draftYaml,
@@ -83,34 +105,35 @@ export async function createApproval(parts: ApprovalParts, request: ApprovalRequ
     requesterId: request.actor.userId,
     prodConfirmation: request.prodConfirmation,
     createdAt: parts.clock.now(),
-  })
+  }
+  return { ok: true, wanted }
 }
 
-/** Store the request, retire the former one and write the audit record in one transaction; then tell browsers. */
-function store(parts: ApprovalParts, actor: ApprovalActor, wanted: NewApproval): Promise<CreateOutcome> {
+/**
+ * Store a request and retire the former one, in the transaction of a caller that has locked the workload and records
+ * `event`; browsers are told after it.
+ */
+export async function storeRequest(
+  parts: ApprovalParts,
+  tx: ActTransaction,
+  actor: ApprovalActor,
+  wanted: NewApproval,
+): Promise<{ approval: Approval; event: Omit<AuditEvent, 'actor'> }> {
   const { hub, counters } = parts
-  const { workloadId, draftHash } = wanted
-  return parts.db.change<CreateOutcome>('approval.request', actor, async (tx) => {
-    if ((await lockWorkload(tx, workloadId)) === null) return { ok: false, code: 'workload-not-found' }
-    const by = { actor: actor.email, actorId: actor.userId, now: wanted.createdAt }
-    const retired = await retirePendingApproval(tx, workloadId, wanted.targetGroup, by)
-    const approval = await insertApproval(tx, wanted)
-    await tellOfRequest(parts, tx, 'change_requested', approval, actor)
-    await tx.record({
-      action: 'config.approval.request',
-      resource: 'workload',
-      resourceId: workloadId,
-      configHash: draftHash,
-      detail: `${approval.id}:${approval.targetGroup}`,
-    })
-    tx.afterCommit(() => {
-      if (retired !== null) {
-        hub.broadcast(toApprovalFrame(retired))
-        counters.removeWaitingApproval(workloadId, retired.id)
-      }
-      hub.broadcast(toApprovalFrame(approval))
-      counters.addWaitingApproval(workloadId, approval.id)
-    })
-    return { ok: true, approval }
+  const { workloadId, draftHash: configHash } = wanted
+  const by = { actor: actor.email, actorId: actor.userId, now: wanted.createdAt }
+  const retired = await retirePendingApproval(tx, workloadId, wanted.targetGroup, by)
+  const approval = await insertApproval(tx, wanted)
+  await tellOfRequest(parts, tx, 'change_requested', approval, actor)
+  tx.afterCommit(() => {
+    if (retired !== null) {
+      hub.broadcast(toApprovalFrame(retired))
+      counters.removeWaitingApproval(workloadId, retired.id)
+    }
+    hub.broadcast(toApprovalFrame(approval))
+    counters.addWaitingApproval(workloadId, approval.id)
   })
+  const detail = `${approval.id}:${approval.targetGroup}`
+  const about = { resource: 'workload', resourceId: workloadId, configHash, detail }
+  return { approval, event: { action: 'config.approval.request', ...about } }
 }

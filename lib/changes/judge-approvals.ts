@@ -29,6 +29,8 @@ export interface ApprovalCase {
   given: readonly GivenApproval[]
   /** Everybody who requested or wrote this text, by id. */
   authors: ReadonlySet<string>
+  /** Those of the authors who only set, or chose, a value that becomes part of what is pushed; absent for none. */
+  valueAuthors?: ReadonlySet<string>
   /** By user id; one that is missing was removed, or is a service account. */
   approvers: ReadonlyMap<string, ApproverStanding>
   /** At most one person may approve, and there never were two: the approval of an author counts then. */
@@ -39,6 +41,7 @@ export interface ApprovalCase {
 /** Why an approval does not count. */
 export type Discount =
   | 'author'
+  | 'value-author'
   | 'no-right'
   | 'shaped-an-author'
   | 'shaped-by-author'
@@ -63,14 +66,15 @@ const HOUR_MS = 3_600_000
 
 /** Why an approval by this user would not count now; null where it would. */
 export function discountOf(
-  { authors, approvers, isSoleApprover, now }: Omit<ApprovalCase, 'given'>,
+  { authors, valueAuthors, approvers, isSoleApprover, now }: Omit<ApprovalCase, 'given'>,
   rule: ApprovalRule,
   { userId, at }: Pick<GivenApproval, 'userId' | 'at'>,
 ): Discount | null {
   const standing = approvers.get(userId)
   if (!standing?.mayApprove) return 'no-right'
   const isOwn = rule.authorCounts || isSoleApprover
-  if (authors.has(userId)) return isOwn ? age(rule, at, now) : 'author'
+  if (authors.has(userId))
+    return isOwn ? age(rule, at, now) : valueAuthors?.has(userId) ? 'value-author' : 'author'
   if (standing.hasShapedAuthor && !isOwn) return 'shaped-an-author'
   if (standing.isShapedByAuthor) return 'shaped-by-author'
   if (standing.isShapedSinceRequest) return 'shaped-since-request'
@@ -101,6 +105,8 @@ export function judgeApprovals(asked: ApprovalCase): ApprovalJudgement {
 const REMEDIES: Record<Discount | 'approved-already', string> = {
   'approved-already': 'Somebody else has to approve it as well.',
   author: 'Whoever asked for it does not count as a second person.',
+  'value-author':
+    'A value that reaches one of its workloads was set, or chosen by a trusted label or a label rule, by this account: part of what is pushed was written by it. Somebody else has to approve it.',
   'no-right': 'The right to approve has to hold on all that the change reaches.',
   'shaped-an-author':
     'The account of whoever asked was made or changed by this one, so both may be one person: let somebody approve whose account neither of them made (two accounts that a third person made count for each other), sign in with an identity provider, or ask less in the approval policy.',

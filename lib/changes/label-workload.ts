@@ -12,6 +12,7 @@ import {
 } from '../model/approval-policy.ts'
 import type { Db } from '../store/db.ts'
 import { listKeptClasses } from '../store/reviews.ts'
+import { changedNames, noteValueAuthor } from '../store/value-authors.ts'
 import type { ApprovalActor } from './approval-parts.ts'
 import { readApprovalPolicy } from './approval-policy.ts'
 import { labelsSince, noteUnreviewed } from './reviews.ts'
@@ -54,11 +55,13 @@ export async function labelWorkload<Refused extends { ok: false }>(
       trustedLabels: { ...ruleLabels, ...byHand },
     })
   let former: ApprovalClass | null = null
+  let formerLabels: Labels = {}
   let stricterUntil: Date | null = null
   const outcome = await fleet.changeTrustedLabels<Refused>(
     id,
     (before) => {
       former = classOf(before)
+      formerLabels = before
       return change(before)
     },
     actor,
@@ -66,7 +69,7 @@ export async function labelWorkload<Refused extends { ok: false }>(
       const own = classOf(labels)
       const now = clock.now()
       const kept = (await listKeptClasses(tx, [id], labelsSince(now))).get(id) ?? []
-      if (former !== null && former !== own && (kept.length > 0 || (await lowersBar(tx, former, own, now)))) {
+      if (former !== null && former !== own && (kept.length > 0 || (await lowersBar(tx, former, own)))) {
         await noteUnreviewed(parts, tx, actor, {
           kind: 'labels',
           workloadId: id,
@@ -77,6 +80,10 @@ export async function labelWorkload<Refused extends { ok: false }>(
         const said = { email: actor.email, workload_id: id, from: former, to: own }
         tx.afterCommit(() => log.warn(said, 'other rules for approvals wait for a second person'))
       }
+      // A label may choose a value of a version: whoever sets it then is an author of what is pushed.
+      const names = changedNames(formerLabels, labels)
+      const set = { workloadId: id, kind: 'label' as const, names, userId: actor.userId }
+      await noteValueAuthor(tx, set, Object.keys(labels))
       await tx.record({
         action: 'workload.trusted_labels',
         resource: 'workload',
@@ -89,7 +96,7 @@ export async function labelWorkload<Refused extends { ok: false }>(
 }
 
 /** Whether the labels lower the bar, by the policy that is stored now. */
-async function lowersBar(tx: Db, former: ApprovalClass, own: ApprovalClass, now: Date): Promise<boolean> {
-  const { policy } = await readApprovalPolicy(tx, now)
+async function lowersBar(tx: Db, former: ApprovalClass, own: ApprovalClass): Promise<boolean> {
+  const { policy } = await readApprovalPolicy(tx)
   return lowersClass(policy, former, own)
 }

@@ -237,13 +237,20 @@ async function commit(
       if (locked === null) return { ok: false, code: 'approval-not-found' }
       const refusal = refuseStatus(locked.status, breakGlass) ?? (await refuseShortfall(tx, locked))
       if (refusal !== null) return refusal
-      pushed = await markPushed(tx, { ...markOf(push, approval, prodTarget), pushId, now: parts.clock.now() })
+      const marked = await markPushed(tx, {
+        ...markOf(push, approval, prodTarget),
+        by: actor.email,
+        byId: actor.userId,
+        pushId,
+        now: parts.clock.now(),
+      })
+      pushed = marked.approval
       await holdAfter(parts, tx, { workloadId, actor, reason: push.comment || 'pushed to on its own' })
       if (breakGlass) await tellOfBrokenGlass(parts, tx, push, pushed)
       await recordPush(tx, push, approval)
-      const frame = toApprovalFrame(pushed)
+      const frames = [...marked.retired, pushed].map(toApprovalFrame)
       tx.afterCommit(() => {
-        parts.hub.broadcast(frame)
+        for (const frame of frames) parts.hub.broadcast(frame)
         parts.counters.removeWaitingApproval(workloadId, approval.id)
       })
       return { ok: true }

@@ -12,13 +12,14 @@ import {
   type ValidationTarget,
 } from './check/validate.ts'
 import type { DiffInput, DiffTextInput } from './diff/context.ts'
-import type { UnifiedDiff } from './diff/unified-diff.ts'
+import type { DiffLines, UnifiedDiff } from './diff/unified-diff.ts'
 import type { EffectiveMatch } from './effective/match.ts'
 import type { NormalForm } from './effective/normal-form.ts'
 import {
   type ConfigJob,
   type ConfigJobResult,
   type ConfigJobResults,
+  type DiffLinesRequest,
   type LinesRequest,
   type RenderRequest,
   runConfigJob,
@@ -57,6 +58,8 @@ export interface ConfigEngine {
   patch(text: string, patch: ConfigPatch): Promise<Answered<{ patching: Patching }>>
   /** Two texts, compared line by line. The diff is null when that takes too long. */
   lines(request: LinesRequest): Promise<Answered<{ diff: UnifiedDiff | null }>>
+  /** Some lines of the diff of two texts, in their order. They are null when that takes too long. */
+  diffLines(request: DiffLinesRequest): Promise<Answered<{ diff: DiffLines | null }>>
   /** The key of a change (`changeKey`); null when the texts take too long to compare. */
   changeKey(
     before: string,
@@ -100,6 +103,7 @@ const ROOM_OF: Readonly<Record<ConfigJob['kind'], keyof typeof CONFIG_ROOMS>> = 
   render: 'operators',
   'change-key': 'operators',
   lines: 'operators',
+  'diff-lines': 'operators',
   'diff-text': 'viewers',
   outline: 'viewers',
   'effective-match': 'viewers',
@@ -114,6 +118,14 @@ export const CONFIG_ROOMS = {
   viewers: { maxThreads: 1, maxQueued: 64 },
   agents: { maxThreads: 1, maxQueued: 64 },
 } as const
+
+/** How long the values are that have to match a pattern, which takes as long as reading a text, or longer. */
+const matchedLength = ({ variables, values }: RenderRequest) =>
+  variables.reduce(
+    (sum, { name, pattern, fallback }) =>
+      pattern === null ? sum : sum + (values[name] ?? fallback ?? '').length,
+    0,
+  )
 
 /** A diff reads both texts and walks them several times. */
 const diffLength = ({ baseText, targetText }: Pick<DiffInput, 'baseText' | 'targetText'>) =>
@@ -171,11 +183,16 @@ function openOutlines(reader: ConfigReader): ConfigEngine['outlines'] {
 }
 
 /** Comparing texts line by line. */
-function openComparing(reader: ConfigReader): Pick<ConfigEngine, 'lines' | 'changeKey'> {
+function openComparing(reader: ConfigReader): Pick<ConfigEngine, 'lines' | 'diffLines' | 'changeKey'> {
   return {
     async lines(request) {
       const length = request.before.length + request.after.length
       const found = await reader.read<'lines'>(length, { kind: 'lines', request })
+      return found.ok ? { ok: true, diff: found.value } : found
+    },
+    async diffLines(request) {
+      const length = request.before.length + request.after.length
+      const found = await reader.read<'diff-lines'>(length, { kind: 'diff-lines', request })
       return found.ok ? { ok: true, diff: found.value } : found
     },
     async changeKey(before, after, values) {
@@ -231,7 +248,8 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       return found.ok ? { ok: true, preview: found.value } : found
     },
     async render(request) {
-      const found = await reader.run<'render'>(request.text.length, { kind: 'render', request })
+      const length = request.text.length + matchedLength(request)
+      const found = await reader.run<'render'>(length, { kind: 'render', request })
       return found.ok ? { ok: true, rendering: found.value } : found
     },
     async patch(text, patch) {

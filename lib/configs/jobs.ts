@@ -7,7 +7,7 @@ import { type StaticValidation, type ValidationTarget, validateStatically } from
 import { changeKey } from './diff/changed-lines.ts'
 import type { DiffInput, DiffTextInput } from './diff/context.ts'
 import { diffConfigs } from './diff/diff.ts'
-import { type UnifiedDiff, unifiedDiff } from './diff/unified-diff.ts'
+import { type DiffLines, diffLines, type UnifiedDiff, unifiedDiff } from './diff/unified-diff.ts'
 import { type EffectiveMatch, effectiveMatches } from './effective/match.ts'
 import { type NormalForm, normalForm } from './effective/normal-form.ts'
 import type { MigrationInput } from './migrate/preview.ts'
@@ -33,6 +33,7 @@ export type ConfigJob =
   | { kind: 'render'; request: RenderRequest }
   | { kind: 'patch'; text: string; patch: ConfigPatch }
   | { kind: 'lines'; request: LinesRequest }
+  | { kind: 'diff-lines'; request: DiffLinesRequest }
   | { kind: 'change-key'; before: string; after: string; values: VariableValues }
 
 /** A version's text and the values of one workload. */
@@ -51,6 +52,11 @@ export interface LinesRequest {
   charactersMax: number
 }
 
+/** Two texts of which some lines of the diff are asked for, from a line on; as many as fit into `charactersMax`. */
+export interface DiffLinesRequest extends LinesRequest {
+  from: number
+}
+
 /** What each kind of job answers. */
 export interface ConfigJobResults {
   validate: StaticValidation
@@ -65,6 +71,7 @@ export interface ConfigJobResults {
   render: Rendering
   patch: Patching
   lines: UnifiedDiff
+  'diff-lines': DiffLines
   'change-key': string
 }
 
@@ -87,6 +94,7 @@ function lengthOf(job: ConfigJob): number {
     case 'render':
       return job.request.text.length
     case 'lines':
+    case 'diff-lines':
       return job.request.before.length + job.request.after.length
     case 'change-key':
       return job.before.length + job.after.length
@@ -127,6 +135,8 @@ export function runConfigJob(job: ConfigJob, readConfig: ReadConfig = parseConfi
       return patchConfig(job.text, job.patch)
     case 'lines':
       return compareLines(job.request)
+    case 'diff-lines':
+      return listLines(job.request)
     case 'change-key':
       return changeKey(job.before, job.after, job.values)
   }
@@ -134,6 +144,9 @@ export function runConfigJob(job: ConfigJob, readConfig: ReadConfig = parseConfi
 
 const compareLines = ({ before, after, labels, charactersMax }: LinesRequest): UnifiedDiff =>
   unifiedDiff(before, after, labels, charactersMax)
+
+const listLines = ({ before, after, labels, ...page }: DiffLinesRequest): DiffLines =>
+  diffLines(before, after, labels, page)
 
 const withPeers = ({ peersText, ...input }: DiffTextInput): DiffInput => ({
   ...input,

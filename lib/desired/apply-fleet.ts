@@ -7,16 +7,22 @@ import {
   createCampaign,
 } from '../campaigns/decisions.ts'
 import type { CampaignParts } from '../campaigns/judge/parts.ts'
+import { isInOneOf } from '../campaigns/judge/scope.ts'
 import type { CampaignDraft } from '../campaigns/read-campaign.ts'
 import type { ApprovalActor } from '../changes/approval-parts.ts'
-import { FLEET_CONFIGS_MAX, type FleetConfigs } from '../fleet-configs/fleet-configs.ts'
+import {
+  FLEET_CONFIGS_MAX,
+  FLEET_CONFIGS_WIDTH_MAX,
+  type FleetConfigs,
+} from '../fleet-configs/fleet-configs.ts'
+import { listMembersThen, type MembersThen } from '../fleet-configs/members-then.ts'
 import { readVersion, type VersionDraft, type VersionRefusal } from '../fleet-configs/read-version.ts'
 import { uuidv7 } from '../ids.ts'
 import { configHash } from '../model/config-hash.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import type { ChangeReach } from '../selectors/within-scope.ts'
 import { listOpenAutoApplies } from '../store/auto-apply.ts'
-import { findCampaign, type StoredCampaign } from '../store/campaigns.ts'
+import { findCampaign, findCampaignUnderWay, listUnreached, type StoredCampaign } from '../store/campaigns.ts'
 import { areCommitAuthorsNoted, noteCommitAuthors } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
 import {
@@ -38,17 +44,21 @@ import {
 } from '../store/managed-fleet-configs.ts'
 import { decideFleet, type FleetVerdict } from './decide-fleet.ts'
 import { isOwner, tellCommit, toAuthorNames } from './owner.ts'
+import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
 
 /** What proposing fleet configs needs beside what campaigns need. */
 export interface FleetDesiredParts extends Omit<CampaignParts, 'fleetConfigs'> {
   fleetConfigs: FleetConfigs
 }
 
+/** What a fleet config is about beside its versions. */
+type Definition = Omit<FleetConfigChange, 'id' | 'updatedAt'>
+
 /** A fleet config that Git holds. */
 export interface DesiredFleetConfig {
   actor: ApprovalActor
   owner: string
-  definition: Omit<FleetConfigChange, 'id' | 'updatedAt'>
+  definition: Definition
   version: VersionDraft
   commitSha: string
   commitAuthor: string
@@ -73,6 +83,10 @@ export type DesiredFleetOutcome =
       fleetConfigId: string | null
       version: number | null
       campaign: StoredCampaign | null
+      /** What becomes another of the fleet config itself, and how many workloads come under it and leave it by that. */
+      definitionChanges: readonly DefinitionPart[]
+      joining: number
+      leaving: number
       /** The campaigns that this call stored, changed or withdrew. */
       changed: readonly StoredCampaign[]
     }
@@ -86,25 +100,50 @@ export type DesiredFleetOutcome =
       | 'owner-invalid'
       | 'owner-taken'
       | 'fleet-configs-too-many'
+      | 'fleet-configs-too-wide'
     >
   | Exclude<CampaignOutcome, { ok: true }>
 
 type Managed = ManagedFleetConfig | null
 
-/** Compare a fleet config with what Git holds, and propose what differs as a version and a campaign. */
+/** Another run did something about the same fleet config: this one looks again. */
+type Overtaken = { ok: false; code: 'overtaken' }
+const OVERTAKEN: Overtaken = { ok: false, code: 'overtaken' }
+/** So often a run looks again before it is refused. */
+const LOOKS_MOST = 5
+
+/**
+ * Compare a fleet config with what Git holds, and propose what differs as a version and a campaign. Of two equal runs at
+ * once one does so, and the other finds what it did.
+ */
 export async function applyDesiredFleet(
   parts: FleetDesiredParts,
   wanted: DesiredFleetConfig,
 ): Promise<DesiredFleetOutcome> {
-  const { owner, definition } = wanted
-  if (!isOwner(owner)) return refuse('owner-invalid')
+  if (!isOwner(wanted.owner)) return refuse('owner-invalid')
   const draft = { ...wanted.version, comment: tellCommit(wanted) }
-  const read = await readVersion(draft, parts.configs)
+  const read = await readVersion(draft, parts)
   if (!read.ok) return read
+  for (let looks = 0; looks < LOOKS_MOST; looks++) {
+    if (looks > 0) await parts.fleetConfigs.load()
+    const outcome = await applyOnce(parts, wanted, { ...draft, hash: read.hash })
+    if (outcome.ok || outcome.code !== 'overtaken') return outcome
+  }
+  return { ok: false, code: 'campaign-plan-changed' }
+}
+
+async function applyOnce(
+  parts: FleetDesiredParts,
+  wanted: DesiredFleetConfig,
+  draft: VersionDraft & { hash: string },
+): Promise<DesiredFleetOutcome | Overtaken> {
+  const { owner, definition } = wanted
   const { configs } = parts.fleetConfigs
   const known = configs.find(({ name }) => name === definition.name) ?? null
   if (known === null && configs.length >= FLEET_CONFIGS_MAX)
     return refuse('fleet-configs-too-many', { max: FLEET_CONFIGS_MAX })
+  if (parts.fleetConfigs.isTooWide(known?.id ?? null, definition.selector))
+    return refuse('fleet-configs-too-wide', { max: FLEET_CONFIGS_WIDTH_MAX })
   const managed = known && (await findManagedFleetConfig(parts.db, known.id))
   if (managed !== null && managed.owner !== owner)
     return refuse('managed-elsewhere', { owner: managed.owner })
@@ -112,42 +151,117 @@ export async function applyDesiredFleet(
   if (!wanted.isDryRun && (await isSpokenForByAnother(parts.db, owner, wanted.actor.userId)))
     return refuse('owner-taken', { owner })
   const wishHash = hashWish(draft)
-  const isSameWish = managed?.wishHash === wishHash
-  const campaign = managed?.campaignId ? await findCampaign(parts.db, managed.campaignId) : null
-  // A run that broke off may have stored the version and left the campaign of the one before.
-  const isCarried = campaign?.change.kind === 'version' && campaign.change.number === managed?.version
-  const facts = { isSameWish, campaign: isCarried ? campaign.status : null, again: wanted.again }
-  const verdict = decideFleet(facts)
-  const found = { fleetConfigId: known?.id ?? null, version: isSameWish ? managed.version : null }
+  const members = await listMembersThen(parts, known?.id ?? null, definition)
+  const found = { known, definition, members }
   if (wanted.isDryRun) {
-    // What would be proposed has no campaign yet; the former one carried something else.
-    const own = verdict.action === 'propose' ? null : campaign
-    return { ok: true, verdict, ...found, campaign: own, changed: [] }
+    const { verdict, campaign } = await judge(parts, wanted, { managed, wishHash, members })
+    const isSameWish = managed?.wishHash === wishHash
+    const about = { fleetConfigId: known?.id ?? null, version: isSameWish ? managed.version : null }
+    return { ok: true, verdict, ...about, ...toChanges(found), campaign, changed: [] }
   }
-  const kept = await keepWish(parts, wanted, { ...draft, hash: read.hash }, { known, managed, wishHash })
+  const kept = await keepWish(parts, wanted, draft, { known, managed, wishHash })
   if (!kept.ok) return kept
   await parts.fleetConfigs.load()
   await parts.fleetConfigs.storeMemberships()
   const { fleetConfigId, version } = kept
-  if (verdict.action !== 'propose')
-    return { ok: true, verdict, fleetConfigId, version, campaign, changed: [] }
-  const proposed = await proposeCampaign(parts, wanted, campaign, { fleetConfigId, version })
-  return proposed.ok ? { ...proposed, verdict, fleetConfigId, version } : proposed
+  const stored = await findManagedFleetConfig(parts.db, fleetConfigId)
+  if (stored?.version !== version) return OVERTAKEN
+  const { verdict, campaign, former } = await judge(parts, wanted, { managed: stored, wishHash, members })
+  const about = { verdict, fleetConfigId, version, ...toChanges(found) }
+  if (verdict.action !== 'propose') return { ok: true, ...about, campaign, changed: [] }
+  const proposed = await proposeCampaign(parts, wanted, former, stored)
+  return proposed.ok ? { ...proposed, ...about } : proposed
+}
+
+/** What becomes another of a fleet config beside its text, variables and values. */
+const toChanges = ({
+  known,
+  definition,
+  members: { arriving, leaving },
+}: {
+  known: StoredFleetConfig | null
+  definition: Definition
+  members: MembersThen
+}): { definitionChanges: DefinitionPart[]; joining: number; leaving: number } => ({
+  definitionChanges:
+    known === null ? [] : DEFINITION_PARTS.filter((part) => !isSame(part, known, definition)),
+  joining: arriving,
+  leaving,
+})
+
+/**
+ * Judge a wish as it is stored. `campaign` is what it is about: its own, or another one that is under way; null where
+ * something new would be proposed. `former` is the one noted last.
+ */
+async function judge(
+  { db, fleet, fleetConfigs }: FleetDesiredParts,
+  wanted: DesiredFleetConfig,
+  { managed, wishHash, members }: { managed: Managed; wishHash: string; members: MembersThen },
+): Promise<{ verdict: FleetVerdict; campaign: StoredCampaign | null; former: StoredCampaign | null }> {
+  if (managed === null) {
+    const known = fleetConfigs.configs.find(({ name }) => name === wanted.definition.name)
+    const other = known === undefined ? null : await findCampaignUnderWay(db, known.id, null)
+    const facts = { isSameWish: false, campaign: null, hasUnreached: false, again: wanted.again }
+    return {
+      verdict: decideFleet({ ...facts, isOtherUnderWay: other !== null }),
+      campaign: other,
+      former: null,
+    }
+  }
+  const { fleetConfigId, version } = managed
+  const former = managed.campaignId === null ? null : await findCampaign(db, managed.campaignId)
+  const isSameWish = managed.wishHash === wishHash
+  // A run that broke off may have stored the version and left the campaign of the one before.
+  const isCarried = isSameWish && former?.change.kind === 'version' && former.change.number === version
+  const own = isCarried ? former : null
+  const other = await findCampaignUnderWay(db, fleetConfigId, own?.id ?? null)
+  const verdict = decideFleet({
+    isSameWish,
+    campaign: own?.status ?? null,
+    isOtherUnderWay: other !== null,
+    hasUnreached: own?.status === 'done' && (await hasUnreached({ db, fleet }, wanted, managed, members)),
+    again: wanted.again,
+  })
+  const isOther = verdict.action === 'waits' && verdict.reason === 'other_under_way'
+  const about = isOther ? (other ?? own) : own
+  return { verdict, campaign: verdict.action === 'propose' ? null : about, former }
+}
+
+/**
+ * Whether workloads are under a fleet config to which nobody has brought Git's version, or decided not to: they came
+ * under it after the plan of the campaign that did. Where the version applies by itself, that is what reaches them.
+ */
+async function hasUnreached(
+  { db }: Pick<FleetDesiredParts, 'db' | 'fleet'>,
+  wanted: DesiredFleetConfig,
+  { fleetConfigId, version }: ManagedFleetConfig,
+  { under }: MembersThen,
+): Promise<boolean> {
+  const byItself = await listOpenAutoApplies(db, fleetConfigId)
+  if (byItself.some(({ number, status }) => number === version && status === 'active')) return false
+  const { cut_to: within } = wanted.draftCampaign(fleetConfigId, version).scope
+  const own = under.filter((workload) => within === undefined || isInOneOf(within, workload))
+  if (own.length === 0) return false
+  const ids = own.map(({ id }) => id)
+  return (await listUnreached(db, { fleetConfigId, number: version }, ids)).length > 0
 }
 
 const hashWish = ({ body, variables, valueTable }: VersionDraft): string =>
   configHash(JSON.stringify([body, variables, valueTable]))
 
-/** Whether the stored description, selector and priority of a fleet config are those that Git holds. */
-const isDefined = (known: StoredFleetConfig, wanted: DesiredFleetConfig['definition']): boolean =>
-  known.description === wanted.description && isForTheSame(known, wanted)
+const DEFINITION_PARTS = ['description', 'selector', 'priority'] as const
+/** A part of what a fleet config is about, beside its versions. */
+export type DefinitionPart = (typeof DEFINITION_PARTS)[number]
 
-const isForTheSame = (
-  known: Pick<StoredFleetConfig, 'selector' | 'priority'>,
-  wanted: DesiredFleetConfig['definition'],
-): boolean =>
-  known.priority === wanted.priority &&
-  isDeepStrictEqual(known.selector, JSON.parse(JSON.stringify(wanted.selector)))
+const isSame = (part: DefinitionPart, known: StoredFleetConfig, wanted: Definition): boolean =>
+  isDeepStrictEqual(known[part], JSON.parse(JSON.stringify(wanted[part])))
+
+/** Whether the stored description, selector and priority of a fleet config are those that Git holds. */
+const isDefined = (known: StoredFleetConfig, wanted: Definition): boolean =>
+  DEFINITION_PARTS.every((part) => isSame(part, known, wanted))
+
+const isForTheSame = (known: StoredFleetConfig, wanted: Definition): boolean =>
+  isSame('selector', known, wanted) && isSame('priority', known, wanted)
 
 /** Store what Git holds: the fleet config, a version where text, variables or values are new, and the commit. */
 async function keepWish(
@@ -165,13 +279,13 @@ async function keepWish(
       | 'out-of-scope'
       | 'owner-taken'
     >
+  | Overtaken
   | AuditFailure
 > {
   const { owner, actor, definition, commitSha, commitAuthor, mayStillChange } = wanted
-  const isSameWish = managed?.wishHash === wishHash
   const authors = toAuthorNames(wanted)
   const isNoted = await areCommitAuthorsNoted(parts.db, draft.hash, authors)
-  if (known !== null && isSameWish && isNoted && isDefined(known, definition))
+  if (known !== null && managed?.wishHash === wishHash && isNoted && isDefined(known, definition))
     return { ok: true, fleetConfigId: known.id, version: managed.version }
   const now = parts.clock.now()
   const id = known?.id ?? uuidv7(now, parts.random)
@@ -186,9 +300,12 @@ async function keepWish(
       return refuse('auto-apply-in-force')
     const isStored = await define(tx, { id, known, definition, by: actor.email, now })
     if (!isStored) return refuseRival(tx, definition.name, owner)
+    // Another run may have stored the same just now: then this is its version.
+    const before = await findManagedFleetConfig(tx, id)
+    const isSameWish = before?.wishHash === wishHash
     const by = { author: actor.email, authorId: actor.userId, createdAt: now }
     const version = isSameWish
-      ? managed.version
+      ? before.version
       : await insertVersion(tx, { fleetConfigId: id, ...draft, ...by })
     const wish = { fleetConfigId: id, owner, wishHash, version: version ?? 0, commitSha, commitAuthor }
     const applied = { appliedAt: now, appliedBy: actor.email, appliedById: actor.userId }
@@ -212,11 +329,7 @@ async function keepWish(
  * Whether this would change selector or priority of a fleet config while a version of it applies by itself, or is
  * requested to: both are a part of what was approved.
  */
-async function isBoundByAutoApply(
-  tx: Db,
-  stands: StoredFleetConfig,
-  wanted: DesiredFleetConfig['definition'],
-): Promise<boolean> {
+async function isBoundByAutoApply(tx: Db, stands: StoredFleetConfig, wanted: Definition): Promise<boolean> {
   return !isForTheSame(stands, wanted) && (await listOpenAutoApplies(tx, stands.id)).length > 0
 }
 
@@ -225,24 +338,23 @@ async function refuseRival(
   tx: Db,
   name: string,
   owner: string,
-): Promise<Refusal<'fleet-config-not-found' | 'fleet-config-taken' | 'managed-elsewhere'>> {
+): Promise<Refusal<'fleet-config-not-found' | 'fleet-config-taken' | 'managed-elsewhere'> | Overtaken> {
   const rival = await findOwnerByName(tx, name)
   if (rival === null) return refuse('fleet-config-not-found')
-  return rival.owner === null || rival.owner === owner
-    ? refuse('fleet-config-taken')
-    : refuse('managed-elsewhere', { owner: rival.owner })
+  if (rival.owner === null) return refuse('fleet-config-taken')
+  return rival.owner === owner ? OVERTAKEN : refuse('managed-elsewhere', { owner: rival.owner })
 }
 
-interface Definition {
+interface NewDefinition {
   id: string
   known: StoredFleetConfig | null
-  definition: DesiredFleetConfig['definition']
+  definition: Definition
   by: string
   now: Date
 }
 
 /** Insert the fleet config, or update it to what Git holds; false when somebody made or removed it meanwhile. */
-function define(tx: Db, { id, known, definition, by, now }: Definition): Promise<boolean> {
+function define(tx: Db, { id, known, definition, by, now }: NewDefinition): Promise<boolean> {
   if (known !== null) return updateFleetConfig(tx, { id, ...definition, updatedAt: now })
   const times = { createdAt: now, updatedAt: now }
   return insertFleetConfig(tx, { id, ...definition, newestVersion: 0, createdBy: by, ...times })
@@ -256,9 +368,11 @@ async function proposeCampaign(
   parts: FleetDesiredParts,
   wanted: DesiredFleetConfig,
   former: StoredCampaign | null,
-  { fleetConfigId, version }: { fleetConfigId: string; version: number },
+  { fleetConfigId, version }: ManagedFleetConfig,
 ): Promise<
-  { ok: true; campaign: StoredCampaign; changed: StoredCampaign[] } | Exclude<CampaignOutcome, { ok: true }>
+  | { ok: true; campaign: StoredCampaign; changed: StoredCampaign[] }
+  | Exclude<CampaignOutcome, { ok: true }>
+  | Overtaken
 > {
   const { actor } = wanted
   const draft = wanted.draftCampaign(fleetConfigId, version)
@@ -267,21 +381,33 @@ async function proposeCampaign(
   if (closed !== null && !closed.ok) return closed
   if (closed !== null) changed.push(closed.campaign)
   const isUnasked = former?.status === 'draft' || former?.status === 'planned'
+  const formerId = former?.id ?? null
   const made = isUnasked
-    ? await changeCampaign(parts, former.id, draft, actor)
-    : await createCampaign(parts, draft, actor, (tx, { id }) => noteManagedCampaign(tx, fleetConfigId, id))
-  return made.ok ? { ok: true, campaign: made.campaign, changed: [...changed, made.campaign] } : made
+    ? await changeCampaign(parts, former.id, draft, actor, former.edition)
+    : await createCampaign(parts, draft, actor, async (tx, { id: campaignId }) => {
+        const noted = { fleetConfigId, version, formerId, campaignId }
+        return (await noteManagedCampaign(tx, noted)) ? null : { ok: false, code: 'campaign-plan-changed' }
+      })
+  if (made.ok) return { ok: true, campaign: made.campaign, changed: [...changed, made.campaign] }
+  // Another run has made or changed it, or somebody has asked for it, decided on it or removed it meanwhile.
+  const isOvertaken =
+    made.code === 'campaign-plan-changed' ||
+    made.code === 'campaign-not-ready' ||
+    made.code === 'campaign-not-found'
+  return isOvertaken ? OVERTAKEN : made
 }
 
-/** Withdraw a campaign that waits for approval or start; null where there is none to withdraw. */
+/** Withdraw a campaign that waits for approval or start, unless `refuseIt` objects; null where there is none to withdraw. */
 async function withdrawOpen(
   parts: FleetDesiredParts,
   campaign: StoredCampaign | null,
   actor: ApprovalActor,
+  refuseIt?: Parameters<typeof closeCampaign>[2],
 ): Promise<CampaignOutcome | null> {
   if (campaign?.status !== 'requested' && campaign?.status !== 'approved') return null
   const comment = 'Git asks for something else now'
-  const outcome = await closeCampaign(parts, { id: campaign.id, actor, comment, status: 'withdrawn' })
+  const decision = { id: campaign.id, actor, comment, status: 'withdrawn' } as const
+  const outcome = await closeCampaign(parts, decision, refuseIt)
   // Somebody started or closed it just now, so there is nothing to withdraw any more.
   return !outcome.ok && outcome.code === 'campaign-not-ready' ? null : outcome
 }
@@ -292,25 +418,29 @@ async function withdrawOpen(
  */
 export async function releaseDesiredFleet(
   parts: FleetDesiredParts,
-  {
-    fleetConfigId,
-    owner,
-    actor,
-    mayOverrule,
-  }: { fleetConfigId: string; owner: string; actor: ApprovalActor; mayOverrule: boolean },
+  wanted: { fleetConfigId: string; owner: string; actor: ApprovalActor; mayOverrule: boolean },
 ): Promise<
-  | { ok: true; changed: readonly StoredCampaign[] }
-  | Refusal<'managed-elsewhere' | 'not-managed' | 'not-its-pipeline'>
-  | Exclude<CampaignOutcome, { ok: true }>
+  { ok: true; changed: readonly StoredCampaign[] } | ReleaseRefusal | Exclude<CampaignOutcome, { ok: true }>
 > {
+  const { fleetConfigId, owner, actor } = wanted
   const managed = await findManagedFleetConfig(parts.db, fleetConfigId)
-  if (managed === null) return refuse('not-managed')
-  if (managed.owner !== owner) return refuse('managed-elsewhere', { owner: managed.owner })
-  if (!mayOverrule && managed.appliedById !== actor.userId) return refuse('not-its-pipeline')
-  const campaign = managed.campaignId === null ? null : await findCampaign(parts.db, managed.campaignId)
-  const closed = await withdrawOpen(parts, campaign, actor)
-  if (closed !== null && !closed.ok) return closed
+  const refused = refuseRelease(managed, wanted)
+  if (refused !== null) return refused
+  // While either transaction waits for its turn the owner may be handed over, to another name or another account.
+  const refuseUnderLock = async (tx: Db) => {
+    await lockOwner(tx, owner)
+    return refuseRelease(await findManagedFleetConfig(tx, fleetConfigId), wanted)
+  }
+  const campaignId = managed?.campaignId ?? null
+  const campaign = campaignId === null ? null : await findCampaign(parts.db, campaignId)
+  const closed = await withdrawOpen(parts, campaign, actor, async (tx) =>
+    (await refuseUnderLock(tx)) === null ? null : { ok: false, code: 'campaign-plan-changed' },
+  )
+  if (closed !== null && !closed.ok)
+    return refuseRelease(await findManagedFleetConfig(parts.db, fleetConfigId), wanted) ?? closed
   const released = await parts.db.change('fleet-config.unmanage', actor, async (tx) => {
+    const overtaken = await refuseUnderLock(tx)
+    if (overtaken !== null) return overtaken
     if (!(await deleteManagedFleetConfig(tx, fleetConfigId, owner))) return refuse('not-managed')
     await tx.record({
       action: 'fleet_config.unmanage',

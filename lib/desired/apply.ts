@@ -1,12 +1,25 @@
+import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
+import type { AuditEvent } from '../audit/event.ts'
 import { type ApprovalActor, type ApprovalParts, checkDraft, refuseTexts } from '../changes/approval-parts.ts'
-import { endApproval } from '../changes/close-approval.ts'
-import { type CreateOutcome, createApproval } from '../changes/create-approval.ts'
+import { storeEnd } from '../changes/close-approval.ts'
+import {
+  type CreateOutcome,
+  type RequestRefusal,
+  readRequest,
+  storeRequest,
+} from '../changes/create-approval.ts'
 import { configHash } from '../model/config-hash.ts'
 import { gitGroupOf } from '../model/git-group.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
-import { type Approval, findNewestApprovalFromGit, listOpenApprovalsOfGroup } from '../store/approvals.ts'
+import {
+  type Approval,
+  findApproval,
+  findNewestApprovalFromGit,
+  listOpenApprovalsOfGroup,
+} from '../store/approvals.ts'
 import { areCommitAuthorsNoted, noteCommitAuthors } from '../store/commit-authors.ts'
+import type { Db } from '../store/db.ts'
 import { isSpokenForByAnother, lockOwner } from '../store/git-owners.ts'
 import {
   deleteManagedConfig,
@@ -17,6 +30,7 @@ import {
 import { lockWorkload } from '../store/workloads.ts'
 import { type DesiredVerdict, decideDesired } from './decide.ts'
 import { isOwner, tellCommit, toAuthorNames } from './owner.ts'
+import { type ReleaseRefusal, refuseRelease } from './refuse-release.ts'
 
 /** A config that Git holds for a workload. */
 export interface DesiredConfig {
@@ -64,105 +78,168 @@ export async function applyDesired(parts: ApprovalParts, wanted: DesiredConfig):
   const target = await parts.configTargets.find(workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }
   const db = await parts.db.upToDate()
-  const managed = await findManagedConfig(db, workloadId)
-  if (managed !== null && managed.owner !== owner)
-    return refuse('managed-elsewhere', { owner: managed.owner })
+  const hash = configHash(draftYaml)
+  const standing = await readStanding(parts, db, wanted, hash)
+  if (!standing.ok) return standing
   // Everybody may ask what an owner would change; to ask for it in its name is for the account that speaks for it.
   if (!wanted.isDryRun && (await isSpokenForByAnother(db, owner, wanted.actor.userId)))
     return refuse('owner-taken', { owner })
   if (!target.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
-  const hash = configHash(draftYaml)
-  const verdict = decideDesired({
-    hash,
-    activeHash: target.activeConfigHash,
-    again: wanted.again,
-    hasFailed: parts.fleet.workload(workloadId)?.quarantinedHashes.has(hash) === true,
-    isSameWish: managed?.configHash === hash,
-    newest: await findNewestApprovalFromGit(db, workloadId, gitGroupOf(owner), hash),
-  })
   const checked = await checkDraft(parts, draftYaml, target)
   if (!checked.ok) return checked
-  const outcome = { ok: true, verdict, hash, activeHash: target.activeConfigHash, proposed: null } as const
-  if (wanted.isDryRun) return outcome
-  const kept = await keepWish(parts, wanted, managed, hash)
-  if (!kept.ok) return kept
-  const ended = await endOthers(parts, wanted, hash)
-  if (ended !== null) return ended
-  if (verdict.action !== 'propose') return outcome
-  const created = await createApproval(parts, {
+  const found = { ok: true, hash, activeHash: target.activeConfigHash, proposed: null } as const
+  if (wanted.isDryRun || (await isKept(db, wanted, standing))) return { ...found, verdict: standing.verdict }
+  const kept = await keepWish(parts, wanted, hash)
+  return kept.ok ? { ...found, verdict: kept.verdict, proposed: kept.proposed } : kept
+}
+
+/** A wish beside what is known of its workload, and what is to be done about it. */
+interface Standing {
+  ok: true
+  hash: string
+  managed: ManagedConfig | null
+  isSameWish: boolean
+  verdict: DesiredVerdict
+  /** The request that speaks for the wish where nothing new is requested. */
+  approvalId: string | null
+  /** The owner's requests for other texts that nobody pushed or ended. */
+  others: readonly Approval[]
+}
+
+/** Read what decides about a wish. In a transaction that has locked the workload it stays true to its end. */
+async function readStanding(
+  { fleet }: Pick<ApprovalParts, 'fleet'>,
+  db: Db,
+  { workloadId, owner, again }: DesiredConfig,
+  hash: string,
+): Promise<Standing | Refusal<'managed-elsewhere' | 'workload-not-found'>> {
+  const workload = fleet.workload(workloadId)
+  if (workload === null) return refuse('workload-not-found')
+  const managed = await findManagedConfig(db, workloadId)
+  if (managed !== null && managed.owner !== owner)
+    return refuse('managed-elsewhere', { owner: managed.owner })
+  const group = gitGroupOf(owner)
+  const isSameWish = managed?.configHash === hash
+  const newest = await findNewestApprovalFromGit(db, workloadId, group, hash)
+  const ownId = isSameWish ? managed.approvalId : null
+  const own =
+    ownId === null || ownId === newest?.id ? ownId && newest : await findApproval(db, workloadId, ownId)
+  const { activeHash, rollout, quarantinedHashes } = workload
+  const verdict = decideDesired({
+    hash,
+    activeHash,
+    rollout: rollout && {
+      hash: rollout.followed.push.hash,
+      isStopped: rollout.stored.status === 'aborted',
+    },
+    hasFailed: quarantinedHashes.has(hash),
+    newest,
+    own: own || null,
+    again,
+  })
+  const open = await listOpenApprovalsOfGroup(db, workloadId, group)
+  const others = open.filter(({ draftHash }) => draftHash !== hash)
+  return {
+    ok: true,
+    hash,
+    managed,
+    isSameWish,
+    verdict,
+    approvalId: speaksFor(verdict, own || null, newest)?.id ?? null,
+    others,
+  }
+}
+
+/**
+ * The request that speaks for a wish: one that waits, the wish's own, or the one by which its text came to run; what
+ * becomes of that is then what becomes of the wish.
+ */
+function speaksFor(verdict: DesiredVerdict, own: Approval | null, newest: Approval | null): Approval | null {
+  if (own !== null) return own
+  const isThere =
+    verdict.action === 'unchanged' || (verdict.action === 'waits' && verdict.reason !== 'other_rolling_out')
+  const isOpenOrPushed = newest !== null && ['pending', 'approved', 'pushed'].includes(newest.status)
+  return isThere && isOpenOrPushed ? newest : null
+}
+
+/** Whether everything is stored already that is to be stored of a wish, so that nothing is left to do. */
+async function isKept(db: Db, wanted: DesiredConfig, standing: Standing): Promise<boolean> {
+  const { hash, managed, isSameWish, verdict, approvalId, others } = standing
+  if (!isSameWish || managed?.approvalId !== approvalId) return false
+  if (verdict.action === 'propose' || others.length > 0) return false
+  return areCommitAuthorsNoted(db, hash, toAuthorNames(wanted))
+}
+
+/**
+ * Note what Git asks for, withdraw what the owner asked for before, and request it where it is to be, all or nothing:
+ * what is to be done is decided under the workload's lock, so that of two equal runs one finds what the other did.
+ */
+async function keepWish(
+  parts: ApprovalParts,
+  wanted: DesiredConfig,
+  hash: string,
+): Promise<
+  | { ok: true; verdict: DesiredVerdict; proposed: Approval | null }
+  | Refusal<'managed-elsewhere' | 'owner-taken' | 'workload-not-found'>
+  | RequestRefusal
+  | AuditFailure
+> {
+  const { workloadId, owner, actor, commitSha, commitAuthor } = wanted
+  const asked = await readRequest(parts, {
     workloadId,
-    actor: wanted.actor,
-    draftYaml,
+    actor,
+    draftYaml: wanted.draftYaml,
     comment: tellCommit(wanted),
     // Nobody is there to confirm production for a pipeline: whoever approves and pushes the request does so.
     targetGroup: gitGroupOf(owner),
     targetEnv: '',
     prodConfirmation: true,
   })
-  return created.ok ? { ...outcome, proposed: created.approval } : created
-}
-
-/** Note what Git asks for, where it is another text than before, or somebody else's too. */
-async function keepWish(
-  parts: ApprovalParts,
-  wanted: DesiredConfig,
-  managed: ManagedConfig | null,
-  hash: string,
-): Promise<
-  { ok: true } | Refusal<'managed-elsewhere' | 'owner-taken' | 'workload-not-found'> | AuditFailure
-> {
-  const authors = toAuthorNames(wanted)
-  const isSameWish = managed?.configHash === hash
-  if (isSameWish && (await areCommitAuthorsNoted(parts.db, hash, authors))) return { ok: true }
-  const { workloadId, owner, actor, commitSha, commitAuthor } = wanted
+  // What is active already need not be requested; it may come to differ until the workload is locked.
+  if (!asked.ok && asked.code !== 'nothing-changes') return asked
   return parts.db.change('config.manage', actor, async (tx) => {
     if ((await lockWorkload(tx, workloadId)) === null) return refuse('workload-not-found')
     await lockOwner(tx, owner)
     if (await isSpokenForByAnother(tx, owner, actor.userId)) return refuse('owner-taken', { owner })
+    const standing = await readStanding(parts, tx, wanted, hash)
+    if (!standing.ok) return standing
+    const { managed, isSameWish, verdict, others } = standing
     const now = parts.clock.now()
-    await noteCommitAuthors(tx, hash, authors, now)
-    const wish = { workloadId, owner, configHash: hash, commitSha, commitAuthor }
-    // The commit that asked first stays noted as the one that did.
+    await noteCommitAuthors(tx, hash, toAuthorNames(wanted), now)
+    const ended = await withdraw(parts, tx, others, actor)
+    const isProposed = verdict.action === 'propose'
+    if (isProposed && !asked.ok) return asked
+    const made = isProposed && asked.ok ? await storeRequest(parts, tx, actor, asked.wanted) : null
+    const approvalId = made?.approval.id ?? standing.approvalId
     const applied = { appliedAt: now, appliedBy: actor.email, appliedById: actor.userId }
-    const isKept = isSameWish || (await keepManagedConfig(tx, { ...wish, ...applied }))
-    if (!isKept) {
-      // The row of another owner, who was first; it stays while the workload is locked.
-      const rival = await findManagedConfig(tx, workloadId)
-      return refuse('managed-elsewhere', { owner: rival?.owner ?? '' })
-    }
-    await tx.record({
-      action: 'config.manage',
-      resource: 'workload',
-      resourceId: workloadId,
-      configHash: hash,
-      detail: JSON.stringify({ owner, commit_sha: commitSha, commit_author: commitAuthor }),
-    })
-    return { ok: true }
+    const wish = { workloadId, owner, configHash: hash, commitSha, commitAuthor, ...applied }
+    // The commit that asked first stays noted as the one that did.
+    await keepManagedConfig(tx, { ...wish, ...(isSameWish ? managed : {}), approvalId })
+    const detail = JSON.stringify({ owner, commit_sha: commitSha, commit_author: commitAuthor })
+    const about = { resource: 'workload', resourceId: workloadId, configHash: hash, detail }
+    await tx.recordAll([
+      ...ended,
+      { action: 'config.manage', ...about },
+      ...(made === null ? [] : [made.event]),
+    ])
+    return { ok: true, verdict, proposed: made?.approval ?? null }
   })
 }
 
-/**
- * Withdraw the owner's open requests for this workload, approved ones too, but for those for `hash`; null withdraws
- * all.
- */
-async function endOthers(
+/** Withdraw requests of an owner, approved ones too; returns what is to be recorded of it. */
+async function withdraw(
   parts: ApprovalParts,
-  { workloadId, owner, actor }: Pick<DesiredConfig, 'workloadId' | 'owner' | 'actor'>,
-  hash: string | null,
-): Promise<AuditFailure | null> {
-  for (const open of await listOpenApprovalsOfGroup(parts.db, workloadId, gitGroupOf(owner))) {
-    if (open.draftHash === hash) continue
-    const comment = 'Git asks for something else now'
-    const ended = await endApproval(parts, {
-      workloadId,
-      approvalId: open.id,
-      status: 'withdrawn',
-      comment,
-      actor,
-    })
-    if (!ended.ok && ended.code === 'audit-unavailable') return ended
+  tx: ActTransaction,
+  requests: readonly Approval[],
+  actor: ApprovalActor,
+): Promise<Omit<AuditEvent, 'actor'>[]> {
+  const comment = 'Git asks for something else now'
+  const events: Omit<AuditEvent, 'actor'>[] = []
+  for (const { id: approvalId } of requests) {
+    const ended = await storeEnd(parts, tx, { approvalId, status: 'withdrawn', comment, actor })
+    if (ended !== null) events.push(ended.event)
   }
-  return null
+  return events
 }
 
 /**
@@ -172,25 +249,23 @@ async function endOthers(
 export async function releaseDesired(
   parts: ApprovalParts,
   wanted: Pick<DesiredConfig, 'workloadId' | 'owner' | 'actor'> & { mayOverrule: boolean },
-): Promise<{ ok: true } | Refusal<'managed-elsewhere' | 'not-managed' | 'not-its-pipeline'> | AuditFailure> {
-  const { workloadId, owner, actor, mayOverrule } = wanted
-  const managed = await findManagedConfig(parts.db, workloadId)
-  if (managed === null) return refuse('not-managed')
-  if (managed.owner !== owner) return refuse('managed-elsewhere', { owner: managed.owner })
-  // Everybody can read the owner's name: only the account that speaks for it, or who may overrule it, lets go.
-  if (!mayOverrule && managed.appliedById !== actor.userId) return refuse('not-its-pipeline')
-  const ended = await endOthers(parts, wanted, null)
-  if (ended !== null) return ended
+): Promise<{ ok: true } | ReleaseRefusal | AuditFailure> {
+  const { workloadId, owner, actor } = wanted
+  const refused = refuseRelease(await findManagedConfig(parts.db, workloadId), wanted)
+  if (refused !== null) return refused
   return parts.db.change('config.unmanage', actor, async (tx) => {
+    if ((await lockWorkload(tx, workloadId)) === null) return refuse('not-managed')
+    // While this waited for its turn the owner may have been handed over, to another name or another account.
+    await lockOwner(tx, owner)
+    const overtaken = refuseRelease(await findManagedConfig(tx, workloadId), wanted)
+    if (overtaken !== null) return overtaken
+    const open = await listOpenApprovalsOfGroup(tx, workloadId, gitGroupOf(owner))
+    const ended = await withdraw(parts, tx, open, actor)
     const gone = await deleteManagedConfig(tx, workloadId, owner)
     if (gone === null) return refuse('not-managed')
-    await tx.record({
-      action: 'config.unmanage',
-      resource: 'workload',
-      resourceId: workloadId,
-      configHash: gone.configHash,
-      detail: JSON.stringify({ owner }),
-    })
+    const detail = JSON.stringify({ owner })
+    const about = { resource: 'workload', resourceId: workloadId, configHash: gone.configHash, detail }
+    await tx.recordAll([...ended, { action: 'config.unmanage', ...about }])
     return { ok: true }
   })
 }

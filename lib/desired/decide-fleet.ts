@@ -2,7 +2,9 @@ import type { CampaignStatus } from '../wire/campaigns.ts'
 
 /** What is to be done about a fleet config that Git holds. */
 export type FleetVerdict =
-  | { action: 'unchanged' | 'waits' | 'propose' }
+  | { action: 'unchanged' | 'propose' }
+  /** Its own campaign is under way, or another one has to end before it can be said what is to be done. */
+  | { action: 'waits'; reason: 'other_under_way' | null }
   /**
    * Somebody decided against this very version: it is not proposed again until Git holds another one, or `again` is
    * set.
@@ -13,28 +15,31 @@ export type FleetVerdict =
 export interface FleetFacts {
   /** The same text, variables and values were wished for last time. */
   isSameWish: boolean
-  /** Where the campaign of the last wish stands; null when there is none. */
+  /** Where the campaign that carries the wish stands; null when there is none. */
   campaign: CampaignStatus | null
+  /** Another campaign for this fleet config is changing workloads, or was stopped while it did and may go on. */
+  isOtherUnderWay: boolean
+  /** Workloads are under the fleet config that no campaign had in its plan, and to which nothing brings it by itself. */
+  hasUnreached: boolean
   /** Ask again, whatever was decided. */
   again: boolean
 }
 
 /** Decide what is to be done about a wish, from values alone. */
-export function decideFleet({ isSameWish, campaign, again }: FleetFacts): FleetVerdict {
-  if (!isSameWish || campaign === null) return { action: 'propose' }
-  switch (campaign) {
-    case 'done':
-      return { action: 'unchanged' }
-    case 'withdrawn':
-    case 'expired':
-      return { action: 'propose' }
-    case 'rejected':
-    case 'aborted':
-      return again ? { action: 'propose' } : { action: 'held', reason: campaign }
-    case 'rolling_back':
-    case 'rolled_back':
-      return again ? { action: 'propose' } : { action: 'held', reason: 'rolled_back' }
-    default:
-      return { action: 'waits' }
-  }
+export function decideFleet(facts: FleetFacts): FleetVerdict {
+  const campaign = facts.isSameWish ? facts.campaign : null
+  const reason = campaign === null ? null : againstIt(campaign)
+  if (reason !== null && !facts.again) return { action: 'held', reason }
+  // What the other one leaves workloads with is not known yet, and a plan that is made now would not hold.
+  if (facts.isOtherUnderWay || campaign === 'rolling_back')
+    return { action: 'waits', reason: 'other_under_way' }
+  if (campaign === 'done') return { action: facts.hasUnreached ? 'propose' : 'unchanged' }
+  const hasEnded = reason !== null || campaign === 'withdrawn' || campaign === 'expired'
+  return campaign === null || hasEnded ? { action: 'propose' } : { action: 'waits', reason: null }
+}
+
+/** What was decided against a version; null where nothing was. */
+function againstIt(campaign: CampaignStatus): 'rejected' | 'aborted' | 'rolled_back' | null {
+  if (campaign === 'rolling_back') return 'rolled_back'
+  return campaign === 'rejected' || campaign === 'aborted' || campaign === 'rolled_back' ? campaign : null
 }

@@ -1,9 +1,10 @@
 import type { Workload } from '../fleet/state/model.ts'
 import { placeFieldOf } from '../model/places.ts'
+import { isUnmanaged } from '../model/unmanaged.ts'
 import { inTurns } from '../turns.ts'
 import type { AdoptWorkload } from '../wire/adopt.ts'
 
-/** Workloads that nothing was ever pushed to and that report to run the same. */
+/** Workloads without a base that report to run the same. */
 export interface AdoptGroup {
   /** Empty for workloads whose instances run different configs, or report none. */
   reportedConfigHash: string
@@ -13,18 +14,12 @@ export interface AdoptGroup {
 /** Workloads that are looked at before others get their turn. */
 const CHUNK = 500
 
-/**
- * Whether a workload is a collector that accepts configs and that nothing was ever pushed to. What it reports to run is
- * resolved and masked, so muster has no text of it and never pushes it back.
- */
-export const isUnmanaged = ({
-  pushSeq,
-  activeHash,
-  archivedAt,
-  type,
-  acceptsRemoteConfig,
-}: Workload): boolean =>
-  pushSeq === 0 && activeHash === null && archivedAt === null && type === 'collector' && acceptsRemoteConfig
+/** Whether a workload is a collector that accepts configs and has no base. */
+export const isAdoptable = (workload: Workload): boolean =>
+  isUnmanaged(workload) &&
+  workload.archivedAt === null &&
+  workload.type === 'collector' &&
+  workload.acceptsRemoteConfig
 
 /** A workload as adoption names it. */
 export const toAdoptWorkload = ({ id, displayName, fingerprintKeys }: Workload): AdoptWorkload => ({
@@ -33,11 +28,11 @@ export const toAdoptWorkload = ({ id, displayName, fingerprintKeys }: Workload):
   ...placeFieldOf(fingerprintKeys),
 })
 
-/** The unmanaged workloads by what they report to run, the largest group first. */
+/** The workloads that can be adopted by what they report to run, the largest group first. */
 export async function groupUnmanaged(workloads: Iterable<Workload>): Promise<AdoptGroup[]> {
   const groups = new Map<string, Workload[]>()
   for await (const piece of inTurns(workloads, CHUNK)) {
-    for (const workload of piece.filter(isUnmanaged)) {
+    for (const workload of piece.filter(isAdoptable)) {
       const hash = workload.live.commonReportedHash()
       const group = groups.get(hash)
       if (group === undefined) groups.set(hash, [workload])

@@ -2,9 +2,9 @@ import { type CommitFollowers, READ } from '../audit/commit-followers.ts'
 import type { AuditedDatabase } from '../audit/database.ts'
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../fleet/fleet.ts'
-import { freezeOver } from '../fleet/pushes/find-obstacle.ts'
+import { type FreezeOver, openFreeze } from '../fleet/pushes/find-obstacle.ts'
 import type { Workload } from '../fleet/state/model.ts'
-import { toSelectable } from '../selectors/selector.ts'
+import { toSelectable, widthOf } from '../selectors/selector.ts'
 import type { Db } from '../store/db.ts'
 import {
   listFleetConfigs,
@@ -16,9 +16,17 @@ import {
 import { type Freeze, findFreeze } from '../store/freeze.ts'
 import { listHolds, type StoredHold } from '../store/holds.ts'
 import { listManagedFleetConfigs, type ManagedFleetConfig } from '../store/managed-fleet-configs.ts'
-import { inTurns } from '../turns.ts'
+import { eachInTurns, inTurns } from '../turns.ts'
+import type { Selector } from '../wire/selectors.ts'
 import { type ConfigCounts, NO_COUNTS } from './counts.ts'
-import { judgeMembership, type Membership } from './membership.ts'
+import {
+  type Candidate,
+  findFirst,
+  judgeMembership,
+  type Membership,
+  type OpenCandidate,
+  openCandidates,
+} from './membership.ts'
 
 /** What the fleet configs are worked out from. */
 export interface FleetConfigsParts {
@@ -30,8 +38,19 @@ export interface FleetConfigsParts {
 
 /** Fleet configs that there can be: every workload is compared with all of them. */
 export const FLEET_CONFIGS_MAX = 500
+/** Conditions and globs that all fleet configs together can have. */
+export const FLEET_CONFIGS_WIDTH_MAX = 2_000
 /** Workloads that are looked at before others get their turn. */
 const CHUNK = 200
+
+const NOWHERE = (): Membership => ({ configId: null, rivals: [] })
+
+/** What of a workload decides which selectors of fleet configs select it, and those that come first of these. */
+interface Selected {
+  trustedLabels: Workload['trustedLabels']
+  fingerprintKeys: Workload['fingerprintKeys']
+  first: readonly string[]
+}
 
 /**
  * Which workload is under which fleet config, which ones campaigns leave alone, and where changes are frozen. Held in
@@ -40,10 +59,14 @@ const CHUNK = 200
 export class FleetConfigs {
   readonly #parts: FleetConfigsParts
   #configs: readonly StoredFleetConfig[] = []
+  #candidates: readonly OpenCandidate[] = []
+  /** By workload, as long as its labels and the selectors and priorities are what they were. */
+  #selected = new WeakMap<Workload, Selected>()
   #managed = new Map<string, ManagedFleetConfig>()
   #members = new Map<string, string>()
   #holds = new Map<string, StoredHold>()
   #freeze: Freeze | null = null
+  #freezeOver: FreezeOver = openFreeze(null)
   #work: Promise<unknown> = Promise.resolve()
 
   constructor(parts: FleetConfigsParts) {
@@ -54,14 +77,24 @@ export class FleetConfigs {
   /** Read what is stored. Loads run one after the other, so that the last to begin is what stays. */
   load(db: Db = this.#parts.db): Promise<void> {
     const loaded = this.#after(async () => {
-      this.#configs = await listFleetConfigs(db)
+      this.#take(await listFleetConfigs(db))
       this.#managed = new Map((await listManagedFleetConfigs(db)).map((one) => [one.fleetConfigId, one]))
       this.#members = await listMembers(db)
       this.#holds = new Map((await listHolds(db)).map((hold) => [hold.workloadId, hold]))
       this.#freeze = await findFreeze(db)
+      this.#freezeOver = openFreeze(this.#freeze)
     })
     loaded.catch(() => this.#parts.followers.note())
     return loaded
+  }
+
+  #take(configs: readonly StoredFleetConfig[]): void {
+    this.#configs = configs
+    const told = (all: readonly Candidate[]) =>
+      JSON.stringify(all.map(({ id, selector, priority, createdAt }) => [id, selector, priority, createdAt]))
+    if (told(configs) === told(this.#candidates)) return
+    this.#candidates = openCandidates(configs)
+    this.#selected = new WeakMap()
   }
 
   /** All fleet configs, the oldest first. */
@@ -73,6 +106,17 @@ export class FleetConfigs {
     return this.#configs.find((one) => one.id === id) ?? null
   }
 
+  /**
+   * Whether all fleet configs together would ask too much of each workload with this selector (`id` is null for a new
+   * one). One that asks no more than it did is never too wide.
+   */
+  isTooWide(id: string | null, selector: Selector): boolean {
+    const before = id === null ? null : this.config(id)
+    const [width, former] = [widthOf(selector), before === null ? 0 : widthOf(before.selector)]
+    const all = this.#configs.reduce((sum, one) => sum + widthOf(one.selector), 0)
+    return width > former && all - former + width > FLEET_CONFIGS_WIDTH_MAX
+  }
+
   /** Who keeps a fleet config in Git; null for nobody. */
   managedOf(id: string): ManagedFleetConfig | null {
     return this.#managed.get(id) ?? null
@@ -80,13 +124,28 @@ export class FleetConfigs {
 
   /** Under which fleet config a workload is as its labels stand now. */
   membershipOf(workload: Workload): Membership {
-    return this.membershipAmong(workload, this.#configs)
+    if (workload.archivedAt !== null) return NOWHERE()
+    return judgeMembership(this.#firstOf(workload), this.writtenMembershipOf(workload.id))
   }
 
   /** Under which fleet config a workload would be, were these all that there are. */
-  membershipAmong(workload: Workload, configs: readonly StoredFleetConfig[]): Membership {
-    if (workload.archivedAt !== null) return { configId: null, rivals: [] }
-    return judgeMembership(toSelectable(workload), configs, this.#members.get(workload.id) ?? null)
+  membershipAmong(workload: Workload, candidates: readonly OpenCandidate[]): Membership {
+    if (workload.archivedAt !== null) return NOWHERE()
+    return judgeMembership(
+      findFirst(toSelectable(workload), candidates),
+      this.writtenMembershipOf(workload.id),
+    )
+  }
+
+  /** The fleet configs that come first of those that select a workload. Selectors look at identity and trusted labels. */
+  #firstOf(workload: Workload): readonly string[] {
+    const { trustedLabels, fingerprintKeys } = workload
+    const known = this.#selected.get(workload)
+    if (known?.trustedLabels === trustedLabels && known.fingerprintKeys === fingerprintKeys)
+      return known.first
+    const first = findFirst(toSelectable(workload), this.#candidates)
+    this.#selected.set(workload, { trustedLabels, fingerprintKeys, first })
+    return first
   }
 
   /** Under which fleet config a workload is by the stored memberships; null for none. */
@@ -112,7 +171,7 @@ export class FleetConfigs {
 
   /** The freeze that a workload is under now; null when it may be changed. */
   freezeOf(workload: Workload): Freeze | null {
-    return freezeOver(this.#freeze, workload, this.#parts.clock.now())
+    return this.#freezeOver(workload, this.#parts.clock.now())
   }
 
   /** Why campaigns leave a workload alone now; null when they do not. */
@@ -121,29 +180,42 @@ export class FleetConfigs {
     return this.#holds.has(workload.id) ? 'held' : null
   }
 
+  /** Who holds or froze a workload, and why; null where nobody does. */
+  whoReserves(workload: Workload): { by: string; reason: string } | null {
+    const freeze = this.freezeOf(workload)
+    if (freeze !== null) return { by: freeze.setBy, reason: freeze.reason }
+    const hold = this.holdOf(workload.id)
+    return hold === null ? null : { by: hold.heldBy, reason: hold.reason }
+  }
+
+  /** Look at every workload of the fleet. */
+  #each(look: (workload: Workload) => void): Promise<void> {
+    const { clock, fleet } = this.#parts
+    return eachInTurns(fleet.state.workloads.values(), { size: CHUNK, clock }, look)
+  }
+
   /** The workloads under a fleet config, in no order. */
   async under(configId: string): Promise<Workload[]> {
     const found: Workload[] = []
-    for await (const piece of inTurns(this.#parts.fleet.state.workloads.values(), CHUNK))
-      found.push(...piece.filter((workload) => this.membershipOf(workload).configId === configId))
+    await this.#each((workload) => {
+      if (this.membershipOf(workload).configId === configId) found.push(workload)
+    })
     return found
   }
 
   /** How many workloads are under each fleet config that has any. */
   async counts(): Promise<Map<string, ConfigCounts>> {
     const counts = new Map<string, ConfigCounts>()
-    for await (const piece of inTurns(this.#parts.fleet.state.workloads.values(), CHUNK)) {
-      for (const workload of piece) {
-        const { configId, rivals } = this.membershipOf(workload)
-        if (configId === null) continue
-        const { under, conflicts, held } = counts.get(configId) ?? NO_COUNTS
-        counts.set(configId, {
-          under: under + 1,
-          conflicts: conflicts + (rivals.length > 0 ? 1 : 0),
-          held: held + (this.#holds.has(workload.id) ? 1 : 0),
-        })
-      }
-    }
+    await this.#each((workload) => {
+      const { configId, rivals } = this.membershipOf(workload)
+      if (configId === null) return
+      const { under, conflicts, held } = counts.get(configId) ?? NO_COUNTS
+      counts.set(configId, {
+        under: under + 1,
+        conflicts: conflicts + (rivals.length > 0 ? 1 : 0),
+        held: held + (this.#holds.has(workload.id) ? 1 : 0),
+      })
+    })
     return counts
   }
 
@@ -155,14 +227,13 @@ export class FleetConfigs {
     // One alone has no rivals: the fleet need not be looked through.
     if (this.#configs.length < 2) return []
     const found = new Map<string, { rivals: Set<string>; count: number }>()
-    for await (const piece of inTurns(this.#parts.fleet.state.workloads.values(), CHUNK))
-      for (const workload of piece) {
-        const { configId, rivals } = this.membershipOf(workload)
-        if (configId === null || rivals.length === 0) continue
-        const known = found.get(configId) ?? { rivals: new Set(), count: 0 }
-        for (const rival of rivals) known.rivals.add(this.config(rival)?.name ?? rival)
-        found.set(configId, { rivals: known.rivals, count: known.count + 1 })
-      }
+    await this.#each((workload) => {
+      const { configId, rivals } = this.membershipOf(workload)
+      if (configId === null || rivals.length === 0) return
+      const known = found.get(configId) ?? { rivals: new Set(), count: 0 }
+      for (const rival of rivals) known.rivals.add(this.config(rival)?.name ?? rival)
+      found.set(configId, { rivals: known.rivals, count: known.count + 1 })
+    })
     return [...found].map(([id, { rivals, count }]) => {
       return { id, name: this.config(id)?.name ?? id, rivals: [...rivals], count }
     })
@@ -171,6 +242,8 @@ export class FleetConfigs {
   /** Store which workload is under which fleet config now: on a later tie a workload stays where it was. */
   storeMemberships(): Promise<void> {
     return this.#after(async () => {
+      // Looked at in turns first, so that what each piece is under is known when it is stored.
+      await this.#each((workload) => this.membershipOf(workload))
       for await (const piece of inTurns(this.#parts.fleet.state.workloads.values(), CHUNK))
         await this.#storeSome(piece)
     })

@@ -1,8 +1,19 @@
-import { isSelected, type SelectableWorkload } from '../selectors/selector.ts'
+import { type Condition, openSelector, type SelectableWorkload } from '../selectors/selector.ts'
 import type { StoredFleetConfig } from '../store/fleet-configs.ts'
 
 /** What decides which fleet config a workload is under. */
 export type Candidate = Pick<StoredFleetConfig, 'id' | 'selector' | 'priority' | 'createdAt'>
+
+/** A candidate whose selector was read. */
+export interface OpenCandidate extends Candidate {
+  selects: Condition
+}
+
+/** Read the selectors of fleet configs once, for many workloads. */
+export const openCandidates = (candidates: readonly Candidate[]): OpenCandidate[] =>
+  candidates.map(({ id, selector, priority, createdAt }) => {
+    return { id, selector, priority, createdAt, selects: openSelector(selector) }
+  })
 
 /** Under which fleet config a workload is. */
 export interface Membership {
@@ -12,23 +23,21 @@ export interface Membership {
   rivals: string[]
 }
 
-/**
- * Under which fleet config a workload is: of those that select it the one with the highest priority. Where several
- * have that, the workload stays where it was (`formerId`), else the oldest counts.
- */
-export function judgeMembership(
-  workload: SelectableWorkload,
-  candidates: readonly Candidate[],
-  formerId: string | null,
-): Membership {
-  const selecting = candidates.filter(({ selector }) => isSelected(workload, selector))
+/** Ids of those that select a workload with the highest priority, the oldest first. It looks at every selector. */
+export function findFirst(workload: SelectableWorkload, candidates: readonly OpenCandidate[]): string[] {
+  const selecting = candidates.filter(({ selects }) => selects(workload))
   const highest = Math.max(...selecting.map(({ priority }) => priority))
-  const first = selecting
+  return selecting
     .filter(({ priority }) => priority === highest)
     .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1))
-  const kept = first.find(({ id }) => id === formerId) ?? first[0]
-  return {
-    configId: kept?.id ?? null,
-    rivals: first.filter((one) => one !== kept).map(({ id }) => id),
-  }
+    .map(({ id }) => id)
+}
+
+/**
+ * Under which fleet config a workload is: of those that select it the one with the highest priority. Where several
+ * have that (`findFirst`), the workload stays where it was (`formerId`), else the oldest counts.
+ */
+export function judgeMembership(first: readonly string[], formerId: string | null): Membership {
+  const configId = first.find((id) => id === formerId) ?? first[0] ?? null
+  return { configId, rivals: first.filter((id) => id !== configId) }
 }

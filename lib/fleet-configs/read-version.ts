@@ -1,8 +1,9 @@
+import type { Clock } from '../clock.ts'
 import type { ConfigEngine } from '../configs/engine.ts'
 import {
   type DeclaredVariable,
   findDeclarationFault,
-  findValueFault,
+  openVariable,
   VALUE_LENGTH_MAX,
 } from '../configs/render/variables.ts'
 import { configHash } from '../model/config-hash.ts'
@@ -12,6 +13,7 @@ import { isStorable } from '../model/storable.ts'
 import { classifyKey } from '../selectors/keys.ts'
 import { type LabelRefusal, refuseSelector, type SelectorRefusal } from '../selectors/read-selector.ts'
 import type { StoredValueTable, StoredVariable, StoredVersion } from '../store/fleet-configs.ts'
+import { eachInTurns } from '../turns.ts'
 
 /** A new version as it is to be stored. */
 export type VersionDraft = Pick<StoredVersion, 'body' | 'variables' | 'valueTable' | 'comment'>
@@ -37,17 +39,26 @@ const SAMPLES: Readonly<Record<StoredVariable['type'], string>> = {
 const COMMENT_LENGTH_MAX = 4_000
 const TABLE_ROWS_MAX = 1_000
 
+/** What reading a version works with. */
+export interface VersionParts {
+  configs: Pick<ConfigEngine, 'render'>
+  clock: Pick<Clock, 'monotonicMs'>
+}
+
 /** Check a version before it is stored, after which it never changes. Answers the hash of its text. */
 export async function readVersion(
   draft: VersionDraft,
-  configs: Pick<ConfigEngine, 'render'>,
+  { configs, clock }: VersionParts,
 ): Promise<{ ok: true; hash: string } | VersionRefusal> {
   const { body, variables, valueTable, comment } = draft
   if (comment.length > COMMENT_LENGTH_MAX || !isStorable(comment))
     return refuse('version-comment-invalid', { max: COMMENT_LENGTH_MAX })
   const declared = variables.map(toDeclared)
   const fault =
-    findDeclarationFault(declared) ?? findLabelFault(variables) ?? findTableFault(declared, valueTable)
+    findDeclarationFault(declared) ??
+    findLabelFault(variables) ??
+    findTableFault(declared, valueTable) ??
+    (await findValueFault(declared, valueTable, clock))
   if (fault !== null) return refuse('version-variables-invalid', fault)
   if (!isStorable(body)) return refuse('version-text-invalid', faultOf('text_unstorable'))
   // A sample need not fit the pattern of a variable, so patterns are left out here.
@@ -101,16 +112,43 @@ function findTableFault(
   if (table === null) return null
   if (classifyKey(table.label).class !== 'trusted' || refuseLabelKey(table.label) !== null)
     return faultOf('table_label_unset')
+  const names = new Set(variables.map(({ name }) => name))
   const rows = Object.entries(table.rows)
   if (rows.length > TABLE_ROWS_MAX) return faultOf('table_rows_too_many', { max: TABLE_ROWS_MAX })
   for (const [key, row] of rows) {
     if (key === '' || key.length > VALUE_LENGTH_MAX || !isStorable(key)) return faultOf('table_row_bad')
-    for (const [name, value] of Object.entries(row)) {
-      const variable = variables.find((one) => one.name === name)
-      if (variable === undefined) return faultOf('table_variable_undeclared', { name })
-      const fault = findValueFault(variable, value)
-      if (fault !== null) return faultWithin('table', fault)
-    }
+    const unknown = Object.keys(row).find((name) => !names.has(name))
+    if (unknown !== undefined) return faultOf('table_variable_undeclared', { name: unknown })
   }
   return null
+}
+
+/** Values that are looked at before others get their turn. */
+const CHUNK = 100
+
+/** The first default, or value of the table, that its variable cannot have; values that are equal are looked at once. */
+async function findValueFault(
+  variables: readonly DeclaredVariable[],
+  table: StoredValueTable | null,
+  clock: VersionParts['clock'],
+): Promise<Fault | null> {
+  const rows = Object.values(table?.rows ?? {})
+  const all = variables.map((variable) => {
+    const { name, fallback } = variable
+    const given = new Set(rows.flatMap((row) => (Object.hasOwn(row, name) ? [row[name]!] : [])))
+    return { check: openVariable(variable), fallback, given }
+  })
+  function* listValues() {
+    for (const { check, fallback, given } of all) {
+      if (fallback !== null) yield { check, value: fallback, where: 'default' as const }
+      for (const value of given) yield { check, value, where: 'table' as const }
+    }
+  }
+  let found: Fault | null = null
+  await eachInTurns(listValues(), { size: CHUNK, clock }, ({ check, value, where }) => {
+    if (found !== null) return
+    const fault = check(value)
+    if (fault !== null) found = faultWithin(where, fault)
+  })
+  return found
 }

@@ -45,7 +45,7 @@ export const toFleetConfigRecord = (
 /** A version as the wire shows it; with its text only where that is there. */
 export const toVersionRecord = (
   version: StoredVersionSummary & Partial<Pick<StoredVersion, 'body'>>,
-  rolledBack: ReadonlySet<string>,
+  rolledBack: ReadonlySet<number>,
 ): FleetConfigVersion => ({
   number: version.number,
   hash: version.hash,
@@ -72,7 +72,7 @@ export const toVersionRecord = (
   comment: version.comment,
   author: version.author,
   created_at: version.createdAt.toISOString(),
-  rolled_back: rolledBack.has(version.hash),
+  rolled_back: rolledBack.has(version.number),
 })
 
 /** A hold as the wire shows it. */

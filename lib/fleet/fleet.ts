@@ -26,6 +26,7 @@ import {
   isRunnable,
 } from './pushes/rollback-search.ts'
 import { RolloutEngine } from './rollouts/rollout-engine.ts'
+import type { AgentLimits } from './state/agent-limits.ts'
 import { beginOffer } from './state/begin-offer.ts'
 import { ComponentLists } from './state/component-lists.ts'
 import type { FleetDeps } from './state/deps.ts'
@@ -257,6 +258,11 @@ export class Fleet implements FleetPort {
     if (!this.#isStopped) this.#receiver.connectionClosed(connection, options)
   }
 
+  /** A front does not have this agent on this connection any more, and says nothing of why: it is away. */
+  agentForgotten(connection: AgentConnection, uid: string): void {
+    if (!this.#isStopped) this.#receiver.agentForgotten(connection, uid)
+  }
+
   /** An agent's socket at this place had ended, and a front tells of it late: it counts unless the agent came back. */
   hadEnded(uid: string, place: string): void {
     if (!this.#isStopped) this.#receiver.hadEnded(uid, place)
@@ -298,6 +304,11 @@ export class Fleet implements FleetPort {
   /** What became of pushes since the start, for the metrics. */
   get pushStats(): Readonly<FleetState['pushStats']> {
     return this.state.pushStats
+  }
+
+  /** How many agents and workloads there may be. */
+  get limits(): AgentLimits {
+    return this.#deps.agentLimits
   }
 
   /** How many messages were refused because there was no room for another agent or workload. */

@@ -8,7 +8,7 @@ import { deleteOldAccountChanges } from '../store/approval-votes.ts'
 import { deleteExpiredConfirmedLogins } from '../store/command-line-logins.ts'
 import { deleteOldCommitAuthors } from '../store/commit-authors.ts'
 import type { Db } from '../store/db.ts'
-import { deleteOldLinkRequests } from '../store/external-users.ts'
+import { deleteOldEndsAtProvider, deleteOldLinkRequests } from '../store/external-users.ts'
 import { deleteExpiredSessions, deleteSession, listStandingSessions } from '../store/sessions.ts'
 import { lockIdentity } from '../store/users.ts'
 import { type Authentication, openAuthority } from './authority.ts'
@@ -17,7 +17,7 @@ import { type GroupAdministration, openGroupAdministration } from './group-admin
 import { type LoginOutcome, type LoginRequest, openLogin } from './login.ts'
 import { type LoginLimit, openLoginLimit } from './login-limit.ts'
 import { type LinkAdministration, openLinkAdministration } from './oidc/links.ts'
-import { type Oidc, openOidc } from './oidc/oidc.ts'
+import { FLOW_LIFETIME_S, type Oidc, openOidc } from './oidc/oidc.ts'
 import type { IssuerFetch } from './oidc/provider.ts'
 import type { OidcSettings } from './oidc/settings.ts'
 import { limitCallbacks } from './oidc-callbacks.ts'
@@ -183,6 +183,7 @@ function trimStored({ db, clock }: IdentityParts): Promise<number> {
     await deleteExpiredApiTokens(tx, lately, now)
     await deleteExpiredConfirmedLogins(tx, now)
     await deleteOldLinkRequests(tx, lately)
+    await deleteOldEndsAtProvider(tx, new Date(now.getTime() - FLOW_LIFETIME_S * 1_000))
     await deleteOldAccountChanges(tx, new Date(now.getTime() - CHANGES_KEPT_MS))
     await deleteOldCommitAuthors(tx, new Date(now.getTime() - CHANGES_KEPT_MS))
     return deleteExpiredSessions(tx, now)

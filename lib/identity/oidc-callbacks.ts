@@ -6,6 +6,7 @@ const OF_THE_PERSON: ReadonlySet<Refusal['code']> = new Set([
   'groups-overage',
   'no-group',
   'link-requested',
+  'name-taken',
   'audit-unavailable',
 ])
 

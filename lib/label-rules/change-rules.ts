@@ -17,8 +17,9 @@ import {
   type StoredLabelRule,
   storeLabelRule,
 } from '../store/label-rules.ts'
+import { noteLabelRuleAuthor } from '../store/value-authors.ts'
 import type { LabelRulePreview } from '../wire/label-rules.ts'
-import { LABEL_RULES_MAX, type LabelRules, LISTS_LENGTH_MAX, openRule, RULE_KEYS_MAX } from './label-rules.ts'
+import { LABEL_RULES_MAX, type LabelRules, LISTS_LENGTH_MAX, RULE_KEYS_MAX } from './label-rules.ts'
 import { type LookedAt, previewRuleChange, type RuleChange, sayTheSame } from './preview.ts'
 import type { AskedRule } from './read-rule.ts'
 import type { LabelRule } from './rules.ts'
@@ -84,8 +85,8 @@ async function look(
   change: RuleChange,
   rules = parts.labelRules.rules,
 ): Promise<LookedAt> {
-  const { db, clock, fleet, fleetConfigs } = parts
-  const { policy } = await readApprovalPolicy(db, clock.now())
+  const { db, fleet, fleetConfigs } = parts
+  const { policy } = await readApprovalPolicy(db)
   const workloads = fleet.state.workloads.values()
   return previewRuleChange({ rules, workloads, fleetConfigs, policy }, change)
 }
@@ -143,6 +144,7 @@ async function lookAndChange(
   const stored = await parts.db.change<RuleOutcome | Moved>(`label-rule.${kind}`, actor, async (tx) => {
     const refusal = await write(tx, change, rules)
     if (refusal !== null) return refusal
+    await noteAuthor(tx, change, rules, actor)
     // As where labels are set by hand: approvals keep to the stricter class until a second person has looked, or a day.
     for (const { workloadId, from, to } of every)
       await noteUnreviewed(parts, tx, actor, {
@@ -191,10 +193,27 @@ async function write(
     await deleteLabelRule(tx, before!.id)
     return null
   }
-  const all = [...stored.filter(({ id }) => id !== after.id).map(openRule), after]
+  // The rules as they were read before: to read their lists again would take long while others wait for the lock.
+  const all = [...rules.filter(({ id }) => id !== after.id), after]
   const excess = findExcess(all)
   if (excess !== null) return refuse('label-rules-full', excess)
   return (await storeLabelRule(tx, after)) ? null : refuse('label-rule-taken')
+}
+
+const labelsOf = ({ labels, rows }: LabelRule): string[] => [...Object.keys(labels), ...(rows?.columns ?? [])]
+
+/** Note who decides from then on which values the labels of a changed rule choose. */
+async function noteAuthor(
+  tx: ActTransaction,
+  { before, after }: RuleChange,
+  rules: readonly LabelRule[],
+  { userId }: ApprovalActor,
+): Promise<void> {
+  // Another name gives nobody other labels.
+  if (before !== null && after !== null && sayTheSame(before, after)) return
+  const labels = [...new Set([before, after].flatMap((rule) => (rule === null ? [] : labelsOf(rule))))]
+  const given = new Set(rules.flatMap(labelsOf))
+  await noteLabelRuleAuthor(tx, { labels, first: labels.filter((label) => !given.has(label)), userId })
 }
 
 /** Which limit all rules together exceed; null when none. */
@@ -202,9 +221,7 @@ function findExcess(rules: readonly LabelRule[]): Fault | null {
   if (rules.length > LABEL_RULES_MAX) return faultOf('rules_too_many', { max: LABEL_RULES_MAX })
   const length = rules.reduce((sum, { list }) => sum + (list?.length ?? 0), 0)
   if (length > LISTS_LENGTH_MAX) return faultOf('lists_too_long', { max: LISTS_LENGTH_MAX })
-  const keys = new Set(
-    rules.flatMap(({ labels, rows }) => [...Object.keys(labels), ...(rows?.columns ?? [])]),
-  )
+  const keys = new Set(rules.flatMap(labelsOf))
   return keys.size > RULE_KEYS_MAX ? faultOf('rule_keys_too_many', { max: RULE_KEYS_MAX }) : null
 }
 

@@ -1,6 +1,7 @@
 import { type CommitFollowers, READ } from '../audit/commit-followers.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Hub } from '../hub/hub.ts'
+import { openSelector } from '../selectors/selector.ts'
 import type { Db } from '../store/db.ts'
 import { listLabelRules, type StoredLabelRule } from '../store/label-rules.ts'
 import { readLabelList } from './read-list.ts'
@@ -54,7 +55,7 @@ export class LabelRules {
         const before = known.get(rule.id)
         // A list that is as it was is not read again.
         return before !== undefined && before.list === rule.list
-          ? { ...rule, rows: before.rows }
+          ? { ...rule, rows: before.rows, selects: openSelects(rule) }
           : openRule(rule)
       }),
     )
@@ -75,5 +76,8 @@ export class LabelRules {
 /** A stored rule with its list read. A list that cannot be read any more gives no labels. */
 export function openRule(rule: StoredLabelRule): LabelRule {
   const read = rule.list === null ? null : readLabelList(rule.list)
-  return { ...rule, rows: read?.ok === true ? read.value : null }
+  return { ...rule, rows: read?.ok === true ? read.value : null, selects: openSelects(rule) }
 }
+
+const openSelects = ({ selector }: StoredLabelRule): LabelRule['selects'] =>
+  selector === null ? null : openSelector(selector)

@@ -11,6 +11,7 @@ import {
   SELECTOR_ERRORS,
   type SelectorRefusal,
 } from '../selectors/read-selector.ts'
+import { openSelector } from '../selectors/selector.ts'
 import type { Selector } from '../wire/selectors.ts'
 import { readLabelList } from './read-list.ts'
 import type { LabelRule, Labels } from './rules.ts'
@@ -20,7 +21,10 @@ const NAME_LENGTH_MAX = 128
 const LABELS_MAX = 20
 
 /** A rule as it is asked for, once it was checked. */
-export type AskedRule = Pick<LabelRule, 'name' | 'priority' | 'selector' | 'labels' | 'list' | 'rows'>
+export type AskedRule = Pick<
+  LabelRule,
+  'name' | 'priority' | 'selector' | 'labels' | 'list' | 'rows' | 'selects'
+>
 
 const OWN_ERRORS = ['label-rule-invalid', 'name-required', 'name-too-long'] as const
 
@@ -54,7 +58,7 @@ export function readLabelRule(sent: SentRule): Read {
   if (list !== undefined) {
     const read = readLabelList(list)
     return read.ok
-      ? { ok: true, rule: { ...head, selector: null, labels: {}, list, rows: read.value } }
+      ? { ok: true, rule: { ...head, selector: null, labels: {}, list, rows: read.value, selects: null } }
       : invalid(read.fault)
   }
   const read = readSelector(selector ?? {}, FLEET_CONFIG_RULES)
@@ -71,7 +75,14 @@ export function readLabelRule(sent: SentRule): Read {
   return (
     refuseLabels(labels) ?? {
       ok: true,
-      rule: { ...head, selector: read.selector, labels, list: null, rows: null },
+      rule: {
+        ...head,
+        selector: read.selector,
+        selects: openSelector(read.selector),
+        labels,
+        list: null,
+        rows: null,
+      },
     }
   )
 }

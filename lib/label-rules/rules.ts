@@ -1,14 +1,16 @@
 import { compareText } from '../model/text-order.ts'
-import { isSelected, type SelectableWorkload } from '../selectors/selector.ts'
+import type { Condition, SelectableWorkload } from '../selectors/selector.ts'
 import type { StoredLabelRule } from '../store/label-rules.ts'
 import type { LabelList } from './read-list.ts'
 
 /** Values by label key; keys have no prefix. */
 export type Labels = Readonly<Record<string, string>>
 
-/** A rule that is in force: its list, where it has one, has been read. */
+/** A rule that is in force: its list or its selector has been read. */
 export interface LabelRule extends StoredLabelRule {
   rows: LabelList | null
+  /** Its selector, read; null where it has a list. */
+  selects: Condition | null
 }
 
 const NO_LABELS: Labels = Object.freeze({})
@@ -29,10 +31,10 @@ const toIdentity = (fingerprintKeys: Labels): SelectableWorkload => ({
 
 /** The labels that one rule gives to an identity; null when the rule does not mean it. */
 export function labelsOfRule(
-  { selector, labels, rows }: Pick<LabelRule, 'selector' | 'labels' | 'rows'>,
+  { selects, labels, rows }: Pick<LabelRule, 'selects' | 'labels' | 'rows'>,
   identity: Labels,
 ): Labels | null {
-  if (selector !== null) return isSelected(toIdentity(identity), selector) ? labels : null
+  if (selects !== null) return selects(toIdentity(identity)) ? labels : null
   if (rows === null || !Object.hasOwn(identity, rows.key)) return null
   return rows.labels.get(identity[rows.key]!) ?? null
 }

@@ -5,10 +5,11 @@ import type { LinkOffer } from './frames.ts'
 import { KeptReport } from './kept-report.ts'
 
 /** The effective config of an agent as a front keeps it; see `EffectiveConfigs`. */
-export type FrontConfig = Pick<
-  RunsConfig,
-  'rawEffectiveHash' | 'reportedConfigHash' | 'runsPipelines' | 'runsProfiles'
->
+export interface FrontConfig
+  extends Pick<RunsConfig, 'rawEffectiveHash' | 'reportedConfigHash' | 'runsPipelines' | 'runsProfiles'> {
+  /** What was read of it last; null before the first. While another one is read, this is still the former. */
+  form: EffectiveForm | null
+}
 
 /** One agent on one socket of this process. */
 export interface Bound extends FrontConfig {
@@ -16,7 +17,9 @@ export interface Bound extends FrontConfig {
   readonly connection: AgentConnection
   uidOnWire: Uint8Array
   sequenceNum: number
-  /** No message of the agent was missed since the last report to the owner. */
+  /** What it said last that it can; null before it did. */
+  capabilities: number | null
+  /** No message of the agent was missed since the last report to the owner that was answered or still may be. */
   isCaughtUp: boolean
   /** The owner was told of this agent over the present link. */
   isTold: boolean
@@ -41,6 +44,7 @@ export const unknownConfig = (): FrontConfig => ({
   reportedConfigHash: '',
   runsPipelines: false,
   runsProfiles: false,
+  form: null,
 })
 
 /** An agent that speaks for the first time on this socket. */
@@ -50,6 +54,7 @@ export const newBound = (connection: AgentConnection, report: AgentReport): Boun
   uidOnWire: report.uidOnWire.slice(),
   report: new KeptReport(),
   sequenceNum: report.sequenceNum,
+  capabilities: null,
   isCaughtUp: false,
   isTold: false,
   reportedAs: 0,
@@ -61,8 +66,9 @@ export const newBound = (connection: AgentConnection, report: AgentReport): Boun
   ...unknownConfig(),
 })
 
-/** What the owner is told of an effective config; null before it was read. */
-export function formOf(config: FrontConfig): EffectiveForm | null {
+/** Note what was just read of an effective config, as the owner is told of it. */
+export function noteForm(config: FrontConfig): EffectiveForm {
   const { rawEffectiveHash: rawHash, reportedConfigHash: hash, runsPipelines, runsProfiles } = config
-  return rawHash === '' || hash === '' ? null : { rawHash, hash, runsPipelines, runsProfiles }
+  config.form = { rawHash, hash, runsPipelines, runsProfiles }
+  return config.form
 }

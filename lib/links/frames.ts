@@ -86,8 +86,21 @@ export interface Batch<Entry> {
   entries: Entry[]
 }
 
+type TypeName<Value> = [Value] extends [number]
+  ? 'number'
+  : [Value] extends [string]
+    ? 'string'
+    : [Value] extends [boolean]
+      ? 'boolean'
+      : 'object'
 /** The types of the values of each kind of entry, in their order. */
-const SHAPES: Record<string, readonly string[]> = {
+type ShapesOf<Entry extends readonly unknown[]> = {
+  readonly [Kind in Entry[0] & string]: Extract<Entry, { 0: Kind }> extends [string, ...infer Values]
+    ? { readonly [Index in keyof Values]: TypeName<Values[Index]> }
+    : never
+}
+
+const FRONT_SHAPES: ShapesOf<FrontEntry> = {
   report: ['number', 'number', 'boolean', 'string', 'object'],
   poll: ['number', 'string', 'string', 'string'],
   form: ['number', 'string', 'object'],
@@ -98,6 +111,8 @@ const SHAPES: Record<string, readonly string[]> = {
   seen: ['number', 'string', 'string'],
   bound: ['string'],
   counts: ['number', 'number', 'number', 'number'],
+}
+const OWNER_SHAPES: ShapesOf<OwnerEntry> = {
   answer: ['number', 'object'],
   tell: ['number', 'string', 'object', 'number'],
   drop: ['number'],
@@ -105,19 +120,16 @@ const SHAPES: Record<string, readonly string[]> = {
   withdraw: ['number', 'string'],
   list: [],
 }
-const FRONT_KINDS = [
-  ...['report', 'poll', 'form', 'closed', 'ended', 'goodbye', 'not-sent', 'seen', 'bound', 'counts'],
-]
 const BATCH_FIELDS = ['cell', 'epoch', 'atMs', 'entries']
-const OWNER_KINDS = ['answer', 'tell', 'drop', 'grant', 'withdraw', 'list']
 
-const Form = object({
+const FORM_FIELDS = {
   rawHash: string(),
   hash: string(),
   runsPipelines: boolean(),
   runsProfiles: boolean(),
-})
-const Message = object({
+} satisfies Record<keyof EffectiveForm, unknown>
+const Form = object(FORM_FIELDS)
+const MESSAGE_FIELDS = {
   errorResponse: optional(
     object({
       type: enums(['bad-request', 'unavailable', 'unknown']),
@@ -131,20 +143,23 @@ const Message = object({
   reportAvailableComponents: optional(literal(true)),
   capabilities: optional(number()),
   heartbeatIntervalSeconds: optional(number()),
-})
+} satisfies Record<keyof LinkMessage, unknown>
+const Message = object(MESSAGE_FIELDS)
 
 /** A batch as text. */
 export const writeBatch = <Entry>(batch: Batch<Entry>): string => JSON.stringify(batch)
 
 /** Read a batch from a front. Throws on anything else. */
 export const readFrontBatch = (text: string): Batch<FrontEntry> =>
-  read(text, FRONT_KINDS) as Batch<FrontEntry>
+  read(text, FRONT_SHAPES) as Batch<FrontEntry>
 
 /** Read a batch from an owner. Throws on anything else. */
 export const readOwnerBatch = (text: string): Batch<OwnerEntry> =>
-  read(text, OWNER_KINDS) as Batch<OwnerEntry>
+  read(text, OWNER_SHAPES) as Batch<OwnerEntry>
 
-function read(text: string, kinds: readonly string[]): Batch<unknown> {
+type Shapes = Readonly<Record<string, readonly string[]>>
+
+function read(text: string, shapes: Shapes): Batch<unknown> {
   const batch = JSON.parse(text) as Batch<unknown[]>
   const isBatch =
     batch !== null &&
@@ -155,14 +170,14 @@ function read(text: string, kinds: readonly string[]): Batch<unknown> {
   const unknown = Object.keys(batch).find((field) => !BATCH_FIELDS.includes(field))
   if (unknown !== undefined)
     throw new Error(`a batch of a link has an unknown field: ${unknown.slice(0, 40)}`)
-  for (const entry of batch.entries) checkEntry(entry, kinds)
+  for (const entry of batch.entries) checkEntry(entry, shapes)
   return batch
 }
 
-function checkEntry(entry: unknown, kinds: readonly string[]): void {
+function checkEntry(entry: unknown, shapes: Shapes): void {
   if (!Array.isArray(entry)) throw new Error('an entry of a link is no list')
   const [kind, ...values] = entry as unknown[]
-  const shape = typeof kind === 'string' && kinds.includes(kind) ? SHAPES[kind]! : null
+  const shape = typeof kind === 'string' && Object.hasOwn(shapes, kind) ? shapes[kind]! : null
   if (shape === null || shape.length !== values.length)
     throw new Error(`an entry of a link is of an unknown kind: ${String(kind).slice(0, 40)}`)
   for (let index = 0; index < shape.length; index++)

@@ -6,7 +6,7 @@ import type { FleetDeps } from '../fleet/state/deps.ts'
 import type { Timers } from '../fleet/state/timers.ts'
 import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
 import { type AgentReport, askedBy, type ServerMessage } from '../opamp/report.ts'
-import { type Bound, formOf, newBound } from './bound-agent.ts'
+import { type Bound, newBound, noteForm } from './bound-agent.ts'
 import {
   type Batch,
   type LinkMessage,
@@ -28,6 +28,8 @@ import type { ReportedTexts } from './reported-texts.ts'
  * has said by then is reported when there is room.
  */
 export const UNCONFIRMED_MAX = 500
+/** The most bytes of such reports: a link that has more to write than its room for it is cut. */
+export const UNCONFIRMED_BYTES_MAX = 8_388_608
 const SEEN_MS = 5_000
 /**
  * Effective configs are read and stored anew this often (half a day), because stored texts that nobody reports are
@@ -77,7 +79,9 @@ export class FrontAgents implements FleetPort {
   /** Agents of which the owner is to be told all that they have said. */
   readonly #dirty = new Set<Bound>()
   readonly #beats = new Set<Bound>()
-  readonly #unconfirmed = new Map<number, Bound | null>()
+  /** Reports by their numbers, with what each said of whether the agent is caught up. */
+  readonly #unconfirmed = new Map<number, { bound: Bound; wasCaughtUp: boolean; bytes: number }>()
+  #unconfirmedBytes = 0
   #link: LinkOut | null = null
   #lastN = 0
   #agentCount = 0
@@ -109,6 +113,7 @@ export class FrontAgents implements FleetPort {
       texts,
       effective: this.#effective,
       endings: this.#endings,
+      offers: this.#offers,
       nextN: () => ++this.#lastN,
       pollsMax,
     })
@@ -135,7 +140,7 @@ export class FrontAgents implements FleetPort {
     this.#link = link
     this.#offers.linked()
     this.#polls.linked()
-    this.#unconfirmed.clear()
+    this.#giveUpUnconfirmed()
     // First who has left: whoever is back since is told of afterwards.
     this.#endings.sayAll(link)
     for (const bound of this.#all()) {
@@ -150,7 +155,7 @@ export class FrontAgents implements FleetPort {
   unlinked(link: LinkOut): void {
     if (this.#link !== link) return
     this.#link = null
-    this.#unconfirmed.clear()
+    this.#giveUpUnconfirmed()
     for (const bound of this.#all()) bound.offered = null
   }
 
@@ -159,21 +164,24 @@ export class FrontAgents implements FleetPort {
       return { message: {}, pendingOffer: this.#polls.take(connection, report, about) }
     const { bound, isNew } = this.#bind(connection, report)
     if (bound === null) return { message: NO_ROOM, pendingOffer: null }
-    const isNext = report.sequenceNum === bound.sequenceNum + 1
-    const isAgain = report.sequenceNum === bound.sequenceNum
+    const before = bound.sequenceNum
+    const isNext = report.sequenceNum === before + 1
+    const isAgain = report.sequenceNum === before
     bound.sequenceNum = report.sequenceNum
     const asks = bound.unasked
     bound.unasked = {}
-    if (bound.isGranted && isNext && isBareBeat(report)) {
+    if (bound.isGranted && isNext && isBareBeat(report, bound)) {
       this.#counts.absorbed++
       this.#beats.add(bound)
       return { message: asks, pendingOffer: null }
     }
-    // The same number again with a full description: a new process behind a gateway, on the same socket.
-    const isStart = isAgain && report.attributes !== null
-    if (!isNew && (isStart || (!isNext && !isAgain))) bound.isCaughtUp = false
+    // A full description under a number that was there: a new process behind a gateway, on the same socket.
+    const isStart = !isNew && report.attributes !== null && report.sequenceNum <= before
+    const isGap = !isNew && !isStart && !isNext && !isAgain
+    if (isStart || isGap) bound.isCaughtUp = false
     const fields = splitReport(about.message!)
-    bound.report.take(fields)
+    bound.report.take(fields, { isStart, isGap })
+    if (report.hasCapabilities) bound.capabilities = report.capabilities
     if (report.attributes !== null) bound.attributes = report.attributes
     bound.uidOnWire = report.uidOnWire.length === 16 ? bound.uidOnWire : report.uidOnWire
     const passedOn = withoutConfig(fields, REPORT_BYTES_MAX)
@@ -246,9 +254,11 @@ export class FrontAgents implements FleetPort {
   #answered(n: number, message: LinkMessage | null): void {
     this.#endings.confirmed(n)
     if (this.#polls.answered(n, message)) return
-    const bound = this.#unconfirmed.get(n)
+    const reported = this.#unconfirmed.get(n)
+    if (reported === undefined) return
     this.#unconfirmed.delete(n)
-    if (bound == null) return
+    this.#unconfirmedBytes -= reported.bytes
+    const { bound } = reported
     if (bound.reportedAs === n && !this.#dirty.has(bound)) bound.isUnheard = false
     if (message !== null) this.#tell(bound, message, 0, n)
   }
@@ -295,20 +305,20 @@ export class FrontAgents implements FleetPort {
   #forward(bound: Bound, message: Uint8Array): void {
     this.#counts.forwarded++
     bound.isUnheard = true
-    const isFull = this.#link === null || this.#unconfirmed.size >= UNCONFIRMED_MAX
-    if (isFull || this.#dirty.has(bound)) this.#dirty.add(bound)
+    if (!this.#hasRoom || this.#dirty.has(bound)) this.#dirty.add(bound)
     else this.#report(bound, message)
   }
 
   #report(bound: Bound, message: Uint8Array): void {
     const n = ++this.#lastN
-    this.#unconfirmed.set(n, bound)
-    bound.reportedAs = n
     const { isCaughtUp } = bound
+    this.#unconfirmed.set(n, { bound, wasCaughtUp: isCaughtUp, bytes: message.length })
+    this.#unconfirmedBytes += message.length
+    bound.reportedAs = n
     bound.isCaughtUp = true
     bound.isTold = true
     const text = Buffer.from(message).toString('base64')
-    this.#link!.send(['report', n, bound.connection.id, isCaughtUp, text, formOf(bound)])
+    this.#link!.send(['report', n, bound.connection.id, isCaughtUp, text, bound.form])
   }
 
   /**
@@ -333,18 +343,35 @@ export class FrontAgents implements FleetPort {
     this.#link?.send(['ended', n, conn, uids.join(',')])
   }
 
+  /** Whether there is a link, and another report may wait for its answer. */
+  get #hasRoom(): boolean {
+    return (
+      this.#link !== null &&
+      this.#unconfirmed.size < UNCONFIRMED_MAX &&
+      this.#unconfirmedBytes < UNCONFIRMED_BYTES_MAX
+    )
+  }
+
+  /** Nobody answers these reports any more: what they said of missing messages is to be said again. */
+  #giveUpUnconfirmed(): void {
+    for (const { bound, wasCaughtUp } of this.#unconfirmed.values()) bound.isCaughtUp &&= wasCaughtUp
+    this.#unconfirmed.clear()
+    this.#unconfirmedBytes = 0
+  }
+
   /** Report the marked agents, as far as there is room. */
   #pump(): void {
     for (const bound of this.#dirty) {
-      if (this.#link === null || this.#unconfirmed.size >= UNCONFIRMED_MAX) return
+      if (!this.#hasRoom) return
       this.#dirty.delete(bound)
+      if (bound.report.isLacking) bound.unasked.reportFullState = true
       this.#report(bound, bound.report.message(bound.sequenceNum))
     }
   }
 
   #formRead(bound: Bound): void {
-    const form = formOf(bound)
-    if (form === null || !bound.isTold || this.#dirty.has(bound)) return
+    const form = noteForm(bound)
+    if (!bound.isTold || this.#dirty.has(bound)) return
     this.#link?.send(['form', bound.connection.id, bound.uid, form])
   }
 
@@ -397,9 +424,9 @@ export class FrontAgents implements FleetPort {
   }
 
   #saySeen(): void {
-    // The owner would miss the agents of which it was not told yet.
-    if (this.#link === null || !this.hasToldAll) return
-    const uids = [...this.#all()].map(({ uid }) => uid)
+    if (this.#link === null) return
+    // The owner would miss the agents of which it was not told yet. What it was told, it has taken by then.
+    const uids = [...this.#all()].flatMap(({ uid, isTold }) => (isTold ? [uid] : []))
     const beats = [...this.#beats].map(({ uid }) => uid).join('')
     this.#beats.clear()
     this.#link.send(['seen', uids.length, xorOf(uids), beats])
@@ -410,7 +437,9 @@ const NO_ROOM: ServerMessage = {
   errorResponse: { type: 'unavailable', message: 'Cannot take another agent here', retryAfterMs: 30_000 },
 }
 
-const isBareBeat = (report: AgentReport): boolean =>
+/** Whether this message says nothing but that its agent is there. */
+const isBareBeat = (report: AgentReport, { capabilities }: Bound): boolean =>
+  (!report.hasCapabilities || report.capabilities === capabilities) &&
   report.attributes === null &&
   report.health === null &&
   report.effectiveConfig === null &&

@@ -54,7 +54,7 @@ export class FrontOffers {
       this.#send(bound, fromLinkMessage(message, null))
       return
     }
-    this.#note(offer)
+    this.note(offer)
     const waiting = { offer, n }
     bound.offered = waiting
     const link = this.#parts.link()
@@ -64,7 +64,7 @@ export class FrontOffers {
       if (bound.offered !== waiting || link === null || this.#parts.link() !== link) return
       bound.offered = null
       const waitedMs = delayMs + this.#parts.clock.monotonicMs() - startedMs
-      const isDue = waitedMs <= OFFER_MS && this.#isNewest(offer)
+      const isDue = waitedMs <= OFFER_MS && this.isNewest(offer)
       if (body !== null && isDue && this.#send(bound, fromLinkMessage(message, body))) return
       this.notSent(bound.connection.id, bound.uid, offer, n)
     }
@@ -87,7 +87,8 @@ export class FrontOffers {
     this.#parts.link()?.send(['not-sent', conn, uid, hash, n])
   }
 
-  #note({ workloadId, generation }: LinkOffer): void {
+  /** The owner has decided this offer. */
+  note({ workloadId, generation }: LinkOffer): void {
     this.#generations.delete(workloadId)
     this.#generations.set(workloadId, generation)
     if (this.#generations.size > WORKLOADS_MAX)
@@ -95,16 +96,16 @@ export class FrontOffers {
   }
 
   /** Whether nothing else was assigned to the workload, as far as is known here, since the owner decided this offer. */
-  #isNewest({ workloadId, generation }: LinkOffer): boolean {
+  isNewest({ workloadId, generation }: LinkOffer): boolean {
     return generation === (this.#generations.get(workloadId) ?? generation)
   }
 
   #send(bound: Bound, message: ServerMessage): boolean {
     const isSent = tellAgent(bound.connection, bound.uidOnWire, message) !== 'dropped'
     if (isSent) return true
-    // The owner offers it again when the agent next speaks, so the owner has to see the next message. It does not ask
-    // again.
-    bound.isGranted = false
+    // The owner offers it again when the agent next speaks, so the owner has to see the next message, until it grants
+    // that anew. It does not ask again.
+    if (message.remoteConfig !== undefined) bound.isGranted = false
     Object.assign(bound.unasked, askedBy(message))
     return false
   }

@@ -2,13 +2,16 @@ import type { EffectiveConfigs, RunsConfig } from '../fleet/intake/effective-con
 import type { Timers } from '../fleet/state/timers.ts'
 import type { AboutReport, AgentConnection } from '../opamp/fleet-port.ts'
 import { type AgentReport, type Asked, askedBy, type ServerMessage } from '../opamp/report.ts'
-import { type FrontConfig, formOf, unknownConfig } from './bound-agent.ts'
+import { type FrontConfig, noteForm, unknownConfig } from './bound-agent.ts'
 import { fromLinkMessage, type LinkMessage, type LinkOut, REPORT_BYTES_MAX } from './frames.ts'
 import type { FrontEndings } from './front-endings.ts'
+import type { FrontOffers } from './front-offers.ts'
 import { goodbyeOf, splitReport, withoutConfig } from './kept-report.ts'
 import type { OfferTexts } from './offer-texts.ts'
 
 const POLLS_MAX = 10_000
+/** The most bytes of the polls that may wait for an answer: a link that has too much to write is cut. */
+const POLLS_BYTES_MAX = 16_777_216
 /** A poll that the owner has not answered by then is answered without it. */
 export const POLL_MS = 1_000
 
@@ -35,6 +38,7 @@ export interface FrontPollsParts {
   texts: OfferTexts
   effective: Pick<EffectiveConfigs<PolledConfig>, 'take' | 'takeOwed'>
   endings: Pick<FrontEndings, 'noteGoodbye' | 'isBack'>
+  offers: Pick<FrontOffers, 'note' | 'isNewest'>
   /** The link to the owner; null while there is none. */
   link(): LinkOut | null
   /** The number of what is asked of the owner next. */
@@ -50,6 +54,7 @@ export class FrontPolls {
   readonly #parts: FrontPollsParts
   readonly #most: number
   readonly #open = new Map<number, OpenPoll>()
+  #openBytes = 0
   /** The uids of polls that were answered without the owner, by their numbers: its answer comes too late. */
   readonly #late = new Map<number, string>()
   /** Agents that were asked for their full state while no owner answered. */
@@ -77,14 +82,14 @@ export class FrontPolls {
   ): Promise<ServerMessage | null> {
     const { endings, nextN } = this.#parts
     const { uid, isDisconnect } = report
-    const isFull = this.#open.size >= this.#most
+    const isFull = this.#open.size >= this.#most || this.#openBytes >= POLLS_BYTES_MAX
     if (!isDisconnect) endings.isBack(uid)
     if (isFull && !isDisconnect) return Promise.resolve(null)
     const n = nextN()
     const link = this.#parts.link()
     const fields = splitReport(message!)
-    const text = Buffer.from(withoutConfig(fields, REPORT_BYTES_MAX)).toString('base64')
-    link?.send(['poll', n, poll!.source, poll!.digest, text])
+    const passedOn = withoutConfig(fields, REPORT_BYTES_MAX)
+    link?.send(['poll', n, poll!.source, poll!.digest, Buffer.from(passedOn).toString('base64')])
     if (isDisconnect) endings.noteGoodbye(n, 0, uid, goodbyeOf(fields))
     // A goodbye is passed on even beyond the limit: it does not come again.
     if (isFull) return Promise.resolve(null)
@@ -98,9 +103,10 @@ export class FrontPolls {
       })
       const settle = (said: ServerMessage | null) => {
         cancel()
-        this.#open.delete(n)
+        if (this.#open.delete(n)) this.#openBytes -= passedOn.length
         resolve(said === null ? null : { ...said, ...asks })
       }
+      this.#openBytes += passedOn.length
       this.#open.set(n, {
         uid,
         link,
@@ -132,8 +138,7 @@ export class FrontPolls {
 
   /** An effective config that came with a poll was read. */
   formRead(config: PolledConfig): void {
-    const form = formOf(config)
-    if (form !== null) this.#parts.link()?.send(['form', 0, config.uid, form])
+    this.#parts.link()?.send(['form', 0, config.uid, noteForm(config)])
   }
 
   stop(): void {
@@ -144,11 +149,14 @@ export class FrontPolls {
   async #answer(n: number, open: OpenPoll, message: LinkMessage | null): Promise<void> {
     const { offer } = message ?? {}
     if (offer === undefined) return open.settle(message === null ? {} : fromLinkMessage(message, null))
-    const text = await this.#parts.texts.find(offer.hash)
+    const { offers, texts } = this.#parts
+    // Also those that are told of it on sockets, and the other way round.
+    offers.note(offer)
+    const text = await texts.find(offer.hash)
     // An owner that follows has decided by itself what this agent is to run.
     const isOfThisOwner = open.link === this.#parts.link()
     const isOpen = this.#open.get(n) === open
-    const body = isOfThisOwner && isOpen ? text : null
+    const body = isOfThisOwner && isOpen && offers.isNewest(offer) ? text : null
     if (isOfThisOwner && body === null) this.#notSent(n, open.uid, offer.hash)
     if (!isOpen) this.#askLater(open.uid, message!)
     open.settle(fromLinkMessage(message!, body))

@@ -1,4 +1,6 @@
 import { nextTag, skipField, varintTag, wireReader } from '../opamp/wire-reader.ts'
+import { cutConfigStatus, cutHealth, FIELD_BYTES_MAX } from './cut-fields.ts'
+import { writeVarint } from './write-varint.ts'
 
 /**
  * The fields of AgentToServer that are kept beside the uid: description, capabilities, health, status of the remote
@@ -6,39 +8,58 @@ import { nextTag, skipField, varintTag, wireReader } from '../opamp/wire-reader.
  */
 const KEPT_FIELDS = new Set([3, 4, 5, 7, 14])
 const UID_FIELD = 1
+const DESCRIPTION = 3
 const EFFECTIVE_CONFIG = 6
 const HEALTH = 5
-/** A longer field is not kept: the next owner asks the agent for it where it needs it. */
-const FIELD_BYTES_MAX = 32_768
-const HEALTH_BYTES_MAX = 16_384
+const CONFIG_STATUS = 7
 const SEQUENCE_NUM = 2
+/** AgentToServer has no field with a higher number; what a later version may add stays below as well. */
+const FIELD_NUMBER_MAX = 63
 /** What counts of a goodbye: uid, sequence number, status of the remote config, and that it is one. */
-const GOODBYE_FIELDS = new Set([UID_FIELD, SEQUENCE_NUM, 7, 9])
+const GOODBYE_FIELDS = new Set([UID_FIELD, SEQUENCE_NUM, CONFIG_STATUS, 9])
 
-/** The fields of one AgentToServer by number, each with its tag; all occurrences of a repeated field together. */
+/**
+ * The fields of one AgentToServer by number, each with its tag; all occurrences of a repeated field together. Whatever
+ * the message, it is copied once at most.
+ */
 export function splitReport(message: Uint8Array): Map<number, Uint8Array> {
   const reader = wireReader(message)
-  const fields = new Map<number, Uint8Array>()
+  const pieces = new Map<number, Uint8Array[]>()
   while (reader.pos < reader.len) {
     const start = reader.pos
     const tag = nextTag(reader)
     skipField(reader, tag)
-    const before = fields.get(tag >>> 3)
-    const field = message.subarray(start, reader.pos)
-    fields.set(tag >>> 3, before === undefined ? field : Buffer.concat([before, field]))
+    const number = tag >>> 3
+    if (number > FIELD_NUMBER_MAX) continue
+    const piece = message.subarray(start, reader.pos)
+    const before = pieces.get(number)
+    if (before === undefined) pieces.set(number, [piece])
+    else before.push(piece)
   }
-  return fields
+  return new Map(
+    [...pieces].map(([number, all]) => [number, all.length === 1 ? all[0]! : Buffer.concat(all)] as const),
+  )
+}
+
+/** Health and config status in the length in which they are kept. */
+function cut(fields: ReadonlyMap<number, Uint8Array>): Map<number, Uint8Array> {
+  const short = new Map(fields)
+  const health = fields.get(HEALTH)
+  const status = fields.get(CONFIG_STATUS)
+  if (health !== undefined) short.set(HEALTH, cutHealth(health))
+  if (status !== undefined) short.set(CONFIG_STATUS, cutConfigStatus(status))
+  return short
 }
 
 /**
- * The message without the effective config, at most `bytesMax` long: where it is too long, first the health is left
- * out, then the longest field until it fits.
+ * The message without the effective config, at most `bytesMax` long: where it is too long, first health and config
+ * status are cut, then the longest field is left out until it fits.
  */
 export function withoutConfig(fields: ReadonlyMap<number, Uint8Array>, bytesMax: number): Uint8Array {
-  const kept = new Map(fields)
+  let kept = new Map(fields)
   kept.delete(EFFECTIVE_CONFIG)
   const lengthOf = () => [...kept.values()].reduce((sum, field) => sum + field.length, 0)
-  if (lengthOf() > bytesMax) kept.delete(HEALTH)
+  if (lengthOf() > bytesMax) kept = cut(kept)
   while (kept.size > 0 && lengthOf() > bytesMax) {
     const [longest] = [...kept].reduce((most, one) => (one[1].length > most[1].length ? one : most))
     kept.delete(longest)
@@ -46,25 +67,47 @@ export function withoutConfig(fields: ReadonlyMap<number, Uint8Array>, bytesMax:
   return Buffer.concat([...kept.values()])
 }
 
-/** A goodbye without what no longer counts of it, and without a config status that is too long to be kept. */
+/** A goodbye without what no longer counts of it. */
 export const goodbyeOf = (fields: ReadonlyMap<number, Uint8Array>): Uint8Array =>
   Buffer.concat(
-    [...fields].flatMap(([number, field]) =>
+    [...cut(fields)].flatMap(([number, field]) =>
       GOODBYE_FIELDS.has(number) && field.length <= FIELD_BYTES_MAX ? [field] : [],
     ),
   )
 
-/** The latest value of each kept field of an agent, to report all of it to an owner. */
+/**
+ * The latest value of each kept field of an agent, to report all of it to an owner. What is too long is kept cut, or is
+ * not known here any more: no former value stands for it.
+ */
 export class KeptReport {
   readonly #fields = new Map<number, Uint8Array>()
+  #isHealthCut = false
+  #hasGap = false
 
-  /** Take the fields that a message carries. */
-  take(fields: ReadonlyMap<number, Uint8Array>): void {
-    for (const [number, field] of fields) {
-      const isKept = number === UID_FIELD || KEPT_FIELDS.has(number)
-      if (!isKept || field.length > (number === HEALTH ? HEALTH_BYTES_MAX : FIELD_BYTES_MAX)) continue
+  /** Whether something is missing that the agent has said and that an owner does not ask for by itself. */
+  get isLacking(): boolean {
+    return this.#isHealthCut || this.#hasGap
+  }
+
+  /**
+   * Take the fields that a message carries. `isStart`: it is of a new process, of which what the former one said is not
+   * true. `isGap`: a message before it is missing, so something may be unknown until the agent says all of it again.
+   */
+  take(fields: ReadonlyMap<number, Uint8Array>, { isStart = false, isGap = false } = {}): void {
+    if (isStart) {
+      this.#fields.clear()
+      this.#isHealthCut = false
+    }
+    // A description comes with the full state.
+    this.#hasGap = !fields.has(DESCRIPTION) && (isGap || this.#hasGap)
+    const health = fields.get(HEALTH)
+    for (const [number, field] of cut(fields)) {
+      if (number !== UID_FIELD && !KEPT_FIELDS.has(number)) continue
+      if (number === HEALTH) this.#isHealthCut = field !== health
+      // An owner that does not know it asks the agent for it where it needs it.
+      if (field.length === 0 || field.length > FIELD_BYTES_MAX) this.#fields.delete(number)
       // A copy, because the field is a view on a message that is many times as long.
-      if (!isSame(this.#fields.get(number), field)) this.#fields.set(number, Uint8Array.from(field))
+      else if (!isSame(this.#fields.get(number), field)) this.#fields.set(number, Uint8Array.from(field))
     }
   }
 
@@ -87,13 +130,3 @@ export class KeptReport {
 
 const isSame = (left: Uint8Array | undefined, right: Uint8Array): boolean =>
   left !== undefined && left.length === right.length && Buffer.compare(left, right) === 0
-
-function writeVarint(value: number): Uint8Array {
-  const bytes: number[] = []
-  let rest = value
-  while (rest > 0x7f) {
-    bytes.push((rest % 128) | 0x80)
-    rest = Math.floor(rest / 128)
-  }
-  return Uint8Array.from([...bytes, rest])
-}

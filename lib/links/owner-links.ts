@@ -160,7 +160,8 @@ export class OwnerLink {
   #lastTell = 0
   #heardMs: number
   #listedMs = Number.NEGATIVE_INFINITY
-  #hasDiffered = false
+  /** How the agents that the front has differed from those that are known of it, at its last word; null: not at all. */
+  #difference: string | null = null
   #counts: FrontSaid | null = null
   #isClosed = false
 
@@ -313,7 +314,7 @@ export class OwnerLink {
     const { fleet } = this.#links.parts
     const intake = decodeBody(Buffer.from(text, 'base64'))
     const place = conn === 0 ? null : placeOf(this.memberId, conn)
-    if (intake.ok) fleet.hadSaidGoodbye(intake.report, { place, agoMs })
+    if (intake.ok) fleet.hadSaidGoodbye(intake.report, { place, agoMs: Math.max(0, agoMs) })
     this.push(['answer', n, null])
   }
 
@@ -324,7 +325,10 @@ export class OwnerLink {
       return
     }
     const connection = this.#connections.get(conn)
-    if (connection?.offered.get(uid) === n) this.#links.parts.fleet.offerNotSent(connection, uid, hash)
+    if (connection?.offered.get(uid) !== n) return
+    // A front whose agent had no room for the offer lets each message through, until it is told that it need not.
+    connection.granted.delete(uid)
+    this.#links.parts.fleet.offerNotSent(connection, uid, hash)
   }
 
   #report([, n, conn, isCaughtUp, text, form]: FrontEntry & { 0: 'report' }): void {
@@ -338,7 +342,7 @@ export class OwnerLink {
     const connection = this.#connectionOf(conn)
     const before = fleet.state.instances.get(report.uid)?.connection
     try {
-      const { message } = fleet.receive(connection, report, isCaughtUp ? { isCaughtUp } : {})
+      const { message } = fleet.receive(connection, report, { isCaughtUp })
       this.push(['answer', n, toLinkMessage(message)])
     } catch (error) {
       log.error({ uid: report.uid, err: error }, 'the fleet broke on a report')
@@ -434,20 +438,34 @@ export class OwnerLink {
         beating.push(instance)
     }
     fleet.heardOf(beating)
-    const differs = here.length !== count || xorOf(here.map(({ uid }) => uid)) !== xor
+    const ours = xorOf(here.map(({ uid }) => uid))
+    const differs = here.length !== count || ours !== xor
+    const difference = differs ? `${here.length - count}/${xorOf([ours, xor])}` : null
     const isDue = clock.monotonicMs() - this.#listedMs >= LIST_MS
-    if (differs && this.#hasDiffered && isDue) {
+    // Twice the same one: an agent that was refused, of which the front has not heard that yet, is another one each time.
+    if (difference !== null && difference === this.#difference && isDue) {
       this.#listedMs = clock.monotonicMs()
       this.push(['list'])
     }
-    this.#hasDiffered = differs
+    this.#difference = difference
   }
 
-  /** End the connections that the front does not have any more. */
+  /** End the connections that the front does not have any more, and the agents that it has forgotten on the others. */
   #endAllBut(agents: string): void {
-    const there = new Set(agents.split(',').map((agent) => Number(agent.split(':')[0])))
-    for (const connection of [...this.#connections.values()])
-      if (!there.has(connection.conn)) this.#end(connection, true)
+    const { fleet } = this.#links.parts
+    const there = new Set(agents.split(','))
+    const conns = new Set([...there].map((agent) => Number(agent.split(':')[0])))
+    for (const connection of [...this.#connections.values()]) {
+      if (!conns.has(connection.conn)) {
+        this.#end(connection, true)
+        continue
+      }
+      for (const { uid } of [...(fleet.state.byConnection.get(connection.id) ?? [])]) {
+        if (there.has(`${connection.conn}:${uid}`)) continue
+        connection.forget(uid)
+        fleet.agentForgotten(connection, uid)
+      }
+    }
   }
 
   *#instances(): Iterable<Instance> {

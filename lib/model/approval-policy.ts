@@ -86,18 +86,13 @@ export interface PendingPolicy {
   policy: ApprovalPolicy
   by: string
   byId: string
+  /** By the database's clock. */
   at: Date
 }
 
 /** How long a policy that asks less, or labels by which less is asked, wait where no second person confirms them. */
 export const LOWERING_WAIT_MS = 24 * 3_600_000
 
-/** The policy in force at a time: a pending one that has waited long enough takes its place. */
-export function policyAt(
-  stored: { policy: ApprovalPolicy; pending: PendingPolicy | null },
-  now: Date,
-): { policy: ApprovalPolicy; pending: PendingPolicy | null } {
-  const { pending } = stored
-  if (pending === null || now.getTime() - pending.at.getTime() < LOWERING_WAIT_MS) return stored
-  return { policy: pending.policy, pending: null }
-}
+/** Whether a policy that asks less has waited long enough to count, by the clock that it was asked for by. */
+export const hasWaited = (pending: PendingPolicy, now: Date): boolean =>
+  now.getTime() - pending.at.getTime() >= LOWERING_WAIT_MS

@@ -1,6 +1,8 @@
 /** A pattern that a whole text has to match. */
 export interface Pattern {
   matches(text: string): boolean
+  /** How many steps it has once its counts are written out: a character of a text may cost as many. */
+  steps: number
 }
 
 /** Longest pattern, in UTF-16 units. */
@@ -19,7 +21,7 @@ type Node =
   | { kind: 'choice'; options: readonly Node[] }
   | { kind: 'repeat'; node: Node; min: number; max: number }
 
-/** One step of a match: a character to meet, or, without `test`, ways to go on. */
+/** One step of a match: a character to meet, or, without `test`, ways to go on. A set that is counted is one test. */
 interface State {
   test: Test | null
   next: number[]
@@ -36,7 +38,7 @@ export function readPattern(source: string): { ok: true; pattern: Pattern } | { 
   try {
     const states: State[] = [{ test: null, next: [] }]
     const start = compile(states, new Reader(source.replace(/^\^/, '')).read(), 0)
-    return { ok: true, pattern: { matches: (text) => run(states, start, text) } }
+    return { ok: true, pattern: { matches: openStates(states, start), steps: states.length } }
   } catch (error) {
     if (error instanceof BadPattern) return { ok: false, error: error.message }
     throw error
@@ -189,29 +191,48 @@ function compile(states: State[], node: Node, next: number): number {
   }
 }
 
-/** Match a text by following all states at once, a character at a time. State 0 is the end. */
-function run(states: readonly State[], start: number, text: string): boolean {
-  let active = reach(states, [start])
-  for (const character of text) {
-    const next: number[] = []
-    for (const at of active) {
-      const { test, next: after } = states[at]!
-      if (test?.(character)) next.push(...after)
+/**
+ * Make a function that matches a text by following all states at once, a character at a time. State 0 is the end. For
+ * each character a state is looked at once, and a test asked once, however many states have it.
+ */
+function openStates(states: readonly State[], start: number): (text: string) => boolean {
+  const tests = [...new Set(states.flatMap(({ test }) => test ?? []))]
+  const places = new Map(tests.map((test, place) => [test, place]))
+  const testOf = states.map(({ test }) => (test === null ? NO_TEST : places.get(test)!))
+  return (text) => {
+    // The character, counted from 1, for which a state was reached or a test asked last.
+    const reachedAt = new Uint32Array(states.length)
+    const askedAt = new Uint32Array(tests.length)
+    const isMet = new Uint8Array(tests.length)
+    let at = 1
+    let active: number[] = []
+    const pending = [start]
+    const reachPending = () => {
+      active = []
+      for (let state = pending.pop(); state !== undefined; state = pending.pop()) {
+        if (reachedAt[state] === at) continue
+        reachedAt[state] = at
+        if (testOf[state] === NO_TEST) for (const next of states[state]!.next) pending.push(next)
+        else active.push(state)
+      }
     }
-    if (next.length === 0) return false
-    active = reach(states, next)
+    const meets = (test: number, character: string): boolean => {
+      if (askedAt[test] !== at) {
+        askedAt[test] = at
+        isMet[test] = tests[test]!(character) ? 1 : 0
+      }
+      return isMet[test] === 1
+    }
+    reachPending()
+    for (const character of text) {
+      at++
+      for (const state of active)
+        if (meets(testOf[state]!, character)) for (const next of states[state]!.next) pending.push(next)
+      if (pending.length === 0) return false
+      reachPending()
+    }
+    return reachedAt[0] === at
   }
-  return active.has(0)
 }
 
-/** Everything that is reached from some states without a character. */
-function reach(states: readonly State[], from: readonly number[]): Set<number> {
-  const reached = new Set<number>()
-  const pending = [...from]
-  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
-    if (reached.has(at)) continue
-    reached.add(at)
-    if (states[at]!.test === null) pending.push(...states[at]!.next)
-  }
-  return reached
-}
+const NO_TEST = -1

@@ -16,6 +16,7 @@ const Policies = object({
   policy: Policy,
   pending: nullable(object({ policy: Policy, by: string(), byId: string(), at: string() })),
 })
+const Lowered = object({ by: string(), at: string(), from: Policy })
 const FreezeValue = object({ selector: nullable(Selector), reason: string(), until: string() })
 const Links = array(WorkloadLink)
 
@@ -23,6 +24,16 @@ const Links = array(WorkloadLink)
 export interface StoredPolicies {
   policy: ApprovalPolicy
   pending: PendingPolicy | null
+}
+
+/** A policy that asks less and came into force because nobody said anything for its whole wait. */
+export interface LoweredPolicy {
+  /** Who asked for it. */
+  by: string
+  /** When it came into force, by the database's clock. */
+  at: Date
+  /** The policy before it. */
+  from: ApprovalPolicy
 }
 
 /** What is stored of a freeze, besides who set it and when. */
@@ -59,6 +70,13 @@ export function readStoredPolicies(text: string): StoredPolicies | null {
   return { policy: read.policy, pending: { ...read.pending, at } }
 }
 
+/** What is stored of a policy that came into force by waiting; null where it cannot be read. */
+export function readStoredLowered(text: string): LoweredPolicy | null {
+  const read = readJson(text, Lowered)
+  const at = read === null ? null : readTime(read.at)
+  return read === null || at === null ? null : { ...read, at }
+}
+
 /** The stored freeze; null where it cannot be read. */
 export function readStoredFreeze(text: string): StoredFreeze | null {
   const read = readJson(text, FreezeValue)
@@ -79,6 +97,7 @@ export function readStoredLinks(text: string): WorkloadLink[] | null {
 /** Reads what is stored under each name; null where it cannot be read. */
 export const STORED_SETTINGS = {
   approval_policy: readStoredPolicies,
+  approval_policy_lowered: readStoredLowered,
   freeze: readStoredFreeze,
   recommended_version: readStoredVersion,
   workload_links: readStoredLinks,

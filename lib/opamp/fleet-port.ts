@@ -29,7 +29,10 @@ export interface AboutReport {
    * of one agent.
    */
   isToldApart?: boolean
-  /** Every message up to this one was seen (by a front), so none is missing, whatever sequence number came last. */
+  /**
+   * True: every message up to this one was seen (by a front), so none is missing, whatever sequence number came last.
+   * False: where the agent was on this connection before, one is missing, or it has started anew.
+   */
   isCaughtUp?: boolean
   /** The AgentToServer as it came, for a front that passes it on. */
   message?: Uint8Array

@@ -1,5 +1,5 @@
 import { byBytes } from '../model/text-order.ts'
-import { isSelected, type SelectableWorkload } from '../selectors/selector.ts'
+import { openSelector, type SelectableWorkload } from '../selectors/selector.ts'
 import type { PushPreview, PushPreviewBucket } from '../wire/pushes.ts'
 import type { Selector } from '../wire/selectors.ts'
 
@@ -41,7 +41,7 @@ export function previewPush<W extends PreviewedWorkload>(
   request: PreviewRequest<W>,
 ): PushPreview {
   const breakdown = { remote_config_capable: 0, read_only: 0, incompatible: 0, offline: 0 }
-  const selected = workloads.filter((workload) => isSelected(workload, request.selector))
+  const selected = workloads.filter(openSelector(request.selector))
   const seen = selected.filter(({ id }) => request.sees(id))
   const outside = selected.length - seen.length
   const targets = seen

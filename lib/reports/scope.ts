@@ -1,4 +1,4 @@
-import { isSelected } from '../selectors/selector.ts'
+import { openSelector } from '../selectors/selector.ts'
 import type { Db } from '../store/db.ts'
 import { findPushGroup } from '../store/push-groups.ts'
 import {
@@ -51,9 +51,10 @@ async function findGroup(db: Db, groupId: string): Promise<ScopedWorkload[]> {
 /** The workloads that a selector selects, all where it is null; archived ones left out. */
 async function findMembers(db: Db, selector: Selector | null): Promise<ScopedWorkload[]> {
   const members: ScopedWorkload[] = []
+  const isMember = openSelector(selector ?? {})
   for (let after = ''; ; ) {
     const page = await listGroupableWorkloads(db, after, PAGE)
-    members.push(...page.filter((workload) => selector === null || isSelected(workload, selector)))
+    members.push(...page.filter(isMember))
     const last = page.at(-1)
     if (last === undefined || page.length < PAGE) return members
     after = last.id

@@ -3,6 +3,7 @@ import { type Refusal, refuse } from '../model/refusal.ts'
 import { isStorableLine } from '../model/storable.ts'
 import type { Selector, SelectorExpression } from '../wire/selectors.ts'
 import { classifyKey, IDENTITY_KEYS, IDENTITY_PREFIX, type KeyClass } from './keys.ts'
+import { isWantedByGlob } from './selector.ts'
 
 /** What the selectors of a place may look at. */
 export interface SelectorRules {
@@ -28,6 +29,9 @@ export const FREE_SELECTOR_RULES: SelectorRules = {
 export const FLEET_CONFIG_RULES: SelectorRules = { classes: ['trusted', 'identity'], withReported: false }
 
 const ENTRIES_MAX = 50
+/** Globs of a selector, and values in all of its expressions: a stored one is compared with every workload. */
+const GLOBS_MAX = 50
+const VALUES_MAX = 500
 const TEXT_LENGTH_MAX = 256
 
 /** Why labels, or the texts of a selector, cannot be kept. */
@@ -43,12 +47,14 @@ export const LABEL_ERRORS = [
 export const SELECTOR_ERRORS = [
   ...LABEL_ERRORS,
   'selector-empty',
+  'selector-globs-too-many',
   'selector-key-nameless',
   'selector-key-reported',
   'selector-key-unknown',
   'selector-list-too-long',
   'selector-reads-reports',
   'selector-values-missing',
+  'selector-values-too-many',
   'selector-values-unexpected',
 ] as const
 
@@ -120,7 +126,17 @@ export function refuseSelector(selector: Selector, rules: SelectorRules): Select
     const refusal = refuseExpression(expression, rules)
     if (refusal !== null) return refusal
   }
-  return refuseTexts(lists.flat())
+  return refuseTexts(lists.flat()) ?? refuseWidth(labels, match_expressions)
+}
+
+function refuseWidth(
+  labels: readonly (readonly [string, string])[],
+  expressions: readonly SelectorExpression[],
+): SelectorRefusal | null {
+  const values = expressions.flatMap(({ key, values = [] }) => values.map((value) => [key, value] as const))
+  if (values.length > VALUES_MAX) return refuse('selector-values-too-many', { max: VALUES_MAX })
+  const globs = [...labels, ...values].filter(([key, value]) => isWantedByGlob(key, value))
+  return globs.length > GLOBS_MAX ? refuse('selector-globs-too-many', { max: GLOBS_MAX }) : null
 }
 
 /** A selector without empty parts. */

@@ -125,6 +125,15 @@ export async function deleteUserApiTokens(tx: Db, userId: string): Promise<strin
   return rows.map((row) => row.id)
 }
 
+/** Take the tokens away that a holder's command lines got by signing in; returns their ids. */
+export async function deleteUserLoginTokens(tx: Db, userId: string): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `delete from api_tokens where user_id = $1 and is_login returning id`,
+    [userId],
+  )
+  return rows.map((row) => row.id)
+}
+
 /** The ids of the tokens of a person, and of the service accounts that the person answers for. */
 export async function listTokensAnsweredFor(tx: Db, userId: string): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(

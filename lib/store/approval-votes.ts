@@ -60,6 +60,7 @@ export async function listAuthorsOfTexts(db: Db, hashes: readonly string[]): Pro
      authors as (
        select hash, id from written
        union select draft_hash, unnest(author_ids) from approvals where draft_hash = any($1::text[])
+       union select hash, unnest(author_ids) from fleet_config_versions where hash = any($1::text[])
        union select w.hash, u.owner_id::text from users u join written w on w.id = u.id::text where u.owner_id is not null
        union select c.config_hash, u.id::text from commit_authors c join users u on lower(u.email) = c.name
          where c.config_hash = any($1::text[]))

@@ -20,7 +20,7 @@ export interface Approval {
   requester: string
   requesterId: string
   requestComment: string
-  /** `retired`: a newer request for the same workload and group took its place. */
+  /** `retired`: a newer request for the same workload took its place. */
   status: StoredApprovalStatus
   approver: string | null
   approverId: string | null
@@ -142,7 +142,8 @@ export async function closeApproval(
     id: string
     status: 'rejected' | 'withdrawn'
     actor: string
-    actorId: string
+    /** Null for the service itself. */
+    actorId: string | null
     comment: string | null
     now: Date
   },
@@ -198,7 +199,10 @@ export async function findNewestApprovalFromGit(
   return rows[0] ?? null
 }
 
-/** The requests of a group that nobody has pushed or ended. */
+/**
+ * The requests of a group that nobody has pushed or ended, the newest first: whoever locks several locks them in this
+ * order.
+ */
 export async function listOpenApprovalsOfGroup(
   db: Db,
   workloadId: string,
@@ -206,8 +210,25 @@ export async function listOpenApprovalsOfGroup(
 ): Promise<Approval[]> {
   return db.query<Approval>(
     `select ${COLUMNS} from approvals
-     where workload_id = $1 and target_group = $2 and status in ('pending', 'approved') order by created_at, id`,
+     where workload_id = $1 and target_group = $2 and status in ('pending', 'approved')
+     order by created_at desc, id desc`,
     [workloadId, targetGroup],
+  )
+}
+
+/**
+ * The requests that nobody has pushed or ended, nor changed since `unchangedSince`, by id; `after` is the last of the
+ * page before, and empty for the first.
+ */
+export async function listForgottenApprovals(
+  db: Db,
+  unchangedSince: Date,
+  { after, limit }: { after: string; limit: number },
+): Promise<Approval[]> {
+  return db.query<Approval>(
+    `select ${COLUMNS} from approvals
+     where status in ('pending', 'approved') and updated_at <= $1 and id > $2 order by id limit $3`,
+    [unchangedSince, after, limit],
   )
 }
 
@@ -226,18 +247,48 @@ export async function touchApproval(tx: Db, id: string, now: Date): Promise<Appr
   return rows[0]!
 }
 
+/** A request that took a step, and the older ones that it took the place of. */
+export interface Marked {
+  approval: Approval
+  retired: readonly Approval[]
+}
+
+/**
+ * Let a request take a step, SQL for its columns with `$5` and on, and retire the approved requests of its workload that
+ * were made before it, of its group or of all groups: whoever approved them did not know of it.
+ * Its row must be locked; of the others the newest is locked first.
+ */
+async function markAndRetire(
+  tx: Db,
+  step: string,
+  ofGroup: 'own' | 'all',
+  params: readonly [id: string, by: string, byId: string, now: Date, ...more: unknown[]],
+): Promise<Marked> {
+  const rows = await tx.query<Approval>(
+    `with older as (
+       select o.id from approvals o join approvals n on n.id = $1 and o.workload_id = n.workload_id
+       where o.status = 'approved' and (o.created_at, o.id) < (n.created_at, n.id)
+         ${ofGroup === 'own' ? 'and o.target_group = n.target_group' : ''}
+       order by o.created_at desc, o.id desc for update of o),
+     retired as (
+       update approvals set status = 'retired', updated_at = $4, closed_at = $4, closed_by = $2, closed_by_id = $3
+       where id in (select id from older) returning ${COLUMNS}),
+     marked as (update approvals set ${step}, updated_at = $4 where id = $1 returning ${COLUMNS})
+     select * from marked union all select * from retired`,
+    params,
+  )
+  const [id] = params
+  return { approval: rows.find((row) => row.id === id)!, retired: rows.filter((row) => row.id !== id) }
+}
+
 /** Mark a request approved, whose row must be locked and which nobody pushed or closed. */
 export async function markApproved(
   tx: Db,
   approval: { id: string; approver: string; approverId: string; comment: string; now: Date },
-): Promise<Approval> {
-  const rows = await tx.query<Approval>(
-    `update approvals set status = 'approved', approver = $2, approver_id = $3, approval_comment = $4,
-       approved_at = $5, updated_at = $5
-     where id = $1 returning ${COLUMNS}`,
-    [approval.id, approval.approver, approval.approverId, approval.comment, approval.now],
-  )
-  return rows[0]!
+): Promise<Marked> {
+  const step = `status = 'approved', approver = $2, approver_id = $3, approved_at = $4, approval_comment = $5`
+  const { id, approver, approverId, now, comment } = approval
+  return markAndRetire(tx, step, 'own', [id, approver, approverId, now, comment])
 }
 
 /** Mark a request pushed. Its row must be locked and its status checked. */
@@ -245,6 +296,8 @@ export async function markPushed(
   tx: Db,
   push: {
     id: string
+    by: string
+    byId: string
     pushId: string
     configHash: string
     comment: string
@@ -254,25 +307,22 @@ export async function markPushed(
     breakGlassReason: string | null
     now: Date
   },
-): Promise<Approval> {
-  const rows = await tx.query<Approval>(
-    `update approvals set status = 'pushed', push_id = $2, config_hash = $3, push_comment = $4,
-       prod_target = $5, prod_double_confirmed = $6, break_glass = $7, break_glass_reason = $8,
-       pushed_at = $9, updated_at = $9
-     where id = $1 returning ${COLUMNS}`,
-    [
-      push.id,
-      push.pushId,
-      push.configHash,
-      push.comment,
-      push.prodTarget,
-      push.prodDoubleConfirmed,
-      push.breakGlass,
-      push.breakGlassReason,
-      push.now,
-    ],
-  )
-  return rows[0]!
+): Promise<Marked> {
+  const step = `status = 'pushed', pushed_at = $4, push_id = $5, config_hash = $6, push_comment = $7, prod_target = $8,
+      prod_double_confirmed = $9, break_glass = $10, break_glass_reason = $11`
+  return markAndRetire(tx, step, 'all', [
+    push.id,
+    push.by,
+    push.byId,
+    push.now,
+    push.pushId,
+    push.configHash,
+    push.comment,
+    push.prodTarget,
+    push.prodDoubleConfirmed,
+    push.breakGlass,
+    push.breakGlassReason,
+  ])
 }
 
 /** Requests of these statuses, the last changed first. */

@@ -3,6 +3,7 @@ import type { CampaignTargetState } from '../wire/campaigns.ts'
 import { AUTO_APPLY_TARGET_COLUMNS, type StoredAutoApplyTarget } from './auto-apply-targets.ts'
 import { type CampaignTargetEnd, MAY_RUN_RESULT } from './campaign-targets.ts'
 import type { Db } from './db.ts'
+import { SAYS_THE_SAME } from './fleet-configs.ts'
 
 // What the roll-back of a campaign does with workloads to which its version was brought by itself.
 
@@ -20,7 +21,8 @@ export interface VersionCampaign {
 const BROUGHT_BY_ITSELF = `
   from json_to_recordset($1::json) as n (campaign_id text, fleet_config_id text, number int)
     join fleet_config_versions v on v.fleet_config_id::text = n.fleet_config_id and v.number = n.number
-    join auto_applies a on a.fleet_config_id = v.fleet_config_id and a.version_hash = v.hash
+    join fleet_config_versions same on ${SAYS_THE_SAME}
+    join auto_applies a on a.fleet_config_id = same.fleet_config_id and a.number = same.number
     join auto_apply_targets t on t.auto_apply_id = a.id
     join workloads w on w.id = t.workload_id and w.archived_at is null
   where not exists (select from campaign_targets c

@@ -5,6 +5,7 @@ import { assignmentsOf, type MovedColumns } from './assignments.ts'
 import type { StoredCampaignApproval } from './campaigns.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
+import { SAYS_THE_SAME } from './fleet-configs.ts'
 
 /** A version of a fleet config for newcomers, as it was asked for and as it stands; a row of `auto_applies`. */
 export interface StoredAutoApply {
@@ -194,14 +195,15 @@ export async function moveAutoApply(
   return rows[0] ?? null
 }
 
-/** What is asked for or in force of a fleet config with the text of a version, locked until the transaction ends. */
+/** What is asked for or in force of a fleet config that says the same as a version, locked until the transaction ends. */
 export async function lockAutoAppliesOf(
   tx: Db,
   { fleetConfigId, number }: { fleetConfigId: string; number: number },
 ): Promise<StoredAutoApply[]> {
   return tx.query<StoredAutoApply>(
     `select ${COLUMNS} from auto_applies where fleet_config_id = $1::uuid and status = any($2::text[])
-       and version_hash = (select hash from fleet_config_versions v where v.fleet_config_id = $1::uuid and v.number = $3)
+       and number in (select same.number from fleet_config_versions v join fleet_config_versions same on ${SAYS_THE_SAME}
+         where v.fleet_config_id = $1::uuid and v.number = $3)
      order by id for update`,
     [fleetConfigId, OPEN, number],
   )

@@ -1,6 +1,6 @@
 import { statesThat } from '../model/target-states.ts'
 import { inTurns } from '../turns.ts'
-import type { CampaignReason, CampaignTargetState, CampaignVerdict } from '../wire/campaigns.ts'
+import type { CampaignReason, CampaignTargetState, CampaignVerdict, ValueChoice } from '../wire/campaigns.ts'
 import type { Db } from './db.ts'
 
 /** What a campaign does with one workload; a row of `campaign_targets`. */
@@ -43,11 +43,17 @@ const COLUMNS = `campaign_id as "campaignId", workload_id as "workloadId", workl
 
 const INSERT_CHUNK = 1_000
 
+/** A target as a plan finds it. */
+export interface PlannedTarget extends StoredCampaignTarget {
+  /** What chose the values of its variables. */
+  choices?: Readonly<Record<string, ValueChoice>>
+}
+
 /** Put these targets in the place of all that a plan had. */
 export async function replaceCampaignTargets(
   tx: Db,
   campaignId: string,
-  targets: readonly StoredCampaignTarget[],
+  targets: readonly PlannedTarget[],
 ): Promise<void> {
   await tx.execute('delete from campaign_targets where campaign_id = $1', [campaignId])
   for await (const some of inTurns(targets, INSERT_CHUNK)) {
@@ -63,6 +69,7 @@ export async function replaceCampaignTargets(
       result_hash: t.resultHash,
       group_key: t.groupKey,
       variables: t.variables,
+      choices: t.choices ?? {},
       is_production: t.isProduction,
       instance_count: t.instanceCount,
       state: t.state,
@@ -70,9 +77,9 @@ export async function replaceCampaignTargets(
     }))
     await tx.execute(
       `insert into campaign_targets (campaign_id, workload_id, workload_name, workload_place, position, wave, verdict, reason,
-         base_hash, result_hash, group_key, variables, is_production, instance_count, state, title, was_degraded)
+         base_hash, result_hash, group_key, variables, choices, is_production, instance_count, state, title, was_degraded)
        select $1, r.*, false from json_to_recordset($2::json) as r (workload_id text, workload_name text,
-         workload_place text, position int, wave int, verdict text, reason text, base_hash text, result_hash text, group_key text, variables jsonb,
+         workload_place text, position int, wave int, verdict text, reason text, base_hash text, result_hash text, group_key text, variables jsonb, choices jsonb,
          is_production boolean, instance_count int, state text, title text)`,
       [campaignId, JSON.stringify(records)],
     )
@@ -285,9 +292,18 @@ export async function endAllCampaignTargets(
   )
 }
 
+/** The place of a group in the order of a plan: production first, then the rarest. */
+export interface GroupPosition {
+  /** 0 for a group with production workloads, 1 for any other. */
+  rank: number
+  count: number
+  key: string
+}
+
 /** Targets that change in the same way, with the first of them in the campaign's order. */
 export interface StoredCampaignGroup {
   key: string
+  rank: number
   count: number
   instanceCount: number
   productionCount: number
@@ -297,24 +313,31 @@ export interface StoredCampaignGroup {
   baseHash: string | null
 }
 
-/** The groups of a plan, the smallest last; of these workloads only, where some are named. */
+/**
+ * The groups of a plan, those with production first, then the rarest; of these workloads only, where some are named, and
+ * only the group of this key, where one is.
+ */
 export async function listCampaignGroups(
   db: Db,
   campaignId: string,
   within: readonly string[] | null,
-  limit: number,
+  { after = null, key = null, limit }: { after?: GroupPosition | null; key?: string | null; limit: number },
 ): Promise<StoredCampaignGroup[]> {
   return db.query<StoredCampaignGroup>(
-    `select group_key as key, count(*)::int as count, sum(instance_count)::int as "instanceCount",
+    `select * from (
+     select group_key as key, case when bool_or(is_production) then 0 else 1 end as rank,
+       count(*)::int as count, sum(instance_count)::int as "instanceCount",
        (count(*) filter (where is_production))::int as "productionCount",
        (array_agg(workload_id order by position))[1] as "sampleId",
        (array_agg(workload_name order by position))[1] as "sampleName",
        (array_agg(workload_place order by position))[1] as "samplePlace",
        (array_agg(base_hash order by position))[1] as "baseHash"
      from campaign_targets where campaign_id = $1 and wave is not null and group_key is not null
-       and ($3::text[] is null or workload_id = any($3))
-     group by group_key order by 2 desc, 1 limit $2`,
-    [campaignId, limit, within],
+       and ($3::text[] is null or workload_id = any($3)) and ($4::text is null or group_key = $4)
+     group by group_key) found
+     where $5::int is null or (rank, count, key) > ($5, $6, $7)
+     order by rank, count, key limit $2`,
+    [campaignId, limit, within, key, after?.rank ?? null, after?.count ?? null, after?.key ?? null],
   )
 }
 
@@ -332,24 +355,60 @@ export async function countGroupedOutside(
   return rows[0]!.count
 }
 
+/** One value of a variable, and how many targets of a group have it. */
+export interface GroupValue {
+  value: string
+  count: number
+  /** What chose it there, the first of them. */
+  choices: ValueChoice[]
+  choiceCount: number
+}
+
+/** What chose the values that are counted, which are of the variable that `name` gives as SQL. */
+const CHOICES_MAX = 5
+const choicesOf = (name: string): string => `coalesce((array_agg(distinct t.choices -> ${name})
+    filter (where t.choices ? ${name}))[1:${CHOICES_MAX}], '{}') as choices,
+  (count(distinct t.choices -> ${name}))::int as "choiceCount"`
+
 /**
- * How many targets of each group have each value of a variable, the rarest first, `most` values of each; of these
- * workloads only, where some are named.
+ * How many targets of these groups have each value of a variable, the rarest first, `most` values of each variable of a
+ * group, with how many there are in all; of these workloads only, where some are named.
  */
 export async function listGroupVariables(
   db: Db,
   campaignId: string,
   within: readonly string[] | null,
-  most: number,
-): Promise<{ key: string; name: string; value: string; count: number }[]> {
+  { keys, most }: { keys: readonly string[]; most: number },
+): Promise<(GroupValue & { key: string; name: string; total: number })[]> {
   return db.query(
-    `select key, name, value, count from (
-       select t.group_key as key, v.key as name, v.value, count(*)::int as count,
-         row_number() over (partition by t.group_key, v.key order by count(*), v.value) as place
+    `select key, name, value, count, total, choices, "choiceCount" from (
+       select t.group_key as key, v.key as name, v.value, count(*)::int as count, ${choicesOf('v.key')},
+         row_number() over (partition by t.group_key, v.key order by count(*), v.value) as place,
+         (count(*) over (partition by t.group_key, v.key))::int as total
        from campaign_targets t, jsonb_each_text(t.variables) v
-       where t.campaign_id = $1 and t.wave is not null and ($3::text[] is null or t.workload_id = any($3))
+       where t.campaign_id = $1 and t.wave is not null and t.group_key = any($4::text[])
+         and ($3::text[] is null or t.workload_id = any($3))
        group by 1, 2, 3) counted
      where place <= $2 order by key, name, place`,
-    [campaignId, most, within],
+    [campaignId, most, within, keys],
+  )
+}
+
+/** The values of one variable in one group, the rarest first; of these workloads only, where some are named. */
+export async function listGroupValues(
+  db: Db,
+  { campaignId, key, name }: { campaignId: string; key: string; name: string },
+  within: readonly string[] | null,
+  { after, limit }: { after: Pick<GroupValue, 'value' | 'count'> | null; limit: number },
+): Promise<GroupValue[]> {
+  return db.query(
+    `select value, count, choices, "choiceCount" from (
+       select t.variables ->> $3 as value, count(*)::int as count, ${choicesOf('$3')} from campaign_targets t
+       where t.campaign_id = $1 and t.group_key = $2 and t.wave is not null and t.variables ? $3
+         and ($4::text[] is null or t.workload_id = any($4))
+       group by 1) counted
+     where $5::int is null or (count, value) > ($5, $6)
+     order by count, value limit $7`,
+    [campaignId, key, name, within, after?.count ?? null, after?.value ?? null, limit],
   )
 }

@@ -39,6 +39,14 @@ export type StoredChange =
   | { kind: 'patch'; patch: CampaignPatch; hash: string; where_unfit?: 'skip' | 'refuse' }
   | { kind: 'version'; fleet_config_id: string; number: number; takeover?: boolean }
 
+type WithoutTexts<T> = T extends unknown ? Omit<T, 'yaml' | 'patch'> : never
+
+/** What a campaign carries, without its text or patch, which may be megabytes. */
+export type NamedChange = WithoutTexts<StoredChange>
+
+/** A campaign without what it carries, as lists and the course of campaigns need it. */
+export type CampaignSummary = Omit<StoredCampaign, 'change'> & { change: NamedChange }
+
 /** One change that is carried to many workloads; a row of `campaigns`. */
 export interface StoredCampaign {
   id: string
@@ -79,13 +87,17 @@ export interface StoredCampaign {
   updatedAt: Date
 }
 
-const COLUMNS = `id, name, description, status, edition, change, scope, rules, plan, plan_hash as "planHash",
+const columnsWith = (
+  change: string,
+) => `id, name, description, status, edition, ${change}, scope, rules, plan, plan_hash as "planHash",
   policy_hash as "policyHash", wave, wave_ended_at as "waveEndedAt", halt, raised, created_by as "createdBy",
   requested_by as "requestedBy", requested_by_id as "requestedById", requested_at as "requestedAt",
   request_comment as "requestComment", approvals, closed_by as "closedBy", closed_by_id as "closedById", close_comment as "closeComment",
   started_by as "startedBy", started_by_id as "startedById", started_at as "startedAt",
   roll_back_started_at as "rollBackStartedAt", ended_at as "endedAt", created_at as "createdAt",
   updated_at as "updatedAt"`
+const COLUMNS = columnsWith('change')
+const SUMMARY = columnsWith(`change - '{yaml,patch}'::text[] as change`)
 
 /** Add a draft. */
 export async function insertCampaign(tx: Db, campaign: StoredCampaign): Promise<void> {
@@ -137,15 +149,27 @@ export async function findCampaign(db: Db, id: string): Promise<StoredCampaign |
   return rows[0] ?? null
 }
 
-/** Some campaigns, by id. */
+/** What a campaign carries; null when there is no such campaign. */
+export async function findChange(db: Db, id: string): Promise<StoredChange | null> {
+  const rows = await db.query<{ change: StoredChange }>('select change from campaigns where id = $1', [id])
+  return rows[0]?.change ?? null
+}
+
+/** One campaign without what it carries; null when there is none. */
+export async function findCampaignSummary(db: Db, id: string): Promise<CampaignSummary | null> {
+  return (await listCampaignsById(db, [id])).get(id) ?? null
+}
+
+/** Some campaigns without what they carry, by id. */
 export async function listCampaignsById(
   db: Db,
   ids: readonly string[],
-): Promise<Map<string, StoredCampaign>> {
+): Promise<Map<string, CampaignSummary>> {
   if (ids.length === 0) return new Map()
-  const rows = await db.query<StoredCampaign>(`select ${COLUMNS} from campaigns where id = any($1::text[])`, [
-    ids,
-  ])
+  const rows = await db.query<CampaignSummary>(
+    `select ${SUMMARY} from campaigns where id = any($1::text[])`,
+    [ids],
+  )
   return new Map(rows.map((row) => [row.id, row]))
 }
 
@@ -175,13 +199,13 @@ export interface CampaignPosition {
   id: string
 }
 
-/** Campaigns, newest first. */
+/** Campaigns without what they carry, newest first. */
 export async function listCampaigns(
   db: Db,
   { after, limit }: { after: CampaignPosition | null; limit: number },
-): Promise<StoredCampaign[]> {
-  return db.query<StoredCampaign>(
-    `select ${COLUMNS} from campaigns
+): Promise<CampaignSummary[]> {
+  return db.query<CampaignSummary>(
+    `select ${SUMMARY} from campaigns
      where $1::timestamptz is null or (created_at, id) < ($1, $2) order by created_at desc, id desc limit $3`,
     [after?.createdAt ?? null, after?.id ?? null, limit],
   )
@@ -189,17 +213,62 @@ export async function listCampaigns(
 
 /**
  * The campaigns in which something may have to be done: those that run or roll back, stopped ones with pushes that have
- * not ended, and done ones with such pushes or with targets that were offline.
+ * not ended, and done ones with such pushes or with targets that were offline. Without what they carry: this is asked
+ * several times a second.
  */
-export async function listCampaignsAtWork(db: Db): Promise<StoredCampaign[]> {
-  return db.query<StoredCampaign>(
-    `select ${COLUMNS} from campaigns c
+export async function listCampaignsAtWork(db: Db): Promise<CampaignSummary[]> {
+  return db.query<CampaignSummary>(
+    `select ${SUMMARY} from campaigns c
      where status in ('running', 'rolling_back') or (status in ('paused', 'halted', 'aborted') and exists (
          select from campaign_targets t where t.campaign_id = c.id and t.state = 'started'))
        or (status = 'done' and exists (
          select from campaign_targets t where t.campaign_id = c.id and t.state in ('started', 'offline')))
      order by created_at, id`,
   )
+}
+
+/**
+ * The campaign that is changing workloads to a version of a fleet config, or was stopped while it did and may go on; the
+ * last started of several, and none for `exceptId`. Null where there is none.
+ */
+export async function findCampaignUnderWay(
+  db: Db,
+  fleetConfigId: string,
+  exceptId: string | null,
+): Promise<StoredCampaign | null> {
+  const rows = await db.query<StoredCampaign>(
+    `select ${COLUMNS} from campaigns
+     where change->>'kind' = 'version' and change->>'fleet_config_id' = $1 and id is distinct from $2
+       and status in ('running', 'paused', 'halted', 'rolling_back')
+     order by started_at desc, id limit 1`,
+    [fleetConfigId, exceptId],
+  )
+  return rows[0] ?? null
+}
+
+/**
+ * Which of these workloads no campaign for a version had in its plan that was started, and to whom the version was not
+ * brought by itself either.
+ */
+export async function listUnreached(
+  db: Db,
+  { fleetConfigId, number }: { fleetConfigId: string; number: number },
+  workloadIds: readonly string[],
+): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    `with carriers as (
+       select id from campaigns
+       where change->>'kind' = 'version' and change->>'fleet_config_id' = $1
+         and (change->>'number')::integer = $2 and started_at is not null)
+     select m.id from unnest($3::text[]) as m (id)
+     where not exists (
+         select from campaign_targets t join carriers c on c.id = t.campaign_id where t.workload_id = m.id)
+       and not exists (
+         select from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
+         where t.workload_id = m.id and a.fleet_config_id = $1::uuid and a.number = $2)`,
+    [fleetConfigId, number, workloadIds],
+  )
+  return rows.map(({ id }) => id)
 }
 
 /** What a decision or the course of a campaign changes; what is absent stays. */
@@ -296,6 +365,22 @@ export async function expireCampaigns(
      returning ${COLUMNS}`,
     [waitingSince, stoppedSince, now],
   )
+}
+
+/**
+ * How many drafts and plans somebody (an e-mail) has, and how many bytes they take as stored. Those for Git do not
+ * count: each fleet config has one.
+ */
+export async function measureDrafts(tx: Db, createdBy: string): Promise<{ count: number; bytes: number }> {
+  const rows = await tx.query<{ count: number; bytes: number }>(
+    `select count(*)::int as count,
+       coalesce(sum(pg_column_size(change) + pg_column_size(scope)), 0)::float8 as bytes
+     from campaigns c
+     where created_by = $1 and status in ('draft', 'planned')
+       and not exists (select from managed_fleet_configs m where m.campaign_id = c.id)`,
+    [createdBy],
+  )
+  return rows[0]!
 }
 
 /** Remove drafts and plans that nobody has changed since `before`; returns how many. */

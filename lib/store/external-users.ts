@@ -60,10 +60,7 @@ export async function linkUser(
  * End the sessions opened through a provider, by one subject or one session there where given; by a subject alone also
  * those that its user opened with a password. Returns their ids.
  */
-export async function deleteProviderSessions(
-  tx: Db,
-  of: { issuer: string; subject: string | null; providerSession: string | null },
-): Promise<string[]> {
+export async function deleteProviderSessions(tx: Db, of: EndedAtProvider): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(
     `delete from sessions s using users u
      where u.id = s.user_id and (s.issuer = $1 or ($2::text is null and u.issuer = $1))
@@ -72,6 +69,43 @@ export async function deleteProviderSessions(
     [of.issuer, of.providerSession, of.subject],
   )
   return rows.map((row) => row.id)
+}
+
+/** What a provider said has ended: a session of its own, or all that a person had open. */
+export interface EndedAtProvider {
+  issuer: string
+  subject: string | null
+  providerSession: string | null
+}
+
+/** Remember that something ended at a provider. */
+export async function noteEndedAtProvider(tx: Db, ended: EndedAtProvider, now: Date): Promise<void> {
+  await tx.execute(
+    `insert into ended_provider_sessions (issuer, subject, provider_session, ended_at) values ($1, $2, $3, $4)`,
+    [ended.issuer, ended.subject, ended.providerSession, now],
+  )
+}
+
+/**
+ * Whether a sign-in came too late: its session at the provider has ended, or all that its person had open, after it was
+ * begun.
+ */
+export async function hasEndedAtProvider(
+  tx: Db,
+  signIn: { issuer: string; subject: string; providerSession: string | null; begunAt: Date },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `select from ended_provider_sessions
+     where issuer = $1 and (subject is null or subject = $2)
+       and case when provider_session is null then ended_at > $4 else provider_session = $3 end limit 1`,
+    [signIn.issuer, signIn.subject, signIn.providerSession, signIn.begunAt],
+  )
+  return rows.length > 0
+}
+
+/** Forget what ended at providers before a time. */
+export async function deleteOldEndsAtProvider(tx: Db, before: Date): Promise<void> {
+  await tx.execute('delete from ended_provider_sessions where ended_at < $1', [before])
 }
 
 const LINK_REQUEST = columns<keyof LinkRequest>({
@@ -112,6 +146,16 @@ export async function takeLinkRequest(tx: Db, id: string): Promise<LinkRequest |
     id,
   ])
   return rows[0]
+}
+
+/** Take away the link request of somebody of a provider, where there is one. */
+export async function deleteLinkRequestOf(tx: Db, issuer: string, subject: string): Promise<void> {
+  await tx.execute('delete from link_requests where issuer = $1 and subject = $2', [issuer, subject])
+}
+
+/** Take all link requests about a user away. */
+export async function takeLinkRequestsAbout(tx: Db, userId: string): Promise<LinkRequest[]> {
+  return tx.query<LinkRequest>(`delete from link_requests where user_id = $1 returning ${COLUMNS}`, [userId])
 }
 
 /** Forget link requests that nobody answered. */

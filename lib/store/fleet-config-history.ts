@@ -2,6 +2,7 @@ import type { Scope } from '../model/scopes.ts'
 import type { AutoApplyTargetState } from '../wire/auto-apply.ts'
 import type { CampaignTargetState, CampaignVerdict } from '../wire/campaigns.ts'
 import type { Db } from './db.ts'
+import { SAYS_THE_SAME } from './fleet-configs.ts'
 
 /** What a campaign, or a version that applies by itself, did with a workload. */
 export interface BroughtVersion {
@@ -67,27 +68,27 @@ export async function hasOpenCampaign(db: Db, fleetConfigId: string): Promise<bo
   return rows.length > 0
 }
 
+/** Versions that say the same as one whose campaign was rolled back: by text, variables and values. */
 const ROLLED_BACK = `from campaigns join fleet_config_versions v
     on v.fleet_config_id::text = $1 and v.number = (change->>'number')::int
-  where ${OF_VERSION} and status in ('rolling_back', 'rolled_back') and v.hash = $2`
+  join fleet_config_versions same on ${SAYS_THE_SAME}
+  where ${OF_VERSION} and status in ('rolling_back', 'rolled_back')`
 
 /**
- * Whether a whole campaign with this version's text was ever rolled back, or is being so, that reached workloads
- * everywhere.
+ * Whether a whole campaign with this version was ever rolled back, or is being so, that reached workloads everywhere. One
+ * that says the same counts as this version; one with another table of values does not.
  */
-export async function wasVersionRolledBack(db: Db, fleetConfigId: string, hash: string): Promise<boolean> {
-  return (await listRolledBackHashes(db, fleetConfigId)).has(hash)
+export async function wasVersionRolledBack(db: Db, fleetConfigId: string, number: number): Promise<boolean> {
+  return (await listRolledBackNumbers(db, fleetConfigId)).has(number)
 }
 
-/** The hashes of the texts of which `wasVersionRolledBack` is true. */
-export async function listRolledBackHashes(db: Db, fleetConfigId: string): Promise<ReadonlySet<string>> {
-  const rows = await db.query<{ hash: string }>(
-    `select distinct v.hash from campaigns join fleet_config_versions v
-       on v.fleet_config_id::text = $1 and v.number = (change->>'number')::int
-     where ${OF_VERSION} and status in ('rolling_back', 'rolled_back') and scope->'cut_to' is null`,
+/** The numbers of the versions of which `wasVersionRolledBack` is true. */
+export async function listRolledBackNumbers(db: Db, fleetConfigId: string): Promise<ReadonlySet<number>> {
+  const rows = await db.query<{ number: number }>(
+    `select distinct same.number ${ROLLED_BACK} and scope->'cut_to' is null`,
     [fleetConfigId],
   )
-  return new Set(rows.map(({ hash }) => hash))
+  return new Set(rows.map(({ number }) => number))
 }
 
 /**
@@ -117,12 +118,12 @@ export async function listGivenVersions(
   return new Map(rows.map((row) => [row.workload_id, row.number]))
 }
 
-/** The scopes within which campaigns with this version's text, cut to them, were rolled back, or are being so. */
-export async function listScopesRolledBack(db: Db, fleetConfigId: string, hash: string): Promise<Scope[]> {
+/** The scopes within which campaigns with this version, cut to them, were rolled back, or are being so. */
+export async function listScopesRolledBack(db: Db, fleetConfigId: string, number: number): Promise<Scope[]> {
   return db.query<Scope>(
     `select distinct cut->>'key' as key, cut->'values' as values
-     from (select jsonb_array_elements(scope->'cut_to') as cut ${ROLLED_BACK}) as cuts`,
-    [fleetConfigId, hash],
+     from (select jsonb_array_elements(scope->'cut_to') as cut ${ROLLED_BACK} and same.number = $2) as cuts`,
+    [fleetConfigId, number],
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Selector } from '../wire/selectors.ts'
+import { authorsOf } from './approval-votes.ts'
 import { columns } from './columns.ts'
 import type { Page } from './cursor.ts'
 import type { Db } from './db.ts'
@@ -84,6 +85,13 @@ const SUMMARY = {
 const VERSION_SUMMARY = columns<keyof StoredVersionSummary>(SUMMARY)
 const VERSION = columns<keyof StoredVersion>({ ...SUMMARY, body: 'body' })
 
+/**
+ * SQL for whether two versions of one fleet config say the same: by text, variables and values. It expects rows of
+ * fleet_config_versions as `v` and `same`.
+ */
+export const SAYS_THE_SAME = `same.fleet_config_id = v.fleet_config_id and same.hash = v.hash
+    and same.variables = v.variables and same.value_table is not distinct from v.value_table`
+
 /** All fleet configs, the oldest first. */
 export async function listFleetConfigs(db: Db): Promise<StoredFleetConfig[]> {
   return db.query<StoredFleetConfig>(
@@ -152,9 +160,12 @@ export async function insertVersion(tx: Db, version: Omit<StoredVersion, 'number
   const number = rows[0]?.newest_version
   if (number === undefined) return null
   await tx.execute(
-    `insert into fleet_config_versions (${VERSION.names}) values (${VERSION.places})`,
+    `insert into fleet_config_versions (${VERSION.names}, author_ids) values (${VERSION.places}, ${authorsOf('$11')})`,
     // Variables are JSON here, not a list of PostgreSQL.
-    VERSION.valuesOf({ ...version, number, variables: JSON.stringify(version.variables) }),
+    [
+      ...VERSION.valuesOf({ ...version, number, variables: JSON.stringify(version.variables) }),
+      version.authorId,
+    ],
   )
   return number
 }

@@ -23,3 +23,47 @@ export async function isSpokenForByAnother(db: Db, owner: string, userId: string
   )
   return rows.length > 0
 }
+
+/** What of an owner is handed over, and to whom. */
+export interface HandOver {
+  owner: string
+  toOwner: string
+  /** The account that speaks for it from then on, and its name. */
+  accountId: string
+  account: string
+  /** Ids; null for all that the owner keeps. */
+  only: readonly string[] | null
+}
+
+/** Hand workloads that an owner keeps over, with all that is known of them; returns those that it did keep. */
+export async function handOverWorkloads(tx: Db, of: HandOver): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `update managed_configs set owner = $2, applied_by_id = $3, applied_by = $4
+     where owner = $1 and ($5::text[] is null or workload_id = any($5)) returning workload_id as id`,
+    [of.owner, of.toOwner, of.accountId, of.account, of.only],
+  )
+  return rows.map((row) => row.id)
+}
+
+/** The same of fleet configs. */
+export async function handOverFleetConfigs(tx: Db, of: HandOver): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `update managed_fleet_configs set owner = $2, applied_by_id = $3, applied_by = $4
+     where owner = $1 and ($5::text[] is null or fleet_config_id::text = any($5)) returning fleet_config_id::text as id`,
+    [of.owner, of.toOwner, of.accountId, of.account, of.only],
+  )
+  return rows.map((row) => row.id)
+}
+
+/** Give the requests of these workloads that nobody has pushed or ended from one group to another. */
+export async function moveOpenRequests(
+  tx: Db,
+  workloadIds: readonly string[],
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  await tx.execute(
+    `update approvals set target_group = $3
+     where workload_id = any($1::text[]) and target_group = $2 and status in ('pending', 'approved')`,
+    [workloadIds, from, to],
+  )
+}

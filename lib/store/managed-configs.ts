@@ -7,6 +7,8 @@ export interface ManagedConfig {
   owner: string
   /** What Git asks for, which need not be what runs. */
   configHash: string
+  /** The request that the wish became; null where nothing was requested for it yet. */
+  approvalId: string | null
   /** Of the commit that first asked for it; empty where nobody said. */
   commitSha: string
   commitAuthor: string
@@ -21,6 +23,7 @@ const MANAGED = columns<keyof ManagedConfig>({
   workloadId: 'workload_id',
   owner: 'owner',
   configHash: 'config_hash',
+  approvalId: 'approval_id',
   commitSha: 'commit_sha',
   commitAuthor: 'commit_author',
   appliedAt: 'applied_at',
@@ -50,17 +53,20 @@ export async function listManagedConfigs(
   )
 }
 
-/** Store what Git asks for; false when the workload is another owner's. The workload's row must be locked. */
-export async function keepManagedConfig(tx: Db, wish: ManagedConfig): Promise<boolean> {
-  const rows = await tx.query<{ owner: string }>(
+const WISH = [
+  ...(['configHash', 'approvalId', 'commitSha', 'commitAuthor'] as const),
+  ...(['appliedAt', 'appliedBy', 'appliedById'] as const),
+]
+
+/** Store what Git asks for. The workload's row must be locked, and no other owner may keep it. */
+export async function keepManagedConfig(tx: Db, wish: ManagedConfig): Promise<void> {
+  await tx.execute(
     `insert into managed_configs (${MANAGED.names}) values (${MANAGED.places})
      on conflict (workload_id) do update
-       set ${MANAGED.replaced('configHash', 'commitSha', 'commitAuthor', 'appliedAt', 'appliedBy', 'appliedById')}
-       where managed_configs.owner = excluded.owner
-     returning owner`,
+       set ${MANAGED.replaced(...WISH)}
+       where managed_configs.owner = excluded.owner`,
     MANAGED.valuesOf(wish),
   )
-  return rows.length > 0
 }
 
 /** Leave a workload to people again; null when this owner does not keep it. */

@@ -72,12 +72,20 @@ export async function keepManagedFleetConfig(
   return rows.length > 0
 }
 
-/** Note the campaign that brings what Git asks for to workloads. */
-export async function noteManagedCampaign(tx: Db, fleetConfigId: string, campaignId: string): Promise<void> {
-  await tx.execute(`update managed_fleet_configs set campaign_id = $2 where fleet_config_id = $1`, [
-    fleetConfigId,
-    campaignId,
-  ])
+/**
+ * Note the campaign that brings what Git asks for to workloads, in the place of a former one; false when Git asks for
+ * another version by now, or another campaign was noted.
+ */
+export async function noteManagedCampaign(
+  tx: Db,
+  noted: { fleetConfigId: string; version: number; formerId: string | null; campaignId: string },
+): Promise<boolean> {
+  const touched = await tx.execute(
+    `update managed_fleet_configs set campaign_id = $4
+     where fleet_config_id = $1 and version = $2 and campaign_id is not distinct from $3`,
+    [noted.fleetConfigId, noted.version, noted.formerId, noted.campaignId],
+  )
+  return touched === 1
 }
 
 /** Leave a fleet config to people again; false when this owner does not keep it. */

@@ -23,6 +23,9 @@ export interface AgentError {
   text: string
 }
 
+/** Why something failed, in words that everybody may see. */
+export type FailureCause = Omit<AgentError, 'text'>
+
 /** A stored push, as far as the fleet works with it. */
 export interface Push {
   pushId: string
@@ -43,6 +46,8 @@ export interface Push {
   approvalId: string | null
   rollbackOfPushId: string | null
   failedHash: string | null
+  /** Why `failedHash` failed, where an automatic rollback took it back. */
+  failedError: FailureCause | null
   rollbackTargetKind: string | null
   /** The campaign that made it, by its start or its roll-back. */
   campaignId: string | null
@@ -104,6 +109,7 @@ export const PUSH = columns<keyof PushRow>({
   approvalId: 'approval_id text',
   rollbackOfPushId: 'rollback_of_push_id uuid',
   failedHash: 'failed_hash text',
+  failedError: 'failed_error jsonb',
   rollbackTargetKind: 'rollback_target_kind text',
   campaignId: 'campaign_id text',
   autoApplyId: 'auto_apply_id text',

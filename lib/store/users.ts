@@ -23,13 +23,16 @@ export async function lockIdentity(tx: Db): Promise<void> {
   await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_SPACE}, ${IDENTITY_LOCK})`)
 }
 
-/** The user who logs in, with the hash that the password must fit; `emailKey` as `toEmailKey` makes it. */
+/**
+ * The user who logs in, with the hash that the password must fit, and whether that is somebody of an identity provider
+ * by now; `emailKey` as `toEmailKey` makes it.
+ */
 export async function findCredentials(
   db: Db,
   emailKey: string,
-): Promise<{ id: string; email: string; passwordHash: string } | undefined> {
-  const rows = await db.query<{ id: string; email: string; passwordHash: string }>(
-    'SELECT id, email, password_hash AS "passwordHash" FROM users WHERE email_key = $1',
+): Promise<{ id: string; email: string; passwordHash: string; isBound: boolean } | undefined> {
+  const rows = await db.query<{ id: string; email: string; passwordHash: string; isBound: boolean }>(
+    `SELECT id, email, password_hash AS "passwordHash", issuer IS NOT NULL AS "isBound" FROM users WHERE email_key = $1`,
     [emailKey],
   )
   return rows[0]

@@ -23,6 +23,13 @@ const DELIVERY = columns<keyof WebhookDelivery>({
 /** The most attempts at one delivery. */
 export const ATTEMPTS_MAX = 3
 
+/**
+ * Whether its turn has come: what tells of the same alert, request or campaign goes out in the order in which it
+ * happened, so that no approval is heard of before its request.
+ */
+const HAS_ITS_TURN = `not exists (
+  select from webhook_deliveries e where e.alert_id = d.alert_id and e.seq < d.seq)`
+
 /** Add deliveries that are due at once. */
 export async function insertDeliveries(
   tx: Db,
@@ -42,7 +49,8 @@ export async function insertDeliveries(
 }
 
 /**
- * Take the delivery that has been due longest, its attempt counted; null when none is due. It is due again
+ * Take the delivery that has been due longest, its attempt counted; null when none is due. None is while an earlier one
+ * about the same has not ended. It is due again
  * after the delay of its attempt, in seconds: the first delay after the first attempt, and so on. One that is due
  * over a minute later than any delay can be is due now: the clock was put back. Less than that proves nothing, as
  * whoever claimed it may have read the clock a little later than this caller.
@@ -57,8 +65,8 @@ export async function claimDelivery(
 ): Promise<WebhookDelivery | null> {
   const rows = await tx.query<WebhookDelivery>(
     `with due as materialized (
-       select id from webhook_deliveries
-       where attempts < ${ATTEMPTS_MAX} and
+       select id from webhook_deliveries d
+       where attempts < ${ATTEMPTS_MAX} and ${HAS_ITS_TURN} and
          (next_attempt_at <= $1 or
           next_attempt_at > $1::timestamptz + make_interval(mins => 1, secs => (select max(s) from unnest($2::int[]) s)))
        order by next_attempt_at, id limit 1 for update skip locked
@@ -77,7 +85,8 @@ export async function claimDelivery(
 /** When the next delivery is due; null when none waits to be tried. */
 export async function nextDueAt(db: Db): Promise<Date | null> {
   const rows = await db.query<{ at: Date | null }>(
-    `select min(next_attempt_at) as at from webhook_deliveries where attempts < ${ATTEMPTS_MAX}`,
+    `select min(next_attempt_at) as at from webhook_deliveries d
+     where attempts < ${ATTEMPTS_MAX} and ${HAS_ITS_TURN}`,
   )
   return rows[0]?.at ?? null
 }

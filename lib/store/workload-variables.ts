@@ -1,4 +1,6 @@
 import type { Db } from './db.ts'
+import { changedNames, noteValueAuthor } from './value-authors.ts'
+import { lockWorkload } from './workloads.ts'
 
 /** Values of variables that belong to one workload. */
 export interface WorkloadVariables {
@@ -31,18 +33,24 @@ export async function listWorkloadVariables(
   )
 }
 
-/** Replace the values of a workload; false when there is no such workload. */
+/**
+ * Replace the values of a workload, and note who is the author of those that become others or are gone; false when there
+ * is no such workload.
+ */
 export async function storeWorkloadVariables(
   tx: Db,
   workloadId: string,
-  { values, updatedBy, updatedAt }: WorkloadVariables,
+  { values, updatedBy, updatedById, updatedAt }: WorkloadVariables & { updatedById: string },
 ): Promise<boolean> {
-  const touched = await tx.execute(
-    `insert into workload_variables (workload_id, values, updated_by, updated_at)
-     select id, $2::jsonb, $3, $4 from workloads where id = $1
+  if ((await lockWorkload(tx, workloadId)) === null) return false
+  const before = (await listWorkloadVariables(tx, [workloadId])).get(workloadId)?.values ?? {}
+  await tx.execute(
+    `insert into workload_variables (workload_id, values, updated_by, updated_at) values ($1, $2::jsonb, $3, $4)
      on conflict (workload_id) do update
        set values = excluded.values, updated_by = excluded.updated_by, updated_at = excluded.updated_at`,
     [workloadId, JSON.stringify(values), updatedBy, updatedAt],
   )
-  return touched === 1
+  const names = changedNames(before, values)
+  await noteValueAuthor(tx, { workloadId, kind: 'variable', names, userId: updatedById }, Object.keys(values))
+  return true
 }

@@ -1,4 +1,4 @@
-import { boolean, type Infer, number, optional, string, type } from 'superstruct'
+import { array, boolean, type Infer, number, optional, string, type } from 'superstruct'
 import { named, note } from './structs.ts'
 
 export const ApprovalRuleRecord = named(
@@ -40,6 +40,10 @@ export const ApprovalPolicyRecord = named(
   type({
     ...CLASSES,
     sole_approver: note('Whether one person only may approve, so that the author counts.', boolean()),
+    sole_approver_ends_with: note(
+      'The groups whose next member may approve as well, which ends for good that the author counts; absent where nobody is alone.',
+      optional(array(string())),
+    ),
     lacks_second_person: note(
       'True where nobody counts for what somebody else asks for, because everybody who may approve made or changed the accounts of the others, or is alone again.',
       optional(boolean()),

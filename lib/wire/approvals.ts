@@ -63,7 +63,7 @@ export const ApprovalTally = named(
     discounted: note('Approvals that were given and do not count.', number()),
     needed: number(),
     own: note(
-      'What an approval by whoever reads this would come to: `counts`, `approved_already`, or why it would not count: `author`, `no_right`, `shaped_an_author`, `shaped_by_author`, `shaped_since_request`, `expired`.',
+      'What an approval by whoever reads this would come to: `counts`, `approved_already`, or why it would not count: `author`, `value_author`, `no_right`, `shaped_an_author`, `shaped_by_author`, `shaped_since_request`, `expired`.',
       string(),
     ),
   }),
@@ -133,6 +133,10 @@ export const ApprovalRecord = named(
     approvals_short: note(
       'It was approved, and is no more: an approval got too old, or its approver lost the right.',
       optional(literal(true)),
+    ),
+    ends_at: note(
+      'When it ends by itself if nobody says anything about it until then: 30 days after its last change, and once its approvals are too old by the approval policy. Only of a request that waits.',
+      optional(string()),
     ),
     tally: note('Only of a request that waits to be approved or pushed.', optional(ApprovalTally)),
     help: note('The same; only of one request that is read by itself.', optional(ApprovalHelp)),

@@ -269,10 +269,26 @@ export const CampaignContinueRequest = named(
 )
 export type CampaignContinueRequest = Sent<typeof CampaignContinueRequest>
 
+export const ValueChoice = named(
+  'ValueChoice',
+  'What chose a value: the workload has it of its own, a label chose the row of the table (`label_value`), or it is the value of a label.',
+  type({
+    kind: enums(['own', 'table', 'label']),
+    label: optional(string()),
+    label_value: optional(string()),
+  }),
+)
+export type ValueChoice = Infer<typeof ValueChoice>
+
 export const CampaignVariable = named(
   'CampaignVariable',
-  'One value of a variable, and for how many workloads.',
-  type({ value: string(), count: number() }),
+  'One value of a variable, for how many workloads, and what chose it there.',
+  type({
+    value: string(),
+    count: number(),
+    chosen_by: note('Five at most; empty in plans of older versions.', array(ValueChoice)),
+    more_choices: note('How many more there are; absent for none.', optional(number())),
+  }),
 )
 export type CampaignVariable = Infer<typeof CampaignVariable>
 
@@ -293,13 +309,25 @@ export const CampaignGroup = named(
     sample_workload_id: string(),
     sample_workload_name: string(),
     sample_workload_place: optional(string()),
-    diff: note('Unified; cut where it is long.', string()),
+    diff: note('Unified; the first lines where it is long.', string()),
+    diff_lines_left: note('Lines of the diff that come after these; `GET …/diff` has them.', number()),
+    diff_missing: note(
+      'Whether there is no diff: the sample is gone, or would get no config now.',
+      boolean(),
+    ),
     risk: note(
       'How risky the change is, by the diff of the sample; absent where the configs cannot be compared.',
       optional(RiskLevel),
     ),
     risks: note('What makes it so, as in the plan of a single request.', array(CampaignRisk)),
-    variables: note('Each variable with its values, the rarest first.', dictionary(array(CampaignVariable))),
+    variables: note(
+      'Each variable with its values, the rarest first; 50 of each at most.',
+      dictionary(array(CampaignVariable)),
+    ),
+    more_values: note(
+      'By variable: how many more values there are; `GET …/values` lists all.',
+      dictionary(number()),
+    ),
     other_matches: note(
       'Places of the sample, as paths, that name a renamed component too and are left as they are; 50 at most.',
       optional(array(string())),
@@ -307,6 +335,13 @@ export const CampaignGroup = named(
   }),
 )
 export type CampaignGroup = Infer<typeof CampaignGroup>
+
+export const CampaignDiffPage = named(
+  'CampaignDiffPage',
+  'Some lines of the diff of a group, from the line that was asked for.',
+  type({ diff: string(), lines_left: note('Lines that come after these.', number()) }),
+)
+export type CampaignDiffPage = Infer<typeof CampaignDiffPage>
 
 export const CampaignPlan = named(
   'CampaignPlan',
@@ -400,8 +435,12 @@ export const CampaignRecord = named(
     name: string(),
     description: string(),
     status: CampaignStatus,
-    change: CampaignChange,
-    scope: CampaignScope,
+    change: note('In lists without its text or patch.', CampaignChange),
+    scope: note('In lists without the ids of workloads.', CampaignScope),
+    named_count: note(
+      'In lists: how many workloads it names; absent where it names none.',
+      optional(number()),
+    ),
     outside_scope_count: note(
       'How many of the workloads that it names lie outside of the scope of whoever reads this; absent for none.',
       optional(number()),

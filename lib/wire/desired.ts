@@ -1,4 +1,5 @@
 import {
+  array,
   boolean,
   defaulted,
   enums,
@@ -12,7 +13,7 @@ import {
 } from 'superstruct'
 import { CAMPAIGN_RULES, CampaignStatus } from './campaigns.ts'
 import { FleetConfigRequest, FleetConfigVersionRequest } from './fleet-configs.ts'
-import { listOf, named, note, type Sent } from './structs.ts'
+import { listOf, named, note, type Sent, texts } from './structs.ts'
 
 const COMMIT_AUTHORS = note(
   'Everybody whom the commit names: its author, its committer and those who wrote it with them, each as `name <address>`. None of them counts as a second person for this text.',
@@ -41,8 +42,8 @@ export const DesiredResult = named(
     workload_id: string(),
     action: enums(['unchanged', 'propose', 'waits', 'held']),
     reason: note(
-      'Why it is held: it failed there, its request was rejected, or something else was pushed in its place.',
-      optional(enums(['failed', 'rejected', 'replaced'])),
+      'Why it is held: it failed there, its request was rejected, or something else was pushed in its place. Or what it waits for, where that is no request: its own rollout in stages, or another one.',
+      optional(enums(['failed', 'rejected', 'replaced', 'rolling_out', 'other_rolling_out'])),
     ),
     config_hash: string(),
     active_config_hash: optional(string()),
@@ -65,6 +66,31 @@ export const ManagedConfigRecord = named(
   }),
 )
 export type ManagedConfigRecord = Infer<typeof ManagedConfigRecord>
+
+const HANDED_OVER_MAX = 100
+
+export const HandOverRequest = named(
+  'HandOverRequest',
+  'Body of `POST /api/managed-configs/hand-over`. Without a list all that the owner keeps is handed over.',
+  type({
+    owner: note('Who keeps it in Git until then.', defaulted(string(), '')),
+    to_owner: note('Who keeps it from then on; absent for the same name.', optional(string())),
+    to_account_id: note(
+      'The user or service account that speaks for it from then on, whose credential the pipeline takes.',
+      defaulted(string(), ''),
+    ),
+    workload_ids: optional(texts(HANDED_OVER_MAX)),
+    fleet_config_ids: optional(texts(HANDED_OVER_MAX)),
+  }),
+)
+export type HandOverRequest = Sent<typeof HandOverRequest>
+
+export const HandOverResult = named(
+  'HandOverResult',
+  'What was handed over.',
+  type({ workload_count: number(), fleet_config_count: number() }),
+)
+export type HandOverResult = Infer<typeof HandOverResult>
 
 const { content, variables, table } = FleetConfigVersionRequest.schema
 
@@ -102,8 +128,8 @@ export const DesiredFleetResult = named(
     name: string(),
     action: enums(['unchanged', 'propose', 'waits', 'held']),
     reason: note(
-      'Why it is held: what became of the campaign that carried it.',
-      optional(enums(['rejected', 'aborted', 'rolled_back'])),
+      'Why it is held: what became of the campaign that carried it. Or that it waits for the end of another campaign, `campaign_id`.',
+      optional(enums(['rejected', 'aborted', 'rolled_back', 'other_under_way'])),
     ),
     fleet_config_id: note('Absent where it would be made.', optional(string())),
     version: note('The version that says what Git says; absent where it would be added.', optional(number())),
@@ -113,6 +139,15 @@ export const DesiredFleetResult = named(
     ),
     campaign_status: optional(CampaignStatus),
     workload_count: note('Workloads that are under it now.', number()),
+    definition_changes: note(
+      'What becomes another of the fleet config itself; absent where nothing does.',
+      optional(array(enums(['description', 'selector', 'priority']))),
+    ),
+    joining_count: note(
+      'Workloads that come under it by that; absent where nothing changes.',
+      optional(number()),
+    ),
+    leaving_count: note('Workloads that leave it by that.', optional(number())),
   }),
 )
 export type DesiredFleetResult = Infer<typeof DesiredFleetResult>

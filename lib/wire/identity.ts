@@ -145,7 +145,14 @@ export type Me = Infer<typeof Me>
 export const PasswordRequest = named(
   'PasswordRequest',
   'Body of `PUT /api/me/password`.',
-  type({ current_password: defaulted(string(), ''), new_password: defaulted(string(), '') }),
+  type({
+    current_password: defaulted(string(), ''),
+    new_password: defaulted(string(), ''),
+    keep_tokens: note(
+      'Let the API tokens live that the user made. They end otherwise; those of command lines always do.',
+      optional(boolean()),
+    ),
+  }),
 )
 export type PasswordRequest = Sent<typeof PasswordRequest>
 
@@ -192,6 +199,7 @@ export const ApiTokenRecord = named(
     created_at: string(),
     expires_at: string(),
     last_used_at: note('To the minute; absent while it was never used.', optional(string())),
+    is_login: note('A command line got it by a sign-in.', optional(boolean())),
   }),
 )
 export type ApiTokenRecord = Infer<typeof ApiTokenRecord>

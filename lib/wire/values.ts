@@ -222,6 +222,7 @@ export const SIGN_IN_REFUSALS = [
   'groups_overage',
   'no_group',
   'link_requested',
+  'name_taken',
   'audit_unavailable',
   'login_limited',
 ] as const

@@ -53,6 +53,13 @@ export const WorkloadTrouble = named(
     since: note('Absent where it is not known.', optional(string())),
     count: note('Instances that it is about, of `total`.', optional(number())),
     total: optional(number()),
+    component: note(
+      'The part of the collector that complains, as the agent names it: `exporter:otlp/eu`.',
+      optional(string()),
+    ),
+    error_cause: note('Why, where that is known: a code, and its title in English.', optional(string())),
+    error_title: optional(string()),
+    error_parameters: ErrorParameters,
     config_hash: note('The config, push and rollout that it is about.', optional(string())),
     push_id: optional(string()),
     rollout_id: optional(string()),

@@ -1,4 +1,6 @@
-import type { RawData, WebSocket } from 'ws'
+import { type RawData, WebSocket } from 'ws'
+import type { Clock } from '../../lib/clock.ts'
+import type { Timers } from '../../lib/fleet/state/timers.ts'
 import { BROWSER_SOCKET } from '../../lib/hub/browser-queue.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Handshake, HandshakeVerdict, Socket } from '../define.ts'
@@ -10,6 +12,8 @@ import type { OwnerDoor } from './owner-door.ts'
 
 const RESYNC = JSON.stringify({ type: 'resync' })
 const POLICY_VIOLATION = 1008
+/** The connection ended without a Close frame. */
+const ABNORMAL = 1006
 /** How long to wait before a browser is connected to the owner again, after a close that does not end its session. */
 const FIRST_TRY_MS = 100
 /** A connection that has stood for so long was a good one: after it the waits begin anew. */
@@ -26,32 +30,40 @@ const NO_ROOM = {
 /** What an owner is told of a browser; each new owner is told the same. */
 type Introduction = Pick<Handshake, 'path' | 'query' | 'headers' | 'remoteAddress' | 'isSecure'>
 
+/** What the pipes need of their process. */
+export interface BrowserPipesParts {
+  door: OwnerDoor
+  proxies: ProxyPolicy
+  room: SocketRoom
+  clock: Clock
+  timers: Timers
+  log: Log
+}
+
 /** One browser's socket, and the socket to the owner on which its messages are passed on. */
 class Pipe {
   readonly address: string
   readonly #introduction: Introduction
-  readonly #door: OwnerDoor
-  readonly #log: Log
+  readonly #parts: BrowserPipesParts
   #upstream: WebSocket | null
   #epoch: number
   #socket: Socket | null = null
   #isClosed = false
   #waitMs = FIRST_TRY_MS
   /** When the present connection to the owner was made; monotonic. */
-  #connectedMs = performance.now()
+  #connectedMs: number
 
   constructor(
     introduction: Introduction,
     first: { socket: WebSocket; epoch: number },
-    door: OwnerDoor,
-    log: Log,
+    parts: BrowserPipesParts,
   ) {
     this.address = introduction.remoteAddress
     this.#introduction = introduction
     this.#upstream = first.socket
     this.#epoch = first.epoch
-    this.#door = door
-    this.#log = log
+    this.#parts = parts
+    this.#connectedMs = parts.clock.monotonicMs()
   }
 
   open(socket: Socket): void {
@@ -90,17 +102,25 @@ class Pipe {
   #listen(upstream: WebSocket): void {
     upstream.on('message', (data: RawData) => this.#socket?.send(String(data)))
     upstream.on('error', () => undefined)
-    upstream.on('close', (code, reason) => {
-      if (this.#upstream !== upstream) return
-      this.#upstream = null
-      // With this code the owner's hub ends a session; any other close is about the connection alone.
-      if (code === POLICY_VIOLATION) this.#socket?.close(code, String(reason))
-      else
-        void this.#connectAgain().catch((error) => this.#log.error({ err: error }, 'browser was not led on'))
-    })
-    upstream.resume()
+    upstream.on('close', (code, reason) => this.#upstreamClosed(upstream, code, String(reason)))
+    // It may have ended while the browser's socket was opened.
+    if (upstream.readyState === WebSocket.CLOSED) this.#upstreamClosed(upstream, ABNORMAL, '')
+    else upstream.resume()
     // Another process may have become the owner while this socket was opened.
-    if (this.#epoch < this.#door.epoch) upstream.terminate()
+    if (this.#epoch < this.#parts.door.epoch) upstream.terminate()
+  }
+
+  #upstreamClosed(upstream: WebSocket, code: number, reason: string): void {
+    if (this.#upstream !== upstream) return
+    this.#upstream = null
+    const { door, log } = this.#parts
+    // With this code the owner's hub ends a session; any other close is about the connection alone.
+    if (code === POLICY_VIOLATION) {
+      this.#socket?.close(code, reason)
+      return
+    }
+    if (code === ABNORMAL) door.lost(this.#epoch)
+    void this.#connectAgain().catch((error) => log.error({ err: error }, 'browser was not led on'))
   }
 
   /**
@@ -108,12 +128,13 @@ class Pipe {
    * and a `resync` frame has it fetch again what it shows.
    */
   async #connectAgain(): Promise<void> {
-    if (performance.now() - this.#connectedMs >= STEADY_MS) this.#waitMs = FIRST_TRY_MS
+    const { door, clock, timers } = this.#parts
+    if (clock.monotonicMs() - this.#connectedMs >= STEADY_MS) this.#waitMs = FIRST_TRY_MS
     while (!this.#isClosed) {
-      await new Promise((resolve) => setTimeout(resolve, this.#waitMs))
+      await new Promise<void>((resolve) => timers.after(this.#waitMs, resolve))
       this.#waitMs = Math.min(TRY_MS_MAX, this.#waitMs * 2)
       if (this.#isClosed) return
-      const found = await this.#door.connect(this.#introduction, () => this.#isClosed)
+      const found = await door.connect(this.#introduction, () => this.#isClosed)
       if (this.#isClosed) {
         if (found.accepted) found.socket.terminate()
         return
@@ -121,7 +142,7 @@ class Pipe {
       if (found.accepted) {
         this.#upstream = found.socket
         this.#epoch = found.epoch
-        this.#connectedMs = performance.now()
+        this.#connectedMs = clock.monotonicMs()
         this.#listen(found.socket)
         this.#socket?.send(RESYNC)
         return
@@ -142,12 +163,7 @@ export interface BrowserPipes {
 }
 
 /** Pass browsers' sockets on to the owner, and to the next one when the owner changes. */
-export function createBrowserPipes(parts: {
-  door: OwnerDoor
-  proxies: ProxyPolicy
-  room: SocketRoom
-  log: Log
-}): BrowserPipes {
+export function createBrowserPipes(parts: BrowserPipesParts): BrowserPipes {
   const { door, proxies, room, log } = parts
   const pipes = new Set<Pipe>()
   const logFlood = floodLog(log, '/ws')
@@ -164,22 +180,28 @@ export function createBrowserPipes(parts: {
       ...BROWSER_SOCKET,
       async admit(handshake): Promise<HandshakeVerdict<unknown>> {
         const client = proxies.clientOf(handshake.remoteAddress, handshake.header)
+        const address = client.remoteAddress
+        // A place is taken before the owner is asked, so that no more handshakes reach it than find room here.
+        if (!room.hasRoom(address)) return NO_ROOM
+        room.opened(address)
         const introduction = { ...handshake, ...client }
-        const found = await door.connect(introduction, () => false)
-        if (!found.accepted) {
-          const { status, body, headers } = found
-          return { accept: false, status, body, headers }
-        }
-        return { accept: true, state: new Pipe(introduction, found, door, log) }
+        const found = await door
+          .connect(introduction, () => false)
+          .catch((error) => {
+            room.closed(address)
+            throw error
+          })
+        if (found.accepted) return { accept: true, state: new Pipe(introduction, found, parts) }
+        room.closed(address)
+        const { status, body, headers } = found
+        return { accept: false, status, body, headers }
       },
-      refuseForRoom(state) {
-        if (room.hasRoom(of(state).address)) return null
+      refuseForRoom: () => null,
+      abandoned(state) {
+        room.closed(of(state).address)
         of(state).close()
-        return NO_ROOM
       },
-      abandoned: (state) => of(state).close(),
       open(socket, state) {
-        room.opened(of(state).address)
         pipes.add(of(state))
         of(state).open(socket)
       },

@@ -34,8 +34,10 @@ const READY_BUT_WAITS = 'ready; waits to decide until members of older versions 
 export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
   const { functions, staticFiles, proxies, room, browsers, door, owned, isReady, waits } = parts
   const route = createRouter(functions.http)
+  // CONNECT is a request for a tunnel, which Node would take an answer for: it is refused here as the owner refuses it.
   const isForOwner = ({ method, path }: RawRequest) =>
-    path.startsWith('/api/') || path === '/api' || path === browsers.path || method === 'OPTIONS'
+    method !== 'CONNECT' &&
+    (path.startsWith('/api/') || path === '/api' || path === browsers.path || method === 'OPTIONS')
 
   const answerSelf = (request: RawRequest): Reply => {
     const match = route(request.method, request.path)

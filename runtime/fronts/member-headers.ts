@@ -55,8 +55,11 @@ export const linkHeaders = (self: Self, version: number): Record<string, string>
   [LINK_VERSION]: String(version),
 })
 
-/** The version of the link that a member opens. */
-export const linkVersionOf = (header: (name: string) => string): number => Number(header(LINK_VERSION) || 1)
+/** The version of the link that a member opens; NaN where it names none. */
+export const linkVersionOf = (header: (name: string) => string): number => {
+  const named = header(LINK_VERSION) || '1'
+  return /^[1-9]\d{0,5}$/.test(named) ? Number(named) : Number.NaN
+}
 
 /** The member that sent a request; null without a valid proof. */
 export const memberOf = (header: (name: string) => string, { key, now }: Self): string | null =>

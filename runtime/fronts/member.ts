@@ -155,6 +155,7 @@ class Member implements RunningMember {
       self,
       tls: cluster.tls,
       clock,
+      timers: systemTimers,
       log,
     })
     const proxies = readProxyPolicy(config, log)
@@ -166,7 +167,7 @@ class Member implements RunningMember {
     this.#door = door
     this.#proxies = proxies
     this.#room = room
-    this.#pipes = createBrowserPipes({ door, proxies, room, log })
+    this.#pipes = createBrowserPipes({ door, proxies, room, clock, timers: systemTimers, log })
     this.#link = this.#openLink()
     this.#lock = openProcessLock({
       connect: () => pool.openReserved('control'),

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { Agent, type ClientRequest, type IncomingMessage, request as requestInTheClear } from 'node:http'
 import { request as requestOverTls, Agent as TlsAgent } from 'node:https'
+import { connect as connectInTheClear, isIP, type Socket } from 'node:net'
+import { connect as connectOverTls } from 'node:tls'
 import { WebSocket } from 'ws'
 import type { Clock } from '../../lib/clock.ts'
 import type { Owner } from '../../lib/cluster/membership.ts'
+import type { Timers } from '../../lib/fleet/state/timers.ts'
 import { LINK_MESSAGE_BYTES_MAX } from '../../lib/links/frames.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ClusterConfig } from '../config.ts'
@@ -13,10 +16,13 @@ import type { RawRequest } from '../listener.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 import { problem, type Reply, text } from '../reply.ts'
 import { linkHeaders, REFUSED, type Self, toForwardedHeaders } from './member-headers.ts'
+import { OwnerTurns } from './owner-turns.ts'
 
 /** How long a request waits for an owner, in milliseconds. */
 export const OWNER_WAIT_MS = 3_000
+/** How long a request that the owner did not answer waits before it is sent again, at first and at most. */
 const ASK_AGAIN_MS = 50
+const ASK_AGAIN_MS_MAX = 1_000
 /** How often a request that waits for its answer looks whether there still is a way to the owner. */
 const LOOK_MS = 500
 /** A request that has no answer by then gets none: the longest honest one, an evidence pack, takes a minute. */
@@ -33,6 +39,7 @@ const NOT_THE_OWNER = 421
 const HOST = /^[\w.:-]+$/
 const NOT_CALLED =
   'the owner is not called: its address is no host:port, or not on this machine while MUSTER_INTERNAL_TLS_* are unset'
+const NO_TRUST = 'the owner is not asked: its certificate is not one to trust at its address'
 const NOT_COPIED = new Set([
   'connection',
   'keep-alive',
@@ -41,6 +48,8 @@ const NOT_COPIED = new Set([
   'uwebsockets',
   'set-cookie',
 ])
+/** What Node says of a certificate that it does not trust (the names are those of OpenSSL, and its own). */
+const CERTIFICATE_ERROR = /CERT|UNABLE_TO_|HOSTNAME_MISMATCH|_CRL|INVALID_PURPOSE|INVALID_CA|PATH_LENGTH/
 /** Requests that may be sent twice. */
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -57,11 +66,17 @@ export interface OwnerDoorParts {
   self: Self
   tls: ClusterConfig['tls']
   clock: Clock
+  timers: Timers
   log: Log
 }
 
 /** How one attempt to pass a request on ended. `not-delivered`: no owner has seen it. */
 type Attempt = { kind: 'answered'; reply: Reply } | { kind: 'not-delivered' } | { kind: 'unanswered' }
+
+/** How it went to ask an owner: `away`, it cannot be reached; `again`, this request had no answer and may be sent again. */
+type Asked<T> = { kind: 'found'; found: T } | { kind: 'away' } | { kind: 'again' }
+const AWAY = { kind: 'away' } as const
+const AGAIN = { kind: 'again' } as const
 
 /** What an owner said to a handshake that was passed on. */
 export type PassedHandshake =
@@ -79,11 +94,15 @@ export class OwnerDoor {
   readonly #agent: Agent
   /** Requests without an answer, each with the epoch of the owner that was asked. */
   readonly #asked = new Map<ClientRequest, number>()
+  readonly #turns: OwnerTurns
   /** The epoch of the owner whose address was logged as unusable, so that it is logged once. */
   #unreachableEpoch = 0
+  /** The epoch of the owner whose certificate was logged as one that is not trusted, and why it is not. */
+  #untrusted = ''
 
   constructor(parts: OwnerDoorParts) {
     this.#parts = parts
+    this.#turns = new OwnerTurns(parts)
     this.#trust = parts.tls === null ? {} : readTrust(parts.tls)
     const keeping = { keepAlive: true, maxFreeSockets: 64, timeout: KEEP_ALIVE_MS }
     this.#agent = parts.tls === null ? new Agent(keeping) : new TlsAgent({ ...keeping, ...this.#trust })
@@ -100,11 +119,12 @@ export class OwnerDoor {
     if (body === 'aborted') return text('', 400)
     if (body === 'too-large') return problem('body-too-large')
     const isSafe = SAFE_METHODS.has(request.method)
-    const found = await this.#untilOwned(
+    const found = await this.#untilOwned<Reply>(
       async (owner) => {
         const attempt = await this.#attempt(owner, request, body, client)
-        if (attempt.kind === 'answered') return attempt.reply
-        return attempt.kind === 'unanswered' && !isSafe ? problem('outcome-unknown') : null
+        if (attempt.kind === 'answered') return { kind: 'found', found: attempt.reply }
+        if (attempt.kind === 'not-delivered') return AWAY
+        return isSafe ? AGAIN : { kind: 'found', found: problem('outcome-unknown') }
       },
       () => request.isAborted(),
     )
@@ -117,7 +137,7 @@ export class OwnerDoor {
     isGone: () => boolean,
   ): Promise<PassedHandshake> {
     const { path, query } = handshake
-    const found = await this.#untilOwned((owner) => {
+    const found = await this.#untilOwned<PassedHandshake>((owner) => {
       const headers = toForwardedHeaders(handshake.headers(), handshake, this.#parts.self)
       return this.#dial(owner, query === '' ? path : `${path}?${query}`, headers)
     }, isGone)
@@ -131,8 +151,8 @@ export class OwnerDoor {
    */
   async open(owner: Owner, path: string, version: number): Promise<WebSocket | number | null> {
     const dialled = await this.#dial(owner, path, linkHeaders(this.#parts.self, version))
-    if (dialled === null) return null
-    return dialled.accepted ? dialled.socket : dialled.status
+    if (dialled.kind !== 'found') return null
+    return dialled.found.accepted ? dialled.found.socket : dialled.found.status
   }
 
   /**
@@ -156,20 +176,35 @@ export class OwnerDoor {
     this.#agent.destroy()
   }
 
-  async #untilOwned<T>(ask: (owner: Owner) => Promise<T | null>, isGone: () => boolean): Promise<T | null> {
-    const { clock } = this.#parts
-    const untilMs = clock.monotonicMs() + OWNER_WAIT_MS
+  async #untilOwned<T>(ask: (owner: Owner) => Promise<Asked<T>>, isGone: () => boolean): Promise<T | null> {
+    const { clock, timers } = this.#parts
+    let untilMs = clock.monotonicMs() + OWNER_WAIT_MS
+    let waitMs = ASK_AGAIN_MS
     for (;;) {
-      const owner = this.#parts.owner()
-      const found = owner === null ? null : await ask(owner)
-      if (found !== null) return found
+      const turn = await this.#turns.next(untilMs, isGone)
+      if (turn === null) return null
+      const asked = await ask(turn.owner).catch((error) => {
+        turn.ended(true)
+        throw error
+      })
+      turn.ended(asked.kind !== 'away')
+      if (asked.kind === 'found') return asked.found
       // What the former owner did not answer is asked of its successor, however long the wait was.
-      const isReplaced = owner !== null && (this.#parts.owner()?.epoch ?? 0) > owner.epoch
-      if (isReplaced && !isGone()) continue
+      const isReplaced = (this.#parts.owner()?.epoch ?? 0) > turn.owner.epoch
+      if (isReplaced && !isGone()) {
+        untilMs = Math.max(untilMs, clock.monotonicMs() + 1)
+        continue
+      }
       if (isGone() || clock.monotonicMs() >= untilMs) return null
-      this.#parts.lookAgain()
-      await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))
+      // Others are answered meanwhile: only this one waits.
+      if (asked.kind === 'again') await new Promise<void>((resolve) => timers.after(waitMs, resolve))
+      waitMs = Math.min(ASK_AGAIN_MS_MAX, waitMs * 2)
     }
+  }
+
+  /** A connection of this epoch's owner has ended by itself: whoever wants to ask it waits until one has reached it. */
+  lost(epoch: number): void {
+    this.#turns.lost(epoch)
   }
 
   /**
@@ -199,7 +234,7 @@ export class OwnerDoor {
         resolve({ kind: 'not-delivered' })
         return
       }
-      const outgoing = this.#begin(place, request, client)
+      const outgoing = this.#begin(place, request, body.length, client)
       if (outgoing === null) {
         resolve({ kind: 'answered', reply: text('Bad Request\n', 400) })
         return
@@ -224,7 +259,10 @@ export class OwnerDoor {
         socket.once('connect', () => clearTimeout(connecting))
         socket.once('close', () => clearTimeout(connecting))
       })
-      outgoing.on('error', fail)
+      outgoing.on('error', (error) => {
+        this.#noteUntrusted(owner, error)
+        fail()
+      })
       outgoing.on('close', fail)
       outgoing.on('response', (response) => {
         isAnswered = true
@@ -239,6 +277,14 @@ export class OwnerDoor {
       })
       outgoing.end(body.length > 0 ? body : undefined)
     })
+  }
+
+  /** Log that the owner's certificate is not trusted, once for each reason of each owner. */
+  #noteUntrusted({ id, address, epoch }: Owner, { code = '' }: NodeJS.ErrnoException): void {
+    const why = `${epoch} ${code}`
+    if (!CERTIFICATE_ERROR.test(code) || why === this.#untrusted) return
+    this.#untrusted = why
+    this.#parts.log.error({ member: id, address, cause: code }, NO_TRUST)
   }
 
   /** End a request that has no answer after ANSWER_MS, or whose answer nothing can bring any more. */
@@ -259,6 +305,7 @@ export class OwnerDoor {
   #begin(
     { host, port }: { host: string; port: number },
     request: RawRequest,
+    bodyBytes: number,
     client: ReturnType<ProxyPolicy['clientOf']>,
   ): ClientRequest | null {
     const { method, path, query } = request
@@ -267,10 +314,15 @@ export class OwnerDoor {
       port,
       method,
       path: query === '' ? path : `${path}?${query}`,
-      headers: toForwardedHeaders(request.headers(), client, this.#parts.self),
+      headers: {
+        ...toForwardedHeaders(request.headers(), client, this.#parts.self),
+        // Of a GET, HEAD, DELETE or OPTIONS Node would send the body without saying that there is one, and what a client
+        // chose would be read as the next request on the connection.
+        ...(bodyBytes > 0 ? { 'content-length': String(bodyBytes) } : {}),
+      },
       // A change gets a new connection: on a kept one nobody knows whether it was delivered.
       agent: SAFE_METHODS.has(method) ? this.#agent : false,
-      ...this.#trust,
+      ...this.#trustAt(host),
     } as const
     try {
       return this.#parts.tls === null ? requestInTheClear(options) : requestOverTls(options)
@@ -279,43 +331,72 @@ export class OwnerDoor {
     }
   }
 
-  #dial(owner: Owner, path: string, headers: Record<string, string>): Promise<PassedHandshake | null> {
+  #dial(owner: Owner, path: string, headers: Record<string, string>): Promise<Asked<PassedHandshake>> {
     return new Promise((resolve) => {
-      if (this.#placeOf(owner) === null) {
-        resolve(null)
-        return
-      }
+      const place = this.#placeOf(owner)
+      if (place === null) return resolve(AWAY)
+      let isConnected = false
       const scheme = this.#parts.tls === null ? 'ws' : 'wss'
-      const socket = new WebSocket(`${scheme}://${owner.address}${path}`, {
+      const refuse = (status: number, body: string, said: Record<string, string> = {}) =>
+        resolve({ kind: 'found', found: { accepted: false, status, body, headers: said } })
+      const createConnection = () =>
+        this.#connect(place, () => {
+          isConnected = true
+        })
+      const options = {
         headers,
         perMessageDeflate: false,
         handshakeTimeout: CONNECT_MS,
         maxPayload: LINK_MESSAGE_BYTES_MAX,
-        ...this.#trust,
-      })
+        createConnection,
+      }
+      let socket: WebSocket
+      try {
+        // What the owner reads as a part of the query would be a fragment, which is not sent.
+        socket = new WebSocket(
+          `${scheme}://${owner.address}${path.replaceAll('#', '%23')}`,
+          options as object,
+        )
+      } catch {
+        return refuse(400, 'Bad Request\n')
+      }
       // Paused until the caller listens, so that no message is lost.
       socket.once('open', () => {
         socket.pause()
-        resolve({ accepted: true, socket, epoch: owner.epoch })
+        resolve({ kind: 'found', found: { accepted: true, socket, epoch: owner.epoch } })
       })
-      socket.on('error', () => resolve(null))
+      socket.on('error', (error) => {
+        this.#noteUntrusted(owner, error)
+        resolve(isConnected ? AGAIN : AWAY)
+      })
       socket.once('unexpected-response', (_request, response) => {
         if (isRefusal(response)) {
           response.resume()
           socket.terminate()
-          resolve(null)
+          resolve(AWAY)
           return
         }
         toReply('GET', response).then(
           (reply) => {
             const body = reply.body instanceof Uint8Array ? Buffer.from(reply.body).toString() : ''
-            resolve({ accepted: false, status: reply.status, body, headers: { ...reply.headers } })
+            refuse(reply.status, body, { ...reply.headers })
             socket.terminate()
           },
-          () => resolve(null),
+          () => resolve(AGAIN),
         )
       })
     })
+  }
+
+  /** Open a connection to an owner, and tell when it stands and is one to trust. */
+  #connect({ host, port }: { host: string; port: number }, onConnected: () => void): Socket {
+    if (this.#parts.tls === null) return connectInTheClear({ host, port }, onConnected)
+    return connectOverTls({ host, port, ...this.#trustAt(host) }, onConnected)
+  }
+
+  /** What a certificate is checked by: without a name, Node would take the one in the client's Host header. */
+  #trustAt(host: string): { ca?: Buffer; servername: string } {
+    return { servername: isIP(host) === 0 ? host : '', ...this.#trust }
   }
 }
 

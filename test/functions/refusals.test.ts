@@ -67,6 +67,7 @@ describe('every endpoint that needs a permission', () => {
     for (const role of lacking) {
       const answer = await invoke(ctx, request, { as: signedIn[role].token, body: '{' })
       expect(answer).toMatchObject({ status: 403, text: '{"error":"forbidden"}\n' })
+      expect(answer.headers['Muster-Permission']).toBe(needed)
     }
   })
 })
@@ -117,10 +118,10 @@ describe('what needs a person', () => {
     ])
   })
 
-  it('is approving, rejecting, reviewing, letting a command line in and seeing the agents’ credential, and every change of the policy, the freeze, users, groups of users, service accounts, tokens, passwords and trusted labels', () => {
+  it('is approving, rejecting, reviewing, letting a command line in and seeing the agents’ credential, and every change of the policy, the freeze, users, groups of users, service accounts, tokens, passwords, trusted labels and owners in Git', () => {
     const changes = guarded.filter(({ definition }) => !definition.route.startsWith('GET '))
     const meant =
-      /^((approvals|auto-apply|campaigns)\/(approve|reject)|auth\/confirm-command-line|connect\/credential|approval-policy\/|freeze\/|reviews\/|users\/|groups\/(create|remove|update)|service-accounts\/|tokens\/|me\/password|label-rules\/(create|remove|update)|workloads\/(patch|trusted)-labels)/
+      /^((approvals|auto-apply|campaigns)\/(approve|reject)|auth\/confirm-command-line|connect\/credential|approval-policy\/|desired\/hand-over|freeze\/|reviews\/|users\/|groups\/(create|remove|update)|service-accounts\/|tokens\/|me\/password|label-rules\/(create|remove|update)|workloads\/(patch|trusted)-labels)/
     expect(inPerson.map(({ id }) => id)).toEqual(changes.map(({ id }) => id).filter((id) => meant.test(id)))
   })
 })

@@ -246,7 +246,9 @@ describe('whoever loses the right in the moment of a change of one workload', ()
     await change('workloads/set-variables', `PUT ${path}/variables`, { values: { site: 'x' } })
     const config = { owner: 'platform', config: configYaml(41) }
     await change('desired/apply', `POST ${path}/config/desired`, config)
-    await change('desired/release', `DELETE ${path}/config/desired?owner=platform`)
+    const over = { owner: 'platform', to_owner: 'shop', to_account_id: ann.userId }
+    await change('desired/hand-over', 'POST /api/managed-configs/hand-over', over)
+    await change('desired/release', `DELETE ${path}/config/desired?owner=shop`)
     scene.agent('vm-3').lose()
     await scene.ctx.advance(121_000)
     await alertEngine.run(scene.ctx, new AbortController().signal)

@@ -169,7 +169,14 @@ describe('a list that a right is needed for', () => {
     expect(await names(bank)).toContain('Bank')
     expect(await names(shop)).not.toContain('Bank')
     expect((await paged(shop, '/api/campaigns')).outside).toBe('1')
-    for (const path of ['', '/targets', '/groups', '/figures'])
+    for (const path of [
+      '',
+      '/targets',
+      '/groups',
+      '/groups/x/diff',
+      '/groups/x/values?variable=y',
+      '/figures',
+    ])
       expect(await call(shop, `GET /api/campaigns/${id}${path}`), path).toMatchObject(OUTSIDE)
     const match = await call(shop, 'POST /api/campaigns/match', { scope: { selector: EVERYWHERE } })
     expect(match.json as CampaignMatch).toMatchObject({

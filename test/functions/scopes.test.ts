@@ -59,8 +59,10 @@ describe('where the permission of an endpoint must be held', () => {
     expect(idsOf('anywhere')).toEqual(['configs/migration-preview', 'configs/policy-preview'])
     expect(idsOf('filtered')).toEqual([
       'approvals/list-all',
-      'auto-apply/targets',
-      ...['figures', 'get', 'groups', 'list', 'match', 'targets'].map((id) => `campaigns/${id}`),
+      ...['group-diff', 'group-values', 'groups', 'targets'].map((id) => `auto-apply/${id}`),
+      ...['figures', 'get', 'group-diff', 'group-values', 'groups', 'list', 'match', 'targets'].map(
+        (id) => `campaigns/${id}`,
+      ),
       'overview/destinations',
       'pushes/preview',
       'reviews/list',

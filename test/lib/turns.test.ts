@@ -1,6 +1,7 @@
 import fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { inTurns, mapInTurns, sortInTurns } from '../../lib/turns.ts'
+import { describe, expect, it } from 'vitest'
+import { eachInTurns, inTurns, mapInTurns, sortInTurns } from '../../lib/turns.ts'
+import { countLoopTurns } from '../support/loop-turns.ts'
 
 it('cuts a list into pieces, and lets others work between them', async () => {
   let others = 0
@@ -28,4 +29,29 @@ it('sorts as an array does, equal items in their order', async () => {
       },
     ),
   )
+})
+
+describe('a long list whose items take long', () => {
+  const turnsOf = async (items: number, size: number, clock: { monotonicMs(): number }) => {
+    const seen: number[] = []
+    const turns = countLoopTurns()
+    await eachInTurns(Array(items).keys(), { size, clock }, (item) => seen.push(item))
+    const turned = turns.over()
+    expect(seen).toEqual([...Array(items).keys()])
+    return turned
+  }
+
+  it('is cut by the clock', async () => {
+    let nowMs = 0
+    const monotonicMs = () => {
+      nowMs += 4
+      return nowMs
+    }
+    expect(await turnsOf(20, 1_000, { monotonicMs })).toBeGreaterThanOrEqual(5)
+  })
+
+  it('is cut by its length where the clock stands still, as in the simulation', async () => {
+    expect(await turnsOf(20, 5, { monotonicMs: () => 0 })).toBe(3)
+    expect(await turnsOf(20, 1_000, { monotonicMs: () => 0 })).toBe(0)
+  })
 })

@@ -7,17 +7,18 @@ import { hasCapableInstance } from '../../fleet/pushes/push-plan.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { hasFailedSomewhere } from '../../fleet/state/state.ts'
 import { toDeclared } from '../../fleet-configs/read-version.ts'
-import { resolveValues } from '../../fleet-configs/values.ts'
+import { chooseValues } from '../../fleet-configs/values.ts'
 import { configHash } from '../../model/config-hash.ts'
 import { environmentOf } from '../../model/labels.ts'
 import { isProductionByLabels } from '../../model/production.ts'
+import { isUnmanaged } from '../../model/unmanaged.ts'
 import { toSelectable } from '../../selectors/selector.ts'
 import type { StoredCampaign, StoredChange } from '../../store/campaigns.ts'
 import { findContent } from '../../store/config-contents.ts'
 import { findVersion, type StoredVersion } from '../../store/fleet-configs.ts'
 import { listManagedConfigs } from '../../store/managed-configs.ts'
 import { listWorkloadVariables } from '../../store/workload-variables.ts'
-import type { CampaignPatch, CampaignReason, CampaignVerdict } from '../../wire/campaigns.ts'
+import type { CampaignPatch, CampaignReason, CampaignVerdict, ValueChoice } from '../../wire/campaigns.ts'
 import type { CampaignParts } from './parts.ts'
 import { openScope } from './scope.ts'
 
@@ -27,7 +28,12 @@ export interface Judgement {
   reason: CampaignReason | null
   baseHash: string | null
   /** The config that the workload would run; null where none was worked out. */
-  result: { hash: string; text: string; values: Readonly<Record<string, string>> } | null
+  result: {
+    hash: string
+    text: string
+    values: Readonly<Record<string, string>>
+    choices?: Choices
+  } | null
   /** Every component that the result uses; empty unless it is to be pushed. */
   required: readonly ComponentRef[]
   isProduction: boolean
@@ -48,6 +54,9 @@ type Checked =
   | { ok: true; required: readonly ComponentRef[] }
   | { ok: false; reason: Extract<CampaignReason, 'invalid' | 'component_missing'> }
 
+/** What chose the values of variables, by name. */
+type Choices = Readonly<Record<string, ValueChoice>>
+
 /** The config that a workload would run by a change, or why there is none. */
 export type CampaignResult =
   | {
@@ -56,6 +65,7 @@ export type CampaignResult =
       text: string
       /** The values of its variables, by name. */
       values: Readonly<Record<string, string>>
+      choices?: Choices
       /** Places, as paths, that name a component which a patch renames and that stay as they are. */
       otherMatches: readonly string[]
     }
@@ -86,9 +96,14 @@ export interface JudgedChange extends Pick<StoredCampaign, 'change' | 'scope'> {
    * Set where the change goes out without a plan that somebody looks at: labels that agents report then fill no
    * variables of production workloads, nor of those in `production`, which count as such whatever their labels say. What
    * was approved is a version with the values of then, so production workloads whose own values were set after
-   * `requestedAt` are left to campaigns.
+   * `requestedAt`, or whose values are those of whoever approved, are left to campaigns.
    */
-  byItself?: { production: ReadonlySet<string>; requestedAt: Date }
+  byItself?: {
+    production: ReadonlySet<string>
+    requestedAt: Date
+    /** Whether enough of those who approved neither set nor chose a value of this workload. */
+    isApprovedFor(workloadId: string, version: StoredVersion): Promise<boolean>
+  }
 }
 
 /** Results of checks that a judge remembers at most, and as many results of the config policy. */
@@ -140,7 +155,11 @@ export class CampaignJudge {
       result: Judgement['result'] = null,
     ) => ({ ...known, verdict, reason, result })
     const found = await this.#obstacleOf(workload, null)
-    if (found !== null) return leave(...LEFT[found])
+    if (found !== null) {
+      const isReserved = found === 'held' || found === 'frozen'
+      const who = isReserved ? (this.#parts.whoReserves?.(workload) ?? null) : null
+      return { ...leave(...LEFT[found]), ...(who === null ? {} : { detail: `${who.by}: ${who.reason}` }) }
+    }
     if (!workload.acceptsRemoteConfig) return leave('refused', 'read_only')
     const result = await this.resultFor(workload)
     if (!result.ok) {
@@ -201,7 +220,7 @@ export class CampaignJudge {
   async resultFor(workload: Workload): Promise<CampaignResult> {
     const { change } = this.#campaign
     const base = workload.activeHash
-    if (base === null && !(change.kind !== 'patch' && change.takeover === true))
+    if (isUnmanaged(workload) && !(change.kind !== 'patch' && change.takeover === true))
       return { ok: false, verdict: 'unmanaged', reason: null }
     const { configId } = this.#parts.fleetConfigs.membershipOf(workload)
     if (change.kind === 'version')
@@ -226,18 +245,21 @@ export class CampaignJudge {
     const own = (await listWorkloadVariables(db, [workload.id])).get(workload.id)
     const { byItself } = this.#campaign
     const isStrict = byItself !== undefined && isProductionIn(byItself.production, workload)
-    if (isStrict && version.variables.length > 0 && own !== undefined && own.updatedAt > byItself.requestedAt)
-      return { ok: false, verdict: 'refused', reason: 'variables_changed' }
+    if (isStrict && version.variables.length > 0) {
+      const isSince = own !== undefined && own.updatedAt > byItself.requestedAt
+      if (isSince || !(await byItself.isApprovedFor(workload.id, version)))
+        return { ok: false, verdict: 'refused', reason: 'variables_changed' }
+    }
     const sources = {
       own: own?.values ?? {},
       table: version.valueTable,
       workload: toSelectable(workload),
       withReported: !isStrict,
     }
-    const values = resolveValues(version.variables, sources)
+    const { values, choices } = chooseValues(version.variables, sources)
     const variables = version.variables.map(toDeclared)
     const key = JSON.stringify(values)
-    return once(this.#results, TEXTS_MAX, key, async () => {
+    const found = await once(this.#results, TEXTS_MAX, key, async () => {
       const answer = await configs.render({ text: version.body, variables, values })
       if (!answer.ok) throw new JudgeBusy()
       const { rendering } = answer
@@ -254,6 +276,8 @@ export class CampaignJudge {
       const refused = { ok: false, verdict: 'refused', reason } as const
       return variable === undefined ? refused : { ...refused, variable }
     })
+    // Two workloads may get one value by different labels.
+    return found.ok ? { ...found, choices } : found
   }
 
   /** A patch applied to a config; worked out once for all workloads that run this config. */

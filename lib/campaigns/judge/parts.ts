@@ -12,6 +12,8 @@ export interface CampaignParts extends ApprovalParts {
   mayApprove(userId: string, reach: ChangeReach): Promise<boolean>
   /** Why campaigns leave a workload alone now; null when they do not. */
   reservationOf(workload: Workload): 'held' | 'frozen' | null
+  /** Who holds or froze a workload, and why; null where nobody does. */
+  whoReserves?(workload: Workload): { by: string; reason: string } | null
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Workload } from '../../fleet/state/model.ts'
 import { isInScope, type Scope } from '../../model/scopes.ts'
-import { isGlob, matchesGlob } from '../../selectors/glob.ts'
-import { isSelected, toSelectable } from '../../selectors/selector.ts'
+import { isGlob, openGlob } from '../../selectors/glob.ts'
+import { openSelector, toSelectable } from '../../selectors/selector.ts'
 import type { ChangeReach } from '../../selectors/within-scope.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
 import { inTurns } from '../../turns.ts'
@@ -37,6 +37,8 @@ export function openScope(
   const { selector, exclude_selector: excludeSelector, cut_to: cutTo } = scope
   const named = new Set(scope.workload_ids ?? [])
   const left = new Set(scope.exclude_ids ?? [])
+  const isSelected = selector && openSelector(selector)
+  const isLeftOut = excludeSelector && openSelector(excludeSelector)
   const isNamed = openNames(scope.exclude_names ?? [])
   // A campaign for a version, without selector and without named workloads, means all workloads under the fleet config.
   const everyoneOf = selector === undefined && scope.workload_ids === undefined ? fleetConfigId : null
@@ -44,13 +46,11 @@ export function openScope(
     const selectable = toSelectable(workload)
     const isMeant =
       named.has(workload.id) ||
-      (selector !== undefined && isSelected(selectable, selector)) ||
+      isSelected?.(selectable) === true ||
       (everyoneOf !== null && fleetConfigs.membershipOf(workload).configId === everyoneOf)
     if (!isMeant) return 'not'
     const isExcluded =
-      left.has(workload.id) ||
-      namesOf(workload).some(isNamed) ||
-      (excludeSelector !== undefined && isSelected(selectable, excludeSelector))
+      left.has(workload.id) || namesOf(workload).some(isNamed) || isLeftOut?.(selectable) === true
     if (isExcluded) return 'excluded'
     return cutTo === undefined || isInOneOf(cutTo, workload) ? 'selected' : 'outside'
   }
@@ -65,8 +65,8 @@ export const namesOf = ({ displayName, fingerprintKeys }: Workload): string[] =>
 /** Make a function that says whether a name is one of these, some of which may be globs. */
 export function openNames(names: readonly string[]): (name: string) => boolean {
   const whole = new Set(names)
-  const globs = names.filter(isGlob)
-  return (name) => whole.has(name) || globs.some((glob) => matchesGlob(glob, name))
+  const globs = names.filter(isGlob).map(openGlob)
+  return (name) => whole.has(name) || globs.some((isFit) => isFit(name))
 }
 
 /** Workloads that are looked at before other work gets a turn. */

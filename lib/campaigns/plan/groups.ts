@@ -1,16 +1,20 @@
 import { configHash } from '../../model/config-hash.ts'
-import { listCampaignGroups, listGroupVariables } from '../../store/campaign-targets.ts'
+import {
+  type GroupPosition,
+  type GroupValue,
+  listCampaignGroups,
+  listGroupVariables,
+  type StoredCampaignGroup,
+} from '../../store/campaign-targets.ts'
 import type { StoredCampaign } from '../../store/campaigns.ts'
-import type { CampaignGroup } from '../../wire/campaigns.ts'
+import type { CampaignGroup, CampaignVariable } from '../../wire/campaigns.ts'
 import { CampaignJudge, JudgeBusy, type Judgement } from '../judge/judge.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 
-/** Diffs are shown up to this length, in UTF-16 units. */
+/** Lines of a diff are shown up to this length at once, in UTF-16 units. */
 const SHOWN_LENGTH_MAX = 20_000
-/** Groups that are shown at most; the plan says how many there are (`group_count`). */
-const SHOWN_GROUPS_MAX = 100
-/** Values of one variable that are shown of a group at most. */
-const SHOWN_VALUES_MAX = 50
+/** Values of one variable that are shown beside a group; the others are read page by page. */
+export const SHOWN_VALUES_MAX = 50
 
 /** Places that a group names at most because they are called like what a patch renames. */
 const SHOWN_MATCHES_MAX = 50
@@ -53,50 +57,112 @@ export class ChangeGroups {
 }
 
 /**
- * The groups of a plan, each with the diff of one sample workload; of these workloads only, where `within` names some.
- * The diff is empty when the sample is gone or gets no result now; a base that is not kept any more counts as an empty
+ * Groups of a plan, each with the diff of one sample workload; of these workloads only, where `within` names some. The
+ * diff is missing when the sample is gone or gets no result now; a base that is not kept any more counts as an empty
  * text. Throws `JudgeBusy`.
  */
 export async function showGroups(
   parts: CampaignParts,
   campaign: StoredCampaign,
   within: readonly string[] | null,
-): Promise<CampaignGroup[]> {
+  page: { after: GroupPosition | null; limit: number },
+): Promise<ShownGroup[]> {
   const judge = new CampaignJudge(parts, campaign)
-  const shown: CampaignGroup[] = []
-  const variables = sortValues(await listGroupVariables(parts.db, campaign.id, within, SHOWN_VALUES_MAX))
-  for (const group of await listCampaignGroups(parts.db, campaign.id, within, SHOWN_GROUPS_MAX)) {
-    const workload = parts.fleet.workload(group.sampleId)
-    const result = workload === null ? null : await judge.resultFor(workload)
-    const base = group.baseHash === null ? '' : ((await judge.textOf(group.baseHash)) ?? '')
+  const groups = await listCampaignGroups(parts.db, campaign.id, within, page)
+  const of = { keys: groups.map(({ key }) => key), most: SHOWN_VALUES_MAX }
+  const variables = sortValues(await listGroupVariables(parts.db, campaign.id, within, of))
+  const shown: ShownGroup[] = []
+  for (const group of groups) {
+    const texts = await readSample(parts, judge, group)
+    const { values = {}, more = {} } = variables.get(group.key) ?? {}
+    const others = texts?.otherMatches ?? []
     shown.push({
-      key: group.key,
-      count: group.count,
-      instance_count: group.instanceCount,
-      production_count: group.productionCount,
-      sample_workload_id: group.sampleId,
-      sample_workload_name: group.sampleName,
-      ...(group.samplePlace === '' ? {} : { sample_workload_place: group.samplePlace }),
-      diff: result?.ok ? await showDiff(parts, base, result.text) : '',
-      ...(result?.ok ? await judgeRisk(parts, base, result.text) : { risks: [] }),
-      variables: variables.get(group.key) ?? {},
-      ...(result?.ok && result.otherMatches.length > 0
-        ? { other_matches: result.otherMatches.slice(0, SHOWN_MATCHES_MAX) }
-        : {}),
+      position: group,
+      shown: {
+        key: group.key,
+        count: group.count,
+        instance_count: group.instanceCount,
+        production_count: group.productionCount,
+        sample_workload_id: group.sampleId,
+        sample_workload_name: group.sampleName,
+        ...(group.samplePlace === '' ? {} : { sample_workload_place: group.samplePlace }),
+        ...(await showChange(parts, texts)),
+        variables: values,
+        more_values: more,
+        ...(others.length > 0 ? { other_matches: others.slice(0, SHOWN_MATCHES_MAX) } : {}),
+      },
     })
   }
   return shown
 }
 
-async function showDiff({ configs }: CampaignParts, before: string, after: string): Promise<string> {
-  const found = await configs.lines({ before, after, labels: LABELS, charactersMax: SHOWN_LENGTH_MAX })
+/** Some lines of a diff, in their order, and how many come after them. */
+export type SomeLines = { text: string; linesLeft: number }
+
+/** A group as the wire shows it, with its place. */
+export interface ShownGroup {
+  position: GroupPosition
+  shown: CampaignGroup
+}
+
+/**
+ * The lines of a group's diff from a line on; null where there is no such group, or no diff of its sample. Throws
+ * `JudgeBusy`.
+ */
+export async function showMoreOfDiff(
+  parts: CampaignParts,
+  campaign: StoredCampaign,
+  within: readonly string[] | null,
+  { key, from }: { key: string; from: number },
+): Promise<SomeLines | null> {
+  const [group] = await listCampaignGroups(parts.db, campaign.id, within, { key, limit: 1 })
+  const texts =
+    group === undefined ? null : await readSample(parts, new CampaignJudge(parts, campaign), group)
+  return texts === null ? null : readDiff(parts, texts, from)
+}
+
+/** The config that the sample of a group has, and the one that it would get; null where it gets none. */
+async function readSample(
+  { fleet }: CampaignParts,
+  judge: CampaignJudge,
+  { sampleId, baseHash }: Pick<StoredCampaignGroup, 'sampleId' | 'baseHash'>,
+): Promise<{ base: string; result: string; otherMatches: readonly string[] } | null> {
+  const workload = fleet.workload(sampleId)
+  const result = workload === null ? null : await judge.resultFor(workload)
+  if (!result?.ok) return null
+  const base = baseHash === null ? '' : ((await judge.textOf(baseHash)) ?? '')
+  return { base, result: result.text, otherMatches: result.otherMatches }
+}
+
+/** Lines of the diff of a change from a line on; null where comparing takes too long. Throws `JudgeBusy`. */
+export async function readDiff(
+  { configs }: Pick<CampaignParts, 'configs'>,
+  { base: before, result: after }: { base: string; result: string },
+  from: number,
+): Promise<SomeLines | null> {
+  const asked = { before, after, labels: LABELS, from, charactersMax: SHOWN_LENGTH_MAX }
+  const found = await configs.diffLines(asked)
   if (!found.ok) throw new JudgeBusy()
-  return found.diff?.text ?? ''
+  return found.diff
+}
+
+/** The first lines of a change and how risky it is; null for one of which there is no text. Throws `JudgeBusy`. */
+export async function showChange(
+  parts: Pick<CampaignParts, 'configs'>,
+  texts: { base: string; result: string } | null,
+): Promise<Pick<CampaignGroup, 'diff' | 'diff_lines_left' | 'diff_missing' | 'risk' | 'risks'>> {
+  const diff = texts === null ? null : await readDiff(parts, texts, 0)
+  return {
+    diff: diff?.text ?? '',
+    diff_lines_left: diff?.linesLeft ?? 0,
+    diff_missing: diff === null,
+    ...(texts === null ? { risks: [] } : await judgeRisk(parts, texts.base, texts.result)),
+  }
 }
 
 /** How risky a change is, by the rules of the plan of a single request. */
 async function judgeRisk(
-  { configs }: CampaignParts,
+  { configs }: Pick<CampaignParts, 'configs'>,
   baseText: string,
   targetText: string,
 ): Promise<Pick<CampaignGroup, 'risk' | 'risks'>> {
@@ -109,17 +175,29 @@ async function judgeRisk(
   return { risk: score.severity, risks: [...risks.values()] }
 }
 
-/** The counted values by group and variable, in the order of the query: the rarest first. */
-function sortValues(
-  counted: readonly { key: string; name: string; value: string; count: number }[],
-): Map<string, CampaignGroup['variables']> {
-  const groups = new Map<string, CampaignGroup['variables']>()
-  for (const { key, name, value, count } of counted) {
-    const variables = groups.get(key) ?? {}
-    groups.set(key, variables)
-    const values = variables[name] ?? []
-    variables[name] = values
-    values.push({ value, count })
+/** A counted value as the wire shows it. */
+export const toVariable = ({ value, count, choices, choiceCount }: GroupValue): CampaignVariable => ({
+  value,
+  count,
+  chosen_by: choices,
+  ...(choiceCount > choices.length ? { more_choices: choiceCount - choices.length } : {}),
+})
+
+/** Of one group: the counted values by variable, in the order of the query, and how many more there are of each. */
+interface CountedValues {
+  values: CampaignGroup['variables']
+  more: CampaignGroup['more_values']
+}
+
+function sortValues(counted: Awaited<ReturnType<typeof listGroupVariables>>): Map<string, CountedValues> {
+  const groups = new Map<string, CountedValues>()
+  for (const { key, name, total, ...one } of counted) {
+    const group = groups.get(key) ?? { values: {}, more: {} }
+    groups.set(key, group)
+    const values = group.values[name] ?? []
+    group.values[name] = values
+    values.push(toVariable(one))
+    if (total > SHOWN_VALUES_MAX) group.more[name] = total - SHOWN_VALUES_MAX
   }
   return groups
 }

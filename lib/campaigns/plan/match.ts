@@ -1,6 +1,6 @@
 import { isProductionByLabels } from '../../model/production.ts'
-import { isGlob, matchesGlob } from '../../selectors/glob.ts'
-import { isSelected, toSelectable } from '../../selectors/selector.ts'
+import { isGlob, openGlob } from '../../selectors/glob.ts'
+import { openSelector, toSelectable } from '../../selectors/selector.ts'
 import { inTurns } from '../../turns.ts'
 import type { CampaignMatch, CampaignScope } from '../../wire/campaigns.ts'
 import type { Selector, SelectorExpression } from '../../wire/selectors.ts'
@@ -47,7 +47,7 @@ async function findUnmet(
   { fleet }: Pick<CampaignParts, 'fleet'>,
   { match_labels = {}, match_expressions = [] }: Selector,
 ): Promise<SelectorExpression[]> {
-  let left: SelectorExpression[] = [
+  const all: SelectorExpression[] = [
     ...Object.entries(match_labels).map(([key, value]) => ({
       key,
       operator: 'In' as const,
@@ -55,13 +55,14 @@ async function findUnmet(
     })),
     ...match_expressions,
   ]
+  let left = all.map((condition) => ({ condition, isMet: openSelector({ match_expressions: [condition] }) }))
   for await (const some of inTurns(fleet.state.workloads.values(), CHUNK))
     for (const workload of some) {
       if (workload.archivedAt !== null) continue
       const selectable = toSelectable(workload)
-      left = left.filter((condition) => !isSelected(selectable, { match_expressions: [condition] }))
+      left = left.filter(({ isMet }) => !isMet(selectable))
     }
-  return left
+  return left.map(({ condition }) => condition)
 }
 
 /** The entries of a scope that mean nobody: very likely somebody mistyped them. */
@@ -73,8 +74,7 @@ function findUnmatched(
   const meantIds = new Set(meant.map(({ workload }) => workload.id))
   const meantNames = new Set(meant.flatMap(({ workload }) => namesOf(workload)))
   const all = [...meantNames]
-  const isNobody = (name: string) =>
-    isGlob(name) ? !all.some((meant) => matchesGlob(name, meant)) : !meantNames.has(name)
+  const isNobody = (name: string) => (isGlob(name) ? !all.some(openGlob(name)) : !meantNames.has(name))
   return [
     ...ids.filter((id) => fleet.workload(id) === null),
     ...leftIds.filter((id) => !meantIds.has(id)),

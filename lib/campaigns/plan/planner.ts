@@ -2,8 +2,8 @@ import { readApprovalPolicy } from '../../changes/approval-policy.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { placeOf } from '../../model/places.ts'
 import { sortedJson } from '../../model/sorted-json.ts'
-import { isSelected, toSelectable } from '../../selectors/selector.ts'
-import { replaceCampaignTargets, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
+import { openSelector, toSelectable } from '../../selectors/selector.ts'
+import { type PlannedTarget, replaceCampaignTargets } from '../../store/campaign-targets.ts'
 import { keepPlan, type StoredCampaign } from '../../store/campaigns.ts'
 import { mapInTurns, nextTurn } from '../../turns.ts'
 import type { CampaignWave } from '../../wire/campaigns.ts'
@@ -32,6 +32,13 @@ interface Planned {
   groupKey: string | null
 }
 
+/** Why a plan is not begun. */
+export const PLANNING_ERRORS = ['campaign-being-planned', 'plans-too-many', 'plans-too-many-of-one'] as const
+
+/** Plans that are made at one time: with all of them half of the config workers' queue is left to operators. */
+export const PLANS_MAX = 8
+/** Plans of one person among them, so that nobody keeps others from planning. */
+export const PLANS_OF_ONE_MAX = 3
 const TURN = 20
 /** Workloads that are judged at the same time: more than the config workers have threads for operators. */
 const SIDE_BY_SIDE = 4
@@ -41,7 +48,7 @@ const BUSY_TRIES = 50
 /** Makes plans, one for each campaign at a time. */
 export class CampaignPlanner {
   readonly #parts: CampaignParts
-  readonly #underWay = new Map<string, PlanProgress>()
+  readonly #underWay = new Map<string, { progress: PlanProgress; by: string }>()
   /** Called now and then while a plan is made, and once it is stored or was given up. */
   readonly #changed: (campaignId: string) => void
 
@@ -52,24 +59,35 @@ export class CampaignPlanner {
 
   /** How far the plan of a campaign has come; null when none is being made. */
   progress(campaignId: string): PlanProgress | null {
-    return this.#underWay.get(campaignId) ?? null
+    return this.#underWay.get(campaignId)?.progress ?? null
   }
 
   /**
-   * Begin to plan a campaign; `isBegun` is false when its plan is being made already. `done` resolves when the plan is
-   * stored or given up; a failure is only logged.
+   * Begin to plan a campaign for somebody (the id of a user), or say why that is refused. `done` resolves when the plan
+   * is stored or given up; a failure is only logged.
    */
-  begin(campaign: StoredCampaign): { isBegun: boolean; done: Promise<void> } {
-    if (this.#underWay.has(campaign.id)) return { isBegun: false, done: Promise.resolve() }
+  begin(
+    campaign: StoredCampaign,
+    by: string,
+  ): { refusal: (typeof PLANNING_ERRORS)[number] | null; done: Promise<void> } {
+    const refusal = this.#refuse(campaign.id, by)
+    if (refusal !== null) return { refusal, done: Promise.resolve() }
     const progress = { done: 0, total: 0 }
-    this.#underWay.set(campaign.id, progress)
+    this.#underWay.set(campaign.id, { progress, by })
     const done = this.#plan(campaign, progress)
       .catch((error) => this.#parts.log.error({ err: error, campaign: campaign.id }, 'plan was given up'))
       .finally(() => {
         this.#underWay.delete(campaign.id)
         this.#changed(campaign.id)
       })
-    return { isBegun: true, done }
+    return { refusal: null, done }
+  }
+
+  #refuse(campaignId: string, by: string): (typeof PLANNING_ERRORS)[number] | null {
+    if (this.#underWay.has(campaignId)) return 'campaign-being-planned'
+    const own = [...this.#underWay.values()].filter((plan) => plan.by === by)
+    if (own.length >= PLANS_OF_ONE_MAX) return 'plans-too-many-of-one'
+    return this.#underWay.size >= PLANS_MAX ? 'plans-too-many' : null
   }
 
   async #plan(campaign: StoredCampaign, progress: PlanProgress): Promise<void> {
@@ -101,7 +119,7 @@ export class CampaignPlanner {
     const waves = wavesFor(campaign.rules.waves, hasProduction)
     const targets = await toTargets(campaign, planned, waves)
     const policyHash = hashPolicy(config.policy)
-    const { policy } = await readApprovalPolicy(db, clock.now())
+    const { policy } = await readApprovalPolicy(db)
     const bound = {
       changeHash: sortedJson(campaign.change),
       rules: campaign.rules,
@@ -175,7 +193,7 @@ async function toTargets(
   campaign: StoredCampaign,
   planned: readonly Planned[],
   waves: readonly CampaignWave[],
-): Promise<StoredCampaignTarget[]> {
+): Promise<PlannedTarget[]> {
   const ordered = await orderTargets(campaign.id, planned)
   // Workloads with an instance that can take the config come first: a first wave of workloads that are away would try
   // nothing out.
@@ -183,8 +201,11 @@ async function toTargets(
     ...ordered.filter(({ judgement }) => judgement.verdict === 'changes'),
     ...ordered.filter(({ judgement }) => judgement.verdict === 'offline'),
   ]
-  const isIn = ({ workload }: Planned, selector: Selector) => isSelected(toSelectable(workload), selector)
-  const found = await assignWaves(pushed, waves, isIn)
+  const openWave = (selector: Selector) => {
+    const isSelected = openSelector(selector)
+    return ({ workload }: Planned) => isSelected(toSelectable(workload))
+  }
+  const found = await assignWaves(pushed, waves, openWave)
   const waveOf = new Map(pushed.map(({ workloadId }, index) => [workloadId, found[index]!]))
   const positions = new Map(ordered.map(({ workloadId }, position) => [workloadId, position]))
   return mapInTurns(ordered, PLAN_TURN, ({ workload, judgement, groupKey }) => ({
@@ -200,6 +221,7 @@ async function toTargets(
     resultHash: judgement.result?.hash ?? null,
     groupKey,
     variables: judgement.result?.values ?? {},
+    choices: judgement.result?.choices ?? {},
     isProduction: judgement.isProduction,
     instanceCount: workload.live.count,
     state:

@@ -38,18 +38,18 @@ export async function orderTargets<T extends { workloadId: string }>(
 export async function assignWaves<T>(
   targets: readonly T[],
   waves: readonly CampaignWave[],
-  isInSelector: (target: T, selector: Selector) => boolean,
+  openSelector: (selector: Selector) => (target: T) => boolean,
 ): Promise<number[]> {
   const last = waves.length - 1
   const found = targets.map(() => last)
   const isFree = targets.map(() => true)
   for (const [index, wave] of waves.slice(0, last).entries()) {
     let room = sizeOf(wave, targets.length)
+    const isMeant = wave.selector === undefined ? () => true : openSelector(wave.selector)
     for await (const some of inTurns(targets.entries(), PLAN_TURN)) {
       if (room === 0) break
       for (const [at, target] of some) {
-        if (room === 0 || !isFree[at]) continue
-        if (wave.selector !== undefined && !isInSelector(target, wave.selector)) continue
+        if (room === 0 || !isFree[at] || !isMeant(target)) continue
         found[at] = index
         isFree[at] = false
         room--

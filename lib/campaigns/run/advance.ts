@@ -1,4 +1,4 @@
-import type { StoredCampaign } from '../../store/campaigns.ts'
+import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { CampaignHalt } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { catchUp, isAnybodyBack, isCatchingUp } from './catch-up.ts'
@@ -14,7 +14,7 @@ import { writeMove } from './write.ts'
 /** Do the next step of a campaign, by its status. Answers whether anything changed. */
 export function advance(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   run: CampaignRun,
   counts: RunCounts,
 ): Promise<boolean> | boolean {
@@ -35,7 +35,7 @@ export function advance(
 
 async function goOn(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   run: CampaignRun,
   { all, waves }: RunCounts,
 ): Promise<boolean> {
@@ -52,7 +52,7 @@ async function goOn(
 /** Go on after a wave of which every target has ended: watch it, and begin the next one, or be done. */
 async function endWave(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   run: CampaignRun,
   waves: RunCounts['waves'],
 ): Promise<boolean> {
@@ -78,7 +78,7 @@ async function endWave(
  */
 async function stayDone(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   run: CampaignRun,
   counts: RunCounts['all'],
 ): Promise<boolean> {
@@ -90,7 +90,7 @@ async function stayDone(
 }
 
 /** Halt a campaign. */
-const stopFor = (parts: CampaignParts, campaign: StoredCampaign, halt: CampaignHalt): Promise<boolean> =>
+const stopFor = (parts: CampaignParts, campaign: CampaignSummary, halt: CampaignHalt): Promise<boolean> =>
   writeMove(parts, campaign, {
     from: campaign.status,
     action: 'campaign.halt',

@@ -1,12 +1,12 @@
 import { markTargetsStarted, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
-import { type StoredCampaign, shareCampaign } from '../../store/campaigns.ts'
+import { type CampaignSummary, shareCampaign } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import type { Starter } from './start-targets.ts'
 
 /** The starter of the targets of a campaign. */
 export function campaignStarter(
   { clock }: Pick<CampaignParts, 'clock'>,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
 ): Starter<StoredCampaignTarget> {
   const { id, change, rules } = campaign
   return {
@@ -44,7 +44,7 @@ export function campaignStarter(
 }
 
 /** The user in whose name a campaign pushes: whoever started it. */
-const starterOf = ({ startedBy, startedById, createdBy }: StoredCampaign) => ({
+const starterOf = ({ startedBy, startedById, createdBy }: CampaignSummary) => ({
   userId: startedById ?? '',
   email: startedBy ?? createdBy,
   askAgain: null,

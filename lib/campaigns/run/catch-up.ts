@@ -1,6 +1,6 @@
 import type { Workload } from '../../fleet/state/model.ts'
 import { listCampaignTargets } from '../../store/campaign-targets.ts'
-import type { StoredCampaign } from '../../store/campaigns.ts'
+import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { BATCH, chooseNext, roomIn } from './choose.ts'
 import type { CampaignRun } from './run.ts'
@@ -24,7 +24,7 @@ const isBack = (workload: Workload | null): boolean =>
  */
 export async function catchUp(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   run: CampaignRun,
 ): Promise<boolean> {
   const { clock, fleet, db } = parts
@@ -56,6 +56,6 @@ export const isAnybodyBack = ({ fleet }: CampaignParts, { offline }: CampaignRun
 
 /** Whether a campaign still waits for targets that are away: for `catchUpSeconds` after its start. */
 export const isCatchingUp = (
-  { startedAt, rules }: Pick<StoredCampaign, 'startedAt' | 'rules'>,
+  { startedAt, rules }: Pick<CampaignSummary, 'startedAt' | 'rules'>,
   now: Date,
 ): boolean => now.getTime() - (startedAt?.getTime() ?? 0) <= rules.catchUpSeconds * 1_000

@@ -2,7 +2,7 @@ import type { Workload } from '../../fleet/state/model.ts'
 import { countDrifted } from '../../fleet/views/drifted.ts'
 import { listMisses } from '../../store/campaign-outcome.ts'
 import { listCampaignTargets } from '../../store/campaign-targets.ts'
-import type { StoredCampaign } from '../../store/campaigns.ts'
+import type { CampaignSummary } from '../../store/campaigns.ts'
 import { inTurns } from '../../turns.ts'
 import type { CampaignHalt } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
@@ -54,7 +54,7 @@ export const haltOfLimit = (
  */
 export async function findLapseHalt(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   run: CampaignRun,
 ): Promise<CampaignHalt | null> {
   if (hasPolicyChanged(parts, campaign)) return haltOfLapse('policy_changed', campaign.wave)
@@ -82,7 +82,7 @@ const isInDoubt = (workload: Workload | null, hash: string): boolean =>
  */
 export function isInSuspense(
   { fleet }: Pick<CampaignParts, 'fleet'>,
-  { plan, wave, rules, raised }: StoredCampaign,
+  { plan, wave, rules, raised }: CampaignSummary,
   run: Pick<CampaignRun, 'watched'>,
 ): boolean {
   let count = 0
@@ -100,7 +100,7 @@ export function isInSuspense(
  */
 export async function findUntriedHalt(
   { db }: CampaignParts,
-  { id, wave, plan, rules, raised }: StoredCampaign,
+  { id, wave, plan, rules, raised }: CampaignSummary,
   waves: readonly StateCounts[],
 ): Promise<CampaignHalt | null> {
   const untried = findUntried({
@@ -155,7 +155,7 @@ export async function findDrifted(
 /** Why a campaign that is done may not start those that come back: too many targets failed. Null when it may. */
 export async function findCatchUpHalt(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   counts: StateCounts,
 ): Promise<CampaignHalt | null> {
   const { id, rules, raised, wave, plan } = campaign
@@ -168,7 +168,7 @@ export async function findCatchUpHalt(
 /** The halt of a limit that counts targets by their state, with the first of them. */
 async function haltOfCounted(
   { db }: Pick<CampaignParts, 'db'>,
-  { id, wave }: Pick<StoredCampaign, 'id' | 'wave'>,
+  { id, wave }: Pick<CampaignSummary, 'id' | 'wave'>,
   passed: PassedLimit,
 ): Promise<CampaignHalt> {
   const filter = { states: COUNTED[passed.gate] }
@@ -186,7 +186,7 @@ async function haltOfCounted(
 /** Why a campaign may not go on; null when it may. */
 export async function findHalt(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   run: CampaignRun,
   counts: StateCounts,
 ): Promise<CampaignHalt | null> {

@@ -6,7 +6,7 @@ import {
   MAY_BE_TAKEN_BACK,
   MAY_RUN_RESULT,
 } from '../../store/campaign-targets.ts'
-import type { StoredCampaign } from '../../store/campaigns.ts'
+import type { CampaignSummary } from '../../store/campaigns.ts'
 import { DatabaseUnavailable } from '../../store/db.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { BATCH, chooseNext, instancesOf, isBusyTooLong, noteBusy, roomIn } from './choose.ts'
@@ -22,7 +22,7 @@ import { writeAllEnd, writeEnds, writeMove } from './write.ts'
  * be changed: as long as for the answer of one that was started.
  */
 const PATIENCE_MIN_MS = 10 * 60_000
-const patienceMs = ({ rules }: Pick<StoredCampaign, 'rules'>): number =>
+const patienceMs = ({ rules }: Pick<CampaignSummary, 'rules'>): number =>
   Math.max(rules.catchUpSeconds * 1_000, PATIENCE_MIN_MS)
 
 /** Pushes that are committed side by side. */
@@ -34,7 +34,7 @@ const SIDE_BY_SIDE = 4
  */
 export async function goBack(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   run: CampaignRun,
   counts: StateCounts,
 ): Promise<boolean> {
@@ -60,7 +60,7 @@ export async function goBack(
 /** The next workloads that may run what is taken back: targets of the campaign, then those that got it by itself. */
 async function listLeft(
   { db, fleet }: CampaignParts,
-  { id }: StoredCampaign,
+  { id }: CampaignSummary,
   run: CampaignRun,
 ): Promise<BackTarget[]> {
   const limit = BATCH + run.busy.size + run.leftAlone.size
@@ -90,7 +90,7 @@ async function countOpenByItself({ db }: CampaignParts, campaignId: string): Pro
 
 async function takeBack(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   run: CampaignRun,
   targets: readonly BackTarget[],
 ): Promise<boolean> {
@@ -166,7 +166,7 @@ export function noteBack(
  */
 async function takeOneBack(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   target: BackTarget,
 ): Promise<BackOutcome> {
   try {

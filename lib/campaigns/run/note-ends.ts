@@ -1,5 +1,5 @@
 import type { CampaignTargetEnd } from '../../store/campaign-targets.ts'
-import type { StoredCampaign } from '../../store/campaigns.ts'
+import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { endOfPush, type PushEnd } from './outcome.ts'
 import type { CampaignRun, InFlight } from './run.ts'
@@ -32,7 +32,7 @@ export function endOfFlight(
 /** Note how started pushes ended; answers whether any has. */
 export async function noteEnds(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   run: CampaignRun,
 ): Promise<boolean> {
   const nowMs = parts.clock.monotonicMs()

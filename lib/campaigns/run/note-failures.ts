@@ -1,5 +1,5 @@
 import { listFailedSinceApplied } from '../../store/campaign-targets.ts'
-import type { StoredCampaign } from '../../store/campaigns.ts'
+import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import type { CampaignRun } from './run.ts'
 import { writeEnds } from './write.ts'
@@ -13,7 +13,7 @@ const APPLIED_LOOK_MS = 1_000
  */
 export async function noteFailures(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   run: CampaignRun,
 ): Promise<boolean> {
   const nowMs = parts.clock.monotonicMs()
@@ -30,4 +30,4 @@ export async function noteFailures(
 }
 
 /** The statuses of a campaign that watches those that applied its change. */
-const WATCHING: readonly StoredCampaign['status'][] = ['running', 'paused', 'halted', 'done']
+const WATCHING: readonly CampaignSummary['status'][] = ['running', 'paused', 'halted', 'done']

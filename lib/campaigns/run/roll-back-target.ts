@@ -2,7 +2,7 @@ import { hasOpenPush } from '../../fleet/pushes/find-obstacle.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { markByItselfRollingBack } from '../../store/auto-apply-roll-back.ts'
 import { markTargetRollingBack, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
-import { type StoredCampaign, shareCampaign } from '../../store/campaigns.ts'
+import { type CampaignSummary, shareCampaign } from '../../store/campaigns.ts'
 import { findContent } from '../../store/config-contents.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { isInOneOf } from '../judge/scope.ts'
@@ -30,7 +30,7 @@ export type BackOutcome =
 /** Push its former config to a target that still runs what the campaign brought. */
 export async function rollBackTarget(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   target: BackTarget,
 ): Promise<BackOutcome> {
   const workload = parts.fleet.workload(target.workloadId)
@@ -78,7 +78,7 @@ export async function rollBackTarget(
 }
 
 /** A workload that left the scopes which a campaign is cut to is not the campaign's any more. */
-const isStillMeant = ({ scope }: StoredCampaign, workload: Workload): boolean =>
+const isStillMeant = ({ scope }: CampaignSummary, workload: Workload): boolean =>
   scope.cut_to === undefined || isInOneOf(scope.cut_to, workload)
 
 /**

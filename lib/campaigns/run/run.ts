@@ -1,4 +1,5 @@
 import { timeOfUuidv7 } from '../../ids.ts'
+import { statesThat } from '../../model/target-states.ts'
 import { listTakenBack } from '../../store/auto-apply-roll-back.ts'
 import {
   countCampaignTargets,
@@ -173,6 +174,19 @@ export interface RunCounts {
 /** Count the targets of a campaign. */
 export async function countRun(parts: { db: Db }, campaignId: string): Promise<RunCounts> {
   return (await countRuns(parts, [campaignId])).get(campaignId)!
+}
+
+/** How many workloads a campaign has, and how it stands with them, as the audit trail says it beside each step. */
+export function tellCounts(counts: StateCounts): Record<string, number> {
+  const of = (states: readonly CampaignTargetState[]) =>
+    states.reduce((sum, state) => sum + (counts[state] ?? 0), 0)
+  return {
+    workload_count: Object.values(counts).reduce((sum, count) => sum + count, 0),
+    waiting_count: of(statesThat('waits')),
+    started_count: of(['started']),
+    applied_count: of(['applied']),
+    failed_count: of(statesThat('went-wrong')),
+  }
 }
 
 /** Count the targets of some campaigns, by campaign. */

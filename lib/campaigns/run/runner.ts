@@ -1,4 +1,4 @@
-import { listCampaignsAtWork, type StoredCampaign } from '../../store/campaigns.ts'
+import { type CampaignSummary, listCampaignsAtWork } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { advance } from './advance.ts'
 import { noteEnds } from './note-ends.ts'
@@ -59,7 +59,7 @@ export class CampaignRunner {
     }
   }
 
-  async #read(): Promise<StoredCampaign[]> {
+  async #read(): Promise<CampaignSummary[]> {
     try {
       return await listCampaignsAtWork(this.#parts.db)
     } catch (error) {
@@ -71,13 +71,13 @@ export class CampaignRunner {
   /**
    * When campaigns are looked at next, unless something changes: after a while where all are done or there are none.
    */
-  #nextLook(campaigns: readonly StoredCampaign[]): number {
+  #nextLook(campaigns: readonly CampaignSummary[]): number {
     if (campaigns.some(({ status }) => status !== 'done')) return 0
     return this.#parts.clock.monotonicMs() + (campaigns.length > 0 ? DONE_LOOK_MS : QUIET_LOOK_MS)
   }
 
   /** Do one step of a campaign. An error is logged, and keeps no other campaign from going on. */
-  async #stepSafely(campaign: StoredCampaign): Promise<boolean> {
+  async #stepSafely(campaign: CampaignSummary): Promise<boolean> {
     try {
       return await this.#step(campaign)
     } catch (error) {
@@ -89,7 +89,7 @@ export class CampaignRunner {
   }
 
   /** Do one step of a campaign; answers whether anything changed. */
-  async #step(campaign: StoredCampaign): Promise<boolean> {
+  async #step(campaign: CampaignSummary): Promise<boolean> {
     const run = await this.#open(campaign.id)
     const hasEnds = await noteEnds(this.#parts, campaign, run)
     const hasFailures = await noteFailures(this.#parts, campaign, run)

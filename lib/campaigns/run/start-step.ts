@@ -4,7 +4,7 @@ import {
   listCampaignTargets,
   type StoredCampaignTarget,
 } from '../../store/campaign-targets.ts'
-import type { StoredCampaign } from '../../store/campaigns.ts'
+import { type CampaignSummary, findChange, type StoredChange } from '../../store/campaigns.ts'
 import { CampaignJudge } from '../judge/judge.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { campaignStarter } from './campaign-starter.ts'
@@ -16,7 +16,7 @@ import { writeEnds } from './write.ts'
 /** Start the next waiting targets up to the current wave, as far as there is room. Answers whether anything changed. */
 export async function startNext(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   run: CampaignRun,
 ): Promise<boolean> {
   const room = roomIn(run, campaign.rules.maxInFlight)
@@ -30,10 +30,16 @@ export async function startNext(
   return startThese(parts, campaign, run, chooseNext(listed, run, { room, nowMs: parts.clock.monotonicMs() }))
 }
 
+/** What a campaign carries: its text is read when targets are to be started, and not before. */
+const changeOf = async (
+  { db }: CampaignParts,
+  { id, change }: CampaignSummary,
+): Promise<StoredChange | null> => (change.kind === 'version' ? change : findChange(db, id))
+
 /** Start these targets, and write how those ended whose turn came to nothing. Answers whether anything changed. */
 export async function startThese(
   parts: CampaignParts,
-  campaign: StoredCampaign,
+  campaign: CampaignSummary,
   run: CampaignRun,
   targets: readonly StoredCampaignTarget[],
 ): Promise<boolean> {
@@ -44,7 +50,9 @@ export async function startThese(
     noteUnknown(run, target.workloadId, nowMs)
     return false
   })
-  const judge = new CampaignJudge(parts, campaign)
+  const change = await changeOf(parts, campaign)
+  if (change === null) return false
+  const judge = new CampaignJudge(parts, { ...campaign, change })
   const outcomes = await startTargets(parts, campaignStarter(parts, campaign), known, judge)
   const ends: CampaignTargetEnd[] = []
   let startedCount = 0

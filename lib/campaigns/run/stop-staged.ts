@@ -1,5 +1,5 @@
 import type { AuditActor } from '../../audit/event.ts'
-import type { StoredCampaign } from '../../store/campaigns.ts'
+import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 
 /** Pushes that have not ended, by workload; what gives a former config back says so. */
@@ -50,7 +50,7 @@ export async function stopStaged(
 }
 
 /** The user who ended a campaign: in whose name its rollouts are closed, and former configs pushed. */
-export const closerOf = ({ closedBy, closedById, createdBy }: StoredCampaign): AuditActor => ({
+export const closerOf = ({ closedBy, closedById, createdBy }: CampaignSummary): AuditActor => ({
   userId: closedById ?? '',
   email: closedBy ?? createdBy,
   askAgain: null,

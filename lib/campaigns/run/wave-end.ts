@@ -1,4 +1,4 @@
-import type { StoredCampaign } from '../../store/campaigns.ts'
+import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { StateCounts } from './limits.ts'
 import type { OwnMove } from './write.ts'
 
@@ -12,7 +12,7 @@ export const countLeft = (waves: readonly StateCounts[], wave: number): number =
  * (monotonic; null before that): a time in which this process did not run does not count.
  */
 export function moveAfterWave(
-  { plan, wave, waveEndedAt }: Pick<StoredCampaign, 'plan' | 'wave' | 'waveEndedAt'>,
+  { plan, wave, waveEndedAt }: Pick<CampaignSummary, 'plan' | 'wave' | 'waveEndedAt'>,
   watchingSinceMs: number | null,
   { now, nowMs }: { now: Date; nowMs: number },
 ): OwnMove | null {

@@ -4,9 +4,10 @@ import {
   endAllCampaignTargets,
   endCampaignTargets,
 } from '../../store/campaign-targets.ts'
-import { type CampaignMove, moveCampaign, type StoredCampaign } from '../../store/campaigns.ts'
+import { type CampaignMove, type CampaignSummary, moveCampaign } from '../../store/campaigns.ts'
 import type { CampaignStatus, CampaignTargetState } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
+import { countRun, tellCounts } from './run.ts'
 
 // Even a single statement is written in a transaction: transactions are fenced (`lib/store/fenced.ts`), so that a
 // process that is not the owner any more writes nothing.
@@ -22,7 +23,7 @@ export interface TargetEnds {
 /** Write how targets ended, in one transaction. */
 export async function writeEnds(
   { db, clock }: CampaignParts,
-  { id }: StoredCampaign,
+  { id }: CampaignSummary,
   some: readonly TargetEnds[],
 ): Promise<void> {
   if (some.every(({ ends }) => ends.length === 0)) return
@@ -35,7 +36,7 @@ export async function writeEnds(
 /** End all targets of a campaign that are in these states. */
 export async function writeAllEnd(
   { db, clock }: CampaignParts,
-  { id }: StoredCampaign,
+  { id }: CampaignSummary,
   from: readonly CampaignTargetState[],
   state: CampaignTargetState,
 ): Promise<void> {
@@ -53,14 +54,20 @@ export interface OwnMove {
 /** Write a move; false when the campaign is not in the status `from` any more, or the audit record failed. */
 export async function writeMove(
   { db, clock }: CampaignParts,
-  { id }: StoredCampaign,
+  { id }: CampaignSummary,
   { from, to, action }: OwnMove,
 ): Promise<boolean> {
   const moved = await db.change('campaign.move', null, async (tx) => {
     const now = await moveCampaign(tx, id, [from], to, clock.now())
     if (now === null) return { ok: false, code: 'campaign-stopped' }
     if (action === null) return { ok: true }
-    const detail = JSON.stringify({ wave: now.wave, ...(to.halt ? { halt: to.halt } : {}) })
+    const counts = await countRun({ db: tx }, id)
+    const detail = JSON.stringify({
+      wave: now.wave,
+      ...(action === 'campaign.wave' ? { wave_count: now.plan?.waves[now.wave]?.target_count ?? 0 } : {}),
+      ...tellCounts(counts.all),
+      ...(to.halt ? { halt: to.halt } : {}),
+    })
     await tx.record({ action, resource: 'campaign', resourceId: id, detail })
     return { ok: true }
   })

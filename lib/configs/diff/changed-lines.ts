@@ -6,21 +6,62 @@ const COMPARED_LENGTH_MAX = 1_000_000
 const LABELS = { before: '', after: '' }
 
 /**
- * A key of how a text changes: equal for two changes that take and give the same lines, wherever in the text they
- * stand, with names of variables in place of their values.
+ * A key of how a text changes: equal for two changes that take and give the same lines below the same keys, on whatever
+ * lines of the text these stand, with names of variables in place of their values.
  */
 export function changeKey(before: string, after: string, values: Readonly<Record<string, string>>): string {
-  const lines = changedLines(unifiedDiff(before, after, LABELS, COMPARED_LENGTH_MAX).text)
-  return configHash(withoutValues(lines, values)).slice(0, 32)
+  const { text } = unifiedDiff(before, after, LABELS, COMPARED_LENGTH_MAX)
+  return configHash(withoutValues(placeLines(text, before, after), values)).slice(0, 32)
 }
 
-/** The removed and added lines of a diff, without hunk headers and context. */
-const changedLines = (diff: string): string =>
-  diff
-    .split('\n')
-    .slice(2)
-    .filter((line) => line.startsWith('-') || line.startsWith('+'))
-    .join('\n')
+const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)/
+
+/** The removed and added lines of a diff, each behind the keys that it stands below. */
+function placeLines(diff: string, before: string, after: string): string {
+  const sides = { '-': openPlaces(before), '+': openPlaces(after) }
+  const at = { '-': 0, '+': 0 }
+  const placed: string[] = []
+  for (const line of diff.split('\n').slice(2)) {
+    const hunk = HUNK.exec(line)
+    if (hunk !== null) Object.assign(at, { '-': Number(hunk[1]) - 1, '+': Number(hunk[2]) - 1 })
+    else if (line.startsWith('-') || line.startsWith('+')) {
+      const side = line[0] as '-' | '+'
+      placed.push(`${sides[side](at[side]++)}\n${line}`)
+    } else {
+      at['-']++
+      at['+']++
+    }
+  }
+  return placed.join('\n')
+}
+
+/** Make a function that says which keys a line of a YAML text, counted from 0, stands below: by how lines are indented. */
+function openPlaces(text: string): (line: number) => string {
+  const above: string[] = []
+  const open: { depth: number; path: string }[] = []
+  for (const line of text.split('\n')) {
+    const content = line.trimStart()
+    if (content === '' || content.startsWith('#')) {
+      above.push(open.at(-1)?.path ?? '')
+      continue
+    }
+    // An entry of a list may be indented as its key is.
+    const isEntry = content.startsWith('-')
+    const depth = 2 * (line.length - content.length) + (isEntry ? 1 : 0)
+    while (open.length > 0 && open.at(-1)!.depth >= depth) open.pop()
+    const path = open.at(-1)?.path ?? ''
+    above.push(path)
+    open.push({
+      depth,
+      path: `${path}/${isEntry ? '-' : content.slice(0, KEY_LENGTH_MAX).split(':', 1)[0]!}`,
+    })
+  }
+  return (line) => (above[line] ?? '').slice(-PATH_LENGTH_MAX)
+}
+
+/** Keys and the places made of them are looked at so far: longer ones are no keys of components. */
+const KEY_LENGTH_MAX = 200
+const PATH_LENGTH_MAX = 1_000
 
 /**
  * A diff with the names of variables where their values stand, so that workloads that differ by these alone are one

@@ -4,6 +4,12 @@ export interface UnifiedDiff {
   truncated: boolean
 }
 
+/** Some lines of a unified diff, in their order, and how many come after them. */
+export interface DiffLines {
+  text: string
+  linesLeft: number
+}
+
 /** One line of an edit script. */
 interface Edit {
   kind: ' ' | '-' | '+'
@@ -30,6 +36,30 @@ export function unifiedDiff(
   if (text.length < charactersMax) return { text: `${text}\n`, truncated: false }
   const cut = text.slice(0, charactersMax)
   return { text: cut.slice(0, cut.lastIndexOf('\n') + 1), truncated: true }
+}
+
+/**
+ * The lines of the difference of two texts from a line on (from 0), as many as fit into `charactersMax` and one at
+ * least: so that nobody has to decide about a change of which he cannot see the end.
+ */
+export function diffLines(
+  before: string,
+  after: string,
+  labels: { before: string; after: string },
+  { from, charactersMax }: { from: number; charactersMax: number },
+): DiffLines {
+  const edits = editLines(toLines(before), toLines(after))
+  if (edits.every((edit) => edit.kind === ' ')) return { text: '', linesLeft: 0 }
+  // The line that says that a last line has no line break is one of its own here, as it is for whoever counts lines.
+  const lines = [`--- ${labels.before}`, `+++ ${labels.after}`, ...toHunks(edits)].join('\n').split('\n')
+  let text = ''
+  let at = from
+  for (; at < lines.length; at++) {
+    const line = `${lines[at]!}\n`
+    if (text !== '' && text.length + line.length > charactersMax) break
+    text += line
+  }
+  return { text, linesLeft: Math.max(0, lines.length - at) }
 }
 
 /** A last line without a line break is another line than one with it. */

@@ -1,4 +1,4 @@
-import { matchesGlob } from '../../selectors/glob.ts'
+import { openGlob } from '../../selectors/glob.ts'
 import { type ConfigObject, type ConfigValue, isObject, type PipelineSection } from '../yaml/value.ts'
 import { DoesNotFit } from './does-not-fit.ts'
 
@@ -19,7 +19,8 @@ export function editPipelines(root: ConfigObject, edit: PipelineEdit): ConfigObj
   const service = root['service']
   const pipelines = isObject(service) ? service['pipelines'] : undefined
   if (!isObject(service) || !isObject(pipelines)) throw new DoesNotFit('there are no pipelines')
-  const ids = Object.keys(pipelines).filter((id) => edit.pipelines.some((glob) => matchesGlob(glob, id)))
+  const globs = edit.pipelines.map(openGlob)
+  const ids = Object.keys(pipelines).filter((id) => globs.some((isFit) => isFit(id)))
   if (ids.length === 0) throw new DoesNotFit(`no pipeline is named ${edit.pipelines.join(' or ')}`)
   const edited = Object.fromEntries(
     Object.entries(pipelines).map(([id, pipeline]) => [

@@ -7,7 +7,13 @@ import { resolveTaggedScalar } from '../yaml/scalar.ts'
 import type { ConfigValue } from '../yaml/value.ts'
 import { isPlainSafe, quoteDouble, quoteSingle } from '../yaml/write-scalar.ts'
 import { BadPlaceholder, holdsPlaceholder, type Piece, type Placeholder, readPieces } from './placeholders.ts'
-import { type DeclaredVariable, findValueFault, isSecretPlace, secretPlaceFault } from './variables.ts'
+import {
+  type DeclaredVariable,
+  isSecretPlace,
+  openVariable,
+  secretPlaceFault,
+  type ValueCheck,
+} from './variables.ts'
 
 /** The kinds of reason why a version's text cannot be rendered. */
 export type RenderProblemCode =
@@ -127,6 +133,7 @@ class Filler {
   readonly used = new Set<string>()
   readonly #declared: ReadonlyMap<string, DeclaredVariable>
   readonly #values: VariableValues
+  readonly #checks = new Map<string, ValueCheck>()
 
   constructor(declared: readonly DeclaredVariable[], values: VariableValues) {
     this.#declared = new Map(declared.map((variable) => [variable.name, variable]))
@@ -156,9 +163,16 @@ class Filler {
     if (given === null && fallback !== null) return this.fill(fallback, written)
     const value = given ?? variable.fallback
     if (value === null) throw new RenderStop('variable_missing', faultOf('variable_missing', { name }), name)
-    const fault = findValueFault(variable, value)
+    const fault = this.checkOf(variable)(value)
     if (fault !== null) throw new RenderStop('variable_invalid', fault, name)
     return written(value.replaceAll('$', '$$$$'))
+  }
+
+  /** The check of a variable's values, which keeps what it has answered. */
+  checkOf(variable: DeclaredVariable): ValueCheck {
+    const check = this.#checks.get(variable.name) ?? openVariable(variable)
+    this.#checks.set(variable.name, check)
+    return check
   }
 
   givenTo({ name }: DeclaredVariable): string | null {
@@ -207,7 +221,7 @@ function typedValue(placeholder: Placeholder, filler: Filler, characters: string
   const { type, name } = variable
   const isFallback = filler.givenTo(variable) === null && placeholder.fallback !== null
   if (isFallback && !characters.includes('$')) {
-    const fault = findValueFault(variable, characters)
+    const fault = filler.checkOf(variable)(characters)
     if (fault !== null) throw new RenderStop('template_invalid', faultWithin('default', fault), name)
   }
   if (characters.includes('$') || type === 'string' || type === 'duration') return characters

@@ -1,4 +1,4 @@
-import { type Fault, type FaultCode, faultOf, faultWithin } from '../../model/faults.ts'
+import { type Fault, type FaultCode, faultOf } from '../../model/faults.ts'
 import { readPattern } from '../../model/patterns.ts'
 import type { VARIABLE_KINDS } from '../../wire/values.ts'
 import { isSecretName, redactSecrets } from '../redact/redact.ts'
@@ -22,6 +22,8 @@ export interface DeclaredVariable {
 
 /** Longest value, in UTF-16 units. */
 export const VALUE_LENGTH_MAX = 1_024
+/** Most steps of a pattern: each character of each value may cost as many. */
+const PATTERN_STEPS_MAX = 300
 /** Most variables of a version. */
 export const VARIABLES_MAX = 100
 const DESCRIPTION_LENGTH_MAX = 1_024
@@ -47,15 +49,25 @@ const FORMS: Readonly<Record<VariableType, { form: RegExp; otherwise: FaultCode 
 const BY_REFERENCE = (name: string) =>
   `keep it on the host and refer to it: \${env:NAME} in the text, or \${env:\${muster:${name}}} where the variable holds the name`
 
-/** Why a value cannot be given to a variable, which never quotes the value; null when it can. */
-export function findValueFault({ name, type, pattern }: DeclaredVariable, value: string): Fault | null {
-  const generally = findTextFault(name, value)
-  if (generally !== null) return generally
+/** Says why a value cannot be given to a variable, which never quotes the value; null when it can. */
+export type ValueCheck = (value: string) => Fault | null
+
+/** Read a variable: make a function that checks its values. It reads the pattern once, and looks once at each value. */
+export function openVariable({ name, type, pattern }: DeclaredVariable): ValueCheck {
   const form = FORMS[type]
-  if (form !== null && !form.form.test(value)) return faultOf(form.otherwise, { name })
-  if (pattern === null) return null
-  const read = readPattern(pattern)
-  return read.ok && read.pattern.matches(value) ? null : faultOf('variable_unmatched', { name, pattern })
+  const read = pattern === null ? null : readPattern(pattern)
+  const check: ValueCheck = (value) => {
+    const generally = findTextFault(name, value)
+    if (generally !== null) return generally
+    if (form !== null && !form.form.test(value)) return faultOf(form.otherwise, { name })
+    if (pattern === null || (read?.ok && read.pattern.matches(value))) return null
+    return faultOf('variable_unmatched', { name, pattern })
+  }
+  const known = new Map<string, Fault | null>()
+  return (value) => {
+    if (!known.has(value)) known.set(value, check(value))
+    return known.get(value)!
+  }
 }
 
 /** Why no variable of this name can be given a value, however it is declared; null when some variable can. */
@@ -67,7 +79,7 @@ export function findTextFault(name: string, value: string): Fault | null {
   return null
 }
 
-/** Why variables cannot be declared like this; null when they can. */
+/** Why variables cannot be declared like this, whatever their defaults are; null when they can. */
 export function findDeclarationFault(variables: readonly DeclaredVariable[]): Fault | null {
   if (variables.length > VARIABLES_MAX) return faultOf('variables_too_many', { max: VARIABLES_MAX })
   const names = new Set<string>()
@@ -78,13 +90,19 @@ export function findDeclarationFault(variables: readonly DeclaredVariable[]): Fa
     names.add(name)
     if (description.length > DESCRIPTION_LENGTH_MAX || UNPRINTABLE.test(description))
       return faultOf('variable_description_invalid', { name, max: DESCRIPTION_LENGTH_MAX })
-    const read = pattern === null ? null : readPattern(pattern)
-    if (read !== null && !read.ok) return faultOf('variable_pattern_invalid', { name, message: read.error })
+    const message = pattern === null ? null : findPatternFault(pattern)
+    if (message !== null) return faultOf('variable_pattern_invalid', { name, message })
     if (isRequired && fallback !== null) return faultOf('variable_default_idle', { name })
-    const fault = fallback === null ? null : findValueFault(variable, fallback)
-    if (fault !== null) return faultWithin('default', fault)
   }
   return null
+}
+
+function findPatternFault(pattern: string): string | null {
+  const read = readPattern(pattern)
+  if (!read.ok) return read.error
+  return read.pattern.steps > PATTERN_STEPS_MAX
+    ? `pattern takes more than ${PATTERN_STEPS_MAX} steps once its counts are written out`
+    : null
 }
 
 /** Ends of names that say where a secret is, or how it is used, and not what it is. */

@@ -124,8 +124,10 @@ export class Descriptions {
 
   /** An instance is live in a workload from now on. */
   #arrive(instance: Instance, workload: Workload, former: Workload | null): void {
-    // A reconnect within the grace after the start of muster is no event: muster had been away, not the agent.
-    instance.isAnnounced = former === workload && this.#parts.state.knownAtStart.delete(instance.uid)
+    // A return within the grace after the start of muster is no event, nor after a link to a front was cut: muster had
+    // been away, not the agent.
+    const wasHere = this.#parts.state.knownAtStart.delete(instance.uid) || instance.isAnnounced
+    instance.isAnnounced = former === workload && wasHere
     this.#presence.arrive(instance, workload)
   }
 }

@@ -188,10 +188,17 @@ export class Presence {
     // There is nothing to remember of an instance that never described itself.
     if (workload === null && !instance.isDescribed) this.forget(instance)
     if (workload === null) return
-    if (instance.isAnnounced) this.event(instance, workload, 'disconnected')
-    instance.isAnnounced = false
+    // Where muster lost the link to its front, the agent has noticed nothing, and most likely is still there.
+    if (instance.cutOff === null) this.#announceEnd(instance)
     if (how === 'goodbye') this.#reports.gone(instance)
     this.uncount(instance, workload)
+  }
+
+  /** Write into the workload's history that the instance is not connected any more, once. */
+  #announceEnd(instance: Instance): void {
+    if (instance.isAnnounced && instance.workload !== null)
+      this.event(instance, instance.workload, 'disconnected')
+    instance.isAnnounced = false
   }
 
   /** An agent that is away had said goodbye, or its socket had ended, before muster lost the link to its front. */
@@ -199,6 +206,7 @@ export class Presence {
     const connectionId = instance.cutOff?.id ?? null
     instance.cutOff = null
     instance.hasDeparted = isGoodbye
+    this.#announceEnd(instance)
     if (isGoodbye) this.#reports.gone(instance)
     else this.#reports.lost(instance, connectionId)
   }
@@ -263,6 +271,7 @@ export class Presence {
   #forgetAway(nowMs: number): void {
     for (const instance of this.#parts.state.away) {
       if (instance.awaySinceMs === null || nowMs - instance.awaySinceMs < this.#parts.deps.graceMs) continue
+      this.#announceEnd(instance)
       this.forget(instance)
       this.#reports.gone(instance)
     }

@@ -3,7 +3,6 @@ import type { AboutReport, AgentConnection } from '../../opamp/fleet-port.ts'
 import { type AgentReport, askedBy, type ServerMessage } from '../../opamp/report.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
 import { notePoll } from '../decide/poll-rhythm.ts'
-import { AGENT_LIMITS } from '../state/agent-limits.ts'
 import { beginOffer } from '../state/begin-offer.ts'
 import type { ComponentLists } from '../state/component-lists.ts'
 import type { Instance } from '../state/model.ts'
@@ -92,6 +91,12 @@ export class Receiver {
     this.#parts.state.byConnection.delete(connection.id)
   }
 
+  /** See `Fleet.agentForgotten`. */
+  agentForgotten(connection: AgentConnection, uid: string): void {
+    const instance = this.#parts.state.instances.get(uid)
+    if (instance?.connection === connection) this.#presence.leave(instance, 'dropped-by-us')
+  }
+
   /** See `Fleet.hadEnded`. Of the sockets that a former owner had, this one has nothing to count. */
   hadEnded(uid: string, place: string): void {
     const instance = this.#parts.state.instances.get(uid)
@@ -134,7 +139,10 @@ export class Receiver {
     const isStart = isNewStart(instance, connection, report, about)
     if (isStart) this.#presence.startedAnew(instance)
     const isFirstAgain = instance.sequenceNum === null && instance.workload !== null
-    const hasGap = this.#noteSequence(instance, connection, report) && about.isCaughtUp !== true
+    // A front has seen messages that it did not pass on.
+    const isToldOfGap = about.isCaughtUp === false && isWhereItWas(instance, connection)
+    const isUnsteady = this.#noteSequence(instance, connection, report)
+    const hasGap = isToldOfGap || (isUnsteady && about.isCaughtUp !== true)
     const mayLack = connection.transport === 'http' && !isStart && (isFirstAgain || hasGap)
     const isWhole =
       report.attributes !== null && !(mayLack && isPart(report, capabilitiesOf(instance, report)))
@@ -190,8 +198,8 @@ export class Receiver {
 
   /** An agent that is stored, and was not heard of since this process decides, had said goodbye before. */
   #addDeparted(report: AgentReport): void {
-    const { state } = this.#parts
-    if (!state.homes.has(report.uid) || state.instances.size >= AGENT_LIMITS.inAll) return
+    const { deps, state } = this.#parts
+    if (!state.homes.has(report.uid) || state.instances.size >= deps.agentLimits.inAll) return
     const instance = this.#addInstance(report.uid, report.uidOnWire)
     state.away.add(instance)
     this.#depart(instance, report)
@@ -270,6 +278,8 @@ export class Receiver {
     workload.lastSeenAt = now
     this.#parts.writer.seen(workload)
     this.#homes.rememberRhythm(instance, workload)
+    // What it can may say what it is.
+    if (hasNewCapabilities) this.#descriptions.reclassify(instance)
     const isNews = this.#reports.take(instance, report, isWhole)
     if (isNews) this.#parts.deps.notices.configStatusReported(workload, instance)
     if (hasNewCapabilities) this.#reports.capabilitiesChanged(instance)
@@ -328,6 +338,11 @@ const mayHaveLeftOn = (
   { connection, hasDeparted, cutOff }: Instance,
   { place }: Pick<AgentConnection, 'place'>,
 ): boolean => connection === null && !hasDeparted && (cutOff === null || cutOff.place === place)
+
+/** Whether this is the connection that the agent has, or had when muster lost the link to its front. */
+const isWhereItWas = (instance: Instance, connection: AgentConnection): boolean =>
+  instance.connection === connection ||
+  (instance.connection === null && instance.cutOff !== null && instance.cutOff.place === connection.place)
 
 const capabilitiesOf = (instance: Instance, report: AgentReport): number =>
   report.hasCapabilities ? report.capabilities : instance.capabilities

@@ -1,4 +1,4 @@
-import { isSelected, toSelectable } from '../../selectors/selector.ts'
+import { openSelector, toSelectable } from '../../selectors/selector.ts'
 import type { Db } from '../../store/db.ts'
 import type { Freeze } from '../../store/freeze.ts'
 import { readReservations } from '../../store/reservations.ts'
@@ -40,10 +40,14 @@ export const ownFacts = (
   isQuarantined: hasFailedSomewhere(workload, hash),
 })
 
-/** The freeze, where it is in force for this workload; else null. */
-export function freezeOver(freeze: Freeze | null, workload: Workload, now: Date): Freeze | null {
-  if (freeze === null || freeze.until <= now) return null
-  return freeze.selector === null || isSelected(toSelectable(workload), freeze.selector) ? freeze : null
+/** Says which freeze is in force for a workload; null for none. */
+export type FreezeOver = (workload: Workload, now: Date) => Freeze | null
+
+/** Read a freeze: make a function that answers it where it is in force for a workload, and else null. */
+export function openFreeze(freeze: Freeze | null): FreezeOver {
+  if (freeze === null) return () => null
+  const isMeant = openSelector(freeze.selector ?? {})
+  return (workload, now) => (freeze.until > now && isMeant(toSelectable(workload)) ? freeze : null)
 }
 
 /**
@@ -59,11 +63,12 @@ export async function findObstacle(
     tx,
     wishes.map(({ workload }) => workload.id),
   )
+  const freezeOver = openFreeze(freeze)
   for (const { path, workload, hash, ...exemptions } of wishes) {
     const { isHeld, managedBy } = of.get(workload.id) ?? { isHeld: false, managedBy: null }
     const facts = {
       ...ownFacts(workload, hash, exemptions.ownPushId),
-      frozenFor: freezeOver(freeze, workload, now)?.reason ?? null,
+      frozenFor: freezeOver(workload, now)?.reason ?? null,
     }
     const found = obstacleOf(path, { ...facts, isHeld, managedBy }, exemptions)
     if (found !== null) return found

@@ -223,6 +223,7 @@ export class PushEngine {
         scope: null,
         rollbackOfPushId: isBack ? await findTakenBack(tx, workload.id, request.hash) : null,
         failedHash: null,
+        failedError: null,
       }
       const live = this.#parts.state.liveInstances(workload)
       drafts.push({ workload, row, live, content, lifted: lifted.get(workload.id)! })

@@ -3,7 +3,7 @@ import type { UsedComponent } from '../../model/components.ts'
 import type { Db } from '../../store/db.ts'
 import { insertTargets, insertTargetsOfPushes } from '../../store/push-targets.ts'
 import { closePushes, insertPushes, lockPushes, updatePushProgress } from '../../store/push-writes.ts'
-import type { Push } from '../../store/pushes.ts'
+import type { FailureCause, Push } from '../../store/pushes.ts'
 import { insertLifted } from '../../store/quarantines.ts'
 import {
   assignRollout,
@@ -47,6 +47,7 @@ export interface PushContent {
   autoApplyId?: string
   rollbackOfPushId: string | null
   failedHash: string | null
+  failedError: FailureCause | null
   /** Only these instances are targets; null for all. */
   scope: ReadonlySet<string> | null
   /** Null for a push to everyone at once. */
@@ -176,6 +177,7 @@ function newPush(deps: FleetDeps, row: StoredWorkload, content: PushContent, pla
     approvalId: content.approvalId,
     rollbackOfPushId: content.rollbackOfPushId,
     failedHash: content.failedHash,
+    failedError: content.failedError,
     rollbackTargetKind: content.rollbackTargetKind,
     campaignId: content.campaignId ?? null,
     autoApplyId: content.autoApplyId ?? null,

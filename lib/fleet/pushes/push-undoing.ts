@@ -197,6 +197,7 @@ export class PushUndoing {
     undoing: Undoing,
   ) {
     const { push } = failed
+    const { cause, title, parameters } = undoing.error
     const rollout = workload.rollout?.followed === failed ? workload.rollout : null
     if (rollout !== null) await this.#endRollout(tx, workload, rollout, undoing)
     // Nothing is pushed for a push that no instance is assigned any more, nor for an automatic rollback or a push that
@@ -219,6 +220,7 @@ export class PushUndoing {
       rollbackTargetKind: target.kind,
       rollbackOfPushId: push.pushId,
       failedHash: push.hash,
+      failedError: { cause, title, parameters },
       // Only the members of a rollout ever left the active config.
       scope: rollout === null ? null : new Set(failed.targets.keys()),
       stages: null,

@@ -15,7 +15,7 @@ import { assignPushes, lockWorkload } from '../../store/workloads.ts'
 import type { StageFacts, StageVerdict } from '../decide/rollout.ts'
 import { type Assignments, assignActive } from '../pushes/assignments.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
-import { freezeOver } from '../pushes/find-obstacle.ts'
+import { openFreeze } from '../pushes/find-obstacle.ts'
 import { addTarget } from '../state/followed-push.ts'
 import type { Rollout, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
@@ -160,7 +160,7 @@ export class RolloutSteps {
         : (await shareAutoApply(tx, autoApplyId)) === 'active'
     if (!isCarried) return true
     const { freeze } = await readReservations(tx, [workload.id])
-    return freezeOver(freeze, workload, this.#parts.deps.clock.now()) !== null
+    return openFreeze(freeze)(workload, this.#parts.deps.clock.now()) !== null
   }
 
   /** Store a rollout's next state and offer its new members the config; false when the rollout had ended meanwhile. */

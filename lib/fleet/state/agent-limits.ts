@@ -8,8 +8,15 @@ export interface AgentLimits {
   workloads: number
 }
 
-/** Far above what a fleet needs, and about 1 KB of memory for each uid that was never described. */
+/** What one process carries: about 1 KB of memory for each uid that was never described. */
 export const AGENT_LIMITS: AgentLimits = { perConnection: 10_000, inAll: 200_000, workloads: 200_000 }
+
+/** What the owner of several processes knows of: the largest fleet that the README gives sizes for. */
+export const FLEET_LIMITS: AgentLimits = {
+  perConnection: AGENT_LIMITS.perConnection,
+  inAll: 1_000_000,
+  workloads: 1_000_000,
+}
 
 /** Pollers whose rhythm is remembered while they are away; the one that left longest ago is learnt anew. */
 export const RHYTHMS_MAX = 100_000

@@ -1,10 +1,12 @@
-import type { Push } from '../../store/pushes.ts'
+import type { FailureCause, Push } from '../../store/pushes.ts'
 import type { WorkloadTrouble } from '../../wire/workloads.ts'
 import { judgeAftermath } from '../decide/aftermath.ts'
 import { UNHEALTHY_SHARE } from '../decide/status.ts'
 import { isDegradingNow } from '../state/derive.ts'
-import type { Workload } from '../state/model.ts'
+import type { Instance, Workload } from '../state/model.ts'
 import { followedOf } from '../state/state.ts'
+import { errorFields } from './errors.ts'
+import { findHealthFault } from './health-fault.ts'
 import { timeoutAt } from './revision.ts'
 
 /** What `findTrouble` needs to know beside the workload itself. */
@@ -31,16 +33,35 @@ export function findTrouble(workload: Workload, facts: TroubleFacts): WorkloadTr
 function findUnhealthy(workload: Workload, { nowMs, now }: TroubleFacts): WorkloadTrouble | null {
   let count = 0
   let sinceMs = Number.POSITIVE_INFINITY
+  let first: Instance | null = null
   for (const instance of workload.live.unhealthy) {
     if (!isDegradingNow(instance, nowMs)) continue
     count++
-    sinceMs = Math.min(sinceMs, instance.unhealthySinceMs ?? nowMs)
+    const atMs = instance.unhealthySinceMs ?? nowMs
+    if (first === null || atMs < sinceMs || (atMs === sinceMs && instance.uid < first.uid)) first = instance
+    sinceMs = Math.min(sinceMs, atMs)
   }
   if (count === 0) return null
   const total = workload.live.count
   // Rounded to the second, as the monotonic and the wall clock differ a little from one call to the next.
   const since = new Date(Math.round((now.getTime() - (nowMs - sinceMs)) / 1_000) * 1_000).toISOString()
-  return { kind: count >= UNHEALTHY_SHARE * total ? 'unhealthy' : 'some_unhealthy', since, count, total }
+  const kind = count >= UNHEALTHY_SHARE * total ? 'unhealthy' : 'some_unhealthy'
+  return { kind, since, count, total, ...complaintOf(first) }
+}
+
+/** What the instance that has been unhealthy for longest complains of; nothing where muster has no words for it. */
+function complaintOf(instance: Instance | null): Why {
+  const fault = findHealthFault(instance?.health ?? null)
+  if (fault === null) return {}
+  return { ...whyOf(fault), ...(fault.component === '' ? {} : { component: fault.component }) }
+}
+
+type Why = Pick<WorkloadTrouble, 'component' | 'error_cause' | 'error_title' | 'error_parameters'>
+
+/** Why something failed, as everybody may see it. */
+function whyOf(error: FailureCause | null): Why {
+  if (error === null || error.cause === 'unknown') return {}
+  return errorFields({ ...error, text: '' }, { withTexts: false })
 }
 
 const aboutPush = ({ pushId, hash }: Push) => ({ push_id: pushId, config_hash: hash })
@@ -51,7 +72,8 @@ function findPushTrouble(workload: Workload): WorkloadTrouble | null {
   if (push.kind === 'auto-rollback' && push.failedHash !== null) {
     const { kind } = judgeAftermath(workload, { seq: push.seq, hash: push.failedHash }, push)
     if (kind === 'overtaken') return null
-    const failed = { push_id: push.rollbackOfPushId ?? push.pushId, config_hash: push.failedHash }
+    const { rollbackOfPushId: pushId, failedHash, failedError } = push
+    const failed = { push_id: pushId ?? push.pushId, config_hash: failedHash, ...whyOf(failedError) }
     return kind === 'rollback_failed'
       ? { kind: 'push_failed', since: (push.failedAt ?? push.updatedAt).toISOString(), ...failed }
       : { kind: 'rolled_back', since: push.submittedAt.toISOString(), ...failed }
@@ -59,7 +81,12 @@ function findPushTrouble(workload: Workload): WorkloadTrouble | null {
   // A rollout that an operator took back is no trouble: it was done on purpose. The alert rules do the same.
   if (push.status === 'failed' && push.error?.cause === 'rolled_back') return null
   if (push.status === 'failed')
-    return { kind: 'push_failed', since: (push.failedAt ?? push.updatedAt).toISOString(), ...aboutPush(push) }
+    return {
+      kind: 'push_failed',
+      since: (push.failedAt ?? push.updatedAt).toISOString(),
+      ...aboutPush(push),
+      ...whyOf(push.error),
+    }
   const held = workload.rollout?.stored ?? null
   if (held !== null && held.pushId === push.pushId && held.status === 'halted')
     return {
@@ -67,6 +94,7 @@ function findPushTrouble(workload: Workload): WorkloadTrouble | null {
       since: held.updatedAt.toISOString(),
       rollout_id: held.id,
       ...aboutPush(push),
+      ...whyOf(firstFailureOf(workload, push)?.error ?? null),
     }
   return findFailedTargets(workload, push)
 }
@@ -74,16 +102,27 @@ function findPushTrouble(workload: Workload): WorkloadTrouble | null {
 function findFailedTargets(workload: Workload, push: Push): WorkloadTrouble | null {
   const followed = followedOf(workload, push.pushId)
   if (followed === null || followed.failedCount === 0) return null
-  let since: Date | null = null
-  for (const { state, endedAt } of followed.targets.values())
-    if (state === 'failed' && endedAt !== null && (since === null || endedAt < since)) since = endedAt
+  const first = firstFailureOf(workload, push)
   return {
     kind: 'some_failed',
-    ...(since === null ? {} : { since: since.toISOString() }),
+    ...(first === null ? {} : { since: first.endedAt.toISOString() }),
     count: followed.failedCount,
     total: Math.max(followed.failedCount, push.counts.target),
     ...aboutPush(push),
+    ...whyOf(first?.error ?? null),
   }
+}
+
+/** When a target of a push failed first, and why; null where none has failed. */
+function firstFailureOf(
+  workload: Workload,
+  push: Push,
+): { endedAt: Date; error: FailureCause | null } | null {
+  let first: { endedAt: Date; error: FailureCause | null } | null = null
+  for (const { state, endedAt, error } of followedOf(workload, push.pushId)?.targets.values() ?? [])
+    if (state === 'failed' && endedAt !== null && (first === null || endedAt < first.endedAt))
+      first = { endedAt, error }
+  return first
 }
 
 /** Is the newest push still within its timeout? Instances that do not run its config yet are then no trouble. */

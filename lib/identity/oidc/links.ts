@@ -1,12 +1,18 @@
 import type { AuditedDatabase } from '../../audit/database.ts'
 import type { AuditFailure } from '../../audit/delivery.ts'
-import type { AuditActor } from '../../audit/event.ts'
+import type { AuditActor, AuditEvent } from '../../audit/event.ts'
 import type { Clock } from '../../clock.ts'
 import { toEmailKey } from '../../model/emails.ts'
 import { FITS_NO_PASSWORD } from '../../model/no-password.ts'
 import { deleteUserApiTokens } from '../../store/api-tokens.ts'
 import { noteAccountChange } from '../../store/approval-votes.ts'
-import { linkUser, takeLinkRequest } from '../../store/external-users.ts'
+import {
+  findExternalUser,
+  type LinkRequest,
+  linkUser,
+  takeLinkRequest,
+  takeLinkRequestsAbout,
+} from '../../store/external-users.ts'
 import { deleteUserSessions } from '../../store/sessions.ts'
 import { findUser, lockIdentity } from '../../store/users.ts'
 import type { SessionEnds } from '../sessions/session-ends.ts'
@@ -14,7 +20,8 @@ import type { SessionEnds } from '../sessions/session-ends.ts'
 /** How answering a link request ended. */
 export type LinkOutcome =
   | { ok: true }
-  | { ok: false; code: 'link-request-not-found' | 'already-linked' | 'seed-admin' }
+  /** `already-linked` and `person-linked`: the user, or the person, is bound already, and the request is gone. */
+  | { ok: false; code: 'link-request-not-found' | 'already-linked' | 'person-linked' | 'seed-admin' }
   | AuditFailure
 
 /** How refusing a link request ended. */
@@ -46,21 +53,31 @@ export function openLinkAdministration(parts: Parts): LinkAdministration {
   }
 }
 
-function accept(
-  { db, clock, ends, keptAdministrators }: Parts,
-  by: AuditActor,
-  id: string,
-): Promise<LinkOutcome> {
+/** Why nobody can accept a link request, now or later. */
+type Impossible = 'already-linked' | 'person-linked'
+
+async function accept(parts: Parts, by: AuditActor, id: string): Promise<LinkOutcome> {
+  const { db, clock, ends, keptAdministrators } = parts
   const kept = new Set(keptAdministrators.map(toEmailKey))
-  return db.change<LinkOutcome>('link.accept', by, async (tx) => {
+  type Answered = { ok: true; impossible?: Impossible } | (LinkOutcome & { ok: false })
+  const outcome = await db.change<Answered>('link.accept', by, async (tx) => {
     await lockIdentity(tx)
     const request = await takeLinkRequest(tx, id)
     const user = request && (await findUser(tx, request.userId))
     if (!user) return { ok: false, code: 'link-request-not-found' }
-    if (user.isBound) return { ok: false, code: 'already-linked' }
+    const { issuer, subject } = request
+    const impossible = user.isBound
+      ? 'already-linked'
+      : (await findExternalUser(tx, issuer, subject))
+        ? 'person-linked'
+        : null
+    if (impossible !== null) {
+      // The request goes with this answer: nobody could ever give another one.
+      await tx.record(toRefusalEvent(request, impossible))
+      return { ok: true, impossible }
+    }
     if (kept.has(toEmailKey(user.email))) return { ok: false, code: 'seed-admin' }
     await noteAccountChange(tx, user.id, by.userId, clock.now())
-    const { issuer, subject } = request
     // Who knew the password may be somebody else than the person of the provider: it fits no more, and all sessions and
     // tokens end.
     await linkUser(tx, { userId: user.id, issuer, subject, passwordHash: FITS_NO_PASSWORD })
@@ -69,26 +86,37 @@ function accept(
       ...(await deleteUserApiTokens(tx, user.id)),
     ]
     tx.afterCommit(() => ends.announce(ended))
-    await tx.record({
-      action: 'user.link',
-      resource: 'user',
-      resourceId: user.id,
-      detail: JSON.stringify({ email: user.email, issuer: request.issuer, subject: request.subject }),
-    })
+    const others = await takeLinkRequestsAbout(tx, user.id)
+    await tx.recordAll([
+      {
+        action: 'user.link',
+        resource: 'user',
+        resourceId: user.id,
+        detail: JSON.stringify({ email: user.email, issuer, subject }),
+      },
+      ...others.map((other) => toRefusalEvent(other, 'already-linked')),
+    ])
     return { ok: true }
   })
+  return outcome.ok && outcome.impossible ? { ok: false, code: outcome.impossible } : outcome
 }
+
+/** A link request that ended without a link; `reason` where nobody could have made it. */
+const toRefusalEvent = (
+  { userId, email, issuer, subject }: LinkRequest,
+  reason?: Impossible,
+): Omit<AuditEvent, 'actor'> => ({
+  action: 'user.link_refused',
+  resource: 'user',
+  resourceId: userId,
+  detail: JSON.stringify({ email, issuer, subject, ...(reason && { reason: reason.replaceAll('-', '_') }) }),
+})
 
 function refuse({ db }: Parts, by: AuditActor, id: string): Promise<LinkRefusalOutcome> {
   return db.change<LinkRefusalOutcome>('link.refuse', by, async (tx) => {
     const request = await takeLinkRequest(tx, id)
     if (!request) return { ok: false, code: 'link-request-not-found' }
-    await tx.record({
-      action: 'user.link_refused',
-      resource: 'user',
-      resourceId: request.userId,
-      detail: JSON.stringify({ email: request.email, issuer: request.issuer, subject: request.subject }),
-    })
+    await tx.record(toRefusalEvent(request))
     return { ok: true }
   })
 }

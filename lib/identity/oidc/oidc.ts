@@ -3,7 +3,8 @@ import type { Clock } from '../../clock.ts'
 import type { Random } from '../../ids.ts'
 import type { Log } from '../../log.ts'
 import { deleteProviderLoginTokens } from '../../store/api-tokens.ts'
-import { deleteProviderSessions } from '../../store/external-users.ts'
+import { deleteProviderSessions, noteEndedAtProvider } from '../../store/external-users.ts'
+import { lockIdentity } from '../../store/users.ts'
 import type { SessionEnds } from '../sessions/session-ends.ts'
 import type { Tokens } from '../sessions/tokens.ts'
 import { openEndedFlows } from './ended-flows.ts'
@@ -22,6 +23,7 @@ export interface Refusal {
     | 'groups-overage'
     | 'no-group'
     | 'link-requested'
+    | 'name-taken'
     | 'audit-unavailable'
     /** Too many callbacks of the sender failed of late. */
     | 'login-limited'
@@ -70,6 +72,9 @@ interface Parts {
   fetchFromIssuer: IssuerFetch
 }
 
+/** A flow as a browser keeps it. */
+type BegunFlow = Flow & { next: string; begunMs?: number }
+
 /** How long a sign-in may take at the provider. */
 export const FLOW_LIFETIME_S = 900
 /** How long a browser keeps why it was not signed in. */
@@ -86,7 +91,7 @@ export function openOidc(parts: Parts): Oidc {
   const unguessable = () => Buffer.from(random.bytes(32)).toString('base64url')
 
   async function finish({ query, kept }: Omit<Callback, 'address'>): Promise<CallbackOutcome> {
-    const flow = (await seal.open(kept, 'flow')) as (Flow & { next: string }) | null
+    const flow = (await seal.open(kept, 'flow')) as BegunFlow | null
     if (flow === null || new URLSearchParams(query).get('state') !== flow.state || !flows.end(flow.state))
       return { ok: false, refusal: { code: 'sign-in-lost' } }
     const found = await provider.finish(query, flow)
@@ -94,7 +99,9 @@ export function openOidc(parts: Parts): Oidc {
       log.warn({ err: found.cause, code: found.code }, 'sign-in with the identity provider failed')
       return { ok: false, refusal: { code: found.code } }
     }
-    const signedIn = await signInExternally(parts, found.issuer, found.identity)
+    // A flow that an older process has begun does not say when: any end that is remembered counts.
+    const begunAt = new Date(flow.begunMs ?? 0)
+    const signedIn = await signInExternally(parts, found.issuer, found.identity, begunAt)
     if (signedIn.ok) return { ...signedIn, next: flow.next }
     const groups = signedIn.code === 'no-group' ? { groups: cut(signedIn.groups) } : {}
     return { ok: false, refusal: { code: signedIn.code, ...groups } }
@@ -109,7 +116,8 @@ export function openOidc(parts: Parts): Oidc {
         log.warn({ err: begun.cause, code: begun.code }, 'the identity provider could not be asked')
         return { ok: false, refusal: { code: begun.code } }
       }
-      return { ok: true, url: begun.url, kept: await seal.close({ ...flow, next }, 'flow', FLOW_LIFETIME_S) }
+      const kept = { ...flow, next, begunMs: parts.clock.now().getTime() }
+      return { ok: true, url: begun.url, kept: await seal.close(kept, 'flow', FLOW_LIFETIME_S) }
     },
     finish,
     sealRefusal: (refusal) => seal.close({ ...refusal }, 'refusal', REFUSAL_LIFETIME_S),
@@ -118,10 +126,12 @@ export function openOidc(parts: Parts): Oidc {
       const token = await provider.readLogout(logoutToken)
       if (token === 'provider-away') return 'provider-away'
       if (token === null) return 'refused'
-      const ended = await parts.db.transaction('session.close-external', async (tx) => [
-        ...(await deleteProviderSessions(tx, token)),
-        ...(await deleteProviderLoginTokens(tx, token)),
-      ])
+      const ended = await parts.db.transaction('session.close-external', async (tx) => {
+        // A sign-in that is under way has committed its session by now, or finds what is noted here.
+        await lockIdentity(tx)
+        await noteEndedAtProvider(tx, token, parts.clock.now())
+        return [...(await deleteProviderSessions(tx, token)), ...(await deleteProviderLoginTokens(tx, token))]
+      })
       parts.ends.announce(ended)
       return 'ended'
     },

@@ -6,8 +6,10 @@ import { toEmailKey } from '../../model/emails.ts'
 import { noteAccountChange } from '../../store/approval-votes.ts'
 import type { Db } from '../../store/db.ts'
 import {
+  deleteLinkRequestOf,
   findExternalUser,
   forgetLogin,
+  hasEndedAtProvider,
   insertExternalUser,
   noteExternalLogin,
   upsertLinkRequest,
@@ -27,7 +29,12 @@ export type SignInOutcome =
   /** `no-group`: by the map, none of the groups that the provider sent gives one that muster has. */
   | { ok: false; code: 'no-group'; groups: readonly string[] }
   | { ok: false; code: 'link-requested' }
-  /** The user was made or removed twice while the person signed in; the person may begin again. */
+  /** What the provider calls the person is the e-mail of a local user who is somebody else of the provider. */
+  | { ok: false; code: 'name-taken' }
+  /**
+   * The user was made or removed twice while the person signed in, or what was open at the provider has ended since; the
+   * person may begin again.
+   */
   | { ok: false; code: 'sign-in-lost' }
   | AuditFailure
 
@@ -51,7 +58,7 @@ interface Person {
   /** The name of the user in the audit log: the e-mail of a local user, else what the provider calls the person. */
   email: string
   /** The local user whose e-mail is what the provider calls the person; null where there is none, or it is the person. */
-  namesake: string | null
+  namesake: { id: string; isBound: boolean } | null
   now: Date
 }
 
@@ -66,13 +73,14 @@ const ATTEMPTS = 2
 const KEPT = { kept_administrator: true } as const
 
 /**
- * Open a session for a person whom the provider has authenticated. Where there is a group map, the groups of the user
- * become those of the claims.
+ * Open a session for a person whom the provider has authenticated, in a sign-in that was begun at `begunAt`. Where there
+ * is a group map, the groups of the user become those of the claims.
  */
 export async function signInExternally(
   parts: Parts,
   issuer: string,
   identity: ExternalIdentity,
+  begunAt: Date,
 ): Promise<SignInOutcome> {
   const { groupMap } = parts.settings
   const groups = groupMap === null ? null : mapGroups(identity.groups, groupMap)
@@ -83,8 +91,9 @@ export async function signInExternally(
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const person = await readPerson(parts, issuer, identity)
     if (person.isNew && person.namesake !== null) return askForLink(parts, person, person.namesake)
-    const opened = await openSession(parts, person, groups)
+    const opened = await openSession(parts, person, groups, begunAt)
     if (opened.ok || opened.code === 'audit-unavailable') return opened
+    if (opened.code === 'ended') return { ok: false, code: 'sign-in-lost' }
     if (opened.code === 'no-group') return refuse(parts, issuer, identity)
   }
   return { ok: false, code: 'sign-in-lost' }
@@ -101,7 +110,8 @@ async function readPerson(
   const named = known?.isLocal ? undefined : await findCredentials(db, toEmailKey(identity.displayName))
   const email = known && (known.isLocal || named) ? known.email : identity.displayName
   const userId = known?.id ?? uuidv7(now, random)
-  return { issuer, identity, userId, isNew: known === undefined, email, namesake: named?.id ?? null, now }
+  const namesake = named === undefined ? null : { id: named.id, isBound: named.isBound }
+  return { issuer, identity, userId, isNew: known === undefined, email, namesake, now }
 }
 
 /** Whether what was read of a person is still so. */
@@ -109,18 +119,22 @@ const isSame = (person: Person, now: Person): boolean =>
   person.isNew === now.isNew &&
   (person.isNew || person.userId === now.userId) &&
   person.email === now.email &&
-  person.namesake === now.namesake
+  person.namesake?.id === now.namesake?.id
 
-type Opened = { ok: true; token: string; expiresAt: Date } | { ok: false; code: 'changed' | 'no-group' }
+type Opened =
+  | { ok: true; token: string; expiresAt: Date }
+  | { ok: false; code: 'changed' | 'ended' | 'no-group' }
 
 /**
  * `changed`: the user was made, removed, renamed or replaced since `person` was read, or another took or left its name.
- * `no-group`: the groups of muster that were found for the claims are gone.
+ * `ended`: the provider has said meanwhile that the session there is over. `no-group`: the groups of muster that were
+ * found for the claims are gone.
  */
 async function openSession(
   parts: Parts,
   person: Person,
   groups: readonly string[] | null,
+  begunAt: Date,
 ): Promise<Opened | AuditFailure> {
   const { userId, email, issuer, identity, now } = person
   return parts.db.change<Opened>(
@@ -130,10 +144,15 @@ async function openSession(
       await lockIdentity(tx)
       if (!isSame(person, await readPerson({ ...parts, db: tx }, issuer, identity)))
         return { ok: false, code: 'changed' }
+      if (await hasEndedAtProvider(tx, { issuer, ...identity, begunAt })) return { ok: false, code: 'ended' }
       const found = groups === null ? null : await findGroups(tx, groups)
       if (found?.length === 0) return { ok: false, code: 'no-group' }
       const { subject } = identity
-      if (person.isNew) await insertExternalUser(tx, { id: userId, email, issuer, subject, createdAt: now })
+      if (person.isNew) {
+        await insertExternalUser(tx, { id: userId, email, issuer, subject, createdAt: now })
+        // Whoever is a user of its own now waits for no link any more.
+        await deleteLinkRequestOf(tx, issuer, subject)
+      }
       // The provider made or regrouped this account, as an administrator could: its issuer counts as an author of what
       // the account requests.
       const change = { userId, byId: issuer, isNew: person.isNew, now }
@@ -167,16 +186,24 @@ async function insertSignedSession(
   return signed
 }
 
+/** An administrator is asked whether the two are the same, unless the local user is somebody else already. */
 async function askForLink(
   { db, random }: Parts,
   { issuer, identity, now }: Person,
-  localId: string,
+  { id: localId, isBound }: NonNullable<Person['namesake']>,
 ): Promise<SignInOutcome> {
   const { subject, displayName: email } = identity
+  const code = isBound ? 'name-taken' : 'link-requested'
   const asked = await db.change<{ ok: true }>(
     'link.request',
     null,
     async (tx) => {
+      if (isBound) {
+        await deleteLinkRequestOf(tx, issuer, subject)
+        const detail = JSON.stringify({ method: 'oidc', reason: 'name_taken', name: email })
+        await tx.record({ action: 'auth.login.failure', resource: 'user', resourceId: localId, detail })
+        return { ok: true }
+      }
       await upsertLinkRequest(tx, {
         id: uuidv7(now, random),
         userId: localId,
@@ -191,7 +218,7 @@ async function askForLink(
     },
     AT_ONCE,
   )
-  return asked.ok ? { ok: false, code: 'link-requested' } : asked
+  return asked.ok ? { ok: false, code } : asked
 }
 
 /**

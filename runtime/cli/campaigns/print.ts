@@ -65,13 +65,36 @@ const haltSentence = (halt: CampaignHalt): string =>
 
 /** Print how configs change: a group of workloads each, with the diff that they share. */
 export function printGroups(io: ClientIo, groups: readonly CampaignGroup[]): void {
-  for (const { count, sample_workload_name: sample, diff, risk, variables, other_matches } of groups) {
+  for (const {
+    count,
+    sample_workload_name: sample,
+    diff,
+    risk,
+    variables,
+    other_matches,
+    ...more
+  } of groups) {
     printLine(io, '')
     printLine(io, `${count} workloads as ${sample}, risk ${risk ?? 'not known'}:`)
     for (const [name, values] of Object.entries(variables))
-      printLine(io, `  ${name}: ${values.map(({ value, count }) => `${value} (${count})`).join(', ')}`)
+      printLine(
+        io,
+        `  ${name}: ${values.map(({ value, count }) => `${value} (${count})`).join(', ')}${sayLeft(more.more_values?.[name], 'values')}`,
+      )
     if (other_matches !== undefined)
       printLine(io, `  named like what is renamed, and left: ${other_matches.join(', ')}`)
     for (const line of diff.split('\n')) printLine(io, `  ${line}`)
+    if (more.diff_missing) printLine(io, '  no diff: the sample is gone, or would get no config now')
+    if (more.diff_lines_left > 0) printLine(io, `  ${more.diff_lines_left} more lines of the diff`)
   }
+}
+
+const sayLeft = (count: number | undefined, what: string): string =>
+  count === undefined ? '' : `, and ${count} more ${what}`
+
+/** Say that a plan changes workloads whose groups were not printed, and where they are shown. */
+export function printGroupsLeft(io: ClientIo, count: number, url: string): void {
+  if (count <= 0) return
+  printLine(io, '')
+  printLine(io, `${count} workloads are in other groups, or outside of your scope: ${url}`)
 }

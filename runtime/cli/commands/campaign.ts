@@ -2,7 +2,7 @@ import { LIMITED } from '../../../lib/model/campaign-rules.ts'
 import { toStepBody } from '../../../lib/model/campaign-steps.ts'
 import type { CampaignGroup, CampaignLimits, CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { readSeconds } from '../arguments.ts'
-import { printCampaign, printCampaigns, printGroups } from '../campaigns/print.ts'
+import { printCampaign, printCampaigns, printGroups, printGroupsLeft } from '../campaigns/print.ts'
 import { CAMPAIGN_ACTIONS, type CampaignAction, exitCodeOf, isUnderWay } from '../campaigns/standing.ts'
 import { beginPlan, waitWhile } from '../campaigns/wait.ts'
 import type { Arguments, ClientCommandSpec, ClientIo } from '../command.ts'
@@ -54,7 +54,7 @@ for its approval, and ends with 3 where it was rejected.`,
     const api = await openApi(args, io)
     if (action === 'list') return list(api, args, io)
     const found = await findCampaign(api, named!)
-    let record = await act(api, found, action, { args, raised })
+    let record = await act(api, found, action, { args, raised, seconds })
     if (args.isSet('wait') || action === 'plan')
       record = await waitWhile(api, record, (now) => isUnderWay(now, action), seconds)
     if (args.text('output') === 'json') printJson(io, record)
@@ -98,11 +98,11 @@ async function act(
   api: Api,
   { id, plan_hash: hash }: CampaignRecord,
   action: Exclude<CampaignAction, 'list'>,
-  { args, raised }: { args: Arguments; raised: CampaignLimits },
+  { args, raised, seconds }: { args: Arguments; raised: CampaignLimits; seconds: number },
 ): Promise<CampaignRecord> {
   const base = `/api/campaigns/${id}`
   if (action === 'get') return api.get(base)
-  if (action === 'plan') return beginPlan(api, id)
+  if (action === 'plan') return beginPlan(api, id, seconds)
   const body = toStepBody(action, {
     comment: args.text('comment') ?? '',
     plan_hash: args.text('plan') ?? hash ?? '',
@@ -124,7 +124,10 @@ async function print(api: Api, record: CampaignRecord, action: CampaignAction, i
   printCampaign(io, record)
   if (action !== 'plan' || record.plan === undefined) return
   try {
-    printGroups(io, await api.get<CampaignGroup[]>(`/api/campaigns/${record.id}/groups`))
+    const groups = await api.get<CampaignGroup[]>(`/api/campaigns/${record.id}/groups`)
+    printGroups(io, groups)
+    const shown = groups.reduce((sum, { count }) => sum + count, 0)
+    printGroupsLeft(io, record.plan.target_count - shown, `${api.url}/campaigns/${record.id}`)
   } catch (error) {
     // Only some may read how configs change; without them the plan is shown in numbers alone.
     if (!(error instanceof ServiceRefusal) || error.code !== undefined) throw error

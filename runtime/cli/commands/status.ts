@@ -58,12 +58,13 @@ const isWell = (workload: WorkloadRecord) =>
 const readAlerts = (api: Api, { id, open_alert_count: count }: WorkloadRecord): Promise<AlertRecord[]> =>
   count === 0 ? Promise.resolve([]) : api.get<AlertRecord[]>(`/api/alerts?workload_id=${id}`)
 
-/** What is wrong, on how many instances, and since when. */
+/** What is wrong, on how many instances, why, and since when. */
 function describeTrouble({ trouble }: WorkloadRecord): string {
   if (trouble === undefined) return '-'
-  const { kind, count, total, since } = trouble
+  const { kind, count, total, since, component, error_title: title } = trouble
   const where = count === undefined ? '' : `, ${count} of ${total ?? count} instances`
-  return `${kind}${where}${since === undefined ? '' : `, since ${since}`}`
+  const why = [component, title].filter((part) => part !== undefined).join(', ')
+  return `${kind}${where}${why === '' ? '' : ` (${why})`}${since === undefined ? '' : `, since ${since}`}`
 }
 
 function print(io: ClientIo, workload: WorkloadRecord, alerts: readonly AlertRecord[]): void {

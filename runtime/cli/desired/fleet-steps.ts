@@ -2,14 +2,11 @@ import type { CampaignRecord, CampaignStatus } from '../../../lib/wire/campaigns
 import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
 import type { FleetConfigRecord, FleetConfigVersion } from '../../../lib/wire/fleet-configs.ts'
-import { beginPlan, waitWhile } from '../campaigns/wait.ts'
+import { beginPlan, PLAN_SECONDS_MAX, waitWhile } from '../campaigns/wait.ts'
 import { CommandFailure, EXIT } from '../exit-codes.ts'
 import { toLine } from '../output.ts'
 import { type Api, ServiceRefusal } from '../server/api.ts'
 import type { FleetDocument } from './documents.ts'
-
-/** How many seconds the plan of a campaign over a whole fleet is waited for. */
-const PLAN_SECONDS_MAX = 300
 
 /** What is done, or would be, about one fleet config. */
 export interface FleetStep {
@@ -21,6 +18,9 @@ export interface FleetStep {
   reason?: string
   version?: number
   workload_count?: number
+  definition_changes?: DesiredFleetResult['definition_changes']
+  joining_count?: number
+  leaving_count?: number
   campaign_id?: string
   campaign_status?: CampaignStatus
   /** What would change in meaning, a sentence each; only in a plan, and where the token may read versions. */
@@ -62,8 +62,37 @@ export async function takeFleetStep(
 async function bringToApproval(api: Api, step: FleetStep, common: Common): Promise<FleetStep> {
   const { campaign_id: id, campaign_status: status } = step
   if (id === undefined || (status !== 'draft' && status !== 'planned')) return step
-  const begun = await beginPlan(api, id)
-  const campaign = await waitWhile(api, begun, ({ planning }) => planning !== undefined, PLAN_SECONDS_MAX)
+  for (let tries = 1; ; tries++)
+    try {
+      return await planAndRequest(api, { ...step, campaign_id: id }, common)
+    } catch (error) {
+      if (!isOvertaken(error)) throw error
+      // Another run plans or requests the same campaign at this moment: what it did is what there is to say.
+      const now = await waitWhile(api, await readCampaign(api, id), isPlanning, PLAN_SECONDS_MAX)
+      const isAsked = now.status !== 'draft' && now.status !== 'planned'
+      if (isAsked) return { ...step, action: 'waits', campaign_status: now.status }
+      if (tries === TRIES_MAX) throw error
+    }
+}
+
+/** How often a campaign is planned anew that somebody else plans or changes at the same time. */
+const TRIES_MAX = 5
+
+const isOvertaken = (error: unknown): boolean =>
+  error instanceof ServiceRefusal &&
+  ['campaign_not_ready', 'campaign_plan_changed', 'campaign_being_planned'].includes(error.code ?? '')
+
+const isPlanning = ({ planning }: CampaignRecord): boolean => planning !== undefined
+
+const readCampaign = (api: Api, id: string) => api.get<CampaignRecord>(`/api/campaigns/${id}`)
+
+async function planAndRequest(
+  api: Api,
+  step: FleetStep & { campaign_id: string },
+  common: Common,
+): Promise<FleetStep> {
+  const { campaign_id: id } = step
+  const campaign = await waitWhile(api, await beginPlan(api, id), isPlanning, PLAN_SECONDS_MAX)
   if (campaign.plan_hash === undefined)
     throw new CommandFailure(`the campaign ${id} of ${step.fleet_config} has no plan yet`)
   const at = common.commit_sha === '' ? '' : ` at ${common.commit_sha}`

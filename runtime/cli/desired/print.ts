@@ -6,9 +6,12 @@ import type { Step } from './run.ts'
 const WORDS: Readonly<Record<string, string>> = {
   failed: 'it failed there',
   rejected: 'its request was rejected',
-  replaced: 'something else was pushed in its place',
+  replaced: 'something else took its place',
+  rolling_out: 'it is being rolled out in stages',
+  other_rolling_out: 'another config is being rolled out: wait for its end, or end it',
   aborted: 'its campaign was aborted',
   rolled_back: 'its campaign was rolled back',
+  other_under_way: 'another campaign is under way: wait for its end, or abort it or roll it back',
   nothing_changes: 'no workload would change',
 }
 
@@ -30,10 +33,12 @@ export function print(io: ClientIo, steps: readonly (Step | FleetStep)[], others
     const rows = fleets.map((step) => [
       ...[step.fleet_config, step.action, step.version === undefined ? 'new' : String(step.version)],
       ...[String(step.workload_count ?? '-'), step.campaign_status ?? '-'],
-      step.action === 'refused' ? '-' : (WORDS[step.reason ?? ''] ?? step.campaign_id ?? '-'),
+      step.action === 'refused' ? '-' : aboutFleet(step),
     ])
     printTable(io, ['FLEET CONFIG', 'ACTION', 'VERSION', 'WORKLOADS', 'CAMPAIGN', 'ABOUT'], rows)
   }
+  for (const step of fleets)
+    for (const change of tellDefinition(step)) printLine(io, `${step.fleet_config}: ${change}`)
   for (const step of steps)
     for (const change of step.changes ?? []) printLine(io, `${nameOf(step)}: ${change}`)
   for (const { action, reason } of steps) if (action === 'refused') io.error(`${toLines(reason ?? '')}\n`)
@@ -45,3 +50,21 @@ export function print(io: ClientIo, steps: readonly (Step | FleetStep)[], others
 
 const nameOf = (step: Step | FleetStep): string =>
   step.kind === 'WorkloadConfig' ? step.workload : step.fleet_config
+
+/** What a line says last: in words where there is something to say, with the campaign that is meant. */
+function aboutFleet({ reason = '', campaign_id: id = '' }: FleetStep): string {
+  const words = WORDS[reason]
+  if (words === undefined) return id || '-'
+  return reason === 'other_under_way' && id !== '' ? `${id}: ${words}` : words
+}
+
+/** What becomes another of a fleet config beside its text, and for how many workloads. */
+function tellDefinition({
+  definition_changes: parts = [],
+  joining_count: joining = 0,
+  leaving_count: leaving = 0,
+}: FleetStep): string[] {
+  const changes = parts.map((part) => `${part} changes`)
+  if (joining + leaving === 0) return changes
+  return [...changes, `workloads that come under it: ${joining}, that leave it: ${leaving}`]
+}

@@ -79,9 +79,15 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
   steps.push(...left, ...leftFleets)
   if (args.text('output') === 'json') printJson(io, { owner, commit: sha, steps })
   else print(io, steps, state.others)
-  const isSettled = steps.every(({ action }) => action === 'unchanged')
+  const isSettled = steps.every(
+    (step) => step.action === 'unchanged' && (!isDryRun || !changesDefinition(step)),
+  )
   return exitCode === EXIT.done && args.isSet('exit-code') && !isSettled ? EXIT.differs : exitCode
 }
+
+/** Whether something of a fleet config itself is another in the folder: `apply` stores that at once. */
+const changesDefinition = (step: Step | FleetStep): boolean =>
+  step.kind === 'FleetConfig' && (step.definition_changes ?? []).length > 0
 
 async function takeStep(
   api: Api,

@@ -107,8 +107,9 @@ function refusal(answer: Answer, url: string): CommandFailure {
     return new CommandFailure(`${url} answered with status ${answer.status}`)
   }
   const { error = `status ${answer.status}`, code, validation_errors: errors = [] } = body
+  const about = code === undefined ? error : `${error} (${code})`
   const lines = [
-    code === undefined ? error : `${error} (${code})`,
+    answer.lacking === '' ? about : `${about}: ${sayLacking(answer.lacking, code)}`,
     ...errors.map(({ message, path }) => (path ? `${path}: ${message}` : message)),
     ...(answer.status === 401 ? ['sign in: muster login, or set MUSTER_TOKEN'] : []),
     ...(code === 'session_required' ? [`somebody does this in a browser, signed in to ${url}`] : []),
@@ -116,6 +117,12 @@ function refusal(answer: Answer, url: string): CommandFailure {
   const exitCode = isRefusal(answer.status, body) ? EXIT.refused : EXIT.error
   return new ServiceRefusal(lines.map(toLine).join('\n  '), exitCode, code)
 }
+
+/** Which permission the caller lacks, and where: anywhere at all, or only there. */
+const sayLacking = (permission: string, code: string | undefined): string =>
+  code === 'out_of_scope'
+    ? `${permission} is needed on all that this reaches`
+    : `${permission} is needed, and the token or the groups of its account do not give it`
 
 /**
  * The workload with this id, or with this name, or in this place (host or namespace) if only one is. Throws

@@ -18,6 +18,8 @@ const ANSWER_BYTES_MAX = 268_435_456
 export interface Answer {
   status: number
   text: string
+  /** The permission that the caller lacks, where the service names one; empty otherwise. */
+  lacking: string
 }
 
 /**
@@ -124,9 +126,17 @@ function exchange(call: ClientRequest, body: Buffer | null): Promise<Answer> {
       })
       response.on('error', reject)
       response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+        resolve({
+          status: response.statusCode ?? 0,
+          text: Buffer.concat(chunks).toString('utf8'),
+          lacking: readPermission(response.headers['muster-permission']),
+        }),
       )
     })
     call.end(body ?? undefined)
   })
 }
+
+/** A permission as a service names it; anything else is nothing that should be printed. */
+const readPermission = (sent: string | string[] | undefined): string =>
+  typeof sent === 'string' && /^[a-z_]{1,40}:[a-z_]{1,40}$/.test(sent) ? sent : ''

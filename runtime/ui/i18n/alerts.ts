@@ -36,7 +36,7 @@ export const alertTexts = defineTexts({
       auto_apply_held: 'Stopped applying by itself',
       config_conflict: 'Fleet configs in conflict',
       administrator_kept: 'Last administrator kept',
-      approval_policy_lowered: 'Approval policy to be lowered',
+      approval_policy_lowered: 'Approval policy that asks less',
       last_resort_login: 'Sign-in of the last resort',
     },
     resolve: 'Resolve',
@@ -101,6 +101,8 @@ export const alertTexts = defineTexts({
       'The groups of the identity provider make this user no administrator, and nobody else is one. Make somebody else an administrator, or mend the groups there: the next sign-in follows them.',
     loweredPolicy: (who: string, at: string) =>
       `${who} asked for an approval policy that asks less. It counts from ${formatExact(at)}, or once a second person confirms it. Ask for the former one under Settings to stop it.`,
+    loweredSince: (who: string, since: string) =>
+      `The approval policy asks less since ${formatExact(since)}: ${who} asked for it, and nobody stood against it for a day. Ask for the former one under Settings to take it back. This ends by itself a day later.`,
     lastResort: (at: string) =>
       `The only account that may sign in with a password did so at ${formatExact(at)}. Make sure that it was meant to. This ends by itself a day later.`,
   },
@@ -130,7 +132,7 @@ export const alertTexts = defineTexts({
       auto_apply_held: 'Application automatique arrêtée',
       config_conflict: 'Configs de parc en conflit',
       administrator_kept: 'Dernier administrateur gardé',
-      approval_policy_lowered: 'Règle d’approbation bientôt abaissée',
+      approval_policy_lowered: 'Règle d’approbation moins exigeante',
       last_resort_login: 'Connexion de dernier recours',
     },
     resolve: 'Résoudre',
@@ -177,6 +179,8 @@ export const alertTexts = defineTexts({
       'D’après les groupes du fournisseur d’identité, cet utilisateur n’est plus administrateur, et personne d’autre ne l’est. Nommez un autre administrateur ou corrigez les groupes là-bas : la prochaine connexion les suivra.',
     loweredPolicy: (who: string, at: string) =>
       `${who} a demandé une règle d’approbation moins exigeante. Elle vaudra à partir de ${formatExact(at)}, ou dès qu’une deuxième personne la confirme. Redemandez l’ancienne dans les réglages pour l’arrêter.`,
+    loweredSince: (who: string, since: string) =>
+      `La règle d’approbation est moins exigeante depuis ${formatExact(since)} : ${who} l’a demandé, et personne ne s’y est opposé pendant un jour. Redemandez l’ancienne dans les réglages pour revenir en arrière. L’alerte se résout d’elle-même un jour plus tard.`,
     lastResort: (at: string) =>
       `Le seul compte qui peut se connecter avec un mot de passe l’a fait à ${formatExact(at)}. Assurez-vous que c’était voulu. L’alerte se résout d’elle-même un jour plus tard.`,
     drift: (hash: string, count: number, of: number, failed: number) =>
@@ -221,9 +225,29 @@ export const describeNext = ({ rule, resolved_at: over }: AlertRecord): string =
 function describePeople(rule: AlertRecord['rule'], details: AlertRecord['details']): string | null {
   const words = say(alertTexts)
   if (rule === 'administrator_kept') return words.keptAdministrator
+  if (rule === 'approval_policy_lowered' && details?.['since'])
+    return words.loweredSince(String(details['name']), String(details['since']))
   if (rule === 'approval_policy_lowered' && details)
     return words.loweredPolicy(String(details['name']), String(details['counts_at']))
   return rule === 'last_resort_login' && details ? words.lastResort(String(details['at'])) : null
+}
+
+/** That a config failed, why, and what was done about it. */
+function describePushFailure(details: Details): string {
+  const aftermath: PushAftermath = {
+    kind: String(details['aftermath']) as PushAftermath['kind'],
+    config_hash: String(details['to_hash'] ?? ''),
+    pushed_by: 'auto-rollback',
+    running_count: Number(details['running']),
+  }
+  const cause = describeCause(text(details['cause']), text(details['cause_title']))
+  return [
+    say(alertTexts).pushFailed(shortHash(String(details['config_hash']))),
+    cause === '' ? '' : `${cause}.`,
+    describeAftermath(aftermath),
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
 }
 
 /** What happened, in the reader's words where they are known; else the server's own sentence. */
@@ -248,15 +272,7 @@ export function describeAlert({ rule, message, details }: AlertRecord): string {
   }
   if (rule === 'version_outdated' && details)
     return words.outdated(String(details['version']), String(details['minimum']))
-  if (rule === 'push_failed' && details) {
-    const aftermath: PushAftermath = {
-      kind: String(details['aftermath']) as PushAftermath['kind'],
-      config_hash: String(details['to_hash'] ?? ''),
-      pushed_by: 'auto-rollback',
-      running_count: Number(details['running']),
-    }
-    return `${words.pushFailed(shortHash(String(details['config_hash'])))} ${describeAftermath(aftermath)}`
-  }
+  if (rule === 'push_failed' && details) return describePushFailure(details)
   if (rule === 'campaign_halted' && details) {
     const text = (key: string) => String(details[key] ?? '')
     const halt = {

@@ -21,7 +21,7 @@ export const policyTexts = defineTexts({
     two: 'two',
     author: 'Whoever requested or wrote it counts',
     hours: 'Valid for, in hours',
-    hoursHint: 'Empty: of any age.',
+    hoursHint: 'Empty: of any age, until the request ends, 30 days after its last change.',
     save: 'Change the policy',
     saved: 'This is the policy now.',
     waits: (who: string) => `${who} asked for a policy that asks less.`,
@@ -30,6 +30,10 @@ export const policyTexts = defineTexts({
     confirm: 'Confirm it',
     waiting: 'It asks less: another administrator has to confirm it, or a day has to pass.',
     sole: 'Only one person may approve now, so the author counts everywhere and each such approval says so. That ends for good, everywhere, with the second person who may, be it within a scope only.',
+    endsSole:
+      'Only one person may approve today, so the author counts. With this group two may: that ends for good, everywhere, even if the account is removed again.',
+    endsSoleNext:
+      'Whoever makes or regroups this account does not count for what it asks for, nor it for what they ask for: plan a third account, sign in with the identity provider, or let the author count in the approval policy first.',
     noSecond:
       'Nobody counts for anybody else yet: whoever may approve made or changed the accounts of the others. Where somebody else than the author has to approve, as in production, nothing can be approved so.',
     noSecondNext:
@@ -55,7 +59,7 @@ export const policyTexts = defineTexts({
     two: 'deux',
     author: 'Celle de qui l’a demandé ou écrit compte',
     hours: 'Valable, en heures',
-    hoursHint: 'Vide : sans limite.',
+    hoursHint: 'Vide : sans limite, jusqu’à la fin de la demande, 30 jours après son dernier changement.',
     save: 'Changer la règle',
     saved: 'C’est la règle désormais.',
     waits: (who: string) => `${who} a demandé une règle plus souple.`,
@@ -64,6 +68,10 @@ export const policyTexts = defineTexts({
     confirm: 'La confirmer',
     waiting: 'Elle est plus souple : un autre administrateur doit la confirmer, ou un jour passer.',
     sole: 'Une seule personne peut approuver : l’auteur compte donc partout, et chaque approbation le dit. Cela cesse partout et pour toujours avec la deuxième personne qui le peut, fût-ce dans un seul périmètre.',
+    endsSole:
+      'Une seule personne peut approuver aujourd’hui, donc l’auteur compte. Avec ce groupe, deux le peuvent : cela prend fin pour de bon, partout, même si le compte est supprimé ensuite.',
+    endsSoleNext:
+      'Qui crée ou regroupe ce compte ne compte pas pour ce qu’il demande, ni lui pour ce que cette personne demande : prévoyez un troisième compte, la connexion par le fournisseur d’identité, ou laissez d’abord l’auteur compter dans la règle d’approbation.',
     noSecond:
       'Personne ne compte encore pour un autre : qui peut approuver a créé ou modifié le compte des autres. Là où quelqu’un d’autre que l’auteur doit approuver, comme en production, rien ne peut l’être.',
     noSecondNext:

@@ -12,6 +12,7 @@ export const approvalTexts = defineTexts({
       closed: 'Nothing was rejected, withdrawn or retired.',
     },
     noneWithin: 'There is none within your scope.',
+    untitled: 'Change without a comment',
     column: {
       change: 'Change',
       workload: 'Workload',
@@ -32,6 +33,7 @@ export const approvalTexts = defineTexts({
       closed: 'Rien n’a été rejeté, retiré ou remplacé.',
     },
     noneWithin: 'Il n’y en a aucune dans votre périmètre.',
+    untitled: 'Changement sans commentaire',
     column: {
       change: 'Modification',
       workload: 'Collecteur',

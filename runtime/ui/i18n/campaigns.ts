@@ -118,7 +118,8 @@ export const campaignTexts = defineTexts({
       unreadable: 'could not be read in time',
       variable_invalid: 'a variable has a value that does not fit',
       variable_missing: 'a variable has no value',
-      variables_changed: 'its own values were set after this was requested: a campaign brings them',
+      variables_changed:
+        'its own values were set after this was requested, or one of its values was set or chosen by who approved: a campaign brings them',
       version_gone: 'this version of the fleet config does not exist',
       workload_gone: 'it is gone',
     } as Record<CampaignReason, string>,
@@ -138,7 +139,17 @@ export const campaignTexts = defineTexts({
     otherMatches: 'Named like what is renamed, and left as it is:',
     groups: 'What changes',
     group: (count: number, all: number) => `${workloadsEn(count)} of ${n(all)}, such as`,
-    moreGroups: (count: number) => `Smaller groups with ${workloadsEn(count)} are not shown.`,
+    groupProduction: (count: number) => `${n(count)} in production`,
+    moreGroups: (count: number) => `Groups with ${workloadsEn(count)} are not shown yet.`,
+    moreValues: (count: number) => `${n(count)} more ${plural(count, 'value', 'values')} not shown.`,
+    moreLines: (count: number) =>
+      `The diff goes on: ${n(count)} more ${plural(count, 'line', 'lines')} not shown.`,
+    linesOf: (name: string) => `diff of ${name}`,
+    sameText: 'They run this text already.',
+    ownValue: 'own value',
+    chosenBy: (what: string) => `by ${what}`,
+    moreChoices: (count: number) => `and ${n(count)} more`,
+    noDiff: 'There is no diff: the example is gone, or would get no config now. Plan again.',
     went: 'How it went',
     reached: (percentage: number) => (percentage === 100 ? 'All run it' : `${n(percentage)} % run it`),
     after: (duration: string) => `after ${duration}`,
@@ -363,7 +374,8 @@ export const campaignTexts = defineTexts({
       unreadable: 'n’a pas pu être lu à temps',
       variable_invalid: 'une variable a une valeur qui ne convient pas',
       variable_missing: 'une variable n’a pas de valeur',
-      variables_changed: 'ses propres valeurs ont été fixées après la demande : une campagne les apporte',
+      variables_changed:
+        'ses propres valeurs ont été fixées après la demande, ou l’une de ses valeurs fixée ou choisie par qui a approuvé : une campagne les apporte',
       version_gone: 'cette version de la configuration de flotte n’existe pas',
       workload_gone: 'il n’existe plus',
     } as Record<CampaignReason, string>,
@@ -383,8 +395,19 @@ export const campaignTexts = defineTexts({
     otherMatches: 'Porte le même nom que ce qui est renommé, et reste tel quel :',
     groups: 'Ce qui change',
     group: (count: number, all: number) => `${workloadsFr(count)} sur ${n(all)}, comme`,
-    moreGroups: (count: number) =>
-      `Des groupes plus petits, avec ${workloadsFr(count)}, ne sont pas montrés.`,
+    groupProduction: (count: number) => `${n(count)} en production`,
+    moreGroups: (count: number) => `Des groupes avec ${workloadsFr(count)} ne sont pas encore montrés.`,
+    moreValues: (count: number) =>
+      `${n(count)} ${plural(count, 'autre valeur', 'autres valeurs')} non ${plural(count, 'montrée', 'montrées')}.`,
+    moreLines: (count: number) =>
+      `Le diff continue : ${n(count)} ${plural(count, 'autre ligne', 'autres lignes')} non ${plural(count, 'montrée', 'montrées')}.`,
+    linesOf: (name: string) => `diff de ${name}`,
+    sameText: 'Ils exécutent déjà ce texte.',
+    ownValue: 'valeur propre',
+    chosenBy: (what: string) => `par ${what}`,
+    moreChoices: (count: number) => `et ${n(count)} de plus`,
+    noDiff:
+      'Il n’y a pas de diff : l’exemple n’existe plus, ou ne recevrait pas de configuration actuellement. Refaites le plan.',
     went: 'Comment ça s’est passé',
     reached: (percentage: number) =>
       percentage === 100 ? 'Tous l’exécutent' : `${n(percentage)} % l’exécutent`,

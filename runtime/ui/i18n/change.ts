@@ -123,12 +123,14 @@ export const changeTexts = defineTexts({
     over: {
       rejected: 'This request was rejected. It cannot be pushed.',
       withdrawn: 'This request was withdrawn. It cannot be pushed.',
-      retired: 'A newer request of the same group took its place. It cannot be pushed.',
+      retired:
+        'A newer request took its place: another one of its group, or one that was approved or pushed since. It cannot be pushed.',
     },
     nothingChanges: 'The draft is what is active already.',
     baseMoved:
       'The active config has changed since this was requested. The comparison below is with what is active now.',
     self: 'approved by its own author',
+    endsAt: (day: string) => `It ends by itself on ${day} if nobody says anything about it until then.`,
     byAnother: 'Whoever requested it does not count.',
     byAnotherUnlabelled:
       'Whoever requested it does not count: no trusted label names the environment, so it may be production.',
@@ -314,12 +316,14 @@ export const changeTexts = defineTexts({
     over: {
       rejected: 'Cette demande a été rejetée. Elle ne peut pas être poussée.',
       withdrawn: 'Cette demande a été retirée. Elle ne peut pas être poussée.',
-      retired: 'Une demande plus récente du même groupe l’a remplacée. Elle ne peut pas être poussée.',
+      retired:
+        'Une demande plus récente l’a remplacée : une autre de son groupe, ou une qui a été approuvée ou poussée depuis. Elle ne peut pas être poussée.',
     },
     nothingChanges: 'Le brouillon est déjà ce qui est actif.',
     baseMoved:
       'La config active a changé depuis cette demande. La comparaison ci-dessous est faite avec ce qui est actif maintenant.',
     self: 'approuvé par son auteur',
+    endsAt: (day: string) => `Elle prend fin d’elle-même le ${day} si personne n’en dit rien d’ici là.`,
     byAnother: 'Celle de qui l’a demandé ne compte pas.',
     byAnotherUnlabelled:
       'Celle de qui l’a demandé ne compte pas : aucune étiquette de confiance ne nomme l’environnement, ce peut être la production.',

@@ -6,6 +6,7 @@ export const commonTexts = defineTexts({
   en: {
     firstOf: (shown: number, all: number) => `The first ${formatNumber(shown)} of ${formatNumber(all)}.`,
     showMore: 'Show more',
+    shownTo: (permission: string) => `This part is shown to whoever holds ${permission}.`,
     older: 'Older',
     findWorkload: 'name, label or key:value',
     skip: 'Skip to content',
@@ -81,6 +82,7 @@ export const commonTexts = defineTexts({
   fr: {
     firstOf: (shown: number, all: number) => `Les ${formatNumber(shown)} premiers sur ${formatNumber(all)}.`,
     showMore: 'En montrer plus',
+    shownTo: (permission: string) => `Cette partie est montrée à qui détient ${permission}.`,
     older: 'Plus ancien',
     findWorkload: 'nom, étiquette ou clé:valeur',
     skip: 'Aller au contenu',

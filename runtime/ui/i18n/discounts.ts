@@ -13,6 +13,8 @@ export const discountTexts = defineTexts({
     shaped_by_author:
       'your account was made or changed by whoever asked, so both may be one person: somebody has to approve whose account neither of you made (two accounts that a third person made count for each other), or who signs in with the identity provider; or the policy asks less',
     shaped_since_request: 'your account was made or changed since',
+    value_author:
+      'you set a value that reaches one of its workloads, or a trusted label or label rule that chooses one, so part of what is pushed was written by you',
   } as Record<string, string>,
   fr: {
     approved_already: 'vous l’avez déjà approuvé',
@@ -24,6 +26,8 @@ export const discountTexts = defineTexts({
     shaped_by_author:
       'votre compte a été créé ou modifié par qui a demandé, ce pourrait être la même personne : il faut l’approbation de quelqu’un dont aucun de vous n’a créé le compte (deux comptes créés par une troisième personne comptent l’un pour l’autre), ou qui passe par le fournisseur d’identité ; ou une règle plus souple',
     shaped_since_request: 'votre compte a été créé ou modifié depuis',
+    value_author:
+      'vous avez fixé une valeur qui atteint l’un de ses workloads, ou un label de confiance ou une règle de labels qui en choisit une : une partie de ce qui est envoyé est de vous',
   },
 })
 

@@ -5,7 +5,7 @@ import { formatNumber } from './format.ts'
 export const freezeTexts = defineTexts({
   en: {
     title: 'Freeze',
-    lead: 'A freeze keeps campaigns from workloads until a time. A push there needs the glass broken; automatic rollbacks go on.',
+    lead: 'A freeze keeps campaigns from workloads until a time. A push there needs the glass broken; rollbacks go on, automatic ones and those by hand.',
     none: 'Nothing is frozen.',
     what: 'What is frozen',
     all: 'the whole fleet',
@@ -25,7 +25,7 @@ export const freezeTexts = defineTexts({
   },
   fr: {
     title: 'Gel',
-    lead: 'Un gel tient les campagnes loin des workloads jusqu’à une heure. Y pousser exige de briser la glace ; les retours automatiques continuent.',
+    lead: 'Un gel tient les campagnes loin des workloads jusqu’à une heure. Y pousser exige de briser la glace ; les retours en arrière continuent, automatiques ou à la main.',
     none: 'Rien n’est gelé.',
     what: 'Ce qui est gelé',
     all: 'tout le parc',

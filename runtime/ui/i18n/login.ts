@@ -31,6 +31,8 @@ export const loginTexts = defineTexts({
       no_group: 'You are signed in with the identity provider, but none of your groups has access to muster.',
       link_requested:
         'There is a local user with your e-mail. An administrator has been asked whether that is you.',
+      name_taken:
+        'A user who is somebody else at the identity provider has your e-mail. An administrator has to remove or rename one of the two.',
       audit_unavailable: 'The audit log could not be written, so nobody can sign in just now.',
       login_limited:
         'Too many sign-ins from your network came back without success. Wait a minute, then try again.',
@@ -67,6 +69,8 @@ export const loginTexts = defineTexts({
         'Vous êtes dans plus de groupes que le fournisseur d’identité n’en envoie. Votre administrateur peut lui faire envoyer ceux dont muster a besoin.',
       no_group: 'Le fournisseur d’identité vous connaît, mais aucun de vos groupes n’a accès à muster.',
       link_requested: 'Un utilisateur local a votre courriel. Un administrateur doit dire si c’est vous.',
+      name_taken:
+        'Un utilisateur qui est quelqu’un d’autre chez le fournisseur d’identité a votre courriel. Un administrateur doit supprimer ou renommer l’un des deux.',
       audit_unavailable:
         'Le journal d’audit n’a pas pu être écrit ; personne ne peut se connecter à l’instant.',
       login_limited:

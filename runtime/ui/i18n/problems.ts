@@ -9,10 +9,11 @@ import { sayFault } from './faults.ts'
  */
 export const problemTexts = defineTexts({
   en: {
+    account_unknown: 'This is no user and no service account.',
     activity_too_many: 'At most {max} workloads can be named at once.',
     alert_not_found: 'This alert does not exist, or no longer.',
     alert_not_reopenable: 'This alert can no longer be opened again.',
-    already_linked: 'This user is linked already.',
+    already_linked: 'This user is linked already. The request is gone.',
     approval_already_pushed: 'This request has been pushed already.',
     approval_expired: 'An approval is too old for the approval policy. It has to be approved again.',
     approval_needs_another: 'The approval policy asks for somebody else ({reason}).',
@@ -35,11 +36,16 @@ export const problemTexts = defineTexts({
     auto_apply_plan_changed: 'The plan has changed since you looked at it. Look at it again.',
     auto_apply_requested_already: 'Another request waits for approval already.',
     auto_apply_rolled_back: 'This version was rolled back: it never applies by itself.',
+    campaign_drafts_too_large:
+      'Your drafts of campaigns are together larger than {max} MiB: request one of them, or make one smaller.',
+    campaign_drafts_too_many:
+      'You have {max} drafts of campaigns: go on with one of them, or change it into what you want.',
     campaign_being_planned: 'This campaign is being planned already.',
     campaign_change_invalid: 'The change cannot be taken: {reason}.',
     campaign_changes_nothing: 'The plan changes no workload.',
     campaign_patch_unfit:
       'The patch does not fit every workload, and the campaign asks to be refused then: the plan names them.',
+    campaign_group_not_found: 'The plan has no such group any more, or its example gets no config now.',
     campaign_list_too_long: '{field} has more than {max} entries.',
     campaign_not_found: 'This campaign does not exist.',
     campaign_not_ready: 'This is not possible while the campaign is “{status}”.',
@@ -92,6 +98,8 @@ export const problemTexts = defineTexts({
       'The fleet config {name} outside of your scope has the priority {priority}: yours must be lower.',
     fleet_config_taken: 'There is a fleet config of this name already.',
     fleet_configs_too_many: 'There are {max} fleet configs at most.',
+    fleet_configs_too_wide:
+      'The selectors of all fleet configs together have {max} conditions and globs at most: select by labels.',
     fleet_config_version_not_found: 'This version does not exist.',
     forbidden: 'Your role does not allow this.',
     group_in_use: 'This group still has {count} members.',
@@ -188,6 +196,10 @@ export const problemTexts = defineTexts({
     pdf_unavailable: 'This server cannot make a PDF.',
     permission_not_held: 'The holder does not have the permission {permission}.',
     permission_unknown: 'There is no permission {permission}.',
+    person_linked: 'This person of the identity provider is a user already. The request is gone.',
+    plans_too_many:
+      '{max} campaigns are being planned at one time at most: try again once one of them is planned.',
+    plans_too_many_of_one: '{max} of your campaigns are being planned: wait until one of them is.',
     policy_invalid: '{class}: one or two approvals, valid for 1 to {max} hours or without an end.',
     policy_needs_another:
       'Whoever asked for this policy has made or changed your account, or somebody has since. Another person must confirm it.',
@@ -223,6 +235,7 @@ export const problemTexts = defineTexts({
     scope_values_invalid: 'A scope needs 1 to {max} values.',
     seed_admin: 'The server’s settings name this administrator; it cannot be removed or demoted.',
     selector_empty: 'The selector has no condition.',
+    selector_globs_too_many: 'The selector has more than {max} values with * or ?; name a label instead.',
     selector_key_nameless: 'The key {key} has no name behind its prefix.',
     selector_key_reported: 'Agents report the key {key} themselves; here it needs the prefix {prefixes}.',
     selector_key_unknown: 'There is no key {key}; an identity has {known}.',
@@ -230,6 +243,8 @@ export const problemTexts = defineTexts({
     selector_reads_reports:
       'Types, versions and capabilities are what agents report; they cannot decide here.',
     selector_values_missing: '{operator} of {key} needs values.',
+    selector_values_too_many:
+      'The expressions of the selector have more than {max} values; give the workloads a label, and select by that.',
     selector_values_unexpected: '{operator} of {key} takes no values.',
     server_busy: 'The server is busy. Try again in a moment.',
     service_account_name_invalid:
@@ -297,10 +312,11 @@ export const problemTexts = defineTexts({
     workload_not_found: 'This workload does not exist, or no longer.',
   } satisfies Record<WireCode, string> as Record<WireCode, string>,
   fr: {
+    account_unknown: 'Ce n’est ni un utilisateur ni un compte de service.',
     activity_too_many: 'On peut nommer {max} collecteurs à la fois, au plus.',
     alert_not_found: 'Cette alerte n’existe pas, ou plus.',
     alert_not_reopenable: 'Cette alerte ne peut plus être rouverte.',
-    already_linked: 'Cet utilisateur est déjà lié.',
+    already_linked: 'Cet utilisateur est déjà lié. La demande a disparu.',
     approval_already_pushed: 'Cette demande a déjà été poussée.',
     approval_expired:
       'Une approbation est trop ancienne pour la règle d’approbation. Il faut approuver de nouveau.',
@@ -327,11 +343,17 @@ export const problemTexts = defineTexts({
     auto_apply_plan_changed: 'Le plan a changé depuis que vous l’avez regardé. Regardez-le de nouveau.',
     auto_apply_requested_already: 'Une autre demande attend déjà d’être approuvée.',
     auto_apply_rolled_back: 'Cette version a été annulée : elle ne s’applique jamais d’elle-même.',
+    campaign_drafts_too_large:
+      'Vos brouillons de campagnes dépassent ensemble {max} Mio : demandez-en un, ou réduisez-en un.',
+    campaign_drafts_too_many:
+      'Vous avez {max} brouillons de campagnes : poursuivez l’un d’eux, ou changez-le en ce que vous voulez.',
     campaign_being_planned: 'Cette campagne est déjà en cours de planification.',
     campaign_change_invalid: 'La modification ne peut pas être prise : {reason}.',
     campaign_changes_nothing: 'Le plan ne change aucun workload.',
     campaign_patch_unfit:
       'Le correctif ne convient pas à chaque workload, et la campagne demande alors d’être refusée : le plan les nomme.',
+    campaign_group_not_found:
+      'Le plan n’a plus ce groupe, ou son exemple ne reçoit pas de configuration actuellement.',
     campaign_list_too_long: '{field} a plus de {max} entrées.',
     campaign_not_found: 'Cette campagne n’existe pas.',
     campaign_not_ready: 'Ce n’est pas possible tant que la campagne est « {status} ».',
@@ -388,6 +410,8 @@ export const problemTexts = defineTexts({
       'La config de parc {name}, hors de votre périmètre, a la priorité {priority} : la vôtre doit être plus basse.',
     fleet_config_taken: 'Une config de parc porte déjà ce nom.',
     fleet_configs_too_many: 'Il y a au plus {max} configs de parc.',
+    fleet_configs_too_wide:
+      'Les sélecteurs de toutes les configs de parc ont ensemble {max} conditions et jokers au plus : sélectionnez par étiquettes.',
     fleet_config_version_not_found: 'Cette version n’existe pas.',
     forbidden: 'Votre rôle ne le permet pas.',
     group_in_use: 'Ce groupe a encore {count} membres.',
@@ -487,6 +511,11 @@ export const problemTexts = defineTexts({
     pdf_unavailable: 'Ce serveur ne peut pas faire de PDF.',
     permission_not_held: 'Le titulaire n’a pas la permission {permission}.',
     permission_unknown: 'Il n’y a pas de permission {permission}.',
+    person_linked: 'Cette personne du fournisseur d’identité est déjà un utilisateur. La demande a disparu.',
+    plans_too_many:
+      '{max} campagnes au plus sont planifiées en même temps : réessayez dès que l’une d’elles l’est.',
+    plans_too_many_of_one:
+      '{max} de vos campagnes sont en cours de planification : attendez que l’une d’elles le soit.',
     policy_invalid: '{class} : une ou deux approbations, valables de 1 à {max} heures ou sans fin.',
     policy_needs_another:
       'Votre compte a été créé ou modifié par qui a demandé cette règle, ou depuis. Une autre personne doit la confirmer.',
@@ -524,6 +553,8 @@ export const problemTexts = defineTexts({
     seed_admin:
       'Les réglages du serveur nomment cet administrateur ; il ne peut être ni supprimé ni rétrogradé.',
     selector_empty: 'Le sélecteur n’a pas de condition.',
+    selector_globs_too_many:
+      'Le sélecteur a plus de {max} valeurs avec * ou ? ; nommez plutôt une étiquette.',
     selector_key_nameless: 'La clé {key} n’a pas de nom après son préfixe.',
     selector_key_reported:
       'Les agents rapportent eux-mêmes la clé {key} ; il faut ici le préfixe {prefixes}.',
@@ -532,6 +563,8 @@ export const problemTexts = defineTexts({
     selector_reads_reports:
       'Les types, versions et capacités viennent des agents ; ils ne peuvent pas décider ici.',
     selector_values_missing: '{operator} de {key} a besoin de valeurs.',
+    selector_values_too_many:
+      'Les expressions du sélecteur ont plus de {max} valeurs ; donnez une étiquette aux workloads, et sélectionnez par elle.',
     selector_values_unexpected: '{operator} de {key} ne prend pas de valeurs.',
     server_busy: 'Le serveur est occupé. Réessayez dans un instant.',
     service_account_name_invalid:

@@ -1,4 +1,6 @@
 import type { WorkloadTrouble } from '../../../lib/wire/workloads.ts'
+import { nameOfPart } from '../logic/health.ts'
+import { describeError } from './causes.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber } from './format.ts'
 
@@ -33,6 +35,14 @@ const troubleTexts = defineTexts({
     outdated: 'sa version est trop ancienne',
   },
 })
+
+/** Why that is so: the part that complains, and its error; empty where it is not known. */
+export function describeReason(trouble: WorkloadTrouble): string {
+  const { component } = trouble
+  return [component ? nameOfPart(component) : '', describeError(trouble)]
+    .filter((part) => part !== '')
+    .join(': ')
+}
 
 /** What is wrong with a workload, in a few words. */
 export function describeTrouble({ kind, count = 0, total = 0 }: WorkloadTrouble): string {

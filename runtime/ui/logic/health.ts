@@ -6,6 +6,10 @@ export const componentKey = (lane: string, kind: string, id: string): string => 
 const PIPELINE = /^pipeline:(.+)$/
 const COMPONENT = /^(receiver|processor|exporter|connector):(.+)$/
 
+/** A part of a collector as people say it: `exporter:otlp/eu` is `exporter otlp/eu`. */
+export const nameOfPart = (part: string): string =>
+  PIPELINE.test(part) || COMPONENT.test(part) ? part.replace(':', ' ') : part
+
 /** How many of these instances report each component of their pipelines as unhealthy, by `componentKey`. */
 export function countFailing(trees: readonly HealthNode[]): Map<string, number> {
   const counts = new Map<string, number>()

@@ -4,7 +4,6 @@ import { approvalTexts } from '../i18n/approvals.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
-import { shortHash } from '../i18n/format.ts'
 import { reviewTexts } from '../i18n/reviews.ts'
 import { Loaded } from '../parts/failure.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
@@ -76,7 +75,7 @@ function columnsOf(): TableColumn<ApprovalRecord>[] {
       look: 'text',
       cell: (approval) => (
         <a class="name" href={`/workloads/${approval.workload_id}/changes/${approval.id}`}>
-          {approval.request_comment.split('\n')[0] || shortHash(approval.draft_hash)}
+          {approval.request_comment.split('\n')[0]?.trim() || say(approvalTexts).untitled}
         </a>
       ),
     },

@@ -10,19 +10,22 @@ import { reachOf } from '../logic/scopes.ts'
 import { namedAt } from '../logic/workloads.ts'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Head, Pairs } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { Tally } from '../parts/tally.tsx'
 import { toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { addressWith } from '../state/selection.ts'
+import { holds } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { CampaignWent } from './campaign-figures.tsx'
-import { PlanGroups, PlanNumbers, Waves } from './campaign-plan.tsx'
+import { PlanNumbers, Waves } from './campaign-plan.tsx'
 import { CampaignRules } from './campaign-rules.tsx'
 import { CampaignSteps } from './campaign-steps.tsx'
 import { Targets } from './campaign-targets.tsx'
 import { CampaignMark } from './campaigns.tsx'
+import { PlanGroups } from './plan-groups.tsx'
 
 const POLL_MS = 1_000
 
@@ -175,7 +178,14 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
           <Waves of={of} plan={of.plan} />
           <div class="two">
             <div class="stack">
-              <PlanGroups of={of} plan={of.plan} />
+              {!holds('config:read_content') && <LeftOutFor permission="config:read_content" />}
+              {holds('config:read_content') && (
+                <PlanGroups
+                  path={`/api/campaigns/${encodeURIComponent(of.id)}/groups`}
+                  planKey={of.plan_hash ?? ''}
+                  total={of.plan.target_count}
+                />
+              )}
             </div>
             <div>
               <CampaignWent of={of} />
@@ -197,10 +207,18 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
 /** One campaign: read like a pull request over a fleet, then watched as it goes. */
 export function CampaignPage({ params }: { params: Record<string, string> }) {
   const id = params['id'] ?? ''
+  const isShown = holds('config:request')
   const campaign = useResource(
-    `campaign:${id}`,
+    isShown ? `campaign:${id}` : null,
     (abort) => api.campaign(id, abort),
     (frame) => frame.type === 'campaign_update' && frame.campaign.id === id,
   )
+  if (!isShown)
+    return (
+      <>
+        <Head title={say(campaignTexts).title} />
+        <LeftOutFor permission="config:request" />
+      </>
+    )
   return <Loaded of={campaign}>{(of) => <Campaign of={of} reload={campaign.reload} />}</Loaded>
 }

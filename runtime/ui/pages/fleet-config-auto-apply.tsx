@@ -13,14 +13,17 @@ import { AUTO_APPLY_LOOK } from '../logic/campaigns.ts'
 import { Action, bind, Checkbox, TextArea, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
+import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { refuseOwn, Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { type AutoApplyStep, api } from '../state/endpoints.ts'
+import { holds } from '../state/session.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 import { LeftOutTable, leftOutReason, PushedTable } from './fleet-config-auto-apply-tables.tsx'
 import { SelectorChips } from './fleet-configs.tsx'
+import { PlanGroups } from './plan-groups.tsx'
 
 function StatusOf({ of }: { of: AutoApplyRecord }) {
   const [tone, shape] = AUTO_APPLY_LOOK[of.status]
@@ -207,6 +210,14 @@ function About({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
           <SelectorChips of={of.selector} />
           <PlanLines of={of} />
           {of.tally && <Tally of={of.tally} />}
+          {!holds('config:read_content') && <LeftOutFor permission="config:read_content" />}
+          {holds('config:read_content') && (
+            <PlanGroups
+              path={`/api/fleet-configs/${encodeURIComponent(of.fleet_config_id)}/auto-apply/groups`}
+              planKey={of.id}
+              total={of.plan.under_count}
+            />
+          )}
         </>
       )}
       <Steps of={of} reload={reload} />
@@ -252,7 +263,8 @@ function State({
       {inForce && <About of={inForce} reload={reload} />}
       {request && <About of={request} reload={reload} />}
       {request === undefined && of.newest_version > 0 && <Choose of={of} number={number} reload={reload} />}
-      {inForce && <PushedTable id={of.id} />}
+      {inForce && !holds('config:request') && <LeftOutFor permission="config:request" />}
+      {inForce && holds('config:request') && <PushedTable id={of.id} />}
       {inForce && <LeftOutTable id={of.id} state={state} />}
     </>
   )

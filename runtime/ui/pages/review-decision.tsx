@@ -5,6 +5,7 @@ import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
+import { formatDay } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
 import { ApprovalHelp } from '../parts/approval-help.tsx'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
@@ -211,6 +212,9 @@ export function ReviewDecision(props: DecisionProps) {
       <Count approval={approval} />
       {(approval.status === 'pending' || approval.approvals_short === true) && <Approve {...props} />}
       <Choices approval={approval} plan={plan} onEdit={editAgain} onAsk={open} />
+      {approval.ends_at !== undefined && (
+        <p class="muted">{say(changeTexts).endsAt(formatDay(approval.ends_at))}</p>
+      )}
       {(what === 'reject' || what === 'withdraw') && <EndDialog {...dialog} ending={what} />}
       {(what === 'push' || what === 'glass') && (
         <PushDialog

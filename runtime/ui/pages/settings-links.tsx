@@ -78,6 +78,7 @@ function LinksForm({ of, onDone }: { of: WorkloadLinks; onDone: () => void }) {
       <div class="actions">
         <Action
           reason={isFull ? words.full(WORKLOAD_LINKS_MAX) : null}
+          isReasonShown
           onClick={() => {
             links.value = [...links.value, { name: '', url: '' }]
           }}

@@ -1,4 +1,5 @@
-import { useSignal } from '@preact/signals'
+import { type Signal, useSignal } from '@preact/signals'
+import type { ApiTokenRecord } from '../../../lib/wire/identity.ts'
 import { LANGUAGES, THEMES } from '../../../lib/wire/values.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
@@ -6,7 +7,7 @@ import { rightsTexts } from '../i18n/rights.ts'
 import { settingsTexts } from '../i18n/settings.ts'
 import { sectionTexts } from '../i18n/settings-sections.ts'
 import { describeScopes } from '../i18n/user-groups.ts'
-import { Action, bind, Select, TextField } from '../parts/controls.tsx'
+import { Action, bind, Checkbox, Select, TextField } from '../parts/controls.tsx'
 import { describeFailure } from '../parts/failure.tsx'
 import { Form } from '../parts/form.tsx'
 import { Pairs } from '../parts/page.tsx'
@@ -15,6 +16,7 @@ import { DENSITIES, density, setDensity } from '../state/density.ts'
 import { api } from '../state/endpoints.ts'
 import { me, savePreferences } from '../state/session.ts'
 import { useDialog } from '../state/use-dialog.ts'
+import { useResource } from '../state/use-resource.ts'
 import { RightsDialog } from './rights-dialog.tsx'
 
 interface PasswordFault {
@@ -22,11 +24,26 @@ interface PasswordFault {
   text: string
 }
 
+/** The tokens that end with the old password, and whether to keep them. */
+function EndingTokens({ tokens, keep }: { tokens: readonly ApiTokenRecord[]; keep: Signal<boolean> }) {
+  const words = say(settingsTexts)
+  const ending = tokens.filter((token) => !token.is_login && Date.parse(token.expires_at) > Date.now())
+  if (ending.length === 0) return null
+  return (
+    <div class="stack">
+      <p class="muted">{words.tokensEnd(ending.map(({ name }) => name).join(', '))}</p>
+      <Checkbox {...bind(keep)}>{words.keepTokens}</Checkbox>
+    </div>
+  )
+}
+
 function PasswordForm() {
   const words = say(settingsTexts)
   const current = useSignal('')
   const next = useSignal('')
   const again = useSignal('')
+  const keepTokens = useSignal(false)
+  const tokens = useResource('tokens', (abort) => api.tokens(abort))
   const error = useSignal<PasswordFault | null>(null)
   const findFault = (): PasswordFault | null => {
     if ([...next.value].length < 12) return { field: 'next', text: words.tooShort }
@@ -36,8 +53,14 @@ function PasswordForm() {
   const submit = async () => {
     error.value = findFault()
     if (error.value !== null) return
-    const result = await api.changePassword({ current_password: current.value, new_password: next.value })
+    const result = await api.changePassword({
+      current_password: current.value,
+      new_password: next.value,
+      ...(keepTokens.value ? { keep_tokens: true } : {}),
+    })
     if (result.ok) {
+      keepTokens.value = false
+      tokens.reload()
       current.value = next.value = again.value = ''
       return toast(words.changed)
     }
@@ -70,6 +93,7 @@ function PasswordForm() {
         error={errorOf('again')}
         {...bind(again)}
       />
+      <EndingTokens tokens={tokens.data ?? []} keep={keepTokens} />
     </Form>
   )
 }

@@ -12,7 +12,7 @@ import { describeFailure, Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
 import { Ago } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
-import { toast } from '../parts/toast.tsx'
+import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { me } from '../state/session.ts'
 import { useDialog } from '../state/use-dialog.ts'
@@ -28,7 +28,28 @@ function useGroupOptions(): [string, string][] {
   return names.map((name) => [name, words[name] ?? name])
 }
 
-function NewUser({ onClose, onDone }: { onClose: () => void; onDone: () => void }) {
+/** Says that a group ends the exception of the only person who may approve. */
+function EndsSoleApprover() {
+  const words = say(policyTexts)
+  return (
+    <div class="notice t-warn" role="status">
+      <div>
+        <b>{words.endsSole}</b> {words.endsSoleNext}
+      </div>
+    </div>
+  )
+}
+
+function NewUser({
+  ending,
+  onClose,
+  onDone,
+}: {
+  /** The groups that end the exception of the only person who may approve. */
+  ending: readonly string[]
+  onClose: () => void
+  onDone: () => void
+}) {
   const words = say(settingsTexts)
   const email = useSignal('')
   const password = useSignal('')
@@ -61,6 +82,34 @@ function NewUser({ onClose, onDone }: { onClose: () => void; onDone: () => void 
         {...bind(password)}
       />
       <Select label={words.roles} options={useGroupOptions()} {...bind(role)} />
+      {ending.includes(role.value) && <EndsSoleApprover />}
+    </FormDialog>
+  )
+}
+
+/** Asks before a group ends the exception of the only person who may approve: there is no way back. */
+function ConfirmGroup({
+  user,
+  group,
+  onClose,
+  onDone,
+}: {
+  user: UserRecord
+  group: string
+  onClose: () => void
+  onDone: () => void
+}) {
+  const words = say(settingsTexts)
+  const submit = async () => {
+    const result = await api.updateUser(user.id, { groups: [group] })
+    if (!result.ok) return toastFailure(result)
+    toast(say(commonTexts).saved)
+    onDone()
+  }
+  const title = `${words.roles}: ${user.email} → ${words.role[group] ?? group}`
+  return (
+    <FormDialog title={title} onClose={onClose} onSend={submit} send={say(commonTexts).save}>
+      <EndsSoleApprover />
     </FormDialog>
   )
 }
@@ -132,7 +181,10 @@ function RemoveUser({
   )
 }
 
-type Open = { kind: 'new' } | { kind: 'rights' | 'reset' | 'remove'; user: UserRecord }
+type Open =
+  | { kind: 'new' }
+  | { kind: 'rights' | 'reset' | 'remove'; user: UserRecord }
+  | { kind: 'group'; user: UserRecord; group: string }
 
 /** People of the identity provider who may be local users; nothing is shown where there are none. */
 function Links({ onLinked }: { onLinked: () => void }) {
@@ -168,20 +220,23 @@ function Links({ onLinked }: { onLinked: () => void }) {
   )
 }
 
-/** The role of a user, to be changed. Several groups at once are kept as they are until another is chosen. */
-function RoleOf({
-  user,
-  options,
-  reload,
-}: {
-  user: UserRecord
+/** What each row of a user needs of the page. */
+interface Shown {
   options: readonly [string, string][]
+  /** The groups that end the exception of the only person who may approve. */
+  ending: readonly string[]
+  onOpen: (open: Open) => void
   reload: () => void
-}) {
+}
+
+/** The role of a user, to be changed. Several groups at once are kept as they are until another is chosen. */
+function RoleOf({ user, options, ending, onOpen, reload }: Shown & { user: UserRecord }) {
   const words = say(settingsTexts)
   const groups = user.groups.join(', ')
   const several: [string, string][] = user.groups.length === 1 ? [] : [[groups, groups]]
   const setRole = async (role: string) => {
+    if (ending.includes(role) && !user.groups.some((name) => ending.includes(name)))
+      return onOpen({ kind: 'group', user, group: role })
     const result = await api.updateUser(user.id, { groups: [role] })
     if (result.ok) toast(say(commonTexts).saved)
     else toast(describeFailure(result), 'bad')
@@ -198,11 +253,8 @@ function RoleOf({
   )
 }
 
-function columnsOf(
-  onOpen: (open: Open) => void,
-  options: readonly [string, string][],
-  reload: () => void,
-): TableColumn<UserRecord>[] {
+function columnsOf(shown: Shown): TableColumn<UserRecord>[] {
+  const { onOpen } = shown
   const words = say(settingsTexts)
   const { column } = words
   return [
@@ -217,7 +269,7 @@ function columnsOf(
         </>
       ),
     },
-    { title: column.groups, cell: (user) => <RoleOf user={user} options={options} reload={reload} /> },
+    { title: column.groups, cell: (user) => <RoleOf user={user} {...shown} /> },
     {
       title: column.created,
       narrowTitle: column.created,
@@ -264,6 +316,7 @@ export function UsersSection() {
     policy.reload()
   }
   const { about, open, close, done } = useDialog<Open>(reload)
+  const ending = policy.data?.sole_approver_ends_with ?? []
   return (
     <>
       <p class="muted">{say(policyTexts).another}</p>
@@ -278,13 +331,16 @@ export function UsersSection() {
         {(list) => (
           <Table
             label={say(sectionTexts).users}
-            columns={columnsOf(open, options, reload)}
+            columns={columnsOf({ options, ending, onOpen: open, reload })}
             rows={list}
             keyOf={({ id }) => id}
           />
         )}
       </Loaded>
-      {about?.kind === 'new' && <NewUser onClose={close} onDone={done} />}
+      {about?.kind === 'new' && <NewUser ending={ending} onClose={close} onDone={done} />}
+      {about?.kind === 'group' && (
+        <ConfirmGroup user={about.user} group={about.group} onClose={done} onDone={done} />
+      )}
       {about?.kind === 'rights' && (
         <RightsDialog id={about.user.id} name={about.user.email} onClose={close} />
       )}

@@ -31,6 +31,8 @@ export function unlessEverywhere(permission: string): string | null {
 interface ActionProps {
   /** Why this cannot be done now; the button stays visible and says so. */
   reason?: string | null | undefined
+  /** Whether the reason stands beside the button for everybody to see; else it is told at the click and by a hover. */
+  isReasonShown?: boolean
   kind?: '' | 'primary' | 'danger' | 'danger primary' | 'plain'
   isPressed?: boolean
   isSubmit?: boolean
@@ -40,7 +42,16 @@ interface ActionProps {
 }
 
 /** A button. One that may not be used is still found by keyboard, and says why. */
-export function Action({ reason, kind = '', isPressed, isSubmit, label, onClick, children }: ActionProps) {
+export function Action({
+  reason,
+  isReasonShown,
+  kind = '',
+  isPressed,
+  isSubmit,
+  label,
+  onClick,
+  children,
+}: ActionProps) {
   const id = useId()
   return (
     <>
@@ -61,7 +72,7 @@ export function Action({ reason, kind = '', isPressed, isSubmit, label, onClick,
         {children}
       </button>
       {reason && (
-        <span class="sr" id={id}>
+        <span class={isReasonShown === true ? 'muted' : 'sr'} id={id}>
           {reason}
         </span>
       )}

@@ -43,7 +43,7 @@ export function Form(props: FormProps) {
       {props.children}
       <div class="actions">
         {props.onCancel && <Action onClick={props.onCancel}>{say(commonTexts).cancel}</Action>}
-        <Action kind={props.kind ?? 'primary'} isSubmit reason={props.reason}>
+        <Action kind={props.kind ?? 'primary'} isSubmit reason={props.reason} isReasonShown>
           {props.send}
         </Action>
         {props.beside}

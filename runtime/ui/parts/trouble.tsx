@@ -1,29 +1,40 @@
 import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
-import { describeTrouble } from '../i18n/trouble.ts'
+import { describeReason, describeTrouble } from '../i18n/trouble.ts'
 import { toneOfTrouble, troubleHref } from '../logic/workloads.ts'
 import { Ago } from './state.tsx'
 
-/** What is wrong, and since when. */
+/** What is wrong, since when, and why. */
 export function Why({ of }: { of: WorkloadTrouble }) {
+  const reason = describeReason(of)
   return (
-    <span class={toneOfTrouble(of)}>
-      {describeTrouble(of)}
-      {of.since && (
-        <span class="muted">
-          {' · '}
-          <Ago at={of.since} />
+    <>
+      <span class={toneOfTrouble(of)}>
+        {describeTrouble(of)}
+        {of.since && (
+          <span class="muted">
+            {' · '}
+            <Ago at={of.since} />
+          </span>
+        )}
+      </span>
+      {reason !== '' && (
+        <span class="reason">
+          <span class="gap"> · </span>
+          {reason}
         </span>
       )}
-    </span>
+    </>
   )
 }
 
-/** What is wrong, and since when, as a link to where it is shown. */
+/** What is wrong, since when and why, as a link to where it is shown. */
 export function WhyLink({ workload }: { workload: WorkloadRecord }) {
   const { trouble } = workload
   if (!trouble) return <span class="faint">–</span>
+  const reason = describeReason(trouble)
+  const title = `${describeTrouble(trouble)}${reason === '' ? '' : ` · ${reason}`}`
   return (
-    <a href={troubleHref(workload)} title={describeTrouble(trouble)}>
+    <a href={troubleHref(workload)} title={title}>
       <Why of={trouble} />
     </a>
   )

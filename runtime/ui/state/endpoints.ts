@@ -20,12 +20,14 @@ import type {
 } from '../../../lib/wire/auto-apply.ts'
 import type {
   CampaignCreateRequest,
+  CampaignDiffPage,
   CampaignFigures,
   CampaignGroup,
   CampaignMatch,
   CampaignMatchRequest,
   CampaignRecord,
   CampaignTarget,
+  CampaignVariable,
 } from '../../../lib/wire/campaigns.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { AgentAddress, AgentCredential } from '../../../lib/wire/connect.ts'
@@ -280,8 +282,20 @@ export const api = {
     call<CampaignRecord>('POST', `/api/campaigns/${e(id)}/${step}`, { json: toStepBody(step, said) }),
   campaignFigures: (id: string, signal?: Signal) =>
     call<CampaignFigures>('GET', `/api/campaigns/${e(id)}/figures`, { signal }),
-  campaignGroups: (id: string, signal?: Signal) =>
-    call<CampaignGroup[]>('GET', `/api/campaigns/${e(id)}/groups`, { signal }),
+  /** One page of the groups of a plan, whose list is at `path`; `address` is that of the next one. */
+  planGroups: (path: string, address: string | null, signal?: Signal) =>
+    call<CampaignGroup[]>('GET', address ?? `${path}?limit=20`, { signal }),
+  groupValues: (
+    path: string,
+    { key, name }: { key: string; name: string },
+    address: string | null,
+    signal?: Signal,
+  ) =>
+    call<CampaignVariable[]>('GET', address ?? `${path}/${e(key)}/values?variable=${e(name)}&limit=200`, {
+      signal,
+    }),
+  groupDiff: (path: string, { key, from }: { key: string; from: number }) =>
+    call<CampaignDiffPage>('GET', `${path}/${e(key)}/diff?from=${from}`),
   campaignTargets: (id: string, query: { state?: string; order?: 'plan' | 'worst' }, signal?: Signal) =>
     call<CampaignTarget[]>('GET', `/api/campaigns/${e(id)}/targets`, {
       signal,

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -233,7 +233,17 @@ test('a fleet config becomes a version and a campaign that a person approves; a 
   expect(told).toMatchObject({ code: 4, output: expect.stringContaining('sampling initial') })
   expect(told.output).toMatch(/^edge +propose +new +\d +- +-$/m)
   expect(await service.api.get(path)).toMatchObject([{ newest_version: 1 }])
-  expect(await steps('apply')).toMatchObject([{ version: 2, campaign_status: 'requested' }])
+  // Two pipelines at once ask for it by one campaign.
+  const both = await Promise.all([steps('apply'), steps('apply')])
+  for (const said of both) expect(said).toMatchObject([{ version: 2, campaign_status: 'requested' }])
+  expect(await service.api.get('/api/campaigns')).toHaveLength(2)
+  // A selector that is another is told before it counts.
+  const text = await readFile(join(folder, 'fleet', 'edge.yaml'), 'utf8')
+  await put('edge.yaml', text.replace('vm-*', 'vm-2'))
+  const narrower = await muster('plan', 'fleet', '--owner', 'platform')
+  expect(narrower.output).toContain('edge: selector changes\n')
+  expect(narrower.output).toContain('edge: workloads that come under it: 0, that leave it: 1\n')
+  await put('edge.yaml', text)
   // Another owner is refused. Then the folder has no document for `edge` any more.
   expect(await muster('apply', 'fleet', '--owner', 'others')).toMatchObject({
     code: 3,

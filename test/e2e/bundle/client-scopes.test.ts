@@ -167,7 +167,12 @@ test.each([
     for (const name of ['shop', 'own']) expect(output).toMatch(RegExp(`^${name} +${action}`, 'm'))
     for (const name of ['bank', 'wide']) {
       expect(output).toMatch(RegExp(`^${name} +refused`, 'm'))
-      expect(output).toMatch(RegExp(`^fleet/${name}\\.yaml:1: .*\\(out_of_scope\\)$`, 'm'))
+      expect(output).toMatch(
+        RegExp(
+          `^fleet/${name}\\.yaml:1: .*\\(out_of_scope\\): config:\\w+ is needed on all that this reaches$`,
+          'm',
+        ),
+      )
     }
     expect(output).not.toMatch(SECRETS)
   },
@@ -189,7 +194,9 @@ test('what is left over outside of the scope is kept, and does not keep the rest
   for (const name of ['shop', 'own']) expect(output).toMatch(RegExp(`^${name} +waits`, 'm'))
   for (const name of ['bank', 'wide']) {
     expect(output).toMatch(RegExp(`^${name} +refused`, 'm'))
-    expect(output).toMatch(RegExp(`^${name}: .*\\(out_of_scope\\)$`, 'm'))
+    expect(output).toMatch(
+      RegExp(`^${name}: .*\\(out_of_scope\\)(: \\w+:\\w+ is needed on all that this reaches)?$`, 'm'),
+    )
   }
   expect(output).not.toMatch(SECRETS)
   const kept = await service.api.get('/api/managed-configs?owner=shop-team')

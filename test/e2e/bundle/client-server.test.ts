@@ -130,7 +130,9 @@ test('what a token may not do is refused, and what is nowhere is an error', asyn
   const env = { MUSTER_URL: service.url, MUSTER_TOKEN: await makeToken([]) }
   expect(await runClient(['rollback', name], { env })).toMatchObject({
     code: 3,
-    output: expect.stringContaining('forbidden'),
+    output: expect.stringContaining(
+      'forbidden: workload:push_config is needed, and the token or the groups of its account do not give it',
+    ),
   })
   expect(await runClient(['status', 'nobody'], { env })).toMatchObject({ code: 1 })
   expect(

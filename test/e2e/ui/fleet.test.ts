@@ -130,6 +130,8 @@ describe('the fleet', () => {
     for (const agent of sick.slice(0, 3)) agent.say({ health: FAILING_EXPORTER })
     const row = page.getByRole('row').filter({ hasText: 'zebra' })
     await row.getByRole('link', { name: /^3 of 4 unhealthy · (now|\d+ sec)/ }).waitFor()
+    const reason = row.getByText(/exporter otlphttp\/eu: A backend cannot be reached/)
+    expect(await reason.isVisible()).toBe(true)
     const names = () => page.locator('tbody tr[aria-rowindex] .name').allTextContents()
     await expect.poll(async () => (await names()).slice(0, 2)).toEqual(['the-first', 'zebra'])
     await row.getByRole('link', { name: /unhealthy/ }).click()
@@ -150,6 +152,7 @@ describe('the fleet', () => {
     }
     await page.setViewportSize({ width: 390, height: 800 })
     await expect.poll(() => row.getByText('3 of 4 unhealthy').isVisible()).toBe(true)
+    expect(await reason.isVisible()).toBe(true)
     await expect
       .poll(() => page.evaluate(() => document.documentElement.scrollWidth))
       .toBeLessThanOrEqual(390)

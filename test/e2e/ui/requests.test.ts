@@ -69,7 +69,7 @@ describe('a request', () => {
     const first = await request()
     await request(GATEWAY_FASTER.replace('400', '512'), 'More memory, too')
     await open(first)
-    await page.getByText('A newer request of the same group took its place.').waitFor()
+    await page.getByText('A newer request took its place').waitFor()
     await page.goto('/approvals?status=closed')
     await page.getByText('replaced by a newer one').first().waitFor()
   })

@@ -122,8 +122,12 @@ describe('rows of the fleet', () => {
     await pasteInto(page, page.getByRole('textbox', { name: 'Config' }), GATEWAY)
     await page.getByRole('button', { name: 'Save and plan' }).click()
     await page.getByRole('heading', { name: 'For all of them', level: 1 }).waitFor()
-    const [campaign] = (await service.api.get('/api/campaigns')) as { scope: { workload_ids: string[] } }[]
-    expect(campaign?.scope.workload_ids).toHaveLength(300)
+    const [listed] = (await service.api.get('/api/campaigns')) as { id: string; named_count: number }[]
+    expect(listed?.named_count).toBe(300)
+    const campaign = (await service.api.get(`/api/campaigns/${listed!.id}`)) as {
+      scope: { workload_ids: string[] }
+    }
+    expect(campaign.scope.workload_ids).toHaveLength(300)
     // A selection is known to its own tab only; another one says so, and takes it neither for none nor for all.
     await page.goto('/campaigns/new?chosen=other')
     await page.getByText('are not known to this tab any more').first().waitFor()

@@ -96,6 +96,12 @@ describe('users', () => {
     await dialog.getByRole('button', { name: 'Add the user' }).click()
     await dialog.getByText('It needs at least 12 characters.').waitFor()
     await dialog.getByLabel('New password').fill('long enough to pass')
+    // A second person who may approve ends for good that the only one counts as the author: said before the click.
+    const ends = 'Only one person may approve today'
+    await dialog.getByLabel('Groups').selectOption('editor')
+    await dialog.getByText(ends).waitFor()
+    await dialog.getByLabel('Groups').selectOption('viewer')
+    await expect.poll(() => dialog.getByText(ends).count()).toBe(0)
     await dialog.getByRole('button', { name: 'Add the user' }).click()
     await page.getByRole('row', { name: /viewer@example\.com/ }).waitFor()
 
@@ -108,7 +114,13 @@ describe('users', () => {
     await expect.poll(() => propose.getAttribute('title')).toContain('Your role does not allow this')
     await expect.poll(() => theirs.page.getByRole('link', { name: 'Audit' }).count()).toBe(0)
 
-    await page.getByLabel('Groups: viewer@example.com').selectOption('editor')
+    const groups = page.getByLabel('Groups: viewer@example.com')
+    await groups.selectOption('editor')
+    await dialog.getByText(ends).waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await expect.poll(() => groups.inputValue()).toBe('viewer')
+    await groups.selectOption('editor')
+    await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved.').waitFor()
     // The two may approve now, and the one made the other.
     await page.getByText('Nobody counts for anybody else yet').waitFor()
@@ -202,7 +214,11 @@ describe('tokens for programs', () => {
     await dialog.getByRole('button', { name: 'I have it' }).click()
     const ask = () => fetch(`${service.url}/api/me`, { headers: { authorization: `Bearer ${token}` } })
     expect(await (await ask()).json()).toMatchObject({ permissions: ['config:create'] })
-    await page.reload()
+    // A new password ends it, which is said beside the new password, with a way to keep it.
+    await page.goto('/settings/profile')
+    await page.getByText('With the old password, your API tokens end: nightly.').waitFor()
+    await page.getByLabel('Keep my API tokens').check()
+    await page.goto('/settings/tokens')
     const row = page.getByRole('row', { name: /nightly/ })
     await row.getByText('config:create').waitFor()
     await expect.poll(() => page.content()).not.toContain(token.slice(4))

@@ -268,7 +268,7 @@ describe('what fires', () => {
       {
         rule: 'push_failed',
         message: expect.stringMatching(
-          /failed on 1 of 1 instances; there was no earlier config to go back to/,
+          /failed on 1 of 1 instances \(The collector stopped while the config was applied\); there was no earlier config to go back to/,
         ),
         details: { push_id: first, config_hash: hash(1), aftermath: 'nowhere_to_go', running: 0 },
       },
@@ -277,7 +277,7 @@ describe('what fires', () => {
     expect(await list()).toEqual([])
     const third = await push(3, false)
     const [open] = await list()
-    const told = { push_id: third, to_hash: hash(2) }
+    const told = { push_id: third, to_hash: hash(2), cause: 'agent_exited' }
     expect(open).toMatchObject({ rule: 'push_failed', details: told })
     expect(open!.message).toContain(`it was rolled back to ${hash(2).slice(0, 12)}`)
     // A rollback that succeeds does not resolve the alert: somebody has to see that the config he pushed does not run.

@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import settlePolicy from '../../../functions/approval-policy/settle.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { ApprovalPolicyRecord } from '../../../lib/wire/approval-policy.ts'
@@ -236,6 +237,26 @@ describe('the only person who may approve', () => {
   })
 })
 
+describe('what ends the exception of the only person who may approve', () => {
+  it('is named before anybody is added: the groups whose next member is a second one', async () => {
+    for (const { userId } of [bob!, cy!])
+      await database.pool.execute('delete from users where id = $1', [userId])
+    const makers = { name: 'makers', role: 'editor', scope: { key: 'muster/env', values: ['dev'] } }
+    expect((await call(ann, 'POST /api/groups', makers)).status).toBe(201)
+    expect((await call(ann, 'POST /api/groups', { name: 'lookers', role: 'viewer' })).status).toBe(201)
+    expect((await policy()).sole_approver_ends_with).toEqual(['administrator', 'editor', 'makers'])
+    const body = { email: 'vera@example.com', password: 'correct horse battery', groups: ['lookers'] }
+    const { id } = (await call(ann, 'POST /api/users', body)).json as UserRecord
+    expect(await policy()).toMatchObject({ sole_approver: true })
+    expect((await policy()).sole_approver_ends_with).toHaveLength(3)
+    await call(ann, `PATCH /api/users/${id}`, { groups: ['makers'] })
+    expect(await policy()).toMatchObject({ sole_approver: false })
+    expect(await policy()).not.toHaveProperty('sole_approver_ends_with')
+    for (const { id } of (await call(ann, 'GET /api/groups')).json as { id: string; name: string }[])
+      await call(ann, `DELETE /api/groups/${id}`)
+  })
+})
+
 describe('a team of two of whom one made the other', () => {
   const makeUser = async (as: SignedIn | undefined, email: string, group = 'editor') => {
     const body = { email, password: 'correct horse battery', groups: [group] }
@@ -359,13 +380,112 @@ describe('the policy', () => {
     expect((await put(bob, laxer)).json).toEqual({ ...laxer, sole_approver: false })
   })
 
-  it('that asks less counts after a day where nobody says anything, and not where it is taken back', async () => {
-    const laxer = { ...DEFAULT, production: ANYBODY }
+  const laxer = { ...DEFAULT, production: ANYBODY }
+  const settle = () => settlePolicy.run(ctx, new AbortController().signal)
+  /** Let the policy that waits have been asked for so long ago, as the database sees it. */
+  const age = (hours: number) =>
+    database.pool.execute(
+      `update settings set value = jsonb_set(value::jsonb, '{pending,at}', to_jsonb(to_char(
+         (value::jsonb #>> '{pending,at}')::timestamptz at time zone 'utc' - make_interval(hours => $1),
+         'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')))::text where name = 'approval_policy' and value::jsonb #>> '{pending,at}' is not null`,
+      [hours],
+    )
+  const records = async () =>
+    (await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 2, offset: 0 })).map(
+      ({ action, email, detail }) => ({ action, email, detail: JSON.parse(detail) as unknown }),
+    )
+
+  it('that asks less comes into force after a day where nobody says anything, which is recorded once', async () => {
+    await put(ann, laxer)
+    const { pending } = await policy()
+    await age(23)
+    await settle()
+    expect(await policy()).toMatchObject({ ...DEFAULT, pending: { by: 'ann@example.com' } })
+    expect(await records()).toMatchObject([{ action: 'settings.approval_policy_asked' }, {}])
+    await age(1)
+    // Nothing counts but what is recorded.
+    expect(await policy()).toMatchObject({ ...DEFAULT, pending: { by: 'ann@example.com' } })
+    await settle()
+    await settle()
+    expect(await policy()).toEqual({ ...laxer, sole_approver: false })
+    const [inForce, asked] = await records()
+    expect(inForce).toMatchObject({
+      action: 'settings.approval_policy',
+      email: '',
+      detail: { asked_by: 'ann@example.com', from: { production: { authorCounts: false } } },
+    })
+    expect(asked).toMatchObject({ action: 'settings.approval_policy_asked', email: 'ann@example.com' })
+    const { asked_at } = inForce!.detail as { asked_at: string }
+    expect(Date.parse(asked_at)).toBeLessThan(Date.parse(pending!.asked_at))
+  })
+
+  it('that asks less never counts where it is taken back within its day', async () => {
     await put(ann, laxer)
     expect((await put(bob, DEFAULT)).json).toEqual({ ...DEFAULT, sole_approver: false })
+    await age(24)
+    await settle()
+    expect(await policy()).toEqual({ ...DEFAULT, sole_approver: false })
+  })
+
+  it('that asks less does not come into force early because the clock of a process jumps', async () => {
     await put(ann, laxer)
-    ctx.clock.advance(24 * HOUR_MS)
-    ann = await addSession(ctx, ann!)
-    expect(await policy()).toEqual({ ...laxer, sole_approver: false })
+    const id = await request(ann)
+    ctx.clock.set(new Date(ctx.clock.now().getTime() + 48 * HOUR_MS))
+    ;[ann, bob] = await Promise.all([ann!, bob!].map((person) => addSession(ctx, person)))
+    await settle()
+    expect(await policy()).toMatchObject({ ...DEFAULT, pending: { by: 'ann@example.com' } })
+    expect(await approve(ann, id)).toMatchObject(another('author'))
+  })
+
+  it('that came into force by waiting is told for a day, as it was when it was asked for', async () => {
+    const told = async () => {
+      await ctx.alerts.run(new AbortController().signal)
+      return ((await call(cy, 'GET /api/alerts')).json as AlertRecord[]).map(({ id, message }) => ({
+        id,
+        message,
+      }))
+    }
+    await put(ann, laxer)
+    const [waiting] = await told()
+    expect(waiting?.message).toMatch(/^ann@example.com asked for .* it counts from /)
+    await age(24)
+    await settle()
+    const [counts, ...more] = await told()
+    expect(more).toEqual([])
+    expect(counts?.id).not.toBe(waiting?.id)
+    expect(counts?.message).toMatch(
+      /^The approval policy asks less since .*: ann@example.com asked for it, and nobody stood against it for a day$/,
+    )
+    await database.pool.execute(
+      `update settings set value = jsonb_set(value::jsonb, '{at}', to_jsonb($1::text))::text
+       where name = 'approval_policy_lowered'`,
+      [new Date(Date.now() - 25 * HOUR_MS).toISOString()],
+    )
+    expect(await told()).toEqual([])
+  })
+
+  it('that came into force by waiting is told no longer once it is raised again, or somebody else has touched it', async () => {
+    for (const [who, policy] of [
+      [bob, DEFAULT],
+      [ann, DEFAULT],
+      [bob, laxer],
+    ] as const) {
+      await put(ann, laxer)
+      await age(24)
+      await settle()
+      await put(who, policy)
+      await ctx.alerts.run(new AbortController().signal)
+      expect((await call(cy, 'GET /api/alerts')).json).toEqual([])
+      await put(bob, DEFAULT)
+    }
+  })
+
+  it('that came into force by waiting is told although whoever asked for it asks for it again', async () => {
+    await put(ann, laxer)
+    await age(24)
+    await settle()
+    await put(ann, laxer)
+    await ctx.alerts.run(new AbortController().signal)
+    expect((await call(cy, 'GET /api/alerts')).json).toMatchObject([{ rule: 'approval_policy_lowered' }])
   })
 })

@@ -448,11 +448,18 @@ describe('a request', () => {
       status: 409,
       json: { code: 'auto_apply_rolled_back' },
     })
-    // A version with another number but the same text counts as the version that was rolled back.
+    // A version with another number that says the same counts as the version that was rolled back.
     await scene.write(2, { content: versionText(1) })
     expect(await scene.on('POST', '/plan', { number: 2 })).toMatchObject({
       json: { code: 'auto_apply_rolled_back' },
     })
+    // One whose values were corrected is another version, which a campaign has to try out first.
+    const table = { label: 'muster/site', rows: { paris: { site: 'corrected' } } }
+    await scene.write(3, { content: versionText(1), table })
+    expect(await scene.call(`GET /api/fleet-configs/${scene.configId}/versions/3`)).toMatchObject({
+      json: { rolled_back: false },
+    })
+    expect((await scene.on('POST', '/plan', { number: 3 })).status).toBe(200)
   })
 
   it.each(['plan', 'approve', 'reject', 'withdraw', 'pause', 'continue', 'turn-off', ''])(

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import type { AutoApplyTarget } from '../../../lib/wire/auto-apply.ts'
-import { AutoApplyScene, hashOn } from '../../support/auto-apply-scene.ts'
+import { AutoApplyScene, hashOn, versionText } from '../../support/auto-apply-scene.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
 
@@ -16,6 +16,29 @@ afterEach(() => scene.ctx.close())
 const keptOf = async (id: string) => (await scene.readCampaign(id)).by_itself
 
 describe('a version that is rolled back after it applied by itself', () => {
+  it('stays in force, and on its hosts, when the campaign of a version with the same text and other values is rolled back', async () => {
+    const id = await scene.carry(1)
+    const table = { label: 'muster/site', rows: { paris: { site: 'corrected' } } }
+    await scene.write(2, { content: versionText(1), table })
+    for (const host of ['vm-1', 'vm-2', 'vm-3']) await scene.label(host, { site: 'paris' })
+    await scene.carry(2)
+    await scene.apply(2)
+    // A host that came later: version 2 by itself, and it never ran version 1.
+    scene.connect('vm-4')
+    await scene.ctx.advance(300)
+    for (let n = 0; n < 3; n++) await scene.work(500)
+    await scene.applyAll(['vm-4'])
+    await scene.work(1_000)
+    const byItself = (await scene.readCampaign(id)).by_itself
+    expect((await scene.call(`POST /api/campaigns/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    const marked = (await scene.call(`GET /api/fleet-configs/${scene.configId}/versions/2`)).json
+    expect({ marked, byItself, inForce: (await scene.state()).in_force?.number }).toMatchObject({
+      marked: { rolled_back: false },
+      byItself: undefined,
+      inForce: 2,
+    })
+  })
+
   it('names the newcomers that got it and for whom there is no way back, until they run something else', async () => {
     const id = await scene.carry(1)
     expect(await keptOf(id)).toBeUndefined()

@@ -149,7 +149,7 @@ describe('a plan', () => {
   it('that ends while its campaign is read is in what is told of it', async () => {
     const { id } = (await call('POST', '', asked({}))).json as CampaignRecord
     const read = (await findCampaign(database.pool, id))!
-    await campaigns.planner.begin(read).done
+    await campaigns.planner.begin(read, '').done
     const [told] = await campaigns.records([read], () => ({ userId: '', withTexts: true, sees: null }))
     expect(told).toMatchObject({ status: 'planned', plan_hash: expect.any(String) })
     expect(told).not.toHaveProperty('planning')

@@ -83,7 +83,13 @@ it('nobody else proposes a fleet config in the name of an owner', async () => {
 describe('a fleet config that Git holds', () => {
   it('is proposed as a version and a campaign with its commit, and a second run adds nothing', async () => {
     await host('vm-1')
-    expect(await wish({ dry_run: true })).toEqual({ name: 'edge', action: 'propose', workload_count: 0 })
+    expect(await wish({ dry_run: true })).toEqual({
+      name: 'edge',
+      action: 'propose',
+      workload_count: 0,
+      joining_count: 1,
+      leaving_count: 0,
+    })
     expect(await fleetConfigs()).toEqual([])
     const first = await wish()
     expect(first).toMatchObject({
@@ -93,7 +99,9 @@ describe('a fleet config that Git holds', () => {
       workload_count: 1,
     })
     const again = await wish({ commit_sha: 'def456' })
-    expect(again).toEqual({ ...first, action: 'waits' })
+    const { joining_count: joined, leaving_count: left, ...stays } = first
+    expect([joined, left]).toEqual([1, 0])
+    expect(again).toEqual({ ...stays, action: 'waits' })
     const [config, ...others] = await fleetConfigs()
     expect(others).toEqual([])
     const managed = { owner: 'platform', version: 1, commit_sha: 'abc123', commit_author: 'Ann' }
@@ -171,6 +179,9 @@ describe('a fleet config that Git holds', () => {
       ...first,
       action: 'waits',
       workload_count: 1,
+      joining_count: 1,
+      leaving_count: 0,
+      definition_changes: ['description', 'selector', 'priority'],
     })
     const [config] = await fleetConfigs()
     expect(config).toMatchObject({

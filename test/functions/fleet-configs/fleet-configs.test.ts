@@ -195,6 +195,11 @@ describe('versions', () => {
     expect((await render()).content).toContain('x-site: "web-1"')
     const body = { values: { region: 'us', port: '1' } }
     expect(await call(`PUT /api/workloads/${workload}/variables`, body)).toMatchObject({ status: 200 })
+    const [audited] = await database.pool.query<{ detail: string }>(
+      `select detail from audit_events where action = 'workload.variables' order by seq desc limit 1`,
+    )
+    // A value may be delicate, and the trail is for ever.
+    expect(JSON.parse(audited!.detail)).toEqual({ names: ['port', 'region'] })
     expect((await render()).content).toContain('endpoint: us.core:1')
     expect((await render()).values).toEqual({ region: 'us', port: '1', site: 'web-1' })
     await call(`PUT /api/workloads/${workload}/variables`, { values: {} })

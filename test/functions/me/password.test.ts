@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import type { AuditSink } from '../../../lib/audit/delivery.ts'
+import { uuidv7 } from '../../../lib/ids.ts'
+import { insertApiToken } from '../../../lib/store/api-tokens.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import { createEdition } from '../../../runtime/editions.ts'
 import {
@@ -7,6 +9,7 @@ import {
   createTestContext,
   hearEndedSessions,
   invoke,
+  makeApiToken,
   signIn,
   type TestContext,
 } from '../../support/invoke.ts'
@@ -20,11 +23,18 @@ const ended = hearEndedSessions(ctx)
 const CURRENT = 'the current password'
 const NEXT = 'the next pass phrase'
 
+async function hashOf(password: string): Promise<string> {
+  const hashed = await ctx.passwords.hash(password)
+  if (!hashed.ok) throw new Error(hashed.code)
+  return hashed.hash
+}
+
 async function userWithPassword(): Promise<Awaited<ReturnType<typeof signIn>>> {
   const user = await signIn(ctx, { groups: ['viewer'] })
-  const hashed = await ctx.passwords.hash(CURRENT)
-  if (!hashed.ok) throw new Error(hashed.code)
-  await database.pool.execute('UPDATE users SET password_hash = $2 WHERE id = $1', [user.userId, hashed.hash])
+  await database.pool.execute('UPDATE users SET password_hash = $2 WHERE id = $1', [
+    user.userId,
+    await hashOf(CURRENT),
+  ])
   return user
 }
 
@@ -52,6 +62,56 @@ describe('PUT /api/me/password', () => {
     expect(record).toMatchObject({ resource: 'user', resourceId: user.userId, detail: '' })
     expect(await logIn(user.email, NEXT)).toMatchObject({ status: 200 })
     expect(await logIn(user.email, CURRENT)).toMatchObject({ status: 401 })
+  })
+
+  describe('and the tokens of whoever changes it', () => {
+    const makeTokens = async () => {
+      const user = await userWithPassword()
+      const { id, token } = await makeApiToken(ctx, user)
+      await database.pool.execute('update users set last_login_at = $2 where id = $1', [
+        user.userId,
+        ctx.clock.now(),
+      ])
+      // What `muster login` gets is a sign-in as well.
+      const loginId = uuidv7(ctx.clock.now(), ctx.random)
+      await insertApiToken(ctx.db, {
+        id: loginId,
+        userId: user.userId,
+        name: 'laptop',
+        permissions: [],
+        // Younger than the other: of two of one age a random id would decide which is listed first.
+        createdAt: new Date(ctx.clock.now().getTime() + 1),
+        expiresAt: new Date(ctx.clock.now().getTime() + 3_600_000),
+        isLogin: true,
+        hash: loginId.replaceAll('-', '').repeat(2),
+      })
+      return { user, id, token, loginId }
+    }
+    const detailOf = async ({ userId }: { userId: string }) => {
+      const filter = { userId, action: 'auth.password.change' }
+      const [record] = await listAuditRecords(database.pool, filter, { beforeSeq: null, limit: 1, offset: 0 })
+      return JSON.parse(record!.detail) as unknown
+    }
+
+    it('end with the sessions: whoever had the leaked password may have made them', async () => {
+      const { user, id, token, loginId } = await makeTokens()
+      expect(await change(user.token, CURRENT, NEXT)).toMatchObject({ status: 204 })
+      expect(await invoke(ctx, 'GET /api/me', { as: token })).toMatchObject({ status: 401 })
+      expect(await invoke(ctx, 'GET /api/tokens', { as: user.token })).toMatchObject({ json: [] })
+      expect(ended).toEqual(expect.arrayContaining([id, loginId]))
+      expect(await detailOf(user)).toEqual({ tokens_ended: ['machine', 'laptop'] })
+    })
+
+    it('stay where that is asked for, but for those of command lines, which signed in', async () => {
+      const { user, token, loginId } = await makeTokens()
+      const body = { current_password: CURRENT, new_password: NEXT, keep_tokens: true }
+      expect(await invoke(ctx, 'PUT /api/me/password', { as: user.token, body })).toMatchObject({
+        status: 204,
+      })
+      expect(await invoke(ctx, 'GET /api/me', { as: token })).toMatchObject({ status: 200 })
+      expect(ended).toContain(loginId)
+      expect(await detailOf(user)).toEqual({ tokens_ended: ['laptop'], tokens_kept: ['machine'] })
+    })
   })
 
   it('refuses new passwords that break a rule, counting code points', async () => {

@@ -64,6 +64,8 @@ async function signIn(jar = openJar(), next = '/drift') {
   return { jar, url, token, landed: url.pathname + url.search, refusal }
 }
 
+const isCallback = (url: URL) => url.pathname.endsWith('/callback')
+
 const me = async (token: string | undefined) =>
   (await muster.call('GET', '/api/me', { as: token ?? 'none' })).json as Me
 const newest = async () =>
@@ -323,7 +325,6 @@ describe('whoever has the e-mail of a local user', () => {
 
 describe('what does not hold is refused', () => {
   const refused = { reason: 'provider_refused' }
-  const isCallback = (url: URL) => url.pathname.endsWith('/callback')
 
   it('a wrong issuer, audience or nonce, a token of the past, and an unknown key', () =>
     withMuster({}, async () => {
@@ -537,6 +538,27 @@ describe('a logout at the provider', () => {
       expect(await standing()).toEqual([401, 200])
       expect((await post(await provider.sign(base))).status).toBe(200)
       expect(await standing()).toEqual([401, 401])
+    }))
+
+  it('ends a sign-in of that session, or of that person, that is under way and not back yet', () =>
+    withMuster({}, async () => {
+      const jar = openJar()
+      await signIn(jar)
+      const sid = await sidOf()
+      const begin = async () => (await jar.follow(`${publicUrl}/api/auth/oidc/login`, isCallback)).url
+      const comeBack = async (callback: URL) => (await jar.get(callback.href)).headers.get('location')
+      const base = { iss: provider.issuer, aud: CLIENT_ID, iat: nowS(), jti: 'x', events: EVENTS }
+      const sessions = () => database.pool.query('select 1 from sessions')
+      const underWay = await begin()
+      expect((await post(await provider.sign({ ...base, sid }))).status).toBe(200)
+      expect([await comeBack(underWay), await sessions()]).toEqual(['/login?sso=refused', []])
+      const other = openJar()
+      const { url } = await other.follow(`${publicUrl}/api/auth/oidc/login`, isCallback)
+      expect((await post(await provider.sign({ ...base, sub: 'ada-1' }))).status).toBe(200)
+      expect((await other.get(url.href)).headers.get('location')).toBe('/login?sso=refused')
+      expect(await sessions()).toEqual([])
+      // Whoever signs in anew afterwards gets in.
+      expect((await signIn()).token).toBeDefined()
     }))
 
   it('by a subject ends what a linked user opened with a password, too', () =>

@@ -197,6 +197,7 @@ const OBSTACLES = {
       workloadId: agent.workloadId,
       owner: 'infra/edge',
       configHash: FIRST,
+      approvalId: null,
       commitSha: '',
       commitAuthor: '',
       appliedAt: now(),

@@ -23,6 +23,7 @@ const UNREADABLE = [
 ]
 const GETS: Readonly<Record<keyof typeof STORED_SETTINGS, string>> = {
   approval_policy: 'GET /api/approval-policy',
+  approval_policy_lowered: 'GET /api/approval-policy',
   freeze: 'GET /api/freeze',
   recommended_version: 'GET /api/settings/recommended-version',
   workload_links: 'GET /api/settings/workload-links',

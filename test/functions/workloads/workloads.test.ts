@@ -164,10 +164,12 @@ describe('what is wrong with a workload, and since when', () => {
     agents[0]!.say({ health: SICK })
     await ctx.advance(3_000)
     const seconds = (date: Date) => new Date(Math.round(date.getTime() / 1_000) * 1_000).toISOString()
-    expect(await trouble(id)).toEqual({ kind: 'some_unhealthy', since: seconds(sickAt), count: 1, total: 4 })
+    const why = { error_cause: 'connection_failed', error_title: 'A backend cannot be reached' }
+    const since = seconds(sickAt)
+    expect(await trouble(id)).toEqual({ kind: 'some_unhealthy', since, count: 1, total: 4, ...why })
     agents[1]!.say({ health: SICK })
     await ctx.advance(3_000)
-    expect(await trouble(id)).toEqual({ kind: 'unhealthy', since: seconds(sickAt), count: 2, total: 4 })
+    expect(await trouble(id)).toEqual({ kind: 'unhealthy', since, count: 2, total: 4, ...why })
     for (const agent of agents.slice(0, 2))
       agent.say({ health: { ...SICK, healthy: true, status: 'StatusOK' } })
     await ctx.advance(3_000)
@@ -176,6 +178,44 @@ describe('what is wrong with a workload, and since when', () => {
     const old = connect({ service: 'old', version: '0.130.0' })
     await ctx.advance(300)
     expect(await trouble(old.workloadId)).toEqual({ kind: 'outdated' })
+  })
+
+  it('names the part that complains, and why, and follows what it says', async () => {
+    const [first, second] = ['a', 'b'].map((pod) => connect({ host: 'vm', pod, version: '0.149.0' }))
+    const id = first!.workloadId
+    const node = (name: string, lastError: string, children = new Map()) => ({
+      ...SICK,
+      status: name,
+      lastError,
+      children,
+    })
+    const sick = (exporter: string, error: string) => {
+      const part = new Map([[`exporter:${exporter}`, node('StatusRecoverableError', error)]])
+      return node('', error, new Map([['pipeline:traces', node('', '', part)]]))
+    }
+    await ctx.advance(300)
+    first!.say({ health: sick('otlp/eu', 'listen tcp 0.0.0.0:4317: bind: address already in use') })
+    await ctx.advance(3_000)
+    // The one that has been unhealthy for longest speaks for the others.
+    second!.say({ health: sick('otlp/us', 'no route to host') })
+    await ctx.advance(3_000)
+    expect(await trouble(id)).toMatchObject({
+      kind: 'unhealthy',
+      component: 'exporter:otlp/eu',
+      error_cause: 'port_in_use',
+      error_parameters: { port: '4317' },
+    })
+    first!.say({ health: sick('otlp/eu', 'no route to host') })
+    await ctx.advance(3_000)
+    expect(await trouble(id)).toMatchObject({
+      component: 'exporter:otlp/eu',
+      error_cause: 'connection_failed',
+    })
+    expect(frames(id).at(-1)).toMatchObject({ error_cause: 'connection_failed' })
+    // What muster has no words for is not shown to everyone.
+    first!.say({ health: sick('otlp/eu', 'hunter2 went wrong') })
+    await ctx.advance(3_000)
+    expect((await trouble(id))?.error_cause).toBeUndefined()
   })
 
   it('is a push that failed, and stays so when it was rolled back, until another is applied', async () => {
@@ -188,7 +228,12 @@ describe('what is wrong with a workload, and since when', () => {
       if (isGood) agent.apply()
       else agent.fail('exit code 1')
       await ctx.advance(1_000)
-      return { push_id: pushId, config_hash: configHash(configYaml(port)), since: expect.any(String) }
+      const why = {
+        error_cause: 'agent_exited',
+        error_title: expect.any(String),
+        error_parameters: { exit_code: '1' },
+      }
+      return { push_id: pushId, config_hash: configHash(configYaml(port)), since: expect.any(String), ...why }
     }
     expect(await trouble(id)).toBeUndefined()
     const first = await push(1, false)

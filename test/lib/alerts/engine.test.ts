@@ -84,7 +84,7 @@ function engineOf(overrides: Partial<AlertEngineParts> & { minAgentVersion?: str
   const { fleet, clock, log } = server
   const engine = new AlertEngine({
     findConflicts: async () => [],
-    findPendingPolicy: async () => null,
+    findLowering: async () => ({ pending: null, lowered: null }),
     onlyPasswordLogin: null,
     db,
     clock,

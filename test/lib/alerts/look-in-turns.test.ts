@@ -69,7 +69,7 @@ function engine(): AlertEngine {
     },
     settings: { minAgentVersion: '', disconnectGraceSeconds: 120 },
     findConflicts: async () => [],
-    findPendingPolicy: async () => null,
+    findLowering: async () => ({ pending: null, lowered: null }),
     onlyPasswordLogin: null,
     webhooks: { async owe() {} },
     notices: { fired() {}, resolved() {} },

@@ -167,6 +167,7 @@ describe('push_failed', () => {
     hash: HASH,
     aftermath: { kind: 'nowhere_to_go', running_count: 70 },
     counts: { failed: 2, target: 72 },
+    fault: null,
     ...overrides,
   })
   const judge = (push: PushFacts) => judgeWorkload(workload({ push }), off, 0).push_failed
@@ -187,6 +188,16 @@ describe('push_failed', () => {
     expect(sayOf(failed({ aftermath: { ...back, kind: 'rollback_failed', running_count: 1 } }))).toMatch(
       /the rollback to b{12} failed as well, 1 instance runs it still$/,
     )
+  })
+
+  it('says why, where that is known', () => {
+    const cause = judge(failed({ fault: { cause: 'port_in_use', title: 'A port is already in use' } }))
+    expect(cause).toMatchObject({
+      message: expect.stringContaining(
+        'failed on 2 of 72 instances (A port is already in use); there was no',
+      ),
+      details: { cause: 'port_in_use', cause_title: 'A port is already in use' },
+    })
   })
 
   it('is gone once the newest push was applied, and stays as it is while that is undecided', () => {

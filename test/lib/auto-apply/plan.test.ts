@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { AutoApplyParts } from '../../../lib/auto-apply/parts.ts'
 import { planAutoApply } from '../../../lib/auto-apply/plan.ts'
 import type { Workload } from '../../../lib/fleet/state/model.ts'
-import { isSelected, toSelectable } from '../../../lib/selectors/selector.ts'
+import { openSelector, toSelectable } from '../../../lib/selectors/selector.ts'
 import type { StoredFleetConfig } from '../../../lib/store/fleet-configs.ts'
 import type { Selector } from '../../../lib/wire/selectors.ts'
 import { fakeClock } from '../../support/fakes.ts'
@@ -41,7 +41,7 @@ function plan(world: World, wanted: { number?: number; selector?: Selector; prio
   const { workloads = [], policy = [], isRolledBack = false, versions = [1, 2], kept = [] } = world
   const db = {
     query: async (sql: string, params: [unknown, unknown]) => {
-      if (sql.includes("'rolled_back')")) return isRolledBack ? versions.map((n) => ({ hash: `h${n}` })) : []
+      if (sql.includes("'rolled_back')")) return isRolledBack ? versions.map((number) => ({ number })) : []
       if (sql.includes('from fleet_config_versions'))
         return versions.flatMap((number) => (number === params[1] ? [{ number, hash: `h${number}` }] : []))
       if (sql.includes('from reviews'))
@@ -50,7 +50,7 @@ function plan(world: World, wanted: { number?: number; selector?: Selector; prio
     },
   }
   const under = (one: Workload, configs: readonly StoredFleetConfig[]) => ({
-    configId: configs.find(({ selector }) => isSelected(toSelectable(one), selector))?.id ?? null,
+    configId: configs.find(({ selector }) => openSelector(selector)(toSelectable(one)))?.id ?? null,
     rivals: [],
   })
   const parts = {
@@ -59,6 +59,7 @@ function plan(world: World, wanted: { number?: number; selector?: Selector; prio
     fleet: { state: { workloads: new Map(workloads.map((one) => [one.id, one])) } },
     fleetConfigs: {
       configs: [CONFIG],
+      config: () => CONFIG,
       membershipOf: (one: Workload) => under(one, [CONFIG]),
       membershipAmong: under,
     },

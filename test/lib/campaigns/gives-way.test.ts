@@ -57,7 +57,7 @@ const rules = {
 describe('a campaign of many targets leaves other work its turns', () => {
   it.each<[string, () => Promise<unknown>]>([
     ['when they are put in order', () => orderTargets('c1', targets)],
-    ['when they are given waves', () => assignWaves(targets, [{ percentage: 100 }, {}], () => true)],
+    ['when they are given waves', () => assignWaves(targets, [{ percentage: 100 }, {}], () => () => true)],
     [
       'when the plan is hashed',
       () =>

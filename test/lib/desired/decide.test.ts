@@ -9,9 +9,11 @@ const decide = (more: Partial<DesiredFacts>) =>
   decideDesired({
     hash: 'h',
     activeHash: 'other',
+    rollout: null,
     hasFailed: false,
-    isSameWish: true,
     newest: null,
+    // A wish that stays has become the newest request for its text.
+    own: more.newest ?? null,
     again: false,
     ...more,
   })
@@ -40,7 +42,30 @@ describe('a config that Git holds for a workload', () => {
 
   it('is requested when Git holds it anew after something else, whatever was decided before', () => {
     for (const status of ['rejected', 'pushed'] as const)
-      expect(decide({ newest: request(status), isSameWish: false })).toEqual({ action: 'propose' })
+      expect(decide({ newest: request(status), own: null })).toEqual({ action: 'propose' })
+  })
+
+  it('waits while a rollout in stages could still make it right or wrong, also where somebody says again', () => {
+    const [own, other] = ['h', 'b'].map((hash) => ({ hash, isStopped: false }))
+    const pushed = request('pushed')
+    for (const again of [false, true]) {
+      expect(decide({ rollout: own!, newest: pushed, again })).toMatchObject({ reason: 'rolling_out' })
+      expect(decide({ rollout: other!, activeHash: 'h', again })).toMatchObject({
+        action: 'waits',
+        reason: 'other_rolling_out',
+      })
+    }
+    // A third text takes the place of what is on its way, once people push it.
+    expect(decide({ rollout: other! })).toEqual({ action: 'propose' })
+  })
+
+  it('is requested where a rollout was stopped half-way that left some instances with something else', () => {
+    const stopped = { hash: 'b', isStopped: true }
+    expect(decide({ rollout: stopped, activeHash: 'h' })).toEqual({ action: 'propose' })
+    expect(decide({ rollout: { ...stopped, hash: 'h' }, newest: request('pushed') })).toMatchObject({
+      action: 'held',
+      reason: 'replaced',
+    })
   })
 
   it('is requested again after its request was withdrawn or expired', () => {
@@ -51,7 +76,14 @@ describe('a config that Git holds for a workload', () => {
 
 describe('a fleet config that Git holds', () => {
   const fleet = (campaign: CampaignStatus | null, more = {}) =>
-    decideFleet({ isSameWish: true, campaign, again: false, ...more })
+    decideFleet({
+      isSameWish: true,
+      campaign,
+      isOtherUnderWay: false,
+      hasUnreached: false,
+      again: false,
+      ...more,
+    })
 
   it('is proposed where Git holds something new, or nothing carried it yet', () => {
     expect(fleet(null)).toEqual({ action: 'propose' })
@@ -70,13 +102,27 @@ describe('a fleet config that Git holds', () => {
       'paused',
       'halted',
     ] as CampaignStatus[])
-      expect(fleet(status, { again: true })).toEqual({ action: 'waits' })
+      expect(fleet(status, { again: true })).toEqual({ action: 'waits', reason: null })
+  })
+
+  it('waits while another campaign changes the same workloads, whatever it is to be then', () => {
+    const waits = { action: 'waits', reason: 'other_under_way' }
+    const other = { isOtherUnderWay: true }
+    for (const status of [null, 'done', 'draft', 'withdrawn', 'expired'] as const)
+      expect(fleet(status, other)).toEqual(waits)
+    expect(fleet('done', { ...other, isSameWish: false })).toEqual(waits)
+    expect(fleet('rejected', other)).toEqual({ action: 'held', reason: 'rejected' })
+    expect(fleet('rejected', { ...other, again: true })).toEqual(waits)
+    expect(fleet('rolling_back', { again: true })).toEqual(waits)
+  })
+
+  it('is proposed once more for workloads that came under it after its campaign was planned', () => {
+    expect(fleet('done', { hasUnreached: true })).toEqual({ action: 'propose' })
   })
 
   it.each([
     ['rejected', 'rejected'],
     ['aborted', 'aborted'],
-    ['rolling_back', 'rolled_back'],
     ['rolled_back', 'rolled_back'],
   ] as const)('is not proposed again by itself after %s, until somebody says so', (status, reason) => {
     expect(fleet(status)).toEqual({ action: 'held', reason })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Workload } from '../../../lib/fleet/state/model.ts'
-import { groupUnmanaged, isUnmanaged } from '../../../lib/fleet-configs/adopt.ts'
+import { groupUnmanaged, isAdoptable } from '../../../lib/fleet-configs/adopt.ts'
 
 const workload = (id: string, reports = 'h', more: Partial<Workload> = {}): Workload =>
   ({
@@ -15,18 +15,19 @@ const workload = (id: string, reports = 'h', more: Partial<Workload> = {}): Work
   }) as unknown as Workload
 
 describe('a workload', () => {
-  it('is unmanaged when it takes configs and was never pushed to', () => {
-    expect(isUnmanaged(workload('w'))).toBe(true)
+  it('can be adopted when it takes configs and has no base, as a plan says of it', () => {
+    expect(isAdoptable(workload('w'))).toBe(true)
+    // What was pushed failed, and there was nothing to go back to: a campaign leaves it out as unmanaged, too.
+    expect(isAdoptable(workload('w', 'h', { pushSeq: 1 }))).toBe(true)
   })
 
   it.each<[string, Partial<Workload>]>([
-    ['something was pushed to, also where that was taken back', { pushSeq: 1 }],
     ['has a base', { activeHash: 'base' }],
     ['is archived', { archivedAt: new Date(0) }],
     ['is no collector', { type: 'sdk' }],
     ['takes no config', { acceptsRemoteConfig: false }],
   ])('that %s is not', async (_, more) => {
-    expect(isUnmanaged(workload('w', 'h', more))).toBe(false)
+    expect(isAdoptable(workload('w', 'h', more))).toBe(false)
     expect(await groupUnmanaged([workload('w', 'h', more)])).toEqual([])
   })
 })

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type Candidate, judgeMembership } from '../../../lib/fleet-configs/membership.ts'
+import {
+  type Candidate,
+  findFirst,
+  judgeMembership,
+  openCandidates,
+} from '../../../lib/fleet-configs/membership.ts'
 import type { SelectableWorkload } from '../../../lib/selectors/selector.ts'
 
 const WORKLOAD: SelectableWorkload = {
@@ -18,10 +23,13 @@ const config = (id: string, priority: number, made: number, tier = 'web'): Candi
   selector: { match_labels: { 'muster/tier': tier } },
 })
 
+const judge = (candidates: readonly Candidate[], formerId: string | null) =>
+  judgeMembership(findFirst(WORKLOAD, openCandidates(candidates)), formerId)
+
 describe('a workload', () => {
   it('is under none of the fleet configs that do not select it', () => {
-    expect(judgeMembership(WORKLOAD, [], null)).toEqual({ configId: null, rivals: [] })
-    expect(judgeMembership(WORKLOAD, [config('edge', 9, 1, 'edge')], 'edge')).toEqual({
+    expect(judge([], null)).toEqual({ configId: null, rivals: [] })
+    expect(judge([config('edge', 9, 1, 'edge')], 'edge')).toEqual({
       configId: null,
       rivals: [],
     })
@@ -29,14 +37,14 @@ describe('a workload', () => {
 
   it('is under the one with the highest priority, and that is no conflict', () => {
     const candidates = [config('low', -5, 1), config('high', 10, 3), config('middle', 0, 2)]
-    expect(judgeMembership(WORKLOAD, candidates, 'low')).toEqual({ configId: 'high', rivals: [] })
+    expect(judge(candidates, 'low')).toEqual({ configId: 'high', rivals: [] })
   })
 
   it('stays where it was while several have the same priority, and the others are its rivals', () => {
     const candidates = [config('old', 1, 1), config('young', 1, 2), config('low', 0, 0)]
-    expect(judgeMembership(WORKLOAD, candidates, 'young')).toEqual({ configId: 'young', rivals: ['old'] })
-    expect(judgeMembership(WORKLOAD, candidates, 'low')).toEqual({ configId: 'old', rivals: ['young'] })
-    expect(judgeMembership(WORKLOAD, candidates.reverse(), null)).toEqual({
+    expect(judge(candidates, 'young')).toEqual({ configId: 'young', rivals: ['old'] })
+    expect(judge(candidates, 'low')).toEqual({ configId: 'old', rivals: ['young'] })
+    expect(judge(candidates.reverse(), null)).toEqual({
       configId: 'old',
       rivals: ['young'],
     })

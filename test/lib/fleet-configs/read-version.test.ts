@@ -3,6 +3,7 @@ import { renderVersion } from '../../../lib/configs/render/render.ts'
 import { readVersion, type VersionDraft } from '../../../lib/fleet-configs/read-version.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import type { StoredVariable } from '../../../lib/store/fleet-configs.ts'
+import { countLoopTurns } from '../../support/loop-turns.ts'
 
 const variable = (more: Partial<StoredVariable> = {}): StoredVariable => ({
   name: 'site',
@@ -21,14 +22,16 @@ const DRAFT: VersionDraft = {
   comment: 'the first',
 }
 
-type Engine = Parameters<typeof readVersion>[1]
+type Engine = Parameters<typeof readVersion>[1]['configs']
 const ENGINE: Engine = {
   render: async ({ text, variables, values }) => ({
     ok: true,
     rendering: renderVersion(text, variables, values),
   }),
 }
-const read = (more: Partial<VersionDraft> = {}, engine = ENGINE) => readVersion({ ...DRAFT, ...more }, engine)
+const STILL: Parameters<typeof readVersion>[1]['clock'] = { monotonicMs: () => 0 }
+const read = (more: Partial<VersionDraft> = {}, engine = ENGINE, clock = STILL) =>
+  readVersion({ ...DRAFT, ...more }, { configs: engine, clock })
 const table = (rows: Record<string, Record<string, string>>, label = 'muster/site') => ({
   valueTable: { label, rows },
 })
@@ -127,5 +130,58 @@ describe('the table of values', () => {
         ok: false,
         code: 'version-variables-invalid',
       })
+  })
+})
+
+describe('the values of a version', () => {
+  const rows = (count: number, siteOf: (row: number) => string) =>
+    table(Object.fromEntries(Array.from({ length: count }, (_, n) => [`s${n}`, { site: siteOf(n) }])))
+
+  it('are held to a pattern that is read once, however many there are', async () => {
+    const readsWith = async (count: number) => {
+      let reads = 0
+      const watched = Object.defineProperty(variable(), 'pattern', {
+        enumerable: true,
+        get() {
+          reads++
+          return '[a-z0-9]+'
+        },
+      })
+      const answer = await read({ variables: [watched], ...rows(count, (n) => `site${n}`) })
+      expect(answer).toMatchObject({ ok: true })
+      return reads
+    }
+    expect(await readsWith(500)).toBe(await readsWith(5))
+  })
+
+  it('are looked at once where they are equal, and others have their turn by the clock', async () => {
+    const looksAt = async (siteOf: (row: number) => string) => {
+      let looks = 0
+      const clock = {
+        monotonicMs() {
+          looks++
+          return looks * 5
+        },
+      }
+      const turns = countLoopTurns()
+      const given = { variables: [variable({ pattern: '[a-z0-9]+' })], ...rows(400, siteOf) }
+      expect(await read(given, ENGINE, clock)).toMatchObject({ ok: true })
+      return { looks, turns: turns.over() }
+    }
+    const [equal, distinct] = [await looksAt(() => 'paris'), await looksAt((n) => `site${n}`)]
+    expect(equal.looks).toBeLessThan(20)
+    expect(distinct.looks).toBeGreaterThanOrEqual(400)
+    expect(distinct.turns).toBeGreaterThan(100)
+  })
+
+  it('are refused by the first that is wrong, wherever it stands', async () => {
+    const pattern = { variables: [variable({ pattern: '[a-z0-9]+' })] }
+    const answer = await read({ ...pattern, ...rows(400, (n) => (n === 399 ? 'NO' : 'paris')) })
+    expect(answer).toMatchObject({ ok: false, details: { why: 'variable_unmatched' } })
+    const bad = { variables: [variable({ isRequired: false, fallback: 'NO', pattern: '[a-z]+' })] }
+    expect(await read(bad)).toMatchObject({
+      ok: false,
+      details: { why: 'variable_unmatched', within: 'default' },
+    })
   })
 })

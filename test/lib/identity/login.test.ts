@@ -70,6 +70,7 @@ describe('login', () => {
       address: 'a',
       currentPassword: 'the current one',
       newPassword: 'the next one, long',
+      keepTokens: false,
     })
     expect(outcome).toEqual({ ok: false, code: 'password-mismatch' })
   })

@@ -1,157 +1,36 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type FrontEntry, readOwnerBatch, writeBatch } from '../../../lib/links/frames.ts'
-import { FrontAgents, UNCONFIRMED_MAX } from '../../../lib/links/front-agents.ts'
+import { describe, expect, it } from 'vitest'
+import type { FrontEntry } from '../../../lib/links/frames.ts'
+import { UNCONFIRMED_MAX } from '../../../lib/links/front-agents.ts'
 import { ENDINGS_BYTES_MAX, ENDINGS_MAX } from '../../../lib/links/front-endings.ts'
-import { OwnerLinks } from '../../../lib/links/owner-links.ts'
-import { silentLog } from '../../../lib/log.ts'
-import { decodeBody, decodeFrame, messageOf } from '../../../lib/opamp/codec.ts'
-import { createOpampExchange } from '../../../lib/opamp/exchange.ts'
-import type { AgentConnection } from '../../../lib/opamp/fleet-port.ts'
-import { createFleetContext, type FleetTestContext } from '../../support/fleet.ts'
 import {
-  agentBody,
-  agentFrame,
-  keyValues,
-  type PlainMessage,
-  uidBytes,
-} from '../../support/opamp-messages.ts'
+  type FrontLink,
+  type LinkedFront,
+  TEXTS_AT_HAND,
+  uidOf,
+  useLinkedFleet,
+} from '../../support/linked-fleet.ts'
+import { keyValues } from '../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
 
 // Agents leave while the link between their front and the owner ends.
 
 const database = await useTestDatabase()
-let ctx: FleetTestContext
-beforeEach(async () => {
-  ctx = await createFleetContext(database)
-})
-afterEach(async () => {
-  await ctx.close()
-  await database.pool.execute('delete from workloads')
-})
+const fleet = useLinkedFleet(database)
+const { instanceOf, openFront, openOwner, takeOver } = fleet
 
 const DESCRIBED = {
   agentDescription: { identifyingAttributes: keyValues({ 'service.name': 'edge' }) },
   remoteConfigStatus: { lastRemoteConfigHash: Buffer.alloc(32), status: 1 },
 }
-const uidOf = (n: number) => Buffer.from(uidBytes(n)).toString('hex')
-const instanceOf = (n: number) => ctx.fleet.state.instances.get(uidOf(n))
-
-function openOwner(epoch = 1) {
-  const { clock, timers, fleet } = ctx
-  const exchange = createOpampExchange({ fleet, clock, log: silentLog, messageBytesMax: 1_048_576 })
-  return { epoch, links: new OwnerLinks({ fleet, exchange, epoch, clock, timers, log: silentLog }) }
-}
-
-/** A front with agents on it, whose link to an owner a test opens and breaks. */
-const TEXT_AT_HAND = { at: () => Buffer.from(''), find: async () => Buffer.from('') }
 /** The text of a config that is never read. */
 const NO_TEXT_YET = { at: () => null, find: () => new Promise<null>(() => undefined) }
-
-function openFront(
-  name: string,
-  { pollsMax, texts = TEXT_AT_HAND }: { pollsMax?: number; texts?: object } = {},
-) {
-  const { clock, timers } = ctx
-  const agents = new FrontAgents({
-    clock,
-    timers,
-    texts: texts as never,
-    reported: { reportedConfig: () => true, hasRoomForConfigs: true } as never,
-    normalise: async () => null,
-    ...(pollsMax !== undefined && { pollsMax }),
-  })
-  const connections = new Map<number, AgentConnection>()
-  const say = (conn: number, n: number, sequenceNum: number, more: PlainMessage = {}) => {
-    const connection = connections.get(conn) ?? {
-      id: conn,
-      transport: 'ws' as const,
-      send: () => 'sent' as const,
-      tell: () => 'sent' as const,
-      drop: () => undefined,
-    }
-    connections.set(conn, connection)
-    const frame = agentFrame({ instanceUid: uidBytes(n), sequenceNum, capabilities: 0x1003, ...more })
-    const intake = decodeFrame(frame)
-    if (!intake.ok) throw new Error(intake.code)
-    agents.receive(connection, intake.report, { message: messageOf(frame) })
-  }
-  /** A poll of agent `n`. Its answer is that of the owner, or after a second that of the front. */
-  const poll = (n: number, sequenceNum: number, more: PlainMessage = {}) => {
-    const body = agentBody({ instanceUid: uidBytes(n), sequenceNum, capabilities: 0x1003, ...more })
-    const intake = decodeBody(body)
-    if (!intake.ok) throw new Error(intake.code)
-    const connection: AgentConnection = { id: -1, transport: 'http', send: () => 'dropped', drop() {} }
-    const about = { message: body, poll: { source: '10.0.0.1', digest: `${n}/${sequenceNum}` } }
-    return agents.receive(connection, intake.report, about).pendingOffer!
-  }
-  return {
-    agents,
-    say,
-    poll,
-    close: (conn: number) => agents.connectionClosed(connections.get(conn)!),
-    /** Open a link. `break` ends it at both ends; `losing` ends what is said on it from then on on its way. */
-    link({ epoch, links }: ReturnType<typeof openOwner>, version = 3) {
-      const said: FrontEntry[] = []
-      let isLosing = false
-      let answers = true
-      let held: string[] | null = null
-      const atOwner = links.open(
-        {
-          send(text) {
-            if (held !== null) held.push(text)
-            else if (answers) agents.take(readOwnerBatch(text))
-            return true
-          },
-          drop: () => undefined,
-        },
-        name,
-      )
-      const out = {
-        version,
-        send(entry: FrontEntry) {
-          said.push(entry)
-          if (!isLosing)
-            atOwner.take(writeBatch({ cell: 0, epoch, atMs: clock.monotonicMs(), entries: [entry] }))
-        },
-      }
-      agents.linked(out)
-      return {
-        said,
-        losing() {
-          isLosing = true
-        },
-        mute() {
-          answers = false
-        },
-        /** Let what the owner says wait on its way until `deliver`. */
-        hold() {
-          held = []
-        },
-        deliver() {
-          const waiting = held ?? []
-          held = null
-          for (const text of waiting) agents.take(readOwnerBatch(text))
-        },
-        break() {
-          answers = false
-          isLosing = true
-          agents.unlinked(out)
-          atOwner.closed()
-        },
-      }
-    },
-  }
-}
-
-type Front = ReturnType<typeof openFront>
-type Link = ReturnType<Front['link']>
 
 /** Push a config to the workload of agent 1, which is offered it. */
 async function offer() {
   const { workload } = instanceOf(1)!
-  const push = await pushConfig(ctx.fleet, workload!.id, configYaml(1))
-  await ctx.advance(2_000)
+  const push = await pushConfig(fleet.ctx.fleet, workload!.id, configYaml(1))
+  await fleet.ctx.advance(2_000)
   expect(instanceOf(1)!.offer?.lastSentAtMs).not.toBeNull()
   const target = () => workload!.active!.targets.get(uidOf(1))!
   return { push, target }
@@ -159,13 +38,6 @@ async function offer() {
 
 const endedOn = (said: readonly FrontEntry[]) => said.filter(([kind]) => kind === 'ended')
 const goodbyesOn = (said: readonly FrontEntry[]) => said.filter(([kind]) => kind === 'goodbye')
-/** Another owner, which knows of the fleet what is stored. */
-async function takeOver(epoch: number) {
-  await ctx.fleet.writer.flush()
-  await ctx.close()
-  ctx = await createFleetContext(database)
-  return openOwner(epoch)
-}
 const GOODBYE = { agentDisconnect: {} }
 
 describe('a goodbye that was under way when the link ended', () => {
@@ -180,7 +52,7 @@ describe('a goodbye that was under way when the link ended', () => {
     link.break()
     expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: false })
     const next = front.link(owner)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
     expect(target()).toMatchObject({ state: 'gone', error: { cause: 'left' } })
     const again = ['goodbye', expect.any(Number), 1, expect.any(Number), expect.any(String)]
@@ -201,7 +73,7 @@ describe('a goodbye that was under way when the link ended', () => {
     front.close(1)
     link.break()
     front.link(owner)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
     expect(target().state).toBe('applied')
   })
@@ -211,33 +83,33 @@ describe('a goodbye that was under way when the link ended', () => {
     const all = UNCONFIRMED_MAX + 20
     const link = front.link(owner)
     for (let n = 1; n <= all; n++) front.say(n, n, 1, DESCRIBED)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     link.break()
     const next = front.link(owner)
     next.hold()
     front.say(all, all, 2, GOODBYE)
     next.deliver()
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     expect(instanceOf(all)).toMatchObject({ connection: null, hasDeparted: true })
   })
 
   it.each([
-    ['lost', (other: Front) => other.close(2)],
-    ['cut off with it', (_: Front, itsLink: Link) => itsLink.break()],
+    ['lost', (other: LinkedFront) => other.close(2)],
+    ['cut off with it', (_: LinkedFront, itsLink: FrontLink) => itsLink.break()],
   ])('counts where its agent had been %s at another front, and not heard of since', async (_, end) => {
     const [owner, front, other] = [openOwner(), openFront('a front'), openFront('another')]
     const link = front.link(owner)
     const otherLink = other.link(owner)
     other.say(2, 1, 1, DESCRIBED)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     end(other, otherLink)
     link.losing()
     front.say(1, 1, 1)
     front.say(1, 1, 2, GOODBYE)
     link.break()
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     front.link(owner)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
   })
 
@@ -249,12 +121,12 @@ describe('a goodbye that was under way when the link ended', () => {
     link.break()
     front.say(1, 1, 2, { agentDisconnect: {} })
     const next = await takeOver(2)
-    const [workload] = ctx.fleet.state.workloads.values()
+    const [workload] = fleet.ctx.fleet.state.workloads.values()
     const target = () => workload!.active!.targets.get(uidOf(1))!
     expect(workload!.active!.push.pushId).toBe(push.pushId)
     expect(target().state).toBe('offered')
     front.link(next)
-    await ctx.advance(1_500)
+    await fleet.ctx.advance(1_500)
     expect(target()).toMatchObject({ state: 'gone', error: { cause: 'left' } })
   })
 
@@ -271,7 +143,7 @@ describe('a goodbye that was under way when the link ended', () => {
     other.close(3)
     expect(instanceOf(2)!.connection).not.toBeNull()
     front.link(owner)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     expect(instanceOf(1)!.connection).not.toBeNull()
     expect(instanceOf(2)!.connection).not.toBeNull()
     expect(instanceOf(3)).toMatchObject({ connection: null, hasDeparted: false })
@@ -287,7 +159,7 @@ describe('a goodbye that was under way when the link ended', () => {
     front.close(1)
     link.break()
     const next = front.link(owner, 2)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     expect([...endedOn(next.said), ...goodbyesOn(next.said)]).toEqual([])
     expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: false })
     expect(target().state).toBe('offered')
@@ -296,19 +168,19 @@ describe('a goodbye that was under way when the link ended', () => {
 
 describe('a goodbye to an owner that has taken over since', () => {
   it.each([
-    ['on a new socket', (front: Front) => front.say(9, 1, 2, GOODBYE)],
-    ['in a poll', (front: Front) => void front.poll(1, 2, GOODBYE)],
+    ['on a new socket', (front: LinkedFront) => front.say(9, 1, 2, GOODBYE)],
+    ['in a poll', (front: LinkedFront) => void front.poll(1, 2, GOODBYE)],
   ])('counts %s, though the agent has not spoken to that owner before', async (_, sayGoodbye) => {
     const front = openFront('a front')
     const link = front.link(openOwner())
     void front.poll(1, 1, DESCRIBED)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     link.break()
     const owner = await takeOver(2)
     const other = openFront('another')
     other.link(owner)
     sayGoodbye(other)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true, workload: {} })
   })
 })
@@ -321,14 +193,14 @@ describe('a goodbye in a poll', () => {
     const [owner, front] = [openOwner(), openFront('a front')]
     const link = front.link(owner)
     void front.poll(1, 1, DESCRIBED)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     expect(instanceOf(1)!.connection).not.toBeNull()
     link[how]()
     void front.poll(1, 2, GOODBYE)
-    await ctx.advance(2_000)
+    await fleet.ctx.advance(2_000)
     link.break()
     const next = front.link(owner)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     expect(goodbyesOn(next.said)).toHaveLength(1)
     expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
     next.break()
@@ -339,17 +211,17 @@ describe('a goodbye in a poll', () => {
     const front = openFront('a front')
     const link = front.link(openOwner())
     void front.poll(1, 1, DESCRIBED)
-    const { hash } = await pushConfig(ctx.fleet, instanceOf(1)!.workload!.id, configYaml(1))
-    await ctx.advance(500)
+    const { hash } = await pushConfig(fleet.ctx.fleet, instanceOf(1)!.workload!.id, configYaml(1))
+    await fleet.ctx.advance(500)
     void front.poll(1, 2)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     link.break()
     const status = { lastRemoteConfigHash: Buffer.from(hash, 'hex'), status: 1 }
     void front.poll(1, 3, { ...GOODBYE, remoteConfigStatus: status })
     const owner = await takeOver(2)
     front.link(owner)
-    await ctx.advance(1_500)
-    const [stored] = ctx.fleet.state.workloads.values()
+    await fleet.ctx.advance(1_500)
+    const [stored] = fleet.ctx.fleet.state.workloads.values()
     expect(stored!.active!.targets.get(uidOf(1))!.state).toBe('applied')
     expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
   })
@@ -359,15 +231,15 @@ describe('a goodbye in a poll', () => {
     const link = front.link(owner)
     other.link(owner)
     for (const n of [1, 2]) void front.poll(n, 8, DESCRIBED)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     link.break()
     for (const n of [1, 2]) void front.poll(n, 9, GOODBYE)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     void front.poll(1, 1, DESCRIBED)
     void other.poll(2, 1, DESCRIBED)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     const next = front.link(owner)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     expect(goodbyesOn(next.said)).toHaveLength(1)
     expect(instanceOf(1)!.connection).not.toBeNull()
     expect(instanceOf(2)!.connection).not.toBeNull()
@@ -377,13 +249,13 @@ describe('a goodbye in a poll', () => {
     const [owner, front] = [openOwner(), openFront('a front', { pollsMax: 1 })]
     const link = front.link(owner)
     void front.poll(1, 1, DESCRIBED)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     link.hold()
     void front.poll(2, 1, DESCRIBED)
     expect(await front.poll(1, 2, GOODBYE)).toBeNull()
     expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
     link.deliver()
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
   })
 })
 
@@ -393,13 +265,13 @@ describe('an agent that speaks at two fronts in turn', () => {
     const link = front.link(owner)
     const otherLink = other.link(owner)
     front.say(1, 1, 1, DESCRIBED)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     link.hold()
     other.say(2, 1, 2)
     front.say(1, 1, 3, { health: { healthy: true } })
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     link.deliver()
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     expect(instanceOf(1)!.connection?.place).toBe('a front/1')
     expect([front.agents.counts.agents, other.agents.counts.agents]).toEqual([1, 0])
     otherLink.break()
@@ -414,10 +286,10 @@ describe('an agent that speaks at two fronts in turn', () => {
     other.link(owner)
     front.say(1, 1, 1, DESCRIBED)
     other.say(2, 1, 2)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     expect(other.agents.counts.agents).toBe(1)
     front.say(1, 1, 2, GOODBYE)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     expect(instanceOf(1)!.connection?.place).toBe('another/2')
     expect(other.agents.counts.agents).toBe(1)
   })
@@ -441,14 +313,14 @@ describe('the end of a socket that was under way when the link ended', () => {
 
   it.each([
     ['counts no loss of a config that its front had not sent yet', NO_TEXT_YET, 0],
-    ['counts a loss of a config that its front had sent', TEXT_AT_HAND, 1],
+    ['counts a loss of a config that its front had sent', TEXTS_AT_HAND, 1],
   ])('%s', async (_, texts, losses) => {
     const [owner, front] = [openOwner(), openFront('a front', { texts })]
     front.link(owner)
     front.say(1, 1, 1, DESCRIBED)
     const { target } = await offer()
     front.close(1)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     expect(instanceOf(1)!.connection).toBeNull()
     expect(target().losses).toBe(losses)
   })
@@ -460,7 +332,7 @@ describe('the end of a socket that was under way when the link ended', () => {
     const { target } = await offer()
     link.mute()
     front.close(1)
-    await ctx.advance(500)
+    await fleet.ctx.advance(500)
     expect(target().losses).toBe(1)
     link.break()
     const next = front.link(owner)

@@ -7,7 +7,7 @@ import {
   readOwnerBatch,
   xorOf,
 } from '../../../lib/links/frames.ts'
-import { FrontAgents, UNCONFIRMED_MAX } from '../../../lib/links/front-agents.ts'
+import { FrontAgents, UNCONFIRMED_BYTES_MAX, UNCONFIRMED_MAX } from '../../../lib/links/front-agents.ts'
 import { decodeFrame, messageOf } from '../../../lib/opamp/codec.ts'
 import type { AgentConnection } from '../../../lib/opamp/fleet-port.ts'
 import type { ServerMessage } from '../../../lib/opamp/report.ts'
@@ -102,11 +102,39 @@ describe('a front', () => {
     expect(intake).toMatchObject({ ok: true, report: { sequenceNum: 2, health: { healthy: true } } })
   })
 
+  it('waits for the owner beyond so many bytes as well, and then says the rest', () => {
+    const { agents, said, link, say, take } = openFront()
+    const long = { agentDescription: { identifyingAttributes: keyValues({ a: 'z'.repeat(30_000) }) } }
+    const all = 400
+    for (let id = 1; id <= all; id++) say(id, 1, long)
+    agents.linked(link)
+    const bytesOf = (some: ReturnType<typeof reports>) =>
+      some.reduce((sum, [, , , , text]) => sum + Buffer.byteLength(text, 'base64'), 0)
+    const first = reports(said)
+    expect(bytesOf(first)).toBeLessThan(UNCONFIRMED_BYTES_MAX + 40_000)
+    expect(first.length).toBeLessThan(all)
+    take(...first.map(([, n]): OwnerEntry => ['answer', n, null]))
+    take(...reports(said).map(([, n]): OwnerEntry => ['answer', n, null]))
+    expect(reports(said).length).toBe(all)
+    expect(agents.hasToldAll).toBe(true)
+  })
+
+  it('answers polls without the owner beyond so many bytes that wait for it', async () => {
+    const { agents, said, link, poll } = openFront()
+    agents.linked(link)
+    const long = { agentDescription: { identifyingAttributes: keyValues({ a: 'z'.repeat(500_000) }) } }
+    const answers = Array.from({ length: 40 }, (_, at) => poll(at + 1, long))
+    const passedOn = said.filter(([kind]) => kind === 'poll')
+    expect(passedOn.length).toBeGreaterThan(30)
+    await expect(answers.at(-1)).resolves.toBeNull()
+  })
+
   it('tells a new owner of everybody, as one that has missed nothing', () => {
-    const { agents, said, link, say } = openFront()
+    const { agents, said, link, say, take } = openFront()
     agents.linked(link)
     say(1, 7, DESCRIBED)
     say(1, 8)
+    take(...reports(said).map(([, n]): OwnerEntry => ['answer', n, null]))
     agents.unlinked(link)
     say(1, 9, { health: { healthy: false } })
     said.length = 0
@@ -130,6 +158,22 @@ describe('a front', () => {
     const body = Buffer.from('service: {telemetry: {resource: {host.name: h, rack: a-17}}}')
     say(1, 2, { effectiveConfig: { configMap: { configMap: { '': { body } } } } })
     expect(read).toEqual([{ rack: 'a-17' }])
+  })
+
+  it('says again of an agent that it has missed something, until an owner has answered that', () => {
+    const { agents, said, link, say, take } = openFront()
+    agents.linked(link)
+    say(1, 7, DESCRIBED)
+    take(['answer', reports(said).at(-1)![1], null])
+    say(1, 9)
+    expect(reports(said).at(-1)![3]).toBe(false)
+    agents.unlinked(link)
+    agents.linked(link)
+    expect(reports(said).at(-1)![3]).toBe(false)
+    take(['answer', reports(said).at(-1)![1], null])
+    agents.unlinked(link)
+    agents.linked(link)
+    expect(reports(said).at(-1)![3]).toBe(true)
   })
 
   it('says of an agent that describes itself again under its first number that its process may be another', () => {
@@ -193,17 +237,23 @@ describe('a front', () => {
     expect(reports(said)[0]).toMatchObject({ 2: 1, 3: false })
   })
 
-  it('says how many agents there are and which of them beat, once nothing waits', () => {
+  it('says how many agents it has told of and which of them beat, also while some answer is under way', () => {
     const { agents, said, link, say, take, timers } = openFront()
     agents.linked(link)
-    say(1, 1, DESCRIBED)
-    say(2, 1, DESCRIBED)
-    timers.advance(5_000)
-    expect(said.some(([kind]) => kind === 'seen')).toBe(false)
-    take(...reports(said).map(([, n]): OwnerEntry => ['answer', n, null]), ['grant', 2, uidOf(2)])
+    for (let id = 1; id <= UNCONFIRMED_MAX + 1; id++) say(id, 1, DESCRIBED)
+    const told = Array.from({ length: UNCONFIRMED_MAX }, (_, at) => uidOf(at + 1))
+    take(['grant', 2, uidOf(2)])
     say(2, 2)
     timers.advance(5_000)
-    expect(said.at(-1)).toEqual(['seen', 2, xorOf([uidOf(1), uidOf(2)]), uidOf(2)])
+    expect(said.at(-1)).toEqual(['seen', UNCONFIRMED_MAX, xorOf(told), uidOf(2)])
+    take(...reports(said).map(([, n]): OwnerEntry => ['answer', n, null]))
+    timers.advance(5_000)
+    expect(said.at(-1)).toEqual([
+      'seen',
+      UNCONFIRMED_MAX + 1,
+      xorOf([...told, uidOf(UNCONFIRMED_MAX + 1)]),
+      '',
+    ])
   })
 
   it('says what it has counted and how much waits, also while something does', () => {
@@ -211,7 +261,7 @@ describe('a front', () => {
     agents.linked(link)
     say(1, 1, DESCRIBED)
     timers.advance(5_000)
-    expect(said.at(-1)).toEqual(['counts', 1, 0, 1, 0])
+    expect(said.filter(([kind]) => kind === 'counts').at(-1)).toEqual(['counts', 1, 0, 1, 0])
     take(...reports(said).map(([, n]): OwnerEntry => ['answer', n, null]), ['grant', 1, uidOf(1)])
     say(1, 2)
     timers.advance(5_000)

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { matchesGlob } from '../../../lib/selectors/glob.ts'
+import { openGlob } from '../../../lib/selectors/glob.ts'
 import {
   FLEET_CONFIG_RULES,
   FREE_SELECTOR_RULES,
   PUSH_GROUP_RULES,
   readSelector,
 } from '../../../lib/selectors/read-selector.ts'
-import { isSelected, type SelectableWorkload } from '../../../lib/selectors/selector.ts'
-import type { Selector } from '../../../lib/wire/selectors.ts'
+import { openSelector, type SelectableWorkload } from '../../../lib/selectors/selector.ts'
+import type { Selector, SelectorExpression } from '../../../lib/wire/selectors.ts'
 import { sentenceOf } from '../../../runtime/problems.ts'
 
 const WORKLOAD: SelectableWorkload = {
@@ -56,11 +56,25 @@ describe('a selector', () => {
     [{ capabilities: ['otlp', 'kafka'] }, false],
     [{ types: [], versions: [], capabilities: [] }, true],
   ])('%j is met: %s', (selector, expected) => {
-    expect(isSelected(WORKLOAD, selector)).toBe(expected)
+    expect(openSelector(selector)(WORKLOAD)).toBe(expected)
   })
 })
 
+const hosts = (count: number, name: string): SelectorExpression => ({
+  key: 'identity/host.name',
+  operator: 'In',
+  values: Array.from({ length: count }, (_, at) => `${name}-${at}`),
+})
+
 describe('a selector as sent', () => {
+  it('may have fifty globs and five hundred values', () => {
+    const plain = Array.from({ length: 9 }, (_, at) => hosts(50, `h${at}`))
+    expect(readSelector({ match_expressions: [hosts(50, 'a*'), ...plain] }, FLEET_CONFIG_RULES).ok).toBe(true)
+    // What is no identity has no globs: there a star is a star.
+    const stars = { ...hosts(50, '*'), key: 'muster/a' }
+    expect(readSelector({ match_expressions: [hosts(50, 'a*'), stars] }, FLEET_CONFIG_RULES).ok).toBe(true)
+  })
+
   it('comes back without its empty parts', () => {
     const sent: Selector = { match_labels: { 'muster/env': 'prod' }, match_expressions: [], types: [] }
     expect(readSelector(sent, FLEET_CONFIG_RULES)).toEqual({
@@ -106,6 +120,14 @@ describe('a selector as sent', () => {
       { match_expressions: Array(51).fill({ key: 'muster/a', operator: 'Exists' }) },
       'selector has more than 50 entries',
     ],
+    [
+      { match_expressions: [hosts(26, 'a*'), hosts(25, 'b?')] },
+      'selector has more than 50 values with * or ? in it; name a label instead',
+    ],
+    [
+      { match_expressions: Array.from({ length: 11 }, (_, at) => hosts(at < 10 ? 50 : 1, `h${at}`)) },
+      'selector has more than 500 values in its expressions; give the workloads a label, and select by that',
+    ],
   ])('%j is refused for a fleet config', (sent, error) => {
     const read = readSelector(sent, FLEET_CONFIG_RULES)
     expect(read.ok || sentenceOf(read.code, read.details ?? {})).toBe(error)
@@ -126,9 +148,59 @@ describe('a glob', () => {
     fc.assert(
       fc.property(pattern, text, (glob, value) => {
         const expression = glob.replaceAll('.', '\\.').replaceAll('*', '.*').replaceAll('?', '.')
-        expect(matchesGlob(glob, value)).toBe(new RegExp(`^${expression}$`).test(value))
+        expect(openGlob(glob)(value)).toBe(new RegExp(`^${expression}$`).test(value))
       }),
       { numRuns: 2_000 },
     )
+  })
+
+  it.each(['*aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab', '*a?a?a?a?a?a?a?a?b*', 'a*a*a*a*a*a*a*a*b', '????????*b'])(
+    '%s looks at each character of a text a bounded number of times',
+    (glob) => {
+      const isFit = openGlob(glob)
+      const looked = (length: number) => {
+        let count = 0
+        const text = new Proxy(new String('a'.repeat(length)), {
+          get(target, name) {
+            if (name === 'charCodeAt')
+              return (at: number) => {
+                count++
+                return target.charCodeAt(at)
+              }
+            if (typeof name === 'string' && /^\d+$/.test(name)) count++
+            const found = Reflect.get(target, name) as unknown
+            return typeof found === 'function' ? found.bind(target) : found
+          },
+        })
+        expect(isFit(text as unknown as string)).toBe(false)
+        return count
+      }
+      expect(looked(4_000)).toBeLessThanOrEqual(2 * 4_000)
+    },
+  )
+})
+
+describe('a selector that was read', () => {
+  it('is not looked at again for each workload', () => {
+    let reads = 0
+    const watched = <T extends object>(value: T): T =>
+      new Proxy(value, {
+        get(target, name) {
+          reads++
+          const found = Reflect.get(target, name) as unknown
+          return typeof found === 'object' && found !== null ? watched(found) : found
+        },
+      })
+    const isMeant = openSelector(
+      watched<Selector>({
+        match_labels: { 'identity/host.name': 'web-*', 'muster/env': 'prod' },
+        match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['db-?', '*.eu'] }],
+        types: ['collector'],
+      }),
+    )
+    reads = 0
+    expect(isMeant(WORKLOAD)).toBe(true)
+    expect(isMeant({ ...WORKLOAD, type: 'sdk' })).toBe(false)
+    expect(reads).toBe(0)
   })
 })

@@ -12,13 +12,13 @@ import { CLIENT_COMMANDS, type ClientCommand } from '../../../runtime/cli/names.
 // than this. That something differs or waits (4) is tried against a whole service, in test/e2e/bundle.
 let folder: string
 let service: Server
-let answer: { status: number; body: object }
+let answer: { status: number; body: object; headers?: Record<string, string> }
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'muster-exit-codes-'))
   await writeFile(join(folder, 'config.yaml'), 'receivers: {}\n')
   service = createServer((_request, response) => {
-    response.writeHead(answer.status, { 'content-type': 'application/json' })
+    response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers })
     response.end(JSON.stringify(answer.body))
   }).listen(0, '127.0.0.1')
   await once(service, 'listening')
@@ -102,6 +102,20 @@ describe('a command of the client ends with', () => {
       answer = { status, body: { error: 'no', code } }
       expect([status, (await run([name, ...ASKS[name]!()], signedIn())).code]).toEqual([status, 3])
     }
+  })
+
+  it.each(asking)('3 and the right that is lacking, and where, for %s', async (name) => {
+    const headers = { 'Muster-Permission': 'config:request' }
+    const ask = async () => (await run([name, ...ASKS[name]!()], signedIn())).said
+    answer = { status: 403, body: { error: 'forbidden' }, headers }
+    expect(await ask()).toContain(
+      'forbidden: config:request is needed, and the token or the groups of its account do not give it',
+    )
+    answer = { status: 403, body: { error: 'outside', code: 'out_of_scope' }, headers }
+    expect(await ask()).toContain('outside (out_of_scope): config:request is needed on all that this reaches')
+    // What is printed is a permission, whatever a server sends.
+    answer = { ...answer, headers: { 'Muster-Permission': '::error::x' } }
+    expect(await ask()).not.toContain('::error')
   })
 
   it('1 where a file cannot be read, 3 where a config is wrong, 0 where nothing is', async () => {

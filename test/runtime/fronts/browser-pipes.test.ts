@@ -1,5 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { afterEach, expect, it, vi } from 'vitest'
+import { systemClock } from '../../../lib/clock.ts'
+import { systemTimers } from '../../../lib/fleet/state/timers.ts'
 import { BROWSER_SOCKET } from '../../../lib/hub/browser-queue.ts'
 import { silentLog } from '../../../lib/log.ts'
 import { createBrowserPipes } from '../../../runtime/fronts/browser-pipes.ts'
@@ -48,6 +50,7 @@ it('leads a browser on to the owner where another one was replaced while it let 
   const epochs = [1, 1, 2]
   let newest = 1
   const door = {
+    lost() {},
     get epoch() {
       return newest
     },
@@ -61,6 +64,8 @@ it('leads a browser on to the owner where another one was replaced while it let 
     door: door as never,
     proxies: readProxyPolicy(TEST_CONFIG, silentLog),
     room: new SocketRoom({ inAll: 10, perAddress: 10 }),
+    clock: systemClock,
+    timers: systemTimers,
     log: silentLog,
   })
   const verdict = await pipes.route.admit(HANDSHAKE as never)
@@ -97,6 +102,7 @@ it('leads a browser on to the owner where another one was replaced while it let 
 async function openBrowser() {
   const upstreams: Upstream[] = []
   const door = {
+    lost() {},
     epoch: 1,
     async connect() {
       const socket = new Upstream(1)
@@ -108,6 +114,8 @@ async function openBrowser() {
     door: door as never,
     proxies: readProxyPolicy(TEST_CONFIG, silentLog),
     room: new SocketRoom({ inAll: 10, perAddress: 10 }),
+    clock: systemClock,
+    timers: systemTimers,
     log: silentLog,
   })
   const verdict = await route.admit(HANDSHAKE as never)
@@ -128,6 +136,56 @@ async function openBrowser() {
     say: (data: Uint8Array) => route.message(socket as never, state, data, false),
     leave: () => route.close(socket as never, state),
   }
+}
+
+it('leads a browser on to the owner where the way there ended before its own socket was open', async () => {
+  const { route, upstreams, isAgain } = openPipes(() => Object.assign(new Upstream(1), { readyState: 3 }))
+  const verdict = await route.admit(HANDSHAKE as never)
+  if (!verdict.accept) throw new Error('the browser was refused')
+  route.open({ send: () => 'sent', close: () => undefined } as never, verdict.state)
+  await isAgain
+  expect(upstreams()).toBe(2)
+  route.close({} as never, verdict.state)
+})
+
+it('asks the owner of no more handshakes at a time than there is room for here', async () => {
+  const { route, upstreams } = openPipes(() => new Upstream(1), { inAll: 3, perAddress: 2 })
+  const from = (remoteAddress: string) => route.admit({ ...HANDSHAKE, remoteAddress } as never)
+  const verdicts = await Promise.all(
+    ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3'].map(from),
+  )
+  expect(verdicts.map(({ accept }) => accept)).toEqual([true, true, false, true, false])
+  expect(upstreams()).toBe(3)
+  // Who goes away before its socket is open leaves its place to the next.
+  for (const verdict of verdicts) if (verdict.accept) route.abandoned!(verdict.state)
+  expect((await from('192.0.2.3')).accept).toBe(true)
+})
+
+/** Pipes whose every connection to the owner is one that `dial` makes. */
+function openPipes(dial: () => Upstream, limits = { inAll: 10, perAddress: 10 }) {
+  let upstreams = 0
+  let onAgain = () => {}
+  const isAgain = new Promise<void>((resolve) => {
+    onAgain = resolve
+  })
+  const door = {
+    lost() {},
+    epoch: 1,
+    async connect() {
+      upstreams++
+      if (upstreams === 2) onAgain()
+      return { accepted: true, socket: dial(), epoch: 1 }
+    },
+  }
+  const { route } = createBrowserPipes({
+    door: door as never,
+    proxies: readProxyPolicy(TEST_CONFIG, silentLog),
+    room: new SocketRoom(limits),
+    clock: systemClock,
+    timers: systemTimers,
+    log: silentLog,
+  })
+  return { route, isAgain, upstreams: () => upstreams }
 }
 
 afterEach(() => void vi.useRealTimers())

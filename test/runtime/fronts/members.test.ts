@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -80,6 +80,34 @@ describe('a process that does not own', () => {
     }
   })
 
+  it('answers what Node could not pass on as the owner does, too', async () => {
+    const { owner, front, token } = await startTwo()
+    const status = ({ url }: TestMember, method: string, path: string, headers: string[]): Promise<string> =>
+      new Promise((resolve, reject) => {
+        const socket = connect(Number(new URL(url).port), '127.0.0.1')
+        const lines = [`${method} ${path} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${token}`, ...headers]
+        socket.on('error', reject)
+        socket.once('data', (data) => {
+          socket.destroy()
+          resolve(String(data).split('\r\n')[0]!)
+        })
+        socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+      })
+    const upgrade = ['Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 13']
+    const handshake = [...upgrade, 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==']
+    for (const [method, path, headers, expected] of [
+      ['CONNECT', '/api/workloads', [], '405'],
+      ['GET', '/ws?a#b', handshake, '101'],
+      ['GET', '/ws?a=%zz&b="<>', handshake, '101'],
+    ] as const)
+      for (const member of [owner, front])
+        expect([method, path, await status(member, method, path, [...headers])]).toEqual([
+          method,
+          path,
+          expect.stringContaining(expected),
+        ])
+  })
+
   it('takes changes, with the address of whoever asked for them', async () => {
     const { owner, front } = await startTwo()
     const login = { email: 'nobody@example.com', password: 'not the right one' }
@@ -92,6 +120,17 @@ describe('a process that does not own', () => {
     const { front } = await startTwo()
     expect(await (await front.call('GET', '/healthz')).text()).toBe('ok')
     await eventually('it is ready', async () => (await front.call('GET', '/readyz')).status === 200)
+  })
+
+  it('is one of several, whose owner knows of as many agents as the README gives sizes for', async () => {
+    const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8')
+    const sizes = [...readme.matchAll(/GB for\s+([\d,]+)/g)].map(([, size]) =>
+      Number(size!.replaceAll(',', '')),
+    )
+    expect(sizes.length).toBeGreaterThan(2)
+    const { owner } = await startTwo()
+    const { inAll, workloads } = owner.member.owner()!.ctx.fleet.limits
+    expect(Math.min(inAll, workloads)).toBeGreaterThanOrEqual(Math.max(...sizes))
   })
 
   it('keeps nothing of a request on the connection that carried it', async () => {

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../lib/clock.ts'
+import { systemTimers } from '../../../lib/fleet/state/timers.ts'
 import { OwnerDoor } from '../../../runtime/fronts/owner-door.ts'
 import { recordingLog } from '../../support/fakes.ts'
 
@@ -36,6 +37,7 @@ function openDoor(address: string) {
     lookAgain() {},
     tls: null,
     clock: systemClock,
+    timers: systemTimers,
     log,
     linkDownMs: () => 0,
     self: { memberId: 'self', key: new Uint8Array(32), now: () => new Date() },
@@ -90,3 +92,39 @@ describe('an owner without TLS', () => {
     expect(heard).toEqual(['upgrade /link'])
   })
 })
+
+it.each(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'POST'])(
+  'passes the body of a %s on as its body, and as no request of its own',
+  async (method) => {
+    const heard: string[] = []
+    const server = createServer((request, response) => {
+      let body = ''
+      request.on('data', (chunk) => {
+        body += chunk
+      })
+      request.on('end', () => {
+        heard.push(`${request.method} ${request.url} ${body}`)
+        response.end('{}')
+      })
+    })
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    cleanups.push(() => server.close())
+    const { door } = openDoor(`127.0.0.1:${(server.address() as AddressInfo).port}`)
+    const body = 'GET /api/else HTTP/1.1\r\nHost: x\r\n\r\n'
+    const request = {
+      method,
+      path: '/api/things',
+      query: '',
+      headers: () => [],
+      body: async () => Buffer.from(body),
+      isOverBudget: () => false,
+      isAborted: () => false,
+      onAborted() {},
+    }
+    const client = { remoteAddress: '127.0.0.1', isSecure: false }
+    expect((await door.forward(request as never, client)).status).toBe(200)
+    expect((await door.forward(request as never, client)).status).toBe(200)
+    expect(heard).toEqual(Array(2).fill(`${method} /api/things ${body}`))
+  },
+)

@@ -110,16 +110,22 @@ test('alerts about people say in both languages who, since when and what ends th
   const alerts = [
     alert('1', 'administrator_kept', '', { details: { name: 'ann@example.com' } }),
     alert('2', 'approval_policy_lowered', '', { details: { name: 'ann@example.com', counts_at: at } }),
+    alert('2b', 'approval_policy_lowered', '', { details: { name: 'ann@example.com', since: at } }),
     alert('3', 'last_resort_login', '', { details: { name: 'last@example.com', at } }),
   ]
   const ends = {
-    en: ['the next sign-in follows them', 'stop it', 'ends by itself a day later'],
-    fr: ['la prochaine connexion les suivra', 'pour l’arrêter', 'se résout d’elle-même un jour plus tard'],
+    en: ['the next sign-in follows them', 'stop it', 'nobody stood against it', 'ends by itself a day later'],
+    fr: [
+      'la prochaine connexion les suivra',
+      'pour l’arrêter',
+      'personne ne s’y est opposé',
+      'se résout d’elle-même un jour plus tard',
+    ],
   }
   for (const [name, texts] of Object.entries(ends)) {
     language.value = name as 'en' | 'fr'
     for (const [i, text] of texts.entries()) expect(describeAlert(alerts[i]!)).toContain(text)
-    expect(describeAlert(alerts[1]!)).toContain('ann@example.com')
+    for (const one of alerts.slice(1, 3)) expect(describeAlert(one)).toContain('ann@example.com')
   }
   language.value = 'en'
 })

@@ -178,9 +178,9 @@ export class SimService {
   #countPlans(): void {
     const { planner } = this.ctx.campaigns
     const begin = planner.begin.bind(planner)
-    planner.begin = (campaign) => {
+    planner.begin = (...asked) => {
       this.#plans++
-      const begun = begin(campaign)
+      const begun = begin(...asked)
       void begun.done.finally(() => this.#plans--)
       return begun
     }

@@ -232,12 +232,13 @@ describe('a version of a fleet config', () => {
       verdict: 'changes',
       result: { values: { site: 'paris' } },
     })
-    const byItself = { byItself: { production: new Set<string>(), requestedAt: new Date(0) } }
+    const approved = { requestedAt: new Date(0), isApprovedFor: async () => true }
+    const byItself = { byItself: { production: new Set<string>(), ...approved } }
     expect(await judge(world, { labels }, VERSION, byItself)).toMatchObject({ verdict: 'changes' })
     const missing = { verdict: 'refused', reason: 'variable_missing' }
     expect(await judge(world, inProduction, VERSION, byItself)).toMatchObject(missing)
     // It counts as production although its labels do not say so: a second person has not looked at them yet.
-    const counted = { byItself: { production: new Set(['w1']), requestedAt: new Date(0) } }
+    const counted = { byItself: { production: new Set(['w1']), ...approved } }
     expect(await judge(world, { labels }, VERSION, counted)).toMatchObject(missing)
   })
 })

@@ -107,7 +107,7 @@ function plannerOver(hosts: Record<string, Host>, { isChanged = false, busy = 0,
 
 async function planOf(hosts: Record<string, Host>, more: object = {}) {
   const made = plannerOver(hosts)
-  await made.planner.begin(campaignOf(more)).done
+  await made.planner.begin(campaignOf(more), 'ann').done
   expect(made.logged).toEqual([])
   const { plan, planHash } = made.stored[0]!
   const waves: Record<string, number | null> = {}
@@ -186,28 +186,45 @@ describe('the planner', () => {
 
   it('makes one plan of a campaign at a time, and says how far it is', async () => {
     const { planner, stored, told } = plannerOver({ w1: {}, w2: {} })
-    const first = planner.begin(campaignOf())
+    const first = planner.begin(campaignOf(), 'ann')
     expect(planner.progress('c1')).toEqual({ done: 0, total: 0 })
-    expect(planner.begin(campaignOf()).isBegun).toBe(false)
+    expect(planner.begin(campaignOf(), 'ann').refusal).toBe('campaign-being-planned')
     await first.done
-    expect([first.isBegun, stored.length, planner.progress('c1'), told]).toEqual([true, 1, null, ['c1']])
-    const again = planner.begin(campaignOf())
+    expect([first.refusal, stored.length, planner.progress('c1'), told]).toEqual([null, 1, null, ['c1']])
+    const again = planner.begin(campaignOf(), 'ann')
     await again.done
-    expect([again.isBegun, stored.length]).toEqual([true, 2])
+    expect([again.refusal, stored.length]).toEqual([null, 2])
+  })
+
+  it('is made beside so few others that nobody keeps others from planning', async () => {
+    const { planner, stored } = plannerOver({ w1: {} })
+    const begun = (by: string, ids: readonly string[]) =>
+      ids.map((id) => planner.begin(campaignOf({ id }), by))
+    const ofAnn = begun('ann', ['a1', 'a2', 'a3', 'a4'])
+    expect(ofAnn.map(({ refusal }) => refusal)).toEqual([null, null, null, 'plans-too-many-of-one'])
+    // One that is being made is no other plan.
+    expect(planner.begin(campaignOf({ id: 'a1' }), 'ann').refusal).toBe('campaign-being-planned')
+    const ofOthers = [...begun('bob', ['b1', 'b2', 'b3']), ...begun('cem', ['c1', 'c2', 'c3'])]
+    expect(ofOthers.map(({ refusal }) => refusal)).toEqual([null, null, null, null, null, 'plans-too-many'])
+    await Promise.all([...ofAnn, ...ofOthers].map(({ done }) => done))
+    expect(stored).toHaveLength(8)
+    const again = planner.begin(campaignOf({ id: 'a4' }), 'ann')
+    await again.done
+    expect([again.refusal, stored.length]).toEqual([null, 9])
   })
 
   it('stores no plan of a campaign that was changed meanwhile', async () => {
     const { planner, rows, told } = plannerOver({ w1: {} }, { isChanged: true })
-    await planner.begin(campaignOf()).done
+    await planner.begin(campaignOf(), 'ann').done
     expect([rows, told]).toEqual([[], ['c1']])
   })
 
   it('gives a plan up when the database is lost, tells so, and can begin anew', async () => {
     const { planner, logged, told } = plannerOver({ w1: {} }, { fault: 'the database is away' })
-    await planner.begin(campaignOf()).done
+    await planner.begin(campaignOf(), 'ann').done
     expect([logged.length, told, planner.progress('c1')]).toEqual([1, ['c1'], null])
-    const again = planner.begin(campaignOf())
-    expect(again.isBegun).toBe(true)
+    const again = planner.begin(campaignOf(), 'ann')
+    expect(again.refusal).toBeNull()
     await again.done
   })
 
@@ -219,7 +236,7 @@ describe('the planner', () => {
     async (busy, verdict, reason) => {
       vi.useFakeTimers({ toFake: ['setTimeout'] })
       const { planner, rows } = plannerOver({ w1: {} }, { busy })
-      const { done } = planner.begin(campaignOf())
+      const { done } = planner.begin(campaignOf(), 'ann')
       await vi.advanceTimersByTimeAsync(11_000)
       await done
       expect(rows).toMatchObject([{ workload_id: 'w1', verdict, reason }])

@@ -3,7 +3,7 @@ import { assignWaves, orderTargets, wavesFor } from '../../../../lib/campaigns/p
 import { STANDARD_WAVES } from '../../../../lib/model/campaign-rules.ts'
 
 const targets = (count: number) => Array.from({ length: count }, (_, n) => ({ workloadId: `w${n}` }))
-const everyone = () => true
+const everyone = () => () => true
 const countByWave = (waves: readonly number[]) =>
   Object.fromEntries(waves.map((wave) => [wave, waves.filter((other) => other === wave).length]))
 
@@ -34,8 +34,10 @@ describe('waves', () => {
   it('take a target by the first selector that fits; the last takes what no wave has taken', async () => {
     const selector = (key: string) => ({ match_labels: { [key]: 'x' } })
     const waves = [{ selector: selector('a') }, { selector: selector('b'), count: 1 }, {}]
-    const on = (target: { on: string }, { match_labels }: { match_labels?: Record<string, string> }) =>
-      Object.keys(match_labels ?? {}).some((key) => target.on.includes(key))
+    const on =
+      ({ match_labels }: { match_labels?: Record<string, string> }) =>
+      (target: { on: string }) =>
+        Object.keys(match_labels ?? {}).some((key) => target.on.includes(key))
     const asked = [{ on: 'ab' }, { on: 'b' }, { on: 'b' }, { on: 'c' }, { on: 'a' }]
     expect(await assignWaves(asked, waves, on)).toEqual([0, 1, 2, 2, 0])
   })

@@ -225,12 +225,35 @@ describe('declared variables', () => {
     [[{ name: 'a-b' }], 'a variable needs a name of at most 64 letters, digits and underscores'],
     [[{}, {}], 'variable "x" is declared twice'],
     [[{ pattern: '(' }], 'variable "x": pattern has a ( that is not closed'],
+    [[{ pattern: 'a{256}' }], null],
+    [
+      [{ pattern: 'a{256}b{50}' }],
+      'variable "x": pattern takes more than 300 steps once its counts are written out',
+    ],
     [[{ fallback: 'y', isRequired: true }], 'variable "x" is required, so its default never counts'],
-    [[{ type: 'boolean', fallback: 'y' }], 'default of variable "x" must be true or false'],
     [[{ description: 'a\nb' }], 'variable "x" needs a description of one line, at most 1024 characters'],
   ])('%j: %s', (variables, fault) => {
     const found = findDeclarationFault(variables.map((more) => ({ ...variable('x'), ...more })))
     expect(found?.reason ?? null).toBe(fault)
+  })
+})
+
+describe('a value that stands in many places', () => {
+  it('is held to its pattern once', () => {
+    const checksOf = (places: number) => {
+      let reads = 0
+      const watched = Object.defineProperty(variable('region'), 'pattern', {
+        enumerable: true,
+        get() {
+          reads++
+          return '[a-z]+'
+        },
+      })
+      const text = Array.from({ length: places }, (_, n) => `a${n}: x-\${muster:region}`).join('\n')
+      expect(render(text, { region: 'eu' }, [watched])).toMatchObject({ ok: true })
+      return reads
+    }
+    expect(checksOf(200)).toBe(checksOf(1))
   })
 })
 

@@ -4,6 +4,7 @@ import { findApiToken, insertApiToken } from '../../../../lib/store/api-tokens.t
 import {
   findExternalUser,
   insertExternalUser,
+  listLinkRequests,
   upsertLinkRequest,
 } from '../../../../lib/store/external-users.ts'
 import { findSession, insertSession } from '../../../../lib/store/sessions.ts'
@@ -45,6 +46,7 @@ const listRecords = () =>
 /** The records of this test, with what each is about. */
 const records = async () =>
   (await listRecords()).slice(recorded).map(({ action, resource_id }) => [action, resource_id])
+const waiting = () => listLinkRequests(database.pool, 9)
 const isSignedIn = async () => (await findSession(database.pool, SESSION, ctx.clock.now())) !== undefined
 
 beforeEach(async () => {
@@ -128,6 +130,35 @@ describe('a link that is not made', () => {
     await ask(BOUND)
     expect(await links().accept(BY, REQUEST)).toEqual({ ok: false, code: 'already-linked' })
     expect(await findExternalUser(database.pool, ISSUER, 'ada')).toBeUndefined()
+    // Nobody could ever accept it, so it ends, and the audit trail says so.
+    expect([await waiting(), await records()]).toEqual([[], [['user.link_refused', BOUND]]])
+  })
+
+  it('where the person has become a user meanwhile: it ends with a reason, and both stay as they were', async () => {
+    const bound = { id: BOUND, email: 'Ada', issuer: ISSUER, subject: 'ada', createdAt: ctx.clock.now() }
+    await insertExternalUser(database.pool, bound)
+    expect(await links().accept(BY, REQUEST)).toEqual({ ok: false, code: 'person-linked' })
+    expect(await findExternalUser(database.pool, ISSUER, 'ada')).toMatchObject({ id: BOUND })
+    expect([await isSignedIn(), ended]).toEqual([true, []])
+    expect([await waiting(), await records()]).toEqual([[], [['user.link_refused', ADA]]])
+    expect(await links().accept(BY, REQUEST)).toEqual({ ok: false, code: 'link-request-not-found' })
+  })
+
+  it('to a user for whom another one was accepted: what nobody can accept any more ends with that', async () => {
+    await upsertLinkRequest(database.pool, {
+      id: id(6),
+      userId: ADA,
+      issuer: ISSUER,
+      subject: 'other ada',
+      email: 'ada@example.com',
+      requestedAt: ctx.clock.now(),
+    })
+    expect(await links().accept(BY, REQUEST)).toEqual({ ok: true })
+    expect(await waiting()).toEqual([])
+    expect(await records()).toEqual([
+      ['user.link', ADA],
+      ['user.link_refused', ADA],
+    ])
   })
 
   it('where it is refused: the request is gone, the user stays as he was, and it can be asked for again', async () => {

@@ -1,10 +1,11 @@
-import { afterAll, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { AuditedDatabase } from '../../../../lib/audit/database.ts'
 import type { ExternalIdentity } from '../../../../lib/identity/oidc/claims.ts'
 import type { OidcSettings } from '../../../../lib/identity/oidc/settings.ts'
 import { signInExternally } from '../../../../lib/identity/oidc/sign-in.ts'
 import { openTokens } from '../../../../lib/identity/sessions/tokens.ts'
-import { insertExternalUser } from '../../../../lib/store/external-users.ts'
+import { listAuditRecords } from '../../../../lib/store/audit.ts'
+import { insertExternalUser, linkUser, listLinkRequests } from '../../../../lib/store/external-users.ts'
 import { insertGroup } from '../../../../lib/store/groups.ts'
 import { insertUser } from '../../../../lib/store/users.ts'
 import { createTestContext, TEST_CONFIG } from '../../../support/invoke.ts'
@@ -62,7 +63,7 @@ function signInAs(
     settings: settingsFor(ISSUER, 'http://muster.example', { groupMap }),
     keptAdministrators: [],
   }
-  return signInExternally(parts, ISSUER, person)
+  return signInExternally(parts, ISSUER, person, ctx.clock.now())
 }
 
 it('is the same person when another browser signed her in for the first time meanwhile', async () => {
@@ -87,6 +88,33 @@ it('asks for a link where a local user of that name is made meanwhile', async ()
   expect(await signIn(make)).toEqual({ ok: false, code: 'link-requested' })
   expect(await database.pool.query(`select from users where subject = 'ada'`)).toHaveLength(0)
   await database.pool.execute('delete from users where id = $1', [local.id])
+})
+
+describe('whose name a local user has', () => {
+  const LOCAL = '00000000-0000-7000-8000-0000000000ae'
+  const waiting = () => listLinkRequests(database.pool, 9)
+  beforeEach(async () => {
+    const local = { id: LOCAL, email: 'Ada', emailKey: 'ada', passwordHash: 'x', createdAt: new Date(0) }
+    await insertUser(database.pool, local)
+    return () => database.pool.execute('delete from users')
+  })
+
+  it('is not asked about where that user is somebody else of the provider: nobody could say yes', async () => {
+    expect(await signIn()).toEqual({ ok: false, code: 'link-requested' })
+    expect(await waiting()).toHaveLength(1)
+    await linkUser(database.pool, { userId: LOCAL, issuer: ISSUER, subject: 'bo', passwordHash: 'x' })
+    expect(await signIn()).toEqual({ ok: false, code: 'name-taken' })
+    expect(await waiting()).toEqual([])
+    const [record] = await listAuditRecords(database.pool, {}, { beforeSeq: null, limit: 1, offset: 0 })
+    expect(record).toMatchObject({ action: 'auth.login.failure', resourceId: LOCAL })
+    expect(JSON.parse(record!.detail)).toEqual({ method: 'oidc', reason: 'name_taken', name: 'Ada' })
+  })
+
+  it('is asked about no longer once she signs in under another name, as a user of her own', async () => {
+    expect(await signIn()).toEqual({ ok: false, code: 'link-requested' })
+    expect(await signInAs({ ...ADA, displayName: 'Ada L.' }, null)).toMatchObject({ ok: true })
+    expect(await waiting()).toEqual([])
+  })
 })
 
 it('is refused where the only group that she would have had goes meanwhile', async () => {

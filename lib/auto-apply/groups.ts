@@ -1,0 +1,208 @@
+import { JudgeBusy } from '../campaigns/judge/judge.ts'
+import {
+  readDiff,
+  SHOWN_VALUES_MAX,
+  type SomeLines,
+  showChange,
+  toVariable,
+} from '../campaigns/plan/groups.ts'
+import type { Workload } from '../fleet/state/model.ts'
+import { listMembersThen } from '../fleet-configs/members-then.ts'
+import { toDeclared } from '../fleet-configs/read-version.ts'
+import { chooseValues } from '../fleet-configs/values.ts'
+import { configHash } from '../model/config-hash.ts'
+import { placeOf } from '../model/places.ts'
+import { compareText } from '../model/text-order.ts'
+import { toSelectable } from '../selectors/selector.ts'
+import type { StoredAutoApply } from '../store/auto-apply.ts'
+import type { GroupPosition, GroupValue } from '../store/campaign-targets.ts'
+import { findContent } from '../store/config-contents.ts'
+import { listBroughtVersions } from '../store/fleet-config-history.ts'
+import { findVersion, type StoredVersion } from '../store/fleet-configs.ts'
+import { listWorkloadVariables } from '../store/workload-variables.ts'
+import { nextTurn } from '../turns.ts'
+import type { CampaignGroup, ValueChoice } from '../wire/campaigns.ts'
+import type { AutoApplyParts } from './parts.ts'
+import { listProduction } from './plan.ts'
+
+/** Workloads that one statement asks for, and that are looked at before other work gets a turn. */
+const CHUNK = 500
+/** Ways to choose one value that are kept. */
+const CHOICES_MAX = 5
+
+/** Workloads that would come to a version from the same former one, or from the same config of another origin. */
+export interface ComingGroup extends GroupPosition {
+  instanceCount: number
+  productionCount: number
+  sample: Workload
+  /** The values of the sample's variables. */
+  sampleValues: Readonly<Record<string, string>>
+  /** By variable, the rarest first. */
+  values: ReadonlyMap<string, readonly GroupValue[]>
+}
+
+/** What a version would become on the workloads under its fleet config, by what these run now. */
+export interface ComingGroups {
+  version: StoredVersion
+  /** Those with production first, then the rarest. */
+  groups: readonly ComingGroup[]
+}
+
+type Counted = Map<string, Map<string, { count: number; choices: Map<string, ValueChoice> }>>
+
+interface Gathered extends Omit<ComingGroup, 'rank' | 'values'> {
+  counted: Counted
+}
+
+/**
+ * The groups of all workloads that would be under the fleet config by a request, as the fleet is now: also of those that
+ * run the version already, for a newcomer gets its values in the same way. Null where there is no such version.
+ */
+export async function gatherGroups(
+  parts: AutoApplyParts,
+  asked: StoredAutoApply,
+  sees: (workloadId: string) => boolean,
+): Promise<ComingGroups | null> {
+  const { db } = parts
+  const version = await findVersion(db, asked.fleetConfigId, asked.number)
+  if (version === null) return null
+  const { under } = await listMembersThen(parts, asked.fleetConfigId, asked)
+  const seen = under.filter(({ id }) => sees(id)).sort((a, b) => compareText(a.id, b.id))
+  const production = await listProduction(parts, seen)
+  const gathered = new Map<string, Gathered>()
+  for (let at = 0; at < seen.length; at += CHUNK) {
+    const some = seen.slice(at, at + CHUNK)
+    const ids = some.map(({ id }) => id)
+    const own = await listWorkloadVariables(db, ids)
+    const from = await readFormer(parts, asked.fleetConfigId, some)
+    for (const workload of some) {
+      const isProduction = production.has(workload.id)
+      const { values, choices } = chooseValues(version.variables, {
+        own: own.get(workload.id)?.values ?? {},
+        table: version.valueTable,
+        workload: toSelectable(workload),
+        withReported: !isProduction,
+      })
+      const key = configHash(`${from.get(workload.id)}`).slice(0, 32)
+      const group = gathered.get(key) ?? {
+        key,
+        count: 0,
+        instanceCount: 0,
+        productionCount: 0,
+        sample: workload,
+        sampleValues: values,
+        counted: new Map(),
+      }
+      gathered.set(key, group)
+      group.count++
+      group.instanceCount += workload.live.count
+      if (isProduction) group.productionCount++
+      count(group.counted, values, choices)
+    }
+    await nextTurn()
+  }
+  return { version, groups: [...gathered.values()].map(toGroup).sort(inOrder) }
+}
+
+/** What each workload comes from: the version that it runs, else its config; as a text. */
+async function readFormer(
+  { db }: Pick<AutoApplyParts, 'db'>,
+  fleetConfigId: string,
+  workloads: readonly Workload[],
+): Promise<Map<string, string>> {
+  const hashes = new Map(workloads.map(({ id, activeHash }) => [id, activeHash]))
+  const former = new Map(workloads.map(({ id, activeHash }) => [id, `config ${activeHash ?? ''}`]))
+  const brought = await listBroughtVersions(db, fleetConfigId, [...hashes.keys()])
+  for (const { workloadId: id, resultHash, number } of brought)
+    if (resultHash !== null && resultHash === hashes.get(id)) former.set(id, `version ${number}`)
+  return former
+}
+
+function count(
+  counted: Counted,
+  values: Readonly<Record<string, string>>,
+  choices: Readonly<Record<string, ValueChoice>>,
+): void {
+  for (const [name, value] of Object.entries(values)) {
+    const ofName = counted.get(name) ?? new Map()
+    counted.set(name, ofName)
+    const one = ofName.get(value) ?? { count: 0, choices: new Map() }
+    ofName.set(value, one)
+    one.count++
+    one.choices.set(JSON.stringify(choices[name]), choices[name]!)
+  }
+}
+
+const toGroup = ({ counted, ...group }: Gathered): ComingGroup => ({
+  ...group,
+  rank: group.productionCount > 0 ? 0 : 1,
+  values: new Map([...counted].map(([name, values]) => [name, toValues(values)])),
+})
+
+const toValues = (values: Counted extends Map<string, infer Of> ? Of : never): GroupValue[] =>
+  [...values]
+    .map(([value, { count, choices }]) => ({
+      value,
+      count,
+      choices: [...choices.values()].slice(0, CHOICES_MAX),
+      choiceCount: choices.size,
+    }))
+    .sort((a, b) => a.count - b.count || compareText(a.value, b.value))
+
+const inOrder = (a: GroupPosition, b: GroupPosition): number =>
+  a.rank - b.rank || a.count - b.count || compareText(a.key, b.key)
+
+/** The place of a group or value after another one in an order, for pages of a list that is held whole. */
+export const isAfter = (one: GroupPosition, after: GroupPosition | null): boolean =>
+  after === null || inOrder(one, after) > 0
+
+/** A group as the wire shows it, as those of a campaign's plan. Throws `JudgeBusy`. */
+export async function showComing(
+  parts: AutoApplyParts,
+  version: StoredVersion,
+  group: ComingGroup,
+): Promise<CampaignGroup> {
+  const { sample, values } = group
+  const place = placeOf(sample.fingerprintKeys)
+  const more = [...values].flatMap(([name, all]) =>
+    all.length > SHOWN_VALUES_MAX ? [[name, all.length - SHOWN_VALUES_MAX] as const] : [],
+  )
+  return {
+    key: group.key,
+    count: group.count,
+    instance_count: group.instanceCount,
+    production_count: group.productionCount,
+    sample_workload_id: sample.id,
+    sample_workload_name: sample.displayName,
+    ...(place === '' ? {} : { sample_workload_place: place }),
+    ...(await showChange(parts, await readTexts(parts, version, group))),
+    variables: Object.fromEntries(
+      [...values].map(([name, all]) => [name, all.slice(0, SHOWN_VALUES_MAX).map(toVariable)]),
+    ),
+    more_values: Object.fromEntries(more),
+  }
+}
+
+/** Lines of the diff of a group from a line on; null where the sample would get no config. Throws `JudgeBusy`. */
+export async function showMoreComing(
+  parts: AutoApplyParts,
+  version: StoredVersion,
+  group: ComingGroup,
+  from: number,
+): Promise<SomeLines | null> {
+  const texts = await readTexts(parts, version, group)
+  return texts === null ? null : readDiff(parts, texts, from)
+}
+
+/** What the sample of a group runs, and what it would run; null where it would get no config. */
+async function readTexts(
+  { db, configs }: AutoApplyParts,
+  { body, variables }: StoredVersion,
+  { sample, sampleValues: values }: ComingGroup,
+): Promise<{ base: string; result: string } | null> {
+  const answer = await configs.render({ text: body, variables: variables.map(toDeclared), values })
+  if (!answer.ok) throw new JudgeBusy()
+  if (!answer.rendering.ok) return null
+  const base = sample.activeHash === null ? null : await findContent(db, sample.activeHash)
+  return { base: base?.body ?? '', result: answer.rendering.text }
+}

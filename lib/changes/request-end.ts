@@ -1,0 +1,21 @@
+import type { Approval } from '../store/approvals.ts'
+import type { ApprovalStanding } from './approval-standing.ts'
+
+const HOUR_MS = 3_600_000
+/** A request that waits ends so long after its last change, by a comment, an approval or anything else. */
+export const IDLE_MS = 30 * 24 * HOUR_MS
+
+/**
+ * When a request that waits to be approved or pushed ends by itself: 30 days after its last change, and one that is
+ * approved not before its approvals are too old by the approval policy, where that lets them grow older.
+ */
+export function endOfRequest(
+  { status, updatedAt }: Pick<Approval, 'status' | 'updatedAt'>,
+  { judgement, votes }: Pick<ApprovalStanding, 'judgement' | 'votes'>,
+): Date {
+  const idle = updatedAt.getTime() + IDLE_MS
+  const { validHours } = judgement.rule
+  if (status !== 'approved' || validHours === null) return new Date(idle)
+  const newest = Math.max(...votes.map(({ at }) => at.getTime()))
+  return new Date(Math.max(idle, votes.length === 0 ? idle : newest + validHours * HOUR_MS))
+}

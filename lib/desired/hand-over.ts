@@ -1,0 +1,86 @@
+import type { AuditedDatabase } from '../audit/database.ts'
+import type { AuditFailure } from '../audit/delivery.ts'
+import type { AuditActor } from '../audit/event.ts'
+import { UUID } from '../ids.ts'
+import { gitGroupOf } from '../model/git-group.ts'
+import { type Refusal, refuse } from '../model/refusal.ts'
+import type { Db } from '../store/db.ts'
+import {
+  handOverFleetConfigs,
+  handOverWorkloads,
+  isSpokenForByAnother,
+  lockOwner,
+  moveOpenRequests,
+} from '../store/git-owners.ts'
+import { findServiceAccount } from '../store/service-accounts.ts'
+import { findUser } from '../store/users.ts'
+import { isOwner } from './owner.ts'
+
+/** What an owner in Git keeps and is to be another's: all of it, or these objects only where a list is given. */
+export interface WantedHandOver {
+  owner: string
+  toOwner: string
+  /** The user or service account that speaks for it from then on. */
+  toAccountId: string
+  workloadIds: readonly string[] | null
+  fleetConfigIds: readonly string[] | null
+}
+
+/** How handing over ended. */
+export type HandOverOutcome =
+  | { ok: true; workloads: readonly string[]; fleetConfigs: readonly string[] }
+  | Refusal<'account-unknown' | 'not-managed' | 'owner-invalid' | 'owner-taken'>
+  | AuditFailure
+
+/**
+ * Hand what an owner in Git keeps over to another name, another account, or both, all or nothing. What was decided about
+ * it stays decided: which text Git asked for, by which request or campaign, and what became of that. A name speaks for
+ * one account before and after.
+ */
+export async function handOver(
+  { db }: { db: AuditedDatabase },
+  actor: AuditActor,
+  wanted: WantedHandOver,
+): Promise<HandOverOutcome> {
+  const { owner, toOwner, toAccountId, workloadIds, fleetConfigIds } = wanted
+  if (!isOwner(toOwner)) return refuse('owner-invalid')
+  return db.change<HandOverOutcome>('config.hand-over', actor, async (tx) => {
+    for (const name of [...new Set([owner, toOwner])].sort()) await lockOwner(tx, name)
+    const account = await findAccount(tx, toAccountId)
+    if (account === null) return refuse('account-unknown')
+    const isAll = workloadIds === null && fleetConfigIds === null
+    const to = { owner, toOwner, accountId: toAccountId, account }
+    const workloads = await handOverWorkloads(tx, { ...to, only: isAll ? null : (workloadIds ?? []) })
+    const fleetConfigs = await handOverFleetConfigs(tx, {
+      ...to,
+      only: isAll ? null : (fleetConfigIds ?? []),
+    })
+    const found = new Set([...workloads, ...fleetConfigs])
+    const asked = [...(workloadIds ?? []), ...(fleetConfigIds ?? [])]
+    if (found.size === 0 || asked.some((id) => !found.has(id))) return refuse('not-managed')
+    if (await isSpokenForByAnother(tx, toOwner, toAccountId)) return refuse('owner-taken', { owner: toOwner })
+    await moveOpenRequests(tx, workloads, { from: gitGroupOf(owner), to: gitGroupOf(toOwner) })
+    await tx.record({
+      action: 'config.hand_over',
+      resource: 'owner',
+      resourceId: owner,
+      detail: JSON.stringify({
+        to_owner: toOwner,
+        to_account: account,
+        workload_count: workloads.length,
+        fleet_config_count: fleetConfigs.length,
+        ...(isAll ? {} : { only: asked }),
+      }),
+    })
+    return { ok: true, workloads, fleetConfigs }
+  })
+}
+
+/** The name of a user or a service account; null where there is none of this id. */
+async function findAccount(tx: Db, id: string): Promise<string | null> {
+  if (!UUID.test(id)) return null
+  const user = await findUser(tx, id)
+  if (user !== undefined) return user.email
+  const account = await findServiceAccount(tx, id)
+  return account === undefined ? null : `service:${account.name}`
+}

@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { createCompleteEdition } from '../../../runtime/editions.ts'
+import { faultyDatabase } from '../../support/faulty-database.ts'
+import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+// What campaigns carry may be megabytes: it is read and told where it is needed, and nowhere else.
+
+const database = await useTestDatabase()
+/** Stands in every text of these campaigns. */
+const MARK = 'a-mark-in-the-text'
+const TEXT = `# ${MARK}\n${configYaml(2)}`
+let ctx: FleetTestContext
+let ann: SignedIn
+let bob: SignedIn
+let agents: FakeAgent[]
+/** Statements that answered rows with the mark in them, since a test emptied this. */
+let readTexts: string[]
+
+beforeEach(async () => {
+  for (const table of ['campaigns', 'workloads']) await database.pool.execute(`delete from ${table}`)
+  const faulty = faultyDatabase(database.pool)
+  readTexts = []
+  const query = async (...args: Parameters<typeof faulty.query>) => {
+    const rows = await faulty.query(...args)
+    if (JSON.stringify(rows).includes(MARK)) readTexts.push(args[0])
+    return rows
+  }
+  const db = { ...faulty, query: query as typeof faulty.query }
+  ctx = await createFleetContext(database, { edition: createCompleteEdition(), db })
+  ann = await signIn(ctx, { groups: ['editor'] })
+  bob = await signIn(ctx, { groups: ['editor'] })
+  agents = ['vm-1', 'vm-2'].map((host) => fakeAgent(ctx.fleet, { host }))
+  await ctx.advance(300)
+  for (const { workloadId } of agents) await pushConfig(ctx.fleet, workloadId, configYaml(1))
+  for (const agent of agents) agent.apply()
+  await ctx.advance(300)
+})
+afterEach(() => ctx.close())
+
+const call = (route: string, body?: unknown, by: SignedIn = ann) =>
+  invoke(ctx, route, { as: by.token, ...(body === undefined ? {} : { body }) })
+const asked = (more: object = {}) => ({
+  name: 'Two',
+  change: { kind: 'text', yaml: TEXT },
+  scope: { workload_ids: agents.map(({ workloadId }) => workloadId) },
+  waves: [{ count: 1, dwell_seconds: 0 }, { dwell_seconds: 3_600 }],
+  ...more,
+})
+async function draft(more: object = {}): Promise<string> {
+  const { status, json } = await call('POST /api/campaigns', asked(more))
+  expect(status, JSON.stringify(json)).toBe(201)
+  return (json as CampaignRecord).id
+}
+const work = async (ms: number) => {
+  await ctx.advance(ms)
+  await ctx.campaigns.work(new AbortController().signal)
+  await ctx.advance(300)
+}
+
+describe('a list of campaigns', () => {
+  it('neither tells nor reads what they carry, or whom they name', async () => {
+    const id = await draft()
+    await draft({ change: { kind: 'patch', patch: { merge: { extensions: { [MARK]: {} } } } } })
+    readTexts = []
+    const { json } = await call('GET /api/campaigns?limit=10')
+    const rows = json as CampaignRecord[]
+    expect(rows.map(({ change }) => change.kind).sort()).toEqual(['patch', 'text'])
+    for (const row of rows) {
+      expect(row.change).not.toHaveProperty('yaml')
+      expect(row.change).not.toHaveProperty('patch')
+      expect(row).toMatchObject({ scope: {}, named_count: 2 })
+    }
+    expect(JSON.stringify(json)).not.toContain(MARK)
+    expect(readTexts).toEqual([])
+    const { json: whole } = await call(`GET /api/campaigns/${id}`)
+    const ids = agents.map(({ workloadId }) => workloadId)
+    expect(whole).toMatchObject({ change: { kind: 'text', yaml: TEXT }, scope: { workload_ids: ids } })
+    expect(whole).not.toHaveProperty('named_count')
+  })
+})
+
+describe('a campaign at work', () => {
+  it('has its text read when targets are started, and at no other look', async () => {
+    const id = await draft()
+    expect((await call(`POST /api/campaigns/${id}/plan`)).status).toBe(202)
+    while (ctx.campaigns.planner.progress(id) !== null) await new Promise((resolve) => setTimeout(resolve, 5))
+    const { plan_hash } = (await call(`GET /api/campaigns/${id}`)).json as CampaignRecord
+    expect((await call(`POST /api/campaigns/${id}/request`, { plan_hash })).status).toBe(200)
+    expect((await call(`POST /api/campaigns/${id}/approve`, { plan_hash, comment: 'yes' }, bob)).status).toBe(
+      200,
+    )
+    expect((await call(`POST /api/campaigns/${id}/start`)).status).toBe(200)
+    readTexts = []
+    await work(300)
+    const offers = () => agents.filter((agent) => agent.offered().length > 1)
+    expect(offers()).toHaveLength(1)
+    expect(readTexts.length).toBeGreaterThan(0)
+    readTexts = []
+    for (let looks = 0; looks < 5; looks++) await work(300)
+    expect(readTexts).toEqual([])
+    for (const agent of offers()) agent.apply()
+    await work(300)
+    await work(300)
+    expect(offers()).toHaveLength(2)
+  })
+})
+
+describe('drafts', () => {
+  const copies = (id: string, count: number) =>
+    database.pool.execute(
+      `insert into campaigns select (jsonb_populate_record(c, jsonb_build_object('id', c.id || n))).*
+       from campaigns c, generate_series(1, $2::int) n where c.id = $1`,
+      [id, count],
+    )
+
+  it('are so many of one person, who goes on with one or waits until they are removed', async () => {
+    const id = await draft()
+    await copies(id, 98)
+    await draft()
+    expect(await call('POST /api/campaigns', asked())).toMatchObject({
+      status: 409,
+      json: { code: 'campaign_drafts_too_many', max: 100 },
+    })
+    expect((await database.pool.query('select from campaigns')).length).toBe(100)
+    // Who is there may be changed, and others have drafts of their own.
+    expect((await call(`PUT /api/campaigns/${id}`, asked({ name: 'Three' }))).status).toBe(200)
+    expect((await call('POST /api/campaigns', asked(), bob)).status).toBe(201)
+    await database.pool.execute(
+      `update campaigns set updated_at = updated_at - interval '31 days' where id <> $1`,
+      [id],
+    )
+    await work(2 * 3_600_000)
+    expect((await call('POST /api/campaigns', asked())).status).toBe(201)
+  })
+
+  it('take so much room of one person', async () => {
+    const id = await draft()
+    await database.pool.execute(
+      `update campaigns set change = change || jsonb_build_object('yaml', (
+         select string_agg(md5(n::text), '') from generate_series(1, 65536) n))`,
+    )
+    await copies(id, 30)
+    const refused = { status: 409, json: { code: 'campaign_drafts_too_large' } }
+    expect(await call('POST /api/campaigns', asked())).toMatchObject(refused)
+    const small = await database.pool.query<{ id: string }>('select id from campaigns order by id limit 1')
+    expect((await call(`PUT /api/campaigns/${small[0]!.id}`, asked())).status).toBe(200)
+  })
+})
