@@ -63,7 +63,11 @@ export async function lacksSecondPerson(db: Db): Promise<boolean> {
 export interface ApprovedChange {
   rule: ApprovalRule
   authors: readonly string[]
-  /** Everybody who only set or chose a value; they are authors as well. Absent for none. */
+  /**
+   * Everybody who only set or chose a value; they are authors as well. Whose accounts they made, or who made theirs,
+   * does not matter: whoever makes accounts and chooses labels, as an administrator does, would keep everybody from
+   * approving, and could have made a requester and an approver without it. Absent for none.
+   */
   valueAuthors?: readonly string[]
   requestedAt: Date
   given: readonly GivenApproval[]
@@ -78,9 +82,8 @@ export async function readApprovalCases(
   changes: readonly ApprovedChange[],
   now: Date,
 ): Promise<ApprovalCase[]> {
-  const requests = changes.map(({ given, alsoAsking, valueAuthors = [], authors, ...request }) => ({
+  const requests = changes.map(({ given, alsoAsking, valueAuthors: _, ...request }) => ({
     userIds: [...given.map(({ userId }) => userId), ...alsoAsking],
-    authors: [...authors, ...valueAuthors],
     ...request,
   }))
   const approvers = await readApproverStandings(tx, requests)

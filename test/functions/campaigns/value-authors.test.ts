@@ -117,6 +117,16 @@ describe('an own value of a workload', () => {
     expect((await approve(campaign, mallory)).status).toBe(200)
   })
 
+  it('of an administrator keeps nobody from approving whose account that administrator changed', async () => {
+    const regroup = { groups: ['editor', 'viewer'] }
+    const { status } = await scene.call(`PATCH /api/users/${mallory.userId}`, regroup, admin)
+    expect(status).toBe(200)
+    await setValues('vm-1', { site: 'good-1' }, admin)
+    const campaign = await requested()
+    expect(await approve(campaign, admin)).toMatchObject(NEEDS_ANOTHER)
+    expect(await approve(campaign, mallory)).toMatchObject({ status: 200, json: { status: 'approved' } })
+  })
+
   it('counts at the start as well, where it was set, and set back, after the approval', async () => {
     await setValues('vm-1', { site: 'same-1' }, scene.editor)
     const campaign = await requested()
