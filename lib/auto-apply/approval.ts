@@ -1,13 +1,18 @@
 import { type CampaignStanding, standingOf } from '../campaigns/approval.ts'
+import type { CoversValues } from '../campaigns/judge/judge.ts'
+import { hasSoleApprover } from '../changes/approval-case.ts'
 import { readApprovalPolicy } from '../changes/approval-policy.ts'
-import type { Discount } from '../changes/judge-approvals.ts'
+import { ruleOfRequest } from '../changes/approval-standing.ts'
+import { isEnoughBeside } from '../changes/judge-approvals.ts'
+import { labelsSince } from '../changes/reviews.ts'
 import { listMembersThen } from '../fleet-configs/members-then.ts'
 import { chosenBy } from '../fleet-configs/values.ts'
-import { ruleForMany } from '../model/approval-policy.ts'
+import { approvalClassOf, needsSecondPerson, ruleForMany } from '../model/approval-policy.ts'
 import { listAuthors, listAutoApplyAuthors } from '../store/approval-votes.ts'
 import type { StoredAutoApply } from '../store/auto-apply.ts'
 import type { Db } from '../store/db.ts'
-import { findVersion, type StoredVersionSummary } from '../store/fleet-configs.ts'
+import { findVersion } from '../store/fleet-configs.ts'
+import { listKeptClasses } from '../store/reviews.ts'
 import { listValueAuthors } from '../store/value-authors.ts'
 import type { AutoApplyParts } from './parts.ts'
 
@@ -52,23 +57,26 @@ export async function readAutoApplyStanding(
   return standingOf(tx, plan, now)
 }
 
-/** Why an approval does not count for a workload although it did when it was given: its values are of an approver. */
-const OF_VALUES: ReadonlySet<Discount> = new Set(['value-author', 'shaped-an-author', 'shaped-by-author'])
-
 /**
- * Whether what was approved still is for one workload: enough of those who approved neither set nor chose a value of it.
- * Their age does not matter any more, nor what became of their accounts.
+ * Open the question whether what was approved covers the values that a workload gets by it: what the policy asks is read
+ * once. Where it asks for a second person on a workload of its kind, those values must not be of whoever approved, and
+ * its own ones not younger than the request: nobody else would have looked at them. It is asked once the values are
+ * chosen, so that whoever chose them is known by then.
  */
-export async function isApprovedFor(
-  tx: Db,
-  asked: StoredAutoApply,
-  workloadId: string,
-  version: StoredVersionSummary,
-  now: Date,
-): Promise<boolean> {
-  const valueAuthors = await listValueAuthors(tx, [workloadId], chosenBy(version))
-  if (valueAuthors.length === 0) return true
-  const { judgement } = await readAutoApplyStanding(tx, asked, { valueAuthors, now })
-  const lost = [...judgement.discounted.values()].filter((why) => OF_VALUES.has(why)).length
-  return lost === 0 || asked.approvals.length - lost >= judgement.needed
+export async function openCoversValues(
+  { db, clock }: Pick<AutoApplyParts, 'db' | 'clock'>,
+  { requestedAt, approvals }: StoredAutoApply,
+): Promise<CoversValues> {
+  const { policy } = await readApprovalPolicy(db)
+  const isSoleApprover = await hasSoleApprover(db)
+  const approverIds = approvals.filter(({ counted }) => counted !== false).map(({ byId }) => byId)
+  return async ({ id, labels, trustedLabels }, version, ownSetAt) => {
+    const kept = (await listKeptClasses(db, [id], labelsSince(clock.now()))).get(id)
+    const now = approvalClassOf({ targetEnv: '', targetGroup: '', labels, trustedLabels })
+    const rule = ruleOfRequest(policy, now, kept)
+    if (!needsSecondPerson(rule) && now !== 'production' && !kept?.includes('production')) return true
+    if (ownSetAt !== null && ownSetAt > requestedAt) return false
+    const valueAuthors = new Set(await listValueAuthors(db, [id], chosenBy(version)))
+    return isEnoughBeside(approverIds, { rule, valueAuthors, isSoleApprover })
+  }
 }

@@ -166,7 +166,11 @@ export async function approveAutoApply(
     const after = await readAutoApplyStanding(tx, { ...before, approvals }, { valueAuthors, now: at })
     if (!after.judgement.isEnough)
       return moveAutoApply(tx, before.id, ['requested'], { status: 'requested', approvals }, at)
-    return activate(tx, config, { ...before, approvals }, actor, at)
+    const { counted } = after.judgement
+    const marked = approvals.map((one) =>
+      counted.includes(one.byId) ? one : { ...one, counted: false as const },
+    )
+    return activate(tx, config, { ...before, approvals: marked }, actor, at)
   })
 }
 

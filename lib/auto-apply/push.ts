@@ -3,7 +3,7 @@ import { startTargets } from '../campaigns/run/start-targets.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { placeOf } from '../model/places.ts'
 import type { StoredAutoApply } from '../store/auto-apply.ts'
-import { isApprovedFor } from './approval.ts'
+import { openCoversValues } from './approval.ts'
 import { readWanted } from './look.ts'
 import { decideMembers } from './members.ts'
 import type { AutoApplyParts } from './parts.ts'
@@ -32,8 +32,7 @@ export async function pushToSome(
     rules: { retryQuarantined: false },
     byItself: {
       production,
-      requestedAt: autoApply.requestedAt,
-      isApprovedFor: (id, version) => isApprovedFor(parts.db, autoApply, id, version, parts.clock.now()),
+      coversValues: await openCoversValues(parts, autoApply),
     },
   })
   const targets: ReachedTarget[] = []

@@ -64,6 +64,9 @@ export interface ApprovalJudgement {
 
 const HOUR_MS = 3_600_000
 
+const doesAuthorCount = ({ authorCounts }: ApprovalRule, isSoleApprover: boolean): boolean =>
+  authorCounts || isSoleApprover
+
 /** Why an approval by this user would not count now; null where it would. */
 export function discountOf(
   { authors, valueAuthors, approvers, isSoleApprover, now }: Omit<ApprovalCase, 'given'>,
@@ -72,7 +75,7 @@ export function discountOf(
 ): Discount | null {
   const standing = approvers.get(userId)
   if (!standing?.mayApprove) return 'no-right'
-  const isOwn = rule.authorCounts || isSoleApprover
+  const isOwn = doesAuthorCount(rule, isSoleApprover)
   if (authors.has(userId))
     return isOwn ? age(rule, at, now) : valueAuthors?.has(userId) ? 'value-author' : 'author'
   if (standing.hasShapedAuthor && !isOwn) return 'shaped-an-author'
@@ -99,6 +102,25 @@ export function judgeApprovals(asked: ApprovalCase): ApprovalJudgement {
     else discounted.set(given.userId, why)
   }
   return { isEnough: counted.length >= rule.approvals, needed: rule.approvals, counted, discounted, rule }
+}
+
+/**
+ * Whether what was approved for many workloads counts as approved for one that gets values of its own, by the rule of
+ * that one: enough of those whose approvals counted (`approverIds`) neither set nor chose a value of it. How old their
+ * approvals are by now, and what became of their accounts, does not matter.
+ */
+export function isEnoughBeside(
+  approverIds: readonly string[],
+  {
+    rule,
+    valueAuthors,
+    isSoleApprover,
+  }: Pick<ApprovalCase, 'rule' | 'isSoleApprover'> & { valueAuthors: ReadonlySet<string> },
+): boolean {
+  if (doesAuthorCount(rule, isSoleApprover)) return true
+  const others = approverIds.filter((id) => !valueAuthors.has(id))
+  // Where a rule asks for more since, that alone takes nothing back.
+  return others.length === approverIds.length || others.length >= rule.approvals
 }
 
 /** What to do where an approval does not count, in English; `runtime/ui/i18n/discounts.ts` says the same to people. */

@@ -60,6 +60,10 @@ export function ruleForMany(policy: ApprovalPolicy, reachesProduction: boolean):
   return reachesProduction ? stricterRule(policy.production, anywhere) : anywhere
 }
 
+/** Whether a rule asks that somebody else than the author looks at a change. */
+export const needsSecondPerson = ({ approvals, authorCounts }: ApprovalRule): boolean =>
+  !authorCounts || approvals > 1
+
 /** Whether a rule asks less than another one in any point. */
 const isLooser = (from: ApprovalRule, to: ApprovalRule): boolean =>
   to.approvals < from.approvals ||

@@ -31,6 +31,8 @@ export interface StoredCampaignApproval {
   comment: string
   /** The approval policy's rule that held then; absent where none was kept. */
   rule?: ApprovalRule
+  /** False where it did not count once there were enough others; absent where it did. */
+  counted?: false
 }
 
 /** What a campaign carries, complete as it was read: a text or patch with its hash, or a version. */

@@ -47,6 +47,7 @@ export class AutoApplyScene {
   ): Promise<AutoApplyScene> {
     for (const table of ['fleet_configs', 'campaigns', 'auto_applies', 'workloads', 'alerts'])
       await database.pool.execute(`delete from ${table}`)
+    await database.pool.execute(`delete from settings where name = 'approval_policy'`)
     const ctx = await createFleetContext(database, {
       edition: createCompleteEdition(),
       config,
@@ -205,5 +206,17 @@ export class AutoApplyScene {
     const admin = await signIn(this.ctx)
     const { status } = await this.call(`PUT /api/workloads/${workloadId}/trusted-labels`, { labels }, admin)
     expect(status).toBe(200)
+  }
+
+  /** Put a policy in force by which somebody alone changes what has no environment. */
+  async letAuthorsCountUnlabelled(): Promise<void> {
+    const policy = {
+      production: { approvals: 1, author_counts: false },
+      other: { approvals: 1, author_counts: true },
+      unlabelled: { approvals: 1, author_counts: true },
+    }
+    // A second administrator confirms what asks for less.
+    for (let n = 0; n < 2; n++)
+      expect((await this.call('PUT /api/approval-policy', policy, await signIn(this.ctx))).status).toBe(200)
   }
 }

@@ -94,17 +94,21 @@ export interface JudgedChange extends Pick<StoredCampaign, 'change' | 'scope'> {
   rules: Pick<StoredCampaign['rules'], 'retryQuarantined'>
   /**
    * Set where the change goes out without a plan that somebody looks at: labels that agents report then fill no
-   * variables of production workloads, nor of those in `production`, which count as such whatever their labels say. What
-   * was approved is a version with the values of then, so production workloads whose own values were set after
-   * `requestedAt`, or whose values are those of whoever approved, are left to campaigns.
+   * variables of production workloads, nor of those in `production`, which count as such whatever their labels say. A
+   * workload whose values the approval does not cover is left to campaigns.
    */
-  byItself?: {
-    production: ReadonlySet<string>
-    requestedAt: Date
-    /** Whether enough of those who approved neither set nor chose a value of this workload. */
-    isApprovedFor(workloadId: string, version: StoredVersion): Promise<boolean>
-  }
+  byItself?: { production: ReadonlySet<string>; coversValues: CoversValues }
 }
+
+/**
+ * Whether what was approved covers the values that a workload has now; `ownSetAt` is when its own ones were last set,
+ * null where they never were.
+ */
+export type CoversValues = (
+  workload: Workload,
+  version: StoredVersion,
+  ownSetAt: Date | null,
+) => Promise<boolean>
 
 /** Results of checks that a judge remembers at most, and as many results of the config policy. */
 const VERDICTS_MAX = 2_000
@@ -245,11 +249,6 @@ export class CampaignJudge {
     const own = (await listWorkloadVariables(db, [workload.id])).get(workload.id)
     const { byItself } = this.#campaign
     const isStrict = byItself !== undefined && isProductionIn(byItself.production, workload)
-    if (isStrict && version.variables.length > 0) {
-      const isSince = own !== undefined && own.updatedAt > byItself.requestedAt
-      if (isSince || !(await byItself.isApprovedFor(workload.id, version)))
-        return { ok: false, verdict: 'refused', reason: 'variables_changed' }
-    }
     const sources = {
       own: own?.values ?? {},
       table: version.valueTable,
@@ -257,6 +256,11 @@ export class CampaignJudge {
       withReported: !isStrict,
     }
     const { values, choices } = chooseValues(version.variables, sources)
+    const isCovered =
+      byItself === undefined ||
+      version.variables.length === 0 ||
+      (await byItself.coversValues(workload, version, own?.updatedAt ?? null))
+    if (!isCovered) return { ok: false, verdict: 'refused', reason: 'variables_changed' }
     const variables = version.variables.map(toDeclared)
     const key = JSON.stringify(values)
     const found = await once(this.#results, TEXTS_MAX, key, async () => {

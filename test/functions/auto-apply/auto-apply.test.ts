@@ -123,6 +123,7 @@ describe('a version for newcomers', () => {
   })
 
   it('waits for who is held, frozen, or has no value for a variable, and names the variable', async () => {
+    await scene.letAuthorsCountUnlabelled()
     await scene.write(2, { variables: [{ name: 'site' }] })
     for (const host of ['vm-1', 'vm-2', 'vm-3'])
       await scene.call(`PUT /api/workloads/${scene.agent(host).workloadId}/variables`, {

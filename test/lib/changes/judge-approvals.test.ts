@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { type ApprovalCase, judgeApprovals, refuseUnapproved } from '../../../lib/changes/judge-approvals.ts'
+import {
+  type ApprovalCase,
+  isEnoughBeside,
+  judgeApprovals,
+  refuseUnapproved,
+} from '../../../lib/changes/judge-approvals.ts'
 import {
   approvalClassOf,
   DEFAULT_APPROVAL_POLICY,
@@ -124,5 +129,34 @@ describe('the approval policy', () => {
     const pending = { policy: DEFAULT_APPROVAL_POLICY, by: 'a@x', byId: 'a', at: hoursAgo(24) }
     expect(hasWaited(pending, new Date(NOW.getTime() - 1))).toBe(false)
     expect(hasWaited(pending, NOW)).toBe(true)
+  })
+})
+
+describe('the approvals of a change of many workloads, for one of them', () => {
+  const beside = (
+    approvers: string[],
+    valueAuthors: string[],
+    more: Partial<Parameters<typeof isEnoughBeside>[1]> = {},
+  ) =>
+    isEnoughBeside(approvers, {
+      rule: ELSE,
+      valueAuthors: new Set(valueAuthors),
+      isSoleApprover: false,
+      ...more,
+    })
+
+  it('are enough where enough of those who approved neither set nor chose a value of it', () => {
+    expect(beside(['ann'], [])).toBe(true)
+    expect(beside(['ann'], ['bob'])).toBe(true)
+    expect(beside(['ann'], ['ann'])).toBe(false)
+    expect(beside(['ann', 'bob'], ['ann'])).toBe(true)
+    expect(beside(['ann', 'bob'], ['ann'], { rule: TWO })).toBe(false)
+    expect(beside(['ann', 'bob', 'cid'], ['ann'], { rule: TWO })).toBe(true)
+  })
+
+  it('are, whoever set its values, where an author counts, and where no more are asked for since', () => {
+    expect(beside(['ann'], ['ann'], { rule: ANYBODY })).toBe(true)
+    expect(beside(['ann'], ['ann'], { isSoleApprover: true })).toBe(true)
+    expect(beside(['ann'], ['bob'], { rule: TWO })).toBe(true)
   })
 })

@@ -46,9 +46,11 @@ export async function checkAutoApply(
   )
   for (const one of inForce) {
     const kept = await listKept(watcher)
+    const valued = await listValuedSince(watcher, one)
     const brought = await listBrought(watcher, one.config_id)
     for (const workload of service.fleet.state.workloads.values()) {
       if (!mayBeReached(workload, one, service)) continue
+      if (valued.has(workload.id)) continue
       if (kept.has(workload.id) || (await configOf(workload, watcher)) !== one.config_id) continue
       const history = brought.filter((row) => row.workload_id === workload.id)
       if (isNewcomer(workload, history, one)) report(`${workload.id} is new and ${one.id} never came to it`)
@@ -84,6 +86,16 @@ async function listKept(watcher: Connection): Promise<Set<string>> {
      union select workload_id from reviews where kind = 'labels'`,
   )
   return new Set(rows.map(({ id }) => id))
+}
+
+/** Workloads with values of their own that were set since a version was requested: nobody else looked at those. */
+async function listValuedSince(watcher: Connection, { id }: InForce): Promise<Set<string>> {
+  const rows = await watcher.query<{ id: string }>(
+    `select workload_id as id from workload_variables v
+     join auto_applies a on a.id = $1 and v.updated_at > a.requested_at`,
+    [id],
+  )
+  return new Set(rows.map((row) => row.id))
 }
 
 const listBrought = (watcher: Connection, configId: string): Promise<Brought[]> =>

@@ -232,7 +232,7 @@ describe('a version of a fleet config', () => {
       verdict: 'changes',
       result: { values: { site: 'paris' } },
     })
-    const approved = { requestedAt: new Date(0), isApprovedFor: async () => true }
+    const approved = { coversValues: async () => true }
     const byItself = { byItself: { production: new Set<string>(), ...approved } }
     expect(await judge(world, { labels }, VERSION, byItself)).toMatchObject({ verdict: 'changes' })
     const missing = { verdict: 'refused', reason: 'variable_missing' }
