@@ -56,6 +56,10 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
   [4129, 'a fault of which no record was kept'],
   [4207, 'a fault of which no record was kept'],
   [4694, 'a fault of which no record was kept'],
+  [
+    24_917,
+    'nothing of the fleet: of two agents under one uid each spoke on a socket of its own, and one ended the other’s offer',
+  ],
 ]
 
 /** As `KEPT_SEEDS`, of worlds that run campaigns as well. */

@@ -65,6 +65,20 @@ describe('a config that is offered over one socket as if it was for the first ti
     expect(findAfter(restarted)).toEqual(findAfter(() => {}))
   })
 
+  it('may be offered as to a new connection where another agent under the uid answered meanwhile, and not to one that has its uid alone', () => {
+    const find = (isShared: boolean) => {
+      const problems: string[] = []
+      const promises = new OfferPromises(WATCHER, (problem) => problems.push(problem))
+      for (const nowMs of [10_000, 20_000]) {
+        const about = { nowMs, linkedAtMs: 1_000, placedAtMs: 0, isShared }
+        promises.sent('service 1', instance, offer, 'new-connection', about)
+      }
+      return problems
+    }
+    expect(find(true)).toEqual([])
+    expect(find(false)).toEqual([`${UID} was offered generation 1 again: new-connection`])
+  })
+
   it('may not be where the agent only described itself again', () => {
     const again = (placements: Placements) => placements.described(UID, 'host-1', 12_000)
     expect(findAfter(again)).toHaveLength(1)

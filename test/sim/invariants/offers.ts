@@ -82,8 +82,9 @@ export class OfferPromises {
         (cause === 'no-status' && silentMs >= NO_STATUS_MS) ||
         (cause === 'applying-too-long' && silentMs >= APPLYING_MS) ||
         cause === 'send-dropped' ||
-        // The agent was on another socket meanwhile, and came back to this one, which other agents had kept open.
-        (cause === 'new-connection' && linkedAtMs > before.atMs) ||
+        // The agent was on another socket meanwhile, and came back to this one, which other agents had kept open; or
+        // another agent under its uid spoke on a socket of its own, and what it said ended the offer.
+        (cause === 'new-connection' && (linkedAtMs > before.atMs || isShared)) ||
         isRepeated
       if (!isStated)
         this.#report(`${instance.uid} was offered generation ${offer.generation} again: ${cause}`)
