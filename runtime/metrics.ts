@@ -1,3 +1,4 @@
+import { noPresences, PRESENCES, presenceOf } from '../lib/model/presence.ts'
 import { inTurns } from '../lib/turns.ts'
 import type { Context } from './context.ts'
 import type { LoopWatch } from './loop-watch.ts'
@@ -41,18 +42,14 @@ const CHUNK = 1_000
 
 async function fleetMetrics({ fleet }: Context): Promise<Metric[]> {
   const { state } = fleet
-  const byStatus = new Map([
-    ['connected', 0],
-    ['degraded', 0],
-    ['disconnected', 0],
-  ])
+  const byPresence = noPresences()
   let pendingPushes = 0
   let openAgents = 0
   for await (const piece of inTurns(state.workloads.values(), CHUNK))
     for (const { archivedAt, status, newestPush, live } of piece) {
       openAgents += live.count
       if (newestPush?.status === 'pending') pendingPushes++
-      if (archivedAt === null) byStatus.set(status, (byStatus.get(status) ?? 0) + 1)
+      if (archivedAt === null) byPresence[presenceOf(status, live.count)]++
     }
   return [
     gauge('muster_agents', 'Agents that are connected and belong to a workload.', openAgents),
@@ -64,8 +61,8 @@ async function fleetMetrics({ fleet }: Context): Promise<Metric[]> {
     {
       name: 'muster_workloads',
       kind: 'gauge',
-      help: 'Workloads that are not archived, by status.',
-      samples: [...byStatus].map(([status, value]) => ({ labels: `status="${status}"`, value })),
+      help: 'Workloads that are not archived, by status; one whose last instance just left is leaving.',
+      samples: PRESENCES.map((status) => ({ labels: `status="${status}"`, value: byPresence[status] })),
     },
     gauge('muster_pushes_pending', 'Workloads whose newest push has not converged.', pendingPushes),
     counter('muster_pushes_applied_total', 'Pushes that converged.', fleet.pushStats.applied),

@@ -5,7 +5,7 @@ import { EVENT_STATS_WINDOWS } from '../../lib/wire/values.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 
-/** How many workloads were connected, degraded and disconnected over a window. */
+/** How many workloads were connected, degraded, disconnected and leaving over a window. */
 export default defineHttp({
   route: 'GET /api/fleet/health',
   summary: 'How the fleet was over the last hour, six hours, day or week.',

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { Workload } from '../fleet/state/model.ts'
+import { noPresences, presenceOf } from '../model/presence.ts'
 import type { Database } from '../store/db.ts'
 import { type HealthCounts, listWorstHealth, storeHealth, trimHealth } from '../store/fleet-health.ts'
 import { inTurns } from '../turns.ts'
@@ -25,9 +26,10 @@ const floorTo = (ms: number, stepMs: number): Date => new Date(Math.floor(ms / s
 
 /** Count the workloads that are not archived by how they are. */
 async function countHealth(workloads: Iterable<Workload>): Promise<HealthCounts> {
-  const counts: HealthCounts = { connected: 0, degraded: 0, disconnected: 0 }
+  const counts: HealthCounts = noPresences()
   for await (const piece of inTurns(workloads, CHUNK))
-    for (const { archivedAt, status } of piece) if (archivedAt === null) counts[status]++
+    for (const { archivedAt, status, live } of piece)
+      if (archivedAt === null) counts[presenceOf(status, live.count)]++
   return counts
 }
 

@@ -1,18 +1,15 @@
+import type { Presence } from '../model/presence.ts'
 import type { Db } from './db.ts'
 
 /** How many workloads are how. */
-export interface HealthCounts {
-  connected: number
-  degraded: number
-  disconnected: number
-}
+export type HealthCounts = Record<Presence, number>
 
 /** Keep how the fleet is at a moment; the first count of a moment stays. */
 export async function storeHealth(tx: Db, at: Date, counts: HealthCounts): Promise<void> {
   await tx.execute(
-    `insert into fleet_health (at, connected, degraded, disconnected) values ($1, $2, $3, $4)
+    `insert into fleet_health (at, connected, degraded, disconnected, leaving) values ($1, $2, $3, $4, $5)
      on conflict (at) do nothing`,
-    [at, counts.connected, counts.degraded, counts.disconnected],
+    [at, counts.connected, counts.degraded, counts.disconnected, counts.leaving],
   )
 }
 
@@ -30,10 +27,11 @@ export async function listWorstHealth(
   bucketSeconds: number,
 ): Promise<(HealthCounts & { bucket: number })[]> {
   return db.query<HealthCounts & { bucket: number }>(
-    `select distinct on (bucket) bucket, connected, degraded, disconnected from (
-       select floor(extract(epoch from at - $1::timestamptz) / $2)::int as bucket, at, connected, degraded, disconnected
+    `select distinct on (bucket) bucket, connected, degraded, disconnected, leaving from (
+       select floor(extract(epoch from at - $1::timestamptz) / $2)::int as bucket, at, connected, degraded, disconnected,
+         leaving
        from fleet_health where at >= $1) counted
-     order by bucket, disconnected desc, degraded desc, at`,
+     order by bucket, disconnected desc, degraded desc, leaving desc, at`,
     [since, bucketSeconds],
   )
 }

@@ -5,7 +5,16 @@ import { named, note } from './structs.ts'
 export const FleetHealthBucket = named(
   'FleetHealthBucket',
   'The worst count of workloads in a stretch of time.',
-  type({ start: string(), connected: number(), degraded: number(), disconnected: number() }),
+  type({
+    start: string(),
+    connected: number(),
+    degraded: number(),
+    disconnected: number(),
+    leaving: note(
+      'Those whose last instance had just left, so that nobody knew yet whether it comes back.',
+      number(),
+    ),
+  }),
 )
 export type FleetHealthBucket = Infer<typeof FleetHealthBucket>
 

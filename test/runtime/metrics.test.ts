@@ -38,6 +38,14 @@ describe('the metrics', () => {
     await eventually('all that it said is counted', async () => {
       return (await scrape()).get('muster_opamp_messages_total') === agent.said.length
     })
+    agent.kill()
+    await eventually('it is counted as leaving, and not as connected', async () => {
+      const after = await scrape()
+      return (
+        after.get('muster_workloads{status="connected"}') === 0 &&
+        after.get('muster_workloads{status="leaving"}') === 1
+      )
+    })
     await agent.stop()
   })
 

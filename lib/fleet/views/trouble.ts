@@ -1,3 +1,4 @@
+import { presenceOf } from '../../model/presence.ts'
 import type { FailureCause, Push } from '../../store/pushes.ts'
 import type { WorkloadTrouble } from '../../wire/workloads.ts'
 import { judgeAftermath } from '../decide/aftermath.ts'
@@ -135,7 +136,9 @@ function findLesser(workload: Workload, facts: TroubleFacts): WorkloadTrouble | 
   const total = workload.live.count
   if (facts.driftedCount > 0 && !isUnderWay(workload, facts))
     return { kind: 'drifted', count: facts.driftedCount, total }
+  // One without instances keeps the status that they gave it for a while; it is not what is the matter any more.
+  if (presenceOf(workload.status, total) === 'leaving')
+    return { kind: 'leaving', since: workload.lastSeenAt.toISOString() }
   if (workload.status === 'degraded') return { kind: 'degraded' }
-  if (total === 0) return { kind: 'leaving', since: workload.lastSeenAt.toISOString() }
   return facts.isVersionOutdated ? { kind: 'outdated' } : null
 }

@@ -1,3 +1,4 @@
+import { noPresences, type Presence } from '../../../lib/model/presence.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
@@ -6,6 +7,7 @@ import type { Tone } from './diagnosis.ts'
 import {
   compareNames,
   compareVersions,
+  presenceOf,
   toneOfTrouble,
   troubleNow,
   troubleRank,
@@ -13,20 +15,15 @@ import {
 } from './workloads.ts'
 
 /** How many workloads are how; archived ones do not count. */
-export interface HealthShares {
-  all: number
-  connected: number
-  degraded: number
-  disconnected: number
-}
+export type HealthShares = Record<Presence | 'all', number>
 
 /** Count the workloads by their status. */
 export function countShares(workloads: Iterable<WorkloadRecord>): HealthShares {
-  const shares: HealthShares = { all: 0, connected: 0, degraded: 0, disconnected: 0 }
-  for (const { archived_at: archivedAt, status } of workloads) {
-    if (archivedAt) continue
+  const shares: HealthShares = { all: 0, ...noPresences() }
+  for (const workload of workloads) {
+    if (workload.archived_at) continue
     shares.all++
-    shares[status]++
+    shares[presenceOf(workload)]++
   }
   return shares
 }
@@ -65,19 +62,17 @@ export function countVersions(workloads: Iterable<WorkloadRecord>): VersionCount
   )
 }
 
-/** The states of workloads that are counted over time. */
-export type CountedState = 'connected' | 'degraded' | 'disconnected'
-
 /** The window as one line for each state, null where nothing was counted; null where nothing was counted at all. */
-export function toHealthLines(health: FleetHealth): Record<CountedState, (number | null)[]> | null {
+export function toHealthLines(health: FleetHealth): Record<Presence, (number | null)[]> | null {
   const { times } = toHealthBars(health)
   if (times.length === 0) return null
   const known = new Map(health.buckets.map((bucket) => [Date.parse(bucket.start) / 1000, bucket]))
-  const lineOf = (state: CountedState) => times.map((time) => known.get(time)?.[state] ?? null)
+  const lineOf = (state: Presence) => times.map((time) => known.get(time)?.[state] ?? null)
   return {
     connected: lineOf('connected'),
     degraded: lineOf('degraded'),
     disconnected: lineOf('disconnected'),
+    leaving: lineOf('leaving'),
   }
 }
 
@@ -87,12 +82,13 @@ export function toHealthBars({ since, bucket_seconds: seconds, window, buckets }
   const count = { '1h': 3_600, '6h': 21_600, '24h': 86_400, '7d': 604_800 }[window] / seconds
   const known = new Map(buckets.map((bucket) => [Date.parse(bucket.start) / 1000, bucket]))
   const times = known.size === 0 ? [] : Array.from({ length: count }, (_, at) => first + at * seconds)
-  const valuesOf = (key: CountedState) => times.map((time) => known.get(time)?.[key] ?? 0)
+  const valuesOf = (key: Presence) => times.map((time) => known.get(time)?.[key] ?? 0)
   return {
     times,
     connected: valuesOf('connected'),
     degraded: valuesOf('degraded'),
     disconnected: valuesOf('disconnected'),
+    leaving: valuesOf('leaving'),
   }
 }
 

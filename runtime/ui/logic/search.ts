@@ -1,6 +1,14 @@
 import { TRUSTED_PREFIX } from '../../../lib/model/labels.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { clusterOf, configStateOf, environmentOf, nameOf, placeOf, versionsOf } from './workloads.ts'
+import {
+  clusterOf,
+  configStateOf,
+  environmentOf,
+  nameOf,
+  placeOf,
+  statusOf,
+  versionsOf,
+} from './workloads.ts'
 
 /** One word of a search: free text, or `key:value`; a leading `-` takes away. */
 export interface SearchTerm {
@@ -31,7 +39,7 @@ export function parseSearch(text: string): SearchTerm[] {
 
 const FIELDS: Record<string, (workload: WorkloadRecord) => string> = {
   name: nameOf,
-  status: (w) => w.status,
+  status: statusOf,
   type: (w) => w.type,
   env: environmentOf,
   environment: environmentOf,

@@ -4,6 +4,7 @@ import {
   trustedAmong,
 } from '../../../lib/model/labels.ts'
 import { placeOf as placeAmong } from '../../../lib/model/places.ts'
+import { type Presence, presenceOf as presenceAmong } from '../../../lib/model/presence.ts'
 import { compareVersions as compareSemantic, isComparable } from '../../../lib/model/versions.ts'
 import { WORKLOAD_TROUBLES } from '../../../lib/wire/values.ts'
 import type { ReadOnlyReason, WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
@@ -38,12 +39,13 @@ export function readOnlyReason(workload: WorkloadRecord): ReadOnlyReason | null 
   return workload.accepts_remote_config ? null : 'no_remote_config'
 }
 
-/**
- * The status to show. A workload without a connected instance is shown as leaving, and not as connected, during its
- * grace time.
- */
-export const statusOf = ({ archived_at: archivedAt, trouble, status }: WorkloadRecord) =>
-  archivedAt ? 'archived' : trouble?.kind === 'leaving' ? 'leaving' : status
+/** How a workload counts, archived or not. */
+export const presenceOf = ({ status, connected_instance_count: count }: WorkloadRecord): Presence =>
+  presenceAmong(status, count)
+
+/** The status to show. */
+export const statusOf = (workload: WorkloadRecord): Presence | 'archived' =>
+  workload.archived_at ? 'archived' : presenceOf(workload)
 
 /** The state of a workload's config in one word. */
 export type ConfigState =
@@ -74,20 +76,22 @@ export function configStateOf(workload: WorkloadRecord): ConfigState {
 
 /** The counters of the fleet page, each a filter. */
 export const FLEET_FILTERS = {
-  connected: (w) => w.status === 'connected',
-  degraded: (w) => w.status === 'degraded',
-  disconnected: (w) => w.status === 'disconnected',
+  connected: (w) => presenceOf(w) === 'connected',
+  degraded: (w) => presenceOf(w) === 'degraded',
+  disconnected: (w) => presenceOf(w) === 'disconnected',
   drifted: (w) => w.drifted_instance_count > 0,
   applying: (w) => configStateOf(w) === 'applying' || w.applying_instance_count > 0,
   outdated: (w) => w.version_outdated === true,
   alerts: (w) => w.open_alert_count > 0,
   approval: (w) => w.waiting_approval_count > 0,
+  // Last, as it is there for seconds only: no other counter is to move for it.
+  leaving: (w) => presenceOf(w) === 'leaving',
 } satisfies Record<string, (workload: WorkloadRecord) => boolean>
 
 /** One of the counters of the fleet page. */
 export type FleetFilter = keyof typeof FLEET_FILTERS
 
-const STATUS_RANK = { disconnected: 0, degraded: 1, connected: 2 } as const
+const STATUS_RANK: Record<Presence, number> = { disconnected: 0, leaving: 1, degraded: 2, connected: 3 }
 const CONFIG_RANK: Record<ConfigState, number> = {
   failed: 0,
   halted: 1,
@@ -169,7 +173,7 @@ export function troubleHref({ id, trouble }: WorkloadRecord): string {
  * The key that each column sorts by. `name` needs none, since rows with equal keys stay in the order of their names.
  */
 export const FLEET_SORTS = {
-  status: (w) => STATUS_RANK[w.status],
+  status: (w) => STATUS_RANK[presenceOf(w)],
   name: () => 0,
   why: troubleRank,
   type: (w) => w.type,

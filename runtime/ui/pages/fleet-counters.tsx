@@ -1,8 +1,9 @@
 import { useMemo, useRef } from 'preact/hooks'
+import type { Presence } from '../../../lib/model/presence.ts'
 import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, tick } from '../i18n/format.ts'
-import { type CountedState, toHealthLines } from '../logic/overview.ts'
+import { toHealthLines } from '../logic/overview.ts'
 import { FLEET_FILTERS, type FleetFilter } from '../logic/workloads.ts'
 import { Sparkline } from '../parts/sparkline.tsx'
 import { api } from '../state/endpoints.ts'
@@ -15,6 +16,7 @@ const COUNT_EVERY_MS = 300_000
 const TONES: Partial<Record<FleetFilter, string>> = {
   degraded: 'warn',
   disconnected: 'bad',
+  leaving: 'warn',
   drifted: 'warn',
   alerts: 'bad',
 }
@@ -39,6 +41,7 @@ function Pulse({ all, by }: ReturnType<typeof count>) {
     ['ok', by.connected],
     ['warn', by.degraded],
     ['bad', by.disconnected],
+    ['idle', by.leaving],
   ] as const
   return (
     <div class="pulse" aria-hidden="true">
@@ -52,9 +55,14 @@ function Pulse({ all, by }: ReturnType<typeof count>) {
 }
 
 /** The counters whose numbers are counted over time as well, and the colours of their lines. */
-const COLORS = { connected: '--ok', degraded: '--warn', disconnected: '--bad' } as const
+const COLORS = {
+  connected: '--ok',
+  degraded: '--warn',
+  disconnected: '--bad',
+  leaving: '--idle',
+} as const
 
-const isCounted = (id: FleetFilter): id is CountedState => id in COLORS
+const isCounted = (id: FleetFilter): id is Presence => id in COLORS
 
 /** How many workloads were how in the last day. */
 function useLines(): ReturnType<typeof toHealthLines> {
@@ -78,6 +86,9 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
   const { all, by } = counted
   const isAll = current === null
   const lines = useLines()
+  const shown = (Object.keys(FLEET_FILTERS) as FleetFilter[]).filter(
+    (id) => id !== 'leaving' || by.leaving > 0 || current === 'leaving',
+  )
   return (
     <nav aria-label={words.counters}>
       <Pulse {...counted} />
@@ -88,7 +99,7 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
             <span>{words.all}</span>
           </a>
         </li>
-        {(Object.keys(FLEET_FILTERS) as FleetFilter[]).map((id) => (
+        {shown.map((id) => (
           <li key={id} class={by[id] === 0 ? 'zero' : (TONES[id] ?? '')}>
             <a href={hrefWith({ show: id })} aria-current={current === id ? 'true' : undefined}>
               <strong>{formatNumber(by[id])}</strong>

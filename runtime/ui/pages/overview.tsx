@@ -59,6 +59,7 @@ const STATES = [
   ['connected', 'ok', 'full'],
   ['degraded', 'warn', 'half'],
   ['disconnected', 'bad', 'ring'],
+  ['leaving', 'warn', 'ring'],
 ] as const
 
 /** How many workloads are how now; each number leads to them. */
@@ -66,7 +67,7 @@ function Shares({ of }: { of: HealthShares }) {
   const words = say(fleetTexts)
   return (
     <ul class="shares">
-      {STATES.map(([state, tone, shape]) => (
+      {STATES.filter(([state]) => state !== 'leaving' || of.leaving > 0).map(([state, tone, shape]) => (
         <li key={state} class={of[state] === 0 ? 'zero' : ''}>
           <a href={`/?show=${state}`}>
             <strong>{formatNumber(of[state])}</strong>
@@ -89,6 +90,10 @@ function OverTime({ health }: { health: FleetHealth }) {
       { name: status.connected, values: bars.connected, color: '--ok' },
       { name: status.degraded, values: bars.degraded, color: '--warn' },
       { name: status.disconnected, values: bars.disconnected, color: '--bad' },
+      // Nearly always nobody is about to leave just as the fleet is counted: then the legend does without.
+      ...(bars.leaving.some((count) => count > 0)
+        ? [{ name: status.leaving, values: bars.leaving, color: '--idle' }]
+        : []),
     ],
     [bars, status],
   )

@@ -27,6 +27,7 @@ const health = async (query = '') => {
 }
 const shares = ({ buckets }: FleetHealth) =>
   buckets.map(({ connected, degraded, disconnected }) => [connected, degraded, disconnected])
+const leaving = ({ buckets }: FleetHealth) => buckets.map((bucket) => bucket.leaving)
 const SICK = {
   healthy: false,
   status: 'StatusPermanentError',
@@ -63,6 +64,21 @@ describe('GET /api/fleet/health', () => {
     await count()
     const [first, second] = (await health('?window=6h')).buckets.slice(-2)
     expect(Date.parse(second!.start) - Date.parse(first!.start)).toBe(60 * MINUTE_MS)
+  })
+
+  it('counts a workload whose last instance just left as leaving, and not as connected', async () => {
+    const agent = fakeAgent(ctx.fleet, { service: 'a' })
+    fakeAgent(ctx.fleet, { service: 'b' })
+    await ctx.advance(300)
+    agent.lose()
+    await ctx.advance(1_000)
+    await count()
+    expect(shares(await health())).toEqual([[1, 0, 0]])
+    expect(leaving(await health())).toEqual([1])
+    await ctx.advance(5 * MINUTE_MS)
+    await count()
+    expect(shares(await health('?window=1h')).at(-1)).toEqual([1, 0, 1])
+    expect(leaving(await health('?window=1h')).at(-1)).toBe(0)
   })
 
   it('knows four windows', async () => {

@@ -261,6 +261,26 @@ describe('what is wrong with a workload, and since when', () => {
     await ctx.advance(120_000)
     expect(await trouble(id)).toMatchObject({ kind: 'disconnected', since: expect.any(String) })
   })
+
+  it('is that the last instance left also where it was unhealthy before', async () => {
+    const agent = connect({ version: '0.149.0' })
+    const id = agent.workloadId
+    agent.say({
+      health: {
+        healthy: false,
+        status: 'StatusPermanentError',
+        lastError: '',
+        startTimeMs: 1,
+        statusTimeMs: 1,
+        children: new Map(),
+      },
+    })
+    await ctx.advance(5_000)
+    expect(await record(id)).toMatchObject({ status: 'degraded', trouble: { kind: 'unhealthy' } })
+    agent.lose()
+    await ctx.advance(1_000)
+    expect(await trouble(id)).toMatchObject({ kind: 'leaving' })
+  })
 })
 
 describe('what the agents say', () => {

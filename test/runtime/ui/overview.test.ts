@@ -14,6 +14,8 @@ import {
   toHealthLines,
   toneOf,
 } from '../../../runtime/ui/logic/overview.ts'
+import { matchesSearch, parseSearch } from '../../../runtime/ui/logic/search.ts'
+import { FLEET_FILTERS, statusOf } from '../../../runtime/ui/logic/workloads.ts'
 
 const workload = (status: WorkloadRecord['status'], more: Partial<WorkloadRecord> = {}) =>
   ({
@@ -22,6 +24,7 @@ const workload = (status: WorkloadRecord['status'], more: Partial<WorkloadRecord
     status,
     version: '0.149.0',
     version_outdated: false,
+    connected_instance_count: status === 'disconnected' ? 0 : 1,
     ...more,
   }) as WorkloadRecord
 const change = (kind: ChangeRecord['kind'], outcome: ChangeRecord['outcome']): ChangeRecord => ({
@@ -187,12 +190,30 @@ describe('the numbers of the overview', () => {
       workload('disconnected', ARCHIVED),
       workload('connected', { type: 'sdk', version: '2.0.0' }),
     ]
-    expect(countShares(all)).toEqual({ all: 5, connected: 4, degraded: 1, disconnected: 0 })
+    expect(countShares(all)).toEqual({ all: 5, connected: 4, degraded: 1, disconnected: 0, leaving: 0 })
     expect(countVersions(all)).toEqual([
       { version: '0.149.0', count: 1, mixedCount: 0, isOutdated: false },
       { version: '0.131.0', count: 2, mixedCount: 0, isOutdated: true },
       { version: '', count: 1, mixedCount: 0, isOutdated: false },
     ])
+  })
+
+  test('count one without a connected instance as leaving, in the shares, the counters and the search alike', () => {
+    const gone = { connected_instance_count: 0 }
+    const all = [
+      workload('connected'),
+      workload('connected', { ...gone, trouble: { kind: 'push_failed' } }),
+      workload('degraded', gone),
+      workload('disconnected'),
+    ]
+    expect(countShares(all)).toEqual({ all: 4, connected: 1, degraded: 0, disconnected: 1, leaving: 2 })
+    const passing = (id: keyof typeof FLEET_FILTERS) => all.filter(FLEET_FILTERS[id]).length
+    expect([passing('connected'), passing('degraded'), passing('disconnected'), passing('leaving')]).toEqual([
+      1, 0, 1, 2,
+    ])
+    const found = (text: string) => all.filter((one) => matchesSearch(one, parseSearch(text))).length
+    expect([found('status:degraded'), found('status:leaving')]).toEqual([0, 2])
+    expect(all.map(statusOf)).toEqual(['connected', 'leaving', 'leaving', 'disconnected'])
   })
 
   test('of its versions are listed newest first, a pre-release behind its release as alerts have it', () => {
@@ -207,7 +228,7 @@ describe('the numbers of the overview', () => {
     const start = (at: number) => new Date(Date.UTC(2026, 6, 1, 8, 5 * at)).toISOString()
     const health = { window: '1h', bucket_seconds: 300, since: start(0) } as const
     expect(toHealthLines({ ...health, buckets: [] })).toBe(null)
-    const counts = { connected: 3, degraded: 0, disconnected: 1 }
+    const counts = { connected: 3, degraded: 0, disconnected: 1, leaving: 0 }
     const lines = toHealthLines({
       ...health,
       buckets: [0, 1, 4].map((at) => ({ start: start(at), ...counts })),
@@ -227,13 +248,14 @@ describe('the numbers of the overview', () => {
       bucket_seconds: 300,
       since: start(0),
       buckets: [
-        { start: start(0), connected: 3, degraded: 0, disconnected: 0 },
-        { start: start(55), connected: 2, degraded: 1, disconnected: 1 },
+        { start: start(0), connected: 3, degraded: 0, disconnected: 0, leaving: 0 },
+        { start: start(55), connected: 2, degraded: 1, disconnected: 1, leaving: 4 },
       ],
     })
     expect(bars.times).toHaveLength(12)
     expect(bars.connected).toEqual([3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2])
     expect(bars.disconnected.at(-1)).toBe(1)
+    expect(bars.leaving.at(-1)).toBe(4)
     const empty = { window: '1h' as const, bucket_seconds: 300, since: start(0), buckets: [] }
     expect(toHealthBars(empty).times).toEqual([])
   })
