@@ -28,7 +28,7 @@ export interface FrontLinkParts {
   versions?: LinkVersions
   /** Read again at once who the owner is. */
   lookAgain(): void
-  /** The epoch of the owner that there is a link to; null for none. */
+  /** The epoch of the owner to which a link is up; null for none. */
   onChange(epoch: number | null): void
   /** The link was cut because nothing came over it: whatever else leads to that owner is most likely cut off too. */
   onSilent(): void
@@ -41,6 +41,8 @@ export interface FrontLinkParts {
 export class FrontLink {
   readonly #parts: FrontLinkParts
   #socket: WebSocket | null = null
+  /** The owner has answered on the present link, or nothing waited for an answer when it spoke first. */
+  #isAnswered = false
   #epoch = 0
   #isStopped = false
   #isDialling = false
@@ -64,8 +66,9 @@ export class FrontLink {
     void this.#dial()
   }
 
+  /** Whether there is a link on which the owner answers: to be let in alone says little, it may be cut each time. */
   get isUp(): boolean {
-    return this.#socket !== null
+    return this.#socket !== null && this.#isAnswered
   }
 
   /** For how long there has been no link, in milliseconds; 0 while there is one. */
@@ -100,7 +103,7 @@ export class FrontLink {
     this.cut()
   }
 
-  /** Open the next link after one that lasted this long. */
+  /** Open the next link after one that was up for this long. */
   #dialAgain(lastedMs: number): void {
     const isShort = lastedMs < SHORT_MS && this.#waitMs > TRY_AGAIN_MS
     if (lastedMs < SHORT_MS) this.#waitMs = Math.min(TRY_AGAIN_MS_MAX, this.#waitMs * 2)
@@ -143,11 +146,11 @@ export class FrontLink {
   }
 
   #use(socket: WebSocket, owner: Owner): void {
-    const { versions = LINK_VERSIONS, clock, timers, onChange, onSilent, log } = this.#parts
+    const { versions = LINK_VERSIONS, clock, timers, onSilent, log } = this.#parts
     const agents = this.#parts.agents()
     const { epoch } = owner
-    this.#formerDownMs += this.downMs
     this.#socket = socket
+    this.#isAnswered = false
     this.#epoch = epoch
     this.#isCut = false
     const startedMs = clock.monotonicMs()
@@ -172,6 +175,7 @@ export class FrontLink {
         const batch = readOwnerBatch(String(data))
         if (batch.epoch !== epoch || batch.cell !== CELL) throw new Error('of another epoch or cell')
         agents.take(batch)
+        if (agents.hasToldAll || batch.entries.some(([kind]) => kind === 'answer')) this.#answered(epoch)
       } catch (error) {
         log.error({ err: error }, 'the owner said what nobody understands')
         socket.terminate()
@@ -179,12 +183,14 @@ export class FrontLink {
     })
     socket.on('close', () => {
       writer.close()
+      const nowMs = clock.monotonicMs()
+      const lastedMs = this.isUp ? nowMs - startedMs : 0
+      if (this.isUp) this.#upMs = isSilent ? heardMs : nowMs
       this.#socket = null
-      this.#upMs = isSilent ? heardMs : clock.monotonicMs()
       agents.unlinked(out)
-      onChange(null)
+      this.#parts.onChange(null)
       if (isSilent) onSilent()
-      this.#dialAgain(clock.monotonicMs() - startedMs)
+      this.#dialAgain(lastedMs)
     })
     const watch = () => {
       if (this.#socket !== socket) return
@@ -195,7 +201,13 @@ export class FrontLink {
     watch()
     socket.resume()
     log.info({ member: owner.id, epoch }, 'linked to the owner')
-    onChange(epoch)
     agents.linked(out)
+  }
+
+  #answered(epoch: number): void {
+    if (this.#isAnswered) return
+    this.#formerDownMs += this.downMs
+    this.#isAnswered = true
+    this.#parts.onChange(epoch)
   }
 }

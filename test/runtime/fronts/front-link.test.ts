@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { Owner } from '../../../lib/cluster/membership.ts'
-import { writeBatch } from '../../../lib/links/frames.ts'
+import { type OwnerEntry, writeBatch } from '../../../lib/links/frames.ts'
 import { FrontLink } from '../../../runtime/fronts/front-link.ts'
 import { fakeClock, recordingLog } from '../../support/fakes.ts'
 import { manualTimers } from '../../support/manual-timers.ts'
@@ -35,15 +35,16 @@ function openLink() {
   let owner = ownerOf(1)
   const log = recordingLog()
   const dials: { owner: Owner; version: number; answer(socket: FakeSocket | number): void }[] = []
-  const linked: number[] = []
+  const linked: (number | null)[] = []
   const taken: number[] = []
+  const agents = { hasToldAll: true }
   const link = new FrontLink({
     door: {
       open: (asked: Owner, _path: string, version: number) =>
         new Promise((resolve) => dials.push({ owner: asked, version, answer: resolve })),
     } as never,
     agents: () =>
-      ({
+      Object.assign(agents, {
         linked: () => undefined,
         unlinked: () => undefined,
         take: ({ epoch }: { epoch: number }) => taken.push(epoch),
@@ -51,7 +52,7 @@ function openLink() {
     owner: () => owner,
     versions: { least: 4, newest: 5 },
     lookAgain: () => undefined,
-    onChange: (epoch) => void (epoch !== null && linked.push(epoch)),
+    onChange: (epoch) => void linked.push(epoch),
     onSilent: () => undefined,
     clock,
     timers,
@@ -64,19 +65,20 @@ function openLink() {
     dials,
     linked,
     taken,
+    agents,
     log,
     replaceOwner(epoch: number, linkVersion?: number) {
       owner = ownerOf(epoch, linkVersion)
       link.ownerChanged(epoch)
     },
-    say: (socket: FakeSocket, epoch: number) =>
-      socket.emit('message', writeBatch({ cell: 0, epoch, atMs: clock.monotonicMs(), entries: [['list']] })),
+    say: (socket: FakeSocket, epoch: number, entry: OwnerEntry = ['list']) =>
+      socket.emit('message', writeBatch({ cell: 0, epoch, atMs: clock.monotonicMs(), entries: [entry] })),
   }
 }
 
 describe('a link of a front', () => {
   it('is not made to an owner that was replaced while it answered the handshake', async () => {
-    const { link, timers, dials, linked, replaceOwner } = openLink()
+    const { link, timers, dials, linked, say, replaceOwner } = openLink()
     const late = new FakeSocket()
     replaceOwner(2)
     dials[0]!.answer(late)
@@ -85,8 +87,10 @@ describe('a link of a front', () => {
     expect(link.isUp).toBe(false)
     timers.advance(100)
     expect(dials.map(({ owner }) => owner.epoch)).toEqual([1, 2])
-    dials[1]!.answer(new FakeSocket())
+    const socket = new FakeSocket()
+    dials[1]!.answer(socket)
     await turns()
+    say(socket, 2)
     expect(linked).toEqual([2])
     link.stop()
   })
@@ -105,16 +109,43 @@ describe('a link of a front', () => {
   })
 
   it('counts for how long there was none, over all of its ends', async () => {
-    const { link, timers, dials } = openLink()
+    const { link, timers, dials, say } = openLink()
     timers.advance(700)
     const socket = new FakeSocket()
     dials.at(-1)!.answer(socket)
     await turns()
+    say(socket, 1)
     timers.advance(1_000)
     expect(link.downSumMs).toBe(700)
     socket.emit('close')
     timers.advance(300)
     expect(link.downSumMs).toBe(1_000)
+    link.stop()
+  })
+
+  it('counts as none where it ends without an answer, however often it is opened', async () => {
+    const { link, timers, dials, linked, agents, say } = openLink()
+    agents.hasToldAll = false
+    for (let n = 0; n < 5; n++) {
+      const socket = new FakeSocket()
+      dials.at(-1)!.answer(socket)
+      await turns()
+      expect(link.isUp).toBe(false)
+      // The owner lives, and answers nothing of what it is told.
+      say(socket, 1)
+      timers.advance(1_000)
+      socket.emit('close')
+      timers.advance(10_000)
+      await turns()
+    }
+    expect(link.downMs).toBeGreaterThan(50_000)
+    expect(link.downSumMs).toBe(link.downMs)
+    expect(linked.filter((epoch) => epoch !== null)).toEqual([])
+    const socket = new FakeSocket()
+    dials.at(-1)!.answer(socket)
+    await turns()
+    say(socket, 1, ['answer', 1, null])
+    expect([link.isUp, link.downMs, linked.at(-1)]).toEqual([true, 0, 1])
     link.stop()
   })
 
