@@ -86,6 +86,10 @@ export const KEPT_CAMPAIGN_SEEDS: readonly (readonly [number, string])[] = [
     24009,
     'nothing of the fleet: a campaign that was asked for as operators left, which nobody approved or withdrew',
   ],
+  [
+    25_097,
+    'nothing of the fleet: a freeze that was over until the wall clock jumped back, as a campaign was writing its start',
+  ],
 ]
 
 /** As `KEPT_SEEDS`, of worlds of fronts and an owner. */

@@ -26,7 +26,7 @@ export interface WatchedWorld {
   minAgentVersion: string
   troubles: Troubles
   approved: Approved
-  time: { clock: Clock }
+  time: { clock: Clock; latestWallSince(sinceMs: number): Date }
   service(): SimService | null
   body(hash: string): string
   normalHash: AgentsAtRest['normalHash']
@@ -56,7 +56,9 @@ export class Promises {
     this.offers = new OfferPromises(watcher, this.report)
     this.pushes = new PushPromises(watcher, this.report, (id) => world.isDeleted(id))
     this.delays = new DelayPromises(this.report, world.troubles.lostCommits)
-    this.starts = new StartPromises(this.report, world.approved, () => world.time.clock.now())
+    this.starts = new StartPromises(this.report, world.approved, (sinceMs) =>
+      world.time.latestWallSince(sinceMs),
+    )
     this.processes = new ProcessPromises(this.report, (client) => world.nameOf(client))
   }
 

@@ -94,12 +94,13 @@ export class StartPromises {
   readonly #approved: Approved
   /** When a workload became production by its labels, by process and workload; in ms of virtual time. */
   readonly #productionSinceMs = new Map<string, number | null>()
-  readonly #now: () => Date
+  readonly #latestWallSince: (sinceMs: number) => Date
 
-  constructor(report: Report, approved: Approved, now: () => Date) {
+  /** `latestWallSince`: the latest that the wall clock has shown since a virtual time. */
+  constructor(report: Report, approved: Approved, latestWallSince: (sinceMs: number) => Date) {
     this.#report = report
     this.#approved = approved
-    this.#now = now
+    this.#latestWallSince = latestWallSince
   }
 
   /** A process told how a workload is now. */
@@ -177,18 +178,19 @@ export class StartPromises {
     if (start.is_archived) say('is archived')
     if (start.is_quarantined && !start.retries) say(`failed ${short(start.config_hash)} before`)
     const workload = service?.fleet.workload(workloadId) ?? null
-    if (start.freeze !== null && this.#isFrozen(start.freeze, workload)) say('is frozen')
+    if (start.freeze !== null && this.#isFrozen(start.freeze, workload, beganMs)) say('is frozen')
     const sinceMs = this.#productionSinceMs.get(`${service?.name}/${workloadId}`) ?? null
     const mayProduction = start.campaign_id !== null ? start.is_production : start.auto_production
     if (sinceMs !== null && sinceMs < beganMs && !mayProduction) say('became production')
   }
 
-  #isFrozen(setting: string, workload: Workload | null): boolean {
+  /** A freeze that was over by the wall clock when the transaction looked does not count, also where that jumped back. */
+  #isFrozen(setting: string, workload: Workload | null, beganMs: number): boolean {
     const { selector, until } = JSON.parse(setting) as {
       selector: { match_labels: Record<string, string> } | null
       until: string
     }
-    if (new Date(until) <= this.#now()) return false
+    if (new Date(until) <= this.#latestWallSince(beganMs)) return false
     const host = selector?.match_labels['identity/host.name']
     return host === undefined || workload?.fingerprintKeys['host.name'] === host
   }

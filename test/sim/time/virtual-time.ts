@@ -22,6 +22,8 @@ export class VirtualTime {
   #nowMs = 1_000
   #wallOffsetMs = 0
   #order = 0
+  /** When the wall clock jumped, and what it had shown until then. */
+  readonly #jumps: { atMs: number; wall: Date }[] = []
   readonly #events: Event[] = []
   readonly clock: Clock = {
     now: () => new Date(START_MS + Math.floor(this.#nowMs + this.#wallOffsetMs)),
@@ -34,7 +36,14 @@ export class VirtualTime {
 
   /** Move the wall clock alone, as an administrator or NTP does. */
   jumpWall(ms: number): void {
+    this.#jumps.push({ atMs: this.#nowMs, wall: this.clock.now() })
     this.#wallOffsetMs += ms
+  }
+
+  /** The latest that the wall clock has shown since this virtual time. */
+  latestWallSince(sinceMs: number): Date {
+    const shown = this.#jumps.filter(({ atMs }) => atMs >= sinceMs).map(({ wall }) => wall.getTime())
+    return new Date(Math.max(this.clock.now().getTime(), ...shown))
   }
 
   /** Run something later, unless `owner` is dead by then; returns a function that cancels it. */
