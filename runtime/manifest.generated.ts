@@ -65,6 +65,7 @@ import campaignsMatch from '../functions/campaigns/match.ts'
 import campaignsPause from '../functions/campaigns/pause.ts'
 import campaignsPlan from '../functions/campaigns/plan.ts'
 import campaignsReject from '../functions/campaigns/reject.ts'
+import campaignsRemove from '../functions/campaigns/remove.ts'
 import campaignsRequest from '../functions/campaigns/request.ts'
 import campaignsRollBack from '../functions/campaigns/roll-back.ts'
 import campaignsStart from '../functions/campaigns/start.ts'
@@ -282,6 +283,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'campaigns/pause', definition: campaignsPause },
   { id: 'campaigns/plan', definition: campaignsPlan },
   { id: 'campaigns/reject', definition: campaignsReject },
+  { id: 'campaigns/remove', definition: campaignsRemove },
   { id: 'campaigns/request', definition: campaignsRequest },
   { id: 'campaigns/roll-back', definition: campaignsRollBack },
   { id: 'campaigns/start', definition: campaignsStart },

@@ -61,11 +61,11 @@ export const PROBLEMS = {
   'campaign-drafts-too-large': {
     status: 409,
     error:
-      'your drafts of campaigns are together larger than {max} MiB: request one of them, or make one smaller',
+      'your drafts of campaigns are together larger than {max} MiB: remove or request one of them, or make one smaller',
   },
   'campaign-drafts-too-many': {
     status: 409,
-    error: 'you have {max} drafts of campaigns: go on with one of them, or change it into what you want',
+    error: 'you have {max} drafts of campaigns: remove or request one of them',
   },
   'campaign-group-not-found': {
     status: 404,

@@ -21,9 +21,11 @@ import { claimByItself, listBroughtByItself } from '../store/auto-apply-roll-bac
 import { endAllCampaignTargets } from '../store/campaign-targets.ts'
 import {
   type CampaignMove,
+  deleteCampaign,
   editCampaign,
   insertCampaign,
   lockCampaign,
+  type MeasuredDrafts,
   measureDrafts,
   moveCampaign,
   type StoredCampaign,
@@ -125,7 +127,8 @@ export async function createCampaign(
     const refused = await alsoStore(tx, campaign)
     if (refused !== null) return refused
     // After what follows: a draft for Git does not count, since there is one of each fleet config.
-    const refusal = await refuseDrafts(tx, actor.email)
+    const drafts = await measureDrafts(tx, actor.email)
+    const refusal = refuseCount(drafts) ?? refuseSize(drafts)
     if (refusal !== null) return refusal
     await tx.record({ action: 'campaign.create', resource: 'campaign', resourceId: campaign.id })
     return { ok: true, campaign }
@@ -136,14 +139,13 @@ export async function createCampaign(
 export const DRAFTS_OF_ONE_MAX = 100
 const DRAFTS_MIB_MAX = 32
 
-/** Why somebody's drafts are too many or too large, the new one among them; null where they are not. */
-async function refuseDrafts(tx: Db, createdBy: string): Promise<DraftRefusal | null> {
-  const { count, bytes } = await measureDrafts(tx, createdBy)
-  if (count > DRAFTS_OF_ONE_MAX) return refuse('campaign-drafts-too-many', { max: DRAFTS_OF_ONE_MAX })
-  return bytes > DRAFTS_MIB_MAX * 1_048_576
-    ? refuse('campaign-drafts-too-large', { max: DRAFTS_MIB_MAX })
-    : null
-}
+/** Why somebody's drafts are too many, the new one among them; null where they are not. */
+const refuseCount = ({ count }: MeasuredDrafts): DraftRefusal | null =>
+  count > DRAFTS_OF_ONE_MAX ? refuse('campaign-drafts-too-many', { max: DRAFTS_OF_ONE_MAX }) : null
+
+/** Why somebody's drafts are too large, the new or changed one among them; null where they are not. */
+const refuseSize = ({ bytes }: MeasuredDrafts): DraftRefusal | null =>
+  bytes > DRAFTS_MIB_MAX * 1_048_576 ? refuse('campaign-drafts-too-large', { max: DRAFTS_MIB_MAX }) : null
 
 /**
  * Replace what a campaign asks for, while it is a draft or planned; its plan is dropped. Where `edition` is given, only
@@ -160,16 +162,43 @@ export async function changeCampaign(
     if (edition !== undefined && before.edition !== edition) return null
     await noteCampaignAuthor(tx, id, actor.userId)
     const edited = await editCampaign(tx, { id, ...draft, now: parts.clock.now() })
-    const refusal = edited === null ? null : await refuseDrafts(tx, edited.createdBy)
-    // One that is smaller than it was is never too large.
-    return refusal?.code === 'campaign-drafts-too-large' && sizeOf(draft) > sizeOf(before) ? refusal : edited
+    // One that is smaller than it was is never too large, and one that is there never one too many.
+    if (edited === null || sizeOf(draft) <= sizeOf(before)) return edited
+    return refuseSize(await measureDrafts(tx, edited.createdBy)) ?? edited
   })
 }
 
 const sizeOf = ({ change, scope }: Pick<StoredCampaign, 'change' | 'scope'>): number =>
   JSON.stringify([change, scope]).length
 
+/** The statuses of what nobody was asked to approve. */
 const EDITABLE: readonly CampaignStatus[] = ['draft', 'planned']
+
+/**
+ * Remove a draft, or a plan that nobody was asked to approve: by whoever made it, or, with `mayRemoveOthers`, by anybody.
+ */
+export async function removeDraft(
+  { db }: Pick<CampaignParts, 'db'>,
+  { id, actor, mayRemoveOthers }: { id: string; actor: ApprovalActor; mayRemoveOthers: boolean },
+): Promise<RemovalOutcome> {
+  return db.change('campaign.remove', actor, async (tx): Promise<RemovalOutcome> => {
+    const before = await lockCampaign(tx, id)
+    if (before === null) return { ok: false, code: 'campaign-not-found' }
+    const { status, name, createdBy } = before
+    if (createdBy !== actor.email && !mayRemoveOthers) return { ok: false, code: 'forbidden' }
+    if (!EDITABLE.includes(status)) return { ok: false, code: 'campaign-not-ready', status }
+    await deleteCampaign(tx, id)
+    const detail = JSON.stringify({ name, created_by: createdBy })
+    await tx.record({ action: 'campaign.remove', resource: 'campaign', resourceId: id, detail })
+    return { ok: true }
+  })
+}
+
+type RemovalOutcome =
+  | { ok: true }
+  | { ok: false; code: 'campaign-not-found' | 'forbidden' }
+  | { ok: false; code: 'campaign-not-ready'; status: CampaignStatus }
+  | AuditFailure
 
 /** Ask for the plan with `planHash` to be approved. From then on neither the plan nor the campaign can be changed. */
 export async function requestCampaign(

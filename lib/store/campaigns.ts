@@ -369,12 +369,19 @@ export async function expireCampaigns(
   )
 }
 
+/** How many drafts and plans somebody has, and how many bytes they take as stored. */
+export interface MeasuredDrafts {
+  count: number
+  bytes: number
+}
+
 /**
- * How many drafts and plans somebody (an e-mail) has, and how many bytes they take as stored. Those for Git do not
- * count: each fleet config has one.
+ * Measure the drafts and plans of somebody (an e-mail). Those for Git do not count: each fleet config has one. Until the
+ * transaction ends, no other one measures them: of several that add one, each counts those before it.
  */
-export async function measureDrafts(tx: Db, createdBy: string): Promise<{ count: number; bytes: number }> {
-  const rows = await tx.query<{ count: number; bytes: number }>(
+export async function measureDrafts(tx: Db, createdBy: string): Promise<MeasuredDrafts> {
+  await tx.query('select pg_advisory_xact_lock(hashtext($1))', [`campaign_drafts ${createdBy}`])
+  const rows = await tx.query<MeasuredDrafts>(
     `select count(*)::int as count,
        coalesce(sum(pg_column_size(change) + pg_column_size(scope)), 0)::float8 as bytes
      from campaigns c
@@ -383,6 +390,11 @@ export async function measureDrafts(tx: Db, createdBy: string): Promise<{ count:
     [createdBy],
   )
   return rows[0]!
+}
+
+/** Remove a campaign with its plan. */
+export async function deleteCampaign(tx: Db, id: string): Promise<void> {
+  await tx.execute('delete from campaigns where id = $1', [id])
 }
 
 /** Remove drafts and plans that nobody has changed since `before`; returns how many. */

@@ -283,6 +283,8 @@ describe('whoever loses the right in the moment of a change of many workloads', 
       await change('campaigns/request', `POST /api/campaigns/${id}/request`, yes)
       return { path: `POST /api/campaigns/${id}`, yes }
     }
+    const { id } = await change<WithId>('campaigns/create', 'POST /api/campaigns', draft)
+    await change('campaigns/remove', `DELETE /api/campaigns/${id}`)
     const rejected = await planned()
     await change('campaigns/reject', `${rejected.path}/reject`, { comment: 'no' }, bob)
     const withdrawn = await planned()

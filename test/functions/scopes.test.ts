@@ -75,10 +75,10 @@ describe('where the permission of an endpoint must be held', () => {
       ...['approve', 'continue', 'pause', 'plan', 'reject', 'request', 'turn-off', 'withdraw'].map(
         (id) => `auto-apply/${id}`,
       ),
-      ...['abort', 'approve', 'continue', 'create', 'edit', 'pause', 'plan', 'reject', 'request'].map(
+      ...['abort', 'approve', 'continue', 'create', 'edit', 'pause', 'plan', 'reject', 'remove'].map(
         (id) => `campaigns/${id}`,
       ),
-      ...['roll-back', 'start', 'withdraw'].map((id) => `campaigns/${id}`),
+      ...['request', 'roll-back', 'start', 'withdraw'].map((id) => `campaigns/${id}`),
       'desired/apply-fleet',
       'desired/release-fleet',
       ...[

@@ -11,6 +11,9 @@ export const campaignFormTexts = defineTexts({
     title: 'New campaign',
     editTitle: 'Change the campaign',
     edit: 'Change',
+    remove: 'Remove the draft',
+    removeLead: 'Nobody was asked to approve it, and nothing has come of it. It cannot be brought back.',
+    removed: 'The draft is gone.',
     again: 'Copy as a new one',
     cannotEdit:
       'It selects by types, versions or capabilities, which this form does not know: change it by the API.',
@@ -123,6 +126,9 @@ export const campaignFormTexts = defineTexts({
     title: 'Nouvelle campagne',
     editTitle: 'Modifier la campagne',
     edit: 'Modifier',
+    remove: 'Supprimer le brouillon',
+    removeLead: 'Personne n’a été prié de l’approuver, et rien n’en est venu. Il ne peut être rétabli.',
+    removed: 'Le brouillon est supprimé.',
     again: 'Copier en une nouvelle',
     cannotEdit:
       'Elle choisit par types, versions ou capacités, que ce formulaire ne connaît pas : modifiez-la par l’API.',

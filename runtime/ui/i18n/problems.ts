@@ -37,9 +37,8 @@ export const problemTexts = defineTexts({
     auto_apply_requested_already: 'Another request waits for approval already.',
     auto_apply_rolled_back: 'This version was rolled back: it never applies by itself.',
     campaign_drafts_too_large:
-      'Your drafts of campaigns are together larger than {max} MiB: request one of them, or make one smaller.',
-    campaign_drafts_too_many:
-      'You have {max} drafts of campaigns: go on with one of them, or change it into what you want.',
+      'Your drafts of campaigns are together larger than {max} MiB: remove or request one of them, or make one smaller.',
+    campaign_drafts_too_many: 'You have {max} drafts of campaigns: remove or request one of them.',
     campaign_being_planned: 'This campaign is being planned already.',
     campaign_change_invalid: 'The change cannot be taken: {reason}.',
     campaign_changes_nothing: 'The plan changes no workload.',
@@ -344,9 +343,8 @@ export const problemTexts = defineTexts({
     auto_apply_requested_already: 'Une autre demande attend déjà d’être approuvée.',
     auto_apply_rolled_back: 'Cette version a été annulée : elle ne s’applique jamais d’elle-même.',
     campaign_drafts_too_large:
-      'Vos brouillons de campagnes dépassent ensemble {max} Mio : demandez-en un, ou réduisez-en un.',
-    campaign_drafts_too_many:
-      'Vous avez {max} brouillons de campagnes : poursuivez l’un d’eux, ou changez-le en ce que vous voulez.',
+      'Vos brouillons de campagnes dépassent ensemble {max} Mio : supprimez-en ou demandez-en un, ou réduisez-en un.',
+    campaign_drafts_too_many: 'Vous avez {max} brouillons de campagnes : supprimez-en ou demandez-en un.',
     campaign_being_planned: 'Cette campagne est déjà en cours de planification.',
     campaign_change_invalid: 'La modification ne peut pas être prise : {reason}.',
     campaign_changes_nothing: 'Le plan ne change aucun workload.',

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { CampaignRecord, CampaignTargetState } from '../../../lib/wire/campaigns.ts'
 import { campaignFormTexts } from '../i18n/campaign-form.ts'
@@ -10,14 +11,16 @@ import { reachOf } from '../logic/scopes.ts'
 import { namedAt } from '../logic/workloads.ts'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { FormDialog } from '../parts/form.tsx'
 import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Head, Pairs } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { Tally } from '../parts/tally.tsx'
-import { toastFailure } from '../parts/toast.tsx'
+import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { navigate } from '../state/router.ts'
 import { addressWith } from '../state/selection.ts'
-import { holds } from '../state/session.ts'
+import { heldSomewhere, holds, me } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { CampaignWent } from './campaign-figures.tsx'
 import { PlanNumbers, Waves } from './campaign-plan.tsx'
@@ -86,6 +89,7 @@ function CampaignHead({ of, reload }: { of: CampaignRecord; reload: () => void }
           {say(campaignFormTexts).edit}
         </ActionLink>
       )}
+      {canPlan && <RemoveDraft of={of} />}
       {isOver(of) && (
         <ActionLink
           href={`/campaigns/new?from=${of.id}`}
@@ -96,6 +100,48 @@ function CampaignHead({ of, reload }: { of: CampaignRecord; reload: () => void }
       )}
       <ActionLink href="/campaigns">← {words.title}</ActionLink>
     </Head>
+  )
+}
+
+/** The way to be rid of a draft: for whoever made it, and for those who manage the settings. */
+function RemoveDraft({ of }: { of: CampaignRecord }) {
+  const words = say(campaignFormTexts)
+  const isAsked = useSignal(false)
+  const remove = async () => {
+    const result = await api.removeCampaign(of.id)
+    if (!result.ok) {
+      isAsked.value = false
+      return toastFailure(result)
+    }
+    toast(words.removed)
+    navigate('/campaigns')
+  }
+  const isOwn = me.value?.email === of.created_by
+  return (
+    <>
+      <Action
+        kind="danger"
+        reason={isOwn && heldSomewhere().includes('config:request') ? null : unless('settings:manage')}
+        onClick={() => {
+          isAsked.value = true
+        }}
+      >
+        {words.remove}
+      </Action>
+      {isAsked.value && (
+        <FormDialog
+          title={words.remove}
+          send={words.remove}
+          onSend={remove}
+          onClose={() => {
+            isAsked.value = false
+          }}
+          kind="danger primary"
+        >
+          <p>{words.removeLead}</p>
+        </FormDialog>
+      )}
+    </>
   )
 }
 

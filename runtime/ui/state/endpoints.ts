@@ -275,6 +275,7 @@ export const api = {
     call<CampaignRecord>('POST', '/api/campaigns', { json: request }),
   changeCampaign: (id: string, request: CampaignCreateRequest) =>
     call<CampaignRecord>('PUT', `/api/campaigns/${e(id)}`, { json: request }),
+  removeCampaign: (id: string) => call<void>('DELETE', `/api/campaigns/${e(id)}`),
   matchCampaign: (request: CampaignMatchRequest, signal?: Signal) =>
     call<CampaignMatch>('POST', '/api/campaigns/match', { signal, json: request }),
   planCampaign: (id: string) => call<CampaignRecord>('POST', `/api/campaigns/${e(id)}/plan`),

@@ -196,6 +196,19 @@ describe('every decision about a campaign', () => {
     errorMessage: 'unknown type: "kafka" for id: "kafka/eu"',
   } as const
 
+  test('is spared by whoever removes the draft: it is gone from the list, and others stay', async () => {
+    const scope = { selector: { match_labels: { 'identity/name': 'nobody-*' } } }
+    const draft = { change: { kind: 'text', yaml: GATEWAY }, scope, waves: [{}] }
+    await service.api.post('/api/campaigns', { ...draft, name: 'Kept' }, 201)
+    const { id } = await service.api.post('/api/campaigns', { ...draft, name: 'Not meant so' }, 201)
+    await page.goto(`/campaigns/${id}`)
+    await page.getByRole('heading', { name: 'Not meant so', level: 1 }).waitFor()
+    await decide('Remove the draft')
+    await page.getByText('Kept', { exact: true }).first().waitFor()
+    expect(await page.getByText('Not meant so', { exact: true }).count()).toBe(0)
+    await expect.poll(() => findBarriers(page)).toEqual([])
+  })
+
   test('can be taken with its button: one that halted goes on with a raised limit', async () => {
     await connectHosts('steps', 4)
     for (const { collector } of agents) collector.behaviour = failed

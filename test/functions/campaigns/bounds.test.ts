@@ -149,4 +149,68 @@ describe('drafts', () => {
     const small = await database.pool.query<{ id: string }>('select id from campaigns order by id limit 1')
     expect((await call(`PUT /api/campaigns/${small[0]!.id}`, asked())).status).toBe(200)
   })
+
+  it('take no more room where there are too many of them as well', async () => {
+    const id = await draft()
+    // What Git kept counts once it is released, so that there may be more than one person can make.
+    await copies(id, 101)
+    await database.pool.execute(
+      `update campaigns set change = change || jsonb_build_object('yaml', (
+         select string_agg(md5(n::text), '') from generate_series(1, 16384) n))`,
+    )
+    const larger = asked({ change: { kind: 'text', yaml: `${TEXT}${'# more\n'.repeat(100_000)}` } })
+    expect(await call(`PUT /api/campaigns/${id}`, larger)).toMatchObject({
+      status: 409,
+      json: { code: 'campaign_drafts_too_large' },
+    })
+    expect((await call(`PUT /api/campaigns/${id}`, asked())).status).toBe(200)
+  })
+
+  it('are no more of one person who makes many at one time', async () => {
+    const id = await draft()
+    await copies(id, 97)
+    const answers = await Promise.all(Array.from({ length: 6 }, () => call('POST /api/campaigns', asked())))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409, 409])
+  })
+
+  it('are removed by whoever made them, or manages settings, and make room for others', async () => {
+    const id = await draft()
+    await copies(id, 99)
+    expect((await call('POST /api/campaigns', asked())).status).toBe(409)
+    const remove = (by: SignedIn, which = id) => call(`DELETE /api/campaigns/${which}`, undefined, by)
+    expect(await remove(bob)).toMatchObject({ status: 403 })
+    expect((await call(`GET /api/campaigns/${id}`)).status).toBe(200)
+    expect((await remove(ann)).status).toBe(204)
+    expect(await call(`GET /api/campaigns/${id}`)).toMatchObject({ json: { code: 'campaign_not_found' } })
+    expect(await remove(ann)).toMatchObject({ status: 404, json: { code: 'campaign_not_found' } })
+    expect((await call('POST /api/campaigns', asked())).status).toBe(201)
+    const admin = await signIn(ctx)
+    expect((await remove(admin, `${id}1`)).status).toBe(204)
+    const records = await database.pool.query<{ email: string; detail: string }>(
+      `select email, detail from audit_events where action = 'campaign.remove' order by seq desc limit 2`,
+    )
+    expect(records.map(({ email, detail }) => ({ email, ...JSON.parse(detail) }))).toEqual([
+      { email: admin.email, name: 'Two', created_by: ann.email },
+      { email: ann.email, name: 'Two', created_by: ann.email },
+    ])
+  })
+
+  it('are removed no more once somebody was asked to approve them, and while they are planned without harm', async () => {
+    const id = await draft()
+    expect((await call(`POST /api/campaigns/${id}/plan`)).status).toBe(202)
+    expect((await call(`DELETE /api/campaigns/${id}`)).status).toBe(204)
+    while (ctx.campaigns.planner.progress(id) !== null) await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(await database.pool.query('select from campaigns')).toHaveLength(0)
+    expect(await database.pool.query('select from campaign_targets')).toHaveLength(0)
+    const other = await draft()
+    expect((await call(`POST /api/campaigns/${other}/plan`)).status).toBe(202)
+    while (ctx.campaigns.planner.progress(other) !== null)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    const { plan_hash } = (await call(`GET /api/campaigns/${other}`)).json as CampaignRecord
+    expect((await call(`POST /api/campaigns/${other}/request`, { plan_hash })).status).toBe(200)
+    expect(await call(`DELETE /api/campaigns/${other}`)).toMatchObject({
+      status: 409,
+      json: { code: 'campaign_not_ready', status: 'requested' },
+    })
+  })
 })
