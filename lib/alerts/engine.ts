@@ -13,6 +13,7 @@ import {
   listCurrentAlerts,
   listCurrentTopicAlerts,
   resolveAlerts,
+  restateAlerts,
 } from '../store/alerts.ts'
 import type { Database, Db } from '../store/db.ts'
 import { inTurns, nextTurn } from '../turns.ts'
@@ -37,6 +38,8 @@ export interface AlertNotices {
   fired(alert: Alert): void
   /** Resolved by its rule, by an operator, or because its workload left the inventory. */
   resolved(alert: Alert): void
+  /** An open one says something else now. */
+  restated(alert: Alert): void
 }
 
 /** What the alert engine is made of. */
@@ -207,14 +210,19 @@ export class AlertEngine {
     const { db, webhooks, notices } = this.#parts
     const idsOf = (kind: 'resolve' | 'end-quiet') =>
       actions.flatMap((action) => (action.kind === kind ? action.alertId : []))
-    const { fired, resolved } = await db.transaction('alerts.look', async (tx) => {
+    const { fired, resolved, restated } = await db.transaction('alerts.look', async (tx) => {
       const resolved = await resolveAlerts(tx, idsOf('resolve'), now)
       await endQuiet(tx, idsOf('end-quiet'))
+      const restated = await restateAlerts(
+        tx,
+        actions.filter((action) => action.kind === 'restate'),
+      )
       const fired = await open(tx)
       const told = fired.map((alert) => ({ alertId: alert.id, body: toWebhookBody(alert) }))
       await webhooks.owe(tx, told, now)
-      return { fired, resolved }
+      return { fired, resolved, restated }
     })
+    for (const alert of restated) notices.restated(alert)
     for (const alert of resolved) notices.resolved(alert)
     for (const alert of fired) notices.fired(alert)
     return { fired: fired.length, resolved: resolved.length }

@@ -1,5 +1,6 @@
 import { type ReportedConfig, standingOf } from '../fleet/decide/standing.ts'
 import { UNHEALTHY_SHARE } from '../fleet/decide/status.ts'
+import { sayAftermath } from '../model/aftermath-words.ts'
 import { sayStop } from '../model/stops.ts'
 import { isComparable, isVersionOutdated } from '../model/versions.ts'
 import type { AlertDetails, CurrentAlert } from '../store/alerts.ts'
@@ -202,6 +203,8 @@ export type Cause =
        */
       subject?: string
       details?: AlertDetails
+      /** The message says how something goes on, and is put right while the alert is open. */
+      isRestated?: boolean
     }
   | { kind: 'absent' }
   | { kind: 'unknown' }
@@ -273,14 +276,26 @@ function judgeUnhealthy(facts: WorkloadFacts): Cause {
 
 const SHORT_HASH = 12
 
-function describeAftermath({ kind, config_hash: hash = '', running_count: running }: PushAftermath): string {
-  const still = `${running} ${running === 1 ? 'instance runs' : 'instances run'} it still`
-  if (kind === 'nowhere_to_go') return `there was no earlier config to go back to, ${still}`
-  const to = hash.slice(0, SHORT_HASH)
-  return kind === 'rollback_failed'
-    ? `the rollback to ${to} failed as well, ${still}`
-    : `it was rolled back to ${to}`
-}
+/** What details say of what was done about a failed push. */
+const detailsOf = (of: PushAftermath): AlertDetails => ({
+  aftermath: of.kind,
+  ...(of.config_hash === undefined ? {} : { to_hash: of.config_hash }),
+  ...(of.kind === 'went_back_in_part' || of.kind === 'rollback_failed'
+    ? {
+        back_applied: of.applied_count ?? 0,
+        back_failed: of.failed_count ?? 0,
+        back_silent: of.no_status_count ?? 0,
+        back_total: of.target_count ?? 0,
+        ...(of.error_cause === undefined
+          ? {}
+          : { back_cause: of.error_cause, back_cause_title: of.error_title ?? '' }),
+      }
+    : {}),
+  running: of.running_count,
+})
+
+/** Ends of a rollback that are told anew: the workload is not back where it was. */
+const TOLD_ANEW: ReadonlySet<PushAftermath['kind']> = new Set(['rollback_failed', 'went_back_in_part'])
 
 function judgePush(facts: WorkloadFacts): Cause {
   const { push } = facts
@@ -289,17 +304,16 @@ function judgePush(facts: WorkloadFacts): Cause {
   const where = counts === null ? '' : ` on ${counts.failed} of ${counts.target} instances`
   return {
     kind: 'present',
-    message: `${nameOf(facts)}: config ${push.hash.slice(0, SHORT_HASH)} failed${where}${fault === null ? '' : ` (${fault.title})`}; ${describeAftermath(aftermath)}`,
-    // Where the rollback fails as well, another alert fires.
-    subject: aftermath.kind === 'rollback_failed' ? `${push.pushId}/rollback` : push.pushId,
+    message: `${nameOf(facts)}: config ${push.hash.slice(0, SHORT_HASH)} failed${where}${fault === null ? '' : ` (${fault.title})`}; ${sayAftermath(aftermath)}`,
+    // Where the rollback fails as well, also in part, another alert fires.
+    subject: TOLD_ANEW.has(aftermath.kind) ? `${push.pushId}/rollback` : push.pushId,
     details: {
       config_hash: push.hash,
       push_id: push.pushId,
-      aftermath: aftermath.kind,
-      ...(aftermath.config_hash === undefined ? {} : { to_hash: aftermath.config_hash }),
-      running: aftermath.running_count,
+      ...detailsOf(aftermath),
       ...causeOf(fault),
     },
+    isRestated: true,
   }
 }
 
@@ -350,6 +364,8 @@ export type AlertAction =
       details: AlertDetails
     }
   | { kind: 'resolve'; alertId: string }
+  /** What an open alert says goes on otherwise now; nobody is called for it again. */
+  | { kind: 'restate'; alertId: string; message: string; details: AlertDetails }
   /** The cause went away after an operator resolved the alert, so the rule may fire again when the cause comes back. */
   | { kind: 'end-quiet'; alertId: string }
 
@@ -368,8 +384,11 @@ function decide(
 ): AlertAction[] {
   if (cause.kind === 'unknown') return []
   if (cause.kind === 'absent') return current === undefined ? [] : [toEnd(current)]
-  const { message, subject = '', details = {} } = cause
-  if (current?.subject === subject) return []
+  const { message, subject = '', details = {}, isRestated = false } = cause
+  if (current?.subject === subject)
+    return isRestated && current.state === 'open' && current.message !== message
+      ? [{ kind: 'restate', alertId: current.id, message, details }]
+      : []
   const fire: AlertAction = { kind: 'fire', workloadId, rule, message, subject, details }
   return current === undefined ? [fire] : [toEnd(current), fire]
 }

@@ -1,10 +1,11 @@
 import { canReport, isCapable } from '../fleet/decide/abilities.ts'
-import { judgeAftermath } from '../fleet/decide/aftermath.ts'
 import { toReportedConfig } from '../fleet/decide/standing.ts'
 import { judgeHealth } from '../fleet/decide/status.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
+import { judgeAftermath } from '../fleet/views/aftermath.ts'
 import { findHealthFault } from '../fleet/views/health-fault.ts'
+import { judgeOutcome } from '../model/push-outcome.ts'
 import { AGENT_CAPABILITIES } from '../opamp/report.ts'
 import type { FailureCause } from '../store/pushes.ts'
 import { inTurns } from '../turns.ts'
@@ -105,7 +106,10 @@ function toPushFacts(workload: Workload): PushFacts {
     const fault = toFault(push.failedError)
     return { kind: 'failed', pushId, hash: failed.hash, aftermath, counts: null, fault }
   }
-  if (push.status === 'applied') return { kind: 'without-failure' }
+  const outcome = judgeOutcome(push)
+  if (outcome === 'applied') return { kind: 'without-failure' }
+  // What was wrong before is not over while a part of the targets does not run what was pushed since.
+  if (push.status === 'applied') return { kind: 'undecided' }
   // An operator who rolled a push back knows that it failed: no alert.
   if (push.status === 'pending' || push.error?.cause === 'rolled_back') return { kind: 'undecided' }
   const aftermath = judgeAftermath(workload, push, null)

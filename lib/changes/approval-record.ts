@@ -1,3 +1,4 @@
+import { judgeOutcome } from '../model/push-outcome.ts'
 import type { ApprovalVote } from '../store/approval-votes.ts'
 import type { Approval, ApprovalComment } from '../store/approvals.ts'
 import type { Push } from '../store/pushes.ts'
@@ -95,6 +96,7 @@ function toOutcome(push: Push, aftermath: PushAftermath | null): ApprovalOutcome
   return {
     status: push.status,
     phase: push.phase,
+    outcome: judgeOutcome(push),
     target_count: push.counts.target,
     applied_count: push.counts.applied,
     failed_count: push.counts.failed,

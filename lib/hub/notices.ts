@@ -124,6 +124,10 @@ export class HubNotices implements FleetNotices, AlertNotices {
     this.#tellAlert(alert)
   }
 
+  restated(alert: Alert): void {
+    this.#tellAlert(alert)
+  }
+
   #tellAlert(alert: Alert): void {
     // The frame is sent at once, so the time of the event stands for the present time.
     const record = toAlertRecord(alert, alert.resolvedAt ?? alert.firedAt)

@@ -1,3 +1,4 @@
+import { judgeOutcome } from '../model/push-outcome.ts'
 import type { AlertRow, EventRow, PlanRow, PushRow } from '../store/report-material.ts'
 import type { FactValue } from '../wire/reports.ts'
 import { type ItemDraft, removedText, toOptionalTime, toTime, userRef } from './section-items.ts'
@@ -14,6 +15,7 @@ function pushFacts(row: PushRow): Record<string, FactValue> {
     kind: row.kind,
     status: row.status,
     phase: row.phase,
+    ...(isInPart(row) ? { outcome: 'in_part' } : {}),
     pushed_by: row.pushedBy,
     label: row.label,
     submitted_at: toTime(row.submittedAt),
@@ -40,8 +42,20 @@ function pushFacts(row: PushRow): Record<string, FactValue> {
   }
 }
 
-const pushSummary = (row: PushRow, workload: string) =>
-  `${workload}: config ${row.hash.slice(0, SHORT_HASH)} ${row.status}${row.label === null ? '' : ` (${row.label})`}`
+/** Whether it was applied on a part of its targets, and others failed it or did not answer. */
+const isInPart = ({ kind, status, phase, appliedCount, failedCount, stragglerCount }: PushRow) =>
+  judgeOutcome({
+    kind,
+    status,
+    phase,
+    counts: { applied: appliedCount, failed: failedCount, straggler: stragglerCount },
+  }) === 'in_part'
+
+function pushSummary(row: PushRow, workload: string): string {
+  const { appliedCount, targetCount } = row
+  const state = isInPart(row) ? `applied on ${appliedCount} of ${targetCount} instances` : row.status
+  return `${workload}: config ${row.hash.slice(0, SHORT_HASH)} ${state}${row.label === null ? '' : ` (${row.label})`}`
+}
 
 /** One push in a workload's history, with how it converged. `workload` is the workload's name. */
 export function draftPush(row: PushRow, workload: string): ItemDraft {

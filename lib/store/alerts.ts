@@ -16,6 +16,7 @@ export interface CurrentAlert {
   state: 'open' | 'quiet'
   /** What it is about; '' where the rule says nothing of it. */
   subject: string
+  message: string
 }
 
 /** A stored alert; `resolvedAt` is null while it is active. */
@@ -67,6 +68,11 @@ const OPENED = {
   details: 'details jsonb',
 }
 const OF_WORKLOADS = columns<keyof NewAlert>({ ...OPENED, workloadId: 'workload_id text' })
+const RESTATED = columns<'alertId' | 'message' | 'details'>({
+  alertId: 'id text',
+  message: 'message text',
+  details: 'details jsonb',
+})
 const OF_TOPICS = columns<keyof typeof OPENED | 'topic'>({ ...OPENED, topic: 'topic text' })
 
 /** The place of an alert in the list's order: fired_at descending, then id. */
@@ -120,7 +126,7 @@ export async function listAlertWorkloads(db: Db, ids: readonly string[]): Promis
 /** The alerts that count now, open or quiet: one at most for each workload and rule. */
 export async function listCurrentAlerts(db: Db): Promise<CurrentAlert[]> {
   return db.query<CurrentAlert>(
-    `select id, workload_id as "workloadId", rule, case when quiet then 'quiet' else 'open' end as state, subject
+    `select id, workload_id as "workloadId", rule, case when quiet then 'quiet' else 'open' end as state, subject, message
      from alerts where workload_id is not null and (resolved_at is null or quiet)`,
   )
 }
@@ -187,6 +193,20 @@ export async function resolveAlerts(tx: Db, ids: readonly string[], now: Date): 
   return tx.query<Alert>(
     `update alerts set resolved_at = $2 where id = any($1::text[]) and resolved_at is null returning ${COLUMNS}`,
     [ids, now],
+  )
+}
+
+/** Put right what open alerts say; returns those that are open. */
+export async function restateAlerts(
+  tx: Db,
+  alerts: readonly { alertId: string; message: string; details: AlertDetails }[],
+): Promise<Alert[]> {
+  if (alerts.length === 0) return []
+  return tx.query<Alert>(
+    `update alerts set (message, details) = (
+       select a.message, a.details from ${RESTATED.unnested('a')} where a.id = alerts.id)
+     where id = any($1::text[]) and resolved_at is null returning ${COLUMNS}`,
+    RESTATED.listsOfRows(alerts),
   )
 }
 

@@ -75,6 +75,10 @@ const NAME = `coalesce(nullif(w.display_name, ''), w.fingerprint_keys->>'name', 
 const FITS_WORKLOAD = `(w.id = $1 or position(lower($1::text) in lower(${NAME})) > 0
   or lower($1::text) = lower(w.fingerprint_keys->>'host.name'))`
 
+/** Whether a push is applied in part, as `judgeOutcome` says it of one (`lib/model/push-outcome.ts`). */
+export const IN_PART = `case p.status when 'applied' then p.failed_count + p.straggler_count > 0
+  when 'failed' then p.kind <> 'approval' and p.applied_count > 0 else false end`
+
 /** A config that was brought to a workload: by a request, in stages, by a campaign, or back to an earlier one. */
 const PUSHES = `select
     case p.kind when 'auto-rollback' then 'auto_rollback' when 'rollback' then 'rollback'
@@ -82,7 +86,7 @@ const PUSHES = `select
     p.push_id::text as id, p.submitted_at as at,
     case when p.status = 'pending' and p.phase not in ('superseded', 'aborted') then null
       else coalesce(p.failed_at, p.applied_at, p.updated_at) end as "endedAt",
-    case p.status when 'failed' then 'failed' when 'applied' then 'succeeded'
+    case when ${IN_PART} then 'in_part' when p.status = 'failed' then 'failed' when p.status = 'applied' then 'succeeded'
       else case when p.phase in ('superseded', 'aborted') then 'ended'
         when r.status = 'halted' then 'halted' else 'open' end end as outcome,
     p.status, p.phase, r.id as "rolloutId", r.status as "rolloutStatus", p.pushed_by as who,
@@ -181,6 +185,7 @@ function foldsOf(
     autoApply === null &&
     kind === null &&
     outcome !== 'failed' &&
+    outcome !== 'in_part' &&
     outcome !== 'halted'
   return { campaigns, autoApplies: campaigns && to === null }
 }

@@ -10,7 +10,7 @@ import {
   string,
   type,
 } from 'superstruct'
-import { PushAftermath, RevisionPhase, RevisionStatus } from './revisions.ts'
+import { PushAftermath, PushOutcome, RevisionPhase, RevisionStatus } from './revisions.ts'
 import { RolloutStageRequest } from './rollouts.ts'
 import { listOf, named, note, type Sent } from './structs.ts'
 import { APPROVAL_CLASSES, APPROVAL_STATUSES, APPROVAL_STEPS } from './values.ts'
@@ -36,6 +36,7 @@ export const ApprovalOutcome = named(
   type({
     status: RevisionStatus,
     phase: RevisionPhase,
+    outcome: PushOutcome,
     target_count: number(),
     applied_count: number(),
     failed_count: number(),

@@ -14,7 +14,7 @@ export type FeedKind = Infer<typeof FeedKind>
 
 export const ChangeOutcome = named(
   'ChangeOutcome',
-  'What became of a change: `ended` is without success and without failure, such as withdrawn or overtaken.',
+  'What became of a change: `in_part` where a push is applied on some of its targets alone, and others failed it or do not answer; `ended` is without success and without failure, such as withdrawn or overtaken.',
   enums(CHANGE_OUTCOMES),
 )
 export type ChangeOutcome = Infer<typeof ChangeOutcome>

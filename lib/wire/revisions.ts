@@ -3,6 +3,7 @@ import { dictionary, named, note, type Sent } from './structs.ts'
 import {
   PUSH_AFTERMATHS,
   PUSH_INSTANCE_STATES,
+  PUSH_OUTCOMES,
   REVISION_PHASES,
   REVISION_STATUSES,
   ROLLOUT_STATUSES,
@@ -13,6 +14,13 @@ export type RevisionStatus = Infer<typeof RevisionStatus>
 
 export const RevisionPhase = named('RevisionPhase', '', enums(REVISION_PHASES))
 export type RevisionPhase = Infer<typeof RevisionPhase>
+
+export const PushOutcome = named(
+  'PushOutcome',
+  'What became of a push: `in_part` where some targets run its config, and others failed it or do not answer.',
+  enums(PUSH_OUTCOMES),
+)
+export type PushOutcome = Infer<typeof PushOutcome>
 
 export const PushInstanceState = named('PushInstanceState', '', enums(PUSH_INSTANCE_STATES))
 export type PushInstanceState = Infer<typeof PushInstanceState>
@@ -88,6 +96,13 @@ export const PushAftermath = named(
     ),
     push_id: optional(string()),
     pushed_by: optional(string()),
+    target_count: note('How far that push got.', optional(number())),
+    applied_count: optional(number()),
+    failed_count: optional(number()),
+    no_status_count: optional(number()),
+    error_cause: note('Why it failed, or failed in part, where that is known.', optional(string())),
+    error_title: optional(string()),
+    error_parameters: ErrorParameters,
     running_count: note('Live instances that report to run the failed config still.', number()),
   }),
 )
@@ -114,6 +129,7 @@ export const RevisionRecord = named(
     seq: note('Grows per workload; the newest push is the one with the highest.', number()),
     status: RevisionStatus,
     phase: RevisionPhase,
+    outcome: PushOutcome,
     applied_at: note("When it was submitted; the name is the contract's.", string()),
     submitted_at: string(),
     sent_at: optional(string()),

@@ -145,9 +145,13 @@ export const REVISION_PHASES = [
   'aborted',
 ] as const
 
+/** What becomes of a push: `in_part` where some targets run its config, and others failed it or do not answer. */
+export const PUSH_OUTCOMES = ['under_way', 'applied', 'in_part', 'failed', 'overtaken'] as const
+
 /** What followed a push that failed. */
 export const PUSH_AFTERMATHS = [
   'went_back',
+  'went_back_in_part',
   'going_back',
   'rollback_failed',
   'nowhere_to_go',
@@ -239,7 +243,7 @@ export const CHANGE_KINDS = [
 ] as const
 
 /** What becomes of a change. */
-export const CHANGE_OUTCOMES = ['open', 'succeeded', 'failed', 'halted', 'ended'] as const
+export const CHANGE_OUTCOMES = ['open', 'succeeded', 'in_part', 'failed', 'halted', 'ended'] as const
 
 export const CAMPAIGN_STATUSES = [
   'draft',

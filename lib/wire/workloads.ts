@@ -1,5 +1,5 @@
 import { array, boolean, defaulted, enums, type Infer, number, optional, string, type } from 'superstruct'
-import { ErrorParameters, RevisionRecord } from './revisions.ts'
+import { ErrorParameters, PushAftermath, RevisionRecord } from './revisions.ts'
 import { dictionary, named, note, type Sent, textsByKey } from './structs.ts'
 import { REMOTE_CONFIG_STATES, WORKLOAD_STATUSES, WORKLOAD_TROUBLES } from './values.ts'
 
@@ -63,6 +63,7 @@ export const WorkloadTrouble = named(
     config_hash: note('The config, push and rollout that it is about.', optional(string())),
     push_id: optional(string()),
     rollout_id: optional(string()),
+    aftermath: note('What was done about a failed push.', optional(PushAftermath)),
   }),
 )
 export type WorkloadTrouble = Infer<typeof WorkloadTrouble>

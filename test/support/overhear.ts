@@ -19,5 +19,6 @@ export function alsoTelling(hub: Notices, listener: Partial<Notices>): Notices {
     autoRolledBack: both('autoRolledBack'),
     fired: both('fired'),
     resolved: both('resolved'),
+    restated: both('restated'),
   }
 }

@@ -204,7 +204,10 @@ export function followedPushes({
 }
 
 /** A push that the fleet follows; null for one that is history. */
-export function followedOf(workload: Workload, pushId: string): FollowedPush | null {
+export function followedOf(
+  workload: Parameters<typeof followedPushes>[0],
+  pushId: string,
+): FollowedPush | null {
   return followedPushes(workload).find(({ push }) => push.pushId === pushId) ?? null
 }
 

@@ -6,11 +6,11 @@ import type { InstanceDetail, LiveInstance } from '../../wire/instances.ts'
 import type { PushAftermath, RevisionRecord } from '../../wire/revisions.ts'
 import type { WorkloadTopology } from '../../wire/topology.ts'
 import type { WorkloadRecord } from '../../wire/workloads.ts'
-import { judgeAftermath } from '../decide/aftermath.ts'
 import type { Fleet } from '../fleet.ts'
 import type { FleetCounters } from '../state/counters.ts'
 import type { Instance, RemoteConfigReport, Workload } from '../state/model.ts'
 import { assignmentOf, followedOf } from '../state/state.ts'
+import { judgeAftermath } from './aftermath.ts'
 import { countDrifted } from './drifted.ts'
 import type { EffectiveMatches } from './effective-matches.ts'
 import { groupErrors, type TextAccess } from './errors.ts'
@@ -177,11 +177,9 @@ export class FleetViews {
     )
   }
 
-  /** What was done about a failed push; null for any other. Memory knows best how the push that took it back stands. */
+  /** What was done about a failed push; null for any other. */
   aftermath(workload: Workload, push: Push, answer: Push | null): PushAftermath | null {
-    if (push.status !== 'failed') return null
-    const current = answer === null ? null : (followedOf(workload, answer.pushId)?.push ?? answer)
-    return judgeAftermath(workload, push, current)
+    return push.status === 'failed' ? judgeAftermath(workload, push, answer) : null
   }
 
   /** In how many ms a push reads differently though nothing happens (its timeout is reached); null when it will not. */

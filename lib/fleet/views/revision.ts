@@ -1,3 +1,4 @@
+import { judgeOutcome } from '../../model/push-outcome.ts'
 import type { PushTarget } from '../../store/push-targets.ts'
 import type { AgentError, Push } from '../../store/pushes.ts'
 import type { StoredRollout } from '../../store/rollouts.ts'
@@ -98,6 +99,7 @@ export function toRevision(push: Push, around: RevisionSurroundings, texts: Text
     seq: push.seq,
     status: push.status,
     phase: push.phase,
+    outcome: judgeOutcome(push),
     applied_at: push.submittedAt.toISOString(),
     submitted_at: push.submittedAt.toISOString(),
     ...(push.sentAt === null ? {} : { sent_at: push.sentAt.toISOString() }),
@@ -109,8 +111,7 @@ export function toRevision(push: Push, around: RevisionSurroundings, texts: Text
     opamp_status_timeout_at: new Date(push.submittedAt.getTime() + STATUS_TIMEOUT_MS).toISOString(),
     ...(timedOut > 0 ? { timeout_message: TIMEOUT_TEXT } : {}),
     is_rollback: push.kind !== 'approval',
-    ...(push.rollbackOfPushId === null ? {} : { rollback_of_push_id: push.rollbackOfPushId }),
-    ...(push.failedHash === null ? {} : { failed_config_hash: push.failedHash }),
+    ...toTakenBack(push),
     ...(push.approvalId === null ? {} : { approval_id: push.approvalId }),
     ...(around.rollout === null
       ? {}
@@ -133,6 +134,12 @@ export function toRevision(push: Push, around: RevisionSurroundings, texts: Text
     content_available: true,
   }
 }
+
+/** What a rollback takes back. */
+const toTakenBack = ({ rollbackOfPushId, failedHash }: Push) => ({
+  ...(rollbackOfPushId === null ? {} : { rollback_of_push_id: rollbackOfPushId }),
+  ...(failedHash === null ? {} : { failed_config_hash: failedHash }),
+})
 
 /** The title is for everyone; the agent's own words take its place for those who may read them. */
 function errorMessage({ error }: Push, { withTexts }: TextAccess): { error_message?: string } {

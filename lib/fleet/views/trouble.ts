@@ -1,12 +1,14 @@
 import { presenceOf } from '../../model/presence.ts'
 import type { FailureCause, Push } from '../../store/pushes.ts'
+import type { PushAftermath } from '../../wire/revisions.ts'
 import type { WorkloadTrouble } from '../../wire/workloads.ts'
-import { judgeAftermath } from '../decide/aftermath.ts'
 import { UNHEALTHY_SHARE } from '../decide/status.ts'
 import { isDegradingNow } from '../state/derive.ts'
 import type { Instance, Workload } from '../state/model.ts'
 import { followedOf } from '../state/state.ts'
+import { judgeAftermath } from './aftermath.ts'
 import { errorFields } from './errors.ts'
+import { firstFailureOf } from './first-failure.ts'
 import { findHealthFault } from './health-fault.ts'
 import { timeoutAt } from './revision.ts'
 
@@ -67,16 +69,28 @@ function whyOf(error: FailureCause | null): Why {
 
 const aboutPush = ({ pushId, hash }: Push) => ({ push_id: pushId, config_hash: hash })
 
+/** Ends of a rollback after which the workload is not back where it was. */
+const NOT_BACK: ReadonlySet<PushAftermath['kind']> = new Set(['rollback_failed', 'went_back_in_part'])
+
 function findPushTrouble(workload: Workload): WorkloadTrouble | null {
   const push = workload.newestPush
   if (push === null) return null
   if (push.kind === 'auto-rollback' && push.failedHash !== null) {
-    const { kind } = judgeAftermath(workload, { seq: push.seq, hash: push.failedHash }, push)
-    if (kind === 'overtaken') return null
+    const aftermath = judgeAftermath(workload, { seq: push.seq, hash: push.failedHash }, push)
+    if (aftermath.kind === 'overtaken') return null
     const { rollbackOfPushId: pushId, failedHash, failedError } = push
-    const failed = { push_id: pushId ?? push.pushId, config_hash: failedHash, ...whyOf(failedError) }
-    return kind === 'rollback_failed'
-      ? { kind: 'push_failed', since: (push.failedAt ?? push.updatedAt).toISOString(), ...failed }
+    const failed = {
+      push_id: pushId ?? push.pushId,
+      config_hash: failedHash,
+      aftermath,
+      ...whyOf(failedError),
+    }
+    return NOT_BACK.has(aftermath.kind)
+      ? {
+          kind: 'push_failed',
+          since: (push.failedAt ?? push.appliedAt ?? push.updatedAt).toISOString(),
+          ...failed,
+        }
       : { kind: 'rolled_back', since: push.submittedAt.toISOString(), ...failed }
   }
   // A rollout that an operator took back is no trouble: it was done on purpose. The alert rules do the same.
@@ -86,6 +100,7 @@ function findPushTrouble(workload: Workload): WorkloadTrouble | null {
       kind: 'push_failed',
       since: (push.failedAt ?? push.updatedAt).toISOString(),
       ...aboutPush(push),
+      aftermath: judgeAftermath(workload, push, null),
       ...whyOf(push.error),
     }
   const held = workload.rollout?.stored ?? null
@@ -112,18 +127,6 @@ function findFailedTargets(workload: Workload, push: Push): WorkloadTrouble | nu
     ...aboutPush(push),
     ...whyOf(first?.error ?? null),
   }
-}
-
-/** When a target of a push failed first, and why; null where none has failed. */
-function firstFailureOf(
-  workload: Workload,
-  push: Push,
-): { endedAt: Date; error: FailureCause | null } | null {
-  let first: { endedAt: Date; error: FailureCause | null } | null = null
-  for (const { state, endedAt, error } of followedOf(workload, push.pushId)?.targets.values() ?? [])
-    if (state === 'failed' && endedAt !== null && (first === null || endedAt < first.endedAt))
-      first = { endedAt, error }
-  return first
 }
 
 /** Is the newest push still within its timeout? Instances that do not run its config yet are then no trouble. */

@@ -1,4 +1,6 @@
+import { sayAftermath } from '../../../lib/model/aftermath-words.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { readSeconds } from '../arguments.ts'
 import type { ClientCommandSpec, ClientIo } from '../command.ts'
@@ -58,6 +60,13 @@ const isWell = (workload: WorkloadRecord) =>
 const readAlerts = (api: Api, { id, open_alert_count: count }: WorkloadRecord): Promise<AlertRecord[]> =>
   count === 0 ? Promise.resolve([]) : api.get<AlertRecord[]>(`/api/alerts?workload_id=${id}`)
 
+/** How far the newest push got. */
+function describePush(push: RevisionRecord): string {
+  const { outcome, status, applied_count: applied, target_count: all, failed_count: failed } = push
+  if (outcome !== 'in_part') return status
+  return `applied on ${applied} of ${all} instances, ${failed} failed`
+}
+
 /** What is wrong, on how many instances, why, and since when. */
 function describeTrouble({ trouble }: WorkloadRecord): string {
   if (trouble === undefined) return '-'
@@ -68,7 +77,8 @@ function describeTrouble({ trouble }: WorkloadRecord): string {
 }
 
 function print(io: ClientIo, workload: WorkloadRecord, alerts: readonly AlertRecord[]): void {
-  const { current_config_push: push } = workload
+  const { current_config_push: push, trouble } = workload
+  const aftermath = trouble?.aftermath
   printTable(
     io,
     ['WORKLOAD', workload.display_name],
@@ -81,10 +91,11 @@ function print(io: ClientIo, workload: WorkloadRecord, alerts: readonly AlertRec
         `${workload.connected_instance_count} connected, ${workload.drifted_instance_count} drifted`,
       ],
       ['config', shortHash(workload.active_config_hash)],
-      ['newest push', push === undefined ? '-' : push.status],
+      ['newest push', push === undefined ? '-' : describePush(push)],
       ['open alerts', String(workload.open_alert_count)],
       ['waiting requests', String(workload.waiting_approval_count)],
       ['trouble', describeTrouble(workload)],
+      ...(aftermath === undefined ? [] : [['what was done', sayAftermath(aftermath)]]),
     ],
   )
   for (const { rule, fired_at: at, message, details, next } of alerts) {

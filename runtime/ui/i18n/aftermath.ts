@@ -1,4 +1,5 @@
 import type { PushAftermath } from '../../../lib/wire/revisions.ts'
+import { describeError } from './causes.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber, shortHash } from './format.ts'
 
@@ -10,7 +11,17 @@ const aftermathTexts = defineTexts({
     someone: 'A rollback',
     wentBack: (who: string, hash: string) => `${who} went back to ${hash}.`,
     goingBack: (who: string, hash: string) => `${who} is going back to ${hash}.`,
-    failedToo: (who: string, hash: string) => `${who} to ${hash} failed as well.`,
+    failedToo: (who: string, hash: string, why: string) =>
+      `${who} to ${hash} failed as well${why && `: ${why}`}.`,
+    inPart: (who: string, hash: string, applied: number, all: number) =>
+      `${who} to ${hash} was applied on ${n(applied)} of ${n(all)} ${plural(all, 'instance', 'instances')} only.`,
+    others: (failed: number, silent: number, why: string) =>
+      [
+        failed > 0 ? `It failed on ${n(failed)}${why && `: ${why}`}.` : '',
+        silent > 0 ? `${n(silent)} ${plural(silent, 'has', 'have')} not answered.` : '',
+      ]
+        .filter((part) => part !== '')
+        .join(' '),
     nowhere: 'There was no earlier config to go back to.',
     overtaken: 'Another push took its place.',
     running: (count: number) =>
@@ -24,7 +35,17 @@ const aftermathTexts = defineTexts({
     someone: 'Un retour',
     wentBack: (who: string, hash: string) => `${who} a rétabli ${hash}.`,
     goingBack: (who: string, hash: string) => `${who} rétablit ${hash}.`,
-    failedToo: (who: string, hash: string) => `${who} à ${hash} a échoué aussi.`,
+    failedToo: (who: string, hash: string, why: string) =>
+      `${who} à ${hash} a échoué aussi${why && ` : ${why}`}.`,
+    inPart: (who: string, hash: string, applied: number, all: number) =>
+      `${who} à ${hash} n’a abouti que sur ${n(applied)} ${plural(applied, 'instance', 'instances')} sur ${n(all)}.`,
+    others: (failed: number, silent: number, why: string) =>
+      [
+        failed > 0 ? `Échec sur ${n(failed)}${why && ` : ${why}`}.` : '',
+        silent > 0 ? `${n(silent)} ${plural(silent, 'n’a', 'n’ont')} pas répondu.` : '',
+      ]
+        .filter((part) => part !== '')
+        .join(' '),
     nowhere: 'Il n’y avait pas de config antérieure à rétablir.',
     overtaken: 'Une autre poussée a pris sa place.',
     running: (count: number) =>
@@ -47,8 +68,13 @@ export function describeAftermath(of: PushAftermath | undefined): string {
       return words.wentBack(who, hash)
     case 'going_back':
       return words.goingBack(who, hash)
+    case 'went_back_in_part': {
+      const { applied_count: applied = 0, target_count: all = 0, failed_count: failed = 0 } = of
+      const others = words.others(failed, of.no_status_count ?? 0, describeError(of))
+      return `${words.inPart(who, hash, applied, all)} ${others}${of.running_count > 0 ? ` ${running}` : ''}`
+    }
     case 'rollback_failed':
-      return `${words.failedToo(who, hash)} ${running} ${words.push}`
+      return `${words.failedToo(who, hash, describeError(of))} ${running} ${words.push}`
     case 'nowhere_to_go':
       return `${words.nowhere} ${running} ${words.push}`
     case 'overtaken':

@@ -238,6 +238,12 @@ function describePushFailure(details: Details): string {
     kind: String(details['aftermath']) as PushAftermath['kind'],
     config_hash: String(details['to_hash'] ?? ''),
     pushed_by: 'auto-rollback',
+    applied_count: Number(details['back_applied'] ?? 0),
+    failed_count: Number(details['back_failed'] ?? 0),
+    no_status_count: Number(details['back_silent'] ?? 0),
+    target_count: Number(details['back_total'] ?? 0),
+    error_cause: text(details['back_cause']),
+    error_title: text(details['back_cause_title']),
     running_count: Number(details['running']),
   }
   const cause = describeCause(text(details['cause']), text(details['cause_title']))

@@ -36,6 +36,7 @@ export const changeFeedTexts = defineTexts({
     outcomes: {
       open: 'not over yet',
       succeeded: 'succeeded',
+      in_part: 'applied in part',
       failed: 'failed',
       halted: 'halted',
       ended: 'ended without effect',
@@ -88,6 +89,7 @@ export const changeFeedTexts = defineTexts({
     outcomes: {
       open: 'pas encore terminé',
       succeeded: 'réussi',
+      in_part: 'appliqué en partie',
       failed: 'échoué',
       halted: 'arrêté',
       ended: 'terminé sans effet',

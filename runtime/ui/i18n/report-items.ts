@@ -19,6 +19,7 @@ const itemTexts = defineTexts({
     no: 'no',
     event: {} as Record<string, string>,
     config: (name: string, hash: string, state: string) => `${name}: config ${hash} ${state}`,
+    inPart: 'applied in part',
     breakGlass: 'by break-glass',
     ready: (name: string) => `${name}: ready to roll back`,
     notReady: (name: string) => `${name}: no rollback target`,
@@ -179,6 +180,7 @@ const itemTexts = defineTexts({
       failed: 'échouée',
       in_sync: 'conforme',
       none: 'aucun',
+      in_part: 'appliquée en partie',
       pending: 'en attente',
       pushed: 'poussée',
       superseded: 'remplacée',
@@ -194,6 +196,7 @@ const itemTexts = defineTexts({
       version_changed: 'changement de version',
     },
     config: (name: string, hash: string, state: string) => `${name} : config ${hash} ${state}`,
+    inPart: 'appliquée en partie',
     breakGlass: 'par bris de glace',
     ready: (name: string) => `${name} : retour possible`,
     notReady: (name: string) => `${name} : aucun retour possible`,
@@ -252,7 +255,11 @@ export function describeItem(sectionId: string, item: EvidenceItem): string {
   switch (sectionId) {
     case 'config_history':
     case 'current_config':
-      return words.config(name, text('config_id').slice(0, 12), state('status'))
+      return words.config(
+        name,
+        text('config_id').slice(0, 12),
+        text('outcome') === 'in_part' ? words.inPart : state('status'),
+      )
     case 'config_plan': {
       const said = words.config(name, text('draft_config_hash').slice(0, 12), state('status'))
       return facts['break_glass'] === true ? `${said} ${words.breakGlass}` : said

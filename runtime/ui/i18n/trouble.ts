@@ -11,6 +11,9 @@ const troubleTexts = defineTexts({
     disconnected: 'no instance is connected',
     unhealthy: (count: number, total: number) => `${n(count)} of ${n(total)} unhealthy`,
     push_failed: 'config failed, no way back',
+    rollback_failed: 'config failed, its rollback as well',
+    back_in_part: (count: number, total: number) => `config failed, back on ${n(count)} of ${n(total)} only`,
+    going_back: 'config failed, going back',
     rollout_halted: 'rollout halted',
     rolled_back: 'config failed, rolled back',
     some_failed: (count: number, total: number) => `${n(count)} of ${n(total)} failed the config`,
@@ -24,6 +27,10 @@ const troubleTexts = defineTexts({
     disconnected: 'aucune instance connectée',
     unhealthy: (count: number, total: number) => `${n(count)} sur ${n(total)} en défaut`,
     push_failed: 'config échouée, sans retour',
+    rollback_failed: 'config échouée, son retour aussi',
+    back_in_part: (count: number, total: number) =>
+      `config échouée, retour sur ${n(count)} sur ${n(total)} seulement`,
+    going_back: 'config échouée, retour en cours',
     rollout_halted: 'déploiement arrêté',
     rolled_back: 'config échouée, annulée',
     some_failed: (count: number, total: number) =>
@@ -45,8 +52,15 @@ export function describeReason(trouble: WorkloadTrouble): string {
 }
 
 /** What is wrong with a workload, in a few words. */
-export function describeTrouble({ kind, count = 0, total = 0 }: WorkloadTrouble): string {
+export function describeTrouble({ kind, count = 0, total = 0, aftermath }: WorkloadTrouble): string {
   const words = say(troubleTexts)
+  switch (aftermath?.kind) {
+    case 'rollback_failed':
+    case 'going_back':
+      return words[aftermath.kind]
+    case 'went_back_in_part':
+      return words.back_in_part(aftermath.applied_count ?? 0, aftermath.target_count ?? 0)
+  }
   switch (kind) {
     case 'unhealthy':
     case 'some_unhealthy':

@@ -54,10 +54,8 @@ export const workloadTexts = defineTexts({
         `Its last instance left ${ago}.`,
         'It counts as disconnected when none comes back.',
       ],
-      rolledBack: (count: number, total: number, cause: string): [string, string] => [
-        count > 0
-          ? `The last config failed on ${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')}, and the config before it was restored.`
-          : 'The last config failed, and the config before it was restored.',
+      rolledBack: (count: number, total: number, cause: string, back: string): [string, string] => [
+        `${count > 0 ? `The last config failed on ${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')}.` : 'The last config failed.'} ${back}`,
         cause
           ? `Cause: ${cause}. Correct the draft and propose it again.`
           : 'Correct the draft and propose it again.',
@@ -268,10 +266,8 @@ export const workloadTexts = defineTexts({
         `Sa dernière instance est partie ${ago}.`,
         'Il comptera comme déconnecté si aucune ne revient.',
       ],
-      rolledBack: (count: number, total: number, cause: string): [string, string] => [
-        count > 0
-          ? `La dernière config a échoué sur ${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)}, et la précédente a été rétablie.`
-          : 'La dernière config a échoué, et la précédente a été rétablie.',
+      rolledBack: (count: number, total: number, cause: string, back: string): [string, string] => [
+        `${count > 0 ? `La dernière config a échoué sur ${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)}.` : 'La dernière config a échoué.'} ${back}`,
         cause
           ? `Cause : ${cause}. Corrigez le brouillon et proposez-le à nouveau.`
           : 'Corrigez le brouillon et proposez-le à nouveau.',

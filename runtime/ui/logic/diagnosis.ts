@@ -1,7 +1,7 @@
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
-import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { instanceName } from './instances.ts'
 import { isOpen, isSilent } from './pushes.ts'
 import { readOnlyReason } from './workloads.ts'
@@ -11,7 +11,7 @@ export type Diagnosis =
   | { kind: 'archived'; since: string }
   | { kind: 'disconnected'; since: string }
   | { kind: 'leaving'; since: string }
-  | { kind: 'rolled_back'; failed: RevisionRecord | null; current: RevisionRecord }
+  | { kind: 'rolled_back'; failed: RevisionRecord | null; trouble: WorkloadTrouble }
   | { kind: 'push_failed'; push: RevisionRecord }
   | { kind: 'some_failed'; push: RevisionRecord }
   | { kind: 'rollout_halted'; rollout: RolloutRecord }
@@ -60,9 +60,11 @@ const RUNNING: ReadonlySet<Diagnosis['kind']> = new Set(['applying', 'rollout', 
 function diagnosePush(workload: WorkloadRecord, history: readonly RevisionRecord[]): Diagnosis | null {
   const push = workload.current_config_push ?? history[0]
   if (push === undefined) return null
-  if (push.pushed_by === 'auto-rollback' && push.status !== 'failed') {
-    const failed = history.find((row) => row.seq < push.seq && row.status === 'failed') ?? null
-    return { kind: 'rolled_back', failed, current: push }
+  const { trouble } = workload
+  // What the newest push takes back, and how far it got, is for the service to say.
+  if (trouble?.aftermath !== undefined && trouble.push_id !== push.push_id) {
+    const failed = history.find((row) => row.push_id === trouble.push_id) ?? null
+    return { kind: 'rolled_back', failed, trouble }
   }
   if (push.status === 'failed') return { kind: 'push_failed', push }
   if (push.failed_count > 0) return { kind: 'some_failed', push }

@@ -12,18 +12,26 @@ export const isSilent = (
   isOpen(push) && (push.target_count ?? 0) > 0 && (push.no_status_count ?? 0) >= (push.target_count ?? 0)
 
 /**
- * How far a push got, in one word; `halted` for a push in stages that goes on only when somebody decides, `no_status`
+ * How far a push got, in one word; `in_part` for one that only some of its instances run, `halted` for a push in
+ * stages that goes on only when somebody decides, `no_status`
  * for one that nobody has answered.
  */
 export const stateOf = (
-  push: Pick<RevisionRecord, 'status' | 'phase' | 'rollout_status'> & Parameters<typeof isSilent>[0],
+  push: Pick<RevisionRecord, 'status' | 'phase' | 'rollout_status'> &
+    Partial<Pick<RevisionRecord, 'outcome'>> &
+    Parameters<typeof isSilent>[0],
 ): string => {
+  if (push.outcome === 'in_part') return 'in_part'
   if (isOpen(push) && push.rollout_status === 'halted') return 'halted'
   return isSilent(push) ? 'no_status' : push.phase
 }
 
 /** Ends of a failed push after which only another push helps. */
-export const NEEDS_A_PUSH: ReadonlySet<PushAftermath['kind']> = new Set(['nowhere_to_go', 'rollback_failed'])
+export const NEEDS_A_PUSH: ReadonlySet<PushAftermath['kind']> = new Set([
+  'nowhere_to_go',
+  'rollback_failed',
+  'went_back_in_part',
+])
 
 /** The hashes that were ever applied, also by a push that failed or was overtaken later. */
 export const appliedHashes = (history: readonly RevisionRecord[]): ReadonlySet<string> =>

@@ -3,6 +3,7 @@ import { describeAftermath } from '../i18n/aftermath.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { pushTexts } from '../i18n/push.ts'
+import { stateOf } from '../logic/pushes.ts'
 import { REQUEST_LOOK } from '../logic/requests.ts'
 import { Icon, type Shape } from '../parts/icons.tsx'
 import { Pairs } from '../parts/page.tsx'
@@ -13,10 +14,10 @@ export function ApprovalMark({ of }: { of: Pick<ApprovalRecord, 'status' | 'outc
   const [tone, shape] = REQUEST_LOOK[of.status]
   const words = say(changeTexts)
   // How the push ended says more than that there was one.
-  if (of.outcome && of.outcome.phase !== 'applied')
+  if (of.outcome && of.outcome.outcome !== 'applied')
     return (
       <>
-        <PushMark state={of.outcome.phase} />
+        <PushMark state={stateOf(of.outcome)} />
         <span class="sr"> · {words.state.pushed}</span>
       </>
     )
@@ -47,7 +48,7 @@ export function Outcome({ approval }: { approval: ApprovalRecord }) {
   if (!outcome) return null
   return (
     <p class="muted">
-      <PushMark state={outcome.phase} /> ·{' '}
+      <PushMark state={stateOf(outcome)} /> ·{' '}
       {say(pushTexts).reached(outcome.applied_count, outcome.failed_count, outcome.target_count)}{' '}
       {describeAftermath(outcome.aftermath)}
     </p>

@@ -2,6 +2,7 @@ import { useMemo } from 'preact/hooks'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { AuditEventRecord } from '../../../lib/wire/audit.ts'
 import type { EventStats, EventStatsWindow, WorkloadEventRecord } from '../../../lib/wire/events.ts'
+import type { PushOutcome } from '../../../lib/wire/revisions.ts'
 import { EVENT_STATS_WINDOWS } from '../../../lib/wire/values.ts'
 import { alertTexts } from '../i18n/alerts.ts'
 import { describeAction } from '../i18n/audit-actions.ts'
@@ -64,6 +65,8 @@ function Stats({ stats, workloadId }: { stats: EventStats; workloadId: string })
   )
 }
 
+const isMissed = (outcome: PushOutcome) => outcome === 'failed' || outcome === 'in_part'
+
 function describe(entry: TimelineEntry): { tone: Tone; shape: Shape; text: string } {
   const words = say(historyTexts).event
   if (entry.kind === 'event') {
@@ -85,8 +88,8 @@ function describe(entry: TimelineEntry): { tone: Tone; shape: Shape; text: strin
     const who = isAuto ? say(historyTexts).autoRollback : (push.pushed_by ?? '?')
     const text = words.push(shortHash(push.config_hash), who)
     return {
-      tone: push.status === 'failed' ? 'bad' : 'busy',
-      shape: push.status === 'failed' ? 'cross' : 'clock',
+      tone: isMissed(push.outcome) ? 'bad' : 'busy',
+      shape: isMissed(push.outcome) ? 'cross' : 'clock',
       text,
     }
   }

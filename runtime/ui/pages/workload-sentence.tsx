@@ -52,8 +52,13 @@ function toSentence(
     case 'leaving':
       return words.leaving(formatAgo(diagnosis.since))
     case 'rolled_back': {
-      const failed = diagnosis.failed
-      return words.rolledBack(failed?.failed_count ?? 0, failed?.target_count ?? 0, causeOf(failed))
+      const { failed, trouble } = diagnosis
+      return words.rolledBack(
+        failed?.failed_count ?? 0,
+        failed?.target_count ?? 0,
+        causeOf(failed) || describeError(trouble),
+        describeAftermath(trouble.aftermath),
+      )
     }
     case 'push_failed': {
       const { push } = diagnosis
@@ -106,9 +111,10 @@ function toAction(diagnosis: Diagnosis, id: string): { href: string; text: strin
   const pushHref = (hash: string, pushId: string) => `${base}/pushes/${hash}?push=${pushId}`
   switch (diagnosis.kind) {
     case 'rolled_back':
-      return diagnosis.failed
-        ? { href: pushHref(diagnosis.failed.config_hash, diagnosis.failed.push_id), text: see.push }
-        : { href: `${base}/history`, text: see.history }
+      return {
+        href: pushHref(diagnosis.trouble.config_hash ?? '', diagnosis.trouble.push_id ?? ''),
+        text: see.push,
+      }
     case 'push_failed':
     case 'some_failed':
     case 'silent':

@@ -63,6 +63,7 @@ function ChangeMark({ of }: { of: ChangeRecord }) {
     )
   }
   const { status = 'pending', phase = 'submitted', rollout_status } = of
+  if (of.outcome === 'in_part') return <PushMark state="in_part" />
   return <PushMark state={stateOf({ status, phase, ...(rollout_status ? { rollout_status } : {}) })} />
 }
 

@@ -38,6 +38,7 @@ export function StatusMark({ status }: { status: keyof typeof STATUS }) {
 
 const PUSH: Record<string, readonly [Tone, Shape]> = {
   applied: ['ok', 'tick'],
+  in_part: ['bad', 'half'],
   failed: ['bad', 'cross'],
   applying: ['busy', 'half'],
   halted: ['bad', 'triangle'],

@@ -142,7 +142,7 @@ describe('a change', () => {
     await page.getByText(/The automatic rollback (went|is going) back to/).waitFor()
     await page.getByText('A component is not part of this collector').first().waitFor()
     await page.goto(`/workloads/${id}`)
-    await page.getByText(/the config before it was restored/).waitFor()
+    await page.getByText(/The automatic rollback went back to/).waitFor()
     await Promise.all(fragile.map((agent) => agent.stop()))
     await context.close()
   })

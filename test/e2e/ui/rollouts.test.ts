@@ -137,7 +137,35 @@ describe('a staged rollout', () => {
     const offers = agents.map(({ collector }) => new Set(collector.offeredHashes).size)
     expect(offers.filter((count) => count === 1)).toHaveLength(6)
     await page.goto(`/workloads/${id}`)
-    await page.getByText(/the config before it was restored/).waitFor()
+    await page.getByText(/The automatic rollback went back to/).waitFor()
+  })
+
+  test('a rollback that one of two members cannot apply is nowhere said to have restored anything', async () => {
+    const id = await connectPods('halved', { capabilities: SECRETIVE })
+    const port = 'listen tcp 0.0.0.0:4317: bind: address already in use'
+    // The first two pods are the members.
+    agents[0]!.collector.behaviour = { kind: 'fail', delayMs: 150, errorMessage: port }
+    await page.goto(await approveRequest(id, GATEWAY_KAFKA))
+    await pushInStages('25', String(FOR_EVER))
+    const inPart =
+      /The automatic rollback to \w{7} was applied on 1 of 2 instances only\. It failed on 1: A port is already in use/
+    await page.getByText(inPart).waitFor()
+    await page.getByRole('link', { name: 'See the push' }).click()
+    await page.getByText(inPart).waitFor()
+    await page.getByRole('link', { name: 'See the rollback' }).click()
+    await page.getByRole('heading', { level: 1 }).filter({ hasText: 'Back to' }).waitFor()
+    await page.getByText('applied in part', { exact: true }).first().waitFor()
+    await page.goto(`/workloads/${id}`)
+    await page.getByRole('status').getByText(inPart).waitFor()
+    await page.goto('/?q=halved')
+    await page.getByText('config failed, back on 1 of 2 only').first().waitFor()
+    await page.goto('/changes?workload=halved')
+    const entry = page.getByRole('listitem').filter({ hasText: 'Automatic rollback from' })
+    await entry.getByText('applied in part', { exact: true }).waitFor()
+    await page.goto('/alerts')
+    const alert = page.getByRole('row').filter({ hasText: 'halved' })
+    await alert.getByText(inPart).waitFor({ timeout: 40_000 })
+    expect(seen.complaints).toEqual([])
   })
 
   test('a gate halts it with one sentence: gate, value, instance; and it can be continued', async () => {

@@ -279,12 +279,12 @@ describe('what fires', () => {
     const [open] = await list()
     const told = { push_id: third, to_hash: hash(2), cause: 'agent_exited' }
     expect(open).toMatchObject({ rule: 'push_failed', details: told })
-    expect(open!.message).toContain(`it was rolled back to ${hash(2).slice(0, 12)}`)
+    expect(open!.message).toContain(`it is being rolled back to ${hash(2).slice(0, 12)}`)
     // A rollback that succeeds does not resolve the alert: somebody has to see that the config he pushed does not run.
     agent.apply()
     await ctx.advance(1_000)
     await runEngine()
-    expect(await list()).toEqual([open])
+    expect(await list()).toMatchObject([{ id: open!.id, details: { aftermath: 'went_back' } }])
     // Another failed push fires another alert.
     const fourth = await push(4, false)
     expect(await list()).toMatchObject([{ rule: 'push_failed', details: { push_id: fourth } }])

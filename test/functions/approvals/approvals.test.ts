@@ -408,6 +408,7 @@ describe('ending a request', () => {
     expect(record.outcome).toEqual({
       status: 'failed',
       phase: 'failed',
+      outcome: 'failed',
       target_count: 1,
       applied_count: 0,
       failed_count: 1,

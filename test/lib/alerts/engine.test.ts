@@ -71,7 +71,7 @@ const isReported = (status: string) => () =>
   [...only().instances].every((one) => one.reported.isKnown && one.reported.status === status)
 
 interface Told {
-  kind: 'fired' | 'resolved'
+  kind: 'fired' | 'resolved' | 'restated'
   rule: AlertRule
   isOpen: boolean
 }
@@ -96,7 +96,7 @@ function engineOf(overrides: Partial<AlertEngineParts> & { minAgentVersion?: str
     },
     settings: { minAgentVersion: overrides.minAgentVersion ?? '', disconnectGraceSeconds: GRACE_MS / 1000 },
     webhooks: { async owe() {} },
-    notices: { fired: note('fired'), resolved: note('resolved') },
+    notices: { fired: note('fired'), resolved: note('resolved'), restated: note('restated') },
     ...overrides,
   })
   return { told, run: () => engine.run(never) }

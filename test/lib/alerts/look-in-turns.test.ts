@@ -72,7 +72,7 @@ function engine(): AlertEngine {
     findLowering: async () => ({ pending: null, lowered: null }),
     onlyPasswordLogin: null,
     webhooks: { async owe() {} },
-    notices: { fired() {}, resolved() {} },
+    notices: { fired() {}, resolved() {}, restated() {} },
   })
   const run = made.run.bind(made)
   made.run = async (signal) => {

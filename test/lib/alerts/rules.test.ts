@@ -75,6 +75,7 @@ const stored = (rule: CurrentAlert['rule'], state: CurrentAlert['state']): Curre
   rule,
   state,
   subject: '',
+  message: '',
 })
 
 const driftAt = (nowMs: number, ...instances: InstanceFacts[]) =>
@@ -183,7 +184,13 @@ describe('push_failed', () => {
     )
     const back = { kind: 'going_back', config_hash: OTHER, running_count: 0 } as const
     expect(sayOf(failed({ counts: null, aftermath: back }))).toBe(
-      `${start}; it was rolled back to ${OTHER.slice(0, 12)}`,
+      `${start}; it is being rolled back to ${OTHER.slice(0, 12)}`,
+    )
+    const inPart = { target_count: 4, applied_count: 2, failed_count: 1, no_status_count: 1 }
+    expect(
+      sayOf(failed({ counts: null, aftermath: { ...back, ...inPart, kind: 'went_back_in_part' } })),
+    ).toBe(
+      `${start}; the rollback to ${OTHER.slice(0, 12)} was applied on 2 of 4 instances; 1 failed, 1 has not answered`,
     )
     expect(sayOf(failed({ aftermath: { ...back, kind: 'rollback_failed', running_count: 1 } }))).toMatch(
       /the rollback to b{12} failed as well, 1 instance runs it still$/,
