@@ -4,7 +4,7 @@ import { judgeHealth } from '../fleet/decide/status.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
 import { judgeAftermath } from '../fleet/views/aftermath.ts'
-import { findHealthFault } from '../fleet/views/health-fault.ts'
+import { findInstanceFault } from '../fleet/views/instance-fault.ts'
 import { judgeOutcome } from '../model/push-outcome.ts'
 import { AGENT_CAPABILITIES } from '../opamp/report.ts'
 import type { FailureCause } from '../store/pushes.ts'
@@ -136,7 +136,7 @@ export function countLive(
     health: toHealth(instance),
     unhealthySinceMs: instance.unhealthySinceMs,
     name: instance.podName || instance.uid,
-    fault: () => findHealthFault(instance.health),
+    fault: () => findInstanceFault(instance),
   }
   countInstance(counts, facts, nowMs)
 }

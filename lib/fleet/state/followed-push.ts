@@ -1,3 +1,4 @@
+import { tellingRank } from '../../model/telling-cause.ts'
 import type { PushTarget, TargetState } from '../../store/push-targets.ts'
 import type { AgentError } from '../../store/pushes.ts'
 import { decidePush, type PushVerdict } from '../decide/push.ts'
@@ -224,7 +225,20 @@ export function judgePush(followed: FollowedPush, isRecent: (uid: string) => boo
   })
 }
 
-/** The error that a failed push shows: the first failed target's, or the verdict's own. */
+/** When a target failed first, and why: as the first one that tells it says. Null where none has failed. */
+export function firstFailure({ targets }: FollowedPush): { endedAt: Date; error: AgentError | null } | null {
+  let first: Date | null = null
+  let telling: PushTarget | null = null
+  for (const target of targets.values()) {
+    if (target.state !== 'failed' || target.endedAt === null) continue
+    if (first === null || target.endedAt < first) first = target.endedAt
+    const more = telling === null ? 1 : tellingRank(target.error) - tellingRank(telling.error)
+    if (more > 0 || (more === 0 && target.endedAt < telling!.endedAt!)) telling = target
+  }
+  return first === null || telling === null ? null : { endedAt: first, error: telling.error }
+}
+
+/** The error that a failed push shows: that of the first failed target that tells why, or the verdict's own. */
 export function errorOfPush(followed: FollowedPush, cause: PushVerdict['cause']): AgentError {
   if (cause === LOST) {
     return {
@@ -237,10 +251,12 @@ export function errorOfPush(followed: FollowedPush, cause: PushVerdict['cause'])
       text: '',
     }
   }
-  let first: PushTarget | null = null
-  for (const target of followed.targets.values()) {
-    if (target.state !== 'failed' || target.endedAt === null) continue
-    if (first === null || target.endedAt < first.endedAt!) first = target
-  }
-  return first?.error ?? { cause: 'unknown', title: 'Remote config error', parameters: {}, text: '' }
+  return (
+    firstFailure(followed)?.error ?? {
+      cause: 'unknown',
+      title: 'Remote config error',
+      parameters: {},
+      text: '',
+    }
+  )
 }

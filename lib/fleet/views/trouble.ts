@@ -9,7 +9,7 @@ import { followedOf } from '../state/state.ts'
 import { judgeAftermath } from './aftermath.ts'
 import { errorFields } from './errors.ts'
 import { firstFailureOf } from './first-failure.ts'
-import { findHealthFault } from './health-fault.ts'
+import { findInstanceFault } from './instance-fault.ts'
 import { timeoutAt } from './revision.ts'
 
 /** What `findTrouble` needs to know beside the workload itself. */
@@ -54,7 +54,7 @@ function findUnhealthy(workload: Workload, { nowMs, now }: TroubleFacts): Worklo
 
 /** What the instance that has been unhealthy for longest complains of; nothing where muster has no words for it. */
 function complaintOf(instance: Instance | null): Why {
-  const fault = findHealthFault(instance?.health ?? null)
+  const fault = instance === null ? null : findInstanceFault(instance)
   if (fault === null) return {}
   return { ...whyOf(fault), ...(fault.component === '' ? {} : { component: fault.component }) }
 }

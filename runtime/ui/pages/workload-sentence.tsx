@@ -1,5 +1,6 @@
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutGateName, RolloutRecord } from '../../../lib/wire/rollouts.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeError, describeGroup } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
@@ -26,6 +27,16 @@ export function describeComplaint({ components, complaint }: Failing): string {
   return say(workloadTexts).say.complaint(nameComponents(components), error)
 }
 
+/**
+ * The components that unhealthy instances complain of, and the error. Where the service knows a cause that is not a
+ * component's, such as a config that failed, that is why: then it is what every other page says.
+ */
+function sayUnhealthy({ trouble }: WorkloadRecord, { components, complaint }: Failing): [string, string] {
+  if (trouble?.error_cause && !trouble.component) return ['', describeError(trouble)]
+  const error = complaint === null ? '' : complaint.last_error || describeError(complaint)
+  return [nameComponents(components), error]
+}
+
 const nameComponents = (failing: Failing['components']): string =>
   formatList(listComponents(failing).slice(0, COMPONENTS_NAMED))
 
@@ -37,6 +48,13 @@ function sayHalt(halt: RolloutRecord['halt'], failing: Failing): [string, string
   const gate = say(rolloutTexts).gate[halt?.gate as RolloutGateName] ?? halt?.gate ?? ''
   const [what, next] = words.rolloutHalted(stage, gate, halt?.value ?? 0)
   return halt?.gate === 'health' ? [what, `${describeComplaint(failing)} ${next}`.trim()] : [what, next]
+}
+
+/** That a config failed and was taken back, and how far that got. */
+function sayTakenBack({ failed, trouble }: Diagnosis & { kind: 'rolled_back' }): [string, string] {
+  const cause = causeOf(failed) || describeError(trouble)
+  const back = describeAftermath(trouble.aftermath)
+  return say(workloadTexts).say.rolledBack(failed?.failed_count ?? 0, failed?.target_count ?? 0, cause, back)
 }
 
 function toSentence(
@@ -51,15 +69,8 @@ function toSentence(
       return words.disconnected(formatAgo(diagnosis.since))
     case 'leaving':
       return words.leaving(formatAgo(diagnosis.since))
-    case 'rolled_back': {
-      const { failed, trouble } = diagnosis
-      return words.rolledBack(
-        failed?.failed_count ?? 0,
-        failed?.target_count ?? 0,
-        causeOf(failed) || describeError(trouble),
-        describeAftermath(trouble.aftermath),
-      )
-    }
+    case 'rolled_back':
+      return sayTakenBack(diagnosis)
     case 'push_failed': {
       const { push } = diagnosis
       const [what, why] = words.pushFailed(push.failed_count, push.target_count, causeOf(push))
@@ -80,8 +91,7 @@ function toSentence(
         diagnosis.count,
         diagnosis.total,
         diagnosis.first,
-        nameComponents(failing),
-        complaint === null ? '' : complaint.last_error || describeError(complaint),
+        ...sayUnhealthy(workload, { components: failing, complaint }),
         workload.trouble?.since ? formatAgo(workload.trouble.since) : '',
       )
     case 'silent':

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { MASK } from '../../../lib/configs/redact/redact.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { InstanceDetail, LiveInstance } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
@@ -218,6 +219,37 @@ describe('what is wrong with a workload, and since when', () => {
     expect((await trouble(id))?.error_cause).toBeUndefined()
   })
 
+  it('is why an unhealthy instance failed its config, in the words of its config status, which tell more', async () => {
+    const agent = connect({ host: 'vm', pod: 'a', version: '0.149.0' })
+    const id = agent.workloadId
+    await ctx.advance(300)
+    await pushConfig(ctx.fleet, id, configYaml(1))
+    await ctx.advance(300)
+    agent.fail('cannot start pipelines: listen tcp 0.0.0.0:4317: bind: address already in use')
+    const health = {
+      healthy: false,
+      status: 'StatusPermanentError',
+      lastError: 'Agent process PID=4 exited unexpectedly, exit code=1. Will restart in a bit...',
+      startTimeMs: 1,
+      statusTimeMs: 1,
+      children: new Map(),
+    }
+    agent.say({ health })
+    await ctx.advance(70_000)
+    const why = { error_cause: 'port_in_use', error_parameters: { port: '4317' } }
+    expect(await trouble(id)).toMatchObject({ kind: 'unhealthy', ...why })
+    expect(await record(id)).toMatchObject({ remote_config_status: { status: 'failed', ...why } })
+    await ctx.alerts.run(new AbortController().signal)
+    const alerts = (await invoke(ctx, 'GET /api/alerts', { as: admin.token })).json as AlertRecord[]
+    const causes = alerts.map(({ details }) => details?.['cause']).filter((cause) => cause !== undefined)
+    expect(new Set(causes)).toEqual(new Set(['port_in_use']))
+    // The other way round as well: health that tells more than the config status.
+    agent.fail('Agent process PID=4 exited unexpectedly, exit code=1')
+    agent.say({ health: { ...health, lastError: 'listen tcp 0.0.0.0:4317: bind: address already in use' } })
+    await ctx.advance(1_000)
+    expect(await trouble(id)).toMatchObject(why)
+  })
+
   it('is a push that failed, and stays so when it was rolled back, until another is applied', async () => {
     const agent = connect({ host: 'vm', pod: 'a', version: '0.149.0' })
     const id = agent.workloadId
@@ -237,14 +269,14 @@ describe('what is wrong with a workload, and since when', () => {
     }
     expect(await trouble(id)).toBeUndefined()
     const first = await push(1, false)
-    expect(await trouble(id)).toEqual({ kind: 'push_failed', ...first })
+    expect(await trouble(id)).toMatchObject({ kind: 'push_failed', ...first })
     expect(frames(id).at(-1)).toMatchObject({ kind: 'push_failed' })
     await push(2, true)
     expect(await trouble(id)).toBeUndefined()
     const second = await push(3, false)
     agent.apply()
     await ctx.advance(1_000)
-    expect(await trouble(id)).toEqual({ kind: 'rolled_back', ...second })
+    expect(await trouble(id)).toMatchObject({ kind: 'rolled_back', ...second })
     await push(4, true)
     expect(await trouble(id)).toBeUndefined()
   })

@@ -1,0 +1,46 @@
+import { classifyAgentError } from '../../configs/redact/agent-error.ts'
+import { mostTelling } from '../../model/telling-cause.ts'
+import type { HealthNode } from '../../opamp/report.ts'
+import type { FailureCause } from '../../store/pushes.ts'
+import type { Instance } from '../state/model.ts'
+
+/** Why an instance is unwell, in words that everybody may see. */
+export interface InstanceFault extends FailureCause {
+  /** The part of it that says so, as the agent names it: `exporter:otlp/eu`; empty for the agent as a whole. */
+  component: string
+}
+
+/** Parts of one instance's health that are looked at for its fault. */
+const HEALTH_NODES_MAX = 1_000
+/** Characters that are kept of a name, which an agent chooses. */
+const NAME_MAX = 64
+
+/**
+ * Why an instance is unwell, as muster classifies it; null where nothing is said that muster knows. The one place that
+ * says it: an agent tells of one failure in several places. Asked in this order, and a cause that only says that it
+ * did not work gives way to one that says why: what became of the config that it failed, the parts of its health, its
+ * health as a whole.
+ */
+export function findInstanceFault({
+  report,
+  health,
+}: Pick<Instance, 'report' | 'health'>): InstanceFault | null {
+  return mostTelling(saidBy({ report, health }))
+}
+
+function* saidBy({ report, health }: Pick<Instance, 'report' | 'health'>): Generator<InstanceFault | null> {
+  if (report?.status === 'failed' && report.error !== null) {
+    const { cause, title, parameters } = report.error
+    yield { component: '', cause, title, parameters }
+  }
+  if (health !== null) yield* partsOf('', health, { left: HEALTH_NODES_MAX })
+}
+
+/** What the unhealthy parts say, the innermost first: an outer part mostly repeats it. */
+function* partsOf(name: string, node: HealthNode, budget: { left: number }): Generator<InstanceFault> {
+  if (node.healthy || budget.left-- <= 0) return
+  for (const [child, below] of node.children) yield* partsOf(child, below, budget)
+  if (node.lastError === '') return
+  const { cause, title, parameters } = classifyAgentError(node.lastError, { withText: false })
+  yield { component: name.slice(0, NAME_MAX), cause, title, parameters }
+}
