@@ -1,4 +1,5 @@
 import type { BodyLimit, BodyRoom } from './body-room.ts'
+import type { ConnectionRoom } from './connection-room.ts'
 import type { Handshake, HandshakeRefusal, HandshakeVerdict, Socket } from './define.ts'
 import type { Reply } from './reply.ts'
 import type { SocketRoom } from './socket-room.ts'
@@ -42,6 +43,8 @@ export interface ListenerHandlers {
   sockets: readonly SocketRoute[]
   /** Where the routes count their sockets; null where there are none. */
   room: SocketRoom | null
+  /** Where connections are counted that strangers may hold; not said where what is before the listener bounds them. */
+  connections?: ConnectionRoom
 }
 
 /**
@@ -91,6 +94,8 @@ export interface Listener {
    * more than may wait.
    */
   socketCounts(): { open: number; turnedAway: number; cut: number; flooded: number }
+  /** Connections that were cut as they came, because there were as many as may be. */
+  connectionsTurnedAway(): number
   /** Cut the sockets that have finished no message since this moment of `performance.now()`; how many. */
   cutQuiet(sinceMs: number): number
   /** Bytes sent to sockets that their peers have not read. */

@@ -2,14 +2,15 @@ import type { Context } from './context.ts'
 import type { Listener } from './listener.ts'
 import type { Metric } from './metrics.ts'
 
+type MeasuredListener = Pick<
+  Listener,
+  'inFlight' | 'bufferedBytes' | 'waitingBytes' | 'bodyBytesFree' | 'socketCounts' | 'connectionsTurnedAway'
+>
+
 /** What fills up under load, besides what the context holds. */
 export interface PressureSources {
-  listeners: Readonly<
-    Record<
-      'api' | 'opamp',
-      Pick<Listener, 'inFlight' | 'bufferedBytes' | 'waitingBytes' | 'bodyBytesFree' | 'socketCounts'>
-    >
-  >
+  /** By name: `api` and `opamp`, and `internal` of one process among several. */
+  listeners: Readonly<Record<string, MeasuredListener>>
   workers: Readonly<Record<'password' | 'config' | 'report', { load(): { threads: number; queued: number } }>>
 }
 
@@ -35,8 +36,8 @@ const samplesOf = <Part>(
 ) => Object.entries(parts).map(([name, part]) => ({ labels: `${label}="${name}"`, value: read(part) }))
 
 /** How full the listeners are: requests, bodies, sockets. */
-function listenerMetrics(listeners: PressureSources['listeners']): Metric[] {
-  const of = (read: (listener: (typeof listeners)['api']) => number) => samplesOf('listener', listeners, read)
+export function listenerMetrics(listeners: PressureSources['listeners']): Metric[] {
+  const of = (read: (listener: MeasuredListener) => number) => samplesOf('listener', listeners, read)
   return [
     gauge(
       'muster_http_requests_in_flight',
@@ -57,6 +58,11 @@ function listenerMetrics(listeners: PressureSources['listeners']): Metric[] {
       'muster_sockets_turned_away_total',
       'Handshakes refused because the listener, or one address, had as many WebSockets as it may, by listener.',
       of((listener) => listener.socketCounts().turnedAway),
+    ),
+    counter(
+      'muster_connections_turned_away_total',
+      'Connections cut as they came because the listener had as many as strangers may hold, by listener.',
+      of((listener) => listener.connectionsTurnedAway()),
     ),
     counter(
       'muster_sockets_cut_total',

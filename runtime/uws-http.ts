@@ -110,7 +110,13 @@ function collectBody(
   return { done, holdFor, discard: () => giveUp('aborted') }
 }
 
-/** Write a whole answer, or stream it; nothing once the peer has left. */
+/** The header of an answer after which the connection is closed. */
+const CLOSES = 'Connection'
+
+/**
+ * Write a whole answer, or stream it; nothing once the peer has left. After a whole one with the header
+ * `Connection: close` the connection is closed.
+ */
 export async function writeReply(
   response: HttpResponse,
   reply: Reply,
@@ -120,11 +126,15 @@ export async function writeReply(
   if (state.isAborted) return
   const { body } = reply
   const isWhole = body === null || typeof body === 'string' || body instanceof Uint8Array
+  const isLast = reply.headers[CLOSES] === 'close'
   response.cork(() => {
     response.writeStatus(`${reply.status} ${STATUS_CODES[reply.status] ?? ''}`)
-    for (const [name, value] of Object.entries(reply.headers)) response.writeHeader(name, value)
+    // The library writes that header itself where it closes.
+    for (const [name, value] of Object.entries(reply.headers))
+      if (name !== CLOSES) response.writeHeader(name, value)
     for (const cookie of reply.cookies ?? []) response.writeHeader('Set-Cookie', cookie)
-    if (isHead) {
+    if (isLast && isWhole) response.end(isHead ? '' : (body ?? ''), true)
+    else if (isHead) {
       // As a header: the library's own parameter for it would make the connection wait for that body.
       if (isWhole && body !== null)
         response.writeHeader('Content-Length', String(Buffer.byteLength(body as string | Uint8Array)))

@@ -1,3 +1,4 @@
+import type { ConnectionRoom } from './connection-room.ts'
 import type { Handshake, HandshakeVerdict, Socket } from './define.ts'
 import type { SocketRoute } from './listener.ts'
 import type { Ear, SocketTurns } from './socket-turns.ts'
@@ -28,6 +29,8 @@ export interface SocketsOfListener {
   turns: SocketTurns
   /** How many said more than may wait, and were cut. */
   flooded: number
+  /** Told of each that opens and ends; null where connections are not counted. */
+  connections: ConnectionRoom | null
   nextId(): number
 }
 
@@ -227,13 +230,14 @@ function socketEvents(
   route: SocketRoute,
   sockets: SocketsOfListener,
 ): Required<Pick<WebSocketBehavior<SocketData>, 'open' | 'message' | 'drain' | 'close'>> {
-  const { open, behind, turns, nextId } = sockets
+  const { open, behind, turns, connections, nextId } = sockets
   return {
     open(ws) {
       // The route hears of it when the upgrade is over.
       const { entry } = ws.getUserData()
       entry.handle = new UwsSocket(nextId(), ws, entry.peerAddress, behind)
       open.add(entry.handle)
+      connections?.socketOpened(entry.peerAddress)
     },
     message(ws, message, isBinary) {
       const { entry } = ws.getUserData()
@@ -257,6 +261,7 @@ function socketEvents(
       const { handle, isOpen } = entry
       if (handle === null) return
       open.delete(handle)
+      connections?.socketClosed(entry.peerAddress)
       handle.markClosed()
       if (isOpen) turns.takeEnd(entry)
     },

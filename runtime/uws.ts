@@ -1,8 +1,9 @@
+import type { ConnectionRoom } from './connection-room.ts'
 import { parseListenAddress } from './listen-address.ts'
 import type { Listener, ListenerHandlers, ListenerTls } from './listener.ts'
 import { SocketTurns } from './socket-turns.ts'
 import { Anchor } from './uws-anchor.ts'
-import { serveRequests } from './uws-http.ts'
+import { formatAddress, serveRequests } from './uws-http.ts'
 import { loadUwsLibrary, type TemplatedApp, type us_listen_socket } from './uws-library.ts'
 import { registerSocket, type SocketsOfListener } from './uws-sockets.ts'
 
@@ -31,6 +32,15 @@ function bind(app: TemplatedApp, address: string, { host, port }: { host: string
   return listenSocket as us_listen_socket
 }
 
+/** Count the connections of an app, and cut those for which there is no room as they come. */
+function countConnections(app: TemplatedApp, connections: ConnectionRoom): void {
+  const count: Parameters<TemplatedApp['filter']>[0] = (response, change) => {
+    if (change === -1) connections.closed()
+    else if (!connections.opened(formatAddress(response.getRemoteAddress()))) response.close()
+  }
+  app.filter(count)
+}
+
 /** Bind one listener. Throws when the address is malformed or taken. */
 export function listen(
   address: string,
@@ -49,9 +59,11 @@ export function listen(
     behind: new Set(),
     turns,
     flooded: 0,
+    connections: handlers.connections ?? null,
     nextId: () => ++lastSocketId,
   }
   const anchor = new Anchor()
+  if (handlers.connections !== undefined) countConnections(app, handlers.connections)
   for (const route of handlers.sockets) registerSocket(app, route, sockets, anchor)
   const inFlight = serveRequests(app, handlers, anchor)
   const bound = bind(app, address, parsed)
@@ -74,6 +86,7 @@ export function listen(
       cut: cutForQuiet,
       flooded: sockets.flooded,
     }),
+    connectionsTurnedAway: () => handlers.connections?.turnedAway ?? 0,
     cutQuiet(sinceMs) {
       const quiet = [...sockets.open].filter(({ lastMessageMs }) => lastMessageMs < sinceMs)
       for (const socket of quiet) socket.cutForMemory()

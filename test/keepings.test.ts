@@ -549,6 +549,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'a change that was delivered and not answered is said to be unknown and done once; a read is asked again',
     ],
   },
+  'runtime/connection-room.ts ConnectionRoom.#sockets': perSocket,
   'runtime/socket-room.ts SocketRoom.#open': perSocket,
   'runtime/socket-turns.ts SocketTurns.#front': { bound: '256 MiB of messages', reachedBy: SAID },
   'runtime/socket-turns.ts SocketTurns.#behind': { bound: '256 MiB of messages', reachedBy: SAID },

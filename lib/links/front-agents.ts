@@ -51,7 +51,7 @@ export interface FrontAgentsParts {
 /**
  * What a front has counted, for the metrics and the page. `waiting`: agents to be reported; `unconfirmed`: reports
  * without an answer yet; `absorbed`: beats answered here; `forwarded`: messages for the owner; `replayed`: agents
- * reported anew to an owner.
+ * reported anew to an owner; `refused`: messages of agents that found no room here.
  */
 export interface FrontCounts {
   agents: number
@@ -61,6 +61,7 @@ export interface FrontCounts {
   forwarded: number
   replayed: number
   offersNotSent: number
+  refused: number
 }
 
 /**
@@ -88,7 +89,7 @@ export class FrontAgents implements FleetPort {
   /** The owner is to be sent the list of agents in the next turn of the event loop. */
   #isBoundDue = false
   #isStopped = false
-  readonly #counts = { absorbed: 0, forwarded: 0, replayed: 0, offersNotSent: 0 }
+  readonly #counts = { absorbed: 0, forwarded: 0, replayed: 0, offersNotSent: 0, refused: 0 }
 
   constructor(parts: FrontAgentsParts) {
     this.#parts = parts
@@ -163,7 +164,10 @@ export class FrontAgents implements FleetPort {
     if (connection.transport === 'http')
       return { message: {}, pendingOffer: this.#polls.take(connection, report, about) }
     const { bound, isNew } = this.#bind(connection, report)
-    if (bound === null) return { message: NO_ROOM, pendingOffer: null }
+    if (bound === null) {
+      this.#counts.refused++
+      return { message: NO_ROOM, pendingOffer: null }
+    }
     const before = bound.sequenceNum
     const isNext = report.sequenceNum === before + 1
     const isAgain = report.sequenceNum === before

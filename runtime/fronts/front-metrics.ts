@@ -45,5 +45,11 @@ export function frontMetrics(facts: FrontFacts): Metric[] {
     one('counter', 'muster_front_forwarded_total', 'Messages that were passed on.', facts.forwarded),
     one('counter', 'muster_front_replayed_total', 'Agents of which a new owner was told.', facts.replayed),
     one('counter', 'muster_front_offers_not_sent_total', 'Offers that did not leave.', facts.offersNotSent),
+    one(
+      'counter',
+      'muster_front_agents_refused_total',
+      'Messages of agents for which there was no room here.',
+      facts.refused,
+    ),
   ]
 }

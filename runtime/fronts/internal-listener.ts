@@ -1,6 +1,7 @@
 import { BROWSER_SOCKET } from '../../lib/hub/browser-queue.ts'
 import { sharedRoom } from '../body-room.ts'
 import type { ClusterConfig } from '../config.ts'
+import { ConnectionRoom } from '../connection-room.ts'
 import type { HandshakeVerdict } from '../define.ts'
 import type { Listener, ListenerHandlers, SocketRoute } from '../listener.ts'
 import type { LoadedFunctions } from '../loader.ts'
@@ -10,11 +11,16 @@ import { listen } from '../uws.ts'
 import { memberOf, REFUSED, type Self } from './member-headers.ts'
 
 const NOT_THE_OWNER = { status: 421, body: 'another process decides\n', headers: {} } as const
+/**
+ * The most connections of whoever has not proved yet to be a member, and of members' requests. Without a request of a
+ * member one ends: the socket library closes it where no request is whole after some ten seconds, and a refusal does.
+ */
+export const STRANGERS_MAX = 1_000
 /** The header tells a member that the member itself was refused, and not the client whose request it passed on. */
 const NOT_A_MEMBER = {
   status: 401,
   body: 'members of this fleet only\n',
-  headers: { [REFUSED]: 'member' },
+  headers: { [REFUSED]: 'member', Connection: 'close' },
 } as const
 
 /**
@@ -38,6 +44,7 @@ export function startInternalListener(parts: {
     {
       sockets: [passedBrowsers(owned), ...parts.routes].map((route) => forMembers(route, isMember)),
       room: null,
+      connections: new ConnectionRoom(STRANGERS_MAX),
       bodyLimit: createBodyLimits(functions),
       // A member speaks for all of its callers.
       bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, () => null),

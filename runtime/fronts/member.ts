@@ -20,6 +20,7 @@ import type { LoopWatch } from '../loop-watch.ts'
 import { FUNCTIONS } from '../manifest.generated.ts'
 import { processMetrics, renderMetrics, writeMetrics } from '../metrics.ts'
 import { type MetricsListener, startMetricsListener } from '../metrics-listener.ts'
+import { listenerMetrics } from '../metrics-pressure.ts'
 import { type Owner, startOwner } from '../owner.ts'
 import {
   openConfiguredPool,
@@ -304,11 +305,11 @@ class Member implements RunningMember {
 
   async #measure(loop: LoopWatch): Promise<string> {
     const { config } = this.#options
-    const listeners = { api: this.#api!, opamp: this.#opamp!.listener }
+    const listeners = { api: this.#api!, opamp: this.#opamp!.listener, internal: this.#internal! }
     const owner = this.owner()
     const own =
       owner === null
-        ? writeMetrics(processMetrics({ config }, loop))
+        ? writeMetrics([...processMetrics({ config }, loop), ...listenerMetrics(listeners)])
         : await renderMetrics(owner.ctx, { loop, pressure: { listeners, workers: owner.workers } })
     const facts = {
       ...this.agents.counts,

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { AGENT_LIMITS } from '../../../lib/fleet/state/agent-limits.ts'
 import { BatchWriter } from '../../../lib/links/batch-writer.ts'
 import {
   type FrontEntry,
@@ -51,10 +52,10 @@ function openFront(
     drop: () => undefined,
   })
   const connections = new Map<number, AgentConnection>()
-  const say = (id: number, sequenceNum: number, more: PlainMessage = {}) => {
+  const say = (id: number, sequenceNum: number, more: PlainMessage = {}, n = id) => {
     const connection = connections.get(id) ?? connectionOf(id)
     connections.set(id, connection)
-    const frame = agentFrame({ instanceUid: uidBytes(id), sequenceNum, capabilities: 0x1807, ...more })
+    const frame = agentFrame({ instanceUid: uidBytes(n), sequenceNum, capabilities: 0x1807, ...more })
     const intake = decodeFrame(frame)
     if (!intake.ok) throw new Error(intake.code)
     return agents.receive(connection, intake.report, { message: messageOf(frame) })
@@ -100,6 +101,14 @@ describe('a front', () => {
     const last = Buffer.from(reports(said).at(-1)![4], 'base64')
     const intake = decodeFrame(Buffer.concat([Buffer.from([0]), last]))
     expect(intake).toMatchObject({ ok: true, report: { sequenceNum: 2, health: { healthy: true } } })
+  })
+
+  it('counts whom it has no room for', () => {
+    const { agents, say } = openFront()
+    const most = AGENT_LIMITS.perConnection
+    for (let n = 1; n <= most; n++) say(1, 1, DESCRIBED, n)
+    expect(say(1, 1, DESCRIBED, most + 1).message).toMatchObject({ errorResponse: { type: 'unavailable' } })
+    expect(agents.counts).toMatchObject({ agents: most, refused: 1 })
   })
 
   it('waits for the owner beyond so many bytes as well, and then says the rest', () => {

@@ -1,0 +1,123 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { deriveMemberKey } from '../../../lib/cluster/member-key.ts'
+import { STRANGERS_MAX, startInternalListener } from '../../../runtime/fronts/internal-listener.ts'
+import { provingHeaders } from '../../../runtime/fronts/member-headers.ts'
+import type { Listener, SocketRoute } from '../../../runtime/listener.ts'
+import { loadFunctions } from '../../../runtime/loader.ts'
+import { FUNCTIONS } from '../../../runtime/manifest.generated.ts'
+import { eventually } from '../../support/eventually.ts'
+
+const SELF = {
+  memberId: 'ab'.repeat(8),
+  key: deriveMemberKey('a secret of the fleet'),
+  now: () => new Date(),
+}
+/** Where strangers connect from, and where members do. */
+const ELSEWHERE = '127.0.0.2'
+const HERE = '127.0.0.1'
+
+/** A route that takes what it is sent and says nothing. */
+const LINKS: SocketRoute = {
+  path: '/link',
+  messageBytesMax: 1_024,
+  waitingBytesMax: null,
+  backpressureBytesMax: 1_024,
+  idleSeconds: 30,
+  closeOnBackpressure: true,
+  admit: () => ({ accept: true, state: null }),
+  refuseForRoom: () => null,
+  open() {},
+  message() {},
+  drain() {},
+  close() {},
+  flooded() {},
+}
+
+let listener: Listener
+let sockets: Socket[]
+beforeEach(() => {
+  sockets = []
+  listener = startInternalListener({
+    cluster: { internalAddress: '127.0.0.1:0', advertiseAddress: '127.0.0.1:0', tls: null },
+    functions: loadFunctions(FUNCTIONS),
+    self: SELF,
+    owned: () => null,
+    routes: [LINKS],
+  })
+})
+afterEach(() => {
+  for (const socket of sockets) socket.destroy()
+  listener.destroy()
+})
+
+/** A connection that stays open for as long as the listener lets it. */
+async function dial(localAddress: string): Promise<Socket> {
+  const socket = connect({ port: listener.port, host: '127.0.0.1', localAddress })
+  sockets.push(socket)
+  socket.on('error', () => undefined)
+  await once(socket, 'connect')
+  return socket
+}
+
+const ask = (socket: Socket, headers: Record<string, string>, method = 'GET'): void => {
+  const lines = Object.entries({ host: 'a', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`${method} /api/workloads HTTP/1.1\r\n${lines.join('')}\r\n`)
+}
+
+describe('whoever has not proved to be a member', () => {
+  it('holds so many connections and no more, and keeps no member out that is linked', {
+    timeout: 60_000,
+  }, async () => {
+    const link = new WebSocket(`ws://127.0.0.1:${listener.port}/link`, { headers: provingHeaders(SELF) })
+    await once(link, 'open')
+    const strangers = await Promise.all(Array.from({ length: STRANGERS_MAX + 10 }, () => dial(ELSEWHERE)))
+    for (const stranger of strangers) stranger.resume()
+    // One connection is the listener's own.
+    await eventually('those beyond are cut', async () => strangers.filter((one) => one.closed).length === 11)
+    expect(listener.connectionsTurnedAway()).toBe(11)
+    const member = await dial(HERE)
+    ask(member, provingHeaders(SELF))
+    const [answer] = await once(member, 'data')
+    expect(String(answer)).toMatch(/^HTTP\/1.1 421 /)
+    for (const stranger of strangers) stranger.destroy()
+    await eventually('there is room again', async () => {
+      const next = await dial(ELSEWHERE)
+      ask(next, provingHeaders(SELF))
+      return (await text(next.once('data', () => next.end()))).startsWith('HTTP/1.1 421 ')
+    })
+    link.terminate()
+  })
+
+  it('is let go with its refusal, whatever it goes on to say', async () => {
+    for (const method of ['GET', 'HEAD', 'POST']) {
+      const stranger = await dial(ELSEWHERE)
+      ask(stranger, {}, method)
+      const answer = await text(stranger)
+      expect(answer).toMatch(/^HTTP\/1.1 401 /)
+      expect(answer.toLowerCase()).toContain('connection: close')
+    }
+    const shaking = await dial(ELSEWHERE)
+    const handshake = { upgrade: 'websocket', connection: 'upgrade', 'sec-websocket-key': 'x'.repeat(24) }
+    shaking.write(
+      `GET /link HTTP/1.1\r\nhost: a\r\nsec-websocket-version: 13\r\n${Object.entries(handshake)
+        .map(([name, value]) => `${name}: ${value}\r\n`)
+        .join('')}\r\n`,
+    )
+    expect(await text(shaking)).toMatch(/^HTTP\/1.1 401 /)
+  })
+
+  it('is let go after some seconds, though it says a little more all the time', {
+    timeout: 60_000,
+  }, async () => {
+    const stranger = await dial(ELSEWHERE)
+    stranger.write('GET / HTTP/1.1\r\nhost: a\r\nx-more: ')
+    const saying = setInterval(() => stranger.write('x'), 250)
+    stranger.resume()
+    await once(stranger, 'close')
+    clearInterval(saying)
+  })
+})

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
+import { startTestMember } from '../../support/members.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { findFreePort } from '../../support/service.ts'
+
+const database = await useTestDatabase()
+
+it('of a process that does not own tell how full its listeners are, the internal one too', async () => {
+  const owner = await startTestMember(database)
+  const port = await findFreePort()
+  const front = await startTestMember(database, { metricsAddress: `127.0.0.1:${port}` })
+  try {
+    await eventually('it has a link', async () => (await front.call('GET', '/readyz')).status === 200)
+    const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+    expect(metrics).toContain('muster_owner 0')
+    for (const listener of ['api', 'opamp', 'internal']) {
+      expect(metrics).toContain(`muster_sockets_open{listener="${listener}"} 0`)
+      expect(metrics).toContain(`muster_connections_turned_away_total{listener="${listener}"} 0`)
+    }
+    expect(metrics).toContain('muster_front_agents_refused_total 0')
+  } finally {
+    await front.stop()
+    await owner.stop()
+  }
+})
