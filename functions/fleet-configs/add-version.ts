@@ -42,7 +42,7 @@ export default defineHttp({
       const stands = await lockFleetConfig(tx, config.id)
       if (stands === null) return { ok: false, code: 'fleet-config-not-found' }
       if (!(await stillCovers(tx, actor, 'config:create', stands))) return { ok: false, code: 'out-of-scope' }
-      const number = await insertVersion(tx, version)
+      const number = await insertVersion(tx, { ...version, meaning: read.meaning })
       if (number === null) return { ok: false, code: 'fleet-config-not-found' }
       await tx.record({
         action: 'fleet_config.version',

@@ -41,6 +41,8 @@ export interface RenderRequest {
   text: string
   variables: readonly DeclaredVariable[]
   values: VariableValues
+  /** Whether the answer says what the version means, too. */
+  withMeaning?: true
 }
 
 /** Two texts to be compared line by line. */
@@ -130,7 +132,7 @@ export function runConfigJob(job: ConfigJob, readConfig: ReadConfig = parseConfi
     case 'outline':
       return outlineConfig(job.text)
     case 'render':
-      return renderVersion(job.request.text, job.request.variables, job.request.values)
+      return renderVersion(job.request.text, job.request.variables, job.request.values, job.request)
     case 'patch':
       return patchConfig(job.text, job.patch)
     case 'lines':

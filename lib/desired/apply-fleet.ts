@@ -126,7 +126,7 @@ export async function applyDesiredFleet(
   if (!read.ok) return read
   for (let looks = 0; looks < LOOKS_MOST; looks++) {
     if (looks > 0) await parts.fleetConfigs.load()
-    const outcome = await applyOnce(parts, wanted, { ...draft, hash: read.hash })
+    const outcome = await applyOnce(parts, wanted, { ...draft, hash: read.hash, meaning: read.meaning })
     if (outcome.ok || outcome.code !== 'overtaken') return outcome
   }
   return { ok: false, code: 'campaign-plan-changed' }
@@ -135,7 +135,7 @@ export async function applyDesiredFleet(
 async function applyOnce(
   parts: FleetDesiredParts,
   wanted: DesiredFleetConfig,
-  draft: VersionDraft & { hash: string },
+  draft: VersionDraft & { hash: string; meaning: string },
 ): Promise<DesiredFleetOutcome | Overtaken> {
   const { owner, definition } = wanted
   const { configs } = parts.fleetConfigs
@@ -267,7 +267,7 @@ const isForTheSame = (known: StoredFleetConfig, wanted: Definition): boolean =>
 async function keepWish(
   parts: FleetDesiredParts,
   wanted: DesiredFleetConfig,
-  draft: VersionDraft & { hash: string },
+  draft: VersionDraft & { hash: string; meaning: string },
   { known, managed, wishHash }: { known: StoredFleetConfig | null; managed: Managed; wishHash: string },
 ): Promise<
   | { ok: true; fleetConfigId: string; version: number }

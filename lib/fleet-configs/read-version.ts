@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { ConfigEngine } from '../configs/engine.ts'
+import type { Rendering } from '../configs/render/render.ts'
 import {
   type DeclaredVariable,
   findDeclarationFault,
@@ -9,7 +10,9 @@ import {
 import { configHash } from '../model/config-hash.ts'
 import { type Fault, faultOf, faultWithin } from '../model/faults.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
+import { sortedJson } from '../model/sorted-json.ts'
 import { isStorable } from '../model/storable.ts'
+import { compareText } from '../model/text-order.ts'
 import { classifyKey } from '../selectors/keys.ts'
 import { type LabelRefusal, refuseSelector, type SelectorRefusal } from '../selectors/read-selector.ts'
 import type { StoredValueTable, StoredVariable, StoredVersion } from '../store/fleet-configs.ts'
@@ -45,11 +48,14 @@ export interface VersionParts {
   clock: Pick<Clock, 'monotonicMs'>
 }
 
-/** Check a version before it is stored, after which it never changes. Answers the hash of its text. */
+/**
+ * Check a version before it is stored, after which it never changes. Answers the hash of its text, and one of what it
+ * means: two versions with the same meaning push the same to every workload but for comments and layout.
+ */
 export async function readVersion(
   draft: VersionDraft,
   { configs, clock }: VersionParts,
-): Promise<{ ok: true; hash: string } | VersionRefusal> {
+): Promise<{ ok: true; hash: string; meaning: string } | VersionRefusal> {
   const { body, variables, valueTable, comment } = draft
   if (comment.length > COMMENT_LENGTH_MAX || !isStorable(comment))
     return refuse('version-comment-invalid', { max: COMMENT_LENGTH_MAX })
@@ -64,11 +70,26 @@ export async function readVersion(
   // A sample need not fit the pattern of a variable, so patterns are left out here.
   const sampled = declared.map((variable) => ({ ...variable, pattern: null }))
   const samples = Object.fromEntries(sampled.map(({ name, type }) => [name, SAMPLES[type]]))
-  const tried = await configs.render({ text: body, variables: sampled, values: samples })
+  const tried = await configs.render({ text: body, variables: sampled, values: samples, withMeaning: true })
   if (!tried.ok) return refuse(tried.code)
-  if (tried.rendering.ok) return { ok: true, hash: configHash(body) }
+  if (tried.rendering.ok)
+    return { ok: true, hash: configHash(body), meaning: meaningOf(draft, tried.rendering) }
   const { fault: wrong, line } = tried.rendering.problem
   return refuse('version-text-invalid', { ...wrong, ...(line === undefined ? {} : { line }) })
+}
+
+/** A hash of what decides what a version pushes: what its text says, and the variables in it with their values. */
+function meaningOf(
+  { variables, valueTable }: Pick<VersionDraft, 'variables' | 'valueTable'>,
+  { meaning, variables: used }: Extract<Rendering, { ok: true }>,
+): string {
+  const isUsed = ({ name }: { name: string }) => used.includes(name)
+  const declared = variables
+    .filter(isUsed)
+    .map(({ description: _, ...variable }) => variable)
+    .sort((a, b) => compareText(a.name, b.name))
+  const table = used.length === 0 ? null : valueTable
+  return configHash(sortedJson([meaning, declared, table]))
 }
 
 /** A stored variable as rendering wants it. */

@@ -86,11 +86,11 @@ const VERSION_SUMMARY = columns<keyof StoredVersionSummary>(SUMMARY)
 const VERSION = columns<keyof StoredVersion>({ ...SUMMARY, body: 'body' })
 
 /**
- * SQL for whether two versions of one fleet config say the same: by text, variables and values. It expects rows of
- * fleet_config_versions as `v` and `same`.
+ * SQL for whether two versions of one fleet config push the same: by what they mean, or, of those stored before that was
+ * kept, by text, variables and values. It expects rows of fleet_config_versions as `v` and `same`.
  */
-export const SAYS_THE_SAME = `same.fleet_config_id = v.fleet_config_id and same.hash = v.hash
-    and same.variables = v.variables and same.value_table is not distinct from v.value_table`
+export const SAYS_THE_SAME = `same.fleet_config_id = v.fleet_config_id and (same.meaning = v.meaning
+    or same.hash = v.hash and same.variables = v.variables and same.value_table is not distinct from v.value_table)`
 
 /** All fleet configs, the oldest first. */
 export async function listFleetConfigs(db: Db): Promise<StoredFleetConfig[]> {
@@ -151,7 +151,10 @@ export async function deleteFleetConfig(tx: Db, id: string): Promise<boolean> {
 }
 
 /** Store the next version of a fleet config and return its number; null when there is no such fleet config. */
-export async function insertVersion(tx: Db, version: Omit<StoredVersion, 'number'>): Promise<number | null> {
+export async function insertVersion(
+  tx: Db,
+  { meaning, ...version }: Omit<StoredVersion, 'number'> & { meaning: string },
+): Promise<number | null> {
   const rows = await tx.query<{ newest_version: number }>(
     `update fleet_configs set newest_version = newest_version + 1, updated_at = $2 where id = $1
      returning newest_version`,
@@ -160,11 +163,13 @@ export async function insertVersion(tx: Db, version: Omit<StoredVersion, 'number
   const number = rows[0]?.newest_version
   if (number === undefined) return null
   await tx.execute(
-    `insert into fleet_config_versions (${VERSION.names}, author_ids) values (${VERSION.places}, ${authorsOf('$11')})`,
+    `insert into fleet_config_versions (${VERSION.names}, author_ids, meaning)
+     values (${VERSION.places}, ${authorsOf('$11')}, $12)`,
     // Variables are JSON here, not a list of PostgreSQL.
     [
       ...VERSION.valuesOf({ ...version, number, variables: JSON.stringify(version.variables) }),
       version.authorId,
+      meaning,
     ],
   )
   return number

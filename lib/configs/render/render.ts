@@ -1,8 +1,10 @@
 import { isMap, isScalar, isSeq, type ParsedNode, type Scalar } from 'yaml'
+import { configHash } from '../../model/config-hash.ts'
 import { type Fault, faultOf, faultWithin } from '../../model/faults.ts'
+import { sortedJson } from '../../model/sorted-json.ts'
 import { readFirstDocument } from '../yaml/document.ts'
 import { isSameValue } from '../yaml/equal.ts'
-import { parseConfig, readValues } from '../yaml/parse.ts'
+import { parseConfig, type ReadScalar, readValues } from '../yaml/parse.ts'
 import { resolveTaggedScalar } from '../yaml/scalar.ts'
 import type { ConfigValue } from '../yaml/value.ts'
 import { isPlainSafe, quoteDouble, quoteSingle } from '../yaml/write-scalar.ts'
@@ -39,7 +41,17 @@ export interface RenderProblem {
 
 /** The outcome of rendering a version's text for one workload. */
 export type Rendering =
-  | { ok: true; text: string /** The variables that the text holds, sorted. */; variables: string[] }
+  | {
+      ok: true
+      text: string
+      /** The variables that the text holds, sorted. */
+      variables: string[]
+      /**
+       * A hash of what the text says, before and after it was filled in: comments, order of keys and layout aside. Absent
+       * unless it was asked for.
+       */
+      meaning?: string
+    }
   | { ok: false; problem: RenderProblem }
 
 /** The values of variables that are known, as texts. */
@@ -76,6 +88,7 @@ export function renderVersion(
   text: string,
   declared: readonly DeclaredVariable[],
   values: VariableValues,
+  { withMeaning = false }: { withMeaning?: boolean } = {},
 ): Rendering {
   const read = readFirstDocument(text)
   if (!read.ok) {
@@ -95,8 +108,12 @@ export function renderVersion(
     })
     at = null
     const rendered = putIn(read.source, filled)
-    prove(read.contents, filled, rendered)
-    return { ok: true, text: rendered, variables: [...filler.used].sort() }
+    const said = prove(read.contents, filled, rendered)
+    const variables = [...filler.used].sort()
+    if (!withMeaning) return { ok: true, text: rendered, variables }
+    // Filled in, a placeholder has its type; before that, it tells which variable it is.
+    const meaning = configHash(sortedJson([valuesOf(read.contents), said]))
+    return { ok: true, text: rendered, variables, meaning }
   } catch (stop) {
     const problem = asProblem(stop)
     const offset = (at as ParsedNode | null)?.range?.[0]
@@ -262,15 +279,20 @@ function putIn(source: string, filled: readonly Filled[]): string {
   return text + source.slice(at)
 }
 
-/** Read the result again: it must be the tree with the values put in, and nothing else. */
-function prove(contents: ParsedNode | null, filled: readonly Filled[], rendered: string): void {
+function valuesOf(contents: ParsedNode | null, readScalar: ReadScalar | null = null): ConfigValue {
+  const read = readValues(contents, readScalar)
+  if (!read.ok) throw new RenderStop('template_invalid', faultOf('yaml_invalid', { message: read.message }))
+  return read.value
+}
+
+/** Read the result again: it must be the tree with the values put in, and nothing else. Answers that tree. */
+function prove(contents: ParsedNode | null, filled: readonly Filled[], rendered: string): ConfigValue {
   const values = new Map(filled.map(({ node, value }) => [node, value]))
-  const wanted = readValues(contents, (node) => values.get(node))
-  if (!wanted.ok)
-    throw new RenderStop('template_invalid', faultOf('yaml_invalid', { message: wanted.message }))
+  const wanted = valuesOf(contents, (node) => values.get(node))
   const found = parseConfig(rendered)
   if (!found.ok && found.problem.code === 'empty_config')
     throw new RenderStop('template_invalid', faultOf('config_empty', { message: found.problem.message }))
-  if (!found.ok || !isSameValue(wanted.value, found.document.root))
+  if (!found.ok || !isSameValue(wanted, found.document.root))
     throw new RenderStop('render_mismatch', faultOf('rendered_differently'))
+  return wanted
 }

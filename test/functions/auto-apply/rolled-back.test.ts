@@ -39,6 +39,29 @@ describe('a version that is rolled back after it applied by itself', () => {
     })
   })
 
+  it('is marked by what would be pushed: other words about it, other comments and another layout make no other version', async () => {
+    const id = await scene.carry(1)
+    const site = { name: 'site', label: 'identity/host.name', pattern: '[a-z0-9-]+' }
+    const content = versionText(1)
+    const unused = { name: 'unused', default: 'x' }
+    // The same again: described, commented, laid out in another way, or with a variable that the text has not.
+    await scene.write(2, { variables: [{ ...site, description: 'Where it stands.' }], content })
+    await scene.write(3, { content: `# The same again.\n${content}` })
+    await scene.write(4, { content: content.replace(/: \[(.*)\]$/m, ':   [ $1 ] # laid out') })
+    await scene.write(5, { content, variables: [unused, site] })
+    // Something else: a place that is no text, a pattern, another default, another text.
+    await scene.write(6, { content: `${content}\n`.replace(/\$\{muster:site\}/, `\${muster:site}x`) })
+    await scene.write(7, { content, variables: [{ ...site, pattern: '[a-z]+' }] })
+    await scene.write(8, { content, variables: [{ ...site, default: 'elsewhere' }] })
+    await scene.write(9, { content, table: { label: 'muster/site', rows: { paris: { site: 'x' } } } })
+    expect((await scene.call(`POST /api/campaigns/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    const { json } = await scene.call(`GET /api/fleet-configs/${scene.configId}/versions?limit=20`)
+    const marked = (json as { number: number; rolled_back: boolean }[]).filter((one) => one.rolled_back)
+    expect(marked.map(({ number }) => number).sort()).toEqual([1, 2, 3, 4, 5])
+    const refused = await scene.on('POST', '/plan', { number: 3 })
+    expect(refused).toMatchObject({ status: 409, json: { code: 'auto_apply_rolled_back' } })
+  })
+
   it('names the newcomers that got it and for whom there is no way back, until they run something else', async () => {
     const id = await scene.carry(1)
     expect(await keptOf(id)).toBeUndefined()
