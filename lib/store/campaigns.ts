@@ -35,10 +35,13 @@ export interface StoredCampaignApproval {
   counted?: false
 }
 
-/** What a campaign carries, complete as it was read: a text or patch with its hash, or a version. */
+/**
+ * What a campaign carries: a text or patch with its hash, or a version. The text or patch of one that ended long ago is
+ * absent (`forgetTexts`).
+ */
 export type StoredChange =
-  | { kind: 'text'; yaml: string; hash: string; takeover?: boolean }
-  | { kind: 'patch'; patch: CampaignPatch; hash: string; where_unfit?: 'skip' | 'refuse' }
+  | { kind: 'text'; yaml?: string; hash: string; takeover?: boolean }
+  | { kind: 'patch'; patch?: CampaignPatch; hash: string; where_unfit?: 'skip' | 'refuse' }
   | { kind: 'version'; fleet_config_id: string; number: number; takeover?: boolean }
 
 type WithoutTexts<T> = T extends unknown ? Omit<T, 'yaml' | 'patch'> : never
@@ -402,4 +405,13 @@ export async function removeForgottenDrafts(tx: Db, before: Date): Promise<numbe
   return tx.execute(`delete from campaigns where status in ('draft', 'planned') and updated_at < $1`, [
     before,
   ])
+}
+
+/** Forget the texts and patches of campaigns that ended before `endedBefore`, of `limit` at most. */
+export async function forgetTexts(tx: Db, endedBefore: Date, limit: number): Promise<void> {
+  await tx.execute(
+    `update campaigns set change = change - '{yaml,patch}'::text[] where id in (
+       select id from campaigns where ended_at < $1 and change ?| '{yaml,patch}' order by ended_at, id limit $2)`,
+    [endedBefore, limit],
+  )
 }

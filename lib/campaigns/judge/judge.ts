@@ -233,8 +233,11 @@ export class CampaignJudge {
         : { ok: false, verdict: 'refused', reason: 'not_under_fleet_config' }
     // A workload under a fleet config gets its config from there: only a version of that fleet config may change it.
     if (configId !== null) return { ok: false, verdict: 'refused', reason: 'under_fleet_config' }
-    if (change.kind === 'patch') return this.#patched(base!, change.patch)
-    return { ok: true, hash: change.hash, text: change.yaml, values: {}, otherMatches: [] }
+    const { patch, yaml, hash } = { patch: undefined, yaml: undefined, ...change }
+    if (patch !== undefined) return this.#patched(base!, patch)
+    // Of one that ended long ago the text is forgotten.
+    if (yaml === undefined) return { ok: false, verdict: 'refused', reason: 'base_content_gone' }
+    return { ok: true, hash, text: yaml, values: {}, otherMatches: [] }
   }
 
   /** A version with the values of one workload in it. */

@@ -1,6 +1,6 @@
 import { statesThat } from '../../model/target-states.ts'
 import { endAllCampaignTargets } from '../../store/campaign-targets.ts'
-import { expireCampaigns, removeForgottenDrafts } from '../../store/campaigns.ts'
+import { expireCampaigns, forgetTexts, removeForgottenDrafts } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 
 const DAY_MS = 86_400_000
@@ -8,13 +8,24 @@ const DAY_MS = 86_400_000
 const WAITING_DAYS = 14
 /** Paused and halted campaigns are aborted, drafts and plans removed, after so many days without a change. */
 const FORGOTTEN_DAYS = 30
+/**
+ * Texts and patches are forgotten so many days after the end, by when nobody catches up and nothing is rolled back. The
+ * hash that was approved, the plan and the targets stay.
+ */
+const TEXTS_DAYS = 90
+/** Campaigns whose texts are forgotten in one sweep. */
+const TEXTS_MAX = 100
 
-/** End campaigns that nobody has changed for long, and remove drafts. Answers the ids of those that ended. */
+/**
+ * End campaigns that nobody has changed for long, remove drafts, and forget the texts of what ended long ago. Answers the
+ * ids of those that ended.
+ */
 export async function endForgotten({ clock, db }: CampaignParts): Promise<string[]> {
   const now = clock.now()
   const ago = (days: number) => new Date(now.getTime() - days * DAY_MS)
   const swept = await db.change('campaign.sweep', null, async (tx) => {
     await removeForgottenDrafts(tx, ago(FORGOTTEN_DAYS))
+    await forgetTexts(tx, ago(TEXTS_DAYS), TEXTS_MAX)
     const ended = await expireCampaigns(tx, {
       waitingSince: ago(WAITING_DAYS),
       stoppedSince: ago(FORGOTTEN_DAYS),

@@ -15,6 +15,7 @@ export const campaignFormTexts = defineTexts({
     removeLead: 'Nobody was asked to approve it, and nothing has come of it. It cannot be brought back.',
     removed: 'The draft is gone.',
     again: 'Copy as a new one',
+    forgotten: 'It ended more than 90 days ago: what it carried is not kept any more.',
     cannotEdit:
       'It selects by types, versions or capabilities, which this form does not know: change it by the API.',
     back: 'Back to the campaign',
@@ -130,6 +131,7 @@ export const campaignFormTexts = defineTexts({
     removeLead: 'Personne n’a été prié de l’approuver, et rien n’en est venu. Il ne peut être rétabli.',
     removed: 'Le brouillon est supprimé.',
     again: 'Copier en une nouvelle',
+    forgotten: 'Elle s’est terminée il y a plus de 90 jours : ce qu’elle portait n’est plus conservé.',
     cannotEdit:
       'Elle choisit par types, versions ou capacités, que ce formulaire ne connaît pas : modifiez-la par l’API.',
     back: 'Retour à la campagne',

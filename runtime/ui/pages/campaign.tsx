@@ -41,6 +41,10 @@ const OVER: ReadonlySet<CampaignRecord['status']> = new Set([
   'rolled_back',
 ])
 const isOver = ({ status }: CampaignRecord): boolean => OVER.has(status)
+/** What it carried is not kept any more; asked of who may read it. */
+const isForgotten = ({ change }: CampaignRecord): boolean =>
+  (change.kind === 'text' && change.yaml === undefined) ||
+  (change.kind === 'patch' && change.patch === undefined)
 
 function People({ of }: { of: CampaignRecord }) {
   const words = say(campaignTexts)
@@ -93,7 +97,11 @@ function CampaignHead({ of, reload }: { of: CampaignRecord; reload: () => void }
       {isOver(of) && (
         <ActionLink
           href={`/campaigns/new?from=${of.id}`}
-          reason={unless('config:request', reachOf(of)) ?? unless('config:read_content')}
+          reason={
+            unless('config:request', reachOf(of)) ??
+            unless('config:read_content', reachOf(of)) ??
+            (isForgotten(of) ? say(campaignFormTexts).forgotten : null)
+          }
         >
           {say(campaignFormTexts).again}
         </ActionLink>

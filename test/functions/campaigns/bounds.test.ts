@@ -109,6 +109,47 @@ describe('a campaign at work', () => {
   })
 })
 
+describe('a campaign that ended', () => {
+  it('is without its text or patch ninety days later, and keeps its hashes, its plan and its targets', async () => {
+    const named = `debug/${MARK}`
+    const merge = {
+      exporters: { [named]: {} },
+      service: { pipelines: { traces: { exporters: ['debug', named] } } },
+    }
+    const changes = [undefined, { kind: 'patch', patch: { merge } }]
+    const ids: string[] = []
+    for (const change of changes) {
+      const id = await draft(change === undefined ? {} : { change })
+      expect((await call(`POST /api/campaigns/${id}/plan`)).status).toBe(202)
+      while (ctx.campaigns.planner.progress(id) !== null)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      const { plan_hash } = (await call(`GET /api/campaigns/${id}`)).json as CampaignRecord
+      expect((await call(`POST /api/campaigns/${id}/request`, { plan_hash })).status).toBe(200)
+      expect((await call(`POST /api/campaigns/${id}/withdraw`)).status).toBe(200)
+      ids.push(id)
+    }
+    const age = (days: number) =>
+      database.pool.execute(`update campaigns set ended_at = ended_at - interval '1 day' * $1::int`, [days])
+    const stored = () => database.pool.query(`select from campaigns where change::text like '%${MARK}%'`)
+    await age(89)
+    await work(2 * 3_600_000)
+    expect(await stored()).toHaveLength(2)
+    const before = await Promise.all(ids.map(async (id) => (await call(`GET /api/campaigns/${id}`)).json))
+    await age(2)
+    await work(2 * 3_600_000)
+    expect(await stored()).toHaveLength(0)
+    for (const [at, id] of ids.entries()) {
+      const { change, plan_hash, plan } = before[at] as CampaignRecord
+      const { json } = await call(`GET /api/campaigns/${id}`)
+      expect(json).toMatchObject({ plan_hash, plan, change: { kind: change.kind } })
+      expect(JSON.stringify(json)).not.toContain(MARK)
+      const groups = (await call(`GET /api/campaigns/${id}/groups`)).json
+      expect(groups).toMatchObject([{ count: 2, diff: '', diff_missing: true }])
+      expect((await call(`GET /api/campaigns/${id}/targets`)).json).toHaveLength(2)
+    }
+  })
+})
+
 describe('drafts', () => {
   const copies = (id: string, count: number) =>
     database.pool.execute(
