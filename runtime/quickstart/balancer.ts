@@ -1,24 +1,43 @@
 import { connect, createServer, type Socket } from 'node:net'
+import type { Health, HealthWatch } from './health.ts'
 
 /** One address in front of several processes. */
 export interface Balancer {
   close(): Promise<void>
 }
 
+/** Whom a new connection is led to first. */
+const ORDER: Readonly<Record<Health, number>> = { ready: 0, unready: 1, silent: 2 }
+
+/** A process as the balancer knows it. */
+interface Place {
+  port: number
+  index: number
+  clients: Set<Socket>
+}
+
 /**
- * Pass each connection on to the local port with the fewest connections, or to the next one where nobody listens. The
- * processes see every caller as this machine. That is enough for the quick start; a real load balancer tells them who
- * calls.
+ * Pass each connection on to the local port of a ready process with the fewest connections, or to the next one where
+ * nobody listens. Connections to a process that falls silent are ended, so that whoever has them comes back to another.
+ * The processes see every caller as this machine. That is enough for the quick start; a real load balancer tells them
+ * who calls.
  */
 export async function startBalancer(
   at: { host: string; port: number },
   ports: readonly number[],
+  health: Pick<HealthWatch, 'of' | 'onSilent'>,
 ): Promise<Balancer> {
-  const carried = new Map(ports.map((port) => [port, new Set<Socket>()]))
+  const places: Place[] = ports.map((port, index) => ({ port, index, clients: new Set() }))
+  const rank = ({ index }: Place) => ORDER[health.of(index)]
   const server = createServer((client) => {
     client.on('error', () => client.destroy())
-    const byLoad = [...carried].sort(([, one], [, other]) => one.size - other.size)
-    lead(client, byLoad)
+    lead(
+      client,
+      [...places].sort((a, b) => rank(a) - rank(b) || a.clients.size - b.clients.size),
+    )
+  })
+  health.onSilent((index) => {
+    for (const client of places[index]?.clients ?? []) client.destroy()
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -26,15 +45,15 @@ export async function startBalancer(
   })
   return {
     async close() {
-      for (const clients of carried.values()) for (const client of clients) client.destroy()
+      for (const { clients } of places) for (const client of clients) client.destroy()
       await new Promise((resolve) => server.close(resolve))
     },
   }
 }
 
-function lead(client: Socket, [first, ...others]: readonly [port: number, clients: Set<Socket>][]): void {
+function lead(client: Socket, [first, ...others]: readonly Place[]): void {
   if (first === undefined || client.destroyed) return void client.destroy()
-  const [port, clients] = first
+  const { port, clients } = first
   const upstream = connect(port, '127.0.0.1')
   let isOpen = false
   clients.add(client)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { startBalancer } from './balancer.ts'
 import { type Child, startChild, tailLog, turnLog } from './child.ts'
+import { watchHealth } from './health.ts'
 import { type ChosenAddress, findFreePort } from './ports.ts'
 import type { QuickStartSettings } from './settings.ts'
 
@@ -35,7 +36,7 @@ export const serviceLogOf = (directory: string, index: number): string =>
  * left, with a sentence about the last one.
  */
 export async function startServices(plan: ServicesPlan): Promise<{ ended: Promise<string> }> {
-  const { directory, processes, addresses, add, note } = plan
+  const { directory, processes, add, note } = plan
   const started: Child[] = []
   let isStopping = false
   const places: Place[] = []
@@ -51,17 +52,21 @@ export async function startServices(plan: ServicesPlan): Promise<{ ended: Promis
       return child.stop(STOP_PATIENCE_MS)
     })
     await note(started.map(({ pid }) => pid))
-    await waitUntilReady(child, `http://${place.api.host || LOCAL}:${place.api.port}`, logFile)
+    await waitUntilReady(child, urlOf(place), logFile)
   }
-  if (processes > 1)
-    for (const name of ['api', 'opamp'] as const) {
-      const balancer = await startBalancer(
-        addresses[name],
-        places.map((place) => place[name].port),
-      )
-      add(`the way to ${name}`, () => balancer.close())
-    }
+  if (processes > 1) await startBalancers(plan, places)
   return { ended: watchEnds(plan, started, () => isStopping) }
+}
+
+/** Lead those who call the two addresses to the processes, and away from those that do not answer. */
+async function startBalancers({ addresses, add }: ServicesPlan, places: readonly Place[]): Promise<void> {
+  const health = watchHealth(places.map(urlOf))
+  add('the watch over the processes', async () => health.close())
+  for (const name of ['api', 'opamp'] as const) {
+    const ports = places.map((place) => place[name].port)
+    const balancer = await startBalancer(addresses[name], ports, health)
+    add(`the way to ${name}`, () => balancer.close())
+  }
 }
 
 /** Where one process listens. */
@@ -70,6 +75,8 @@ interface Place {
   opamp: { host: string; port: number }
   internal: string | null
 }
+
+const urlOf = ({ api }: Place): string => `http://${api.host || LOCAL}:${api.port}`
 
 async function placeOf({ processes, addresses }: ServicesPlan): Promise<Place> {
   if (processes === 1) return { ...addresses, internal: null }

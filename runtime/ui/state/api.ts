@@ -104,6 +104,57 @@ function toRequest(method: string, options: RequestOptions, signal: AbortSignal)
   }
 }
 
+/** Cuts off each call that is on its way and may be sent again. */
+const repeatable = new Set<() => void>()
+
+/** The server is silent: send what only reads once more, over another connection, which may lead to another process. */
+export function askAgain(): void {
+  for (const cutOff of [...repeatable]) cutOff()
+}
+
+/** Send and read the whole answer. Throws where none comes. */
+async function sendOnce<T>(
+  method: string,
+  path: string,
+  options: RequestOptions,
+  read: (response: Response) => Promise<T>,
+  signal: AbortSignal,
+): Promise<Result<T>> {
+  const response = await fetch(withQuery(path, options.query), toRequest(method, options, signal))
+  if (response.ok) return { ok: true, value: await read(response), headers: response.headers }
+  if (response.status === 401 && options.keepsSession !== true)
+    for (const listener of sessionEnded) listener()
+  return readFailure(response)
+}
+
+/** How long to wait before a call is sent again: who has just stopped listening is to be noticed by a load balancer. */
+const AGAIN_MS = 300
+
+/**
+ * Send what only reads, and once more where the connection breaks or the server falls silent: a load balancer leads the
+ * second try to a process that answers. Throws where that brings no answer either.
+ */
+async function sendTwice<T>(
+  send: (signal: AbortSignal) => Promise<Result<T>>,
+  signal: AbortSignal,
+): Promise<Result<T>> {
+  const first = new AbortController()
+  const cutOff = () => first.abort()
+  repeatable.add(cutOff)
+  signal.addEventListener('abort', cutOff)
+  if (signal.aborted) cutOff()
+  try {
+    return await send(first.signal)
+  } catch (error) {
+    if (signal.aborted) throw error
+  } finally {
+    repeatable.delete(cutOff)
+    signal.removeEventListener('abort', cutOff)
+  }
+  await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+  return send(signal)
+}
+
 /** Send and read the whole answer within its time. Failures are values; nothing is thrown. */
 async function exchange<T>(
   method: string,
@@ -111,7 +162,8 @@ async function exchange<T>(
   options: RequestOptions,
   read: (response: Response) => Promise<T>,
 ): Promise<Result<T>> {
-  const limitMs = options.limitMs ?? (method === 'GET' ? READ_LIMIT_MS : CHANGE_LIMIT_MS)
+  const isRead = method === 'GET'
+  const limitMs = options.limitMs ?? (isRead ? READ_LIMIT_MS : CHANGE_LIMIT_MS)
   const controller = new AbortController()
   let isLate = false
   const timer = setTimeout(() => {
@@ -121,17 +173,11 @@ async function exchange<T>(
   const leave = () => controller.abort()
   options.signal?.addEventListener('abort', leave)
   if (options.signal?.aborted === true) leave()
+  const send = (signal: AbortSignal) => sendOnce(method, path, options, read, signal)
   try {
-    const response = await fetch(
-      withQuery(path, options.query),
-      toRequest(method, options, controller.signal),
-    )
-    if (response.ok) return { ok: true, value: await read(response), headers: response.headers }
-    if (response.status === 401 && options.keepsSession !== true)
-      for (const listener of sessionEnded) listener()
-    return await readFailure(response)
+    return await (isRead ? sendTwice(send, controller.signal) : send(controller.signal))
   } catch (error) {
-    const late = isLate ? { lateMs: limitMs, isChange: method !== 'GET' } : {}
+    const late = isLate ? { lateMs: limitMs, isChange: !isRead } : {}
     return { ok: false, status: 0, body: { error: String(error) }, ...late }
   } finally {
     clearTimeout(timer)

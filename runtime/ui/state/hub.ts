@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals'
 import type { HubFrame, HubPing } from '../../../lib/wire/hub.ts'
+import { askAgain } from './api.ts'
 import { listWatched, seenAt } from './seen.ts'
 import { endSession } from './session.ts'
 
@@ -7,9 +8,9 @@ import { endSession } from './session.ts'
 export type HubState = 'connecting' | 'live' | 'away'
 
 /** How often the server is pinged, and how long it may take to answer a ping or to accept the socket. */
-const PING_MS = 8_000
-const ANSWER_MS = 10_000
-const LOOK_MS = 2_000
+const PING_MS = 3_000
+const ANSWER_MS = 4_000
+const LOOK_MS = 500
 
 /** The state of the live socket. */
 export const hubState = signal<HubState>('connecting')
@@ -71,6 +72,8 @@ function lookAtSocket(): void {
     const silent = socket
     loseSocket()
     silent.close()
+    // What was asked of the same process gets no answer either.
+    askAgain()
     scheduleReconnect()
   } else if (nowMs - pingedAtMs >= PING_MS) {
     askedAtMs = nowMs
@@ -80,10 +83,12 @@ function lookAtSocket(): void {
 }
 
 function scheduleReconnect(): void {
-  // One second, doubled up to thirty, and a fifth at random so that browsers do not return all at once.
-  const base = Math.min(1000 * 2 ** attempt, 30_000)
+  // First within a second, as another process may serve; then after one, doubled up to thirty. A part of it is at
+  // random, so that browsers do not return all at once.
+  const base = Math.min(1000 * 2 ** (attempt - 1), 30_000)
+  const waitMs = attempt === 0 ? Math.random() * 1000 : Math.min(base * (1 + Math.random() * 0.2), 30_000)
   attempt++
-  timer = setTimeout(connectHub, Math.min(base * (1 + Math.random() * 0.2), 30_000))
+  timer = setTimeout(connectHub, waitMs)
 }
 
 /** Open the live socket and keep it open. */

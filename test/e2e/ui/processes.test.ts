@@ -1,9 +1,13 @@
 import type { Browser } from 'playwright-core'
 import { afterEach, expect, test } from 'vitest'
 import type { Cluster, ClusterMember } from '../../../lib/wire/system.ts'
+import { startBalancer } from '../../../runtime/quickstart/balancer.ts'
+import { type HealthWatch, watchHealth } from '../../../runtime/quickstart/health.ts'
 import { findFreePort } from '../../../runtime/quickstart/ports.ts'
+import { type OneOfSeveral, startSeveral } from '../../faults/support/several.ts'
 import { startStandby } from '../../faults/support/standby.ts'
 import { eventually } from '../../support/eventually.ts'
+import type { Service } from '../support/service.ts'
 import { findBarriers, launchBrowser, signIn, visit } from './support/browser.ts'
 import { connect } from './support/fleet.ts'
 import { SHARED_SECRET, startComplete } from './support/service.ts'
@@ -101,4 +105,46 @@ test('several are listed with who decides and what each carries, and one that fa
   cleanups.push(() => process.kill(front.process.pid, 'SIGCONT'))
   await page.getByText(`${frontAt} has not been heard of for some seconds`).waitFor()
   await row(frontAt).getByText('missing').waitFor()
+})
+
+test('a page at an owner that stands still is served by another process, and shows what is so', async () => {
+  const several = await startSeveral(3)
+  cleanups.push(() => several.end())
+  const [owner, front] = several.all as [OneOfSeveral, OneOfSeveral, OneOfSeveral]
+  const health = watchHealth(several.all.map(({ url }) => url))
+  cleanups.push(() => health.close())
+  // At first the page is led to the owner and nowhere else.
+  let isHeld = true
+  const held: Pick<HealthWatch, 'of' | 'onSilent'> = {
+    of: (index) => (isHeld && index > 0 ? 'unready' : health.of(index)),
+    onSilent: (listener) => health.onSilent(listener),
+  }
+  const port = await findFreePort('127.0.0.1')
+  const ports = several.all.map(({ url }) => Number(new URL(url).port))
+  const balancer = await startBalancer({ host: '127.0.0.1', port }, ports, held)
+  cleanups.push(() => balancer.close())
+  const at = { ...front, opampUrl: `ws://127.0.0.1:${front.opampPort}/v1/opamp` } as unknown as Service
+  const agent = connect(at, 'stays', 'stays-1')
+  cleanups.push(() => agent.stop())
+
+  const { page } = await visit(await browse(), `http://127.0.0.1:${port}`)
+  await signIn(page)
+  await page.getByRole('link', { name: 'stays', exact: true }).waitFor()
+  await page.getByText('live', { exact: true }).waitFor()
+  isHeld = false
+  const { pid } = owner.running()
+  cleanups.push(() => process.kill(pid, 'SIGCONT'))
+  process.kill(pid, 'SIGSTOP')
+  await page.getByText(/^stale since/).waitFor()
+  const late = connect(at, 'comes-late', 'comes-late-1')
+  cleanups.push(() => late.stop())
+  // The list is fetched again and followed, a page that was not loaded is too, and nothing is left that failed.
+  await page.getByRole('link', { name: 'comes-late', exact: true }).waitFor()
+  await page.getByText('live', { exact: true }).waitFor()
+  await page
+    .getByRole('navigation', { name: 'Main' })
+    .getByRole('link', { name: 'Alerts', exact: true })
+    .click()
+  await page.getByText('No alert is open.').waitFor()
+  expect(await page.getByRole('alert').count()).toBe(0)
 })
