@@ -564,6 +564,9 @@ const KEPT: Readonly<Record<string, Keeping>> = {
  */
 const SHORT_LIVED: readonly string[] = [
   'lib/campaigns/plan/groups.ts ChangeGroups.#keys',
+  'lib/overview/destinations.ts Found.failing',
+  'lib/overview/destinations.ts Found.of',
+  'lib/overview/destinations.ts Found.signals',
   'lib/campaigns/judge/judge.ts CampaignJudge.#bases',
   'lib/campaigns/judge/judge.ts CampaignJudge.#checks',
   'lib/campaigns/judge/judge.ts CampaignJudge.#policies',

@@ -1,4 +1,5 @@
-import { array, type Infer, number, optional, string, type } from 'superstruct'
+import { array, boolean, type Infer, number, optional, string, type } from 'superstruct'
+import { ErrorParameters } from './revisions.ts'
 import { named, note } from './structs.ts'
 
 export const ExportDestination = named(
@@ -10,9 +11,27 @@ export const ExportDestination = named(
     signals: array(string()),
     workload_count: number(),
     instance_count: number(),
+    failing: note(
+      'That connected instances say now that they cannot send there: of how many workloads, and what the first says.',
+      optional(
+        type({
+          workload_count: number(),
+          error_cause: optional(string()),
+          error_title: optional(string()),
+          error_parameters: ErrorParameters,
+        }),
+      ),
+    ),
     workloads: note(
-      'The first twenty.',
-      array(type({ id: string(), display_name: string(), place: optional(string()) })),
+      'The first twenty, those that cannot send before the others.',
+      array(
+        type({
+          id: string(),
+          display_name: string(),
+          place: optional(string()),
+          is_failing: optional(boolean()),
+        }),
+      ),
     ),
   }),
 )

@@ -60,6 +60,10 @@ export const WorkloadTrouble = named(
     error_cause: note('Why, where that is known: a code, and its title in English.', optional(string())),
     error_title: optional(string()),
     error_parameters: ErrorParameters,
+    is_abridged: note(
+      'The parameters are not all told: hub frames and who may not read configs are told numbers only.',
+      optional(boolean()),
+    ),
     config_hash: note('The config, push and rollout that it is about.', optional(string())),
     push_id: optional(string()),
     rollout_id: optional(string()),

@@ -46,6 +46,8 @@ export interface Destination {
   exporterType: string
   /** The signals of the pipelines that lead there, sorted. */
   signals: readonly string[]
+  /** The exporters of the config that send there, by id. */
+  exporterIds: readonly string[]
 }
 
 /** Destinations that are told of one config. */
@@ -68,8 +70,10 @@ export function listDestinations(root: ConfigObject): Destination[] {
     for (const host of hosts.length === 0 ? [''] : hosts) {
       const address = redactString(host)
       const key = `${exporterType} ${address}`
-      const signals = new Set([...(found.get(key)?.signals ?? []), ...(signalsOf.get(id) ?? [])])
-      found.set(key, { address, exporterType, signals: [...signals].sort() })
+      const known = found.get(key)
+      const signals = new Set([...(known?.signals ?? []), ...(signalsOf.get(id) ?? [])])
+      const exporterIds = [...(known?.exporterIds ?? []), id]
+      found.set(key, { address, exporterType, signals: [...signals].sort(), exporterIds })
       if (found.size >= DESTINATIONS_MAX) return [...found.values()]
     }
   }

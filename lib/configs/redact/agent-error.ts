@@ -32,7 +32,9 @@ export interface AgentError {
   severity: 'high' | 'medium'
   retryable: boolean
   /**
-   * Everybody may see them: `exit_code`, `yaml_line` and `port` hold digits, `component_type` a type without its name.
+   * What it is about. `exit_code`, `yaml_line` and `port` hold digits; `component_type` a type without its name,
+   * `unknown_host` a host that was not found and `address` the host and port that did not answer, which only those may
+   * see who may read configs.
    */
   parameters: Readonly<Record<string, string>>
   /**
@@ -183,7 +185,22 @@ function parametersOf(text: string): Record<string, string> {
   if (line) parameters['yaml_line'] = line[1]!
   const port = /:(\d{1,5}): bind: /.exec(text) ?? /port (\d{1,5}) (?:is )?already in use/i.exec(text)
   if (port && Number(port[1]) <= 65_535) parameters['port'] = port[1]!
+  Object.assign(parameters, unreachableOf(text))
   return parameters
+}
+
+/** The host that was not found, or the address that did not answer, as Go's network library names them. */
+function unreachableOf(text: string): Record<string, string> {
+  const host =
+    /\blookup ([A-Za-z0-9_][A-Za-z0-9_.-]{0,252})(?: on [^\s]{1,80})?: (?:no such host|[^:\n]{0,80}name resolution|server misbehaving|i\/o timeout)/.exec(
+      text,
+    )
+  if (host) return { unknown_host: redactText(host[1]!) }
+  const address =
+    /\bdial (?:tcp|udp)[46]? (?:[^\s]{1,80}->)?((?:\[[0-9A-Fa-f:.%]{2,60}\]|[A-Za-z0-9_.-]{1,253}):\d{1,5}): /.exec(
+      text,
+    )
+  return address ? { address: redactText(address[1]!) } : {}
 }
 
 /** A path as collectors write it: `service::pipelines::traces: …`, with the error behind the last name. */

@@ -132,7 +132,7 @@ export class FleetViews {
         openAlerts: counters.openAlerts(workload.id),
         waitingApprovals: counters.waitingApprovals(workload.id),
         isVersionOutdated: isOutdated,
-        trouble: findTrouble(workload, { driftedCount, isVersionOutdated: isOutdated, ...times }),
+        trouble: findTrouble(workload, { driftedCount, isVersionOutdated: isOutdated, ...times }, texts),
         retentionMs,
         push: workload.newestPush === null ? null : this.newestRevision(workload, workload.newestPush, texts),
       },

@@ -7,7 +7,7 @@ import { isDegradingNow } from '../state/derive.ts'
 import type { Instance, Workload } from '../state/model.ts'
 import { followedOf } from '../state/state.ts'
 import { judgeAftermath } from './aftermath.ts'
-import { errorFields } from './errors.ts'
+import { errorFields, type TextAccess } from './errors.ts'
 import { firstFailureOf } from './first-failure.ts'
 import { findInstanceFault } from './instance-fault.ts'
 import { timeoutAt } from './revision.ts'
@@ -24,16 +24,24 @@ export interface TroubleFacts {
  * The worst trouble of a workload, and since when it has it; null when it has none. Lists show it and are sorted by it;
  * it is derived here and nowhere else.
  */
-export function findTrouble(workload: Workload, facts: TroubleFacts): WorkloadTrouble | null {
+export function findTrouble(
+  workload: Workload,
+  facts: TroubleFacts,
+  texts: TextAccess,
+): WorkloadTrouble | null {
   if (workload.archivedAt !== null) return null
   if (workload.status === 'disconnected')
     return { kind: 'disconnected', since: (workload.disconnectedAt ?? workload.lastSeenAt).toISOString() }
-  const unhealthy = findUnhealthy(workload, facts)
+  const unhealthy = findUnhealthy(workload, facts, texts)
   if (unhealthy?.kind === 'unhealthy') return unhealthy
-  return findPushTrouble(workload) ?? unhealthy ?? findLesser(workload, facts)
+  return findPushTrouble(workload, texts) ?? unhealthy ?? findLesser(workload, facts)
 }
 
-function findUnhealthy(workload: Workload, { nowMs, now }: TroubleFacts): WorkloadTrouble | null {
+function findUnhealthy(
+  workload: Workload,
+  { nowMs, now }: TroubleFacts,
+  texts: TextAccess,
+): WorkloadTrouble | null {
   let count = 0
   let sinceMs = Number.POSITIVE_INFINITY
   let first: Instance | null = null
@@ -49,22 +57,27 @@ function findUnhealthy(workload: Workload, { nowMs, now }: TroubleFacts): Worklo
   // Rounded to the second, as the monotonic and the wall clock differ a little from one call to the next.
   const since = new Date(Math.round((now.getTime() - (nowMs - sinceMs)) / 1_000) * 1_000).toISOString()
   const kind = count >= UNHEALTHY_SHARE * total ? 'unhealthy' : 'some_unhealthy'
-  return { kind, since, count, total, ...complaintOf(first) }
+  return { kind, since, count, total, ...complaintOf(first, texts) }
 }
 
 /** What the instance that has been unhealthy for longest complains of; nothing where muster has no words for it. */
-function complaintOf(instance: Instance | null): Why {
+function complaintOf(instance: Instance | null, texts: TextAccess): Why {
   const fault = instance === null ? null : findInstanceFault(instance)
   if (fault === null) return {}
-  return { ...whyOf(fault), ...(fault.component === '' ? {} : { component: fault.component }) }
+  return { ...whyOf(fault, texts), ...(fault.component === '' ? {} : { component: fault.component }) }
 }
 
-type Why = Pick<WorkloadTrouble, 'component' | 'error_cause' | 'error_title' | 'error_parameters'>
+type Why = Pick<
+  WorkloadTrouble,
+  'component' | 'error_cause' | 'error_title' | 'error_parameters' | 'is_abridged'
+>
 
-/** Why something failed, as everybody may see it. */
-function whyOf(error: FailureCause | null): Why {
+/** Why something failed, and whether the reader is not told all that it is about. */
+function whyOf(error: FailureCause | null, texts: TextAccess): Why {
   if (error === null || error.cause === 'unknown') return {}
-  return errorFields({ ...error, text: '' }, { withTexts: false })
+  const fields = errorFields({ ...error, text: '' }, texts)
+  const told = Object.keys(fields.error_parameters ?? {}).length
+  return { ...fields, ...(told < Object.keys(error.parameters).length ? { is_abridged: true } : {}) }
 }
 
 const aboutPush = ({ pushId, hash }: Push) => ({ push_id: pushId, config_hash: hash })
@@ -72,7 +85,7 @@ const aboutPush = ({ pushId, hash }: Push) => ({ push_id: pushId, config_hash: h
 /** Ends of a rollback after which the workload is not back where it was. */
 const NOT_BACK: ReadonlySet<PushAftermath['kind']> = new Set(['rollback_failed', 'went_back_in_part'])
 
-function findPushTrouble(workload: Workload): WorkloadTrouble | null {
+function findPushTrouble(workload: Workload, texts: TextAccess): WorkloadTrouble | null {
   const push = workload.newestPush
   if (push === null) return null
   if (push.kind === 'auto-rollback' && push.failedHash !== null) {
@@ -83,7 +96,7 @@ function findPushTrouble(workload: Workload): WorkloadTrouble | null {
       push_id: pushId ?? push.pushId,
       config_hash: failedHash,
       aftermath,
-      ...whyOf(failedError),
+      ...whyOf(failedError, texts),
     }
     return NOT_BACK.has(aftermath.kind)
       ? {
@@ -101,7 +114,7 @@ function findPushTrouble(workload: Workload): WorkloadTrouble | null {
       since: (push.failedAt ?? push.updatedAt).toISOString(),
       ...aboutPush(push),
       aftermath: judgeAftermath(workload, push, null),
-      ...whyOf(push.error),
+      ...whyOf(push.error, texts),
     }
   const held = workload.rollout?.stored ?? null
   if (held !== null && held.pushId === push.pushId && held.status === 'halted')
@@ -110,12 +123,12 @@ function findPushTrouble(workload: Workload): WorkloadTrouble | null {
       since: held.updatedAt.toISOString(),
       rollout_id: held.id,
       ...aboutPush(push),
-      ...whyOf(firstFailureOf(workload, push)?.error ?? null),
+      ...whyOf(firstFailureOf(workload, push)?.error ?? null, texts),
     }
-  return findFailedTargets(workload, push)
+  return findFailedTargets(workload, push, texts)
 }
 
-function findFailedTargets(workload: Workload, push: Push): WorkloadTrouble | null {
+function findFailedTargets(workload: Workload, push: Push, texts: TextAccess): WorkloadTrouble | null {
   const followed = followedOf(workload, push.pushId)
   if (followed === null || followed.failedCount === 0) return null
   const first = firstFailureOf(workload, push)
@@ -125,7 +138,7 @@ function findFailedTargets(workload: Workload, push: Push): WorkloadTrouble | nu
     count: followed.failedCount,
     total: Math.max(followed.failedCount, push.counts.target),
     ...aboutPush(push),
-    ...whyOf(first?.error ?? null),
+    ...whyOf(first?.error ?? null, texts),
   }
 }
 

@@ -4,7 +4,7 @@ import type { PushAftermath } from '../../../lib/wire/revisions.ts'
 import { describeAftermath } from './aftermath.ts'
 import { autoApplyTexts } from './auto-apply.ts'
 import { describeHalt, describeHaltNext } from './campaign-sentences.ts'
-import { describeCause } from './causes.ts'
+import { describeError } from './causes.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatExact, formatNumber, shortHash } from './format.ts'
 
@@ -233,7 +233,18 @@ function describePeople(rule: AlertRecord['rule'], details: AlertRecord['details
 }
 
 /** That a config failed, why, and what was done about it. */
-function describePushFailure(details: Details): string {
+/** What the error of an alert is about, as far as the reader may know it: alerts themselves name nothing. */
+type About = Readonly<Record<string, string>> | undefined
+
+/** Why, by the details of an alert. */
+const causeOf = (details: Details, about: About): string =>
+  describeError({
+    error_cause: text(details['cause']),
+    error_title: text(details['cause_title']),
+    error_parameters: about,
+  })
+
+function describePushFailure(details: Details, about: About): string {
   const aftermath: PushAftermath = {
     kind: String(details['aftermath']) as PushAftermath['kind'],
     config_hash: String(details['to_hash'] ?? ''),
@@ -246,7 +257,7 @@ function describePushFailure(details: Details): string {
     error_title: text(details['back_cause_title']),
     running_count: Number(details['running']),
   }
-  const cause = describeCause(text(details['cause']), text(details['cause_title']))
+  const cause = causeOf(details, about)
   return [
     say(alertTexts).pushFailed(shortHash(String(details['config_hash']))),
     cause === '' ? '' : `${cause}.`,
@@ -257,11 +268,11 @@ function describePushFailure(details: Details): string {
 }
 
 /** What happened, in the reader's words where they are known; else the server's own sentence. */
-export function describeAlert({ rule, message, details }: AlertRecord): string {
+export function describeAlert({ rule, message, details }: AlertRecord, about?: About): string {
   const words = say(alertTexts)
   if (rule === 'workload_unhealthy' && details) {
     const count = Number(details['unhealthy'])
-    const cause = describeCause(text(details['cause']), text(details['cause_title']))
+    const cause = causeOf(details, about)
     return [
       words.unhealthy(count, Number(details['total'])),
       cause === '' ? '' : `${cause}.`,
@@ -278,7 +289,7 @@ export function describeAlert({ rule, message, details }: AlertRecord): string {
   }
   if (rule === 'version_outdated' && details)
     return words.outdated(String(details['version']), String(details['minimum']))
-  if (rule === 'push_failed' && details) return describePushFailure(details)
+  if (rule === 'push_failed' && details) return describePushFailure(details, about)
   if (rule === 'campaign_halted' && details) {
     const text = (key: string) => String(details[key] ?? '')
     const halt = {

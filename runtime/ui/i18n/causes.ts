@@ -54,16 +54,20 @@ const parameterTexts = defineTexts({
     component_type: (value: string) => `component ${value}`,
     yaml_line: (value: string) => `line ${value}`,
     exit_code: (value: string) => `exit code ${value}`,
+    unknown_host: (value: string) => `no such host ${value}`,
+    address: (value: string) => value,
   },
   fr: {
     port: (value: string) => `port ${value}`,
     component_type: (value: string) => `composant ${value}`,
     yaml_line: (value: string) => `ligne ${value}`,
     exit_code: (value: string) => `code de sortie ${value}`,
+    unknown_host: (value: string) => `hôte introuvable : ${value}`,
+    address: (value: string) => value,
   },
 })
 
-/** What an error is about, in words: a port, a component, a line, an exit code. Empty when nothing is known. */
+/** What an error is about, in words: a port, a component, a line, an exit code, a host. Empty when nothing is known. */
 export function describeParameters(parameters: Readonly<Record<string, string>> | undefined): string {
   const words = say(parameterTexts) as Record<string, (value: string) => string>
   const known = Object.entries(parameters ?? {}).flatMap(([key, value]) => words[key]?.(value) ?? [])

@@ -25,6 +25,8 @@ export const overviewTexts = defineTexts({
     destinationsMore: 'By the configs that workloads are to run or, without one, that they report.',
     noDestinations: 'No known config sends data away.',
     destination: { address: 'Destination', exporter: 'Exporter', signals: 'Signals', who: 'Workloads' },
+    failingNow: (count: number, all: number) =>
+      all === 1 ? 'failing' : `failing for ${n(count)} of ${n(all)}`,
     noAddress: 'no address in the config',
     andMore: (count: number) => `and ${n(count)} more`,
     changes: 'Changed in the last 24 hours',
@@ -72,6 +74,8 @@ export const overviewTexts = defineTexts({
       'D’après les configs assignées ou, sans elles, d’après celles que rapportent les agents.',
     noDestinations: 'Aucune config connue n’envoie de données ailleurs.',
     destination: { address: 'Destination', exporter: 'Exporteur', signals: 'Signaux', who: 'Collecteurs' },
+    failingNow: (count: number, all: number) =>
+      all === 1 ? 'en échec' : `en échec pour ${n(count)} sur ${n(all)}`,
     noAddress: 'pas d’adresse dans la config',
     andMore: (count: number) => `et ${n(count)} autres`,
     changes: 'Changé ces dernières 24 heures',

@@ -1,6 +1,24 @@
 import type { HubFrame, WorkloadUpdate } from '../../../lib/wire/hub.ts'
 import type { RemoteConfigStatus, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 
+/** Whether what is wrong with a workload is still what it was, with the same configs. */
+const isSameTrouble = (a: WorkloadRecord, b: WorkloadRecord): boolean =>
+  a.trouble?.kind === b.trouble?.kind &&
+  a.trouble?.since === b.trouble?.since &&
+  a.trouble?.component === b.trouble?.component &&
+  a.trouble?.error_cause === b.trouble?.error_cause &&
+  a.active_config_hash === b.active_config_hash &&
+  a.reported_config_hash === b.reported_config_hash
+
+/** Frames leave out the names that a trouble is about: a record that was fetched has them, while nothing has changed. */
+export function keepNames(before: WorkloadRecord | undefined, after: WorkloadRecord): WorkloadRecord {
+  if (after.trouble?.is_abridged !== true || before?.trouble === undefined || before.trouble.is_abridged)
+    return after
+  if (!isSameTrouble(before, after)) return after
+  const { is_abridged: _, ...trouble } = after.trouble
+  return { ...after, trouble: { ...trouble, error_parameters: before.trouble.error_parameters } }
+}
+
 function mergeUpdate(
   workloads: Map<string, WorkloadRecord>,
   frame: WorkloadUpdate,
@@ -17,7 +35,7 @@ function mergeUpdate(
   if (status != null) merged['remote_config_status'] = withoutPush(status)
   merged['connected_instance_count'] = frame.connected_instance_count
   merged['drifted_instance_count'] = frame.drifted_instance_count
-  const workload = merged as unknown as WorkloadRecord
+  const workload = keepNames(before, merged as unknown as WorkloadRecord)
   if (workload.archived_at !== undefined && !withArchived) workloads.delete(workload.id)
   else workloads.set(workload.id, workload)
 }

@@ -4,7 +4,8 @@ import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
 import { EVENT_STATS_WINDOWS } from '../../../lib/wire/values.ts'
-import { alertTexts, describeAlert } from '../i18n/alerts.ts'
+import { alertTexts } from '../i18n/alerts.ts'
+import { describeError } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, tick } from '../i18n/format.ts'
@@ -24,7 +25,7 @@ import {
   type WrongNow,
 } from '../logic/overview.ts'
 import { namedAt, nameOf, placeOf } from '../logic/workloads.ts'
-import { causeHref, nameOfSubject } from '../parts/alert-table.tsx'
+import { causeHref, nameOfSubject, sayAlert } from '../parts/alert-table.tsx'
 import { ChangeList } from '../parts/change-list.tsx'
 import type { ChartProps } from '../parts/chart.tsx'
 import { Select } from '../parts/controls.tsx'
@@ -159,7 +160,7 @@ function Alerts({ alerts }: { alerts: readonly AlertRecord[] }) {
               </a>{' '}
               · {rules[alert.rule] ?? alert.rule} · <Ago at={alert.fired_at} />
               {isOver(alert, workloads) && <span class="muted"> · {words.isOver}</span>}
-              <div class="muted small">{describeAlert(alert)}</div>
+              <div class="muted small">{sayAlert(alert)}</div>
             </div>
           </li>
         ))}
@@ -219,7 +220,19 @@ function columnsOf(): TableColumn<ExportDestination>[] {
     {
       title: destination.address,
       look: 'name',
-      cell: ({ address }) => (address ? <span class="mono">{address}</span> : <i>{words.noAddress}</i>),
+      cell: (one) => (
+        <>
+          {one.address ? <span class="mono">{one.address}</span> : <i>{words.noAddress}</i>}
+          {one.failing && (
+            <div class="failing">
+              <Mark tone="bad" shape="cross">
+                {words.failingNow(one.failing.workload_count, one.workload_count)}
+              </Mark>{' '}
+              <span class="muted small">{describeError(one.failing)}</span>
+            </div>
+          )}
+        </>
+      ),
     },
     { title: destination.exporter, cell: ({ exporter }) => exporter },
     { title: destination.signals, look: 'muted', cell: ({ signals }) => signals.join(', ') },
@@ -230,10 +243,15 @@ function columnsOf(): TableColumn<ExportDestination>[] {
         const shown = known.slice(0, NAMES_SHOWN)
         return (
           <>
-            {shown.map(({ id, display_name: name, place }, at) => (
+            {shown.map(({ id, display_name: name, place, is_failing: isFailing }, at) => (
               <span key={id}>
                 {at > 0 && ', '}
-                <a href={`/workloads/${id}/configuration`}>{namedAt(name || id.slice(0, 8), place)}</a>
+                <a
+                  class={isFailing ? 'bad' : ''}
+                  href={`/workloads/${id}/${isFailing ? 'health' : 'configuration'}`}
+                >
+                  {namedAt(name || id.slice(0, 8), place)}
+                </a>
               </span>
             ))}{' '}
             {count > shown.length && <span class="muted">{words.andMore(count - shown.length)}</span>}
@@ -250,7 +268,9 @@ function Destinations() {
   const destinations = useResource(
     may('config:read_content') ? 'destinations' : null,
     (abort) => api.destinations(abort),
-    (frame) => frame.type === 'push_update' && frame.push.phase === 'applied',
+    (frame) =>
+      (frame.type === 'push_update' && frame.push.phase === 'applied') ||
+      (frame.type === 'alert_update' && frame.alert.rule === 'workload_unhealthy'),
   )
   if (!may('config:read_content')) return null
   return (

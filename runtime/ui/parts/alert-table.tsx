@@ -42,6 +42,21 @@ export function nameOfSubject(alert: AlertRecord): string {
   return workload ? namedAt(nameOf(workload), placeOf(workload)) : alert.workload_id.slice(0, 8)
 }
 
+/**
+ * What happened, with what the workload itself says that it is about, such as the host that was not found. Alerts name
+ * no hosts: they are kept and sent to webhooks, and everybody reads them.
+ */
+export function sayAlert(alert: AlertRecord): string {
+  const trouble = workloads.get(alert.workload_id)?.trouble
+  const { rule, details = {} } = alert
+  const isItsOwn =
+    trouble?.error_cause === details['cause'] &&
+    (rule === 'push_failed'
+      ? trouble?.push_id === details['push_id']
+      : trouble?.kind === 'unhealthy' || trouble?.kind === 'some_unhealthy')
+  return describeAlert(alert, isItsOwn ? trouble?.error_parameters : undefined)
+}
+
 /** Where the cause of an alert is to be seen. */
 export function causeHref(alert: AlertRecord): string {
   if (alert.workload_id === '') return topicOf(alert).href
@@ -115,7 +130,7 @@ export function ResolveDialog({
       {alerts.slice(0, NAMED_MAX).map((alert) => (
         <p key={alert.id}>
           {ids.length > 1 && <b>{nameOfSubject(alert)}: </b>}
-          {describeAlert(alert)}
+          {sayAlert(alert)}
         </p>
       ))}
       {ids.length > NAMED_MAX && <p class="muted">{words.andMore(ids.length - NAMED_MAX)}</p>}
@@ -227,7 +242,7 @@ function columnsOf(act: AlertActions): TableColumn<AlertRecord>[] {
       look: 'text',
       cell: (alert) => (
         <>
-          <span>{describeAlert(alert)}</span>
+          <span>{sayAlert(alert)}</span>
           {describeNext(alert) !== '' && (
             <div class="muted">
               <a href={causeHref(alert)}>{describeNext(alert)}</a>

@@ -5,6 +5,7 @@ import { applyFrame } from '../logic/fleet-frames.ts'
 import { compareNames } from '../logic/workloads.ts'
 import { call, type Failure, nextPage } from './api.ts'
 import { onFrame, resyncCount } from './hub.ts'
+import { may } from './session.ts'
 
 /** Every workload we know, archived ones included only when they were asked for. */
 export const workloads = new Map<string, WorkloadRecord>()
@@ -120,10 +121,37 @@ export async function loadFleet(options: { withArchived?: boolean } = {}): Promi
   fleetVersion.value++
 }
 
+/** Workloads whose frames left out names that the reader may see: they are fetched, or the list is where they are many. */
+const abridged = new Set<string>()
+const ABRIDGED_WAIT_MS = 500
+const ABRIDGED_MAX = 20
+let abridgedTimer: ReturnType<typeof setTimeout> | undefined
+
+function noteAbridged(id: string): void {
+  if (workloads.get(id)?.trouble?.is_abridged !== true || !may('config:read_content', id)) return
+  abridged.add(id)
+  abridgedTimer ??= setTimeout(() => {
+    abridgedTimer = undefined
+    const ids = [...abridged]
+    abridged.clear()
+    if (ids.length > ABRIDGED_MAX) reloadFleet()
+    else for (const one of ids) void fetchNames(one)
+  }, ABRIDGED_WAIT_MS)
+}
+
+async function fetchNames(id: string): Promise<void> {
+  const result = await call<WorkloadRecord>('GET', `/api/workloads/${id}`)
+  // What the list was told meanwhile is newer.
+  if (!result.ok || workloads.get(id)?.trouble?.is_abridged !== true) return
+  workloads.set(id, result.value)
+  publishSoon()
+}
+
 function handleFrame(frame: HubFrame): void {
   if (!fleetLoaded.value && !fleetLoading.value) return
   if (!applyFrame(workloads, frame, { withArchived })) return
   meanwhile?.push(frame)
+  if (frame.type === 'workload_update') noteAbridged(frame.workload.id)
   publishSoon()
 }
 
@@ -148,6 +176,9 @@ export function followFleet(): void {
 export function forgetFleet(): void {
   run++
   clearTimeout(reloadTimer)
+  clearTimeout(abridgedTimer)
+  abridgedTimer = undefined
+  abridged.clear()
   meanwhile = null
   workloads.clear()
   fleetLoaded.value = false

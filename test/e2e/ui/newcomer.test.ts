@@ -52,6 +52,8 @@ test('whoever has never seen it finds what fails, corrects it, watches it get we
   // A number on the fleet's page leads to the workload that is degraded.
   await page.getByRole('link', { name: '1 degraded' }).click()
   await expect.poll(() => page.locator('tbody tr[aria-rowindex]').count()).toBe(1)
+  // The host that is not found is named right there, also after frames that name none.
+  await page.getByText('no such host telemetry.exmaple.com').first().waitFor()
   await page.getByRole('link', { name: 'payments-collector' }).click()
 
   // One sentence, the picture and the component's own words say why.

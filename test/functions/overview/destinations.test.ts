@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { MASK } from '../../../lib/configs/redact/redact.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -55,6 +56,57 @@ describe('GET /api/fleet/destinations', () => {
         workloads: [{ id: third, display_name: 'edge', place: 'vm-3' }],
       },
     ])
+  })
+
+  it('marks the destination that cannot be reached now, with its host, and who cannot reach it, first', async () => {
+    const agents = ['vm-1', 'vm-2', 'vm-3'].map((host) => fakeAgent(ctx.fleet, { service: 'edge', host }))
+    await ctx.advance(300)
+    const well = exporting(1, 'otlphttp/eu', 'endpoint: https://otel.example.com:4318')
+    const lost = exporting(2, 'otlphttp/us', 'endpoint: https://otel.exmaple.com:4318')
+    for (const [at, { workloadId }] of agents.entries())
+      await pushConfig(ctx.fleet, workloadId, at === 0 ? lost : well)
+    for (const agent of agents) agent.apply()
+    await ctx.advance(1_000)
+    const node = (healthy: boolean, lastError: string, children: Record<string, unknown> = {}) => ({
+      healthy,
+      status: healthy ? 'StatusOK' : 'StatusRecoverableError',
+      lastError,
+      startTimeMs: 1,
+      statusTimeMs: 1,
+      children: new Map(Object.entries(children)),
+    })
+    const says = 'dial tcp: lookup otel.exmaple.com on 10.0.0.10:53: no such host'
+    const parts = { 'exporter:debug': node(true, ''), 'exporter:otlphttp/us': node(false, says) }
+    agents[0]!.say({ health: node(false, '', { 'pipeline:traces': node(false, '', parts) }) as never })
+    await ctx.advance(5_000)
+    const [viewer, editor] = [
+      await signIn(ctx, { groups: ['viewer'] }),
+      await signIn(ctx, { groups: ['editor'] }),
+    ]
+    const { json } = await invoke(ctx, 'GET /api/fleet/destinations', { as: editor.token })
+    const [first, second] = json as ExportDestination[]
+    expect(first).toMatchObject({
+      address: 'otel.exmaple.com:4318',
+      failing: {
+        workload_count: 1,
+        error_cause: 'connection_failed',
+        error_parameters: { unknown_host: 'otel.exmaple.com' },
+      },
+      workloads: [{ place: 'vm-1', is_failing: true }],
+    })
+    expect(second).toMatchObject({ address: 'otel.example.com:4318', workload_count: 2 })
+    expect(second).not.toHaveProperty('failing')
+    // The workload says it as well; whoever may not read configs is told that there is a name, and not which.
+    const id = agents[0]!.workloadId
+    const troubleFor = async (as: string) =>
+      ((await invoke(ctx, `GET /api/workloads/${id}`, { as })).json as WorkloadRecord).trouble
+    expect(await troubleFor(editor.token)).toMatchObject({
+      component: 'exporter:otlphttp/us',
+      error_parameters: { unknown_host: 'otel.exmaple.com' },
+    })
+    const told = await troubleFor(viewer.token)
+    expect(told).toMatchObject({ error_cause: 'connection_failed', is_abridged: true })
+    expect(JSON.stringify(told)).not.toContain('exmaple')
   })
 
   it('names namesakes in the order of their hosts', async () => {

@@ -44,7 +44,27 @@ describe('causes', () => {
     ['open /etc/certs/ca.pem: no such file or directory', 'file_missing', {}],
     ['x509: certificate signed by unknown authority', 'certificate_invalid', {}],
     ['rpc error: code = Unauthenticated desc = x', 'authentication_failed', {}],
-    ['dial tcp 10.0.0.1:4317: connect: connection refused', 'connection_failed', {}],
+    [
+      'dial tcp 10.0.0.1:4317: connect: connection refused',
+      'connection_failed',
+      { address: '10.0.0.1:4317' },
+    ],
+    [
+      'dial tcp [2001:db8::1]:4317: connect: no route to host',
+      'connection_failed',
+      { address: '[2001:db8::1]:4317' },
+    ],
+    [
+      'failed to push: dial tcp: lookup otel.exmaple.com on 10.0.0.10:53: no such host',
+      'connection_failed',
+      { unknown_host: 'otel.exmaple.com' },
+    ],
+    [
+      'Post "https://user:geheim@a.b/v1": dial tcp: lookup a.b: Temporary failure in name resolution',
+      'connection_failed',
+      { unknown_host: 'a.b' },
+    ],
+    ['lookup <script>: no such host', 'connection_failed', {}],
     ['agent lacks the capability', 'capability_mismatch', {}],
     ['blocked by policy', 'permission_or_policy', {}],
     ['rollback is unavailable', 'rollback_unavailable', {}],
