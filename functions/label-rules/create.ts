@@ -18,7 +18,7 @@ export default defineHttp({
   replies: [{ status: 201, description: 'The rule.', json: LabelRuleRecord }],
   errors: [...LABEL_RULE_ERRORS, ...LABEL_RULE_CHANGE_ERRORS, 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
-    const read = readLabelRule(body)
+    const read = await readLabelRule(body)
     if (!read.ok) return problem(read.code, read.details)
     const by = { actor, confirmsLowering: body.confirm_lowering }
     const outcome = await changeLabelRules(ctx, { id: null, rule: read.rule }, by)

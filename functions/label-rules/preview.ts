@@ -21,7 +21,7 @@ export default defineHttp({
       const looked = await previewAskedChange(ctx, { id: id ?? '', rule: null })
       return looked.ok ? json(looked.preview) : problem(looked.code)
     }
-    const read = readLabelRule(body)
+    const read = await readLabelRule(body)
     if (!read.ok) return problem(read.code, read.details)
     const looked = await previewAskedChange(ctx, { id, rule: read.rule })
     return looked.ok ? json(looked.preview) : problem(looked.code)

@@ -19,7 +19,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The rule as stored.', json: LabelRuleRecord }],
   errors: [...LABEL_RULE_ERRORS, ...LABEL_RULE_CHANGE_ERRORS, 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
-    const read = readLabelRule(body)
+    const read = await readLabelRule(body)
     if (!read.ok) return problem(read.code, read.details)
     const by = { actor, confirmsLowering: body.confirm_lowering }
     const outcome = await changeLabelRules(ctx, { id: params.id, rule: read.rule }, by)

@@ -50,15 +50,18 @@ export class LabelRules {
   /** Read the stored rules. Workloads follow only with `reload`. */
   async load(db: Db): Promise<void> {
     const known = new Map(this.#rules.map((rule) => [rule.id, rule]))
-    this.#rules = inOrder(
-      (await listLabelRules(db)).map((rule) => {
-        const before = known.get(rule.id)
-        // A list that is as it was is not read again.
-        return before !== undefined && before.list === rule.list
-          ? { ...rule, rows: before.rows, selects: openSelects(rule) }
-          : openRule(rule)
-      }),
-    )
+    const rules: LabelRule[] = []
+    for (const rule of await listLabelRules(db)) {
+      const before = known.get(rule.id)
+      // A list that is as it was is not read again.
+      const isAsBefore = before !== undefined && before.list === rule.list
+      rules.push({
+        ...rule,
+        rows: isAsBefore ? before.rows : await readRows(rule),
+        selects: rule.selector === null ? null : openSelector(rule.selector),
+      })
+    }
+    this.#rules = inOrder(rules)
   }
 
   /** Read the stored rules, and give every workload the labels that follow. Reloads run one after the other. */
@@ -73,11 +76,8 @@ export class LabelRules {
   }
 }
 
-/** A stored rule with its list read. A list that cannot be read any more gives no labels. */
-export function openRule(rule: StoredLabelRule): LabelRule {
-  const read = rule.list === null ? null : readLabelList(rule.list)
-  return { ...rule, rows: read?.ok === true ? read.value : null, selects: openSelects(rule) }
+/** The list of a stored rule; one that cannot be read any more gives no labels. */
+async function readRows({ list }: StoredLabelRule): Promise<LabelRule['rows']> {
+  const read = list === null ? null : await readLabelList(list)
+  return read?.ok === true ? read.value : null
 }
-
-const openSelects = ({ selector }: StoredLabelRule): LabelRule['selects'] =>
-  selector === null ? null : openSelector(selector)

@@ -2,6 +2,7 @@ import { type Fault, type FaultCode, faultOf, faultWithin } from '../model/fault
 import { TRUSTED_PREFIX } from '../model/labels.ts'
 import { IDENTITY_KEYS, IDENTITY_PREFIX } from '../selectors/keys.ts'
 import { refuseLabels } from '../selectors/read-selector.ts'
+import { inTurns } from '../turns.ts'
 
 /** Labels by the value of one identity key. */
 export interface LabelList {
@@ -14,6 +15,8 @@ export interface LabelList {
 
 /** Lines that a list can have below its heading. */
 export const LIST_LINES_MAX = 20_000
+/** Lines that are read before others get their turn; one of twenty columns takes 30 µs. */
+const TURN_LINES = 200
 /** Longest list, in UTF-16 units. */
 export const LIST_LENGTH_MAX = 1_048_576
 const COLUMNS_MAX = 20
@@ -31,28 +34,32 @@ const atLine = (line: number, { fault }: Faulty): Faulty => ({
 })
 
 /**
- * Read a list of hosts in CSV (RFC 4180): the first line names an identity key and then labels, each other line a host
- * and its labels. An empty cell sets no label. A faulty line is refused with its number.
+ * Read a list of hosts in CSV (RFC 4180), in turns: the first line names an identity key and then labels, each other line
+ * a host and its labels. An empty cell sets no label. A faulty line is refused with its number.
  */
-export function readLabelList(text: string): Read<LabelList> {
+export async function readLabelList(text: string): Promise<Read<LabelList>> {
   if (text.length > LIST_LENGTH_MAX) return fault('list_too_long', { max: LIST_LENGTH_MAX })
-  const rows = readCsv(text.replace(/^\ufeff/, ''))
-  if (!rows.ok) return rows
-  const [heading, ...lines] = rows.value
-  if (heading === undefined || lines.length === 0) return fault('list_empty')
-  if (lines.length > LIST_LINES_MAX) return fault('list_lines_too_many', { max: LIST_LINES_MAX })
-  const head = readHeading(heading.cells)
-  if (!head.ok) return head
-  const { key, columns } = head.value
+  let head: { key: string; columns: string[] } | null = null
   const labels = new Map<string, Record<string, string>>()
-  for (const { cells, line } of lines) {
-    const read = readLine(cells, columns)
-    if (!read.ok) return atLine(line, read)
-    const { name, given } = read.value
-    if (labels.has(name)) return atLine(line, fault('name_twice', { name }))
-    labels.set(name, given)
-  }
-  return { ok: true, value: { key, columns, labels } }
+  for await (const rows of inTurns(readCsv(text.replace(/^\ufeff/, '')), TURN_LINES))
+    for (const row of rows) {
+      if ('ok' in row) return row
+      if (head === null) {
+        const read = readHeading(row.cells)
+        if (!read.ok) return read
+        head = read.value
+        continue
+      }
+      const { cells, line } = row
+      if (labels.size === LIST_LINES_MAX) return fault('list_lines_too_many', { max: LIST_LINES_MAX })
+      const read = readLine(cells, head.columns)
+      if (!read.ok) return atLine(line, read)
+      const { name, given } = read.value
+      if (labels.has(name)) return atLine(line, fault('name_twice', { name }))
+      labels.set(name, given)
+    }
+  if (head === null || labels.size === 0) return fault('list_empty')
+  return { ok: true, value: { ...head, labels } }
 }
 
 const bare = (name: string, prefix: string): string =>
@@ -90,9 +97,14 @@ function readLine(
 const COMMAS = () => /("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n|\n|\r|$)/y
 const SEMICOLONS = () => /("(?:[^"]|"")*"|[^";\r\n]*)(;|\r\n|\n|\r|$)/y
 
-/** Split CSV into rows, each with the line that it begins on; empty lines are left out. */
-function readCsv(text: string): Read<{ cells: string[]; line: number }[]> {
-  const rows: { cells: string[]; line: number }[] = []
+/** A row, with the line that it begins on. */
+interface Row {
+  cells: string[]
+  line: number
+}
+
+/** Split CSV into rows, of which empty lines are none. A fault is the last that comes. */
+function* readCsv(text: string): Generator<Row | Faulty, void> {
   // In languages that write decimals with a comma, spreadsheets separate cells by semicolons.
   const first = /^[^\r\n]*/.exec(text)?.[0] ?? ''
   const cell = first.includes(';') && !first.includes(',') ? SEMICOLONS() : COMMAS()
@@ -101,21 +113,18 @@ function readCsv(text: string): Read<{ cells: string[]; line: number }[]> {
   let begins = 1
   while (cell.lastIndex < text.length || row.length > 0) {
     const match = cell.exec(text)
-    if (match === null) return atLine(line, fault('quote_misplaced'))
+    if (match === null) return yield atLine(line, fault('quote_misplaced'))
     const [, raw, end] = match as unknown as [string, string, string]
     row.push(raw.startsWith('"') ? raw.slice(1, -1).replaceAll('""', '"') : raw)
     line += raw.split('\n').length - 1
     if (end === ',' || end === ';') {
       if (row.length > COLUMNS_MAX + 1)
-        return atLine(begins, fault('cells_too_many', { max: COLUMNS_MAX + 1 }))
+        return yield atLine(begins, fault('cells_too_many', { max: COLUMNS_MAX + 1 }))
       continue
     }
-    // An empty line is no row.
-    if (row.length > 1 || row[0]!.trim() !== '') rows.push({ cells: row, line: begins })
-    if (rows.length > LIST_LINES_MAX + 1) return fault('list_lines_too_many', { max: LIST_LINES_MAX })
+    if (row.length > 1 || row[0]!.trim() !== '') yield { cells: row, line: begins }
     row = []
     if (end !== '') line++
     begins = line
   }
-  return { ok: true, value: rows }
 }

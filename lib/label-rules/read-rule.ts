@@ -45,7 +45,7 @@ export interface SentRule {
 }
 
 /** Check a rule as it was sent: it has a selector and labels, or a list. */
-export function readLabelRule(sent: SentRule): Read {
+export async function readLabelRule(sent: SentRule): Promise<Read> {
   const { priority, selector, labels = {}, list } = sent
   const name = sent.name.trim()
   if (name === '') return refuse('name-required')
@@ -56,7 +56,7 @@ export function readLabelRule(sent: SentRule): Read {
   if ((selector === undefined) === (list === undefined)) return invalid(faultOf('selector_or_list'))
   const head = { name, priority }
   if (list !== undefined) {
-    const read = readLabelList(list)
+    const read = await readLabelList(list)
     return read.ok
       ? { ok: true, rule: { ...head, selector: null, labels: {}, list, rows: read.value, selects: null } }
       : invalid(read.fault)

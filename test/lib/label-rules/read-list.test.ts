@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LIST_LINES_MAX, readLabelList } from '../../../lib/label-rules/read-list.ts'
+import { countLoopTurns } from '../../support/loop-turns.ts'
 
-const entries = (text: string) => {
-  const read = readLabelList(text)
+const entries = async (text: string) => {
+  const read = await readLabelList(text)
   return read.ok ? Object.fromEntries(read.value.labels) : read.fault.reason
 }
 
@@ -13,8 +14,8 @@ describe('a list of hosts', () => {
     ['\ufeffidentity/host.name;muster/site;env\r\nweb-1;paris;\r\n', { 'web-1': { site: 'paris' } }],
     ['name,a\n"x ""y"", z","1\n"\nw,2', { 'x "y", z': { a: '1' }, w: { a: '2' } }],
     ['host.name,a\n\n  web-1 , 1 \n\n', { 'web-1': { a: '1' } }],
-  ])('%j is read', (text, labels) => {
-    expect(entries(text)).toEqual(labels)
+  ])('%j is read', async (text, labels) => {
+    expect(await entries(text)).toEqual(labels)
   })
 
   it.each([
@@ -37,19 +38,19 @@ describe('a list of hosts', () => {
       'more than',
     ],
     [`host.name,a\n${'x'.repeat(1_100_000)}`, 'the list exceeds'],
-  ])('is refused with the line that is meant (%#)', (text, reason) => {
-    expect(entries(text)).toContain(reason)
+  ])('is refused with the line that is meant (%#)', async (text, reason) => {
+    expect(await entries(text)).toContain(reason)
   })
 
-  it('is read back as it was written, whatever stands in it', () => {
+  it('is read back as it was written, whatever stands in it', async () => {
     const cell = fc.string({
       unit: fc.constantFrom('a', 'é', '"', ',', ';', ' ', "'"),
       minLength: 1,
       maxLength: 8,
     })
     const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
-    fc.assert(
-      fc.property(fc.dictionary(cell, cell, { maxKeys: 9 }), (labels) => {
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(cell, cell, { maxKeys: 9 }), async (labels) => {
         const kept = new Map(
           Object.entries(labels).flatMap(([name, value]) =>
             name.trim() === '' ? [] : [[name.trim(), value.trim()]],
@@ -57,10 +58,25 @@ describe('a list of hosts', () => {
         )
         if (kept.size === 0) return
         const text = `host.name,a\n${[...kept].map((pair) => pair.map(quoted).join(',')).join('\n')}`
-        expect(entries(text)).toEqual(
+        expect(await entries(text)).toEqual(
           Object.fromEntries([...kept].map(([name, value]) => [name, value === '' ? {} : { a: value }])),
         )
       }),
     )
+  })
+
+  it('lets others have their turn, which one of 20,000 lines or 20 columns took half a second from', async () => {
+    const columns = Array.from({ length: 20 }, (_, at) => `c${at}`)
+    const wide = Array.from({ length: 16_000 }, (_, at) => `h${at},${columns.map(() => 'a').join(',')}`)
+    const long = Array.from({ length: LIST_LINES_MAX }, (_, at) => `h${at},production`)
+    for (const [head, lines] of [
+      [`host.name,${columns.join(',')}`, wide],
+      ['host.name,env', long],
+    ] as const) {
+      const turns = countLoopTurns()
+      const read = await readLabelList([head, ...lines].join('\n'))
+      expect(turns.over()).toBeGreaterThan(lines.length / 300)
+      expect(read).toMatchObject({ ok: true })
+    }
   })
 })
