@@ -72,6 +72,21 @@ export const WorkloadTrouble = named(
 )
 export type WorkloadTrouble = Infer<typeof WorkloadTrouble>
 
+export const RunningConfigs = named(
+  'RunningConfigs',
+  'What the live instances run that take configs and report on them, by what they say.',
+  type({
+    wanted_count: note('Those that run the active config.', number()),
+    instance_count: number(),
+    unknown_count: note('Those of which it is not known.', number()),
+    others: note(
+      'Other configs, the first five.',
+      array(type({ config_hash: string(), instance_count: number() })),
+    ),
+  }),
+)
+export type RunningConfigs = Infer<typeof RunningConfigs>
+
 export const VersionMix = named(
   'VersionMix',
   'The versions of live instances that do not all report the same one.',
@@ -100,7 +115,11 @@ export const WorkloadRecord = named(
     last_seen_at: string(),
     labels: note('Agent labels, and trusted ones under the prefix `muster/`.', dictionary(string())),
     active_config_id: optional(string()),
-    active_config_hash: optional(string()),
+    active_config_hash: note('What it is to run.', optional(string())),
+    running_configs: note(
+      'What it runs; absent where every instance runs the active config, or none is active.',
+      optional(RunningConfigs),
+    ),
     remote_config_status: optional(RemoteConfigStatus),
     current_config_push: note(
       'The newest push, without content; only in REST answers.',

@@ -4,6 +4,7 @@ import type { RemoteConfigStatus, WorkloadRecord, WorkloadTrouble } from '../../
 import type { VersionMix } from '../state/live-tally.ts'
 import type { Workload } from '../state/model.ts'
 import { errorFields, type TextAccess } from './errors.ts'
+import { countRunning } from './running-configs.ts'
 import { shownLabel } from './shown-labels.ts'
 
 /** What a workload's record is made of beside the workload itself. */
@@ -57,6 +58,7 @@ export function toWorkloadRecord(
   const status = toWorkloadConfigStatus(workload, texts)
   const until = retentionUntil(workload, around.retentionMs)
   const hash = workload.activeHash
+  const running = countRunning(workload)
   const reported = workload.live.commonReportedHash()
   const mix = workload.live.versionMix()
   return {
@@ -70,6 +72,7 @@ export function toWorkloadRecord(
     status: workload.status,
     labels: toLabels(workload),
     ...(hash === null ? {} : { active_config_id: hash, active_config_hash: hash }),
+    ...(running === null ? {} : { running_configs: running }),
     ...(status === null ? {} : { remote_config_status: status }),
     ...(around.push === null ? {} : { current_config_push: around.push }),
     ...(workload.availableComponents === null ? {} : { available_components: toComponents(workload) }),
@@ -112,6 +115,7 @@ export const CLEARABLE = [
   'remote_config_status',
   'reported_config_hash',
   'retention_until',
+  'running_configs',
   'trouble',
   'version_mix',
 ] as const

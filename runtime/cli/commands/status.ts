@@ -60,6 +60,18 @@ const isWell = (workload: WorkloadRecord) =>
 const readAlerts = (api: Api, { id, open_alert_count: count }: WorkloadRecord): Promise<AlertRecord[]> =>
   count === 0 ? Promise.resolve([]) : api.get<AlertRecord[]>(`/api/alerts?workload_id=${id}`)
 
+/** What it is to run, and what it runs where that is something else. */
+function describeWanted({ active_config_hash: hash, running_configs: running }: WorkloadRecord): string {
+  if (running === undefined) return shortHash(hash)
+  const { wanted_count, instance_count, unknown_count, others } = running
+  const parts = [
+    `${wanted_count} of ${instance_count} run it`,
+    ...others.map((other) => `${other.instance_count} run ${shortHash(other.config_hash)}`),
+    ...(unknown_count > 0 ? [`of ${unknown_count} it is not known`] : []),
+  ]
+  return `${shortHash(hash)} (${parts.join(', ')})`
+}
+
 /** How far the newest push got. */
 function describePush(push: RevisionRecord): string {
   const { outcome, status, applied_count: applied, target_count: all, failed_count: failed } = push
@@ -90,7 +102,7 @@ function print(io: ClientIo, workload: WorkloadRecord, alerts: readonly AlertRec
         'instances',
         `${workload.connected_instance_count} connected, ${workload.drifted_instance_count} drifted`,
       ],
-      ['config', shortHash(workload.active_config_hash)],
+      ['wanted config', describeWanted(workload)],
       ['newest push', push === undefined ? '-' : describePush(push)],
       ['open alerts', String(workload.open_alert_count)],
       ['waiting requests', String(workload.waiting_approval_count)],

@@ -35,10 +35,16 @@ export const workloadTexts = defineTexts({
       instances: 'Instances',
       version: 'Version',
       config: 'Active config',
+      wanted: 'Wanted config',
       pushed: 'Pushed',
       environment: 'Environment',
       seen: 'Last seen',
     },
+    runIt: (count: number, all: number) =>
+      count === 0 ? `no instance runs it` : `${n(count)} of ${n(all)} ${plural(count, 'runs', 'run')} it`,
+    runOther: (count: number, hash: string) => `${n(count)} ${plural(count, 'runs', 'run')} ${hash}`,
+    runUnknown: (count: number) =>
+      `of ${n(count)} it is not known what ${plural(count, 'it runs', 'they run')}`,
     connectedOf: (connected: number) => n(connected),
     pushedBy: (who: string) => `by ${who}`,
     byRollback: 'by the automatic rollback',
@@ -247,10 +253,18 @@ export const workloadTexts = defineTexts({
       instances: 'Instances',
       version: 'Version',
       config: 'Config active',
+      wanted: 'Config voulue',
       pushed: 'Poussée',
       environment: 'Environnement',
       seen: 'Vu',
     },
+    runIt: (count: number, all: number) =>
+      count === 0
+        ? `aucune instance ne l’exécute`
+        : `${n(count)} sur ${n(all)} ${plural(count, 'l’exécute', 'l’exécutent')}`,
+    runOther: (count: number, hash: string) => `${n(count)} ${plural(count, 'exécute', 'exécutent')} ${hash}`,
+    runUnknown: (count: number) =>
+      `pour ${n(count)}, on ne sait pas ce qu’${plural(count, 'elle exécute', 'elles exécutent')}`,
     connectedOf: (connected: number) => n(connected),
     pushedBy: (who: string) => `par ${who}`,
     byRollback: 'par le retour automatique',

@@ -1,7 +1,7 @@
 import type { HealthNode } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
-import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import type { RunningConfigs, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { describeVersions, fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
@@ -43,16 +43,28 @@ const TABS = {
   alerts: lazy<TabProps>(async () => (await import('./workload-alerts.tsx')).AlertsTab),
 }
 
+/** What its instances run, where not all of them run what it is to run. */
+function describeRunning({ wanted_count, instance_count, unknown_count, others }: RunningConfigs): string {
+  const words = say(workloadTexts)
+  return [
+    words.runIt(wanted_count, instance_count),
+    ...others.map((other) => words.runOther(other.instance_count, shortHash(other.config_hash))),
+    ...(unknown_count > 0 ? [words.runUnknown(unknown_count)] : []),
+  ].join('; ')
+}
+
 function Facts({ workload }: { workload: WorkloadRecord }) {
   const words = say(workloadTexts)
   const push = workload.current_config_push
   const isManaged = readOnlyReason(workload) === null
+  const running = isManaged && workload.connected_instance_count > 0 ? workload.running_configs : undefined
   const config = !isManaged ? (
     words.notManaged
   ) : workload.active_config_hash ? (
     <span>
       <span class="mono">{shortHash(workload.active_config_hash)}</span>
       {push?.label && push.config_hash === workload.active_config_hash && ` “${push.label}”`}
+      {running && <span class="warn"> · {describeRunning(running)}</span>}
     </span>
   ) : (
     words.noneActive
@@ -67,7 +79,7 @@ function Facts({ workload }: { workload: WorkloadRecord }) {
           words.facts.version,
           <span class="mono">{describeVersions(workload.version, workload.version_mix)}</span>,
         ],
-        [words.facts.config, config],
+        [running ? words.facts.wanted : words.facts.config, config],
         ...(push
           ? [
               [

@@ -157,6 +157,9 @@ describe('a staged rollout', () => {
     await page.getByText('applied in part', { exact: true }).first().waitFor()
     await page.goto(`/workloads/${id}`)
     await page.getByRole('status').getByText(inPart).waitFor()
+    // What it is to run, and what it runs, are told apart.
+    await page.getByText('Wanted config').waitFor()
+    await page.getByText(/7 of 8 run it; of 1 it is not known what it runs/).waitFor()
     await page.goto('/?q=halved')
     await page.getByText('config failed, back on 1 of 2 only').first().waitFor()
     await page.goto('/changes?workload=halved')

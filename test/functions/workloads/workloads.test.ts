@@ -250,6 +250,43 @@ describe('what is wrong with a workload, and since when', () => {
     expect(await trouble(id)).toMatchObject(why)
   })
 
+  it('tells what it is to run from what it runs, after a push that failed with nothing to go back to', async () => {
+    const [first, second] = ['a', 'b'].map((pod) => connect({ host: 'vm', pod, version: '0.149.0' }))
+    const id = first!.workloadId
+    await ctx.advance(300)
+    await pushConfig(ctx.fleet, id, configYaml(1))
+    await ctx.advance(300)
+    for (const agent of [first!, second!]) agent.apply()
+    await ctx.advance(300)
+    expect(await record(id)).not.toHaveProperty('running_configs')
+    await pushConfig(ctx.fleet, id, configYaml(2))
+    await ctx.advance(300)
+    const others = [{ config_hash: configHash(configYaml(1)), instance_count: 2 }]
+    expect(await record(id)).toMatchObject({
+      active_config_hash: configHash(configYaml(2)),
+      running_configs: { wanted_count: 0, instance_count: 2, unknown_count: 0, others },
+    })
+    first!.apply()
+    await ctx.advance(300)
+    expect(await record(id)).toMatchObject({
+      running_configs: { wanted_count: 1, others: [{ ...others[0], instance_count: 1 }] },
+    })
+    second!.apply()
+    await ctx.advance(300)
+    expect(await record(id)).not.toHaveProperty('running_configs')
+
+    const lone = connect({ host: 'lone', pod: 'a', version: '0.149.0' })
+    await ctx.advance(300)
+    await pushConfig(ctx.fleet, lone.workloadId, configYaml(3))
+    await ctx.advance(300)
+    lone.fail('exit code 1')
+    await ctx.advance(1_000)
+    expect(await record(lone.workloadId)).toMatchObject({
+      active_config_hash: configHash(configYaml(3)),
+      running_configs: { wanted_count: 0, instance_count: 1, unknown_count: 1, others: [] },
+    })
+  })
+
   it('is a push that failed, and stays so when it was rolled back, until another is applied', async () => {
     const agent = connect({ host: 'vm', pod: 'a', version: '0.149.0' })
     const id = agent.workloadId

@@ -113,12 +113,15 @@ function causesOf(
   }
 }
 
+/** What of a push says whether it is to be alerted. */
+type Caused = Pick<Push, 'pushId' | 'kind' | 'status' | 'phase' | 'error' | 'counts'>
+
 /**
  * Whether the newest push failed, or is the automatic rollback of one that did, and no campaign tells of it. Left out
  * while it is open: nothing is decided yet, so an alert about an earlier push stays.
  */
 export function causeOfPush(
-  newestPush: Pick<Push, 'pushId' | 'kind' | 'status' | 'phase' | 'error'> | null,
+  newestPush: Caused | null,
   ofCampaigns: ReadonlySet<string>,
 ): { push_failed?: boolean } {
   if (newestPush === null) return { push_failed: false }
@@ -126,14 +129,15 @@ export function causeOfPush(
   return cause.push_failed === true && ofCampaigns.has(newestPush.pushId) ? { push_failed: false } : cause
 }
 
-function failureOf({ kind, status, phase, error }: Pick<Push, 'kind' | 'status' | 'phase' | 'error'>): {
+function failureOf({ kind, status, phase, error, counts }: Omit<Caused, 'pushId'>): {
   push_failed?: boolean
 } {
   if (kind === 'auto-rollback')
     return status === 'pending' && (phase === 'superseded' || phase === 'aborted')
       ? {}
       : { push_failed: true }
-  if (status === 'applied') return { push_failed: false }
+  // While some of its targets do not run it, what was wrong before may stay.
+  if (status === 'applied') return counts.failed + counts.straggler > 0 ? {} : { push_failed: false }
   return status === 'pending' || error?.cause === 'rolled_back' ? {} : { push_failed: true }
 }
 

@@ -40,7 +40,8 @@ async function storeTarget(of: {
 }
 
 it('an alert about an earlier push may stay while the next one is open, also where a campaign made that', () => {
-  const push = { pushId: 'of a campaign', kind: 'approval', error: null } as const
+  const counts = { target: 1, applying: 0, applied: 1, failed: 0, straggler: 0, gone: 0, joined: 0 }
+  const push = { pushId: 'of a campaign', kind: 'approval', error: null, counts } as const
   const ofCampaigns = new Set([push.pushId])
   for (const told of [ofCampaigns, new Set<string>()]) {
     expect(causeOfPush({ ...push, status: 'pending', phase: 'no_status' }, told)).toEqual({})

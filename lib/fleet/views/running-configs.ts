@@ -1,0 +1,46 @@
+import { byBytes } from '../../model/text-order.ts'
+import type { RunningConfigs } from '../../wire/workloads.ts'
+import { canReport, isCapable } from '../decide/abilities.ts'
+import type { Instance, Workload } from '../state/model.ts'
+
+/** Other configs that are named, those of most instances first. */
+const NAMED_MAX = 5
+
+/** The hash of the config that an instance runs by what it says: after a FAILED it is back at what it applied before. */
+function runs({ report, appliedHash }: Instance): string {
+  if (report === null) return ''
+  if (report.status === 'applied') return report.hash
+  return appliedHash === report.hash ? '' : appliedHash
+}
+
+/**
+ * What the live instances run that take configs and say what became of them; null where all of them run the active
+ * config, or none is active. What a workload is to run, and what it runs, are two things: this is where they are told
+ * apart.
+ */
+export function countRunning({
+  activeHash,
+  live,
+}: Pick<Workload, 'activeHash' | 'live'>): RunningConfigs | null {
+  if (activeHash === null) return null
+  const counts = new Map<string, number>()
+  let total = 0
+  for (const instance of live.instances()) {
+    if (!isCapable(instance) || !canReport(instance)) continue
+    total++
+    const hash = runs(instance)
+    counts.set(hash, (counts.get(hash) ?? 0) + 1)
+  }
+  const wanted = counts.get(activeHash) ?? 0
+  if (wanted === total) return null
+  const others = [...counts].filter(([hash]) => hash !== '' && hash !== activeHash)
+  return {
+    wanted_count: wanted,
+    instance_count: total,
+    unknown_count: counts.get('') ?? 0,
+    others: others
+      .sort(([a, countA], [b, countB]) => countB - countA || byBytes(a, b))
+      .slice(0, NAMED_MAX)
+      .map(([config_hash, instance_count]) => ({ config_hash, instance_count })),
+  }
+}
