@@ -5,6 +5,7 @@ import type { AutoApply } from '../lib/auto-apply/auto-apply.ts'
 import type { Campaigns } from '../lib/campaigns/campaigns.ts'
 import type { ChangeNews } from '../lib/changes/news.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Departure } from '../lib/cluster/departures.ts'
 import type { ConfigTargets } from '../lib/configs/check/target.ts'
 import type { ConfigEngine } from '../lib/configs/engine.ts'
 import type { Fleet } from '../lib/fleet/fleet.ts'
@@ -31,13 +32,18 @@ import type { Edition } from './editions.ts'
 export interface ClusterFacts {
   epoch: number
   ownedSince: Date
-  members: readonly (Pick<SeenMember, 'id' | 'address' | 'version' | 'startedAt' | 'silentMs'> & {
+  members: readonly (Pick<
+    SeenMember,
+    'id' | 'address' | 'host' | 'pid' | 'version' | 'startedAt' | 'silentMs'
+  > & {
     isOwner: boolean
     /** The addresses of older members that have to stop before this one may decide, because it would break them. */
     waitsFor: readonly string[]
     /** Its way to the owner; null where it has none. */
     link: Omit<LinkFacts, 'memberId'> | null
   })[]
+  /** Those that went away lately, the last one first. */
+  departures: readonly Departure[]
 }
 
 /**

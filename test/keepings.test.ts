@@ -75,6 +75,20 @@ const perPush: Keeping = {
 }
 
 const KEPT: Readonly<Record<string, Keeping>> = {
+  'lib/cluster/departures.ts Departures.#gone': {
+    bound: 'twenty, for an hour',
+    reachedBy: [
+      'lib/cluster/departures.test.ts',
+      'are bounded: of processes that come and go all the time the last twenty are known',
+    ],
+  },
+  'lib/cluster/departures.ts Departures.#members': {
+    bound: 'the members of now',
+    reachedBy: [
+      'lib/cluster/departures.test.ts',
+      'are bounded: of processes that come and go all the time the last twenty are known',
+    ],
+  },
   'lib/alerts/workload-facts.ts AssignmentTimes.#known': perAgent,
   'lib/audit/delivery.ts AuditDelivery.#doubted': {
     bound: '1,000 records',

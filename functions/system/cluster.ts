@@ -1,4 +1,5 @@
 import { OWNER_SILENT_MS } from '../../lib/cluster/timing.ts'
+import { countPlaces } from '../../lib/fleet/views/where-agents-are.ts'
 import { Cluster } from '../../lib/wire/system.ts'
 import { defineHttp, noBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
@@ -14,7 +15,7 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'The processes.', json: Cluster }],
   errors: [],
-  handle(_, ctx) {
+  async handle(_, ctx) {
     const facts = ctx.cluster?.() ?? null
     const cluster: Cluster = {
       is_one_of_several: facts !== null,
@@ -23,6 +24,8 @@ export default defineHttp({
       members: (facts?.members ?? []).map((member) => ({
         id: member.id,
         address: member.address,
+        host: member.host,
+        pid: member.pid,
         version: member.version,
         started_at: member.startedAt.toISOString(),
         silent_ms: Math.round(member.silentMs),
@@ -33,6 +36,16 @@ export default defineHttp({
         agents: member.link?.agents ?? 0,
         counts: member.link?.counts ?? null,
       })),
+      departed: (facts?.departures ?? []).map(({ id, address, host, pid, version, until, hasLeft }) => ({
+        id,
+        address,
+        host,
+        pid,
+        version,
+        until: until.toISOString(),
+        has_left: hasLeft,
+      })),
+      agents: await countPlaces(ctx.fleet.state.instances.values()),
     }
     return json(cluster)
   },

@@ -12,6 +12,7 @@ import {
   renewMember,
   type SeenMember,
 } from '../store/members.ts'
+import { type Departure, Departures } from './departures.ts'
 import { olderMembers } from './older-members.ts'
 import {
   FORGET_MS,
@@ -65,6 +66,7 @@ export class Membership {
   readonly #parts: MembershipParts
   #connection: Connection | null = null
   #found: MembersFound | null = null
+  readonly #departures = new Departures()
   #owned: { epoch: number; since: Date } | null = null
   #linkedEpoch: number | null = null
   #renewing: Promise<void> | null = null
@@ -99,6 +101,11 @@ export class Membership {
   /** All members that have renewed their row lately, the one that started last first. */
   get members(): readonly SeenMember[] {
     return this.#found?.members.filter(({ silentMs }) => silentMs < FORGET_MS) ?? []
+  }
+
+  /** The processes that were members in the last hour, as long as this one has run, and are none any more. */
+  get departures(): Departure[] {
+    return this.#departures.list(this.#parts.clock.monotonicMs())
   }
 
   /** The members for which this one waits before it may be the owner, because it would break them. */
@@ -265,6 +272,7 @@ export class Membership {
     const halfWayMs = (clock.monotonicMs() - startedMs) / 2
     this.#skewMs = clock.now().getTime() - halfWayMs - found.now.getTime()
     this.#found = found
+    this.#departures.note(this.members, clock.monotonicMs(), clock.now())
     if (found.schema.breaking > self.newestMigration) {
       this.#renewedMs = Number.NEGATIVE_INFINITY
       onOutdated()

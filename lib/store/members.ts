@@ -5,6 +5,9 @@ export interface MemberRow {
   id: string
   /** Where others reach it: `host:port`. */
   address: string
+  /** The machine that it runs on, and the id of its process there; '' and 0 for one that is too old to say so. */
+  host: string
+  pid: number
   version: string
   linkVersion: number
   startedAt: Date
@@ -53,7 +56,8 @@ export async function renewMember(db: Db, member: MemberRow): Promise<MembersFou
        coalesce((select epoch from process_epoch where id = 1), 0) as epoch,
        (select coalesce(max(version), 0) from schema_migrations) as newest,
        (select coalesce(max(version), 0) from schema_migrations where is_breaking) as breaking,
-       m.id, m.address, m.version, m.link_version as "linkVersion", m.started_at as "startedAt",
+       m.id, m.address, coalesce(to_jsonb(m) ->> 'host', '') as host, coalesce((to_jsonb(m) ->> 'pid')::int, 0) as pid,
+       m.version, m.link_version as "linkVersion", m.started_at as "startedAt",
        m.owned_epoch as "ownedEpoch", m.owned_since as "ownedSince", m.linked_epoch as "linkedEpoch",
        coalesce((to_jsonb(m) ->> 'newest_migration')::int, 0) as "newestMigration",
        coalesce((to_jsonb(m) ->> 'newest_breaking')::int, 0) as "newestBreaking",
@@ -74,6 +78,8 @@ type Schema = MembersFound['schema']
 const toColumns = (member: MemberRow) => ({
   id: member.id,
   address: member.address,
+  host: member.host,
+  pid: member.pid,
   version: member.version,
   link_version: member.linkVersion,
   started_at: member.startedAt,

@@ -50,6 +50,8 @@ export const ClusterMember = named(
   type({
     id: string(),
     address: note('Where the others reach it.', string()),
+    host: note('The machine that it runs on; empty where it is too old to say so.', string()),
+    pid: note('The id of its process there; 0 where it is too old to say so.', number()),
     version: string(),
     started_at: string(),
     silent_ms: note('How long ago it was heard of last, by the clock of the database.', number()),
@@ -76,6 +78,24 @@ export const ClusterMember = named(
 )
 export type ClusterMember = Infer<typeof ClusterMember>
 
+export const DepartedMember = named(
+  'DepartedMember',
+  'A process that ran on this database in the last hour, and does not any more.',
+  type({
+    id: string(),
+    address: string(),
+    host: string(),
+    pid: number(),
+    version: string(),
+    until: note('When it was heard of last.', string()),
+    has_left: note(
+      'Whether it stopped in order. One that did not fell silent, and was forgotten.',
+      boolean(),
+    ),
+  }),
+)
+export type DepartedMember = Infer<typeof DepartedMember>
+
 export const Cluster = named(
   'Cluster',
   '`GET /api/system/cluster`: the processes that serve this fleet, and which of them decides since when.',
@@ -84,6 +104,14 @@ export const Cluster = named(
     epoch: note('How often ownership was taken.', nullable(number())),
     owned_since: nullable(string()),
     members: note('Who started last comes first.', array(ClusterMember)),
+    departed: note(
+      'Those that went away in the last hour, twenty at most, as the owner saw it since it started; the last one first.',
+      array(DepartedMember),
+    ),
+    agents: note(
+      'Where the agents are, each in one place: on WebSockets of the processes, polling over HTTP, or awaited, as their connection ended a moment ago.',
+      type({ websocket: number(), polling: number(), awaited: number() }),
+    ),
   }),
 )
 export type Cluster = Infer<typeof Cluster>

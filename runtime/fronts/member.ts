@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { deriveMemberKey } from '../../lib/cluster/member-key.ts'
 import { Membership } from '../../lib/cluster/membership.ts'
@@ -187,6 +188,8 @@ class Member implements RunningMember {
       self: {
         id,
         address: this.#cluster.advertiseAddress,
+        host: hostname(),
+        pid: process.pid,
         version: VERSION,
         linkVersion: this.#versions.newest,
         startedAt: clock.now(),
@@ -395,7 +398,7 @@ class Member implements RunningMember {
   }
 
   #facts(): ClusterFacts {
-    const { members, owner } = this.#membership
+    const { members, departures, owner } = this.#membership
     const { epoch } = this.#lock
     const links = new Map(this.#owning?.links.list().map(({ memberId, ...link }) => [memberId, link]))
     return {
@@ -407,6 +410,7 @@ class Member implements RunningMember {
         waitsFor: this.#membership.awaitedBy(member),
         link: links.get(member.id) ?? null,
       })),
+      departures,
     }
   }
 

@@ -110,11 +110,9 @@ function printWelcome(
   opampUrl: string,
   hasDemo: boolean,
   isNew: boolean,
-  processes: number,
+  pids: readonly number[],
 ) {
-  const logs = Array.from({ length: processes }, (_, index) => serviceLogOf(DATA, index)).join(
-    '\n            ',
-  )
+  const logs = pids.map((_, index) => serviceLogOf(DATA, index)).join('\n            ')
   const steps = hasDemo
     ? [
         'Find what is wrong: payments-collector is degraded, and its health says why.',
@@ -124,13 +122,22 @@ function printWelcome(
         `Carry one change to forty hosts: under Campaigns plan “${TRIAL_CAMPAIGN}”, see whom it leaves out and why, and start it.`,
       ]
     : [`Point the OpAMP Supervisor of a collector at ${opampUrl} (see README.md).`]
+  const [first] = pids
+  if (pids.length > 1)
+    steps.push(
+      `Take one of the ${pids.length} processes away: kill -STOP ${first} stops one, kill -CONT ${first} lets it go on, kill ${first} ends it. The others serve on; Settings, Processes says which decides and what each does.`,
+    )
+  const processes =
+    pids.length > 1
+      ? `\n  Processes ${pids.join(', ')}; the two addresses lead to each that answers, ${first} decides at first`
+      : ''
   say(`
 muster runs.
 
   Open      ${url}
   Log in    ${settings.adminEmail}
             ${isNew ? settings.adminPassword : '(the password was changed since the first start)'}
-  OpAMP     ${opampUrl}
+  OpAMP     ${opampUrl}${processes}
   Logs      ${logs}
 
 What to try:
@@ -176,7 +183,7 @@ async function startAll(
     dsn = database.dsn('postgres')
   }
   const url = `http://${hostOf(api)}`
-  const { ended } = await startServices({
+  const { ended, pids } = await startServices({
     directory: DATA,
     script: bundles.service,
     settings,
@@ -202,7 +209,7 @@ async function startAll(
   }
   const isUnchanged = await isPasswordUnchanged(url, settings)
   if (hasDemo && isFirstStart && isUnchanged) await makeHistoryOnce(url, settings)
-  printWelcome(settings, url, opampUrl, hasDemo, isUnchanged, processes)
+  printWelcome(settings, url, opampUrl, hasDemo, isUnchanged, pids)
   return ends
 }
 

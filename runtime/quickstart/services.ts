@@ -35,7 +35,7 @@ export const serviceLogOf = (directory: string, index: number): string =>
  * Start the processes one after the other, each once the one before is ready. `ended` resolves once none of them is
  * left, with a sentence about the last one.
  */
-export async function startServices(plan: ServicesPlan): Promise<{ ended: Promise<string> }> {
+export async function startServices(plan: ServicesPlan): Promise<{ ended: Promise<string>; pids: number[] }> {
   const { directory, processes, add, note } = plan
   const started: Child[] = []
   let isStopping = false
@@ -55,7 +55,7 @@ export async function startServices(plan: ServicesPlan): Promise<{ ended: Promis
     await waitUntilReady(child, urlOf(place), logFile)
   }
   if (processes > 1) await startBalancers(plan, places)
-  return { ended: watchEnds(plan, started, () => isStopping) }
+  return { ended: watchEnds(plan, started, () => isStopping), pids: started.map(({ pid }) => pid) }
 }
 
 /** Lead those who call the two addresses to the processes, and away from those that do not answer. */

@@ -1,4 +1,7 @@
 import { defineTexts, plural } from './define.ts'
+import { formatNumber } from './format.ts'
+
+const n = formatNumber
 
 /** The processes that serve a fleet. */
 export const clusterTexts = defineTexts({
@@ -9,7 +12,34 @@ export const clusterTexts = defineTexts({
     owner: 'Owner',
     since: 'Decides since',
     epoch: 'Takeovers so far',
-    agents: 'Agents on their WebSockets',
+    agents: 'Agents',
+    places: (websocket: number, polling: number, awaited: number) =>
+      [
+        `${n(websocket + polling + awaited)}: ${n(websocket)} on WebSockets of these processes, ${n(polling)} that poll over HTTP`,
+        ...(awaited > 0 ? [`${n(awaited)} awaited after their connection ended`] : []),
+      ].join(', '),
+    processAt: (host: string, pid: number) => `${host}, process ${pid}`,
+    departed: 'Gone in the last hour',
+    left: 'stopped in order',
+    vanished: 'vanished',
+    until: 'was here until',
+    departedMore:
+      'As the owner saw it since it started itself. One that falls silent is listed above as missing for a minute, and then here.',
+    legend: 'What the words say',
+    explained: {
+      link: 'Since when this process has its way to the owner.',
+      agents: 'Agents on its WebSockets. Those that poll over HTTP belong to no process.',
+      waiting: 'Agents and reports of which the owner has yet to hear; usually none.',
+      absorbed: 'Heartbeats that it answered without asking the owner, since it started.',
+      forwarded: 'Messages of agents that it passed on to the owner, since it started.',
+      replayed: 'Agents of which it told a new owner, after another process had taken over.',
+    },
+    stateExplained: {
+      owner: 'Decides: what is pushed, and what is stored.',
+      front: 'Keeps agents and browsers, and passes on to the owner what it cannot answer itself.',
+      unlinked: 'Runs, and does not reach the owner.',
+      silent: 'Has not been heard of for four seconds or more.',
+    },
     list: 'Processes',
     column: {
       process: 'Process',
@@ -39,7 +69,34 @@ export const clusterTexts = defineTexts({
     owner: 'Propriétaire',
     since: 'Décide depuis',
     epoch: 'Prises de relais',
-    agents: 'Agents sur leurs WebSockets',
+    agents: 'Agents',
+    places: (websocket: number, polling: number, awaited: number) =>
+      [
+        `${n(websocket + polling + awaited)} : ${n(websocket)} sur les WebSockets de ces processus, ${n(polling)} qui interrogent par HTTP`,
+        ...(awaited > 0 ? [`${n(awaited)} attendus après la fin de leur connexion`] : []),
+      ].join(', '),
+    processAt: (host: string, pid: number) => `${host}, processus ${pid}`,
+    departed: 'Partis dans la dernière heure',
+    left: 'arrêté en ordre',
+    vanished: 'disparu',
+    until: 'présent jusqu’à',
+    departedMore:
+      'Tel que le propriétaire l’a vu depuis son propre démarrage. Un processus qui se tait est d’abord indiqué comme manquant pendant une minute, puis ici.',
+    legend: 'Ce que disent les mots',
+    explained: {
+      link: 'Depuis quand ce processus a son lien avec le propriétaire.',
+      agents: 'Agents sur ses WebSockets. Ceux qui interrogent par HTTP n’appartiennent à aucun processus.',
+      waiting: 'Agents et rapports dont le propriétaire n’a pas encore connaissance ; en général aucun.',
+      absorbed: 'Battements auxquels il a répondu sans demander au propriétaire, depuis son démarrage.',
+      forwarded: 'Messages d’agents qu’il a transmis au propriétaire, depuis son démarrage.',
+      replayed: 'Agents qu’il a annoncés à un nouveau propriétaire, après une prise de relais.',
+    },
+    stateExplained: {
+      owner: 'Décide de ce qui est envoyé et enregistré.',
+      front: 'Garde agents et navigateurs, et transmet au propriétaire ce à quoi il ne peut répondre seul.',
+      unlinked: 'Est en marche et n’atteint pas le propriétaire.',
+      silent: 'N’a pas donné signe depuis quatre secondes ou plus.',
+    },
     list: 'Processus',
     column: {
       process: 'Processus',

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import type { Cluster, ClusterMember } from '../../../lib/wire/system.ts'
+import type { Cluster, ClusterMember, DepartedMember } from '../../../lib/wire/system.ts'
 import { clusterTexts } from '../i18n/cluster.ts'
 import { say } from '../i18n/define.ts'
 import { formatList, formatNumber } from '../i18n/format.ts'
@@ -24,6 +24,64 @@ function StateMark({ of }: { of: ClusterMember }) {
   )
 }
 
+/** What an operator calls a process: its machine and its number there; and where the others reach it. */
+function Name({
+  of: { host, pid, address, id },
+}: {
+  of: Pick<ClusterMember, 'host' | 'pid' | 'address' | 'id'>
+}) {
+  const words = say(clusterTexts)
+  return (
+    <span title={id}>
+      {host !== '' && <>{words.processAt(host, pid)} </>}
+      <span class={host === '' ? 'mono' : 'mono muted small'}>{address}</span>
+    </span>
+  )
+}
+
+/** Those that went away lately. */
+function Departed({ of }: { of: readonly DepartedMember[] }) {
+  const words = say(clusterTexts)
+  if (of.length === 0) return null
+  return (
+    <section class="ground stack tight" aria-label={words.departed}>
+      <h2>{words.departed}</h2>
+      <ul class="list">
+        {of.map((one) => (
+          <li key={one.id}>
+            <Mark tone={one.has_left ? 'idle' : 'bad'} shape="ring">
+              {one.has_left ? words.left : words.vanished}
+            </Mark>{' '}
+            <div>
+              <Name of={one} /> · {words.until} <Ago at={one.until} />
+            </div>
+          </li>
+        ))}
+      </ul>
+      <p class="muted small">{words.departedMore}</p>
+    </section>
+  )
+}
+
+/** What each column and each word says, for whoever sees them for the first time. */
+function Legend() {
+  const words = say(clusterTexts)
+  const { column, explained, state, stateExplained } = words
+  const columns = Object.entries(explained) as [keyof typeof explained, string][]
+  const states = Object.entries(stateExplained) as [MemberState, string][]
+  return (
+    <section class="ground stack tight" aria-label={words.legend}>
+      <h2>{words.legend}</h2>
+      <Pairs
+        of={[
+          ...states.map(([id, text]): [string, string] => [state[id], text]),
+          ...columns.map(([id, text]): [string, string] => [column[id], text]),
+        ]}
+      />
+    </section>
+  )
+}
+
 const count = (value: number | undefined) => (value === undefined ? '–' : formatNumber(value))
 
 function columns(): TableColumn<ClusterMember>[] {
@@ -31,13 +89,23 @@ function columns(): TableColumn<ClusterMember>[] {
   return [
     {
       title: column.process,
-      look: 'name mono',
-      cell: ({ address, id }) => <span title={id}>{address}</span>,
+      look: 'name text',
+      cell: (member) => <Name of={member} />,
     },
     { title: column.state, cell: (member) => <StateMark of={member} /> },
     { title: column.version, look: 'mono', cell: ({ version }) => version },
-    { title: column.started, look: 'muted', cell: (member) => <Ago at={member.started_at} /> },
-    { title: column.link, look: 'muted', cell: (member) => <Ago at={member.linked_since} /> },
+    {
+      title: column.started,
+      narrowTitle: column.started,
+      look: 'muted',
+      cell: (member) => <Ago at={member.started_at} />,
+    },
+    {
+      title: column.link,
+      narrowTitle: column.link,
+      look: 'muted',
+      cell: (member) => <Ago at={member.linked_since} />,
+    },
     { title: column.agents, look: 'n', cell: ({ agents }) => formatNumber(agents) },
     { title: column.waiting, look: 'n', cell: ({ counts }) => count(counts?.waiting) },
     { title: column.absorbed, look: 'n', cell: ({ counts }) => count(counts?.absorbed) },
@@ -74,21 +142,23 @@ function Troubles({ members }: { members: readonly ClusterMember[] }) {
 
 function Processes({ of }: { of: Cluster }) {
   const words = say(clusterTexts)
-  const { members } = of
-  const agents = members.reduce((sum, member) => sum + member.agents, 0)
+  const { members, agents } = of
+  const owner = members.find((one) => one.is_owner)
   return (
     <>
       <p class="muted">{words.lead}</p>
       <Troubles members={members} />
       <Pairs
         of={[
-          [words.owner, <span class="mono">{members.find((one) => one.is_owner)?.address ?? '–'}</span>],
+          [words.owner, owner ? <Name of={owner} /> : '–'],
           [words.since, <Ago at={of.owned_since} />],
           [words.epoch, formatNumber(of.epoch ?? 0)],
-          [words.agents, formatNumber(agents)],
+          [words.agents, words.places(agents.websocket, agents.polling, agents.awaited)],
         ]}
       />
       <Table label={words.list} columns={columns()} rows={members} keyOf={({ id }) => id} />
+      <Departed of={of.departed} />
+      <Legend />
     </>
   )
 }

@@ -7,7 +7,10 @@ export interface TableColumn<Row> {
   title: ComponentChildren
   /** The heading is said to screen readers and not shown. */
   isTitleHidden?: boolean
-  /** What stands before its cells on a narrow page, where there are no headings and the cell alone says too little. */
+  /**
+   * What stands before its cells on a narrow page, where there are no headings and the cell alone says too little. A
+   * column of numbers has its heading there.
+   */
   narrowTitle?: string
   /** How the rows are sorted by it, where they are. */
   sort?: 'ascending' | 'descending' | undefined
@@ -44,8 +47,12 @@ export function Table<Row>({
       <Capped rows={rows}>
         {(row) => (
           <tr key={keyOf(row)}>
-            {columns.map(({ look, narrowTitle, cell }, at) => (
-              <td key={at} class={look} data-label={narrowTitle}>
+            {columns.map(({ look, title, narrowTitle, cell }, at) => (
+              <td
+                key={at}
+                class={look}
+                data-label={narrowTitle ?? (look === 'n' && typeof title === 'string' ? title : undefined)}
+              >
                 {cell(row)}
               </td>
             ))}

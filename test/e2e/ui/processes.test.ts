@@ -45,6 +45,8 @@ test('one that waits for older ones to stop is named, with those', async () => {
   const member = (address: string, waits_for: string[]): ClusterMember => ({
     id: address,
     address,
+    host: 'box',
+    pid: 7,
     version: '1',
     started_at: '2026-07-01T08:00:00.000Z',
     silent_ms: 0,
@@ -60,11 +62,45 @@ test('one that waits for older ones to stop is named, with those', async () => {
     epoch: 1,
     owned_since: '2026-07-01T08:00:00.000Z',
     members: [member('10.0.0.2:8090', ['10.0.0.1:8090']), member('10.0.0.1:8090', [])],
+    departed: [
+      {
+        id: 'c',
+        address: '10.0.0.3:8090',
+        host: 'third',
+        pid: 12,
+        version: '1',
+        until: '2026-07-01T08:00:00.000Z',
+        has_left: false,
+      },
+    ],
+    agents: { websocket: 5, polling: 2, awaited: 1 },
   }
   await page.route('**/api/system/cluster', (route) => route.fulfill({ json: cluster }))
   await page.goto('/settings/processes')
   await page.getByText('10.0.0.2:8090 is of a newer version, which changes the database').waitFor()
   await page.getByText('does not decide before this one has stopped').waitFor()
+  // Who is gone, and where every agent is.
+  const gone = page.getByRole('region', { name: 'Gone in the last hour' })
+  await gone.getByText('third, process 12').waitFor()
+  await gone.getByText('vanished', { exact: true }).waitFor()
+  await page.getByText('8: 5 on WebSockets of these processes, 2 that poll over HTTP, 1 awaited').waitFor()
+  // On a narrow page each number has its name.
+  await page.setViewportSize({ width: 390, height: 844 })
+  const labels = await page
+    .getByRole('row', { name: '10.0.0.1:8090' })
+    .getByRole('cell')
+    .evaluateAll((cells) => cells.map((cell) => cell.getAttribute('data-label')))
+  expect(labels.filter((label) => label !== null)).toEqual([
+    'Started',
+    'Link since',
+    'Agents',
+    'Waiting',
+    'Answered alone',
+    'Passed on',
+    'Told again',
+  ])
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
+  await page.setViewportSize({ width: 1440, height: 900 })
   await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'fr' })
   await page.reload()
   await page.getByText('10.0.0.2:8090 est d’une version plus récente').waitFor()

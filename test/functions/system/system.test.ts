@@ -142,6 +142,13 @@ describe('GET /api/system/cluster', () => {
   it('says of a process that runs alone that it is not one of several', async () => {
     const { token } = await signIn(ctx)
     const answer = await invoke(ctx, 'GET /api/system/cluster', { as: token })
-    expect(answer.json).toEqual({ is_one_of_several: false, epoch: null, owned_since: null, members: [] })
+    expect(answer.json).toEqual({
+      is_one_of_several: false,
+      epoch: null,
+      owned_since: null,
+      members: [],
+      departed: [],
+      agents: { websocket: 0, polling: 0, awaited: 0 },
+    })
   })
 })

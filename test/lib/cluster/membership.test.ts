@@ -54,7 +54,16 @@ async function startProcess(
   const log = recordingLog()
   let renewed = 0
   const membership = new Membership({
-    self: { id, address: `${id}:1`, version: '1', linkVersion: 1, startedAt: new Date(startedAt), ...knows },
+    self: {
+      id,
+      address: `${id}:1`,
+      host: 'box',
+      pid: 7,
+      version: '1',
+      linkVersion: 1,
+      startedAt: new Date(startedAt),
+      ...knows,
+    },
     connect: () => pool.openReserved('members'),
     clock,
     timers,
