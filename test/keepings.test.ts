@@ -549,6 +549,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ],
   },
   'runtime/fronts/browser-pipes.ts createBrowserPipes().pipes': perSocket,
+  'runtime/fronts/browser-pipes.ts Pipe.#waiting': {
+    bound: 'what had been read of the owner already when a browser fell behind: 64 KiB beside one frame',
+    reachedBy: [
+      'runtime/fronts/browser-pipes.test.ts',
+      'reads no more of the owner than a browser reads, and loses nothing of what it had read',
+    ],
+  },
   'runtime/fronts/owner-turns.ts OwnerTurns.#waiting': {
     bound: 'the requests and handshakes that wait for an owner, each for three seconds at most',
     reachedBy: [

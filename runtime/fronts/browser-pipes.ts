@@ -1,7 +1,7 @@
 import { type RawData, WebSocket } from 'ws'
 import type { Clock } from '../../lib/clock.ts'
 import type { Timers } from '../../lib/fleet/state/timers.ts'
-import { BROWSER_SOCKET } from '../../lib/hub/browser-queue.ts'
+import { BROWSER_SOCKET, STALLED_MAX_MS } from '../../lib/hub/browser-queue.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Handshake, HandshakeVerdict, Socket } from '../define.ts'
 import { floodLog } from '../flood-log.ts'
@@ -10,7 +10,7 @@ import type { ProxyPolicy } from '../proxies.ts'
 import type { SocketRoom } from '../socket-room.ts'
 import type { OwnerDoor } from './owner-door.ts'
 
-const RESYNC = JSON.stringify({ type: 'resync' })
+const RESYNC = Buffer.from(JSON.stringify({ type: 'resync' }))
 const POLICY_VIOLATION = 1008
 /** The connection ended without a Close frame. */
 const ABNORMAL = 1006
@@ -45,6 +45,7 @@ class Pipe {
   readonly address: string
   readonly #introduction: Introduction
   readonly #parts: BrowserPipesParts
+  readonly #stats: BrowserPipes['stats']
   #upstream: WebSocket | null
   #epoch: number
   #socket: Socket | null = null
@@ -52,12 +53,21 @@ class Pipe {
   #waitMs = FIRST_TRY_MS
   /** When the present connection to the owner was made; monotonic. */
   #connectedMs: number
+  /**
+   * What came from the owner while the browser's socket was full. Nothing more is read of the owner then, so that what
+   * waits for the browser waits at the owner's hub, by its bound, wherever the browser is connected.
+   */
+  #waiting: Uint8Array[] = []
+  /** Since when the browser has read nothing of what waits; null while nothing does. */
+  #stalledSinceMs: number | null = null
 
   constructor(
     introduction: Introduction,
     first: { socket: WebSocket; epoch: number },
     parts: BrowserPipesParts,
+    stats: BrowserPipes['stats'],
   ) {
+    this.#stats = stats
     this.address = introduction.remoteAddress
     this.#introduction = introduction
     this.#upstream = first.socket
@@ -83,6 +93,14 @@ class Pipe {
     return true
   }
 
+  /** The browser has read some of what it was sent. */
+  drained(): void {
+    if (this.#stalledSinceMs === null) return
+    this.#stalledSinceMs = null
+    this.#pass()
+    if (this.#waiting.length === 0) this.#upstream?.resume()
+  }
+
   close(): void {
     this.#isClosed = true
     this.#upstream?.terminate()
@@ -100,14 +118,32 @@ class Pipe {
   }
 
   #listen(upstream: WebSocket): void {
-    upstream.on('message', (data: RawData) => this.#socket?.send(String(data)))
+    upstream.on('message', (data: RawData) => {
+      if (this.#upstream === upstream) this.#pass(data as Buffer)
+    })
     upstream.on('error', () => undefined)
     upstream.on('close', (code, reason) => this.#upstreamClosed(upstream, code, String(reason)))
     // It may have ended while the browser's socket was opened.
     if (upstream.readyState === WebSocket.CLOSED) this.#upstreamClosed(upstream, ABNORMAL, '')
-    else upstream.resume()
+    else if (this.#stalledSinceMs === null) upstream.resume()
     // Another process may have become the owner while this socket was opened.
     if (this.#epoch < this.#parts.door.epoch) upstream.terminate()
+  }
+
+  /** Send the browser what waits, and this after it, as far as its socket takes them. */
+  #pass(data?: Uint8Array): void {
+    if (data !== undefined) this.#waiting.push(data)
+    if (this.#stalledSinceMs !== null || this.#socket === null) return
+    this.#waiting.splice(0, this.#socket.sendTexts(this.#waiting))
+    if (this.#waiting.length === 0) return
+    this.#upstream?.pause()
+    const sinceMs = this.#parts.clock.monotonicMs()
+    this.#stalledSinceMs = sinceMs
+    this.#parts.timers.after(STALLED_MAX_MS, () => {
+      if (this.#isClosed || this.#stalledSinceMs !== sinceMs) return
+      this.#stats.slowBrowsers++
+      this.#socket?.drop()
+    })
   }
 
   #upstreamClosed(upstream: WebSocket, code: number, reason: string): void {
@@ -143,8 +179,10 @@ class Pipe {
         this.#upstream = found.socket
         this.#epoch = found.epoch
         this.#connectedMs = clock.monotonicMs()
+        // The browser fetches again what it has not been sent.
+        this.#waiting = this.#waiting.length === 0 ? [] : [RESYNC]
+        if (this.#waiting.length === 0) this.#pass(RESYNC)
         this.#listen(found.socket)
-        this.#socket?.send(RESYNC)
         return
       }
       // The session is over; any other refusal may be temporary.
@@ -157,6 +195,8 @@ class Pipe {
 /** The browsers of this process. */
 export interface BrowserPipes {
   route: SocketRoute
+  /** How many browsers were cut because they did not read. */
+  readonly stats: { slowBrowsers: number }
   ownerChanged(epoch: number): void
   /** Nothing comes from the owner any more: connect every browser again, and have it fetch again what it shows. */
   ownerSilent(): void
@@ -168,7 +208,9 @@ export function createBrowserPipes(parts: BrowserPipesParts): BrowserPipes {
   const pipes = new Set<Pipe>()
   const logFlood = floodLog(log, '/ws')
   const of = (state: unknown) => state as Pipe
+  const stats = { slowBrowsers: 0 }
   return {
+    stats,
     ownerChanged(epoch) {
       for (const pipe of pipes) pipe.ownerChanged(epoch)
     },
@@ -191,7 +233,7 @@ export function createBrowserPipes(parts: BrowserPipesParts): BrowserPipes {
             room.closed(address)
             throw error
           })
-        if (found.accepted) return { accept: true, state: new Pipe(introduction, found, parts) }
+        if (found.accepted) return { accept: true, state: new Pipe(introduction, found, parts, stats) }
         room.closed(address)
         const { status, body, headers } = found
         return { accept: false, status, body, headers }
@@ -210,9 +252,7 @@ export function createBrowserPipes(parts: BrowserPipesParts): BrowserPipes {
         logFlood(of(state).address)
         socket.drop()
       },
-      drain() {
-        // The route bounds how much a browser may leave unread; past that its socket is cut.
-      },
+      drain: (_socket, state) => of(state).drained(),
       close(_socket, state) {
         room.closed(of(state).address)
         pipes.delete(of(state))

@@ -6,6 +6,7 @@ export interface FrontFacts extends FrontCounts {
   isOwner: boolean
   hasLink: boolean
   skewMs: number
+  slowBrowsers: number
   /** How long it had no link to an owner, in all. */
   downSumMs: number
   /** The versions of all members, and since when the owner has owned; null while none is known to. */
@@ -50,6 +51,12 @@ export function frontMetrics(facts: FrontFacts): Metric[] {
       'muster_front_agents_refused_total',
       'Messages of agents for which there was no room here.',
       facts.refused,
+    ),
+    one(
+      'counter',
+      'muster_front_slow_browsers_total',
+      'Browsers of this process cut because they did not read.',
+      facts.slowBrowsers,
     ),
   ]
 }

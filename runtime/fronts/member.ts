@@ -319,6 +319,7 @@ class Member implements RunningMember {
       isOwner: owner !== null,
       hasLink: this.#link.isUp,
       skewMs: this.#membership.skewMs,
+      ...this.#pipes.stats,
       downSumMs: this.#link.downSumMs,
       versions: this.#membership.members.map(({ version }) => version),
       ownedSince: this.#membership.owner?.since ?? null,

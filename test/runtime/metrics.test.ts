@@ -74,6 +74,7 @@ describe('the metrics', () => {
       isOwner: true,
       hasLink: true,
       skewMs: 0,
+      slowBrowsers: 0,
       downSumMs: 0,
       versions: ['1.0.0'],
       ownedSince: new Date(0),

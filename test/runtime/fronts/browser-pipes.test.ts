@@ -2,12 +2,14 @@ import { EventEmitter } from 'node:events'
 import { afterEach, expect, it, vi } from 'vitest'
 import { systemClock } from '../../../lib/clock.ts'
 import { systemTimers } from '../../../lib/fleet/state/timers.ts'
-import { BROWSER_SOCKET } from '../../../lib/hub/browser-queue.ts'
+import { BROWSER_SOCKET, STALLED_MAX_MS } from '../../../lib/hub/browser-queue.ts'
 import { silentLog } from '../../../lib/log.ts'
 import { createBrowserPipes } from '../../../runtime/fronts/browser-pipes.ts'
 import { readProxyPolicy } from '../../../runtime/process-parts.ts'
 import { SocketRoom } from '../../../runtime/socket-room.ts'
+import { fakeClock } from '../../support/fakes.ts'
 import { TEST_CONFIG } from '../../support/invoke.ts'
+import { manualTimers } from '../../support/manual-timers.ts'
 
 /** A socket to an owner, which tells of its end as soon as it is cut. */
 class Upstream extends EventEmitter {
@@ -27,7 +29,20 @@ class Upstream extends EventEmitter {
     setImmediate(() => this.emit('close', 1006, Buffer.from('')))
   }
 
-  resume(): void {}
+  isPaused = true
+
+  pause(): void {
+    this.isPaused = true
+  }
+
+  resume(): void {
+    this.isPaused = false
+  }
+
+  /** The owner says something to the browser. */
+  tell(text: string): void {
+    this.emit('message', Buffer.from(text))
+  }
 
   /** Nobody reads what is sent. */
   send(data: Uint8Array): void {
@@ -79,10 +94,10 @@ it('leads a browser on to the owner where another one was replaced while it let 
     onTold = resolve
   })
   const socket = {
-    send(text: string) {
-      told.push(text)
+    sendTexts(texts: readonly Uint8Array[]) {
+      told.push(...texts.map(String))
       onTold()
-      return 'sent'
+      return texts.length
     },
     close: () => undefined,
   }
@@ -99,7 +114,7 @@ it('leads a browser on to the owner where another one was replaced while it let 
 })
 
 /** A browser whose every connection to the owner is one of `upstreams`, with what becomes of its own socket. */
-async function openBrowser() {
+async function openBrowser(how: 'in real time' | 'by hand' = 'in real time') {
   const upstreams: Upstream[] = []
   const door = {
     lost() {},
@@ -110,20 +125,31 @@ async function openBrowser() {
       return { accepted: true, socket, epoch: 1 }
     },
   }
-  const { route } = createBrowserPipes({
+  const clock = fakeClock()
+  const timers = manualTimers(clock)
+  const pipes = createBrowserPipes({
     door: door as never,
     proxies: readProxyPolicy(TEST_CONFIG, silentLog),
     room: new SocketRoom({ inAll: 10, perAddress: 10 }),
-    clock: systemClock,
-    timers: systemTimers,
+    clock: how === 'in real time' ? systemClock : clock,
+    timers: how === 'in real time' ? systemTimers : timers,
     log: silentLog,
   })
+  const { route } = pipes
   const verdict = await route.admit(HANDSHAKE as never)
   if (!verdict.accept) throw new Error('the browser was refused')
   const { state } = verdict
+  const told: string[] = []
   const socket = {
     isDropped: false,
-    send: () => 'sent',
+    /** How many messages it takes until it has read some. */
+    room: Number.POSITIVE_INFINITY,
+    sendTexts(texts: readonly Uint8Array[]) {
+      const taken = texts.slice(0, socket.room)
+      socket.room -= taken.length
+      told.push(...taken.map(String))
+      return taken.length
+    },
     close: () => undefined,
     drop() {
       socket.isDropped = true
@@ -131,8 +157,16 @@ async function openBrowser() {
   }
   route.open(socket as never, state)
   return {
+    pipes,
+    timers,
     upstreams,
     socket,
+    told,
+    /** It reads all but the last `room` messages that it may be sent. */
+    read(room: number) {
+      socket.room = room
+      route.drain(socket as never, state)
+    },
     say: (data: Uint8Array) => route.message(socket as never, state, data, false),
     leave: () => route.close(socket as never, state),
   }
@@ -142,7 +176,7 @@ it('leads a browser on to the owner where the way there ended before its own soc
   const { route, upstreams, isAgain } = openPipes(() => Object.assign(new Upstream(1), { readyState: 3 }))
   const verdict = await route.admit(HANDSHAKE as never)
   if (!verdict.accept) throw new Error('the browser was refused')
-  route.open({ send: () => 'sent', close: () => undefined } as never, verdict.state)
+  route.open({ sendTexts: () => 1, close: () => undefined } as never, verdict.state)
   await isAgain
   expect(upstreams()).toBe(2)
   route.close({} as never, verdict.state)
@@ -226,5 +260,57 @@ it('connects a browser again later and later, where the owner takes it and lets 
   await settled()
   await vi.advanceTimersByTimeAsync(150)
   expect(browser.upstreams.length).toBe(steady + 1)
+  browser.leave()
+})
+
+it('reads no more of the owner than a browser reads, and loses nothing of what it had read', async () => {
+  const browser = await openBrowser('by hand')
+  const [upstream] = browser.upstreams
+  browser.socket.room = 1
+  for (const text of ['1', '2', '3']) upstream!.tell(text)
+  expect(browser.told).toEqual(['1'])
+  expect(upstream!.isPaused).toBe(true)
+  browser.read(1)
+  expect(browser.told).toEqual(['1', '2'])
+  expect(upstream!.isPaused).toBe(true)
+  browser.read(5)
+  expect(browser.told).toEqual(['1', '2', '3'])
+  expect(upstream!.isPaused).toBe(false)
+  upstream!.tell('4')
+  expect(browser.told.at(-1)).toBe('4')
+  browser.leave()
+})
+
+it('cuts a browser that has read nothing for as long as one at the owner itself may', async () => {
+  const browser = await openBrowser('by hand')
+  browser.socket.room = 1
+  const tell = () => browser.upstreams[0]!.tell('more')
+  for (let n = 0; n < 4; n++) tell()
+  // One that reads something now and then is slow, and stays.
+  for (let n = 0; n < 3; n++) {
+    browser.timers.advance(STALLED_MAX_MS - 1_000)
+    browser.read(1)
+    tell()
+  }
+  expect(browser.socket.isDropped).toBe(false)
+  browser.timers.advance(STALLED_MAX_MS)
+  expect(browser.socket.isDropped).toBe(true)
+  expect(browser.pipes.stats.slowBrowsers).toBe(1)
+  browser.leave()
+})
+
+it('lets the next owner wait for a browser as the former one did, and tells it to fetch again', async () => {
+  const browser = await openBrowser('by hand')
+  const settled = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+  browser.socket.room = 1
+  for (const text of ['1', '2', '3']) browser.upstreams[0]!.tell(text)
+  browser.upstreams[0]!.terminate()
+  await settled()
+  browser.timers.advance(100)
+  await settled()
+  expect(browser.upstreams[1]!.isPaused).toBe(true)
+  browser.read(5)
+  expect(browser.upstreams[1]!.isPaused).toBe(false)
+  expect(browser.told).toEqual(['1', JSON.stringify({ type: 'resync' })])
   browser.leave()
 })
