@@ -1,5 +1,5 @@
 import { string, type } from 'superstruct'
-import { type ComingGroups, gatherGroups } from '../../lib/auto-apply/groups.ts'
+import type { ComingGroups } from '../../lib/auto-apply/groups.ts'
 import { listOpenAutoApplies } from '../../lib/store/auto-apply.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor, Sight } from '../../runtime/define.ts'
@@ -23,6 +23,6 @@ export async function readComing(
   if (!found.ok) return found
   const open = await listOpenAutoApplies(ctx.db, id)
   const asked = open.find(({ status }) => status === 'requested') ?? open[0]
-  const coming = asked === undefined ? null : await gatherGroups(ctx.autoApply.parts, asked, sees)
+  const coming = asked === undefined ? null : await ctx.autoApply.groups(asked, sees)
   return coming === null ? { ok: false, reply: problem('auto-apply-not-found') } : { ok: true, coming }
 }

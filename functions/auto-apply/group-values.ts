@@ -1,4 +1,5 @@
 import { array, string, type } from 'superstruct'
+import { listValues } from '../../lib/auto-apply/groups.ts'
 import { compareText } from '../../lib/model/text-order.ts'
 import type { GroupValue } from '../../lib/store/campaign-targets.ts'
 import { CampaignVariable } from '../../lib/wire/campaigns.ts'
@@ -22,7 +23,7 @@ export default defineHttp({
     const found = await readComing(ctx, params.id, actor, sight)
     if (!found.ok) return found.reply
     const group = found.coming.groups.find(({ key }) => key === params.group)
-    const values = group?.values.get(query.variable) ?? []
+    const values = group === undefined ? [] : await listValues(group, query.variable)
     return replyValues(query, target, 'auto_apply_values.rarest', async ({ after, limit }) => {
       if (after === null) return values.slice(0, limit)
       const isLater = ({ count, value }: GroupValue) =>

@@ -5,6 +5,7 @@ import type { ApprovalTally } from '../wire/approvals.ts'
 import type { AutoApplyRecord, AutoApplyState } from '../wire/auto-apply.ts'
 import { listValueAuthorsOfRequest, readAutoApplyStanding } from './approval.ts'
 import { AutoApplyEngine } from './engine.ts'
+import { type ComingGroups, gatherGroups } from './groups.ts'
 import type { AutoApplyParts } from './parts.ts'
 import { toAutoApplyRecord } from './record.ts'
 import type { LeftOut } from './run.ts'
@@ -13,6 +14,8 @@ import type { LeftOut } from './run.ts'
 export class AutoApply {
   readonly parts: AutoApplyParts
   readonly #engine: AutoApplyEngine
+  /** The groups that are being worked out, one after the other: many at one time would take turns from agents together. */
+  #groups: Promise<unknown> = Promise.resolve()
 
   constructor(parts: AutoApplyParts) {
     this.parts = parts
@@ -55,6 +58,13 @@ export class AutoApply {
     const inForce = open.find(({ status }) => status !== 'requested')
     const request = open.find(({ status }) => status === 'requested')
     return { inForce, request, run: inForce === undefined ? null : this.#engine.run(inForce.id) }
+  }
+
+  /** The groups of all workloads that a request reaches, of those that the reader sees; see `gatherGroups`. */
+  groups(asked: StoredAutoApply, sees: (workloadId: string) => boolean): Promise<ComingGroups | null> {
+    const gathered = this.#groups.then(() => gatherGroups(this.parts, asked, sees))
+    this.#groups = gathered.catch(() => {})
+    return gathered
   }
 
   /** Why workloads are left out of what is in force for a fleet config, by workload. */

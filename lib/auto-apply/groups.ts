@@ -20,13 +20,17 @@ import { findContent } from '../store/config-contents.ts'
 import { listBroughtVersions } from '../store/fleet-config-history.ts'
 import { findVersion, type StoredVersion } from '../store/fleet-configs.ts'
 import { listWorkloadVariables } from '../store/workload-variables.ts'
-import { nextTurn } from '../turns.ts'
+import { eachInTurns, mapInTurns, nextTurn, sortInTurns } from '../turns.ts'
 import type { CampaignGroup, ValueChoice } from '../wire/campaigns.ts'
 import type { AutoApplyParts } from './parts.ts'
 import { listProduction } from './plan.ts'
 
-/** Workloads that one statement asks for, and that are looked at before other work gets a turn. */
-const CHUNK = 500
+/** Workloads that one statement asks for. */
+const CHUNK = 200
+/** Workloads that are looked at before other work gets a turn: each may have a hundred variables. */
+const TURN = 25
+/** Values of a variable that are counted, or compared, before other work gets a turn. */
+const VALUES_TURN = 250
 /** Ways to choose one value that are kept. */
 const CHOICES_MAX = 5
 
@@ -37,8 +41,8 @@ export interface ComingGroup extends GroupPosition {
   sample: Workload
   /** The values of the sample's variables. */
   sampleValues: Readonly<Record<string, string>>
-  /** By variable, the rarest first. */
-  values: ReadonlyMap<string, readonly GroupValue[]>
+  /** How many workloads have each value, by variable; `listValues` brings them into order. */
+  counted: Counted
 }
 
 /** What a version would become on the workloads under its fleet config, by what these run now. */
@@ -50,9 +54,7 @@ export interface ComingGroups {
 
 type Counted = Map<string, Map<string, { count: number; choices: Map<string, ValueChoice> }>>
 
-interface Gathered extends Omit<ComingGroup, 'rank' | 'values'> {
-  counted: Counted
-}
+type Gathered = Omit<ComingGroup, 'rank'>
 
 /**
  * The groups of all workloads that would be under the fleet config by a request, as the fleet is now: also of those that
@@ -67,7 +69,9 @@ export async function gatherGroups(
   const version = await findVersion(db, asked.fleetConfigId, asked.number)
   if (version === null) return null
   const { under } = await listMembersThen(parts, asked.fleetConfigId, asked)
-  const seen = under.filter(({ id }) => sees(id)).sort((a, b) => compareText(a.id, b.id))
+  const seen: Workload[] = []
+  const turns = { size: TURN, clock: parts.clock }
+  await eachInTurns(under, turns, (workload) => void (sees(workload.id) && seen.push(workload)))
   const production = await listProduction(parts, seen)
   const gathered = new Map<string, Gathered>()
   for (let at = 0; at < seen.length; at += CHUNK) {
@@ -75,7 +79,7 @@ export async function gatherGroups(
     const ids = some.map(({ id }) => id)
     const own = await listWorkloadVariables(db, ids)
     const from = await readFormer(parts, asked.fleetConfigId, some)
-    for (const workload of some) {
+    await eachInTurns(some, turns, (workload) => {
       const isProduction = production.has(workload.id)
       const { values, choices } = chooseValues(version.variables, {
         own: own.get(workload.id)?.values ?? {},
@@ -94,11 +98,13 @@ export async function gatherGroups(
         counted: new Map(),
       }
       gathered.set(key, group)
+      // The same sample whenever it is asked for.
+      if (workload.id < group.sample.id) Object.assign(group, { sample: workload, sampleValues: values })
       group.count++
       group.instanceCount += workload.live.count
       if (isProduction) group.productionCount++
       count(group.counted, values, choices)
-    }
+    })
     await nextTurn()
   }
   return { version, groups: [...gathered.values()].map(toGroup).sort(inOrder) }
@@ -133,21 +139,18 @@ function count(
   }
 }
 
-const toGroup = ({ counted, ...group }: Gathered): ComingGroup => ({
-  ...group,
-  rank: group.productionCount > 0 ? 0 : 1,
-  values: new Map([...counted].map(([name, values]) => [name, toValues(values)])),
-})
+const toGroup = (group: Gathered): ComingGroup => ({ ...group, rank: group.productionCount > 0 ? 0 : 1 })
 
-const toValues = (values: Counted extends Map<string, infer Of> ? Of : never): GroupValue[] =>
-  [...values]
-    .map(([value, { count, choices }]) => ({
-      value,
-      count,
-      choices: [...choices.values()].slice(0, CHOICES_MAX),
-      choiceCount: choices.size,
-    }))
-    .sort((a, b) => a.count - b.count || compareText(a.value, b.value))
+/** The values of a variable in a group, the rarest first; in turns, as each workload may have another one. */
+export async function listValues({ counted }: ComingGroup, name: string): Promise<GroupValue[]> {
+  const values = await mapInTurns(counted.get(name) ?? [], VALUES_TURN, ([value, { count, choices }]) => ({
+    value,
+    count,
+    choices: [...choices.values()].slice(0, CHOICES_MAX),
+    choiceCount: choices.size,
+  }))
+  return sortInTurns(values, VALUES_TURN, (a, b) => a.count - b.count || compareText(a.value, b.value))
+}
 
 const inOrder = (a: GroupPosition, b: GroupPosition): number =>
   a.rank - b.rank || a.count - b.count || compareText(a.key, b.key)
@@ -162,11 +165,15 @@ export async function showComing(
   version: StoredVersion,
   group: ComingGroup,
 ): Promise<CampaignGroup> {
-  const { sample, values } = group
+  const { sample } = group
   const place = placeOf(sample.fingerprintKeys)
-  const more = [...values].flatMap(([name, all]) =>
-    all.length > SHOWN_VALUES_MAX ? [[name, all.length - SHOWN_VALUES_MAX] as const] : [],
-  )
+  const variables: CampaignGroup['variables'] = {}
+  const more: CampaignGroup['more_values'] = {}
+  for (const name of group.counted.keys()) {
+    const all = await listValues(group, name)
+    variables[name] = all.slice(0, SHOWN_VALUES_MAX).map(toVariable)
+    if (all.length > SHOWN_VALUES_MAX) more[name] = all.length - SHOWN_VALUES_MAX
+  }
   return {
     key: group.key,
     count: group.count,
@@ -176,10 +183,8 @@ export async function showComing(
     sample_workload_name: sample.displayName,
     ...(place === '' ? {} : { sample_workload_place: place }),
     ...(await showChange(parts, await readTexts(parts, version, group))),
-    variables: Object.fromEntries(
-      [...values].map(([name, all]) => [name, all.slice(0, SHOWN_VALUES_MAX).map(toVariable)]),
-    ),
-    more_values: Object.fromEntries(more),
+    variables,
+    more_values: more,
   }
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../store/fleet-config-history.ts'
 import { findVersion, type StoredFleetConfig, type StoredVersionSummary } from '../store/fleet-configs.ts'
 import { listKeptClasses } from '../store/reviews.ts'
+import { eachInTurns } from '../turns.ts'
 import type { AutoApplyPlan } from '../wire/auto-apply.ts'
 import type { Selector } from '../wire/selectors.ts'
 import { decideMembers } from './members.ts'
@@ -39,6 +40,8 @@ export interface PlannedChange {
 export type PlanRefusal = Refusal<'fleet-config-version-not-found' | 'auto-apply-rolled-back'>
 
 const NAMES_MAX = 50
+/** Workloads whose labels are read before other work gets a turn. */
+const LABELLED_TURN = 200
 
 /** Say which workloads a version would reach by itself, as the fleet is now. */
 export async function planAutoApply(
@@ -127,11 +130,11 @@ export async function listProduction(
     workloads.map(({ id }) => id),
     labelsSince(clock.now()),
   )
-  const found = workloads.filter(
-    ({ id, labels, trustedLabels }) =>
-      isProductionByLabels({ labels, trustedLabels }) || kept.get(id)?.includes('production'),
-  )
-  return new Set(found.map(({ id }) => id))
+  const found = new Set<string>()
+  await eachInTurns(workloads, { size: LABELLED_TURN, clock }, ({ id, labels, trustedLabels }) => {
+    if (isProductionByLabels({ labels, trustedLabels }) || kept.get(id)?.includes('production')) found.add(id)
+  })
+  return found
 }
 
 /** Whether a selector asks for a trusted label that means production: then whatever it selects later is production. */
