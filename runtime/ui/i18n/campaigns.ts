@@ -147,6 +147,7 @@ export const campaignTexts = defineTexts({
     linesOf: (name: string) => `diff of ${name}`,
     sameText: 'They run this text already.',
     ownValue: 'own value',
+    each: (count: number) => `${n(count)} each`,
     chosenBy: (what: string) => `by ${what}`,
     moreChoices: (count: number) => `and ${n(count)} more`,
     noDiff: 'There is no diff: the example is gone, or would get no config now. Plan again.',
@@ -404,6 +405,7 @@ export const campaignTexts = defineTexts({
     linesOf: (name: string) => `diff de ${name}`,
     sameText: 'Ils exécutent déjà ce texte.',
     ownValue: 'valeur propre',
+    each: (count: number) => `${n(count)} chacune`,
     chosenBy: (what: string) => `par ${what}`,
     moreChoices: (count: number) => `et ${n(count)} de plus`,
     noDiff:

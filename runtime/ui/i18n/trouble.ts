@@ -1,6 +1,6 @@
 import type { WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { nameOfPart } from '../logic/health.ts'
-import { describeError } from './causes.ts'
+import { describeError, describeParameters } from './causes.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber } from './format.ts'
 
@@ -45,10 +45,12 @@ const troubleTexts = defineTexts({
 
 /** Why that is so: the part that complains, and its error; empty where it is not known. */
 export function describeReason(trouble: WorkloadTrouble): string {
-  const { component } = trouble
-  return [component ? nameOfPart(component) : '', describeError(trouble)]
-    .filter((part) => part !== '')
-    .join(': ')
+  const { component, error_parameters: about = {} } = trouble
+  const part = component ? nameOfPart(component) : ''
+  // A host that is named says already that it cannot be reached; where there is little room it comes first.
+  const host = 'unknown_host' in about || 'address' in about ? describeParameters(about) : ''
+  const said = host === '' ? [part, describeError(trouble)] : [host, part]
+  return said.filter((text) => text !== '').join(host === '' ? ': ' : ' · ')
 }
 
 /** What is wrong with a workload, in a few words. */

@@ -211,6 +211,7 @@ export const workloadTexts = defineTexts({
     findInstance: 'Find instances by name, version, config or state',
     foundInstances: (found: number, all: number) => `${formatNumber(found)} of ${formatNumber(all)}`,
     health: {
+      repeated: 'the same error as above',
       choices: (shown: number, all: number) =>
         `The first ${formatNumber(shown)} of ${formatNumber(all)} can be chosen, the unhealthy first: search to see others.`,
       of: 'Instance',
@@ -433,6 +434,7 @@ export const workloadTexts = defineTexts({
     findInstance: 'Chercher par nom, version, config ou état',
     foundInstances: (found: number, all: number) => `${formatNumber(found)} sur ${formatNumber(all)}`,
     health: {
+      repeated: 'la même erreur que plus haut',
       choices: (shown: number, all: number) =>
         `Les ${formatNumber(shown)} premières sur ${formatNumber(all)} sont proposées, celles en défaut d’abord ; cherchez pour voir les autres.`,
       of: 'Instance',

@@ -62,3 +62,28 @@ export function isSaidBelow(node: HealthNode): boolean {
     (part.last_error ?? part.error_cause) === error || Object.values(part.components ?? {}).some(isSaidBy)
   return error !== undefined && Object.values(node.components ?? {}).some(isSaidBy)
 }
+
+/** The parts of a node in the order in which they are shown: what is unhealthy first. */
+export const partsOf = (node: HealthNode): [string, HealthNode][] =>
+  Object.entries(node.components ?? {}).sort(
+    ([a, x], [b, y]) => Number(x.healthy) - Number(y.healthy) || a.localeCompare(b),
+  )
+
+/**
+ * The nodes of a tree that repeat what a part of the same name said further up, such as an exporter in each of its
+ * pipelines: the text is shown once.
+ */
+export function listRepeating(root: HealthNode): Set<HealthNode> {
+  const repeating = new Set<HealthNode>()
+  const said = new Set<string>()
+  const look = (name: string, node: HealthNode): void => {
+    const key = `${name} ${node.last_error ?? node.error_cause ?? ''}`
+    if ((node.last_error ?? node.error_cause) !== undefined) {
+      if (said.has(key)) repeating.add(node)
+      said.add(key)
+    }
+    for (const [id, part] of partsOf(node)) look(id, part)
+  }
+  look('', root)
+  return repeating
+}

@@ -124,6 +124,14 @@ export const compareNames = (a: WorkloadRecord, b: WorkloadRecord): number =>
 export const tellingLabels = (workload: WorkloadRecord): [string, string][] =>
   Object.entries(workload.labels ?? {}).filter(([key]) => !/^(host|os|service|k8s)\./.test(key))
 
+/** The labels that do not repeat what the identity of a workload says, such as the name of its cluster. */
+export function labelsBesideIdentity({ labels, fingerprint_keys: keys }: WorkloadRecord): [string, string][] {
+  const known = new Set(Object.values(keys ?? {}))
+  return Object.entries(labels ?? {}).filter(
+    ([key, value]) => !/^(host\.name|service|k8s)\b/.test(key) || !known.has(value),
+  )
+}
+
 const TROUBLE_RANK = new Map<string, number>(WORKLOAD_TROUBLES.map((kind, at) => [kind, at]))
 
 /** The rank of a workload's trouble: the worst has the lowest, no trouble the highest. */

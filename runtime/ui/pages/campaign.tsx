@@ -246,7 +246,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
               <PlanNumbers plan={of.plan} />
               <CampaignRules of={of} />
               <People of={of} />
-              <p class="muted">
+              <p class="muted byline">
                 <Ago at={of.created_at} /> · {of.created_by}
               </p>
             </div>

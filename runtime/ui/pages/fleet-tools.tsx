@@ -58,7 +58,7 @@ function ColumnChooser({ chosen }: { chosen: readonly string[] }) {
 }
 
 /** Ways to have more collectors here, or more of them managed. */
-function Beginnings() {
+export function Beginnings() {
   return (
     <>
       <Action
@@ -118,7 +118,6 @@ export function FleetTools({
       >
         {words.archived}
       </button>
-      <Beginnings />
       <span class="muted shown" role="status">
         {fleetLoading.value && workloads.size > 999
           ? words.loadingMore(workloads.size)

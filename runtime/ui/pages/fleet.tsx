@@ -19,7 +19,7 @@ import { BigTable, type RowSelection, type TableLine, TICKS_WIDTH } from '../par
 import { EditionLine } from '../parts/edition.tsx'
 import { FailureNotice } from '../parts/failure.tsx'
 import { lazy } from '../parts/lazy.tsx'
-import { useTitle } from '../parts/page.tsx'
+import { Head } from '../parts/page.tsx'
 import { density } from '../state/density.ts'
 import { fleetFailure, fleetLoaded, fleetVersion, listByName, loadFleet, workloads } from '../state/fleet.ts'
 import { query, setQuery } from '../state/router.ts'
@@ -29,7 +29,7 @@ import { DEFAULT_COLUMNS, fitColumns, listColumns, narrowColumn } from './fleet-
 import { FleetCounters } from './fleet-counters.tsx'
 import { FleetEmpty } from './fleet-empty.tsx'
 import { FleetChips } from './fleet-search.tsx'
-import { COLUMNS_KEY, FleetTools } from './fleet-tools.tsx'
+import { Beginnings, COLUMNS_KEY, FleetTools } from './fleet-tools.tsx'
 
 /** The height in pixels of a row with the line below it; the styles have the same numbers. */
 const ROW_HEIGHT = { dense: 35, comfortable: 43 }
@@ -240,7 +240,6 @@ function FleetRows({ view, chosen, of }: { view: View; chosen: readonly string[]
 /** The fleet: counters that are filters, and the table. */
 export function FleetPage() {
   const words = say(fleetTexts)
-  useTitle(words.title)
   const view = readView()
   useEffect(() => {
     void loadFleet({ withArchived: view.hasArchived })
@@ -250,7 +249,7 @@ export function FleetPage() {
   const isEmpty = workloads.size === 0
   return (
     <>
-      <h1 class="sr">{words.title}</h1>
+      <Head title={words.title}>{!isEmpty && <Beginnings />}</Head>
       {fleetFailure.value && <FailureNotice failure={fleetFailure.value} retry={() => void loadFleet()} />}
       {fleetLoaded.value && isEmpty && <FleetEmpty />}
       {!isEmpty && (

@@ -56,19 +56,31 @@ function NotShown({ says, label, onMore }: { says: string; label: string; onMore
   )
 }
 
-/** A value with how many workloads have it, and which label of theirs chose it where one did. */
-function describeValue({ value, count, chosen_by, more_choices = 0 }: CampaignVariable): string {
+/** How many workloads have a value, and which label of theirs chose it where one did. */
+function describeChoice({ count, chosen_by, more_choices = 0 }: CampaignVariable, isEach: boolean): string {
   const words = say(campaignTexts)
   const by = chosen_by.map(({ kind, label = '', label_value }) => {
     if (kind === 'own') return words.ownValue
     return label_value === undefined ? label : `${label}=${label_value}`
   })
-  const all = [
-    formatNumber(count),
+  return [
+    isEach ? words.each(count) : formatNumber(count),
     ...(by.length === 0 ? [] : [words.chosenBy(by.join(' · '))]),
     ...(more_choices > 0 ? [words.moreChoices(more_choices)] : []),
-  ]
-  return `${value} (${all.join(', ')})`
+  ].join(', ')
+}
+
+/** Values in their order; what holds of several that follow each other is said once. */
+function describeValues(values: readonly CampaignVariable[]): string {
+  const runs: CampaignVariable[][] = []
+  for (const one of values) {
+    const run = runs.at(-1)
+    if (run?.[0] !== undefined && describeChoice(run[0], false) === describeChoice(one, false)) run.push(one)
+    else runs.push([one])
+  }
+  return runs
+    .map((run) => `${run.map(({ value }) => value).join(', ')} (${describeChoice(run[0]!, run.length > 1)})`)
+    .join(', ')
 }
 
 /** The values of one variable, the rarest first: the first ones, and all others page by page. */
@@ -91,7 +103,7 @@ function Values({ of, group, name }: { of: Of; group: CampaignGroup; name: strin
   }
   return (
     <>
-      {shown.map((one) => describeValue(one)).join(', ')}
+      {describeValues(shown)}
       {pages.failure !== null && <FailureNotice failure={pages.failure} retry={pages.reload} />}
       {left > 0 && <NotShown says={say(campaignTexts).moreValues(left)} label={name} onMore={more} />}
     </>

@@ -2,7 +2,7 @@ import type { HealthNode, InstanceDetail, LiveInstance } from '../../../lib/wire
 import { describeError } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { isSaidBelow } from '../logic/health.ts'
+import { isSaidBelow, listRepeating, partsOf } from '../logic/health.ts'
 import { CHOICES_MAX, instanceName, listChoices } from '../logic/instances.ts'
 import { CodeView } from '../parts/code.tsx'
 import { Select } from '../parts/controls.tsx'
@@ -15,13 +15,20 @@ import { query, setQuery } from '../state/router.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
 
-function Node({ name, node }: { name: string; node: HealthNode }) {
+function Node({
+  name,
+  node,
+  repeating,
+}: {
+  name: string
+  node: HealthNode
+  repeating: ReadonlySet<HealthNode>
+}) {
   const words = say(workloadTexts).health
   // Collectors repeat an exporter's error in its pipeline and at the top: it is said once, where it belongs.
-  const error = isSaidBelow(node) ? '' : node.last_error || describeError(node)
-  const children = Object.entries(node.components ?? {}).sort(
-    ([a, x], [b, y]) => Number(x.healthy) - Number(y.healthy) || a.localeCompare(b),
-  )
+  const isRepeated = repeating.has(node) && !node.healthy
+  const error = isSaidBelow(node) || isRepeated ? '' : node.last_error || describeError(node)
+  const children = partsOf(node)
   return (
     <li>
       <div class="row">
@@ -35,10 +42,11 @@ function Node({ name, node }: { name: string; node: HealthNode }) {
         )}
       </div>
       {error && <div class={node.healthy ? 'muted wrap' : 'bad wrap'}>{error}</div>}
+      {isRepeated && <div class="muted">{words.repeated}</div>}
       {children.length > 0 && (
         <ul>
           {children.map(([id, child]) => (
-            <Node key={id} name={id} node={child} />
+            <Node key={id} name={id} node={child} repeating={repeating} />
           ))}
         </ul>
       )}
@@ -54,7 +62,7 @@ function Detail({ instance, name }: { instance: InstanceDetail; name: string }) 
         <h2>{words.tabs.health}</h2>
         {instance.health ? (
           <ul class="tree">
-            <Node name={name} node={instance.health} />
+            <Node name={name} node={instance.health} repeating={listRepeating(instance.health)} />
           </ul>
         ) : (
           <p class="muted">{words.health.none}</p>
@@ -105,6 +113,7 @@ export function HealthTab({ workload, topology }: TabProps) {
             <div class="tools">
               {instances.length > 1 && <InstanceSearch found={fitting} all={instances.length} />}
               <Select
+                isBare
                 label={words.health.of}
                 value={wanted ?? ''}
                 options={listChoices(instances, wanted, fits).map((instance) => [

@@ -6,6 +6,7 @@ import { formatDuration, formatList } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { instanceName, listOddities, oddnessOf } from '../logic/instances.ts'
 import { isOpen, stateOf } from '../logic/pushes.ts'
+import { labelsBesideIdentity } from '../logic/workloads.ts'
 import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { describeOddity } from '../parts/instance-words.ts'
@@ -15,6 +16,7 @@ import { Ago, PushMark, Track } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
 import { may } from '../state/session.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
+import { isNarrow } from '../state/viewport.ts'
 import type { TabProps } from './workload.tsx'
 import { WorkloadLeaving } from './workload-actions.tsx'
 
@@ -145,28 +147,37 @@ function OddInstances({ workload, topology }: TabProps) {
   )
 }
 
+/** Labels as links to the workloads that have them. */
+function Labels({ of }: { of: readonly [string, string][] }) {
+  return (
+    <div class="chips">
+      {of.map(([key, value]) => (
+        <a key={key} class="chip quiet wrap" href={`/?q=${encodeURIComponent(`${key}:${value}`)}`}>
+          {key}={value}
+        </a>
+      ))}
+    </div>
+  )
+}
+
 /** The pipelines, the last push, and what stands out. */
 export function OverviewTab(props: TabProps) {
   const { workload, history } = props
   const words = say(workloadTexts)
   const push = workload.current_config_push ?? history.data?.[0]
-  const labels = Object.entries(workload.labels ?? {})
+  const labels = labelsBesideIdentity(workload)
+  const differing = (
+    <section class="pane">
+      <h2>{words.differ}</h2>
+      <OddInstances {...props} />
+    </section>
+  )
   return (
     <div class="two">
       <div class="stack">
+        {/* Where all is below each other, the instances that fail come first. */}
+        {isNarrow.value && differing}
         <PipelinesPane {...props} />
-        {labels.length > 0 && (
-          <section class="ground">
-            <h2>{words.labels}</h2>
-            <div class="chips">
-              {labels.map(([key, value]) => (
-                <a key={key} class="chip quiet wrap" href={`/?q=${encodeURIComponent(`${key}:${value}`)}`}>
-                  {key}={value}
-                </a>
-              ))}
-            </div>
-          </section>
-        )}
         <section class="ground">
           <h2>{words.identity}</h2>
           <Pairs
@@ -175,6 +186,7 @@ export function OverviewTab(props: TabProps) {
                 ([key, value]) => [key, <span class="mono">{value}</span>] as const,
               ),
               ['id', <span class="mono">{workload.id}</span>],
+              ...(labels.length === 0 ? [] : [[words.labels, <Labels of={labels} />] as const]),
             ]}
           />
         </section>
@@ -185,10 +197,7 @@ export function OverviewTab(props: TabProps) {
           {push ? <LastPush push={push} workload={workload} /> : <p class="muted">{words.noPush}</p>}
           <FleetStandingNote workloadId={workload.id} />
         </section>
-        <section class="pane">
-          <h2>{words.differ}</h2>
-          <OddInstances {...props} />
-        </section>
+        {!isNarrow.value && differing}
         <WorkloadLeaving workload={workload} />
       </div>
     </div>

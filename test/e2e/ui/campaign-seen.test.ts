@@ -63,8 +63,9 @@ test('the plan of a campaign says how many groups, values and lines are not show
   await large.getByText(`${MANY} workloads of ${MANY + APART}, such as`).waitFor()
   // Fifty values, and the others when they are asked for.
   const values = async () =>
-    ((await large.locator('dd').textContent()) ?? '').match(/seen-\d\d \(1, by identity\/host\.name\)/g)
-      ?.length
+    /^(.+) \(1 each, by identity\/host\.name\)/
+      .exec((await large.locator('dd').textContent()) ?? '')?.[1]
+      ?.match(/seen-\d\d/g)?.length
   expect(await values()).toBe(50)
   await large.getByText('3 more values not shown.').waitFor()
   await large.getByRole('button', { name: 'Show more: site' }).click()
@@ -132,6 +133,6 @@ test('a request that a version applies by itself shows its approver the values, 
   const groups = page.getByRole('region', { name: 'What changes' })
   await groups.getByText('2 workloads of 2, such as').waitFor()
   await groups.getByText('They run this text already.').waitFor()
-  await groups.getByText('auto-1 (1, by identity/host.name), auto-2 (1, by identity/host.name)').waitFor()
+  await groups.getByText('auto-1, auto-2 (1 each, by identity/host.name)').waitFor()
   await expect.poll(() => findBarriers(page)).toEqual([])
 })

@@ -9,7 +9,7 @@ import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
 import { readCapabilities } from '../../../runtime/ui/logic/capabilities.ts'
 import { suggest } from '../../../runtime/ui/logic/completion.ts'
 import { diagnose } from '../../../runtime/ui/logic/diagnosis.ts'
-import { countFailing, listComponents } from '../../../runtime/ui/logic/health.ts'
+import { countFailing, listComponents, listRepeating } from '../../../runtime/ui/logic/health.ts'
 import {
   countValues,
   listChoices,
@@ -27,6 +27,7 @@ import {
   configStateOf,
   FLEET_FILTERS,
   groupValueOf,
+  labelsBesideIdentity,
   sortWorkloads,
 } from '../../../runtime/ui/logic/workloads.ts'
 import { lineOfPath } from '../../../runtime/ui/logic/yaml-lines.ts'
@@ -111,6 +112,39 @@ describe('what is said about a workload', () => {
     [{}, 'nothing_assigned'],
   ] as const)('the most urgent of %j is %s', (change, kind) => {
     expect(diagnose(workload(change), null, []).kind).toBe(kind)
+  })
+})
+
+describe('what stands on a page twice', () => {
+  test('is the error of an exporter in a second pipeline, said once; another exporter says its own', () => {
+    const failing = (last_error: string) => ({ healthy: false, last_error })
+    const pipeline = (...parts: [string, { healthy: boolean; last_error: string }][]) => ({
+      healthy: false,
+      components: Object.fromEntries(parts),
+    })
+    const first = failing('no such host')
+    const second = failing('no such host')
+    const other = failing('no such host')
+    const tree = {
+      healthy: false,
+      components: {
+        'pipeline:metrics': pipeline(['exporter:otlp', first]),
+        'pipeline:traces': pipeline(['exporter:otlp', second], ['exporter:kafka', other]),
+      },
+    }
+    expect([...listRepeating(tree)]).toEqual([second])
+    expect(listRepeating(tree).has(second)).toBe(true)
+  })
+
+  test('are labels that the identity of a workload says, and no others', () => {
+    const of = workload({
+      fingerprint_keys: { cluster: 'eu', name: 'gateway' },
+      labels: { 'k8s.cluster.name': 'eu', 'k8s.deployment.name': 'gateway', 'os.type': 'eu', team: 'eu' },
+    })
+    expect(labelsBesideIdentity(of)).toEqual([
+      ['os.type', 'eu'],
+      ['team', 'eu'],
+    ])
   })
 })
 
