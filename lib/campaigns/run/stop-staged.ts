@@ -19,7 +19,7 @@ export function listStaged(
   return staged
 }
 
-/** Whether a target waits in the middle of its stages, for what stopped those who brought it there, or for a freeze. */
+/** Whether a target waits in the middle of its stages, for what stopped those who brought it there, a hold or a freeze. */
 export function isHeldBack(
   { fleet }: Pick<CampaignParts, 'fleet'>,
   workloadId: string,

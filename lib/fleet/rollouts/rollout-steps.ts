@@ -148,7 +148,7 @@ export class RolloutSteps {
 
   /**
    * Whether a rollout may not go on to its next stage: the campaign that began it was stopped, or the version does not
-   * apply by itself now, or a freeze is in force for its workload. All stay as they are until the transaction ends.
+   * apply by itself now, or its workload is held or frozen. All stay as they are until the transaction ends.
    */
   async #isHeldBack(tx: ActTransaction, workload: Workload, { followed }: Rollout): Promise<boolean> {
     const { campaignId, autoApplyId } = followed.push
@@ -159,7 +159,8 @@ export class RolloutSteps {
         ? status === 'running' || status === 'done'
         : (await shareAutoApply(tx, autoApplyId)) === 'active'
     if (!isCarried) return true
-    const { freeze } = await readReservations(tx, [workload.id])
+    const { freeze, of } = await readReservations(tx, [workload.id])
+    if (of.get(workload.id)?.isHeld === true) return true
     return openFreeze(freeze)(workload, this.#parts.deps.clock.now()) !== null
   }
 

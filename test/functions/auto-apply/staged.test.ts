@@ -54,6 +54,20 @@ it('goes no further while a freeze is in force, and goes on after it', async () 
   expect(has()).toBe(30)
 })
 
+it('goes no further while it is held, and goes on once it is released', async () => {
+  const path = `/api/workloads/${scene.agent('vm-big').workloadId}`
+  expect((await scene.call(`POST ${path}/hold`, { reason: 'mine' })).status).toBeLessThan(300)
+  await wait()
+  scene.ctx.clock.advance(15 * 60_000)
+  await wait()
+  expect(has()).toBe(3)
+  expect(await scene.targets()).toMatchObject([{ state: 'started' }])
+  expect((await scene.call(`POST ${path}/release`, {})).status).toBeLessThan(300)
+  await scene.work(5_000)
+  await scene.work(5_000)
+  expect(has()).toBe(30)
+})
+
 it('goes no further, and ends, once the version does not apply by itself any more', async () => {
   expect((await scene.on('POST', '/turn-off', { comment: 'no' })).status).toBeLessThan(300)
   await wait()

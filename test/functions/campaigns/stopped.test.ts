@@ -112,6 +112,31 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
     expect(has(SECOND)).toBe(30)
     expect((await scene.record(id)).status).toBe('running')
   })
+
+  it('goes no further while it is held, is taken back all the same, and goes on once it is released', async () => {
+    const id = await begin()
+    const on = (what: string, body: object) => {
+      const path = `POST /api/workloads/${pods[0]!.workloadId}/${what}`
+      return invoke(scene.ctx, path, { as: scene.editor.token, body })
+    }
+    expect((await on('hold', { reason: 'mine' })).status).toBeLessThan(300)
+    await scene.work(20_000, 3)
+    scene.ctx.clock.advance(15 * 60_000)
+    await scene.work(20_000, 3)
+    expect(has(SECOND)).toBe(3)
+    expect(await scene.record(id)).toMatchObject({ status: 'running', counts: { started: 1 } })
+    expect((await on('release', {})).status).toBeLessThan(300)
+    await scene.work(5_000, 2)
+    expect(has(SECOND)).toBe(30)
+    expect((await scene.record(id)).status).toBe('running')
+    expect((await on('hold', { reason: 'mine again' })).status).toBeLessThan(300)
+    expect((await scene.call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    await scene.work(1_000, 3)
+    for (const pod of pods) pod.apply()
+    await scene.work(1_000, 3)
+    expect(has(FIRST)).toBe(30)
+    expect(await scene.record(id)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 1 } })
+  })
 })
 
 it('waits while a freeze is in force, and reaches everybody once it is lifted', async () => {
