@@ -11,6 +11,7 @@ import {
   removeSilentMembers,
   renewMember,
   type SeenMember,
+  stateHost,
 } from '../store/members.ts'
 import { type Departure, Departures } from './departures.ts'
 import { olderMembers } from './older-members.ts'
@@ -245,6 +246,7 @@ export class Membership {
       // A database that stood still let no member renew, so this counts as an outage.
       if (clock.monotonicMs() - startedMs > LATE_MS) this.#failedMs = clock.monotonicMs()
       this.#note(found, startedMs)
+      if (found.lacksHost) await stateHost(connection, this.#parts.self)
       if (startedMs - this.#housekeptMs >= HOUSEKEEPING_MS) {
         this.#housekeptMs = startedMs
         await removeSilentMembers(connection, FORGET_MS)

@@ -38,6 +38,8 @@ export interface MembersFound {
   schema: { newest: number; breaking: number }
   /** The database's clock. */
   now: Date
+  /** The member wrote its row into an older schema, which had no place for its host yet, and has one now. */
+  lacksHost: boolean
 }
 
 /**
@@ -61,16 +63,19 @@ export async function renewMember(db: Db, member: MemberRow): Promise<MembersFou
        m.owned_epoch as "ownedEpoch", m.owned_since as "ownedSince", m.linked_epoch as "linkedEpoch",
        coalesce((to_jsonb(m) ->> 'newest_migration')::int, 0) as "newestMigration",
        coalesce((to_jsonb(m) ->> 'newest_breaking')::int, 0) as "newestBreaking",
+       coalesce(jsonb_typeof(to_jsonb(m) -> 'host') = 'null', false) as "lacksHost",
        extract(epoch from clock_timestamp() - m.seen_at)::double precision * 1000 as "silentMs"
      from (select 1) one left join members m on true
      order by m.started_at desc, m.id`,
     [JSON.stringify(toColumns(member))],
   )
   const { epoch, now, newest, breaking } = rows[0]!
-  const members = rows.flatMap(({ epoch: _, now: __, newest: ___, breaking: ____, ...row }) =>
-    row.id == null ? [] : [row as SeenMember],
+  const members = rows.flatMap(
+    ({ epoch: _, now: __, newest: ___, breaking: ____, lacksHost: _____, ...row }) =>
+      row.id == null ? [] : [row as SeenMember],
   )
-  return { members, epoch, schema: { newest, breaking }, now }
+  const lacksHost = rows.some((row) => row.id === member.id && row.lacksHost)
+  return { members, epoch, schema: { newest, breaking }, now, lacksHost }
 }
 
 type Schema = MembersFound['schema']
@@ -89,6 +94,14 @@ const toColumns = (member: MemberRow) => ({
   newest_migration: member.newestMigration,
   newest_breaking: member.newestBreaking,
 })
+
+/** State the machine of a member, and the id of its process there, where its row has a place for them by now. */
+export async function stateHost(
+  db: Db,
+  { id, host, pid }: Pick<MemberRow, 'id' | 'host' | 'pid'>,
+): Promise<void> {
+  await db.execute(`update members set host = $2, pid = $3 where id = $1`, [id, host, pid])
+}
 
 /** Remove the row of a process that stops. */
 export async function removeMember(db: Db, id: string): Promise<void> {

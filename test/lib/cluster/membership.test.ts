@@ -140,6 +140,16 @@ describe('members', () => {
     expect(a.membership.skewMs).toBeGreaterThan(50_000)
   })
 
+  it('state their host also where they joined before the schema had a place for it', async () => {
+    const database = await freshDatabase()
+    const a = await startProcess(database, 'a')
+    await a.second()
+    await a.session.execute('update members set host = null, pid = null')
+    await a.second()
+    await a.second()
+    expect(a.membership.members).toMatchObject([{ id: 'a', host: 'box', pid: 7 }])
+  })
+
   it('hear that they stood still', async () => {
     const a = await startProcess(await freshDatabase(), 'a')
     await a.second()
