@@ -603,6 +603,7 @@ const SHORT_LIVED: readonly string[] = [
   'lib/configs/render/render.ts Filler.used',
   'lib/model/patterns.ts Reader.#characters',
   'lib/audit/database.ts OpenAct.#records',
+  'lib/audit/database.ts OpenAct.#behind',
   'lib/audit/database.ts OpenAct.#tells',
   'lib/configs/check/pipeline-structure.ts PipelineCheck.#findings',
   'lib/configs/check/structure.ts StructureCheck.#findings',

@@ -322,6 +322,8 @@ describe('a change', () => {
       'hub.broadcast': null,
       // The alert engine goes by the rows, and counts them in the counters.
       'notices.fired': null,
+      // Tells browsers, as the hub does.
+      'notices.requestsRetired': null,
       'notices.resolved': null,
       'log.warn': null,
     }

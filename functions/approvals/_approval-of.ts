@@ -3,7 +3,7 @@ import { type ApprovalSurroundings, toApprovalRecord } from '../../lib/changes/a
 import { readStandings } from '../../lib/changes/approval-standing.ts'
 import { type Grant, isHeldOn } from '../../lib/model/scopes.ts'
 import { listApprovalVotes } from '../../lib/store/approval-votes.ts'
-import { type Approval, listApprovalComments } from '../../lib/store/approvals.ts'
+import { type Approval, listApprovalComments, listRetirements } from '../../lib/store/approvals.ts'
 import { listPushesById, listRollbacksOf } from '../../lib/store/pushes.ts'
 import type { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import type { Context } from '../../runtime/context.ts'
@@ -31,6 +31,8 @@ export async function withSurroundings(
   )
   const failedIds = [...pushes.values()].flatMap((push) => (push.status === 'failed' ? push.pushId : []))
   const answers = failedIds.length === 0 ? null : await listRollbacksOf(ctx.db, failedIds)
+  const retiredIds = approvals.flatMap(({ status, id }) => (status === 'retired' ? id : []))
+  const retirements = retiredIds.length === 0 ? [] : await listRetirements(ctx.db, retiredIds)
   return approvals.map((approval) => {
     const workload = ctx.fleet.workload(approval.workloadId)
     const stored = pushes.get(approval.pushId ?? '') ?? null
@@ -44,6 +46,7 @@ export async function withSurroundings(
         standing: standings.get(approval.id) ?? null,
         userId,
         push,
+        retirement: retirements.find(({ id }) => id === approval.id) ?? null,
         aftermath: push === null || workload === null ? null : ctx.views.aftermath(workload, push, answer),
       },
     }

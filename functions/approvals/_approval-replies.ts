@@ -47,7 +47,7 @@ export function refuseApproval(outcome: RefusedApproval): Reply {
   }
 }
 
-/** Shown where no status is asked for: a retired request has a newer one in its place. */
+/** Shown where no status is asked for: a retired request has something newer in its place. */
 const LISTED: readonly StoredApprovalStatus[] = APPROVAL_STATUSES.filter((status) => status !== 'retired')
 
 /** The statuses that a list is asked for, separated by commas; null when one of them is unknown. */

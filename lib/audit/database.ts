@@ -21,6 +21,8 @@ export interface ActTransaction extends Db {
   record(event: Omit<AuditEvent, 'actor'>): Promise<void>
   /** Append several records in this order, with as many statements as for one. */
   recordAll(events: readonly Omit<AuditEvent, 'actor'>[]): Promise<void>
+  /** Append these records behind all others, when the work of the transaction is done: it need not be its end. */
+  recordBehind(events: readonly Omit<AuditEvent, 'actor'>[]): void
   /** Call `tell` after the commit, once the `work` of the whole act is done. `tell` must be cheap and never throw. */
   afterCommit(tell: () => void): void
 }
@@ -227,6 +229,7 @@ class OpenAct implements Act {
   readonly #actor: AuditActor | null
   readonly #options: ChangeOptions
   readonly #records: AuditRecord[] = []
+  readonly #behind: Omit<AuditEvent, 'actor'>[] = []
   readonly #tells: (() => void)[] = []
   #hasBegun = false
   /** When this act got the lock of the audit chain; monotonic. Null before. */
@@ -263,6 +266,7 @@ class OpenAct implements Act {
         await this.#actor?.askAgain?.(tx, 'at-begin')
         const outcome = await work(this.#join(tx))
         if (!outcome.ok) throw new TakenBack(outcome)
+        await this.#record(tx, this.#behind)
         if (this.#options.sink === 'before-commit') await this.#delivery.tell(this.#records)
         return outcome
       })
@@ -285,6 +289,7 @@ class OpenAct implements Act {
       execute: (text, params) => tx.execute(text, params),
       record: (event) => this.#record(tx, [event]),
       recordAll: (events) => this.#record(tx, events),
+      recordBehind: (events) => void this.#behind.push(...events),
       afterCommit: (tell) => void this.#tells.push(tell),
     }
   }

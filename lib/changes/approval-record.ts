@@ -1,9 +1,9 @@
 import { judgeOutcome } from '../model/push-outcome.ts'
+import { retiredByPush } from '../model/retired-by.ts'
 import type { ApprovalVote } from '../store/approval-votes.ts'
-import type { Approval, ApprovalComment } from '../store/approvals.ts'
+import type { Approval, ApprovalComment, Retirement } from '../store/approvals.ts'
 import type { Push } from '../store/pushes.ts'
-import type { ApprovalOutcome, ApprovalRecord, ApprovalStep } from '../wire/approvals.ts'
-import type { HubFrame } from '../wire/hub.ts'
+import type { ApprovalOutcome, ApprovalRecord, ApprovalRetirement, ApprovalStep } from '../wire/approvals.ts'
 import type { PushAftermath } from '../wire/revisions.ts'
 import type { ApprovalStanding } from './approval-standing.ts'
 import { tallyOf } from './judge-approvals.ts'
@@ -21,6 +21,8 @@ export interface ApprovalSurroundings {
   push: Push | null
   /** What was done about that push where it failed. */
   aftermath: PushAftermath | null
+  /** What took its place; null for one that was not retired, or where that is not known. */
+  retirement: Retirement | null
 }
 
 /** A request as the wire shows it to those who may request configs. It holds YAML. */
@@ -57,6 +59,7 @@ export function toApprovalRecord(approval: Approval, around: ApprovalSurrounding
     ...(closedBy === null ? {} : { closed_by: closedBy }),
     ...(closedAt === null ? {} : { closed_at: closedAt.toISOString() }),
     ...(closeComment === null ? {} : { close_comment: closeComment }),
+    ...(around.retirement === null ? {} : { retired_by: toRetirement(around.retirement) }),
     timeline: toTimeline(approval, around),
     created_at: approval.createdAt.toISOString(),
     updated_at: approval.updatedAt.toISOString(),
@@ -91,6 +94,21 @@ const toGiven = ({ email, at, comment, soleApprover }: ApprovalSurroundings['vot
   comment,
   ...(soleApprover ? { sole_approver: true as const } : {}),
 })
+
+function toRetirement({ newerId, push, ...of }: Retirement): ApprovalRetirement {
+  if (push === null) return { what: 'request', ...(newerId === null ? {} : { approval_id: newerId }) }
+  const { approvalId, campaignId, pushId } = push
+  const name = of.campaignName ?? of.fleetConfigName
+  return {
+    what: retiredByPush(push),
+    push_id: pushId,
+    ...(approvalId === null ? {} : { approval_id: approvalId }),
+    ...(campaignId === null ? {} : { campaign_id: campaignId }),
+    ...(of.fleetConfigId === null ? {} : { fleet_config_id: of.fleetConfigId }),
+    ...(of.versionNumber === null ? {} : { version: of.versionNumber }),
+    ...(name === null ? {} : { name }),
+  }
+}
 
 function toOutcome(push: Push, aftermath: PushAftermath | null): ApprovalOutcome {
   return {
@@ -135,18 +153,4 @@ function toTimeline(approval: Approval, { comments, votes, push }: ApprovalSurro
     approval.breakGlassReason ?? approval.pushComment,
   )
   return steps.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
-}
-
-/** The message that tells browsers of a request; it has neither the draft nor any comment. */
-export function toApprovalFrame(approval: Approval): HubFrame {
-  return {
-    type: 'approval_update',
-    approval: {
-      id: approval.id,
-      workload_id: approval.workloadId,
-      status: approval.status,
-      target_group: approval.targetGroup,
-      updated_at: approval.updatedAt.toISOString(),
-    },
-  }
 }

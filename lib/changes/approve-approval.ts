@@ -1,7 +1,16 @@
 import type { AuditFailure } from '../audit/delivery.ts'
+import { toRetireEvent } from '../fleet/pushes/overtaken-requests.ts'
+import { toApprovalFrame } from '../hub/approval-frame.ts'
 import type { Refusal } from '../model/refusal.ts'
 import { upsertApprovalVote } from '../store/approval-votes.ts'
-import { type Approval, findApproval, lockApproval, markApproved, touchApproval } from '../store/approvals.ts'
+import {
+  type Approval,
+  findApproval,
+  lockApproval,
+  markApproved,
+  retireOlderApproved,
+  touchApproval,
+} from '../store/approvals.ts'
 import {
   type ApprovalActor,
   type ApprovalParts,
@@ -11,7 +20,6 @@ import {
   recordStep,
   type TextRefusal,
 } from './approval-parts.ts'
-import { toApprovalFrame } from './approval-record.ts'
 import { type ApprovalStanding, readStanding } from './approval-standing.ts'
 import { refuseDiscounted, whyNotCounted } from './judge-approvals.ts'
 import { refuseManaged } from './managed.ts'
@@ -64,9 +72,13 @@ export async function approveApproval(
     })
     const { judgement } = await readStanding(tx, locked, target, now)
     const approver = { approver: actor.email, approverId: actor.userId, comment: comment.text }
-    const { approval, retired } = judgement.isEnough
+    const approval = judgement.isEnough
       ? await markApproved(tx, { id: approvalId, ...approver, now })
-      : { approval: await touchApproval(tx, approvalId, now), retired: [] }
+      : await touchApproval(tx, approvalId, now)
+    const by = { actor: actor.email, actorId: actor.userId, now }
+    const retired = judgement.isEnough ? await retireOlderApproved(tx, approval, by) : []
+    const why = { retired_by: 'request', newer_approval_id: approvalId } as const
+    tx.recordBehind(retired.map((one) => toRetireEvent(one, why)))
     await tellOfRequest(parts, tx, 'change_approved', approval, actor)
     await recordStep(tx, 'config.approval.approve', approval)
     tx.afterCommit(() => {

@@ -1,6 +1,7 @@
 import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { AuditEvent } from '../audit/event.ts'
+import { toApprovalFrame } from '../hub/approval-frame.ts'
 import { type Approval, closeApproval, findApproval } from '../store/approvals.ts'
 import {
   type ApprovalActor,
@@ -9,7 +10,6 @@ import {
   type TextRefusal,
   toStepEvent,
 } from './approval-parts.ts'
-import { toApprovalFrame } from './approval-record.ts'
 import { tellOfRequest } from './news.ts'
 
 /** What came of rejecting or withdrawing a request. */

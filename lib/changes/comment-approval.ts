@@ -1,3 +1,4 @@
+import { toApprovalFrame } from '../hub/approval-frame.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
   countApprovalComments,
@@ -6,7 +7,6 @@ import {
   lockApproval,
 } from '../store/approvals.ts'
 import { type ApprovalActor, type ApprovalParts, readComment, recordStep } from './approval-parts.ts'
-import { toApprovalFrame } from './approval-record.ts'
 import type { CloseOutcome } from './close-approval.ts'
 
 /** Comments that one request can have; a longer discussion belongs elsewhere. */

@@ -1,6 +1,8 @@
 import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { AuditEvent } from '../audit/event.ts'
+import { toRetireEvent } from '../fleet/pushes/overtaken-requests.ts'
+import { toApprovalFrame } from '../hub/approval-frame.ts'
 import { randomHex } from '../ids.ts'
 import { configHash } from '../model/config-hash.ts'
 import { isProduction } from '../model/production.ts'
@@ -15,7 +17,6 @@ import {
   refuseTexts,
   type TextRefusal,
 } from './approval-parts.ts'
-import { toApprovalFrame } from './approval-record.ts'
 import { tellOfRequest } from './news.ts'
 
 /** A request as it comes in. */
@@ -122,7 +123,9 @@ export async function storeRequest(
   const { hub, counters } = parts
   const { workloadId, draftHash: configHash } = wanted
   const by = { actor: actor.email, actorId: actor.userId, now: wanted.createdAt }
-  const retired = await retirePendingApproval(tx, workloadId, wanted.targetGroup, by)
+  const retired = await retirePendingApproval(tx, wanted, by)
+  const why = { retired_by: 'request', newer_approval_id: wanted.id } as const
+  if (retired !== null) tx.recordBehind([toRetireEvent(retired, why)])
   const approval = await insertApproval(tx, wanted)
   await tellOfRequest(parts, tx, 'change_requested', approval, actor)
   tx.afterCommit(() => {

@@ -5,6 +5,7 @@ import type { ConfigTarget } from '../configs/check/target.ts'
 import { policyForWorkload } from '../configs/policy/policy.ts'
 import { findObstacle } from '../fleet/pushes/find-obstacle.ts'
 import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
+import { toApprovalFrame } from '../hub/approval-frame.ts'
 import type { StillMay } from '../identity/still-may.ts'
 import { gitOwnerOf } from '../model/git-group.ts'
 import { environmentOf } from '../model/labels.ts'
@@ -28,7 +29,6 @@ import {
   refuseTexts,
   type TextRefusal,
 } from './approval-parts.ts'
-import { toApprovalFrame } from './approval-record.ts'
 import { classOfRequest, readStanding } from './approval-standing.ts'
 import { holdAfter } from './hold-after.ts'
 import { refuseUnapproved } from './judge-approvals.ts'
@@ -237,20 +237,14 @@ async function commit(
       if (locked === null) return { ok: false, code: 'approval-not-found' }
       const refusal = refuseStatus(locked.status, breakGlass) ?? (await refuseShortfall(tx, locked))
       if (refusal !== null) return refusal
-      const marked = await markPushed(tx, {
-        ...markOf(push, approval, prodTarget),
-        by: actor.email,
-        byId: actor.userId,
-        pushId,
-        now: parts.clock.now(),
-      })
-      pushed = marked.approval
+      const mark = { ...markOf(push, approval, prodTarget), pushId, now: parts.clock.now() }
+      pushed = await markPushed(tx, mark)
       await holdAfter(parts, tx, { workloadId, actor, reason: push.comment || 'pushed to on its own' })
       if (breakGlass) await tellOfBrokenGlass(parts, tx, push, pushed)
       await recordPush(tx, push, approval)
-      const frames = [...marked.retired, pushed].map(toApprovalFrame)
+      const frame = toApprovalFrame(pushed)
       tx.afterCommit(() => {
-        for (const frame of frames) parts.hub.broadcast(frame)
+        parts.hub.broadcast(frame)
         parts.counters.removeWaitingApproval(workloadId, approval.id)
       })
       return { ok: true }

@@ -7,8 +7,10 @@ import { followedOf } from '../fleet/state/state.ts'
 import { toEventRecord } from '../fleet/views/event.ts'
 import type { FleetViews } from '../fleet/views/fleet-views.ts'
 import type { Alert } from '../store/alerts.ts'
+import type { Approval } from '../store/approvals.ts'
 import type { Push } from '../store/pushes.ts'
 import type { StoredWorkloadEvent } from '../store/workload-events.ts'
+import { toApprovalFrame } from './approval-frame.ts'
 import type { Hub } from './hub.ts'
 
 /** Tells browsers what happens in the fleet and with alerts, and drops the cached views of a workload that changed. */
@@ -112,6 +114,10 @@ export class HubNotices implements FleetNotices, AlertNotices {
 
   alertsResolved(alerts: readonly Alert[]): void {
     for (const alert of alerts) this.resolved(alert)
+  }
+
+  requestsRetired(approvals: readonly Approval[]): void {
+    for (const approval of approvals) this.#hub.broadcast(toApprovalFrame(approval))
   }
 
   fired(alert: Alert): void {

@@ -2,6 +2,7 @@ import type { APPROVAL_STATUSES } from '../wire/values.ts'
 import { authorsOf } from './approval-votes.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
+import type { Push } from './pushes.ts'
 
 /** Where a request stands, as it is stored. */
 export type StoredApprovalStatus = (typeof APPROVAL_STATUSES)[number]
@@ -20,7 +21,7 @@ export interface Approval {
   requester: string
   requesterId: string
   requestComment: string
-  /** `retired`: a newer request for the same workload took its place. */
+  /** `retired`: something that whoever approved it had not seen took its place. */
   status: StoredApprovalStatus
   approver: string | null
   approverId: string | null
@@ -34,7 +35,7 @@ export interface Approval {
   prodDoubleConfirmed: boolean
   breakGlass: boolean
   breakGlassReason: string | null
-  /** Whoever rejected, withdrew or, with a newer one, retired it. */
+  /** Whoever rejected or withdrew it, or decided what took its place. */
   closedBy: string | null
   closedAt: Date | null
   closeComment: string | null
@@ -43,7 +44,7 @@ export interface Approval {
   pushedAt: Date | null
 }
 
-const COLUMNS = columns<keyof Approval>({
+const OF = columns<keyof Approval>({
   id: 'id',
   workloadId: 'workload_id',
   draftYaml: 'draft_yaml',
@@ -73,7 +74,20 @@ const COLUMNS = columns<keyof Approval>({
   createdAt: 'created_at',
   updatedAt: 'updated_at',
   pushedAt: 'pushed_at',
-}).select()
+})
+const COLUMNS = OF.select()
+const COLUMNS_OF_A = OF.select('a')
+
+/** Whoever retires requests, by what he decided, and when. */
+export interface Retirer {
+  actor: string
+  /** Null for the service itself. */
+  actorId: string | null
+  now: Date
+}
+
+/** Sets a request retired, of a retirer as `$1` to `$3`. */
+const RETIRED = `status = 'retired', updated_at = $1, closed_at = $1, closed_by = $2, closed_by_id = $3`
 
 /** A new request, as it is stored. */
 export type NewApproval = Pick<
@@ -120,19 +134,100 @@ export async function insertApproval(tx: Db, request: NewApproval): Promise<Appr
   return rows[0]!
 }
 
-/** Retire the pending request of a workload and group; returns it when there was one. */
+/** Retire the pending request of a workload and group for a newer one; returns it when there was one. */
 export async function retirePendingApproval(
   tx: Db,
-  workloadId: string,
-  targetGroup: string,
-  by: { actor: string; actorId: string; now: Date },
+  newer: Pick<Approval, 'id' | 'workloadId' | 'targetGroup'>,
+  by: Retirer,
 ): Promise<Approval | null> {
   const rows = await tx.query<Approval>(
-    `update approvals set status = 'retired', updated_at = $3, closed_at = $3, closed_by = $4, closed_by_id = $5
-     where workload_id = $1 and target_group = $2 and status = 'pending' returning ${COLUMNS}`,
-    [workloadId, targetGroup, by.now, by.actor, by.actorId],
+    `update approvals set ${RETIRED}, retired_by_request = $6
+     where workload_id = $4 and target_group = $5 and status = 'pending' returning ${COLUMNS}`,
+    [by.now, by.actor, by.actorId, newer.workloadId, newer.targetGroup, newer.id],
   )
   return rows[0] ?? null
+}
+
+/**
+ * Retire the approved requests of a request's group and workload that are older than it, now that it is approved. Its row
+ * must be locked; of the others the newest is locked first.
+ */
+export async function retireOlderApproved(
+  tx: Db,
+  newer: Pick<Approval, 'id'>,
+  by: Retirer,
+): Promise<Approval[]> {
+  return tx.query<Approval>(
+    `with older as (
+       select o.id from approvals o join approvals n on n.id = $4 and o.workload_id = n.workload_id
+       where o.status = 'approved' and (o.created_at, o.id) < (n.created_at, n.id)
+         and o.target_group = n.target_group
+       order by o.created_at desc, o.id desc for update of o)
+     update approvals set ${RETIRED}, retired_by_request = $4 where id in (select id from older) returning ${COLUMNS}`,
+    [by.now, by.actor, by.actorId, newer.id],
+  )
+}
+
+/**
+ * Retire the approved requests of workloads that these pushes overtake: those that are older than the request that a
+ * push comes from, or all where it comes from none. The workloads' rows must be locked, and so must that request; of the
+ * others the newest of a workload is locked first.
+ */
+export async function retireOvertaken(
+  tx: Db,
+  pushes: readonly { workloadId: string; pushId: string; approvalId: string | null }[],
+  by: Retirer,
+): Promise<Approval[]> {
+  return tx.query<Approval>(
+    `with overtaken as (
+       select o.id, p.push_id
+       from unnest($4::text[], $5::uuid[], $6::text[]) as p (workload_id, push_id, approval_id)
+       join approvals o on o.workload_id = p.workload_id and o.status = 'approved'
+         and o.id is distinct from p.approval_id
+       left join approvals n on n.id = p.approval_id
+       where n.id is null or (o.created_at, o.id) < (n.created_at, n.id)
+       order by o.created_at desc, o.id desc for update of o)
+     update approvals a set ${RETIRED}, retired_by_push = o.push_id from overtaken o where a.id = o.id
+     returning ${COLUMNS_OF_A}`,
+    [
+      by.now,
+      by.actor,
+      by.actorId,
+      pushes.map(({ workloadId }) => workloadId),
+      pushes.map(({ pushId }) => pushId),
+      pushes.map(({ approvalId }) => approvalId),
+    ],
+  )
+}
+
+/** What took the place of a request that was retired, from the rows of what did. */
+export interface Retirement {
+  id: string
+  /** The newer request. */
+  newerId: string | null
+  push: Pick<Push, 'pushId' | 'kind' | 'approvalId' | 'campaignId' | 'autoApplyId'> | null
+  campaignName: string | null
+  fleetConfigId: string | null
+  fleetConfigName: string | null
+  versionNumber: number | null
+}
+
+/** What took the place of these requests; of those that were retired before it was noted, nothing is known. */
+export async function listRetirements(db: Db, approvalIds: readonly string[]): Promise<Retirement[]> {
+  const rows = await db.query<Omit<Retirement, 'push'> & NonNullable<Retirement['push']>>(
+    `select a.id, a.retired_by_request as "newerId", p.push_id::text as "pushId", p.kind,
+       p.approval_id as "approvalId", p.campaign_id as "campaignId", p.auto_apply_id as "autoApplyId",
+       c.name as "campaignName", v.fleet_config_id as "fleetConfigId", v.fleet_config_name as "fleetConfigName",
+       v.number as "versionNumber"
+     from approvals a left join pushes p on p.push_id = a.retired_by_push
+     left join campaigns c on c.id = p.campaign_id left join auto_applies v on v.id = p.auto_apply_id
+     where a.id = any($1::text[]) and (a.retired_by_request is not null or p.push_id is not null)`,
+    [approvalIds],
+  )
+  return rows.map(({ pushId, kind, approvalId, campaignId, autoApplyId, ...row }) => ({
+    ...row,
+    push: pushId === null ? null : { pushId, kind, approvalId, campaignId, autoApplyId },
+  }))
 }
 
 /** End a request that nobody pushed; null when it had an end already. */
@@ -247,48 +342,19 @@ export async function touchApproval(tx: Db, id: string, now: Date): Promise<Appr
   return rows[0]!
 }
 
-/** A request that took a step, and the older ones that it took the place of. */
-export interface Marked {
-  approval: Approval
-  retired: readonly Approval[]
-}
-
-/**
- * Let a request take a step, SQL for its columns with `$5` and on, and retire the approved requests of its workload that
- * were made before it, of its group or of all groups: whoever approved them did not know of it.
- * Its row must be locked; of the others the newest is locked first.
- */
-async function markAndRetire(
-  tx: Db,
-  step: string,
-  ofGroup: 'own' | 'all',
-  params: readonly [id: string, by: string, byId: string, now: Date, ...more: unknown[]],
-): Promise<Marked> {
-  const rows = await tx.query<Approval>(
-    `with older as (
-       select o.id from approvals o join approvals n on n.id = $1 and o.workload_id = n.workload_id
-       where o.status = 'approved' and (o.created_at, o.id) < (n.created_at, n.id)
-         ${ofGroup === 'own' ? 'and o.target_group = n.target_group' : ''}
-       order by o.created_at desc, o.id desc for update of o),
-     retired as (
-       update approvals set status = 'retired', updated_at = $4, closed_at = $4, closed_by = $2, closed_by_id = $3
-       where id in (select id from older) returning ${COLUMNS}),
-     marked as (update approvals set ${step}, updated_at = $4 where id = $1 returning ${COLUMNS})
-     select * from marked union all select * from retired`,
-    params,
-  )
-  const [id] = params
-  return { approval: rows.find((row) => row.id === id)!, retired: rows.filter((row) => row.id !== id) }
-}
-
 /** Mark a request approved, whose row must be locked and which nobody pushed or closed. */
 export async function markApproved(
   tx: Db,
   approval: { id: string; approver: string; approverId: string; comment: string; now: Date },
-): Promise<Marked> {
-  const step = `status = 'approved', approver = $2, approver_id = $3, approved_at = $4, approval_comment = $5`
+): Promise<Approval> {
   const { id, approver, approverId, now, comment } = approval
-  return markAndRetire(tx, step, 'own', [id, approver, approverId, now, comment])
+  const rows = await tx.query<Approval>(
+    `update approvals set status = 'approved', approver = $2, approver_id = $3, approved_at = $4,
+       approval_comment = $5, updated_at = $4
+     where id = $1 returning ${COLUMNS}`,
+    [id, approver, approverId, now, comment],
+  )
+  return rows[0]!
 }
 
 /** Mark a request pushed. Its row must be locked and its status checked. */
@@ -296,8 +362,6 @@ export async function markPushed(
   tx: Db,
   push: {
     id: string
-    by: string
-    byId: string
     pushId: string
     configHash: string
     comment: string
@@ -307,22 +371,24 @@ export async function markPushed(
     breakGlassReason: string | null
     now: Date
   },
-): Promise<Marked> {
-  const step = `status = 'pushed', pushed_at = $4, push_id = $5, config_hash = $6, push_comment = $7, prod_target = $8,
-      prod_double_confirmed = $9, break_glass = $10, break_glass_reason = $11`
-  return markAndRetire(tx, step, 'all', [
-    push.id,
-    push.by,
-    push.byId,
-    push.now,
-    push.pushId,
-    push.configHash,
-    push.comment,
-    push.prodTarget,
-    push.prodDoubleConfirmed,
-    push.breakGlass,
-    push.breakGlassReason,
-  ])
+): Promise<Approval> {
+  const rows = await tx.query<Approval>(
+    `update approvals set status = 'pushed', pushed_at = $2, updated_at = $2, push_id = $3, config_hash = $4,
+       push_comment = $5, prod_target = $6, prod_double_confirmed = $7, break_glass = $8, break_glass_reason = $9
+     where id = $1 returning ${COLUMNS}`,
+    [
+      push.id,
+      push.now,
+      push.pushId,
+      push.configHash,
+      push.comment,
+      push.prodTarget,
+      push.prodDoubleConfirmed,
+      push.breakGlass,
+      push.breakGlassReason,
+    ],
+  )
+  return rows[0]!
 }
 
 /** Requests of these statuses, the last changed first. */

@@ -13,7 +13,7 @@ import {
 import { PushAftermath, PushOutcome, RevisionPhase, RevisionStatus } from './revisions.ts'
 import { RolloutStageRequest } from './rollouts.ts'
 import { listOf, named, note, type Sent } from './structs.ts'
-import { APPROVAL_CLASSES, APPROVAL_STATUSES, APPROVAL_STEPS } from './values.ts'
+import { APPROVAL_CLASSES, APPROVAL_STATUSES, APPROVAL_STEPS, RETIRED_BY } from './values.ts'
 
 export const ApprovalStatus = named('ApprovalStatus', '', enums(APPROVAL_STATUSES))
 export type ApprovalStatus = Infer<typeof ApprovalStatus>
@@ -99,6 +99,21 @@ export const ApprovalHelp = named(
 )
 export type ApprovalHelp = Infer<typeof ApprovalHelp>
 
+export const ApprovalRetirement = named(
+  'ApprovalRetirement',
+  'What took the place of a request that was retired.',
+  type({
+    what: enums(RETIRED_BY),
+    approval_id: note('The newer request that was made, approved or pushed.', optional(string())),
+    push_id: note('The push that did; absent where no push did.', optional(string())),
+    campaign_id: optional(string()),
+    fleet_config_id: note('Of a version that applies by itself.', optional(string())),
+    version: optional(number()),
+    name: note('Of the campaign, or of the fleet config.', optional(string())),
+  }),
+)
+export type ApprovalRetirement = Infer<typeof ApprovalRetirement>
+
 export const ApprovalRecord = named(
   'ApprovalRecord',
   'A request to run a draft on a workload, and what became of it. Holds YAML: only for `config:request`.',
@@ -151,7 +166,11 @@ export const ApprovalRecord = named(
     push_id: optional(string()),
     pushed_at: optional(string()),
     outcome: note('Only of a request that was pushed.', optional(ApprovalOutcome)),
-    closed_by: note('Whoever rejected, withdrew or, with a newer request, retired it.', optional(string())),
+    closed_by: note('Whoever rejected or withdrew it, or decided what took its place.', optional(string())),
+    retired_by: note(
+      'What took its place; only of one that was retired, and not of those of long ago.',
+      optional(ApprovalRetirement),
+    ),
     closed_at: optional(string()),
     close_comment: optional(string()),
     timeline: note('What happened to it, the first thing first.', array(ApprovalStep)),

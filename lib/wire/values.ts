@@ -67,6 +67,9 @@ export const APPROVAL_STEPS = [
   'break_glass_pushed',
 ] as const
 
+/** What takes the place of a request that is retired: a newer one, or what another decision brought to its workload. */
+export const RETIRED_BY = ['request', 'campaign', 'campaign_roll_back', 'auto_apply', 'rollback'] as const
+
 /** The classes of workloads that an approval policy tells apart. */
 export const APPROVAL_CLASSES = ['production', 'other', 'unlabelled'] as const
 

@@ -16,6 +16,7 @@ export function alsoTelling(hub: Notices, listener: Partial<Notices>): Notices {
     pushChanged: both('pushChanged'),
     offerSent: both('offerSent'),
     alertsResolved: both('alertsResolved'),
+    requestsRetired: both('requestsRetired'),
     autoRolledBack: both('autoRolledBack'),
     fired: both('fired'),
     resolved: both('resolved'),

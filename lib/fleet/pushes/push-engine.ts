@@ -204,7 +204,7 @@ export class PushEngine {
 
   /** Write pushes to workloads whose rows are locked, each of another one. */
   async #insert(
-    tx: Db,
+    tx: ActTransaction,
     each: readonly { workload: Workload; row: StoredWorkload; request: PushRequest }[],
   ): Promise<NewPush[]> {
     const contents = each.map(({ request: { hash, body, used } }) => ({ hash, body, components: used }))
@@ -219,6 +219,7 @@ export class PushEngine {
       const content = {
         ...request,
         pushedBy: request.actor.email,
+        pushedById: request.actor.userId,
         stages: request.stages ?? null,
         scope: null,
         rollbackOfPushId: isBack ? await findTakenBack(tx, workload.id, request.hash) : null,

@@ -1,3 +1,4 @@
+import type { ActTransaction } from '../../audit/database.ts'
 import { randomHex, uuidv7 } from '../../ids.ts'
 import type { UsedComponent } from '../../model/components.ts'
 import type { Db } from '../../store/db.ts'
@@ -21,6 +22,7 @@ import type { FleetDeps } from '../state/deps.ts'
 import { putTarget } from '../state/followed-push.ts'
 import type { FollowedPush, Instance, Workload } from '../state/model.ts'
 import { compareInstances, followedPushes } from '../state/state.ts'
+import { retireOvertakenRequests } from './overtaken-requests.ts'
 import { type PushPlan, planPush } from './push-plan.ts'
 
 /** Thrown inside a push's transaction to take everything back with a code. */
@@ -40,6 +42,8 @@ export interface PushContent {
   /** The way by which it began; nothing stands in its way. */
   path: PushPath
   pushedBy: string
+  /** Null for the service itself. */
+  pushedById: string | null
   approvalId: string | null
   rollbackTargetKind: string | null
   /** The campaign that makes it, or the version that applies by itself; absent for neither. */
@@ -235,17 +239,20 @@ export async function lockAssigned(
 
 /**
  * Insert pushes with their targets and make them the assignments of their workloads, each of another one; one in stages
- * that of the first stage's members, one with a scope that of the members that it takes back. Throws the Veto
+ * that of the first stage's members, one with a scope that of the members that it takes back. Approved requests that they
+ * overtake are retired. Throws the Veto
  * `stage-empty` where a first stage has no target. The workloads' rows and the pushes that they are assigned must be
  * locked by this transaction. It takes as many statements for many pushes as for one.
  */
 export async function insertPushRows(
-  tx: Db,
+  tx: ActTransaction,
   deps: FleetDeps,
   drafts: readonly PushDraft[],
 ): Promise<NewPush[]> {
   const planned: PlannedPush[] = []
   for (const draft of drafts) planned.push(await planDraft(deps, draft))
+  const decided = planned.map(({ push, content: { path, pushedById: byId } }) => ({ push, path, byId }))
+  await retireOvertakenRequests(tx, deps, decided)
   await closeFormers(tx, planned, deps.clock.now())
   await insertPushes(
     tx,

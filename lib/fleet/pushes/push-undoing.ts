@@ -24,6 +24,8 @@ import { type FoundRollback, findRollback, findRolloutRollback } from './rollbac
 interface Undoing {
   path: 'auto-rollback' | 'rollout-rollback'
   pushedBy: string
+  /** Null for the service itself. */
+  pushedById: string | null
   action: string
   error: AgentError
   rolloutStatus: RolloutStatus
@@ -81,6 +83,7 @@ export class PushUndoing {
     await this.#undo(act, workload, followed, {
       path: 'auto-rollback',
       pushedBy: 'auto-rollback',
+      pushedById: null,
       action: 'config.auto_rollback',
       error: errorOfPush(followed, verdict.cause),
       rolloutStatus: 'failed',
@@ -104,6 +107,7 @@ export class PushUndoing {
     await this.#undo(act, workload, rollout.followed, {
       path: 'rollout-rollback',
       pushedBy: actor.email,
+      pushedById: actor.userId,
       action: 'config.canary.rollback',
       error: { cause: 'rolled_back', title: 'Rolled back by an operator', parameters: {}, text: '' },
       rolloutStatus: 'rollback_started',
@@ -117,6 +121,7 @@ export class PushUndoing {
     await this.#undo(act, workload, rollout.followed, {
       path: 'auto-rollback',
       pushedBy: 'auto-rollback',
+      pushedById: null,
       action: 'config.auto_rollback',
       error: { ...ROLLOUT_HALTED, parameters: {}, text: describeHalt(halt) },
       rolloutStatus: 'failed',
@@ -216,6 +221,7 @@ export class PushUndoing {
       used,
       path: undoing.path,
       pushedBy: undoing.pushedBy,
+      pushedById: undoing.pushedById,
       approvalId: null,
       rollbackTargetKind: target.kind,
       rollbackOfPushId: push.pushId,

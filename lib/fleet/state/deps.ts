@@ -6,6 +6,7 @@ import type { Log } from '../../log.ts'
 import type { UsedComponent } from '../../model/components.ts'
 import type { OwnAttributes } from '../../model/own-attributes.ts'
 import type { Alert } from '../../store/alerts.ts'
+import type { Approval } from '../../store/approvals.ts'
 import type { AgentError, Push } from '../../store/pushes.ts'
 import type { StoredWorkloadEvent } from '../../store/workload-events.ts'
 import type { Offer, OfferCause } from '../decide/offer.ts'
@@ -24,6 +25,8 @@ export interface FleetNotices {
   offerSent(instance: Instance, offer: Offer, cause: OfferCause): void
   /** These alerts are over because their workload was archived or deleted. */
   alertsResolved(alerts: readonly Alert[]): void
+  /** These requests were retired: pushes took their place. */
+  requestsRetired(approvals: readonly Approval[]): void
   /** An automatic rollback is committed and assigned; its frames may still be going out. */
   autoRolledBack(rollback: {
     workloadId: string

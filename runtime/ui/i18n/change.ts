@@ -1,3 +1,4 @@
+import type { RetiredBy } from '../../../lib/model/retired-by.ts'
 import { defineTexts, plural } from './define.ts'
 import { formatNumber } from './format.ts'
 
@@ -95,7 +96,7 @@ export const changeTexts = defineTexts({
       pushed: 'pushed',
       rejected: 'rejected',
       withdrawn: 'withdrawn',
-      retired: 'replaced by a newer one',
+      retired: 'overtaken',
     },
     pushedApplied: 'pushed and applied',
     story: 'What happened',
@@ -105,7 +106,7 @@ export const changeTexts = defineTexts({
       approved: 'Approved',
       rejected: 'Rejected',
       withdrawn: 'Withdrawn',
-      retired: 'Replaced by a newer request',
+      retired: 'Overtaken',
       pushed: 'Pushed',
       break_glass_pushed: 'Pushed by breaking the glass',
     },
@@ -123,9 +124,17 @@ export const changeTexts = defineTexts({
     over: {
       rejected: 'This request was rejected. It cannot be pushed.',
       withdrawn: 'This request was withdrawn. It cannot be pushed.',
-      retired:
-        'A newer request took its place: another one of its group, or one that was approved or pushed since. It cannot be pushed.',
+      retired: 'Something newer took its place. It cannot be pushed.',
     },
+    retiredBy: {
+      request: () => 'A newer request took its place.',
+      campaign: (name: string) => `The campaign “${name}” changed the workload after it.`,
+      campaign_roll_back: (name: string) => `The campaign “${name}” was rolled back after it.`,
+      auto_apply: (name: string, version: number) =>
+        `Version ${version} of “${name}” came to the workload by itself after it.`,
+      rollback: () => 'The workload was rolled back after it.',
+    } satisfies Record<RetiredBy, (name: string, version: number) => string>,
+    seeWhat: 'See what took its place',
     nothingChanges: 'The draft is what is active already.',
     baseMoved:
       'The active config has changed since this was requested. The comparison below is with what is active now.',
@@ -286,7 +295,7 @@ export const changeTexts = defineTexts({
       pushed: 'poussé',
       rejected: 'rejeté',
       withdrawn: 'retiré',
-      retired: 'remplacé par une demande plus récente',
+      retired: 'dépassé',
     },
     pushedApplied: 'poussé et appliqué',
     story: 'Ce qui s’est passé',
@@ -296,7 +305,7 @@ export const changeTexts = defineTexts({
       approved: 'Approuvé',
       rejected: 'Rejeté',
       withdrawn: 'Retiré',
-      retired: 'Remplacé par une demande plus récente',
+      retired: 'Dépassé',
       pushed: 'Poussé',
       break_glass_pushed: 'Poussé par bris de glace',
     },
@@ -316,9 +325,17 @@ export const changeTexts = defineTexts({
     over: {
       rejected: 'Cette demande a été rejetée. Elle ne peut pas être poussée.',
       withdrawn: 'Cette demande a été retirée. Elle ne peut pas être poussée.',
-      retired:
-        'Une demande plus récente l’a remplacée : une autre de son groupe, ou une qui a été approuvée ou poussée depuis. Elle ne peut pas être poussée.',
+      retired: 'Quelque chose de plus récent l’a remplacée. Elle ne peut pas être poussée.',
     },
+    retiredBy: {
+      request: () => 'Une demande plus récente l’a remplacée.',
+      campaign: (name: string) => `La campagne « ${name} » a changé le collecteur après elle.`,
+      campaign_roll_back: (name: string) => `La campagne « ${name} » a été annulée après elle.`,
+      auto_apply: (name: string, version: number) =>
+        `La version ${version} de « ${name} » est venue d’elle-même après elle.`,
+      rollback: () => 'Le collecteur est revenu en arrière après elle.',
+    },
+    seeWhat: 'Voir ce qui l’a remplacée',
     nothingChanges: 'Le brouillon est déjà ce qui est actif.',
     baseMoved:
       'La config active a changé depuis cette demande. La comparaison ci-dessous est faite avec ce qui est actif maintenant.',

@@ -126,6 +126,13 @@ function EndDialog({
   )
 }
 
+/** The page of what took the place of a request; null where there is none to tell of. */
+function hrefOfRetirement({ workload_id: id, retired_by: by }: ApprovalRecord): string | null {
+  if (by?.approval_id) return `/workloads/${id}/changes/${by.approval_id}`
+  if (by?.campaign_id) return `/campaigns/${by.campaign_id}`
+  return by?.fleet_config_id ? `/fleet-configs/${by.fleet_config_id}` : null
+}
+
 /** A request of which nothing can be decided any more. */
 function Closed({
   workload,
@@ -135,6 +142,7 @@ function Closed({
   const words = say(changeTexts)
   const { status } = approval
   const hash = approval.config_hash ?? approval.draft_hash
+  const overtaking = hrefOfRetirement(approval)
   return (
     <section class="pane stack">
       {(status === 'rejected' || status === 'withdrawn' || status === 'retired') && (
@@ -149,6 +157,7 @@ function Closed({
             {words.seePush}
           </ActionLink>
         )}
+        {overtaking !== null && <ActionLink href={overtaking}>{words.seeWhat}</ActionLink>}
         <Action reason={unless('workload:push_config')} onClick={onEdit}>
           {words.editAgain}
         </Action>

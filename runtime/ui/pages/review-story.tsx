@@ -42,6 +42,11 @@ const STEP_SHAPES: Record<ApprovalRecord['timeline'][number]['what'], Shape> = {
   break_glass_pushed: 'triangle',
 }
 
+/** What took the place of a request that was retired, as a sentence; null for any other, and where it is not known. */
+function tellRetired({ retired_by: by }: Pick<ApprovalRecord, 'retired_by'>): string | null {
+  return by ? say(changeTexts).retiredBy[by.what](by.name ?? '', by.version ?? 0) : null
+}
+
 /** What became of the push of a request, in one line. */
 export function Outcome({ approval }: { approval: ApprovalRecord }) {
   const { outcome } = approval
@@ -78,6 +83,7 @@ export function Story({ approval }: { approval: ApprovalRecord }) {
                 <Ago at={step.at} />
               </span>
               {step.comment && <p class="said">{step.comment}</p>}
+              {step.what === 'retired' && <p class="said">{tellRetired(approval)}</p>}
             </div>
           </li>
         ))}

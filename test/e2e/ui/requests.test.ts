@@ -70,8 +70,11 @@ describe('a request', () => {
     await request(GATEWAY_FASTER.replace('400', '512'), 'More memory, too')
     await open(first)
     await page.getByText('A newer request took its place').waitFor()
+    await page.getByRole('link', { name: 'See what took its place' }).click()
+    await page.getByText('More memory, too').first().waitFor()
+    await page.goBack()
     await page.goto('/approvals?status=closed')
-    await page.getByText('replaced by a newer one').first().waitFor()
+    await page.getByText('overtaken').first().waitFor()
   })
 
   test('that was pushed says what became of it', async () => {
