@@ -5,6 +5,7 @@ import { AlertRecord } from '../../lib/wire/alerts.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { json } from '../../runtime/reply.ts'
+import { withSteps } from './_steps-of.ts'
 
 /** Active alerts, newest first, of all workloads or of one; with `include_resolved=true` resolved ones as well. */
 export default defineHttp({
@@ -26,12 +27,15 @@ export default defineHttp({
     return listReply(query, target, {
       order: 'alerts.fired_at',
       key: ['number', 'string'],
-      fetch({ after, limit }) {
+      async fetch({ after, limit }) {
         const position = after && { firedAt: new Date(Number(after[0])), id: String(after[1]) }
-        return listAlerts(ctx.db, { includeResolved, workloadId, after: position, limit })
+        return withSteps(
+          ctx,
+          await listAlerts(ctx.db, { includeResolved, workloadId, after: position, limit }),
+        )
       },
-      keyOf: (alert) => [alert.firedAt.getTime(), alert.id],
-      toWire: (alert) => toAlertRecord(alert, now),
+      keyOf: ({ alert }) => [alert.firedAt.getTime(), alert.id],
+      toWire: ({ alert, steps }) => toAlertRecord(alert, now, steps),
     })
   },
 })

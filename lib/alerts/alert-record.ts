@@ -1,6 +1,6 @@
 import type { Alert } from '../store/alerts.ts'
 import type { AlertRecord } from '../wire/alerts.ts'
-import { sayNextStep } from './next-step.ts'
+import { type NextSteps, sayNextStep } from './next-step.ts'
 
 /** How long after resolving an alert an operator may open it again. */
 export const REOPEN_MS = 600_000
@@ -14,7 +14,7 @@ function reopenUntil(alert: Alert): Date | null {
 }
 
 /** An alert as the wire shows it; `resolved_at` is absent while it is open. */
-export function toAlertRecord(alert: Alert, now: Date): AlertRecord {
+export function toAlertRecord(alert: Alert, now: Date, steps: NextSteps = null): AlertRecord {
   const until = reopenUntil(alert)
   return {
     id: alert.id,
@@ -23,7 +23,9 @@ export function toAlertRecord(alert: Alert, now: Date): AlertRecord {
     severity: alert.severity,
     message: alert.message,
     ...(Object.keys(alert.details).length === 0 ? {} : { details: { ...alert.details } }),
-    ...(alert.resolvedAt === null ? { next: sayNextStep(alert) } : {}),
+    ...(alert.resolvedAt === null
+      ? { next: sayNextStep(alert, steps), ...(steps === null ? {} : { next_steps: [...steps] }) }
+      : {}),
     fired_at: alert.firedAt.toISOString(),
     ...(alert.resolvedAt === null ? {} : { resolved_at: alert.resolvedAt.toISOString() }),
     ...(alert.resolveReason === '' ? {} : { resolve_reason: alert.resolveReason }),

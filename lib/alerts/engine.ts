@@ -187,7 +187,7 @@ export class AlertEngine {
             id: randomHex(16, random),
             workloadId: action.workloadId,
             rule: action.rule,
-            severity: ALERT_SEVERITY[action.rule],
+            severity: action.severity,
             message: action.message,
             subject: action.subject,
             details: action.details,
@@ -239,7 +239,7 @@ const pushesInTrouble = ({ push, halted }: WorkloadFacts): string[] => [
 const withoutPushes = (facts: WorkloadFacts, pushIds: ReadonlySet<string>): WorkloadFacts => ({
   ...facts,
   ...(facts.push.kind === 'failed' && pushIds.has(facts.push.pushId)
-    ? { push: { kind: 'without-failure' } }
+    ? { push: { ...facts.push, isOfCampaign: true } }
     : {}),
   ...(facts.halted !== null && pushIds.has(facts.halted.pushId) ? { halted: null } : {}),
 })

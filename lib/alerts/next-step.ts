@@ -1,12 +1,13 @@
 import { isLapse } from '../model/stops.ts'
 import type { AlertRule } from '../wire/alerts.ts'
+import type { ALERT_STEPS } from '../wire/values.ts'
 
 const NEXT_STEP: Record<AlertRule, string> = {
   workload_down: 'Look at its activity and whether its hosts or pods still run.',
-  workload_unhealthy: 'Look at its health for the failing component, then correct its config or roll back.',
+  workload_unhealthy: 'Look at its health for the failing component.',
   push_failed: 'Look at the push for the error of each instance, then propose a corrected config.',
-  rollout_halted: 'Look at the stage that stopped it, then continue it or take it back.',
-  config_drift: 'Look at the instances that run something else; push again or roll back.',
+  rollout_halted: 'Look at the stage that stopped it, then decide on its page how it goes on.',
+  config_drift: 'Look at the instances that run something else.',
   version_outdated: 'Bring its collectors to the recommended version.',
   campaign_halted: 'Look at what stopped it, then continue it, abort it or take it back.',
   campaign_failures: 'Look at which workloads failed, and bring them a config that works.',
@@ -25,8 +26,27 @@ const NEXT_AFTER_LAPSE: Partial<Record<AlertRule, string>> = {
   auto_apply_held: 'It goes on only once that is as it was: then continue it. Else turn it off and ask anew.',
 }
 
-/** What to do next about an alert, in English: for the API and the command line; pages say it themselves. */
-export function sayNextStep({ rule, details }: { rule: AlertRule; details: { gate?: unknown } }): string {
+/** What can be done about a workload now; null where that was not asked. */
+export type NextSteps = readonly (typeof ALERT_STEPS)[number][] | null
+
+/** What else to do about a workload that is unhealthy or drifts: only what is possible there now. */
+function sayWhatHelps(rule: 'workload_unhealthy' | 'config_drift', steps: NextSteps): string {
+  if (steps === null) return ''
+  if (!steps.includes('push')) return ' Its config is not pushed from here: mend it where it is kept.'
+  const push = rule === 'config_drift' ? 'Push again' : 'Then correct its config'
+  return ` ${push}${steps.includes('roll_back') ? ' or roll back' : ''}.`
+}
+
+/**
+ * What to do next about an alert, in English: for the API and the command line; pages say it themselves. `steps` is
+ * what can be done now.
+ */
+export function sayNextStep(
+  { rule, details }: { rule: AlertRule; details: { gate?: unknown } },
+  steps: NextSteps = null,
+): string {
+  if (rule === 'workload_unhealthy' || rule === 'config_drift')
+    return `${NEXT_STEP[rule]}${sayWhatHelps(rule, steps)}`
   const isOfLapse = isLapse(String(details.gate ?? ''))
   return (isOfLapse ? NEXT_AFTER_LAPSE[rule] : undefined) ?? NEXT_STEP[rule]
 }

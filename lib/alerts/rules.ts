@@ -2,8 +2,9 @@ import { type ReportedConfig, standingOf } from '../fleet/decide/standing.ts'
 import { UNHEALTHY_SHARE } from '../fleet/decide/status.ts'
 import { sayAftermath } from '../model/aftermath-words.ts'
 import { sayStop } from '../model/stops.ts'
+import { tellingRank } from '../model/telling-cause.ts'
 import { isComparable, isVersionOutdated } from '../model/versions.ts'
-import type { AlertDetails, CurrentAlert } from '../store/alerts.ts'
+import type { Alert, AlertDetails, CurrentAlert } from '../store/alerts.ts'
 import type { AlertRule, AlertSeverity, WorkloadAlertRule } from '../wire/alerts.ts'
 import type { PushAftermath } from '../wire/revisions.ts'
 import { WORKLOAD_ALERT_RULES } from '../wire/values.ts'
@@ -153,6 +154,8 @@ export type PushFacts =
       counts: { failed: number; target: number } | null
       /** Why; null where that is not known. */
       fault: Fault | null
+      /** The alert of a campaign tells of it, and none of its workload does. */
+      isOfCampaign: boolean
     }
 
 /** A rollout in stages that stopped by itself and waits for an operator. */
@@ -205,6 +208,10 @@ export type Cause =
       details?: AlertDetails
       /** The message says how something goes on, and is put right while the alert is open. */
       isRestated?: boolean
+      /** Where it is another one than its rule's. */
+      severity?: AlertSeverity
+      /** Whether it is worse is not known: an alert that says so stays as it is. */
+      isUnsure?: boolean
     }
   | { kind: 'absent' }
   | { kind: 'unknown' }
@@ -300,6 +307,7 @@ const TOLD_ANEW: ReadonlySet<PushAftermath['kind']> = new Set(['rollback_failed'
 function judgePush(facts: WorkloadFacts): Cause {
   const { push } = facts
   if (push.kind !== 'failed') return push.kind === 'without-failure' ? ABSENT : UNKNOWN
+  if (push.isOfCampaign) return ABSENT
   const { aftermath, counts, fault } = push
   const where = counts === null ? '' : ` on ${counts.failed} of ${counts.target} instances`
   return {
@@ -338,11 +346,73 @@ function judgeVersion(facts: WorkloadFacts, settings: RuleSettings): Cause {
   return { kind: 'present', message, details }
 }
 
-/** What each rule says about one workload. */
-export function judgeWorkload(
-  facts: WorkloadFacts,
-  settings: RuleSettings,
-): Record<WorkloadAlertRule, Cause> {
+/** What has gone wrong with a config, and may be why instances are unwell or drift. */
+interface Trouble {
+  rule: 'push_failed' | 'rollout_halted'
+  /** The configs that instances were assigned by it. */
+  hashes: readonly (string | undefined)[]
+  /** Whether what makes an instance unhealthy may be of it. */
+  explains: (fault: Fault | null) => boolean
+}
+
+/**
+ * What went wrong with a config here and has not been put right: once all are back at what they ran, what goes wrong
+ * has another cause.
+ */
+function troubleOf({ push, halted }: WorkloadFacts): Trouble | null {
+  if (push.kind === 'failed' && push.aftermath.kind !== 'went_back') {
+    const explains = (fault: Fault | null) =>
+      tellingRank(fault) < 2 || tellingRank(push.fault) < 2 || fault?.cause === push.fault?.cause
+    return { rule: 'push_failed', hashes: [push.hash, push.aftermath.config_hash], explains }
+  }
+  if (halted === null) return null
+  return { rule: 'rollout_halted', hashes: [halted.hash], explains: () => halted.gate === 'health' }
+}
+
+/**
+ * One failure is one alert: that of the push or the rollout that failed. That instances then do not run what they are
+ * assigned is a part of it, as is that they are unhealthy for the same cause: this makes it worse, and it is told anew
+ * as worse, and is as it was once that is over. What a campaign brought is told by the campaign's alert; that most of a
+ * workload is unhealthy is then told all the same, as that is about many.
+ */
+function foldCauses(facts: WorkloadFacts, causes: Causes): Causes {
+  const trouble = troubleOf(facts)
+  if (trouble === null) return causes
+  const { overdueHash, fault } = facts.instances
+  const { workload_unhealthy: sick, config_drift: drift } = causes
+  const told = causes[trouble.rule]
+  const isSameDrift = drift.kind === 'present' && trouble.hashes.includes(overdueHash)
+  const rest: Causes = isSameDrift ? { ...causes, config_drift: ABSENT } : causes
+  if (told.kind !== 'present' || sick.kind === 'absent') return rest
+  if (sick.kind === 'unknown') return { ...rest, [trouble.rule]: { ...told, isUnsure: true } }
+  if (!trouble.explains(fault)) return rest
+  return { ...rest, workload_unhealthy: ABSENT, [trouble.rule]: worsen(told, facts) }
+}
+
+/** What is told of a failure that makes most of the workload unhealthy as well. */
+function worsen(told: Cause & { kind: 'present' }, { instances }: WorkloadFacts): Cause {
+  const { unhealthyLong: unhealthy, total, unhealthyNames } = instances
+  return {
+    ...told,
+    message: `${told.message}; ${unhealthy} of ${total} live ${total === 1 ? 'instance' : 'instances'} unhealthy for a minute or longer`,
+    subject: `${told.subject ?? ''}${WORSE}`,
+    severity: ALERT_SEVERITY.workload_unhealthy,
+    details: { ...told.details, unhealthy, total, instances: unhealthyNames.join(', ') },
+    isRestated: true,
+  }
+}
+
+/** What the subject of a failure ends with that makes most of its workload unhealthy. */
+const WORSE = '/unhealthy'
+
+type Causes = Record<WorkloadAlertRule, Cause>
+
+/** What each rule says about one workload, where a failure is told by one rule alone. */
+export function judgeWorkload(facts: WorkloadFacts, settings: RuleSettings): Causes {
+  return foldCauses(facts, judgeRules(facts, settings))
+}
+
+function judgeRules(facts: WorkloadFacts, settings: RuleSettings): Causes {
   return {
     workload_down: judgeDown(facts, settings),
     workload_unhealthy: judgeUnhealthy(facts),
@@ -362,10 +432,11 @@ export type AlertAction =
       message: string
       subject: string
       details: AlertDetails
+      severity: AlertSeverity
     }
   | { kind: 'resolve'; alertId: string }
   /** What an open alert says goes on otherwise now; nobody is called for it again. */
-  | { kind: 'restate'; alertId: string; message: string; details: AlertDetails }
+  | ({ kind: 'restate'; alertId: string } & Pick<Alert, 'message' | 'subject' | 'details' | 'severity'>)
   /** The cause went away after an operator resolved the alert, so the rule may fire again when the cause comes back. */
   | { kind: 'end-quiet'; alertId: string }
 
@@ -384,12 +455,15 @@ function decide(
 ): AlertAction[] {
   if (cause.kind === 'unknown') return []
   if (cause.kind === 'absent') return current === undefined ? [] : [toEnd(current)]
-  const { message, subject = '', details = {}, isRestated = false } = cause
-  if (current?.subject === subject)
-    return isRestated && current.state === 'open' && current.message !== message
-      ? [{ kind: 'restate', alertId: current.id, message, details }]
-      : []
-  const fire: AlertAction = { kind: 'fire', workloadId, rule, message, subject, details }
+  const { message, subject = '', details = {}, isRestated = false, isUnsure = false } = cause
+  const severity = cause.severity ?? ALERT_SEVERITY[rule]
+  const isWorse = current?.subject === `${subject}${WORSE}`
+  if (current !== undefined && (isWorse || current.subject === subject)) {
+    const isRight = current.message === message || (!isRestated && !isWorse)
+    if (isRight || (isWorse && isUnsure) || current.state !== 'open') return []
+    return [{ kind: 'restate', alertId: current.id, message, subject, details, severity }]
+  }
+  const fire: AlertAction = { kind: 'fire', workloadId, rule, message, subject, details, severity }
   return current === undefined ? [fire] : [toEnd(current), fire]
 }
 

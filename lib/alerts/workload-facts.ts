@@ -104,7 +104,7 @@ function toPushFacts(workload: Workload): PushFacts {
     if (aftermath.kind === 'overtaken') return { kind: 'undecided' }
     const pushId = push.rollbackOfPushId ?? push.pushId
     const fault = toFault(push.failedError)
-    return { kind: 'failed', pushId, hash: failed.hash, aftermath, counts: null, fault }
+    return { kind: 'failed', pushId, hash: failed.hash, aftermath, counts: null, fault, isOfCampaign: false }
   }
   const outcome = judgeOutcome(push)
   if (outcome === 'applied') return { kind: 'without-failure' }
@@ -115,7 +115,8 @@ function toPushFacts(workload: Workload): PushFacts {
   const aftermath = judgeAftermath(workload, push, null)
   const { failed, target } = push.counts
   const { pushId, hash, error } = push
-  return { kind: 'failed', pushId, hash, aftermath, counts: { failed, target }, fault: toFault(error) }
+  const fault = toFault(error)
+  return { kind: 'failed', pushId, hash, aftermath, counts: { failed, target }, fault, isOfCampaign: false }
 }
 
 /** Count one live instance for the alert rules. */

@@ -137,7 +137,14 @@ export class HubNotices implements FleetNotices, AlertNotices {
   #tellAlert(alert: Alert): void {
     // The frame is sent at once, so the time of the event stands for the present time.
     const record = toAlertRecord(alert, alert.resolvedAt ?? alert.firedAt)
-    const cleared = { details: null, next: null, resolved_at: null, resolve_reason: null, reopen_until: null }
+    const cleared = {
+      details: null,
+      next: null,
+      next_steps: null,
+      resolved_at: null,
+      resolve_reason: null,
+      reopen_until: null,
+    }
     this.#hub.broadcast({ type: 'alert_update', alert: { ...cleared, ...record } })
   }
 

@@ -68,10 +68,12 @@ const OPENED = {
   details: 'details jsonb',
 }
 const OF_WORKLOADS = columns<keyof NewAlert>({ ...OPENED, workloadId: 'workload_id text' })
-const RESTATED = columns<'alertId' | 'message' | 'details'>({
+const RESTATED = columns<'alertId' | 'message' | 'subject' | 'details' | 'severity'>({
   alertId: 'id text',
   message: 'message text',
+  subject: 'subject text',
   details: 'details jsonb',
+  severity: 'severity text',
 })
 const OF_TOPICS = columns<keyof typeof OPENED | 'topic'>({ ...OPENED, topic: 'topic text' })
 
@@ -199,12 +201,12 @@ export async function resolveAlerts(tx: Db, ids: readonly string[], now: Date): 
 /** Put right what open alerts say; returns those that are open. */
 export async function restateAlerts(
   tx: Db,
-  alerts: readonly { alertId: string; message: string; details: AlertDetails }[],
+  alerts: readonly ({ alertId: string } & Pick<Alert, 'message' | 'subject' | 'details' | 'severity'>)[],
 ): Promise<Alert[]> {
   if (alerts.length === 0) return []
   return tx.query<Alert>(
-    `update alerts set (message, details) = (
-       select a.message, a.details from ${RESTATED.unnested('a')} where a.id = alerts.id)
+    `update alerts set (message, subject, details, severity) = (
+       select a.message, a.subject, a.details, a.severity from ${RESTATED.unnested('a')} where a.id = alerts.id)
      where id = any($1::text[]) and resolved_at is null returning ${COLUMNS}`,
     RESTATED.listsOfRows(alerts),
   )

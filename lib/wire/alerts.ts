@@ -1,6 +1,6 @@
-import { defaulted, enums, type Infer, literal, number, optional, string, type } from 'superstruct'
+import { array, defaulted, enums, type Infer, literal, number, optional, string, type } from 'superstruct'
 import { anyOf, dictionary, named, note, type Sent, texts } from './structs.ts'
-import { ALERT_RULES, type TOPIC_ALERT_RULES, type WORKLOAD_ALERT_RULES } from './values.ts'
+import { ALERT_RULES, ALERT_STEPS, type TOPIC_ALERT_RULES, type WORKLOAD_ALERT_RULES } from './values.ts'
 
 export const AlertRule = named('AlertRule', '', enums(ALERT_RULES))
 export type AlertRule = Infer<typeof AlertRule>
@@ -29,6 +29,10 @@ export const AlertRecord = named(
       optional(dictionary(anyOf([string(), number()]))),
     ),
     next: note('What to do about it, in English; only of an open one.', optional(string())),
+    next_steps: note(
+      'What can be done now about a workload that is unhealthy or drifts; absent from messages of the hub.',
+      optional(array(enums(ALERT_STEPS))),
+    ),
     fired_at: string(),
     resolved_at: optional(string()),
     resolve_reason: note('Why an operator resolved it; absent where nobody said.', optional(string())),

@@ -31,6 +31,9 @@ export const TOPIC_ALERT_RULES = [
 /** All alert rules. */
 export const ALERT_RULES = [...WORKLOAD_ALERT_RULES, ...TOPIC_ALERT_RULES] as const
 
+/** What can be done about an alert, beside looking at it. */
+export const ALERT_STEPS = ['push', 'roll_back'] as const
+
 export const APPROVAL_STATUSES = [
   'pending',
   'approved',

@@ -78,21 +78,28 @@ export const alertTexts = defineTexts({
       `Config ${hash} is not applied on ${formatNumber(count)} of ${formatNumber(of)} ${plural(of, 'instance', 'instances')}${failed > 0 ? `, ${formatNumber(failed)} failed it` : ''}.`,
     outdated: (version: string, minimum: string) =>
       `It runs ${version}, older than the recommended ${minimum}.`,
+    helps: {
+      elsewhere: 'Its config is not pushed from here: mend it where it is kept.',
+      correct: 'Then correct its config.',
+      correctOrBack: 'Then correct its config or roll back.',
+      again: 'Push again.',
+      againOrBack: 'Push again or roll back.',
+    },
     onWhom: (names: string, more: number) =>
       `On ${names}${more > 0 ? ` and ${formatNumber(more)} more` : ''}.`,
     next: {
       workload_down: 'Look at its activity, and whether its hosts or pods still run.',
-      workload_unhealthy: 'Look at the failing component, then correct the config or roll back.',
+      workload_unhealthy: 'Look at the failing component.',
       push_failed: 'Look at the error of each instance, then propose a corrected config.',
       rollout_halted: 'Look at the stage that stopped it.',
-      config_drift: 'Look at the instances that run something else; push again or roll back.',
+      config_drift: 'Look at the instances that run something else.',
       version_outdated: 'Bring its collectors to the recommended version.',
     } as Record<string, string>,
     unhealthy: (count: number, total: number) =>
       `${formatNumber(count)} of ${formatNumber(total)} live ${plural(total, 'instance', 'instances')} unhealthy for a minute or longer.`,
     pushFailed: (hash: string) => `Config ${hash} failed.`,
     rolloutHalted: (stage: number) =>
-      `It stopped by itself in stage ${formatNumber(stage)} and waits for somebody: continue it, or take it back.`,
+      `It stopped by itself in stage ${formatNumber(stage)} and waits for somebody to decide.`,
     campaignFailures:
       'It failed on some of its workloads. Look at which, and bring them a config that works: then this ends by itself.',
     conflict: (others: string, count: number) =>
@@ -170,7 +177,7 @@ export const alertTexts = defineTexts({
       `${formatNumber(count)} ${plural(count, 'instance active', 'instances actives')} sur ${formatNumber(total)} en défaut depuis une minute au moins.`,
     pushFailed: (hash: string) => `La config ${hash} a échoué.`,
     rolloutHalted: (stage: number) =>
-      `Il s’est arrêté de lui-même à l’étape ${formatNumber(stage)} et attend quelqu’un : le continuer ou le reprendre.`,
+      `Il s’est arrêté de lui-même à l’étape ${formatNumber(stage)} et attend que quelqu’un décide.`,
     campaignFailures:
       'Elle a échoué sur certains de ses collecteurs. Voyez lesquels et donnez-leur une config qui fonctionne : l’alerte se résout alors d’elle-même.',
     conflict: (others: string, count: number) =>
@@ -187,15 +194,21 @@ export const alertTexts = defineTexts({
       `La config ${hash} n’est pas appliquée sur ${formatNumber(count)} ${plural(count, 'instance', 'instances')} sur ${formatNumber(of)}${failed > 0 ? `, dont ${formatNumber(failed)} en échec` : ''}.`,
     outdated: (version: string, minimum: string) =>
       `Il exécute ${version}, plus ancienne que la version recommandée ${minimum}.`,
+    helps: {
+      elsewhere: 'Sa config n’est pas poussée d’ici : corrigez-la là où elle est tenue.',
+      correct: 'Puis corrigez sa config.',
+      correctOrBack: 'Puis corrigez sa config ou revenez en arrière.',
+      again: 'Poussez de nouveau.',
+      againOrBack: 'Poussez de nouveau ou revenez en arrière.',
+    },
     onWhom: (names: string, more: number) =>
       `Sur ${names}${more > 0 ? ` et ${formatNumber(more)} de plus` : ''}.`,
     next: {
       workload_down: 'Voyez son activité, et si ses hôtes ou pods tournent encore.',
-      workload_unhealthy: 'Voyez le composant en défaut, puis corrigez la config ou revenez en arrière.',
+      workload_unhealthy: 'Voyez le composant en défaut.',
       push_failed: 'Voyez l’erreur de chaque instance, puis proposez une config corrigée.',
       rollout_halted: 'Voyez l’étape qui l’a arrêté.',
-      config_drift:
-        'Voyez les instances qui exécutent autre chose ; poussez de nouveau ou revenez en arrière.',
+      config_drift: 'Voyez les instances qui exécutent autre chose.',
       version_outdated: 'Amenez ses collecteurs à la version recommandée.',
     },
     sentence: {
@@ -217,9 +230,19 @@ function describeOnWhom({ instances }: Details, count: number): string {
   return names === '' ? '' : say(alertTexts).onWhom(names, count - names.split(', ').length)
 }
 
+/** What else to do about a workload that is unhealthy or drifts: only what is possible there now. */
+function describeHelp({ rule, next_steps: steps }: AlertRecord): string {
+  const words = say(alertTexts).helps
+  if (!steps || (rule !== 'workload_unhealthy' && rule !== 'config_drift')) return ''
+  if (!steps.includes('push')) return words.elsewhere
+  const isBack = steps.includes('roll_back')
+  if (rule === 'config_drift') return isBack ? words.againOrBack : words.again
+  return isBack ? words.correctOrBack : words.correct
+}
+
 /** What to do next about an open alert; empty where the sentence says so itself. */
-export const describeNext = ({ rule, resolved_at: over }: AlertRecord): string =>
-  over ? '' : (say(alertTexts).next[rule] ?? '')
+export const describeNext = (alert: AlertRecord): string =>
+  alert.resolved_at ? '' : `${say(alertTexts).next[alert.rule] ?? ''} ${describeHelp(alert)}`.trim()
 
 /** What happened to accounts or rights; null where an alert is about something else. */
 function describePeople(rule: AlertRecord['rule'], details: AlertRecord['details']): string | null {
@@ -231,6 +254,10 @@ function describePeople(rule: AlertRecord['rule'], details: AlertRecord['details
     return words.loweredPolicy(String(details['name']), String(details['counts_at']))
   return rule === 'last_resort_login' && details ? words.lastResort(String(details['at'])) : null
 }
+
+/** That a failure makes most of its workload unhealthy as well; empty where it does not. */
+const describeWorse = ({ unhealthy, total }: Details): string =>
+  unhealthy === undefined ? '' : say(alertTexts).unhealthy(Number(unhealthy), Number(total))
 
 /** That a config failed, why, and what was done about it. */
 /** What the error of an alert is about, as far as the reader may know it: alerts themselves name nothing. */
@@ -262,6 +289,7 @@ function describePushFailure(details: Details, about: About): string {
     say(alertTexts).pushFailed(shortHash(String(details['config_hash']))),
     cause === '' ? '' : `${cause}.`,
     describeAftermath(aftermath),
+    describeWorse(details),
   ]
     .filter((part) => part !== '')
     .join(' ')
@@ -306,7 +334,8 @@ export function describeAlert({ rule, message, details }: AlertRecord, about?: A
     const title = String(details['title'] ?? '')
     return title === '' ? words.campaignFailures : `${title}. ${words.campaignFailures}`
   }
-  if (rule === 'rollout_halted' && details) return words.rolloutHalted(Number(details['stage']))
+  if (rule === 'rollout_halted' && details)
+    return `${words.rolloutHalted(Number(details['stage']))} ${describeWorse(details)}`.trim()
   if (rule === 'auto_apply_held' && details) {
     const { hold, cause } = say(autoApplyTexts)
     const why = hold[String(details['gate']) as keyof typeof hold]

@@ -250,6 +250,51 @@ describe('what fires', () => {
     expect(alertFrames()).toMatchObject([{}, { id: alert!.id, resolved_at: expect.any(String) }])
   })
 
+  it('advises only what can be done now: going back where there is something to go back to', async () => {
+    const agent = fakeAgent(ctx.fleet, { host: 'vm', pod: 'pod-a' })
+    await ctx.advance(1_000)
+    const apply = async (port: number) => {
+      await pushConfig(ctx.fleet, agent.workloadId, configYaml(port))
+      await ctx.advance(300)
+      agent.apply()
+      await ctx.advance(1_000)
+    }
+    await apply(1)
+    agent.say({ health: SICK })
+    await ctx.advance(61_000)
+    await runEngine()
+    const [first] = await list()
+    expect(first).toMatchObject({ rule: 'workload_unhealthy', next_steps: ['push'] })
+    expect(first!.next).not.toMatch(/roll back/)
+    await apply(2)
+    await runEngine()
+    const [second] = await list()
+    expect(second).toMatchObject({ id: first!.id, next_steps: ['push', 'roll_back'] })
+    expect(second!.next).toMatch(/or roll back/)
+  })
+
+  it('of one failure is one alert, which gets worse as the workload is unhealthy for it', async () => {
+    const agent = fakeAgent(ctx.fleet, { host: 'vm', pod: 'pod-a' })
+    await ctx.advance(1_000)
+    await pushConfig(ctx.fleet, agent.workloadId, configYaml(1))
+    await ctx.advance(300)
+    agent.fail('listen tcp 0.0.0.0:4317: bind: address already in use')
+    agent.say({ health: { ...SICK, lastError: 'Agent process exited unexpectedly, exit code=1' } })
+    await ctx.advance(1_000)
+    await runEngine()
+    expect(await list()).toMatchObject([{ rule: 'push_failed', severity: 'warning' }])
+    await ctx.advance(200_000)
+    await runEngine()
+    const open = await list()
+    expect(open).toMatchObject([
+      { rule: 'push_failed', severity: 'critical', details: { cause: 'port_in_use', unhealthy: 1 } },
+    ])
+    agent.say({ health: WELL })
+    await ctx.advance(1_000)
+    await runEngine()
+    expect(await list()).toMatchObject([{ id: open[0]!.id, severity: 'warning' }])
+  })
+
   it('is a push that failed, with what was done about it, until the next push is applied', async () => {
     const agent = fakeAgent(ctx.fleet, { host: 'vm', pod: 'pod-a' })
     await ctx.advance(1_000)

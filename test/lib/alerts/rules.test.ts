@@ -5,6 +5,7 @@ import {
   countInstance,
   countNone,
   decideAlerts as decideCounted,
+  type Fault,
   type InstanceFacts,
   judgeWorkload as judgeCounted,
   minAgentVersionProblem,
@@ -146,7 +147,7 @@ describe('rollout_halted', () => {
 
   it('is there while a rollout waits for an operator, and fires anew where it stops again', () => {
     expect(judge(null).kind).toBe('absent')
-    expect(judge(halted)).toEqual({
+    expect(judge(halted)).toMatchObject({
       kind: 'present',
       message: `Workload w1 (checkout): the rollout of config ${HASH.slice(0, 12)} halted in stage 2: health is 2, allowed is 0`,
       subject: `r1/1/${at}`,
@@ -169,6 +170,7 @@ describe('push_failed', () => {
     aftermath: { kind: 'nowhere_to_go', running_count: 70 },
     counts: { failed: 2, target: 72 },
     fault: null,
+    isOfCampaign: false,
     ...overrides,
   })
   const judge = (push: PushFacts) => judgeWorkload(workload({ push }), off, 0).push_failed
@@ -223,6 +225,90 @@ describe('push_failed', () => {
     // A rollback that fails as well is a new alert.
     const worse = { kind: 'rollback_failed', config_hash: OTHER, running_count: 3 } as const
     expect(decideOn(failed({ aftermath: worse })).map(({ kind }) => kind)).toEqual(['end-quiet', 'fire'])
+  })
+})
+
+describe('one failure', () => {
+  const PORT = { cause: 'port_in_use', title: 'A port is already in use' }
+  const failed = (overrides: Partial<Extract<PushFacts, { kind: 'failed' }>> = {}): PushFacts => ({
+    kind: 'failed',
+    pushId: 'p1',
+    hash: HASH,
+    aftermath: { kind: 'nowhere_to_go', running_count: 0 },
+    counts: { failed: 2, target: 2 },
+    fault: PORT,
+    isOfCampaign: false,
+    ...overrides,
+  })
+  const bad = (fault: Fault | null = PORT) =>
+    instance({ reported: status('failed'), health: 'unhealthy', unhealthySinceMs: 0, fault: () => fault })
+  const open = (facts: Partial<WorkloadFacts>, nowMs = 100_000) =>
+    Object.entries(judgeWorkload(workload(facts), off, nowMs)).flatMap(([rule, cause]) =>
+      cause.kind === 'present' ? [rule] : [],
+    )
+
+  it('is one alert, of the push: that its instances drift and are unhealthy for it makes that worse', () => {
+    const facts = { push: failed(), instances: [bad(), bad()] }
+    expect(open(facts)).toEqual(['push_failed'])
+    expect(judgeWorkload(workload(facts), off, 100_000).push_failed).toMatchObject({
+      subject: 'p1/unhealthy',
+      severity: 'critical',
+      message: expect.stringMatching(/; 2 of 2 live instances unhealthy for a minute or longer$/),
+      details: { unhealthy: 2, total: 2, cause: 'port_in_use' },
+    })
+    // Also where health only says that the collector stopped.
+    const vague = { cause: 'agent_exited', title: 'stopped' }
+    expect(open({ push: failed(), instances: [bad(vague), bad(vague)] })).toEqual(['push_failed'])
+  })
+
+  it('is told apart from another: another cause, another config, and what goes wrong once all are back', () => {
+    const away = { cause: 'connection_failed', title: 'A backend cannot be reached' }
+    expect(open({ push: failed(), instances: [bad(away), bad(away)] })).toEqual([
+      'workload_unhealthy',
+      'push_failed',
+    ])
+    const back = { kind: 'went_back', config_hash: HASH, running_count: 0 } as const
+    const all = ['workload_unhealthy', 'push_failed', 'config_drift']
+    expect(open({ push: failed({ hash: OTHER, aftermath: back }), instances: [bad(), bad()] })).toEqual(all)
+    const inPart = { ...back, kind: 'went_back_in_part' } as const
+    const push = failed({ hash: OTHER, aftermath: inPart })
+    expect(open({ push, instances: [bad(), bad()] })).toEqual(['push_failed'])
+    const elsewhere = instance({ assignedHash: 'c'.repeat(64), reported: { kind: 'none' } })
+    expect(open({ push, instances: [elsewhere] }, 400_000)).toEqual(['push_failed', 'config_drift'])
+  })
+
+  it('of a campaign is told by the campaign, and by no drift; that most are unhealthy is told all the same', () => {
+    const push = failed({ isOfCampaign: true })
+    expect(open({ push, instances: [bad(), bad()] })).toEqual(['workload_unhealthy'])
+  })
+
+  it('that halts a rollout by its health is told by the rollout', () => {
+    const halted = { rolloutId: 'r', pushId: 'p', hash: HASH, value: 2, limit: 0, stage: 0, at: '' }
+    const facts = (gate: string) => ({
+      push: { kind: 'undecided' } as const,
+      halted: { ...halted, gate },
+      instances: [bad(), bad()],
+    })
+    expect(open(facts('health'))).toEqual(['rollout_halted'])
+    expect(open(facts('drift'))).toEqual(['workload_unhealthy', 'rollout_halted'])
+  })
+
+  it('is told anew as it gets worse, and put right without a call as it gets better', () => {
+    const decide = (current: CurrentAlert[], ...instances: InstanceFacts[]) =>
+      decideAlerts(workload({ push: failed(), instances }), current, off, 100_000)
+    const [fired] = decide([], instance())
+    expect(fired).toMatchObject({ kind: 'fire', rule: 'push_failed', subject: 'p1', severity: 'warning' })
+    const mild = { ...stored('push_failed', 'open'), subject: 'p1' }
+    const worse = decide([mild], bad(), bad())
+    expect(worse.map(({ kind }) => kind)).toEqual(['resolve', 'fire'])
+    expect(worse[1]).toMatchObject({ subject: 'p1/unhealthy', severity: 'critical' })
+    const told = { ...stored('push_failed', 'open'), subject: 'p1/unhealthy' }
+    // Between half of them and none it is not known.
+    expect(decide([told], bad(), instance({ health: 'unknown' }))).toMatchObject([{ kind: 'restate' }])
+    expect(decide([told], instance({ health: 'unknown' }))).toEqual([])
+    expect(decide([told], instance(), instance())).toMatchObject([
+      { kind: 'restate', subject: 'p1', severity: 'warning' },
+    ])
   })
 })
 

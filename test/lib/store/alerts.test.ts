@@ -76,7 +76,14 @@ describe('insertAlerts', () => {
     expect(await insertAlerts(db, [fired(2, 'w1')])).toHaveLength(1)
     await resolveByOperator(db, alertId(2), at(2))
     expect(await listCurrentAlerts(db)).toEqual([
-      { id: alertId(2), workloadId: 'w1', rule: 'workload_down', state: 'quiet', subject: '' },
+      {
+        id: alertId(2),
+        workloadId: 'w1',
+        rule: 'workload_down',
+        state: 'quiet',
+        subject: '',
+        message: 'alert 2',
+      },
     ])
     expect(await insertAlerts(db, [fired(3, 'w1')])).toEqual([])
     await endQuiet(db, [alertId(2)])

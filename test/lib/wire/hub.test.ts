@@ -10,6 +10,7 @@ const ALERT = {
   fired_at: '2026-01-01T00:00:00Z',
   details: null,
   next: null,
+  next_steps: null,
   resolved_at: null,
   resolve_reason: null,
   reopen_until: null,

@@ -79,6 +79,8 @@ test('an alert says on whom, why, and what next, the same in both languages', ()
       cause_title: 'A destination cannot be reached',
     },
   })
+  const steps = (one: AlertRecord, ...next_steps: NonNullable<AlertRecord['next_steps']>) =>
+    describeNext({ ...one, next_steps })
   const told = [drift, sick].map((one) => [describeAlert(one), describeNext(one)])
   language.value = 'fr'
   const french = [drift, sick].map((one) => [describeAlert(one), describeNext(one)])
@@ -86,23 +88,30 @@ test('an alert says on whom, why, and what next, the same in both languages', ()
   expect(told).toEqual([
     [
       'Config abcdef0 is not applied on 2 of 3 instances, 1 failed it. On pod-a, pod-b.',
-      'Look at the instances that run something else; push again or roll back.',
+      'Look at the instances that run something else.',
     ],
     [
       '5 of 6 live instances unhealthy for a minute or longer. A destination cannot be reached. On pod-a, pod-b, pod-c and 2 more.',
-      'Look at the failing component, then correct the config or roll back.',
+      'Look at the failing component.',
     ],
   ])
   expect(french).toEqual([
     [
       'La config abcdef0 n’est pas appliquée sur 2 instances sur 3, dont 1 en échec. Sur pod-a, pod-b.',
-      'Voyez les instances qui exécutent autre chose ; poussez de nouveau ou revenez en arrière.',
+      'Voyez les instances qui exécutent autre chose.',
     ],
     [
       '5 instances actives sur 6 en défaut depuis une minute au moins. Une destination est injoignable. Sur pod-a, pod-b, pod-c et 2 de plus.',
-      'Voyez le composant en défaut, puis corrigez la config ou revenez en arrière.',
+      'Voyez le composant en défaut.',
     ],
   ])
+  // Only what can be done is advised.
+  expect(steps(sick, 'push', 'roll_back')).toBe(
+    'Look at the failing component. Then correct its config or roll back.',
+  )
+  expect(steps(sick, 'push')).toBe('Look at the failing component. Then correct its config.')
+  expect(steps(drift, 'push')).toBe('Look at the instances that run something else. Push again.')
+  expect(steps(sick)).toMatch(/not pushed from here/)
 })
 
 test('alerts about people say in both languages who, since when and what ends them', () => {

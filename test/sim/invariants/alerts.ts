@@ -106,12 +106,16 @@ function causesOf(
     version_outdated: isBelow(workload.version, minAgentVersion),
     rollout_halted:
       workload.rollout?.stored.status === 'halted' && !ofCampaigns.has(workload.rollout.followed.push.pushId),
-    ...(live.size === 0
+    // Where a push failed or a rollout halted, its alert tells of what it does to the instances as well.
+    ...(live.size === 0 || isTold(workload)
       ? {}
       : { config_drift: hasDrift(service, workload), workload_unhealthy: ill.length >= live.size / 2 }),
     ...causeOfPush(workload.newestPush, ofCampaigns),
   }
 }
+
+const isTold = ({ newestPush, rollout }: Workload): boolean =>
+  rollout?.stored.status === 'halted' || (newestPush !== null && failureOf(newestPush).push_failed === true)
 
 /** What of a push says whether it is to be alerted. */
 type Caused = Pick<Push, 'pushId' | 'kind' | 'status' | 'phase' | 'error' | 'counts'>
