@@ -52,7 +52,7 @@ export async function listReportPushes(db: Db, slice: ReportSlice, period: Repor
      left join lateral (
        select percentile_disc(array[0.5, 0.9, 0.99, 1]) within group (order by
            case when t.state = 'applied' and t.ended_at is not null
-             then greatest(0, extract(epoch from t.ended_at - p.submitted_at) * 1000)::float8
+             then greatest(0, extract(epoch from t.ended_at - t.offered_at) * 1000)::float8
              else 'Infinity' end) as ms
        from push_targets t where t.push_id = p.push_id and t.is_target and not t.is_joiner) as convergence on true
      order by scope.n, p.seq desc`,

@@ -20,7 +20,10 @@ export const ConvergenceTarget = named(
     offered_at: optional(string()),
     applying_at: optional(string()),
     ended_at: optional(string()),
-    duration_ms: note('Milliseconds from the commit to its end.', optional(number())),
+    duration_ms: note(
+      'Milliseconds from the commit, or from the start of its stage, to its end.',
+      optional(number()),
+    ),
     error_cause: optional(string()),
     error_title: optional(string()),
     error_parameters: ErrorParameters,
@@ -42,7 +45,7 @@ export type ConvergenceShared = Infer<typeof ConvergenceShared>
 
 export const Convergence = named(
   'Convergence',
-  '`GET /api/workloads/{id}/configs/{hash}/convergence`: how far a push got. Times are milliseconds from the commit by our receipt, null where that share was not reached. `targets` is one page; the next is in `Link`.',
+  '`GET /api/workloads/{id}/configs/{hash}/convergence`: how far a push got. Times are milliseconds from the commit, of a push in stages from the start of each instance’s own stage, by our receipt, null where that share was not reached. `targets` is one page; the next is in `Link`.',
   type({
     workload_id: string(),
     config_hash: string(),

@@ -18,10 +18,16 @@ export type Traits = (uid: string) => ReadonlyMap<string, string> | null
 const isStraggler = (target: PushTarget, now: Date): boolean =>
   target.isTarget && toInstanceState(target, now).isTimedOut
 
+/**
+ * How long a target took, in milliseconds: from when the push was meant for it. That is the commit, and the start of its
+ * stage where the push goes out in stages: what the stages before took says nothing of it.
+ */
+const tookMs = ({ offeredAt }: PushTarget, endedAt: Date): number =>
+  Math.max(0, endedAt.getTime() - offeredAt.getTime())
+
 /** One instance of a push; its times are those at which muster received the reports. */
 export function toConvergenceTarget(
   target: PushTarget,
-  push: Push,
   traits: Traits,
   now: Date,
   texts: TextAccess,
@@ -39,18 +45,18 @@ export function toConvergenceTarget(
       ? {}
       : {
           ended_at: target.endedAt.toISOString(),
-          duration_ms: Math.max(0, target.endedAt.getTime() - push.submittedAt.getTime()),
+          duration_ms: tookMs(target, target.endedAt),
         }),
     ...errorFields(target.error, texts),
   }
 }
 
-/** Milliseconds until each share of the targets, joiners apart, had applied; null for a share that was not reached. */
-export function convergenceTimes(push: Push, targets: readonly PushTarget[]): Convergence['times_ms'] {
+/** Within how many milliseconds each share of the targets, joiners apart, had applied; null for a share that was not reached. */
+export function convergenceTimes(targets: readonly PushTarget[]): Convergence['times_ms'] {
   const own = targets.filter((target) => target.isTarget && !target.isJoiner)
   const times = own
     .filter((target) => target.state === 'applied' && target.endedAt !== null)
-    .map((target) => Math.max(0, target.endedAt!.getTime() - push.submittedAt.getTime()))
+    .map((target) => tookMs(target, target.endedAt!))
     .sort((a, b) => a - b)
   const timeTo = (share: number) => times[Math.ceil(own.length * share) - 1] ?? null
   return {
@@ -107,7 +113,7 @@ export function toConvergence(
   texts: TextAccess,
 ): Convergence {
   const { traits, rollback, aftermath, now } = about
-  const toWire = (target: PushTarget) => toConvergenceTarget(target, push, traits, now, texts)
+  const toWire = (target: PushTarget) => toConvergenceTarget(target, traits, now, texts)
   const own = all.filter((target) => target.isTarget)
   const stateCounts = { sent: 0, applying: 0, applied: 0, failed: 0, no_status: 0, waiting: 0 }
   for (const target of own) stateCounts[toInstanceState(target, now).status]++
@@ -128,7 +134,7 @@ export function toConvergence(
     failed_count: stateCounts.failed,
     no_status_count: stateCounts.no_status,
     joiner_count: joiners.length,
-    times_ms: convergenceTimes(push, all),
+    times_ms: convergenceTimes(all),
     stragglers: all
       .filter((target) => isStraggler(target, now))
       .sort(compareTargets)

@@ -28,7 +28,7 @@ export const rolloutTexts = defineTexts({
       gates: 'Gates',
       instance: 'Instance',
       since: 'Since',
-      why: 'Why it halted',
+      why: 'What is wrong',
     },
     status: {
       running: 'running',
@@ -128,7 +128,7 @@ export const rolloutTexts = defineTexts({
       gates: 'Seuils',
       instance: 'Instance',
       since: 'Depuis',
-      why: 'Cause de l’arrêt',
+      why: 'Ce qui ne va pas',
     },
     status: {
       running: 'en cours',

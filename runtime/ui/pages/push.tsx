@@ -27,9 +27,13 @@ import { StageBar } from './rollout.tsx'
 
 const QUANTILES = ['p50', 'p90', 'p99', 'p100'] as const
 
-/** The bar, its words, and the times to 50, 90, 99 and 100 percent. */
+/** The bar, its words, and the times to 50, 90, 99 and 100 percent, as far as these were reached. */
 export function ConvergenceBar({ of }: { of: Convergence }) {
   const words = say(pushTexts)
+  const reached = QUANTILES.flatMap((key) => {
+    const ms = of.times_ms[key]
+    return ms === null ? [] : [[key, ms] as const]
+  })
   return (
     <section class="pane stack tight" aria-label={words.bar}>
       <Track
@@ -44,14 +48,16 @@ export function ConvergenceBar({ of }: { of: Convergence }) {
         {words.counts(of.applied_count, of.failed_count, of.applying_count, of.waiting_count)}
         {of.no_status_count > 0 && ` · ${words.noAnswer(of.no_status_count)}`} {words.of(of.target_count)}
       </p>
-      <div class="quant">
-        {QUANTILES.map((key) => (
-          <span key={key}>
-            <b>{of.times_ms[key] === null ? '–' : formatDuration(of.times_ms[key])}</b>
-            {words.timeTo(key.slice(1))}
-          </span>
-        ))}
-      </div>
+      {reached.length > 0 && (
+        <div class="quant">
+          {reached.map(([key, ms]) => (
+            <span key={key}>
+              <b>{formatDuration(ms)}</b>
+              {words.timeTo(key.slice(1))}
+            </span>
+          ))}
+        </div>
+      )}
     </section>
   )
 }

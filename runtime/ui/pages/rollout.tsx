@@ -309,6 +309,7 @@ function Members({ of }: { of: RolloutRecord }) {
   const { column } = words
   const all = of.stages.reduce((most, stage) => Math.max(most, stage.target_count), 0)
   if (of.targets.length === 0) return null
+  const hasReasons = of.targets.some((target) => target.stop_reason || target.error_cause)
   return (
     <section>
       <h2>{words.members}</h2>
@@ -322,7 +323,7 @@ function Members({ of }: { of: RolloutRecord }) {
             <th scope="col">{column.stage}</th>
             <th scope="col">{column.state}</th>
             <th scope="col">{column.since}</th>
-            <th scope="col">{column.why}</th>
+            {hasReasons && <th scope="col">{column.why}</th>}
           </>
         }
       >
@@ -340,11 +341,13 @@ function Members({ of }: { of: RolloutRecord }) {
             <td class="muted">
               <Ago at={target.updated_at} />
             </td>
-            <td class="bad text">
-              {target.stop_reason &&
-                (words.gate[target.stop_reason as keyof typeof words.gate] ?? target.stop_reason)}
-              {target.error_cause && describeError(target)}
-            </td>
+            {hasReasons && (
+              <td class="bad text">
+                {target.stop_reason &&
+                  (words.gate[target.stop_reason as keyof typeof words.gate] ?? target.stop_reason)}
+                {target.error_cause && describeError(target)}
+              </td>
+            )}
           </tr>
         ))}
       </Sheet>

@@ -109,6 +109,8 @@ describe('a staged rollout', () => {
     await stageSays(2, 'all 8 instances')
     await page.getByText(/Stage 2 of 3/).waitFor()
     await stageSays(0, 'done')
+    // Nothing is wrong while it runs, and no column says why.
+    expect(await page.getByRole('columnheader', { name: 'What is wrong' }).count()).toBe(0)
     await page.getByText(/Stage 3 of 3/).waitFor()
     await page.getByText(/Every stage is done: 8 instances run it/).waitFor()
     expect(countRunning(GATEWAY_FASTER)).toBe(POD_COUNT)
@@ -249,11 +251,14 @@ describe('a staged rollout of a first config that fails', () => {
     await page.getByText('1 instance could not apply it, so it is over.').waitFor()
     await page.getByText(nowhere).waitFor()
     await page.getByText('A component is not part of this collector').first().waitFor()
+    await page.getByRole('columnheader', { name: 'What is wrong' }).waitFor()
     const failed = page.getByRole('row').filter({ hasText: 'first-ever-2' })
     await failed.getByText('A component is not part of this collector').waitFor()
     await page.locator('.st.bad', { hasText: 'failed instances: 1, at most 0' }).waitFor()
     await page.getByRole('link', { name: 'See the push' }).click()
     await page.getByText(nowhere).waitFor()
+    // Times that were not reached have no box.
+    await expect.poll(() => page.getByText(/^to (99|100) %$/).count()).toBe(0)
     await page.goto(`/workloads/${id}`)
     await page.getByText(nowhere).waitFor()
     await expect

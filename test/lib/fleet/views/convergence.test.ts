@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { convergenceTimes, sharedByStragglers } from '../../../../lib/fleet/views/convergence.ts'
+import {
+  convergenceTimes,
+  sharedByStragglers,
+  toConvergenceTarget,
+} from '../../../../lib/fleet/views/convergence.ts'
 import type { PushTarget } from '../../../../lib/store/push-targets.ts'
-import type { Push } from '../../../../lib/store/pushes.ts'
 
 const START = new Date('2026-07-01T08:00:00.000Z')
 const later = (ms: number) => new Date(START.getTime() + ms)
-const push = { submittedAt: START } as Push
 
 function target(uid: string, more: Partial<PushTarget> = {}): PushTarget {
   return {
@@ -33,17 +35,26 @@ describe('the times of a push', () => {
   it('name when each share had applied, joiners apart', () => {
     const targets = Array.from({ length: 100 }, (_, n) => applied(`${n}`, (n + 1) * 10))
     targets.push(applied('late joiner', 99_000, { isJoiner: true }))
-    expect(convergenceTimes(push, targets)).toEqual({ p50: 500, p90: 900, p99: 990, p100: 1_000 })
+    expect(convergenceTimes(targets)).toEqual({ p50: 500, p90: 900, p99: 990, p100: 1_000 })
   })
 
   it('are null for the shares that were not reached, one failure being enough for the last', () => {
     const targets = [applied('a', 10), applied('b', 20), target('c', { state: 'failed', endedAt: later(5) })]
-    expect(convergenceTimes(push, targets)).toEqual({ p50: 20, p90: null, p99: null, p100: null })
-    expect(convergenceTimes(push, [])).toEqual({ p50: null, p90: null, p99: null, p100: null })
+    expect(convergenceTimes(targets)).toEqual({ p50: 20, p90: null, p99: null, p100: null })
+    expect(convergenceTimes([])).toEqual({ p50: null, p90: null, p99: null, p100: null })
+  })
+
+  it('are counted from the start of its own stage for each, and not from that of the push', () => {
+    const second = { offeredAt: later(600_000) }
+    const targets = [applied('a', 2_000), applied('b', 603_000, second)]
+    expect(convergenceTimes(targets)).toEqual({ p50: 2_000, p90: 3_000, p99: 3_000, p100: 3_000 })
+    expect(toConvergenceTarget(targets[1]!, () => null, later(700_000), { withTexts: false })).toMatchObject({
+      duration_ms: 3_000,
+    })
   })
 
   it('never are negative when the clock was set back', () => {
-    expect(convergenceTimes(push, [applied('a', -5_000)])).toMatchObject({ p100: 0 })
+    expect(convergenceTimes([applied('a', -5_000)])).toMatchObject({ p100: 0 })
   })
 })
 
