@@ -570,6 +570,17 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'a change that was delivered and not answered is said to be unknown and done once; a read is asked again',
     ],
   },
+  'runtime/fronts/proven-connections.ts ProvenConnections.#asked': {
+    bound: 'the connections that are being made for requests and handshakes, each for a few seconds at most',
+    reachedBy: [
+      'runtime/fronts/strangers.test.ts',
+      'hears nothing of any caller, and is given up, where it says nothing',
+    ],
+  },
+  'lib/cluster/membership.ts Membership.#unproven': {
+    bound: 'the rows that one renewal reads, a thousand',
+    reachedBy: ['lib/cluster/membership.test.ts', 'are read up to a number, and not counted'],
+  },
   'runtime/connection-room.ts ConnectionRoom.#sockets': perSocket,
   'runtime/socket-room.ts SocketRoom.#open': perSocket,
   'runtime/socket-turns.ts SocketTurns.#front': { bound: '256 MiB of messages', reachedBy: SAID },

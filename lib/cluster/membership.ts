@@ -11,10 +11,10 @@ import {
   removeSilentMembers,
   renewMember,
   type SeenMember,
-  stateHost,
 } from '../store/members.ts'
 import { type Departure, Departures } from './departures.ts'
 import { olderMembers } from './older-members.ts'
+import { type FleetKeys, isProvenRow, proveRow } from './proofs.ts'
 import {
   FORGET_MS,
   LATE_MS,
@@ -29,7 +29,9 @@ import {
 /** What a membership is made of. */
 export interface MembershipParts {
   /** The part of its row that never changes. */
-  self: Omit<MemberRow, 'ownedEpoch' | 'ownedSince' | 'linkedEpoch'>
+  self: Omit<MemberRow, 'ownedEpoch' | 'ownedSince' | 'linkedEpoch' | 'proof'>
+  /** Proves its row to the others, and theirs to it. */
+  keys: FleetKeys
   /** Opens a database session for renewals only, so that they wait for no other statements. */
   connect(): Promise<Connection>
   clock: Clock
@@ -57,17 +59,24 @@ export interface Owner {
 
 const HOUSEKEEPING_MS = 30_000
 const REFRESH_MS = 200
+/** So much of what unproven rows say of themselves is logged. */
+const LOGGED_LENGTH = 200
 
 /**
- * This process as a member: it renews its row each second, reads the rows of all members, and knows who is the owner.
+ * This process as a member: it renews its row each second, reads the rows of all members, and knows who is the owner. A
+ * row that no process with the fleet's secret has written as it stands is nobody's, whatever it says.
  * As the owner it also knows whether it may still act: no process replaces an owner sooner than `OWNER_SILENT_MS` after
  * its last renewal, and the owner stops acting a second before.
  */
 export class Membership {
   readonly #parts: MembershipParts
   #connection: Connection | null = null
+  /** What the last renewal found, with those members alone that have proved what they say. */
   #found: MembersFound | null = null
   readonly #departures = new Departures()
+  #unproven: readonly SeenMember[] = []
+  /** The ids of the unproven rows that were logged last. */
+  #suspected = ''
   #owned: { epoch: number; since: Date } | null = null
   #linkedEpoch: number | null = null
   #renewing: Promise<void> | null = null
@@ -107,6 +116,11 @@ export class Membership {
   /** The processes that were members in the last hour, as long as this one has run, and are none any more. */
   get departures(): Departure[] {
     return this.#departures.list(this.#parts.clock.monotonicMs())
+  }
+
+  /** How many rows were renewed lately that do not prove what they say. */
+  get unproven(): number {
+    return this.#unproven.filter(({ silentMs }) => silentMs < FORGET_MS).length
   }
 
   /** The members for which this one waits before it may be the owner, because it would break them. */
@@ -198,8 +212,9 @@ export class Membership {
   async #endSilentOwner(connection: Connection, nowMs: number): Promise<boolean> {
     // During an outage of the database no member could renew, so silence means nothing.
     if (nowMs - this.#failedMs < OUTAGE_PATIENCE_MS || this.#found === null) return false
-    const { owner } = this
-    const row = this.#found.members.find(({ id }) => id === owner?.id)
+    const { epoch, members } = this.#found
+    // Sessions of one that only says to be the owner are ended too: an owner goes on with new ones.
+    const row = [...members, ...this.#unproven].find(({ ownedEpoch }) => ownedEpoch === epoch)
     if (row === undefined || row.silentMs < OWNER_SILENT_MS) return false
     const ended = await endSessionsOf(connection, row.id, OWNER_SILENT_MS)
     if (ended === 0) return false
@@ -246,7 +261,6 @@ export class Membership {
       // A database that stood still let no member renew, so this counts as an outage.
       if (clock.monotonicMs() - startedMs > LATE_MS) this.#failedMs = clock.monotonicMs()
       this.#note(found, startedMs)
-      if (found.lacksHost) await stateHost(connection, this.#parts.self)
       if (startedMs - this.#housekeptMs >= HOUSEKEEPING_MS) {
         this.#housekeptMs = startedMs
         await removeSilentMembers(connection, FORGET_MS)
@@ -260,12 +274,29 @@ export class Membership {
   }
 
   #row(): MemberRow {
-    return {
-      ...this.#parts.self,
+    const { self, keys } = this.#parts
+    const said = {
+      ...self,
       ownedEpoch: this.#owned?.epoch ?? null,
       ownedSince: this.#owned?.since ?? null,
       linkedEpoch: this.#linkedEpoch,
     }
+    return { ...said, proof: proveRow(keys, said) }
+  }
+
+  /**
+   * Keep of what was found the members that have proved what they say. In a schema without a place for proofs all count,
+   * so that the builds that made it are not taken for gone; who is called proves itself there as well (`OwnerDoor`).
+   */
+  #sortOut(found: MembersFound): void {
+    const { keys, log } = this.#parts
+    const isMember = (row: SeenMember) => !row.isProvable || isProvenRow(keys, row)
+    this.#found = { ...found, members: found.members.filter(isMember) }
+    this.#unproven = found.members.filter((row) => !isMember(row))
+    const suspected = this.#unproven.map(({ id }) => id).join(', ')
+    if (suspected !== '' && suspected !== this.#suspected)
+      log.warn({ count: this.#unproven.length, members: suspected.slice(0, LOGGED_LENGTH) }, UNPROVEN)
+    this.#suspected = suspected
   }
 
   #note(found: MembersFound, startedMs: number): void {
@@ -273,7 +304,7 @@ export class Membership {
     // The database read its clock somewhere between the request and its answer: assume half way.
     const halfWayMs = (clock.monotonicMs() - startedMs) / 2
     this.#skewMs = clock.now().getTime() - halfWayMs - found.now.getTime()
-    this.#found = found
+    this.#sortOut(found)
     this.#departures.note(this.members, clock.monotonicMs(), clock.now())
     if (found.schema.breaking > self.newestMigration) {
       this.#renewedMs = Number.NEGATIVE_INFINITY
@@ -299,4 +330,6 @@ export class Membership {
 
 const WAITS = 'waits to be the owner: its migrations would break these members, which have to stop first'
 const OWNER_ENDED = 'the owner fell silent: its database sessions were ended'
+const UNPROVEN =
+  'rows of members do not prove what they say: they were edited, or written with another JWT_SECRET or by an older version, and do not count'
 const NOT_RENEWED = 'this member could not renew itself: the database is away'

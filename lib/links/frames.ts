@@ -16,7 +16,7 @@ export const REPORT_BYTES_MAX = 524_288
  * - report: a message of an agent without its effective config; `isCaughtUp` says that no message before it is missing
  * - poll: the message of an agent that polls, with the address that it came from and a digest of its body
  * - form: the effective config of an agent, which the front has read and stored; for an agent that polls `conn` is 0
- * - closed: a connection ended (version 2; a connection without agents in later ones)
+ * - closed: a connection without agents ended
  * - ended: this connection ended, and with it these agents have left, uids separated by commas. It is said on each link
  *   until it is answered
  * - goodbye: a goodbye that was said so many milliseconds ago as the report or the poll that it was, and was not answered:
@@ -73,8 +73,6 @@ export interface LinkMessage extends Omit<ServerMessage, 'remoteConfig' | 'newIn
 
 /** The sending side of a link to the owner; the answers come to `FrontAgents.take`. */
 export interface LinkOut {
-  /** The version that both ends speak. */
-  readonly version: number
   send(entry: FrontEntry): void
 }
 

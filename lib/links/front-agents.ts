@@ -19,7 +19,6 @@ import { FrontEndings } from './front-endings.ts'
 import { FrontOffers } from './front-offers.ts'
 import { FrontPolls, type PolledConfig } from './front-polls.ts'
 import { goodbyeOf, splitReport, withoutConfig } from './kept-report.ts'
-import { ENDED_SINCE } from './link-versions.ts'
 import type { OfferTexts } from './offer-texts.ts'
 import type { ReportedTexts } from './reported-texts.ts'
 
@@ -337,8 +336,7 @@ export class FrontAgents implements FleetPort {
   }
 
   #sayEnded(conn: number, uids: readonly string[]): void {
-    const isConfirmed = uids.length > 0 && (this.#link?.version ?? ENDED_SINCE) >= ENDED_SINCE
-    if (!isConfirmed) {
+    if (uids.length === 0) {
       this.#link?.send(['closed', conn])
       return
     }

@@ -1,6 +1,5 @@
 import type { Clock } from '../clock.ts'
 import type { LinkOut } from './frames.ts'
-import { ENDED_SINCE } from './link-versions.ts'
 
 /** The most agents that have left and of which no owner has confirmed that; the oldest are given up first. */
 export const ENDINGS_MAX = 20_000
@@ -66,12 +65,11 @@ export class FrontEndings {
     this.#bytes -= goodbye?.message.length ?? 0
   }
 
-  /** There is a new link: say on it all that nobody has confirmed. An owner that does not understand it is told nothing. */
+  /** There is a new link: say on it all that nobody has confirmed. */
   sayAll(link: LinkOut): void {
     const nowMs = this.#clock.monotonicMs()
     for (const [n, { conn, uids, goodbye }] of this.#waiting) {
-      if (link.version < ENDED_SINCE) this.confirmed(n)
-      else if (goodbye === null) link.send(['ended', n, conn, uids.join(',')])
+      if (goodbye === null) link.send(['ended', n, conn, uids.join(',')])
       else {
         const text = Buffer.from(goodbye.message).toString('base64')
         link.send(['goodbye', n, conn, nowMs - goodbye.saidMs, text])

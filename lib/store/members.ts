@@ -20,12 +20,16 @@ export interface MemberRow {
   newestMigration: number
   /** The newest one that breaks processes which do not know it; 0 for none. */
   newestBreaking: number
+  /** What proves all of this to those who know the fleet's secret; null where there is none. */
+  proof: string | null
 }
 
 /** A member as another one reads it. */
 export interface SeenMember extends MemberRow {
   /** How long ago it renewed its row, by the database's clock. */
   silentMs: number
+  /** Whether there is a place for proofs: in an older schema no row can have one. */
+  isProvable: boolean
 }
 
 /** What one renewal finds. */
@@ -38,21 +42,25 @@ export interface MembersFound {
   schema: { newest: number; breaking: number }
   /** The database's clock. */
   now: Date
-  /** The member wrote its row into an older schema, which had no place for its host yet, and has one now. */
-  lacksHost: boolean
 }
+
+/** The most rows that are read, the last started first: a fleet has a few. */
+export const MEMBERS_MAX = 1_000
 
 /**
  * Renew a process's row and read everybody's. It does so in an older schema too, where it leaves out the columns that
- * are not there yet: a member joins before the owner that it follows has stopped, and so before it can migrate.
+ * are not there yet: a member joins before the owner that it follows has stopped, and so before it can migrate. The whole
+ * row is written anew, so that nothing that another hand has changed in it lasts.
  */
 export async function renewMember(db: Db, member: MemberRow): Promise<MembersFound> {
   const rows = await db.query<Partial<SeenMember> & Omit<MembersFound, 'members' | 'schema'> & Schema>(
-    `with renewed as (
+    `with former as (delete from members where id = $1::jsonb ->> 'id' returning id),
+     renewed as (
        insert into members
-       select * from jsonb_populate_record(null::members, $1::jsonb || jsonb_build_object('seen_at', clock_timestamp()))
-       on conflict (id) do update set owned_epoch = excluded.owned_epoch, owned_since = excluded.owned_since,
-         linked_epoch = excluded.linked_epoch, seen_at = clock_timestamp()
+       select r.* from (select count(*) from former) as first,
+         jsonb_populate_record(null::members, $1::jsonb || jsonb_build_object('seen_at', clock_timestamp())) r
+       -- A renewal that was given up has written it at this moment.
+       on conflict (id) do nothing
      )
      select clock_timestamp() as now,
        coalesce((select epoch from process_epoch where id = 1), 0) as epoch,
@@ -63,19 +71,18 @@ export async function renewMember(db: Db, member: MemberRow): Promise<MembersFou
        m.owned_epoch as "ownedEpoch", m.owned_since as "ownedSince", m.linked_epoch as "linkedEpoch",
        coalesce((to_jsonb(m) ->> 'newest_migration')::int, 0) as "newestMigration",
        coalesce((to_jsonb(m) ->> 'newest_breaking')::int, 0) as "newestBreaking",
-       coalesce(jsonb_typeof(to_jsonb(m) -> 'host') = 'null', false) as "lacksHost",
+       to_jsonb(m) ->> 'proof' as proof, to_jsonb(m) -> 'proof' is not null as "isProvable",
        extract(epoch from clock_timestamp() - m.seen_at)::double precision * 1000 as "silentMs"
      from (select 1) one left join members m on true
-     order by m.started_at desc, m.id`,
+     order by m.started_at desc, m.id
+     limit ${MEMBERS_MAX}`,
     [JSON.stringify(toColumns(member))],
   )
   const { epoch, now, newest, breaking } = rows[0]!
-  const members = rows.flatMap(
-    ({ epoch: _, now: __, newest: ___, breaking: ____, lacksHost: _____, ...row }) =>
-      row.id == null ? [] : [row as SeenMember],
+  const members = rows.flatMap(({ epoch: _, now: __, newest: ___, breaking: ____, ...row }) =>
+    row.id == null ? [] : [row as SeenMember],
   )
-  const lacksHost = rows.some((row) => row.id === member.id && row.lacksHost)
-  return { members, epoch, schema: { newest, breaking }, now, lacksHost }
+  return { members, epoch, schema: { newest, breaking }, now }
 }
 
 type Schema = MembersFound['schema']
@@ -93,15 +100,8 @@ const toColumns = (member: MemberRow) => ({
   linked_epoch: member.linkedEpoch,
   newest_migration: member.newestMigration,
   newest_breaking: member.newestBreaking,
+  proof: member.proof,
 })
-
-/** State the machine of a member, and the id of its process there, where its row has a place for them by now. */
-export async function stateHost(
-  db: Db,
-  { id, host, pid }: Pick<MemberRow, 'id' | 'host' | 'pid'>,
-): Promise<void> {
-  await db.execute(`update members set host = $2, pid = $3 where id = $1`, [id, host, pid])
-}
 
 /** Remove the row of a process that stops. */
 export async function removeMember(db: Db, id: string): Promise<void> {

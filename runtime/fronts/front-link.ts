@@ -146,7 +146,7 @@ export class FrontLink {
   }
 
   #use(socket: WebSocket, owner: Owner): void {
-    const { versions = LINK_VERSIONS, clock, timers, onSilent, log } = this.#parts
+    const { clock, timers, onSilent, log } = this.#parts
     const agents = this.#parts.agents()
     const { epoch } = owner
     this.#socket = socket
@@ -165,8 +165,7 @@ export class FrontLink {
         else socket.send(text)
       },
     })
-    const version = spokenWith(versions, owner.linkVersion)!
-    const out = { version, send: (entry: FrontEntry) => writer.push(entry) }
+    const out = { send: (entry: FrontEntry) => writer.push(entry) }
     socket.on('message', (data: RawData) => {
       // What had arrived before the cut is still given out.
       if (this.#isCut) return

@@ -11,6 +11,8 @@ export interface FrontFacts extends FrontCounts {
   downSumMs: number
   /** The versions of all members, and since when the owner has owned; null while none is known to. */
   versions: readonly string[]
+  /** Rows of members that do not prove what they say. */
+  unproven: number
   ownedSince: Date | null
 }
 
@@ -29,6 +31,7 @@ export function frontMetrics(facts: FrontFacts): Metric[] {
   const since = facts.ownedSince === null ? [] : [{ value: facts.ownedSince.getTime() / 1000 }]
   return [
     { name: 'muster_members', kind: 'gauge', help: 'Processes of this fleet, by version.', samples: members },
+    one('gauge', 'muster_members_unproven', 'Rows of members that are not believed.', facts.unproven),
     { name: 'muster_owned_since_seconds', kind: 'gauge', help: 'When the owner took over.', samples: since },
     one(
       'counter',

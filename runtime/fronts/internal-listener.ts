@@ -8,25 +8,19 @@ import type { LoadedFunctions } from '../loader.ts'
 import { text } from '../reply.ts'
 import { API_BODIES_BYTES_MAX, createBodyLimits } from '../server.ts'
 import { listen } from '../uws.ts'
-import { memberOf, REFUSED, type Self } from './member-headers.ts'
+import { memberOf, NOT_A_MEMBER, NOT_OWNED, type Self } from './member-headers.ts'
+import { answerChallenge, isChallenge } from './owner-challenge.ts'
 
-const NOT_THE_OWNER = { status: 421, body: 'another process decides\n', headers: {} } as const
 /**
  * The most connections of whoever has not proved yet to be a member, and of members' requests. Without a request of a
  * member one ends: the socket library closes it where no request is whole after some ten seconds, and a refusal does.
  */
 export const STRANGERS_MAX = 1_000
-/** The header tells a member that the member itself was refused, and not the client whose request it passed on. */
-const NOT_A_MEMBER = {
-  status: 401,
-  body: 'members of this fleet only\n',
-  headers: { [REFUSED]: 'member', Connection: 'close' },
-} as const
 
 /**
- * Bind the listener for the other processes. A caller that does not prove to be a member is refused; requests and
- * browsers' sockets that members pass on are answered while this process is the owner, and refused with 421 while it
- * is not.
+ * Bind the listener for the other processes. While this process is the owner it proves that to members that ask, and
+ * answers requests and browsers' sockets that members pass on; a caller that does not prove to be a member is refused.
+ * While it is not the owner it says so.
  */
 export function startInternalListener(parts: {
   cluster: ClusterConfig
@@ -34,23 +28,27 @@ export function startInternalListener(parts: {
   self: Self
   /** The handlers while this process is the owner, else null. */
   owned(): ListenerHandlers | null
-  /** Further routes, for members only. */
-  routes: readonly SocketRoute[]
+  /** The route of the links, which itself looks whether a member opens one. */
+  links: SocketRoute
 }): Listener {
-  const { cluster, functions, self, owned } = parts
-  const isMember = (header: (name: string) => string) => memberOf(header, self) !== null
+  const { cluster, functions, self, owned, links } = parts
   return listen(
     cluster.internalAddress,
     {
-      sockets: [passedBrowsers(owned), ...parts.routes].map((route) => forMembers(route, isMember)),
+      sockets: [passedBrowsers(self, owned), links],
       room: null,
       connections: new ConnectionRoom(STRANGERS_MAX),
       bodyLimit: createBodyLimits(functions),
       // A member speaks for all of its callers.
       bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, () => null),
       async handle(request) {
+        const owner = self.owned()
+        if (owner !== null && isChallenge(request)) {
+          request.discardBody()
+          return answerChallenge(request, owner, self)
+        }
         const handlers = owned()
-        const refusal = !isMember(request.header) ? NOT_A_MEMBER : handlers === null ? NOT_THE_OWNER : null
+        const refusal = refuse(request.header, self, handlers)
         if (refusal === null) return handlers!.handle(request)
         request.discardBody()
         return text(refusal.body, refusal.status, refusal.headers)
@@ -60,30 +58,28 @@ export function startInternalListener(parts: {
   )
 }
 
-function forMembers(
-  route: SocketRoute,
-  isMember: (header: (name: string) => string) => boolean,
-): SocketRoute {
-  return {
-    ...route,
-    admit: async (handshake) =>
-      isMember(handshake.header) ? route.admit(handshake) : { accept: false, ...NOT_A_MEMBER },
-  }
+/** Why what was asked is not answered: this process is not the owner, or who asks is no member; null where it is. */
+const refuse = (header: (name: string) => string, self: Self, handlers: ListenerHandlers | null) => {
+  if (self.owned() === null) return NOT_OWNED
+  if (memberOf(header, self) === null) return NOT_A_MEMBER
+  return handlers === null ? NOT_OWNED : null
 }
 
 /**
  * The owner's route for browsers' sockets. A socket stays with the route that accepted it, even once this process is
  * no longer the owner.
  */
-function passedBrowsers(owned: () => ListenerHandlers | null): SocketRoute {
+function passedBrowsers(self: Self, owned: () => ListenerHandlers | null): SocketRoute {
   type State = { route: SocketRoute; own: unknown }
   const of = (state: unknown) => state as State
   return {
     ...BROWSER_SOCKET,
     path: '/ws',
     async admit(handshake): Promise<HandshakeVerdict<unknown>> {
-      const route = owned()?.sockets.find(({ path }) => path === '/ws')
-      if (route === undefined) return { accept: false, ...NOT_THE_OWNER }
+      const handlers = owned()
+      const refusal = refuse(handshake.header, self, handlers)
+      if (refusal !== null) return refusal
+      const route = handlers!.sockets.find(({ path }) => path === '/ws')!
       const verdict = await route.admit(handshake)
       return verdict.accept ? { accept: true, state: { route, own: verdict.state } satisfies State } : verdict
     },

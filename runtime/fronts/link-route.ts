@@ -3,11 +3,15 @@ import { LINK_VERSIONS, type LinkVersions } from '../../lib/links/link-versions.
 import type { OwnerLink, OwnerLinks } from '../../lib/links/owner-links.ts'
 import type { SocketRoute } from '../listener.ts'
 import { FOREIGN_VERSION, LINK_PATH } from './front-link.ts'
-import { linkVersionOf, memberOf, type Self } from './member-headers.ts'
+import { linkVersionOf, memberOf, NOT_A_MEMBER, NOT_OWNED, type Self } from './member-headers.ts'
 
-const NOT_THE_OWNER = { accept: false, status: 421, body: 'another process decides\n' } as const
-
-const sayVersions = ({ least, newest }: LinkVersions) => `link versions ${least} to ${newest} only\n`
+const foreign = ({ least, newest }: LinkVersions) =>
+  ({
+    accept: false,
+    status: FOREIGN_VERSION,
+    body: `link versions ${least} to ${newest} only\n`,
+    headers: { Connection: 'close' },
+  }) as const
 
 /** The route on which fronts open their links, while this process is the owner. */
 export function createLinkRoute(
@@ -27,14 +31,13 @@ export function createLinkRoute(
     closeOnBackpressure: true,
     admit({ header }) {
       const links = owned()
-      if (links === null) return NOT_THE_OWNER
+      if (links === null) return NOT_OWNED
+      // The version comes first: a build that proves itself in another way is to hear of that.
       const version = linkVersionOf(header)
-      if (!(version >= versions.least && version <= versions.newest))
-        return { accept: false, status: FOREIGN_VERSION, body: sayVersions(versions) }
-      return {
-        accept: true,
-        state: { links, memberId: memberOf(header, self) ?? '', link: null } satisfies State,
-      }
+      if (!(version >= versions.least && version <= versions.newest)) return foreign(versions)
+      const memberId = memberOf(header, self)
+      if (memberId === null) return NOT_A_MEMBER
+      return { accept: true, state: { links, memberId, link: null } satisfies State }
     },
     refuseForRoom: () => null,
     open(socket, state) {

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { type Clock, systemClock } from '../../lib/clock.ts'
-import { deriveMemberKey } from '../../lib/cluster/member-key.ts'
 import { Membership } from '../../lib/cluster/membership.ts'
+import { deriveFleetKeys, type FleetKeys, type OwnerName } from '../../lib/cluster/proofs.ts'
 import { IDLE_IN_TRANSACTION_MS } from '../../lib/cluster/timing.ts'
 import { systemTimers } from '../../lib/fleet/state/timers.ts'
 import { randomHex, systemRandom } from '../../lib/ids.ts'
@@ -147,9 +147,10 @@ class Member implements RunningMember {
       clock,
       log,
     })
-    const key = deriveMemberKey(config.jwtSecret)
-    const self: Self = { memberId, key, now: () => clock.now() }
-    const membership = this.#join(memberId, pool, clock)
+    const keys = deriveFleetKeys(config.jwtSecret)
+    const isOverTls = cluster.tls !== null
+    const self: Self = { memberId, keys, isOverTls, owned: () => this.#named(), now: () => clock.now() }
+    const membership = this.#join(memberId, keys, pool, clock)
     const door = new OwnerDoor({
       owner: () => membership.owner,
       lookAgain: () => membership.refresh(),
@@ -181,7 +182,7 @@ class Member implements RunningMember {
   }
 
   /** What this process says of itself to the others, and what it hears of them. */
-  #join(id: string, pool: Pool, clock: Clock): Membership {
+  #join(id: string, keys: FleetKeys, pool: Pool, clock: Clock): Membership {
     const { log, onFatal } = this.#options
     const { newest, breaking } = newestOf(this.#migrations)
     return new Membership({
@@ -196,6 +197,7 @@ class Member implements RunningMember {
         newestMigration: newest,
         newestBreaking: breaking,
       },
+      keys,
       connect: () => pool.openReserved('members'),
       clock,
       timers: systemTimers,
@@ -205,6 +207,12 @@ class Member implements RunningMember {
       onOwnershipLost: () => onFatal('another process owns the fleet'),
       onOutdated: () => onFatal(OUTDATED),
     })
+  }
+
+  /** This process as the owner that others ask; null while it is none. */
+  #named(): OwnerName | null {
+    if (this.#owning === null) return null
+    return { id: this.#self.memberId, address: this.#cluster.advertiseAddress, epoch: this.#lock.epoch }
   }
 
   /** For how long requests have had no way to the owner. Where versions alone keep it from a link, there is one. */
@@ -246,7 +254,7 @@ class Member implements RunningMember {
       functions: this.#functions,
       self: this.#self,
       owned: () => (this.#isLeaving ? null : (this.#owning?.passedOn ?? null)),
-      routes: [createLinkRoute(this.#self, () => this.#owning?.links ?? null, this.#versions)],
+      links: createLinkRoute(this.#self, () => this.#owning?.links ?? null, this.#versions),
     })
     const api = createFrontApiHandlers({
       functions: this.#functions,
@@ -322,6 +330,7 @@ class Member implements RunningMember {
       ...this.#pipes.stats,
       downSumMs: this.#link.downSumMs,
       versions: this.#membership.members.map(({ version }) => version),
+      unproven: this.#membership.unproven,
       ownedSince: this.#membership.owner?.since ?? null,
     }
     return own + writeMetrics(frontMetrics(facts))

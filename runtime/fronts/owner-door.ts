@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { Agent, type ClientRequest, type IncomingMessage, request as requestInTheClear } from 'node:http'
-import { request as requestOverTls, Agent as TlsAgent } from 'node:https'
-import { connect as connectInTheClear, isIP, type Socket } from 'node:net'
-import { connect as connectOverTls } from 'node:tls'
+import { type ClientRequest, type IncomingMessage, request as requestOver } from 'node:http'
+import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
 import type { Clock } from '../../lib/clock.ts'
 import type { Owner } from '../../lib/cluster/membership.ts'
@@ -11,12 +8,12 @@ import { LINK_MESSAGE_BYTES_MAX } from '../../lib/links/frames.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ClusterConfig } from '../config.ts'
 import type { Handshake } from '../define.ts'
-import { isLoopback, parseListenAddress } from '../listen-address.ts'
 import type { RawRequest } from '../listener.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 import { problem, type Reply, text } from '../reply.ts'
-import { linkHeaders, REFUSED, type Self, toForwardedHeaders } from './member-headers.ts'
+import { linkHeaders, NOT_THE_OWNER, REFUSED, type Self, toForwardedHeaders } from './member-headers.ts'
 import { OwnerTurns } from './owner-turns.ts'
+import { ProvenConnections } from './proven-connections.ts'
 
 /** How long a request waits for an owner, in milliseconds. */
 export const OWNER_WAIT_MS = 3_000
@@ -27,19 +24,12 @@ const ASK_AGAIN_MS_MAX = 1_000
 const LOOK_MS = 500
 /** A request that has no answer by then gets none: the longest honest one, an evidence pack, takes a minute. */
 const ANSWER_MS = 120_000
-const CONNECT_MS = 2_000
+/** How long an owner has to answer a handshake. */
+const HANDSHAKE_MS = 2_000
 /** How long a former owner may still answer what it was asked: it may be gone, or hang. */
 const FORMER_ANSWERS_MS = 1_500
-/** Shorter than the listener keeps an idle connection, so that none is used in the moment in which it is closed. */
-const KEEP_ALIVE_MS = 4_000
 /** Answers up to this size go on in one piece. */
 const WHOLE_BYTES_MAX = 65_536
-const NOT_THE_OWNER = 421
-/** A name or an address, and nothing that an URL would read as something else. */
-const HOST = /^[\w.:-]+$/
-const NOT_CALLED =
-  'the owner is not called: its address is no host:port, or not on this machine while MUSTER_INTERNAL_TLS_* are unset'
-const NO_TRUST = 'the owner is not asked: its certificate is not one to trust at its address'
 const NOT_COPIED = new Set([
   'connection',
   'keep-alive',
@@ -48,8 +38,6 @@ const NOT_COPIED = new Set([
   'uwebsockets',
   'set-cookie',
 ])
-/** What Node says of a certificate that it does not trust (the names are those of OpenSSL, and its own). */
-const CERTIFICATE_ERROR = /CERT|UNABLE_TO_|HOSTNAME_MISMATCH|_CRL|INVALID_PURPOSE|INVALID_CA|PATH_LENGTH/
 /** Requests that may be sent twice. */
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
@@ -83,29 +71,18 @@ export type PassedHandshake =
   | { accepted: true; socket: WebSocket; epoch: number }
   | { accepted: false; status: number; body: string; headers: Record<string, string> }
 
-/** Passes requests and sockets that came to this process on to the owner. */
+/** Passes requests and sockets that came to this process on to the owner, once that has proved to be it. */
 export class OwnerDoor {
   readonly #parts: OwnerDoorParts
-  /**
-   * The authority of the owner's certificate, and the name that it is for where that is not the address; empty without
-   * TLS.
-   */
-  readonly #trust: { ca?: Buffer; servername?: string }
-  readonly #agent: Agent
+  readonly #connections: ProvenConnections
   /** Requests without an answer, each with the epoch of the owner that was asked. */
   readonly #asked = new Map<ClientRequest, number>()
   readonly #turns: OwnerTurns
-  /** The epoch of the owner whose address was logged as unusable, so that it is logged once. */
-  #unreachableEpoch = 0
-  /** The epoch of the owner whose certificate was logged as one that is not trusted, and why it is not. */
-  #untrusted = ''
 
   constructor(parts: OwnerDoorParts) {
     this.#parts = parts
     this.#turns = new OwnerTurns(parts)
-    this.#trust = parts.tls === null ? {} : readTrust(parts.tls)
-    const keeping = { keepAlive: true, maxFreeSockets: 64, timeout: KEEP_ALIVE_MS }
-    this.#agent = parts.tls === null ? new Agent(keeping) : new TlsAgent({ ...keeping, ...this.#trust })
+    this.#connections = new ProvenConnections({ keys: parts.self.keys, tls: parts.tls, log: parts.log })
   }
 
   /**
@@ -138,7 +115,7 @@ export class OwnerDoor {
   ): Promise<PassedHandshake> {
     const { path, query } = handshake
     const found = await this.#untilOwned<PassedHandshake>((owner) => {
-      const headers = toForwardedHeaders(handshake.headers(), handshake, this.#parts.self)
+      const headers = toForwardedHeaders(handshake.headers(), handshake, this.#parts.self, owner)
       return this.#dial(owner, query === '' ? path : `${path}?${query}`, headers)
     }, isGone)
     const { status, body, headers } = problem('no-owner', {}, { 'Retry-After': '3' })
@@ -150,7 +127,7 @@ export class OwnerDoor {
    * reached, does not own, or takes this process for no member.
    */
   async open(owner: Owner, path: string, version: number): Promise<WebSocket | number | null> {
-    const dialled = await this.#dial(owner, path, linkHeaders(this.#parts.self, version))
+    const dialled = await this.#dial(owner, path, linkHeaders(this.#parts.self, owner, version))
     if (dialled.kind !== 'found') return null
     return dialled.found.accepted ? dialled.found.socket : dialled.found.status
   }
@@ -160,6 +137,7 @@ export class OwnerDoor {
    * whatever it has not answered after FORMER_ANSWERS_MS is given up.
    */
   ownerChanged(epoch: number): void {
+    this.#connections.ownerChanged(epoch)
     const former = [...this.#asked].filter(([, askedEpoch]) => askedEpoch < epoch)
     if (former.length === 0) return
     setTimeout(() => {
@@ -173,7 +151,7 @@ export class OwnerDoor {
   }
 
   close(): void {
-    this.#agent.destroy()
+    this.#connections.close()
   }
 
   async #untilOwned<T>(ask: (owner: Owner) => Promise<Asked<T>>, isGone: () => boolean): Promise<T | null> {
@@ -207,19 +185,6 @@ export class OwnerDoor {
     this.#turns.lost(epoch)
   }
 
-  /**
-   * The host and port of an owner; null where it may not be called. The address comes from a row of the database, and
-   * browsers' credentials are sent to it: without TLS they must not leave this machine.
-   */
-  #placeOf({ id, address, epoch }: Owner): { host: string; port: number } | null {
-    const place = parseListenAddress(address)
-    const isPlace = place !== null && HOST.test(place.host) && place.port !== 0
-    if (isPlace && (this.#parts.tls !== null || isLoopback(place.host))) return place
-    if (this.#unreachableEpoch !== epoch) this.#parts.log.warn({ member: id }, NOT_CALLED)
-    this.#unreachableEpoch = epoch
-    return null
-  }
-
   #attempt(
     owner: Owner,
     request: RawRequest,
@@ -229,12 +194,7 @@ export class OwnerDoor {
     return new Promise((resolve) => {
       let isDelivered = false
       let isAnswered = false
-      const place = this.#placeOf(owner)
-      if (place === null) {
-        resolve({ kind: 'not-delivered' })
-        return
-      }
-      const outgoing = this.#begin(place, request, body.length, client)
+      const outgoing = this.#begin(owner, request, body.length, client)
       if (outgoing === null) {
         resolve({ kind: 'answered', reply: text('Bad Request\n', 400) })
         return
@@ -247,22 +207,11 @@ export class OwnerDoor {
       }
       // When the client goes away, the owner's answer is no longer wanted.
       request.onAborted(() => outgoing.destroy())
-      outgoing.on('socket', (socket) => {
-        const delivers = () => {
-          isDelivered = true
-        }
-        // A kept socket that is used again would gather a listener for each of its requests.
-        if (!socket.connecting) return delivers()
-        socket.once(this.#parts.tls === null ? 'connect' : 'secureConnect', delivers)
-        // A host that has vanished neither accepts nor refuses a connection.
-        const connecting = setTimeout(() => isDelivered || outgoing.destroy(), CONNECT_MS)
-        socket.once('connect', () => clearTimeout(connecting))
-        socket.once('close', () => clearTimeout(connecting))
+      // The owner has proved itself on it, so that it can be taken to hear what is said.
+      outgoing.on('socket', () => {
+        isDelivered = true
       })
-      outgoing.on('error', (error) => {
-        this.#noteUntrusted(owner, error)
-        fail()
-      })
+      outgoing.on('error', fail)
       outgoing.on('close', fail)
       outgoing.on('response', (response) => {
         isAnswered = true
@@ -277,14 +226,6 @@ export class OwnerDoor {
       })
       outgoing.end(body.length > 0 ? body : undefined)
     })
-  }
-
-  /** Log that the owner's certificate is not trusted, once for each reason of each owner. */
-  #noteUntrusted({ id, address, epoch }: Owner, { code = '' }: NodeJS.ErrnoException): void {
-    const why = `${epoch} ${code}`
-    if (!CERTIFICATE_ERROR.test(code) || why === this.#untrusted) return
-    this.#untrusted = why
-    this.#parts.log.error({ member: id, address, cause: code }, NO_TRUST)
   }
 
   /** End a request that has no answer after ANSWER_MS, or whose answer nothing can bring any more. */
@@ -303,29 +244,26 @@ export class OwnerDoor {
 
   /** Begin the request to the owner; null where Node cannot send its method, path or headers. */
   #begin(
-    { host, port }: { host: string; port: number },
+    owner: Owner,
     request: RawRequest,
     bodyBytes: number,
     client: ReturnType<ProxyPolicy['clientOf']>,
   ): ClientRequest | null {
     const { method, path, query } = request
     const options = {
-      host,
-      port,
       method,
       path: query === '' ? path : `${path}?${query}`,
       headers: {
-        ...toForwardedHeaders(request.headers(), client, this.#parts.self),
+        ...toForwardedHeaders(request.headers(), client, this.#parts.self, owner),
         // Of a GET, HEAD, DELETE or OPTIONS Node would send the body without saying that there is one, and what a client
         // chose would be read as the next request on the connection.
         ...(bodyBytes > 0 ? { 'content-length': String(bodyBytes) } : {}),
       },
       // A change gets a new connection: on a kept one nobody knows whether it was delivered.
-      agent: SAFE_METHODS.has(method) ? this.#agent : false,
-      ...this.#trustAt(host),
+      ...(SAFE_METHODS.has(method) ? { agent: this.#connections.agent, owner } : this.#newConnection(owner)),
     } as const
     try {
-      return this.#parts.tls === null ? requestInTheClear(options) : requestOverTls(options)
+      return requestOver(options)
     } catch {
       return null
     }
@@ -333,30 +271,23 @@ export class OwnerDoor {
 
   #dial(owner: Owner, path: string, headers: Record<string, string>): Promise<Asked<PassedHandshake>> {
     return new Promise((resolve) => {
-      const place = this.#placeOf(owner)
-      if (place === null) return resolve(AWAY)
       let isConnected = false
-      const scheme = this.#parts.tls === null ? 'ws' : 'wss'
       const refuse = (status: number, body: string, said: Record<string, string> = {}) =>
         resolve({ kind: 'found', found: { accepted: false, status, body, headers: said } })
-      const createConnection = () =>
-        this.#connect(place, () => {
-          isConnected = true
-        })
       const options = {
         headers,
         perMessageDeflate: false,
-        handshakeTimeout: CONNECT_MS,
+        handshakeTimeout: HANDSHAKE_MS,
         maxPayload: LINK_MESSAGE_BYTES_MAX,
-        createConnection,
+        ...this.#newConnection(owner, (connection) => {
+          isConnected = true
+          connection.setTimeout(HANDSHAKE_MS)
+        }),
       }
       let socket: WebSocket
       try {
         // What the owner reads as a part of the query would be a fragment, which is not sent.
-        socket = new WebSocket(
-          `${scheme}://${owner.address}${path.replaceAll('#', '%23')}`,
-          options as object,
-        )
+        socket = new WebSocket(`ws://owner${path.replaceAll('#', '%23')}`, options as object)
       } catch {
         return refuse(400, 'Bad Request\n')
       }
@@ -365,10 +296,7 @@ export class OwnerDoor {
         socket.pause()
         resolve({ kind: 'found', found: { accepted: true, socket, epoch: owner.epoch } })
       })
-      socket.on('error', (error) => {
-        this.#noteUntrusted(owner, error)
-        resolve(isConnected ? AGAIN : AWAY)
-      })
+      socket.on('error', () => resolve(isConnected ? AGAIN : AWAY))
       socket.once('unexpected-response', (_request, response) => {
         if (isRefusal(response)) {
           response.resume()
@@ -388,15 +316,17 @@ export class OwnerDoor {
     })
   }
 
-  /** Open a connection to an owner, and tell when it stands and is one to trust. */
-  #connect({ host, port }: { host: string; port: number }, onConnected: () => void): Socket {
-    if (this.#parts.tls === null) return connectInTheClear({ host, port }, onConnected)
-    return connectOverTls({ host, port, ...this.#trustAt(host) }, onConnected)
-  }
-
-  /** What a certificate is checked by: without a name, Node would take the one in the client's Host header. */
-  #trustAt(host: string): { ca?: Buffer; servername: string } {
-    return { servername: isIP(host) === 0 ? host : '', ...this.#trust }
+  /** Have a request open a connection of its own to this owner, and tell when it stands. */
+  #newConnection(owner: Owner, onProven: (socket: Socket) => void = () => undefined) {
+    return {
+      createConnection: (_options: unknown, done: (error: Error | null, socket: Socket) => void) => {
+        this.#connections.open(owner, (error, socket) => {
+          if (socket !== undefined) onProven(socket)
+          done(error, socket!)
+        })
+        return undefined as never
+      },
+    }
   }
 }
 
@@ -423,8 +353,3 @@ async function toReply(method: string, response: IncomingMessage): Promise<Reply
   }
   return { status, headers, cookies, body: response }
 }
-
-const readTrust = ({ caFile, name }: NonNullable<ClusterConfig['tls']>) => ({
-  ca: readFileSync(caFile),
-  ...(name === undefined ? {} : { servername: name }),
-})

@@ -76,6 +76,7 @@ describe('the metrics', () => {
       skewMs: 0,
       slowBrowsers: 0,
       downSumMs: 0,
+      unproven: 2,
       versions: ['1.0.0'],
       ownedSince: new Date(0),
     })

@@ -115,7 +115,7 @@ function openFront(
     poll,
     close: (conn: number) => agents.connectionClosed(connections.get(conn)!),
     /** Open a link. `break` ends it at both ends; `losing` ends what is said on it from then on on its way. */
-    link({ epoch, links }: Owner, version = 3) {
+    link({ epoch, links }: Owner) {
       const said: FrontEntry[] = []
       let isLosing = false
       let answers = true
@@ -132,7 +132,6 @@ function openFront(
         name,
       )
       const out = {
-        version,
         send(entry: FrontEntry) {
           said.push(entry)
           if (!isLosing)

@@ -18,6 +18,8 @@ const member = (id: string, silentMs = 0): SeenMember => ({
   linkedEpoch: null,
   newestMigration: 1,
   newestBreaking: 0,
+  proof: null,
+  isProvable: true,
 })
 
 describe('processes that are gone', () => {

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { Membership } from '../../../lib/cluster/membership.ts'
+import { deriveFleetKeys } from '../../../lib/cluster/proofs.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
 import { DatabaseUnavailable } from '../../../lib/store/db.ts'
-import { sessionNameOf } from '../../../lib/store/members.ts'
+import { MEMBERS_MAX, sessionNameOf } from '../../../lib/store/members.ts'
 import { openProcessLock, type ProcessLock } from '../../../lib/store/process-lock.ts'
 import {
   FAKE_START,
@@ -13,6 +14,8 @@ import {
 } from '../../support/fakes.ts'
 import { type ManualTimers, manualTimers } from '../../support/manual-timers.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
+
+const KEYS = deriveFleetKeys('a secret that is long enough for tests')
 
 const cleanups: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -64,6 +67,7 @@ async function startProcess(
       startedAt: new Date(startedAt),
       ...knows,
     },
+    keys: KEYS,
     connect: () => pool.openReserved('members'),
     clock,
     timers,
@@ -158,6 +162,70 @@ describe('members', () => {
     a.clock.advance(3_500)
     await a.second()
     expect(a.heard).toEqual(['late'])
+  })
+})
+
+describe('rows that prove nothing', () => {
+  const forge = ({ pool }: TestDatabase, count: number) =>
+    pool.execute(
+      `insert into members (id, address, version, link_version, started_at, seen_at)
+       select 'forged ' || n, 'nowhere:1', '1', 4, '2020-01-01', clock_timestamp() from generate_series(1, $1) n`,
+      [count],
+    )
+
+  it('are read up to a number, and not counted', async () => {
+    const database = await freshDatabase()
+    const a = await startProcess(database, 'a')
+    await acquire(a)
+    await a.own()
+    await forge(database, MEMBERS_MAX + 100)
+    await a.second()
+    expect(a.membership.members.map(({ id }) => id)).toEqual(['a'])
+    expect(a.membership.owner).toMatchObject({ id: 'a' })
+    expect(a.membership.unproven).toBe(MEMBERS_MAX - 1)
+    await a.second()
+    const said = a.log.lines.filter(({ message }) => /do not prove/.test(message))
+    expect(said.map(({ fields }) => fields)).toEqual([expect.objectContaining({ count: MEMBERS_MAX - 1 })])
+  })
+
+  it('hold up nobody who claims, and break no migration: a process that breaks them need not wait', async () => {
+    const database = await freshDatabase()
+    await forge(database, 3)
+    await database.pool.execute(`update members set started_at = now() + interval '1 hour'`)
+    const a = await startProcess(database, 'a', FAKE_START, { newestMigration: 9_001, newestBreaking: 9_001 })
+    await a.second()
+    expect(a.membership.olderMembers).toEqual([])
+    expect(await a.membership.mayClaim(a.session, false)).toBe(true)
+  })
+
+  it("do not last where they are a member's, whatever of them was changed", async () => {
+    const database = await freshDatabase()
+    const a = await startProcess(database, 'a')
+    await a.second()
+    const read = async () =>
+      (await database.pool.query('select * from members'))[0] as Record<string, unknown>
+    const before = await read()
+    await database.pool.execute(
+      `update members set address = 'x:1', version = 'x', link_version = 99, started_at = now(), owned_epoch = 99,
+         owned_since = now(), linked_epoch = 99, newest_migration = 99, newest_breaking = 99, host = 'x', pid = 99, proof = 'x'`,
+    )
+    await a.second()
+    expect(await read()).toEqual({ ...before, seen_at: expect.anything() })
+  })
+
+  it('of an owner that stands still have its sessions ended all the same', async () => {
+    const database = await freshDatabase()
+    const a = await startProcess(database, 'a')
+    await acquire(a)
+    await a.own()
+    const b = await startProcess(database, 'b')
+    await database.pool.execute(`update members set proof = null where id = 'a'`)
+    await silence(database, 'a', 5)
+    b.clock.advance(10_000)
+    await b.second()
+    expect(b.membership.owner).toBeNull()
+    await acquire(b)
+    expect(b.lock.epoch).toBe(a.lock.epoch + 1)
   })
 })
 

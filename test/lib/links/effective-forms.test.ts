@@ -58,7 +58,6 @@ function openFront(): Receive {
   }
   const atOwner = links.open({ send: takeAtFront, drop: () => undefined }, 'front')
   agents.linked({
-    version: 3,
     send: (entry) =>
       atOwner.take(writeBatch({ cell: 0, epoch: 1, atMs: clock.monotonicMs(), entries: [entry] })),
   })

@@ -148,22 +148,6 @@ describe('a goodbye that was under way when the link ended', () => {
     expect(instanceOf(2)!.connection).not.toBeNull()
     expect(instanceOf(3)).toMatchObject({ connection: null, hasDeparted: false })
   })
-
-  it('is told to no owner that speaks version 2 of the link: its agent is away for a grace', async () => {
-    const [owner, front] = [openOwner(), openFront('a front')]
-    const link = front.link(owner, 2)
-    front.say(1, 1, 1, DESCRIBED)
-    const { target } = await offer()
-    link.losing()
-    front.say(1, 1, 2, { agentDisconnect: {} })
-    front.close(1)
-    link.break()
-    const next = front.link(owner, 2)
-    await fleet.ctx.advance(500)
-    expect([...endedOn(next.said), ...goodbyesOn(next.said)]).toEqual([])
-    expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: false })
-    expect(target().state).toBe('offered')
-  })
 })
 
 describe('a goodbye to an owner that has taken over since', () => {

@@ -39,7 +39,7 @@ function openFront(
     pollsMax: 50,
   })
   const said: FrontEntry[] = []
-  const link = { version: 2, send: (entry: FrontEntry) => void said.push(entry) }
+  const link = { send: (entry: FrontEntry) => void said.push(entry) }
   const told: ServerMessage[] = []
   const connectionOf = (id: number): AgentConnection => ({
     id,
@@ -286,7 +286,7 @@ describe('a front', () => {
     timers.advance(0)
     expect(said).toEqual([['bound', `2:${uidOf(2)}`]])
     agents.connectionClosed(connections.get(2)!)
-    expect(said.at(-1)).toEqual(['closed', 2])
+    expect(said.at(-1)).toEqual(['ended', 4, 2, uidOf(2)])
   })
 
   it('sends an offer with its text, and says of one that is late, overtaken or unknown that it was not sent', async () => {

@@ -45,7 +45,6 @@ function openFront(capabilities: number) {
   const link = () => {
     const owners = links.open({ send: (text) => underWay.push(text) > 0, drop() {} }, 'front')
     const out: LinkOut = {
-      version: 3,
       send: (entry) =>
         owners.take(writeBatch({ cell: 0, epoch: 1, atMs: clock.monotonicMs(), entries: [entry] })),
     }

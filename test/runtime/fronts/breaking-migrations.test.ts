@@ -129,9 +129,11 @@ describe('a migration that breaks older builds', () => {
     await untilOwner(old)
     // As a build left it that knew nothing of this.
     await database.pool.execute(
-      'alter table members drop column newest_migration, drop column newest_breaking',
+      'alter table members drop column newest_migration, drop column newest_breaking, drop column proof',
     )
-    await database.pool.execute('delete from schema_migrations where version = 44')
+    await database.pool.execute(
+      `delete from schema_migrations where name in ('migrations-of-members', 'proofs-of-members')`,
+    )
     const next = await start(database, await nextMigrations())
     await untilReady(next)
     const as = await old.token()

@@ -3,39 +3,31 @@ import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { deriveMemberKey } from '../../../lib/cluster/member-key.ts'
+import { deriveFleetKeys } from '../../../lib/cluster/proofs.ts'
+import { LINK_VERSIONS } from '../../../lib/links/link-versions.ts'
 import { STRANGERS_MAX, startInternalListener } from '../../../runtime/fronts/internal-listener.ts'
-import { provingHeaders } from '../../../runtime/fronts/member-headers.ts'
-import type { Listener, SocketRoute } from '../../../runtime/listener.ts'
+import { createLinkRoute } from '../../../runtime/fronts/link-route.ts'
+import { linkHeaders } from '../../../runtime/fronts/member-headers.ts'
+import type { Listener } from '../../../runtime/listener.ts'
 import { loadFunctions } from '../../../runtime/loader.ts'
 import { FUNCTIONS } from '../../../runtime/manifest.generated.ts'
 import { eventually } from '../../support/eventually.ts'
 
+const OWNER = { id: 'ab'.repeat(8), address: '127.0.0.1:1', epoch: 1 }
 const SELF = {
-  memberId: 'ab'.repeat(8),
-  key: deriveMemberKey('a secret of the fleet'),
+  memberId: OWNER.id,
+  keys: deriveFleetKeys('a secret of the fleet'),
+  isOverTls: false,
+  owned: () => OWNER,
   now: () => new Date(),
 }
+const proves = () => linkHeaders(SELF, OWNER, LINK_VERSIONS.newest)
 /** Where strangers connect from, and where members do. */
 const ELSEWHERE = '127.0.0.2'
 const HERE = '127.0.0.1'
 
-/** A route that takes what it is sent and says nothing. */
-const LINKS: SocketRoute = {
-  path: '/link',
-  messageBytesMax: 1_024,
-  waitingBytesMax: null,
-  backpressureBytesMax: 1_024,
-  idleSeconds: 30,
-  closeOnBackpressure: true,
-  admit: () => ({ accept: true, state: null }),
-  refuseForRoom: () => null,
-  open() {},
-  message() {},
-  drain() {},
-  close() {},
-  flooded() {},
-}
+/** The route of links, on which nothing is heard or said. */
+const LINKS = createLinkRoute(SELF, () => ({ open: () => ({ take() {}, closed() {} }) }) as never)
 
 let listener: Listener
 let sockets: Socket[]
@@ -46,7 +38,7 @@ beforeEach(() => {
     functions: loadFunctions(FUNCTIONS),
     self: SELF,
     owned: () => null,
-    routes: [LINKS],
+    links: LINKS,
   })
 })
 afterEach(() => {
@@ -63,16 +55,21 @@ async function dial(localAddress: string): Promise<Socket> {
   return socket
 }
 
-const ask = (socket: Socket, headers: Record<string, string>, method = 'GET'): void => {
+const ask = (
+  socket: Socket,
+  headers: Record<string, string>,
+  method = 'GET',
+  path = '/api/workloads',
+): void => {
   const lines = Object.entries({ host: 'a', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
-  socket.write(`${method} /api/workloads HTTP/1.1\r\n${lines.join('')}\r\n`)
+  socket.write(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`)
 }
 
 describe('whoever has not proved to be a member', () => {
   it('holds so many connections and no more, and keeps no member out that is linked', {
     timeout: 60_000,
   }, async () => {
-    const link = new WebSocket(`ws://127.0.0.1:${listener.port}/link`, { headers: provingHeaders(SELF) })
+    const link = new WebSocket(`ws://127.0.0.1:${listener.port}/link`, { headers: proves() })
     await once(link, 'open')
     const strangers = await Promise.all(Array.from({ length: STRANGERS_MAX + 10 }, () => dial(ELSEWHERE)))
     for (const stranger of strangers) stranger.resume()
@@ -80,22 +77,27 @@ describe('whoever has not proved to be a member', () => {
     await eventually('those beyond are cut', async () => strangers.filter((one) => one.closed).length === 11)
     expect(listener.connectionsTurnedAway()).toBe(11)
     const member = await dial(HERE)
-    ask(member, provingHeaders(SELF))
+    ask(member, proves())
     const [answer] = await once(member, 'data')
     expect(String(answer)).toMatch(/^HTTP\/1.1 421 /)
     for (const stranger of strangers) stranger.destroy()
     await eventually('there is room again', async () => {
       const next = await dial(ELSEWHERE)
-      ask(next, provingHeaders(SELF))
+      ask(next, proves())
       return (await text(next.once('data', () => next.end()))).startsWith('HTTP/1.1 421 ')
     })
     link.terminate()
   })
 
   it('is let go with its refusal, whatever it goes on to say', async () => {
-    for (const method of ['GET', 'HEAD', 'POST']) {
+    for (const [method, path] of [
+      ['GET', '/api/workloads'],
+      ['HEAD', '/api/workloads'],
+      ['POST', '/api/workloads'],
+      ['GET', '/challenge'],
+    ] as const) {
       const stranger = await dial(ELSEWHERE)
-      ask(stranger, {}, method)
+      ask(stranger, {}, method, path)
       const answer = await text(stranger)
       expect(answer).toMatch(/^HTTP\/1.1 401 /)
       expect(answer.toLowerCase()).toContain('connection: close')
@@ -103,7 +105,9 @@ describe('whoever has not proved to be a member', () => {
     const shaking = await dial(ELSEWHERE)
     const handshake = { upgrade: 'websocket', connection: 'upgrade', 'sec-websocket-key': 'x'.repeat(24) }
     shaking.write(
-      `GET /link HTTP/1.1\r\nhost: a\r\nsec-websocket-version: 13\r\n${Object.entries(handshake)
+      `GET /link HTTP/1.1\r\nhost: a\r\nsec-websocket-version: 13\r\nx-muster-link-version: ${LINK_VERSIONS.newest}\r\n${Object.entries(
+        handshake,
+      )
         .map(([name, value]) => `${name}: ${value}\r\n`)
         .join('')}\r\n`,
     )

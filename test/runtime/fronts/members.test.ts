@@ -1,5 +1,5 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import type { Config } from '../../../runtime/config.ts'
 import { selfSignedCertificate } from '../../support/certificates.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startTestMember, type TestMember, untilOwner } from '../../support/members.ts'
+import { provingAs, writeMember } from '../../support/owners.ts'
 import { createTestDatabase, openTestConnection, type TestDatabase } from '../../support/postgres.ts'
 
 const cleanups: (() => unknown)[] = []
@@ -207,23 +208,24 @@ describe('a browser', () => {
 })
 
 describe('without an owner', () => {
-  /** Hold the process lock on a connection of the test; with `server`, also be listed as the owner at its address. */
-  async function holdWith(database: TestDatabase, server: Server | null): Promise<void> {
+  /** Hold the process lock on a connection of the test; with `listener`, also be the owner that answers so. */
+  async function holdWith(database: TestDatabase, listener: RequestListener | null): Promise<void> {
     const holder = await openTestConnection(database.dsn)
     cleanups.push(() => holder.close())
     await holder.query(`select pg_advisory_lock(${0x6d757374}, 1)`)
-    if (server === null) return
+    if (listener === null) return
+    const owner = { id: 'other', address: '', epoch: 0 }
+    const server = createServer(provingAs(() => owner, listener))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     cleanups.push(() => server.close())
     await holder.query(`create table if not exists process_epoch (
       id integer primary key, epoch bigint not null, raised_at timestamptz(3) not null)`)
     await holder.query(`insert into process_epoch values (1, 1, now()) on conflict (id) do nothing`)
-    const address = `127.0.0.1:${(server.address() as AddressInfo).port}`
-    await holder.query(
-      `insert into members values ('other', $1, '1', 1, now(), now() + interval '1 hour',
-         (select epoch from process_epoch), now(), null)`,
-      [address],
-    )
+    owner.address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    const [row] = await database.pool.query<{ epoch: number }>('select epoch from process_epoch')
+    owner.epoch = row!.epoch
+    const owns = { ownedEpoch: owner.epoch, ownedSince: new Date() }
+    await writeMember(database.pool, { id: owner.id, address: owner.address, ...owns }, '1 hour')
   }
 
   it('a request is told so after three seconds, and when to come again', async () => {
@@ -242,7 +244,7 @@ describe('without an owner', () => {
     const database = await freshDatabase()
     const asked: string[] = []
     const ended: string[] = []
-    const server = createServer((request, response) => {
+    await holdWith(database, (request, response) => {
       const { url = '' } = request
       asked.push(url)
       if (!url.startsWith('/api/')) return void request.socket.destroy()
@@ -256,7 +258,6 @@ describe('without an owner', () => {
       response.on('drain', write)
       write()
     })
-    await holdWith(database, server)
     const front = await startOne(database)
 
     const silent = new AbortController()
@@ -277,12 +278,11 @@ describe('without an owner', () => {
   it('a change that was delivered and not answered is said to be unknown and done once; a read is asked again', async () => {
     const database = await freshDatabase()
     const asked: string[] = []
-    const server = createServer((request) => {
+    await holdWith(database, (request) => {
       // The front also opens its link here, which is no request of a client.
       if (request.url!.startsWith('/api/')) asked.push(request.method!)
       request.socket.destroy()
     })
-    await holdWith(database, server)
     const front = await startOne(database)
     const change = await front.call('POST', '/api/push-groups', { body: {} })
     expect(change.status).toBe(503)

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../lib/clock.ts'
 import { systemTimers } from '../../../lib/fleet/state/timers.ts'
 import { OwnerDoor } from '../../../runtime/fronts/owner-door.ts'
 import { recordingLog } from '../../support/fakes.ts'
+import { provingAs, TEST_KEYS } from '../../support/owners.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -30,7 +31,7 @@ async function startStranger() {
 }
 
 function openDoor(address: string) {
-  const owner = { id: 'm', address, linkVersion: 2, epoch: 1, since: null }
+  const owner = { id: 'm', address, linkVersion: 4, epoch: 1, since: null }
   const log = recordingLog()
   const door = new OwnerDoor({
     owner: () => owner,
@@ -40,7 +41,7 @@ function openDoor(address: string) {
     timers: systemTimers,
     log,
     linkDownMs: () => 0,
-    self: { memberId: 'self', key: new Uint8Array(32), now: () => new Date() },
+    self: { memberId: 'self', keys: TEST_KEYS, isOverTls: false, owned: () => null, now: () => new Date() },
   })
   cleanups.push(() => door.close())
   return { owner, door, log }
@@ -61,7 +62,7 @@ describe('an owner without TLS', () => {
   it.each(ELSEWHERE)('is not called where its row names %s', async (_, addressAt) => {
     const { heard, port } = await startStranger()
     const { door, owner, log } = openDoor(addressAt(port))
-    expect(await door.open(owner, '/link', 2)).toBeNull()
+    expect(await door.open(owner, '/link', 4)).toBeNull()
     const request = {
       method: 'GET',
       path: '/api/me',
@@ -88,8 +89,8 @@ describe('an owner without TLS', () => {
   ])('is called at %s', async (_, addressAt) => {
     const { heard, port } = await startStranger()
     const { door, owner } = openDoor(addressAt(port))
-    expect(await door.open(owner, '/link', 2)).toBeNull()
-    expect(heard).toEqual(['upgrade /link'])
+    expect(await door.open(owner, '/link', 4)).toBeNull()
+    expect(heard).toEqual(['GET /challenge'])
   })
 })
 
@@ -97,7 +98,8 @@ it.each(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'POST'])(
   'passes the body of a %s on as its body, and as no request of its own',
   async (method) => {
     const heard: string[] = []
-    const server = createServer((request, response) => {
+    let address = ''
+    const answer: RequestListener = (request, response) => {
       let body = ''
       request.on('data', (chunk) => {
         body += chunk
@@ -106,11 +108,13 @@ it.each(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'POST'])(
         heard.push(`${request.method} ${request.url} ${body}`)
         response.end('{}')
       })
-    })
+    }
+    const server = createServer(provingAs(() => ({ id: 'm', address, epoch: 1 }), answer))
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     cleanups.push(() => server.close())
-    const { door } = openDoor(`127.0.0.1:${(server.address() as AddressInfo).port}`)
+    address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { door } = openDoor(address)
     const body = 'GET /api/else HTTP/1.1\r\nHost: x\r\n\r\n'
     const request = {
       method,

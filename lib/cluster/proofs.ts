@@ -1,0 +1,119 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
+import type { MemberRow } from '../store/members.ts'
+
+/** How far the time in a caller's proof may be from this clock. */
+const CALLER_MS = 60_000
+
+/** The keys that all processes with one JWT_SECRET share, one for each thing that is proved with them. */
+export interface FleetKeys {
+  /** Proves what a row of `members` says. */
+  row: Uint8Array
+  /** Proves to an owner that a member asks it to prove itself. */
+  challenge: Uint8Array
+  /** Proves to that member that it is that owner. */
+  owner: Uint8Array
+  /** Proves to an owner that a member asks it. */
+  caller: Uint8Array
+}
+
+/** The owner of an epoch, as each proof between processes names it. */
+export interface OwnerName {
+  id: string
+  /** The one in its row. */
+  address: string
+  epoch: number
+}
+
+/** What one who has connected to an owner asks it to prove. */
+export interface Challenge {
+  /** Chosen for this connection alone. */
+  nonce: string
+  /** The address from which it has connected, as far as both ends see the same one; '' where they may not. */
+  from: string
+}
+
+/** The keys of the fleet with this secret. The secret cannot be computed from them. */
+export function deriveFleetKeys(jwtSecret: string): FleetKeys {
+  const derive = (purpose: string) => new Uint8Array(hkdfSync('sha256', jwtSecret, '', purpose, 32))
+  return {
+    row: derive('muster: a member proves its row'),
+    challenge: derive('muster: a member asks an owner to prove itself'),
+    owner: derive('muster: an owner proves itself'),
+    caller: derive('muster: a member proves itself to an owner'),
+  }
+}
+
+/**
+ * The proof of all that a row says. When it was renewed is the database's to say. What a later migration adds has to be
+ * left out of it in a schema that does not have it yet.
+ */
+export function proveRow({ row: key }: FleetKeys, row: Omit<MemberRow, 'proof'>): string {
+  return sign(key, [
+    row.id,
+    row.address,
+    row.host,
+    row.pid,
+    row.version,
+    row.linkVersion,
+    // A row that somebody has edited may hold what is no date.
+    Number(row.startedAt),
+    row.ownedEpoch,
+    row.ownedSince === null ? null : Number(row.ownedSince),
+    row.linkedEpoch,
+    row.newestMigration,
+    row.newestBreaking,
+  ])
+}
+
+/** Whether a process with this key has written the row as it stands. */
+export const isProvenRow = (keys: FleetKeys, row: MemberRow): boolean =>
+  row.proof !== null && isSame(row.proof, proveRow(keys, row))
+
+/** A proof that a member asks that owner to answer this challenge; it asks for nothing else. */
+export const proveChallenge = ({ challenge: key }: FleetKeys, owner: OwnerName, nonce: string): string =>
+  sign(key, [owner.id, owner.address, owner.epoch, nonce])
+
+export const isMembersChallenge = (
+  keys: FleetKeys,
+  owner: OwnerName,
+  nonce: string,
+  proof: string,
+): boolean => isSame(proof, proveChallenge(keys, owner, nonce))
+
+/** The owner's answer to a challenge. Nobody else who hears it can use it: it is for this challenge alone. */
+export const proveOwner = ({ owner: key }: FleetKeys, owner: OwnerName, challenge: Challenge): string =>
+  sign(key, [owner.id, owner.address, owner.epoch, challenge.nonce, challenge.from])
+
+/** Whether this is the answer of that owner. */
+export const isOwnersAnswer = (
+  keys: FleetKeys,
+  owner: OwnerName,
+  challenge: Challenge,
+  answer: string,
+): boolean => isSame(answer, proveOwner(keys, owner, challenge))
+
+/** A proof that this member asks that owner, for a minute. To any other process it proves nothing. */
+export function proveCaller(keys: FleetKeys, memberId: string, owner: OwnerName, now: Date): string {
+  const atMs = now.getTime()
+  return `${memberId}.${atMs}.${signCaller(keys, memberId, owner, atMs)}`
+}
+
+/** The id of the member that asks this owner; null where the proof is invalid, too old, or meant for another process. */
+export function checkCaller(keys: FleetKeys, proof: string, owner: OwnerName, now: Date): string | null {
+  const [, memberId = '', at = '', signature = ''] =
+    /^([\w-]{1,64})\.(\d{1,15})\.([0-9a-f]{64})$/.exec(proof) ?? []
+  const atMs = Number(at)
+  if (!isSame(signature, signCaller(keys, memberId, owner, atMs))) return null
+  return Math.abs(now.getTime() - atMs) <= CALLER_MS ? memberId : null
+}
+
+const signCaller = ({ caller: key }: FleetKeys, memberId: string, owner: OwnerName, atMs: number) =>
+  sign(key, [memberId, atMs, owner.id, owner.address, owner.epoch])
+
+const sign = (key: Uint8Array, said: readonly (string | number | null)[]) =>
+  createHmac('sha256', key).update(JSON.stringify(said)).digest('hex')
+
+function isSame(given: string, expected: string): boolean {
+  const [bytes, wanted] = [Buffer.from(given), Buffer.from(expected)]
+  return bytes.length === wanted.length && timingSafeEqual(bytes, wanted)
+}
