@@ -398,7 +398,7 @@ export const PROBLEMS = {
     status: 400,
     error: 'selector has the unknown key "{key}"; an identity has {known}',
   },
-  'selector-list-too-long': { status: 400, error: 'selector has more than {max} entries in a list' },
+  'selector-list-too-long': { status: 400, error: 'selector has more than {max} entries in {list}' },
   'selector-reads-reports': {
     status: 400,
     error: 'selector has types, versions or capabilities, which agents report',

@@ -58,12 +58,19 @@ export const SELECTOR_ERRORS = [
   'selector-values-unexpected',
 ] as const
 
-/** Labels that cannot be kept; the detail `field` says which. */
+/** Labels that cannot be kept; the detail `field` says which, with the key. */
 export type LabelRefusal = Refusal<(typeof LABEL_ERRORS)[number]>
 /** A selector that cannot be used; the details say which part. */
 export type SelectorRefusal = Refusal<(typeof SELECTOR_ERRORS)[number]>
 
-function refuseText(field: string, text: string): LabelRefusal | null {
+const NAMED_LENGTH = 64
+
+/** A key that may hold anything, for a sentence, which writes out what nobody could read: cut. */
+const named = (key: string): string => (key.length > NAMED_LENGTH ? `${key.slice(0, NAMED_LENGTH)}…` : key)
+
+/** Refuse a text of the labels or the selector; `under` is its key, or the list that it stands in. */
+function refuseText(of: string, text: string, under: string): LabelRefusal | null {
+  const field = `${of} (${under})`
   if (text.trim() === '') return refuse('labels-have-empty-text', { field })
   if (text.length > TEXT_LENGTH_MAX) return refuse('labels-have-long-text', { field, max: TEXT_LENGTH_MAX })
   return isStorableLine(text) ? null : refuse('labels-have-control-characters', { field })
@@ -75,10 +82,13 @@ export function refuseLabels(labels: Readonly<Record<string, string>>): LabelRef
   const entries = Object.entries(labels)
   if (entries.length > ENTRIES_MAX) return refuse('labels-too-many', { field, max: ENTRIES_MAX })
   for (const [key, value] of entries) {
-    const refusal = refuseText(field, key) ?? refuseText(field, value)
+    const refusal = refuseText(field, key, named(key)) ?? refuseText(field, value, named(key))
     if (refusal !== null) return refusal
     if (key.startsWith(TRUSTED_PREFIX))
-      return refuse('labels-have-reserved-prefix', { field, prefix: TRUSTED_PREFIX })
+      return refuse('labels-have-reserved-prefix', {
+        field: `${field} (${named(key)})`,
+        prefix: TRUSTED_PREFIX,
+      })
   }
   return null
 }
@@ -86,7 +96,7 @@ export function refuseLabels(labels: Readonly<Record<string, string>>): LabelRef
 const FIELD = 'selector'
 
 function refuseKey(key: string, { classes }: SelectorRules): SelectorRefusal | null {
-  const refusal = refuseText(FIELD, key)
+  const refusal = refuseText(FIELD, key, named(key))
   if (refusal !== null) return refusal
   const found = classifyKey(key)
   if (found.name.trim() === '') return refuse('selector-key-nameless', { key })
@@ -101,32 +111,36 @@ function refuseExpression(expression: SelectorExpression, rules: SelectorRules):
   const needsValues = operator === 'In' || operator === 'NotIn'
   if (needsValues && values.length === 0) return refuse('selector-values-missing', { key, operator })
   if (!needsValues && values.length > 0) return refuse('selector-values-unexpected', { key, operator })
-  if (values.length > ENTRIES_MAX) return refuse('selector-list-too-long', { max: ENTRIES_MAX })
-  return refuseKey(key, rules) ?? refuseTexts(values)
+  return refuseKey(key, rules) ?? refuseList(values, named(key))
 }
 
-const refuseTexts = (texts: readonly string[]): LabelRefusal | null =>
-  texts.map((text) => refuseText(FIELD, text)).find((refusal) => refusal !== null) ?? null
+function refuseList(texts: readonly string[], under: string): SelectorRefusal | null {
+  if (texts.length > ENTRIES_MAX) return refuse('selector-list-too-long', { max: ENTRIES_MAX, list: under })
+  return texts.map((text) => refuseText(FIELD, text, under)).find((refusal) => refusal !== null) ?? null
+}
 
 /** Refuse a selector that cannot be used; null when it can. */
 export function refuseSelector(selector: Selector, rules: SelectorRules): SelectorRefusal | null {
   const { types = [], versions = [], capabilities = [], match_labels = {}, match_expressions = [] } = selector
-  const lists = [types, versions, capabilities]
+  const lists = Object.entries({ types, versions, capabilities })
   const labels = Object.entries(match_labels)
-  if (lists.some((list) => list.length > ENTRIES_MAX))
-    return refuse('selector-list-too-long', { max: ENTRIES_MAX })
   if (labels.length > ENTRIES_MAX || match_expressions.length > ENTRIES_MAX)
     return refuse('labels-too-many', { field: FIELD, max: ENTRIES_MAX })
-  if (!rules.withReported && lists.some((list) => list.length > 0)) return refuse('selector-reads-reports')
+  if (!rules.withReported && lists.some(([, list]) => list.length > 0))
+    return refuse('selector-reads-reports')
+  for (const [name, list] of lists) {
+    const refusal = refuseList(list, name)
+    if (refusal !== null) return refusal
+  }
   for (const [key, value] of labels) {
-    const refusal = refuseKey(key, rules) ?? refuseText(FIELD, value)
+    const refusal = refuseKey(key, rules) ?? refuseText(FIELD, value, named(key))
     if (refusal !== null) return refusal
   }
   for (const expression of match_expressions) {
     const refusal = refuseExpression(expression, rules)
     if (refusal !== null) return refusal
   }
-  return refuseTexts(lists.flat()) ?? refuseWidth(labels, match_expressions)
+  return refuseWidth(labels, match_expressions)
 }
 
 function refuseWidth(

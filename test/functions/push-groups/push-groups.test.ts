@@ -65,14 +65,14 @@ describe('with one group', () => {
       [{ name: '日本', selector }, 'id must be 1 to 63 lower-case letters, digits and inner hyphens'],
       [{ name: 'a' }, 'selector has no condition'],
       [{ name: 'a', selector: { types: [], match_labels: {} } }, 'selector has no condition'],
-      [{ name: 'a', selector: { types: [''] } }, 'selector has an empty text'],
+      [{ name: 'a', selector: { types: [''] } }, 'selector (types) has an empty text'],
       [
         { name: 'a', selector: { match_labels: { env: 'a' } } },
         'selector has the key "env", which agents report; here it needs the prefix muster/ or identity/',
       ],
       [
         { name: 'a', selector: { versions: Array(51).fill('1') } },
-        'selector has more than 50 entries in a list',
+        'selector has more than 50 entries in versions',
       ],
       [{ name: 'a', selector: { match_labels: { env: 1 } } }, 'invalid JSON'],
     ])('refuses %j', async (body, error) => {

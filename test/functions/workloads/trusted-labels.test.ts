@@ -77,11 +77,11 @@ describe('PUT /api/workloads/{id}/trusted-labels', () => {
   })
 
   it.each([
-    [{ labels: { '': 'a' } }, 'labels has an empty text'],
-    [{ labels: { a: ' ' } }, 'labels has an empty text'],
-    [{ labels: { 'muster/a': 'b' } }, 'labels has a key with the prefix muster/'],
-    [{ labels: { a: 'b\n' } }, 'labels has a text with control characters'],
-    [{ labels: { a: 'b'.repeat(257) } }, 'labels has a text of more than 256 characters'],
+    [{ labels: { '': 'a' } }, 'labels () has an empty text'],
+    [{ labels: { a: ' ' } }, 'labels (a) has an empty text'],
+    [{ labels: { 'muster/a': 'b' } }, 'labels (muster/a) has a key with the prefix muster/'],
+    [{ labels: { a: 'b\n' } }, 'labels (a) has a text with control characters'],
+    [{ labels: { a: 'b'.repeat(257) } }, 'labels (a) has a text of more than 256 characters'],
     [
       { labels: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`k${i}`, 'v'])) },
       'labels has more than 50 entries',

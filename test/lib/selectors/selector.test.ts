@@ -94,8 +94,21 @@ describe('a selector as sent', () => {
       'selector has the unknown key "identity/host"; an identity has host.name, service.name, cluster, namespace, kind, name',
     ],
     [{ match_labels: { 'muster/': 'a' } }, 'selector has the key "muster/" without a name behind its prefix'],
-    [{ match_labels: { 'muster/a': '' } }, 'selector has an empty text'],
-    [{ match_labels: { 'muster/a': 'b\n' } }, 'selector has a text with control characters'],
+    [{ match_labels: { 'muster/a': '' } }, 'selector (muster/a) has an empty text'],
+    [{ match_labels: { 'muster/a': 'b\n' } }, 'selector (muster/a) has a text with control characters'],
+    [{ match_labels: { 'muster/a\n': 'b' } }, 'selector (muster/a\\n) has a text with control characters'],
+    [
+      { match_labels: { [`muster/${'a'.repeat(300)}`]: 'b' } },
+      `selector (muster/${'a'.repeat(57)}…) has a text of more than 256 characters`,
+    ],
+    [
+      { match_expressions: [{ key: 'muster/a', operator: 'In', values: ['b', ' '] }] },
+      'selector (muster/a) has an empty text',
+    ],
+    [
+      { match_expressions: [{ key: 'muster/a', operator: 'In', values: Array(51).fill('b') }] },
+      'selector has more than 50 entries in muster/a',
+    ],
     [
       { match_expressions: [{ key: 'muster/a', operator: 'In' }] },
       'selector has In without values for "muster/a"',
