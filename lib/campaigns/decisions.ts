@@ -1,3 +1,4 @@
+import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { ApprovalActor } from '../changes/approval-parts.ts'
 import { refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
@@ -89,7 +90,8 @@ export async function createCampaign(
   parts: CampaignParts,
   draft: CampaignDraft,
   actor: ApprovalActor,
-  alsoStore: (tx: Db, campaign: StoredCampaign) => Promise<CampaignRefusal | null> = async () => null,
+  alsoStore: (tx: ActTransaction, campaign: StoredCampaign) => Promise<CampaignRefusal | null> = async () =>
+    null,
 ): Promise<CampaignOutcome> {
   const now = parts.clock.now()
   const campaign: StoredCampaign = {
@@ -149,7 +151,7 @@ const refuseSize = ({ bytes }: MeasuredDrafts): DraftRefusal | null =>
 
 /**
  * Replace what a campaign asks for, while it is a draft or planned; its plan is dropped. Where `edition` is given, only
- * while nobody has changed it since.
+ * while nobody has changed it since, and unless `refuseIt` objects under its lock.
  */
 export async function changeCampaign(
   parts: CampaignParts,
@@ -157,9 +159,12 @@ export async function changeCampaign(
   draft: CampaignDraft,
   actor: ApprovalActor,
   edition?: number,
+  refuseIt: (tx: Db) => Promise<CampaignRefusal | null> = async () => null,
 ): Promise<CampaignOutcome> {
   return decide(parts, { id, actor, comment: '' }, 'campaign.edit', EDITABLE, async (tx, before) => {
     if (edition !== undefined && before.edition !== edition) return null
+    const refused = await refuseIt(tx)
+    if (refused !== null) return refused
     await noteCampaignAuthor(tx, id, actor.userId)
     const edited = await editCampaign(tx, { id, ...draft, now: parts.clock.now() })
     // One that is smaller than it was is never too large, and one that is there never one too many.
@@ -270,6 +275,19 @@ export const closeCampaign = (
 ): Promise<CampaignOutcome> =>
   end(parts, decision, decision.status === 'rejected' ? 'reject' : 'withdraw', decision.status, refuseIt)
 
+/** Withdraw a campaign that was not started, in the transaction of something else that takes its place. */
+export async function withdrawWithin(
+  parts: CampaignParts,
+  tx: ActTransaction,
+  decision: Decision,
+): Promise<CampaignOutcome> {
+  const { from } = CAMPAIGN_STEPS.withdraw
+  return decideWithin(parts, tx, decision, ACTIONS.withdraw, from, async (_tx, before) => {
+    const move = await moveToEnd(parts, tx, decision, before, 'withdrawn')
+    return moveCampaign(tx, before.id, from, move, parts.clock.now())
+  })
+}
+
 /** Begin to carry an approved campaign to its workloads. */
 export async function startCampaign(parts: CampaignParts, decision: Decision): Promise<CampaignOutcome> {
   const { actor } = decision
@@ -369,17 +387,27 @@ function end(
 ): Promise<CampaignOutcome> {
   return take(parts, decision, step, async (tx, before) => {
     const refused = await refuseIt(tx)
-    if (refused !== null) return refused
-    const now = parts.clock.now()
-    await endAllCampaignTargets(tx, before.id, statesThat('waits'), 'cancelled', now)
-    return {
-      status,
-      closedBy: decision.actor.email,
-      closedById: decision.actor.userId,
-      closeComment: decision.comment.trim() || null,
-      endedAt: now,
-    }
+    return refused ?? moveToEnd(parts, tx, decision, before, status)
   })
+}
+
+/** End a campaign's targets that wait; answers what moves of the campaign itself. */
+async function moveToEnd(
+  { clock }: CampaignParts,
+  tx: Db,
+  { actor, comment }: Decision,
+  { id }: StoredCampaign,
+  status: CampaignStatus,
+): Promise<CampaignMove> {
+  const now = clock.now()
+  await endAllCampaignTargets(tx, id, statesThat('waits'), 'cancelled', now)
+  return {
+    status,
+    closedBy: actor.email,
+    closedById: actor.userId,
+    closeComment: comment.trim() || null,
+    endedAt: now,
+  }
 }
 
 /**
@@ -424,34 +452,49 @@ const ACTIONS: Readonly<Record<CampaignStep, string>> = {
 /** Run one decision under the campaign's lock, with its entry in the audit trail. */
 async function decide(
   parts: CampaignParts,
+  decision: Decision,
+  action: string,
+  from: readonly CampaignStatus[],
+  work: DecisionWork,
+): Promise<CampaignOutcome> {
+  const refused = refuseTexts({ comment: decision.comment })
+  if (refused !== null) return refused
+  return parts.db.change('campaign.decide', decision.actor, (tx) =>
+    decideWithin(parts, tx, decision, action, from, work),
+  )
+}
+
+/** What a decision does under the campaign's lock; null where the campaign is not any more what was decided about. */
+type DecisionWork = (
+  tx: Parameters<typeof lockCampaign>[0],
+  before: StoredCampaign,
+) => Promise<StoredCampaign | CampaignRefusal | null>
+
+/** The same in a transaction that does more; its record comes behind those of all the rest. */
+async function decideWithin(
+  parts: CampaignParts,
+  tx: ActTransaction,
   { id, actor, comment }: Decision,
   action: string,
   from: readonly CampaignStatus[],
-  work: (
-    tx: Parameters<typeof lockCampaign>[0],
-    before: StoredCampaign,
-  ) => Promise<StoredCampaign | CampaignRefusal | null>,
+  work: DecisionWork,
 ): Promise<CampaignOutcome> {
-  const refused = refuseTexts({ comment })
-  if (refused !== null) return refused
-  return parts.db.change('campaign.decide', actor, async (tx): Promise<CampaignOutcome> => {
-    const before = await lockCampaign(tx, id)
-    if (before === null) return { ok: false, code: 'campaign-not-found' }
-    if (!from.includes(before.status)) return { ok: false, code: 'campaign-not-ready', status: before.status }
-    const campaign = await work(tx, before)
-    if (campaign === null) return { ok: false, code: 'campaign-plan-changed' }
-    if ('ok' in campaign) return campaign
-    const detail = JSON.stringify({
-      plan_hash: campaign.planHash,
-      ...(campaign.plan === null ? {} : tellCounts((await countRun({ db: tx }, id)).all)),
-      ...(comment.trim() === '' ? {} : { comment: comment.trim() }),
-    })
-    const event = EVENTS[action]
-    if (event !== undefined)
-      await parts.news.owe(tx, { event, by: actor.email, about: toCampaignNews(campaign) })
-    await tx.record({ action, resource: 'campaign', resourceId: id, detail })
-    return { ok: true, campaign }
+  const before = await lockCampaign(tx, id)
+  if (before === null) return { ok: false, code: 'campaign-not-found' }
+  if (!from.includes(before.status)) return { ok: false, code: 'campaign-not-ready', status: before.status }
+  const campaign = await work(tx, before)
+  if (campaign === null) return { ok: false, code: 'campaign-plan-changed' }
+  if ('ok' in campaign) return campaign
+  const detail = JSON.stringify({
+    plan_hash: campaign.planHash,
+    ...(campaign.plan === null ? {} : tellCounts((await countRun({ db: tx }, id)).all)),
+    ...(comment.trim() === '' ? {} : { comment: comment.trim() }),
   })
+  const event = EVENTS[action]
+  if (event !== undefined)
+    await parts.news.owe(tx, { event, by: actor.email, about: toCampaignNews(campaign) })
+  tx.recordBehind([{ action, resource: 'campaign', resourceId: id, detail }])
+  return { ok: true, campaign }
 }
 
 /** The decisions that the webhook is told of. */

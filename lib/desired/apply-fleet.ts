@@ -5,6 +5,7 @@ import {
   changeCampaign,
   closeCampaign,
   createCampaign,
+  withdrawWithin,
 } from '../campaigns/decisions.ts'
 import type { CampaignParts } from '../campaigns/judge/parts.ts'
 import { isInOneOf } from '../campaigns/judge/scope.ts'
@@ -362,7 +363,8 @@ function define(tx: Db, { id, known, definition, by, now }: NewDefinition): Prom
 
 /**
  * Have a campaign carry the version. The former campaign is changed while it is a draft or planned; else a new one is
- * made, and the former one withdrawn where it waits for approval or start.
+ * made, and in the same transaction the former one withdrawn where it waits for approval or start: where the proposal is
+ * refused, it goes on waiting.
  */
 async function proposeCampaign(
   parts: FleetDesiredParts,
@@ -372,23 +374,42 @@ async function proposeCampaign(
 ): Promise<
   | { ok: true; campaign: StoredCampaign; changed: StoredCampaign[] }
   | Exclude<CampaignOutcome, { ok: true }>
+  | Refusal<'out-of-scope' | 'owner-taken'>
   | Overtaken
 > {
-  const { actor } = wanted
+  const { actor, owner } = wanted
   const draft = wanted.draftCampaign(fleetConfigId, version)
-  const changed: StoredCampaign[] = []
-  const closed = await withdrawOpen(parts, former, actor)
-  if (closed !== null && !closed.ok) return closed
-  if (closed !== null) changed.push(closed.campaign)
   const isUnasked = former?.status === 'draft' || former?.status === 'planned'
   const formerId = former?.id ?? null
+  let withdrawn: StoredCampaign | null = null
+  let mayNot: Refusal<'out-of-scope' | 'owner-taken'> | null = null
+  // Since the version was stored the account may have lost its right, or the owner may have been handed over.
+  const refuseIt = async (tx: Db): Promise<{ ok: false; code: 'campaign-plan-changed' } | null> => {
+    await lockOwner(tx, owner)
+    const stands = parts.fleetConfigs.configs.find(({ id }) => id === fleetConfigId)
+    if (await isSpokenForByAnother(tx, owner, actor.userId)) mayNot = refuse('owner-taken', { owner })
+    else if (stands && !(await wanted.mayStillChange(tx, stands))) mayNot = refuse('out-of-scope')
+    return mayNot && { ok: false, code: 'campaign-plan-changed' }
+  }
   const made = isUnasked
-    ? await changeCampaign(parts, former.id, draft, actor, former.edition)
+    ? await changeCampaign(parts, former.id, draft, actor, former.edition, refuseIt)
     : await createCampaign(parts, draft, actor, async (tx, { id: campaignId }) => {
+        if (isOpen(former)) {
+          const closed = await withdrawWithin(parts, tx, { id: former.id, actor, comment: ANOTHER_WISH })
+          // Somebody started or closed it just now, so there is nothing to withdraw any more.
+          if (closed.ok) withdrawn = closed.campaign
+          else if (closed.code === 'audit-unavailable')
+            throw new Error('A withdrawal records nothing by itself')
+          else if (closed.code !== 'campaign-not-ready') return closed
+        }
+        const refused = await refuseIt(tx)
+        if (refused !== null) return refused
         const noted = { fleetConfigId, version, formerId, campaignId }
         return (await noteManagedCampaign(tx, noted)) ? null : { ok: false, code: 'campaign-plan-changed' }
       })
-  if (made.ok) return { ok: true, campaign: made.campaign, changed: [...changed, made.campaign] }
+  if (made.ok)
+    return { ok: true, campaign: made.campaign, changed: [...(withdrawn ? [withdrawn] : []), made.campaign] }
+  if (mayNot !== null) return mayNot
   // Another run has made or changed it, or somebody has asked for it, decided on it or removed it meanwhile.
   const isOvertaken =
     made.code === 'campaign-plan-changed' ||
@@ -397,6 +418,12 @@ async function proposeCampaign(
   return isOvertaken ? OVERTAKEN : made
 }
 
+const ANOTHER_WISH = 'Git asks for something else now'
+
+/** Whether a campaign waits for approval or start. */
+const isOpen = (campaign: StoredCampaign | null): campaign is StoredCampaign =>
+  campaign?.status === 'requested' || campaign?.status === 'approved'
+
 /** Withdraw a campaign that waits for approval or start, unless `refuseIt` objects; null where there is none to withdraw. */
 async function withdrawOpen(
   parts: FleetDesiredParts,
@@ -404,9 +431,8 @@ async function withdrawOpen(
   actor: ApprovalActor,
   refuseIt?: Parameters<typeof closeCampaign>[2],
 ): Promise<CampaignOutcome | null> {
-  if (campaign?.status !== 'requested' && campaign?.status !== 'approved') return null
-  const comment = 'Git asks for something else now'
-  const decision = { id: campaign.id, actor, comment, status: 'withdrawn' } as const
+  if (!isOpen(campaign)) return null
+  const decision = { id: campaign.id, actor, comment: ANOTHER_WISH, status: 'withdrawn' } as const
   const outcome = await closeCampaign(parts, decision, refuseIt)
   // Somebody started or closed it just now, so there is nothing to withdraw any more.
   return !outcome.ok && outcome.code === 'campaign-not-ready' ? null : outcome

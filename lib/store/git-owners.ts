@@ -55,15 +55,21 @@ export async function handOverFleetConfigs(tx: Db, of: HandOver): Promise<string
   return rows.map((row) => row.id)
 }
 
-/** Give the requests of these workloads that nobody has pushed or ended from one group to another. */
+/**
+ * Give the requests of these workloads that nobody has pushed or ended from one group to another. Of a workload's the
+ * newest is locked first, as by whoever approves or pushes one.
+ */
 export async function moveOpenRequests(
   tx: Db,
   workloadIds: readonly string[],
   { from, to }: { from: string; to: string },
 ): Promise<void> {
   await tx.execute(
-    `update approvals set target_group = $3
-     where workload_id = any($1::text[]) and target_group = $2 and status in ('pending', 'approved')`,
+    `with open as (
+       select id from approvals
+       where workload_id = any($1::text[]) and target_group = $2 and status in ('pending', 'approved')
+       order by created_at desc, id desc for update)
+     update approvals set target_group = $3 where id in (select id from open)`,
     [workloadIds, from, to],
   )
 }

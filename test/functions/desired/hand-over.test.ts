@@ -1,5 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { lockApproval } from '../../../lib/store/approvals.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
+import { moveOpenRequests } from '../../../lib/store/git-owners.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { DesiredResult } from '../../../lib/wire/desired.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
@@ -206,4 +208,41 @@ describe('what an owner in Git keeps, handed over', () => {
     const { token } = await makeApiToken(ctx, admin, ['config:break_glass'])
     expect(await handOver(body, { ...admin, token })).toMatchObject({ json: { code: 'session_required' } })
   })
+})
+
+it('waits for whoever approves a newer request of the same group, and holds no older one meanwhile', async () => {
+  await ctx.advance(1_000)
+  const ask = async (port: number) => {
+    await ctx.advance(1_000)
+    const body = { draft_yaml: configYaml(port), target_group: 'edge', comment: 'please' }
+    const path = `/api/workloads/${one!.workloadId}/config/approvals`
+    return ((await invoke(ctx, `POST ${path}`, { as: former.token, body })).json as ApprovalRecord).id
+  }
+  const older = await ask(11)
+  expect((await post(one, `${older}/approve`)).status).toBe(200)
+  const newer = await ask(12)
+  await ctx.advance(1_000)
+  expect((await post(one, `${older}/comments`)).status).toBeLessThan(300)
+  // As an approval does: the newer request first, and then the older one that it retires.
+  await database.pool
+    .transaction('approval', async (tx) => {
+      await lockApproval(tx, newer)
+      const moved = database.pool.transaction('hand-over', (other) =>
+        moveOpenRequests(other, [one!.workloadId], { from: 'edge', to: 'core' }),
+      )
+      await expect
+        .poll(() =>
+          database.pool.query(`select 1 from pg_stat_activity where wait_event_type = 'Lock'
+        and query like '%target_group = $3%' and datname = current_database()`),
+        )
+        .toHaveLength(1)
+      await lockApproval(tx, older)
+      return { moved }
+    })
+    .then(({ moved }) => moved)
+  const groups = await database.pool.query(
+    `select target_group as "group" from approvals where id = any($1)`,
+    [[older, newer]],
+  )
+  expect(groups).toEqual([{ group: 'core' }, { group: 'core' }])
 })
