@@ -16,6 +16,19 @@ export const gitTexts = defineTexts({
       'It is changed there. From here, versions are carried to workloads and campaigns taken back.',
     fleetReadOnly: 'The fleet config is kept in Git: change it there.',
     notApproved: 'The config is kept in Git: a request from here is not approved.',
+    handOver: 'Hand over…',
+    handOverNow: 'Hand over',
+    handOverLead:
+      'From then on the pipeline of another account speaks for it, or it goes by another name. What was decided stays decided: what waits goes on waiting, and what is held stays so.',
+    what: 'What',
+    onlyThis: 'This one only',
+    allOf: (owner: string) => `Everything that ${owner} keeps`,
+    toOwner: 'Owner from then on',
+    account: 'Account that speaks for it',
+    accountId: 'Id of the account that speaks for it',
+    choose: 'Choose an account',
+    mustChoose: 'Say which account speaks for it.',
+    handedOver: 'Handed over.',
   },
   fr: {
     kept: (owner: string, commit: string, author: string) =>
@@ -32,5 +45,18 @@ export const gitTexts = defineTexts({
       'Elle se modifie là-bas. D’ici, on porte des versions aux charges et on annule des campagnes.',
     fleetReadOnly: 'La config de parc est tenue dans Git : modifiez-la là-bas.',
     notApproved: 'La configuration est tenue dans Git : une demande faite ici n’est pas approuvée.',
+    handOver: 'Remettre…',
+    handOverNow: 'Remettre',
+    handOverLead:
+      'Dès lors, le pipeline d’un autre compte parle pour elle, ou elle va sous un autre nom. Ce qui a été décidé le reste : ce qui attend continue d’attendre, et ce qui est retenu le reste.',
+    what: 'Quoi',
+    onlyThis: 'Celle-ci seulement',
+    allOf: (owner: string) => `Tout ce que tient ${owner}`,
+    toOwner: 'Propriétaire dès lors',
+    account: 'Compte qui parle pour elle',
+    accountId: 'Identifiant du compte qui parle pour elle',
+    choose: 'Choisir un compte',
+    mustChoose: 'Dites quel compte parle pour elle.',
+    handedOver: 'Remise.',
   },
 })

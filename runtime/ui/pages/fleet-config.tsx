@@ -129,7 +129,7 @@ function FleetConfig({ of }: { of: FleetConfigRecord }) {
           {words.newVersion}
         </ActionLink>
       </Head>
-      <FleetGitNotice managed={of.managed} />
+      <FleetGitNotice id={of.id} managed={of.managed} />
       {of.description && <p class="muted">{of.description}</p>}
       <SelectorChips of={of.selector} />
       <div class="stack" style={{ marginTop: '24px' }}>

@@ -14,6 +14,7 @@ import { toast } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
+import { EndsSoleApprover } from './settings-users.tsx'
 
 const ROLES = ['viewer', 'editor', 'administrator']
 const USUAL_KEY = 'muster/env'
@@ -70,6 +71,10 @@ function GroupForm({ group, onClose, onDone }: DialogProps<ManagedGroupRecord | 
   const values = useSignal(group?.scope?.values.join(', ') ?? '')
   const error = useSignal<string | null>(null)
   const isBound = where.value === 'within'
+  const policy = useResource('approval-policy', (abort) => api.approvalPolicy(abort))
+  // Each of these names a group of the system after the role that it gives.
+  const ending = policy.data?.sole_approver_ends_with ?? []
+  const regroups = group !== null && group.member_count > 0 && !ending.includes(group.role)
   const isFit = SCOPABLE_ROLES.some((one) => one === role.value)
   const submit = async () => {
     const scope = isBound ? { key: key.value.trim(), values: readValues(values.value) } : null
@@ -108,6 +113,7 @@ function GroupForm({ group, onClose, onDone }: DialogProps<ManagedGroupRecord | 
         {...bind(role)}
       />
       <WhereFields where={where} labelKey={key} values={values} />
+      {regroups && ending.includes(role.value) && <EndsSoleApprover />}
       {error.value !== null && (
         <p class="bad" role="alert">
           {error.value}

@@ -29,7 +29,7 @@ function useGroupOptions(): [string, string][] {
 }
 
 /** Says that a group ends the exception of the only person who may approve. */
-function EndsSoleApprover() {
+export function EndsSoleApprover() {
   const words = say(policyTexts)
   return (
     <div class="notice t-warn" role="status">

@@ -32,7 +32,7 @@ import type {
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { AgentAddress, AgentCredential } from '../../../lib/wire/connect.ts'
 import type { Convergence } from '../../../lib/wire/convergence.ts'
-import type { ManagedConfigRecord } from '../../../lib/wire/desired.ts'
+import type { HandOverRequest, HandOverResult, ManagedConfigRecord } from '../../../lib/wire/desired.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import type { ConfigDiff, DiffRequest } from '../../../lib/wire/diff.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
@@ -197,6 +197,8 @@ export const api = {
   /** Who keeps the workload's config in Git: a list of one entry, or of none. */
   managed: (id: string, signal?: Signal) =>
     call<ManagedConfigRecord[]>('GET', '/api/managed-configs', { signal, query: { workload_id: id } }),
+  handOver: (request: HandOverRequest) =>
+    call<HandOverResult>('POST', '/api/managed-configs/hand-over', { json: request }),
   requestApproval: (id: string, request: ApprovalCreateRequest) =>
     call<ApprovalRecord>('POST', `${w(id)}/config/approvals`, { json: request }),
   approve: (id: string, approval: string, comment: string) =>

@@ -49,6 +49,27 @@ test('a request from here is not approved, but may be pushed without', async () 
   await expect.poll(() => notice().textContent()).toContain('What is active is not what Git asks for.')
 })
 
+test('it is handed over to another account and another name, and says so at once', async () => {
+  const users = (await service.api.call('GET', '/api/users')).body as { id: string }[]
+  const account = { name: 'deployer', groups: ['editor'], owner_id: users[0]!.id }
+  const { id: machine } = await service.api.post('/api/service-accounts', account, 201)
+  await page.goto(`/workloads/${id}/configuration`)
+  await button('Hand over…').click()
+  const dialog = page.getByRole('dialog', { name: 'Hand over…' })
+  const send = dialog.getByRole('button', { name: 'Hand over', exact: true })
+  await expect.poll(() => send.getAttribute('aria-disabled')).toBe('true')
+  await dialog.getByLabel('Account that speaks for it').selectOption(machine)
+  await dialog.getByLabel('Owner from then on').fill('shop')
+  await expect.poll(() => findBarriers(page)).toEqual([])
+  await send.click()
+  await page.getByText('Handed over.').waitFor()
+  await page.getByRole('status').filter({ hasText: 'kept in Git by shop' }).waitFor()
+  const { body } = await service.api.call('GET', `/api/managed-configs?workload_id=${id}`)
+  expect(body).toMatchObject([{ owner: 'shop' }])
+  const back = { owner: 'shop', to_owner: 'platform', to_account_id: users[0]!.id }
+  await service.api.post('/api/managed-configs/hand-over', back, 200)
+})
+
 test('it is said in French', async () => {
   await service.api.call('PUT', '/api/me/preferences', { theme: 'system', language: 'fr' })
   await page.goto(`/workloads/${id}/change`)

@@ -114,6 +114,25 @@ describe('users', () => {
     await expect.poll(() => propose.getAttribute('title')).toContain('Your role does not allow this')
     await expect.poll(() => theirs.page.getByRole('link', { name: 'Audit' }).count()).toBe(0)
 
+    // A group that comes to give its members the right to approve does the same.
+    const { api } = service
+    const made = await api.call('POST', '/api/groups', { name: 'watchers', role: 'viewer' })
+    const all = (await api.call('GET', '/api/users')).body as { id: string; email: string }[]
+    const { id } = all.find(({ email }) => email === 'viewer@example.com')!
+    await api.call('PATCH', `/api/users/${id}`, { groups: ['watchers'] })
+    await page.goto('/settings/user-groups')
+    await page
+      .getByRole('row', { name: /watchers/ })
+      .getByRole('button', { name: 'Change' })
+      .click()
+    await dialog.getByLabel('Role').selectOption('editor')
+    await dialog.getByText(ends).waitFor()
+    await dialog.getByLabel('Role').selectOption('viewer')
+    await expect.poll(() => dialog.getByText(ends).count()).toBe(0)
+    await api.call('PATCH', `/api/users/${id}`, { groups: ['viewer'] })
+    await api.call('DELETE', `/api/groups/${(made.body as { id: string }).id}`)
+    await page.goto('/settings/users')
+
     const groups = page.getByLabel('Groups: viewer@example.com')
     await groups.selectOption('editor')
     await dialog.getByText(ends).waitFor()
