@@ -7,10 +7,12 @@ import {
   createCampaign,
   withdrawWithin,
 } from '../campaigns/decisions.ts'
+import { CampaignJudge, JudgeBusy } from '../campaigns/judge/judge.ts'
 import type { CampaignParts } from '../campaigns/judge/parts.ts'
 import { isInOneOf } from '../campaigns/judge/scope.ts'
 import type { CampaignDraft } from '../campaigns/read-campaign.ts'
 import type { ApprovalActor } from '../changes/approval-parts.ts'
+import type { Workload } from '../fleet/state/model.ts'
 import {
   FLEET_CONFIGS_MAX,
   FLEET_CONFIGS_WIDTH_MAX,
@@ -195,10 +197,11 @@ const toChanges = ({
  * something new would be proposed. `former` is the one noted last.
  */
 async function judge(
-  { db, fleet, fleetConfigs }: FleetDesiredParts,
+  parts: FleetDesiredParts,
   wanted: DesiredFleetConfig,
   { managed, wishHash, members }: { managed: Managed; wishHash: string; members: MembersThen },
 ): Promise<{ verdict: FleetVerdict; campaign: StoredCampaign | null; former: StoredCampaign | null }> {
+  const { db, fleetConfigs } = parts
   if (managed === null) {
     const known = fleetConfigs.configs.find(({ name }) => name === wanted.definition.name)
     const other = known === undefined ? null : await findCampaignUnderWay(db, known.id, null)
@@ -220,7 +223,7 @@ async function judge(
     isSameWish,
     campaign: own?.status ?? null,
     isOtherUnderWay: other !== null,
-    hasUnreached: own?.status === 'done' && (await hasUnreached({ db, fleet }, wanted, managed, members)),
+    hasUnreached: own?.status === 'done' && (await hasUnreached(parts, wanted, managed, members)),
     again: wanted.again,
   })
   const isOther = verdict.action === 'waits' && verdict.reason === 'other_under_way'
@@ -230,21 +233,43 @@ async function judge(
 
 /**
  * Whether workloads are under a fleet config to which nobody has brought Git's version, or decided not to: they came
- * under it after the plan of the campaign that did. Where the version applies by itself, that is what reaches them.
+ * under it after the plan of the campaign that did. Where the version applies by itself, that is what reaches them; and
+ * whom a campaign would not change (one that runs it already, or that is held or taken over by nobody) needs none.
  */
 async function hasUnreached(
-  { db }: Pick<FleetDesiredParts, 'db' | 'fleet'>,
+  parts: FleetDesiredParts,
   wanted: DesiredFleetConfig,
   { fleetConfigId, version }: ManagedFleetConfig,
   { under }: MembersThen,
 ): Promise<boolean> {
+  const { db } = parts
   const byItself = await listOpenAutoApplies(db, fleetConfigId)
   if (byItself.some(({ number, status }) => number === version && status === 'active')) return false
-  const { cut_to: within } = wanted.draftCampaign(fleetConfigId, version).scope
+  const draft = wanted.draftCampaign(fleetConfigId, version)
+  const { cut_to: within } = draft.scope
   const own = under.filter((workload) => within === undefined || isInOneOf(within, workload))
   if (own.length === 0) return false
   const ids = own.map(({ id }) => id)
-  return (await listUnreached(db, { fleetConfigId, number: version }, ids)).length > 0
+  const unreached = new Set(await listUnreached(db, { fleetConfigId, number: version }, ids))
+  const judge = new CampaignJudge(parts, draft)
+  for (const workload of own) {
+    if (!unreached.has(workload.id)) continue
+    // Of one that only comes under it by what Git holds now nothing can be judged yet.
+    if (parts.fleetConfigs.membershipOf(workload).configId !== fleetConfigId) return true
+    if (await wouldChange(judge, workload)) return true
+  }
+  return false
+}
+
+/** Whether a campaign would change a workload, now or when it is back; true where that cannot be said now. */
+async function wouldChange(judge: CampaignJudge, workload: Workload): Promise<boolean> {
+  try {
+    const { verdict } = await judge.judge(workload)
+    return verdict === 'changes' || verdict === 'offline'
+  } catch (error) {
+    if (error instanceof JudgeBusy) return true
+    throw error
+  }
 }
 
 const hashWish = ({ body, variables, valueTable }: VersionDraft): string =>

@@ -4,6 +4,7 @@ import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
 import type { FleetConfigRecord } from '../../../lib/wire/fleet-configs.ts'
 import { AutoApplyScene, hashOn, versionText } from '../../support/auto-apply-scene.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
 
 const database = await useTestDatabase()
 let scene: AutoApplyScene
@@ -166,3 +167,22 @@ it.each(['Hosts', 'New'])(
     expect(await campaigns()).toMatchObject([{ id: first!.campaign_id, change }])
   },
 )
+
+it('a host that came later and that no campaign would change differs from nothing', async () => {
+  await carryOut(await wish(1))
+  const later = scene.connect('vm-4')
+  await scene.ctx.advance(1_000)
+  const asked = { campaign: { waves: [{}] } }
+  // It runs what nobody pushed, and the folder does not ask to take such hosts over.
+  expect(await wish(1, { ...asked, dry_run: true })).toMatchObject({ action: 'unchanged' })
+  expect(await wish(1, asked)).toMatchObject({ action: 'unchanged' })
+  expect(await wish(1, { dry_run: true })).toMatchObject({ action: 'propose' })
+  const named = { workload_ids: [later.workloadId] }
+  expect((await scene.call('POST /api/holds', { ...named, reason: 'a disk' })).status).toBeLessThan(300)
+  expect(await wish(1)).toMatchObject({ action: 'unchanged' })
+  expect((await scene.call('POST /api/holds/release', named)).status).toBe(200)
+  await pushConfig(scene.ctx.fleet, later.workloadId, configYaml(1).replace('127.0.0.1', 'vm-4'))
+  await scene.applyAll(['vm-4'])
+  expect(later.offered().at(-1)).toBe(hashOn(1, 'vm-4'))
+  expect(await wish(1)).toMatchObject({ action: 'unchanged' })
+})
