@@ -34,7 +34,7 @@ export const reportOf = (
 const STATUSES = { unset: 0, applied: 1, applying: 2, failed: 3 } as const
 const REQUESTS_UID = 1
 
-/** Encode a report as the body of an HTTP request; of the health only the root is encoded. */
+/** Encode a report as the body of an HTTP request; of the health everything but its times. */
 export function encodeReport(report: AgentReport): Uint8Array {
   const { attributes, health, effectiveConfig, remoteConfigStatus: status, components } = report
   return agentBody({
@@ -67,6 +67,13 @@ const toPlainHealth = (health: HealthNode): PlainMessage => ({
   healthy: health.healthy,
   status: health.status,
   lastError: health.lastError,
+  ...(health.children.size === 0
+    ? {}
+    : {
+        componentHealthMap: Object.fromEntries(
+          [...health.children].map(([name, child]) => [name, toPlainHealth(child)]),
+        ),
+      }),
 })
 
 function toPlainComponents({ hash, components }: NonNullable<AgentReport['components']>): PlainMessage {

@@ -61,7 +61,7 @@ export class SimAgent implements Hearer {
   #beats = 0
   /** How often the config that it was offered last has ended its process. */
   #crashes = 0
-  #health = HEALTHY
+  #health: HealthNode = HEALTHY
   #firstIllMs: number | null = null
   #unsentStatus: (() => void) | null = null
   /** It had something to report while it was not connected; it sends a full report once it is. */
@@ -105,6 +105,10 @@ export class SimAgent implements Hearer {
 
   get isHealthy(): boolean {
     return this.#health.healthy
+  }
+
+  get health(): HealthNode {
+    return this.#health
   }
 
   /**
@@ -211,9 +215,21 @@ export class SimAgent implements Hearer {
 
   /** Report that it is unhealthy, or healthy again. */
   feel(isHealthy: boolean): void {
-    this.#health = isHealthy ? HEALTHY : ILL
-    if (!isHealthy) this.#firstIllMs ??= this.#world.time.nowMs
-    this.#say({ health: this.#health })
+    this.ail({ ...(isHealthy ? HEALTHY : ILL), children: this.#health.children })
+  }
+
+  /** Report this health, with that of its components. */
+  ail(health: HealthNode): void {
+    this.#health = health
+    if (!health.healthy) this.#firstIllMs ??= this.#world.time.nowMs
+    this.#say({ health })
+  }
+
+  /** Say that it can do these things from now on, and nothing else. */
+  can(capabilities: number): void {
+    this.nature.capabilities = capabilities
+    this.#world.trace(`${this.uid.slice(0, 4)} can ${capabilities.toString(16)}`)
+    this.#say({})
   }
 
   /** Change what the agent is like, and report it. */

@@ -1,6 +1,9 @@
 import { canReport, isCapable } from '../../../lib/fleet/decide/abilities.ts'
 import type { Instance } from '../../../lib/fleet/state/model.ts'
 import { assignmentOf, isQuarantined } from '../../../lib/fleet/state/state.ts'
+import { decodeBody } from '../../../lib/opamp/codec.ts'
+import type { HealthNode } from '../../../lib/opamp/report.ts'
+import { encodeReport, reportOf } from '../../support/agent-report.ts'
 import type { SimAgent } from '../agents/sim-agent.ts'
 import { fateOf } from '../agents/sim-configs.ts'
 import { SimSocket } from '../agents/socket.ts'
@@ -67,13 +70,13 @@ async function checkWords(
 ): Promise<void> {
   const say = (what: string, known: unknown, real: unknown) => {
     if (JSON.stringify(known) !== JSON.stringify(real))
-      report(`${agent.uid} ${what} ${JSON.stringify(real)} and is known with ${JSON.stringify(known)}`)
+      report(`${agent.uid} ${what} ${brief(real)} and is known with ${brief(known)}`)
   }
   const { nature } = agent
   say('has capabilities', instance.capabilities, nature.capabilities)
   if (instance.attributes !== null)
     say('has attributes', [...instance.attributes].sort(), [...nature.attributes].sort())
-  if (instance.health !== null) say('is healthy:', instance.health.healthy, agent.isHealthy)
+  if (instance.health !== null) say('has the health', plainOf(instance.health), plainOf(asRead(agent.health)))
   if (nature.components !== null && nature.tells !== 'never')
     say('was built with', [...(instance.components?.components ?? [])], [...nature.components])
   if (!agent.hasLied && canReport(instance) && instance.reported.isKnown && agent.status.status !== 'unset') {
@@ -83,6 +86,26 @@ async function checkWords(
   if (agent.effective !== null)
     say('runs the effective config', instance.reportedConfigHash, await world.normalHash(agent.effective))
 }
+
+/** As much of a value as a report of a fault has room for. */
+const brief = (value: unknown): string => JSON.stringify(value)?.slice(0, 400) ?? 'nothing'
+
+/** What the service reads of a health: long texts are cut, and further nodes left out. */
+function asRead(health: HealthNode): HealthNode {
+  const said = reportOf('00'.repeat(16), 1, { capabilities: 0, health })
+  const intake = decodeBody(encodeReport(said))
+  if (!intake.ok || intake.report.health === null) throw new Error('a simulated health cannot be read')
+  return intake.report.health
+}
+
+const plainOf = ({ healthy, status, lastError, children }: HealthNode): unknown => ({
+  healthy,
+  status,
+  lastError,
+  children: [...children].map(([name, child]) => [name, plainOf(child)] as const).sort(byName),
+})
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1)
 
 function checkConfig(
   world: AgentsAtRest,

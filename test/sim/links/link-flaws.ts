@@ -1,10 +1,14 @@
 import type { FrontEntry, OwnerEntry } from '../../../lib/links/frames.ts'
+import type { FrontAgents } from '../../../lib/links/front-agents.ts'
+import { splitReport } from '../../../lib/links/kept-report.ts'
+import { decodeBody } from '../../../lib/opamp/codec.ts'
 import type { Trouble } from '../troubles.ts'
+import type { LinkTrouble } from './link-troubles.ts'
 import type { LinkFlaw } from './linked-world.ts'
 
 /** A fault of links, and the world in which it shows. */
 interface PlantedFlaw {
-  troubles: readonly Trouble[]
+  troubles: readonly (Trouble | LinkTrouble)[]
   flaw: LinkFlaw
 }
 
@@ -24,6 +28,44 @@ function repeatFormer(): (entries: readonly OwnerEntry[]) => OwnerEntry[] {
       formerOf.set(entry[2], entry)
       return former === undefined || former[3].offer!.hash === entry[3].offer.hash ? [entry] : [entry, former]
     })
+}
+
+/** A message that says nothing but what its agent can do is taken for a beat. */
+function overlookCapabilities(agents: FrontAgents): void {
+  const receive = agents.receive.bind(agents)
+  agents.receive = (connection, report, about) =>
+    receive(connection, { ...report, hasCapabilities: report.attributes !== null }, about)
+}
+
+const HEALTH = 5
+
+/** What is kept of an agent for the next owner is not renewed by what it says of its health. */
+function keepFormerHealth(agents: FrontAgents): void {
+  const first = new Map<string, Uint8Array>()
+  const receive = agents.receive.bind(agents)
+  agents.receive = (connection, report, about) => {
+    const health = splitReport(about.message!).get(HEALTH)
+    if (health !== undefined && !first.has(report.uid)) first.set(report.uid, health)
+    return receive(connection, report, about)
+  }
+  const linked = agents.linked.bind(agents)
+  agents.linked = (link) => {
+    let isReplaying = true
+    const say = link.send.bind(link)
+    const send: typeof link.send = (entry) => {
+      const [kind, n, conn, isCaughtUp, text, form] = entry as FrontEntry & { 0: 'report' }
+      if (kind !== 'report' || !isReplaying) return say(entry)
+      const message = Buffer.from(text, 'base64')
+      const intake = decodeBody(message)
+      const former = intake.ok ? first.get(intake.report.uid) : undefined
+      // Of a field that is there twice the last one counts.
+      const replayed = Buffer.concat(former === undefined ? [message] : [message, former])
+      return say([kind, n, conn, isCaughtUp, replayed.toString('base64'), form])
+    }
+    Object.assign(link, { send })
+    linked(link)
+    isReplaying = false
+  }
 }
 
 /**
@@ -69,6 +111,14 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
   'an offer is said again after a newer one': {
     troubles: ['rollbacks'],
     flaw: { toFront: repeatFormer() },
+  },
+  'a front does not tell that an agent can do other things': {
+    troubles: ['words'],
+    flaw: { agents: overlookCapabilities },
+  },
+  'a front tells the next owner of a health from before': {
+    troubles: ['words', 'crashes'],
+    flaw: { agents: keepFormerHealth },
   },
   'some answers of the owner do not arrive': {
     troubles: ['changingNatures'],

@@ -1,6 +1,7 @@
 import type { Owner } from '../../../lib/cluster/membership.ts'
 import { openRuntimeCheck } from '../../../lib/configs/check/runtime-check.ts'
 import { type ConfigEngine, openConfigEngine } from '../../../lib/configs/engine.ts'
+import type { FrontAgents } from '../../../lib/links/front-agents.ts'
 import { LINK_VERSIONS } from '../../../lib/links/link-versions.ts'
 import { OwnerLinks } from '../../../lib/links/owner-links.ts'
 import { silentLog } from '../../../lib/log.ts'
@@ -21,8 +22,10 @@ import { type Meddling, Wire } from './wire.ts'
 /** How long a process that stands still or is cut off lets a caller wait. */
 const CONNECT_MS = 2_000
 
-/** A fault that is put into every link on purpose. */
-export type LinkFlaw = Meddling
+/** A fault that is put into every link, or into what fronts do with their agents, on purpose. */
+export interface LinkFlaw extends Meddling {
+  agents?(agents: FrontAgents): void
+}
 
 /**
  * A world in which agents connect to fronts, and fronts have links to the process that decides. All that the world
@@ -135,6 +138,7 @@ export class LinkedWorld extends World {
       heard: (from, report, isPoll) => this.links.goodbyes.heard(from, report, isPoll),
       dial: (from, owner) => this.#dial(from, owner),
     })
+    this.#flaw.agents?.(front.agents)
     this.#frontClients.add(front.client)
     this.fronts.push(front)
     this.everyFront.push(front)

@@ -3,6 +3,7 @@ import type { FrontEntry } from '../../../lib/links/frames.ts'
 import { useStore } from '../check-seeds.ts'
 import { KEPT_LINKED_SEEDS, OPEN_LINKED_SEEDS } from '../kept-seeds.ts'
 import { lacking } from './link-flaws.ts'
+import { LINK_TROUBLES } from './link-troubles.ts'
 import { runLinkedSeed } from './run-linked-seed.ts'
 
 const SEEDS = Number(process.env['SIM_LINKED_SEEDS'] ?? 10)
@@ -37,7 +38,8 @@ describe('a fleet of fronts and an owner, under every kind of trouble', () => {
   })
 
   it.each(KEPT_LINKED_SEEDS)('keeps them at seed %i: %s', { timeout: 180_000 }, async (seed) => {
-    const { problems } = await runLinkedSeed(seed, store())
+    // Worlds had no trouble of links by name when these seeds failed.
+    const { problems } = await runLinkedSeed(seed, store(), { without: LINK_TROUBLES })
     expect(problems).toEqual([])
   })
 

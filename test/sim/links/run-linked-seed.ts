@@ -1,8 +1,11 @@
 import type { SimStore } from '../database/sim-store.ts'
 import { planTrouble } from '../plan-trouble.ts'
 import { rest, type SeedResult, TROUBLE_MS } from '../run-seed.ts'
+import { Dice } from '../time/dice.ts'
 import type { Trouble } from '../troubles.ts'
+import { chooseLinkTroubles, type LinkTrouble } from './link-troubles.ts'
 import { LinkedWorld, type LinkFlaw } from './linked-world.ts'
+import { planWords } from './plan-words.ts'
 
 /** The outcome of one seed, with what its fronts counted. */
 export interface LinkedSeedResult extends SeedResult {
@@ -13,7 +16,9 @@ export interface LinkedSeedResult extends SeedResult {
 
 /** Options for running a seed; every kind of trouble by default, as the seed chooses. */
 export interface LinkedSeedOptions {
-  troubles?: readonly Trouble[]
+  troubles?: readonly (Trouble | LinkTrouble)[]
+  /** Kinds of trouble of links that the world is not to have; none by default. */
+  without?: readonly LinkTrouble[]
   flaw?: LinkFlaw
 }
 
@@ -24,13 +29,17 @@ const ALERTS_MS = 40_000
 export async function runLinkedSeed(
   seed: number,
   store: SimStore,
-  { troubles, flaw = {} }: LinkedSeedOptions = {},
+  { troubles, without = [], flaw = {} }: LinkedSeedOptions = {},
 ): Promise<LinkedSeedResult> {
   await store.clear()
-  const world = new LinkedWorld(seed, store, troubles?.join(',') ?? process.env['SIM_TROUBLES'], flaw)
+  const wanted = troubles?.join(',') ?? process.env['SIM_TROUBLES']
+  const world = new LinkedWorld(seed, store, wanted, flaw)
+  const dice = new Dice(seed).fork('links')
+  const has = chooseLinkTroubles(dice, wanted?.split(',') ?? null, without)
   for (let n = 2 + world.dice.int(2); n > 0; n--) world.startFront()
   planTrouble(world, TROUBLE_MS)
   planLinkTrouble(world, TROUBLE_MS)
+  if (has.words) planWords(world, dice.fork('planned words'), TROUBLE_MS)
   await world.run(TROUBLE_MS)
   world.heal()
   await rest(world)
@@ -49,7 +58,9 @@ export async function runLinkedSeed(
   }
   for (const front of [...world.fronts]) world.database.bury(front.client)
   await world.end()
-  const had = Object.entries(world.troubles).flatMap(([trouble, isOn]) => (isOn ? [trouble] : []))
+  const had = Object.entries({ ...world.troubles, ...has }).flatMap(([trouble, isOn]) =>
+    isOn ? [trouble] : [],
+  )
   return {
     seed,
     troubles: had,

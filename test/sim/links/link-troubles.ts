@@ -1,0 +1,31 @@
+import type { Dice } from '../time/dice.ts'
+
+/** The kinds of trouble that only worlds of fronts have, and how likely each is. */
+const LIKELIHOODS = {
+  /**
+   * Agents say long and nested health, say that they can do other things, and start again behind a connection that
+   * several share.
+   */
+  words: 0.5,
+} as const
+
+/** The name of a kind of trouble of links. */
+export type LinkTrouble = keyof typeof LIKELIHOODS
+/** For each of them whether a world has it. */
+export type LinkTroubles = Readonly<Record<LinkTrouble, boolean>>
+
+export const LINK_TROUBLES = Object.keys(LIKELIHOODS) as readonly LinkTrouble[]
+
+/** Which of them this world has. With `wanted` it has these and no others; `without` are those that it must not have. */
+export function chooseLinkTroubles(
+  dice: Dice,
+  wanted: readonly string[] | null,
+  without: readonly LinkTrouble[],
+): LinkTroubles {
+  const chosen = LINK_TROUBLES.map((trouble) => {
+    const isChosen = dice.fork(trouble).chance(LIKELIHOODS[trouble])
+    const isOn = wanted === null ? isChosen : wanted.includes(trouble)
+    return [trouble, isOn && !without.includes(trouble)]
+  })
+  return Object.fromEntries(chosen) as LinkTroubles
+}
