@@ -237,8 +237,8 @@ export interface Socket {
   /** Counts up from 1 within its listener. */
   readonly id: number
   readonly remoteAddress: string
-  /** Whether this process cut it for want of memory, through no fault of its peer. */
-  readonly isCutForMemory: boolean
+  /** Whether this process `cut` it, through no fault of its peer. */
+  readonly isOurDoing: boolean
   /** 'sent', 'buffered' behind others, or 'dropped' because the peer reads too slowly. */
   send(data: Uint8Array | string): 'sent' | 'buffered' | 'dropped'
   /**
@@ -250,6 +250,8 @@ export interface Socket {
   close(code: number, reason: string): void
   /** Cut the connection without a Close frame. */
   drop(): void
+  /** The same for a reason of this process alone, as when memory is short: this end says nothing about the peer. */
+  cut(): void
 }
 
 /** A handshake as `open` sees it, before it is accepted. */

@@ -43,7 +43,7 @@ class UwsSocket implements Socket {
   lastMessageMs = performance.now()
   /** Whether it was ended here: what its peer has said and nobody has heard is not heard any more. */
   isEnded = false
-  isCutForMemory = false
+  isOurDoing = false
 
   /** Sockets of the listener whose peers are behind. */
   readonly #behind: Set<UwsSocket>
@@ -93,9 +93,8 @@ class UwsSocket implements Socket {
     this.#ws?.close()
   }
 
-  /** Drop it because memory is short; for the route, this end says nothing about the peer. */
-  cutForMemory(): void {
-    this.isCutForMemory = true
+  cut(): void {
+    this.isOurDoing ||= this.#ws !== null
     this.drop()
   }
 

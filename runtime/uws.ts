@@ -89,7 +89,7 @@ export function listen(
     connectionsTurnedAway: () => handlers.connections?.turnedAway ?? 0,
     cutQuiet(sinceMs) {
       const quiet = [...sockets.open].filter(({ lastMessageMs }) => lastMessageMs < sinceMs)
-      for (const socket of quiet) socket.cutForMemory()
+      for (const socket of quiet) socket.cut()
       cutForQuiet += quiet.length
       return quiet.length
     },

@@ -51,7 +51,7 @@ export default defineSocket<State, OpampContext>({
   },
   close(socket, state, ctx) {
     if (state.connection === null) return
-    ctx.opamp.connectionClosed(state.connection, { isOurDoing: socket.isCutForMemory })
+    ctx.opamp.connectionClosed(state.connection, { isOurDoing: socket.isOurDoing })
   },
 })
 

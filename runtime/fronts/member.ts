@@ -39,6 +39,7 @@ import { loadStaticFiles } from '../static-files.ts'
 import { listen } from '../uws.ts'
 import { VERSION } from '../version.ts'
 import { type BrowserPipes, createBrowserPipes } from './browser-pipes.ts'
+import { isCutOff, sendElsewhere } from './cut-off.ts'
 import { createFrontApiHandlers } from './front-api.ts'
 import { FrontLink } from './front-link.ts'
 import { frontMetrics } from './front-metrics.ts'
@@ -50,8 +51,6 @@ import { OwnerDoor } from './owner-door.ts'
 
 /** How long a member stays ready without a link, so that a hand-over between owners makes none of them unready. */
 const READY_AFTER_MS = 10_000
-/** A process that has had no link for so long, while others have one, sends its agents to them. */
-const CUT_OFF_MS = 30_000
 const GOING_AWAY = 1001
 const DRAIN_MS = 5_000
 const OUTDATED = 'a newer version has changed the database in a way that breaks this one'
@@ -336,15 +335,9 @@ class Member implements RunningMember {
     return own + writeMetrics(frontMetrics(facts))
   }
 
-  /**
-   * Whether other members have a link to the owner while this process has had none for CUT_OFF_MS, or will have none
-   * because of its version.
-   */
   #isCutOff(): boolean {
-    if (this.#link.isForeign) return true
     const { members, owner } = this.#membership
-    if (this.#link.downMs < CUT_OFF_MS || owner === null) return false
-    return members.some(({ id, linkedEpoch }) => id !== this.#self.memberId && linkedEpoch === owner.epoch)
+    return isCutOff({ link: this.#link, owner, members, selfId: this.#self.memberId })
   }
 
   /** Wait for the lock, then become the owner. */
@@ -425,7 +418,7 @@ class Member implements RunningMember {
   }
 
   #lookAtOwner(): void {
-    if (this.#isCutOff()) for (const socket of this.#opamp?.listener.sockets() ?? []) socket.drop()
+    if (this.#isCutOff()) sendElsewhere(this.#opamp?.listener.sockets() ?? [])
     const { owner } = this.#membership
     if (owner === null) return
     if (owner.epoch > this.#epoch) {

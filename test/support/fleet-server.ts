@@ -9,6 +9,7 @@ import type { UsedComponent } from '../../lib/model/components.ts'
 import type { Alert } from '../../lib/store/alerts.ts'
 import type { Push } from '../../lib/store/pushes.ts'
 import type { StoredWorkloadEvent } from '../../lib/store/workload-events.ts'
+import { sendElsewhere } from '../../runtime/fronts/cut-off.ts'
 import { loadFunctions } from '../../runtime/loader.ts'
 import { FUNCTIONS } from '../../runtime/manifest.generated.ts'
 import { createProxyPolicy } from '../../runtime/proxies.ts'
@@ -41,6 +42,8 @@ export interface FleetServer {
   heldBytes(): number
   /** Cut all agents as when memory is short. */
   cutQuiet(): void
+  /** Cut all agents as where this process is cut off from the owner. */
+  sendElsewhere(): void
   stop(): Promise<void>
 }
 
@@ -131,6 +134,7 @@ export async function startFleetServer(
     },
     heldBytes: () => 8 * messageBytesMax - ctx.opamp.decoding.free(),
     cutQuiet: () => void listener.cutQuiet(Number.POSITIVE_INFINITY),
+    sendElsewhere: () => sendElsewhere(listener.sockets()),
     async stop() {
       await fleet.stop()
       listener.destroy()

@@ -11,6 +11,8 @@ export class SimSocket implements AgentConnection {
   readonly #world: AgentWorld
   readonly #riders = new Set<Rider>()
   isOpen = true
+  /** Its end, where it has ended, is none of its agents' doing and none of their network's. */
+  isCutByProcess = false
   #closedAtMs = 0
   /** Frames keep their order in both directions. */
   #arriveAtMs = 0
@@ -54,6 +56,16 @@ export class SimSocket implements AgentConnection {
 
   drop(): void {
     this.lose()
+  }
+
+  /** The process cuts it for a reason of its own; what serves agents is told so at once. */
+  cut(): void {
+    if (!this.isOpen) return
+    this.isOpen = false
+    this.#closedAtMs = this.#world.time.nowMs
+    this.isCutByProcess = true
+    this.service.fleet.connectionClosed(this, { isOurDoing: true })
+    for (const rider of this.#riders) rider.lost()
   }
 
   /**

@@ -3,6 +3,7 @@ import type { AgentConnection } from '../../../lib/opamp/fleet-port.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
 import type { SimAgent } from '../agents/sim-agent.ts'
 import { fateOf } from '../agents/sim-configs.ts'
+import { Rider } from '../agents/socket.ts'
 import { Goodbyes } from './goodbyes.ts'
 import type { LinkedWorld } from './linked-world.ts'
 import type { SimFront } from './sim-front.ts'
@@ -63,7 +64,13 @@ export class LinkPromises {
   /** Count the losses of an agent that are its own. */
   watched(agent: SimAgent): SimAgent {
     const count = () => this.#losses.set(agent.uid, (this.#losses.get(agent.uid) ?? 0) + 1)
-    for (const act of ['restart', 'stop', 'loseConnection', 'move'] as const) {
+    // Of a socket that ends, whoever else was on it loses it as well.
+    const lost = agent.linkLost.bind(agent)
+    agent.linkLost = (link) => {
+      if (!(link instanceof Rider && link.socket.isCutByProcess)) count()
+      lost(link)
+    }
+    for (const act of ['restart', 'stop', 'move'] as const) {
       const does = agent[act].bind(agent) as (...values: never[]) => void
       Object.assign(agent, {
         [act]: (...values: never[]) => {
@@ -142,6 +149,20 @@ export class LinkPromises {
        where t.state = 'failed'`,
     )
     for (const { uid, hash, cause } of rows) this.#checkFailure(uid, hash, cause)
+    const counted = await watcher.query<{ uid: string; losses: number }>(
+      `select instance_uid as uid, max(losses)::int as losses from push_targets where losses > 0 group by 1`,
+    )
+    for (const { uid, losses } of counted) this.#checkLosses(uid, losses)
+  }
+
+  /** No loss is counted that was the doing of a front, as where it sent its agents elsewhere. */
+  #checkLosses(uid: string, losses: number): void {
+    const agent = this.#world.agents.find((one) => one.uid === uid)
+    // How long an agent that polls may be silent is not decided by its connection.
+    if (agent === undefined || agent.nature.transport === 'http') return
+    const own = this.#losses.get(uid) ?? 0
+    if (losses > own)
+      this.#world.promises.report(`${uid} is counted as lost ${losses} times, of which ${own} were its own`)
   }
 
   /** Beats are left to the front that has the agent, and the owner hears of them. */

@@ -7,6 +7,8 @@ const LIKELIHOODS = {
    * several share.
    */
   words: 0.5,
+  /** A front has no link while others have one, for long enough to send its agents to them. */
+  cutOffs: 0.4,
 } as const
 
 /** The name of a kind of trouble of links. */

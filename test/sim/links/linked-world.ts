@@ -10,6 +10,7 @@ import { fenced } from '../../../lib/store/fenced.ts'
 import { TEST_CONFIG } from '../../support/invoke.ts'
 import type { AgentsService } from '../agents/link.ts'
 import type { SimAgent } from '../agents/sim-agent.ts'
+import type { SimSocket } from '../agents/socket.ts'
 import type { Client } from '../database/sim-database.ts'
 import type { SimStore } from '../database/sim-store.ts'
 import type { Flaw, SimService } from '../service/sim-service.ts'
@@ -49,6 +50,10 @@ export class LinkedWorld extends World {
   isSpreading = true
   /** The longest delay of a batch on links that are opened from now on. */
   delayMsMax = 20
+  /** Fronts that do not reach the owner before this time, and whether they are let in and then hear nothing. */
+  readonly #apart = new Map<SimFront, { untilMs: number; isLetIn: boolean }>()
+  /** Sockets that fronts cut because they had no link. */
+  sentElsewhere = 0
 
   constructor(seed: number, store: SimStore, wanted: string | undefined, flaw: LinkFlaw) {
     const standings: { of: Standing | null }[] = []
@@ -111,7 +116,7 @@ export class LinkedWorld extends World {
 
   override agentsService(): AgentsService | null {
     const alive = this.fronts.filter(
-      ({ client }) => !client.isDead && client.pausedUntilMs <= this.time.nowMs,
+      (front) => !front.isDead && front.client.pausedUntilMs <= this.time.nowMs && !front.isCutOff(),
     )
     if (alive.length === 0) return null
     return this.isSpreading ? this.dice.pick(alive) : alive[0]!
@@ -136,6 +141,13 @@ export class LinkedWorld extends World {
       owner: () => this.#owner(),
       absorbed: (from, uid) => this.links.absorbed(from, uid),
       heard: (from, report, isPoll) => this.links.goodbyes.heard(from, report, isPoll),
+      members: () => this.fronts,
+      sockets: (from) => {
+        const sockets = this.socketsOf(from)
+        if (sockets.length > 0) this.trace(`${name} sends its agents elsewhere`)
+        this.sentElsewhere += sockets.length
+        return sockets
+      },
       dial: (from, owner) => this.#dial(from, owner),
     })
     this.#flaw.agents?.(front.agents)
@@ -151,7 +163,8 @@ export class LinkedWorld extends World {
     this.trace(`${front.name} killed`)
     this.database.bury(front.client)
     this.fronts.splice(this.fronts.indexOf(front), 1)
-    for (const socket of this.socketsOf(front)) this.time.after(this.dice.between(1, 50), () => socket.lose())
+    for (const socket of this.socketsOf(front))
+      this.time.after(this.dice.between(1, 50), () => loseByProcess(socket))
     this.time.after(downMs, () => this.startFront())
   }
 
@@ -162,8 +175,19 @@ export class LinkedWorld extends World {
     front.client.pausedUntilMs = this.time.nowMs + forMs
     if (forMs > 15_000)
       this.time.after(15_000, () => {
-        for (const socket of this.socketsOf(front)) socket.lose()
+        for (const socket of this.socketsOf(front)) loseByProcess(socket)
       })
+  }
+
+  /**
+   * Let nothing of the owner reach a front for a while. Where it `isLetIn`, the owner hears what the front says on links
+   * that it opens, and the front hears no answer.
+   */
+  cutOffFront(front: SimFront, { forMs, isLetIn }: { forMs: number; isLetIn: boolean }): void {
+    if (front.isDead) return
+    this.trace(`${front.name} is cut off from the owner${isLetIn ? ', which hears it' : ''}`)
+    this.#apart.set(front, { untilMs: this.time.nowMs + forMs, isLetIn })
+    for (const wire of this.#wires) if (wire.ends.front === front.client) wire.break()
   }
 
   /** The open connections under links. */
@@ -177,6 +201,7 @@ export class LinkedWorld extends World {
     // In some worlds pollers go on like that.
     this.isSpreading = this.#seed % 4 === 1
     this.delayMsMax = 20
+    this.#apart.clear()
     for (const wire of this.#wires) wire.delayMsMax = 20
   }
 
@@ -205,8 +230,12 @@ export class LinkedWorld extends World {
       return null
     }
     if (!service.isReady || !service.lock.isHeld()) return null
+    const apart = this.#apart.get(front)
+    const isApart = apart !== undefined && apart.untilMs > this.time.nowMs
+    if (isApart && !apart.isLetIn) return null
     const wire = new Wire(this.time, this.dice, { front: front.client, owner: service.client }, this.#flaw)
     wire.delayMsMax = this.delayMsMax
+    if (isApart) wire.muteUntilMs = apart.untilMs
     this.#wires.add(wire)
     wire.ownerLink = this.#linksOf(service).open(
       { send: (text) => wire.sendToFront(text), drop: () => wire.drop() },
@@ -246,6 +275,12 @@ export class LinkedWorld extends World {
   override addTwin(of: SimAgent): SimAgent {
     return this.links.watched(super.addTwin(of))
   }
+}
+
+/** A socket ends because the process at its other end died or stands still. */
+function loseByProcess(socket: SimSocket): void {
+  socket.isCutByProcess ||= socket.isOpen
+  socket.lose()
 }
 
 /** Lets each process act as the owner only while its standing says that it may, as a member does. */

@@ -16,7 +16,7 @@ describe('a fleet of fronts and an owner, under every kind of trouble', () => {
 
   it('keeps its promises', { timeout: 60_000 + SEEDS * 20_000 }, async () => {
     const faults: string[] = []
-    const sums = { pushes: 0, absorbed: 0, replayed: 0, offersNotSent: 0 }
+    const sums = { pushes: 0, absorbed: 0, replayed: 0, offersNotSent: 0, sentElsewhere: 0 }
     for (let seed = FIRST; seed < FIRST + SEEDS; seed++) {
       const result = await runLinkedSeed(seed, store())
       for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += result[name]

@@ -12,6 +12,8 @@ export interface LinkedSeedResult extends SeedResult {
   absorbed: number
   replayed: number
   offersNotSent: number
+  /** Sockets that fronts cut because they had no link. */
+  sentElsewhere: number
 }
 
 /** Options for running a seed; every kind of trouble by default, as the seed chooses. */
@@ -39,6 +41,7 @@ export async function runLinkedSeed(
   for (let n = 2 + world.dice.int(2); n > 0; n--) world.startFront()
   planTrouble(world, TROUBLE_MS)
   planLinkTrouble(world, TROUBLE_MS)
+  if (has.cutOffs) planCutOffs(world, dice.fork('planned cut-offs'), TROUBLE_MS)
   if (has.words) planWords(world, dice.fork('planned words'), TROUBLE_MS)
   await world.run(TROUBLE_MS)
   world.heal()
@@ -50,7 +53,7 @@ export async function runLinkedSeed(
   const rows = await store.watcher.query<{ pushes: number; rollbacks: number }>(
     `select count(*)::int as pushes, (count(*) filter (where kind = 'auto-rollback'))::int as rollbacks from pushes`,
   )
-  const counted = { absorbed: 0, replayed: 0, offersNotSent: 0 }
+  const counted = { absorbed: 0, replayed: 0, offersNotSent: 0, sentElsewhere: world.sentElsewhere }
   for (const { agents } of world.everyFront) {
     counted.absorbed += agents.counts.absorbed
     counted.replayed += agents.counts.replayed
@@ -69,6 +72,17 @@ export async function runLinkedSeed(
     course: world.readCourse(),
     ...rows[0]!,
     ...counted,
+  }
+}
+
+/** Cut fronts off from the owner until `untilMs`, one after the other: others are to have a link meanwhile. */
+function planCutOffs(world: LinkedWorld, dice: Dice, untilMs: number): void {
+  for (let atMs = dice.between(3_000, 60_000); atMs < untilMs; atMs += dice.between(40_000, 120_000)) {
+    const forMs = dice.between(25_000, 45_000)
+    const isLetIn = dice.chance(0.5)
+    world.time.after(atMs, () => {
+      if (world.fronts.length > 1) world.cutOffFront(dice.pick(world.fronts), { forMs, isLetIn })
+    })
   }
 }
 

@@ -10,10 +10,12 @@ import type { OwnAttributes } from '../../../lib/model/own-attributes.ts'
 import { createOpampExchange } from '../../../lib/opamp/exchange.ts'
 import type { AgentConnection, FleetPort } from '../../../lib/opamp/fleet-port.ts'
 import type { AgentReport } from '../../../lib/opamp/report.ts'
+import { isCutOff, sendElsewhere } from '../../../runtime/fronts/cut-off.ts'
 import { FrontLink } from '../../../runtime/fronts/front-link.ts'
 import { encodeReport } from '../../support/agent-report.ts'
 import { TEST_CONFIG } from '../../support/invoke.ts'
 import type { AgentsService } from '../agents/link.ts'
+import type { SimSocket } from '../agents/socket.ts'
 import { type Client, newClient, type SimDatabase } from '../database/sim-database.ts'
 import type { Dice } from '../time/dice.ts'
 import type { VirtualTime } from '../time/virtual-time.ts'
@@ -34,6 +36,10 @@ export interface SimFrontParts {
   absorbed(front: SimFront, uid: string): void
   /** An agent has spoken to this front. */
   heard(front: SimFront, report: AgentReport, isPoll: boolean): void
+  /** The fronts that are alive, as their rows say. */
+  members(): readonly SimFront[]
+  /** The open sockets of its agents. */
+  sockets(front: SimFront): readonly SimSocket[]
   /** Connect to the owner; null where it does not answer. */
   dial(front: SimFront, owner: Owner): Promise<Wire | null>
 }
@@ -47,6 +53,8 @@ export class SimFront implements AgentsService {
   readonly fleet: Fleet
   readonly ctx: AgentsService['ctx']
   readonly #parts: SimFrontParts
+  /** The epoch of the owner to which it has a link; null for none. */
+  linkedEpoch: number | null = null
   /** The owner as this process read it last. */
   #owner: Owner | null = null
 
@@ -80,7 +88,9 @@ export class SimFront implements AgentsService {
       agents: () => this.agents,
       owner: () => this.#owner,
       lookAgain: () => void database.pass(this.client).then(() => this.#look(), ignore),
-      onChange() {},
+      onChange: (epoch) => {
+        this.linkedEpoch = epoch
+      },
       onSilent() {},
       clock,
       timers,
@@ -100,6 +110,12 @@ export class SimFront implements AgentsService {
     return this.client.isDead
   }
 
+  /** Whether it sends its agents to other fronts. */
+  isCutOff(): boolean {
+    const members = this.#parts.members().map(({ name, linkedEpoch }) => ({ id: name, linkedEpoch }))
+    return isCutOff({ link: this.link, owner: this.#owner, members, selfId: this.name })
+  }
+
   decidedBy(): unknown {
     return this.#parts.owner()?.id ?? null
   }
@@ -116,7 +132,8 @@ export class SimFront implements AgentsService {
         return answer
       },
       answerNotSent: (...answer: Parameters<FrontAgents['answerNotSent']>) => agents.answerNotSent(...answer),
-      connectionClosed: (connection: AgentConnection) => agents.connectionClosed(connection),
+      connectionClosed: (...end: Parameters<FrontAgents['connectionClosed']>) =>
+        agents.connectionClosed(...end),
     } as unknown as Fleet
   }
 
@@ -134,6 +151,7 @@ export class SimFront implements AgentsService {
   }
 
   #look(): void {
+    if (this.isCutOff()) sendElsewhere(this.#parts.sockets(this))
     const owner = this.#parts.owner()
     if (owner === null) return
     if (owner.epoch > (this.#owner?.epoch ?? 0)) this.link.ownerChanged(owner.epoch)

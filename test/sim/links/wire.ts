@@ -43,6 +43,8 @@ export class Wire extends EventEmitter {
   delayMsMax = 20
   /** Nothing arrives before this time. */
   stalledUntilMs = 0
+  /** Nothing arrives at the front before this time. */
+  muteUntilMs = 0
   readonly #isOpenAt = { owner: true, front: true }
 
   constructor(time: VirtualTime, dice: Dice, ends: WireEnds, meddling: Meddling) {
@@ -77,7 +79,8 @@ export class Wire extends EventEmitter {
 
   #arrive(at: 'owner' | 'front', act: () => void): void {
     const time = this.#time
-    const soonest = Math.max(time.nowMs + this.#dice.between(0.2, this.delayMsMax), this.stalledUntilMs)
+    const heldUntilMs = Math.max(this.stalledUntilMs, at === 'front' ? this.muteUntilMs : 0)
+    const soonest = Math.max(time.nowMs + this.#dice.between(0.2, this.delayMsMax), heldUntilMs)
     this.#arriveAtMs[at] = Math.max(this.#arriveAtMs[at], soonest)
     time.after(this.#arriveAtMs[at] - time.nowMs, () => this.#isOpenAt[at] && act(), this.ends[at])
   }

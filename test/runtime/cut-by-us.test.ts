@@ -12,7 +12,10 @@ async function returned() {
   return wire
 }
 
-it('agents that are cut because memory is short are not lost while they apply a config', async () => {
+it.each([
+  ['memory is short', 'cutQuiet'],
+  ['their process is cut off from the owner', 'sendElsewhere'],
+] as const)('agents that are cut because %s are not lost while they apply a config', async (_, cut) => {
   const server = await scene.start()
   let wire = await scene.join(1)
   const id = scene.workloadOf(1)
@@ -20,7 +23,7 @@ it('agents that are cut because memory is short are not lost while they apply a 
   const { active } = server.fleet.workload(id)!
   await nextOffer(wire)
   for (let times = 0; times < 4; times++) {
-    server.cutQuiet()
+    server[cut]()
     await wire.ended
     await eventually('the end is taken', () => server.live(scene.uidHex(1)) === undefined)
     wire = await returned()
