@@ -25,31 +25,34 @@ export async function startStallingProxy(target: number): Promise<StallingProxy>
   const pairs = new Set<Pair>()
   let stalled: string | null = null
   const hold = ({ client, upstream }: Pair) => {
-    client.unpipe(upstream)
-    upstream.unpipe(client)
     client.pause()
     upstream.pause()
   }
   const pass = ({ client, upstream }: Pair) => {
-    client.pipe(upstream)
-    upstream.pipe(client)
+    client.resume()
+    upstream.resume()
   }
   const server = createServer((client) => {
+    const upstream = connect(target, '127.0.0.1')
+    const pair: Pair = { memberId: '', client, upstream }
+    pairs.add(pair)
     client.on('error', () => client.destroy())
-    client.once('data', (first) => {
-      client.pause()
-      const upstream = connect(target, '127.0.0.1')
-      const pair = { memberId: MEMBER.exec(first.toString('latin1'))?.[1] ?? '', client, upstream }
-      pairs.add(pair)
-      client.unshift(first)
-      if (pair.memberId !== stalled) pass(pair)
-      upstream.on('error', () => upstream.destroy())
-      client.on('close', () => {
-        pairs.delete(pair)
-        upstream.destroy()
-      })
-      upstream.on('close', () => client.destroy())
+    upstream.on('error', () => upstream.destroy())
+    client.on('data', (data) => {
+      // Before it says who it is, a member only has the owner prove itself.
+      if (pair.memberId === '') pair.memberId = MEMBER.exec(data.toString('latin1'))?.[1] ?? ''
+      if (pair.memberId !== stalled) upstream.write(data)
+      else {
+        hold(pair)
+        client.unshift(data)
+      }
     })
+    upstream.on('data', (data) => client.write(data))
+    client.on('close', () => {
+      pairs.delete(pair)
+      upstream.destroy()
+    })
+    upstream.on('close', () => client.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
