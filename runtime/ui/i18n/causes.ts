@@ -55,7 +55,7 @@ const parameterTexts = defineTexts({
     yaml_line: (value: string) => `line ${value}`,
     exit_code: (value: string) => `exit code ${value}`,
     unknown_host: (value: string) => `no such host ${value}`,
-    address: (value: string) => `no answer from ${value}`,
+    address: (value: string) => value,
   },
   fr: {
     port: (value: string) => `port ${value}`,
@@ -63,7 +63,7 @@ const parameterTexts = defineTexts({
     yaml_line: (value: string) => `ligne ${value}`,
     exit_code: (value: string) => `code de sortie ${value}`,
     unknown_host: (value: string) => `hôte introuvable : ${value}`,
-    address: (value: string) => `pas de réponse de ${value}`,
+    address: (value: string) => value,
   },
 })
 

@@ -21,6 +21,7 @@ const troubleTexts = defineTexts({
       `${n(count)} of ${n(total)} ${plural(count, 'runs', 'run')} something else`,
     degraded: 'reports that something is wrong',
     leaving: 'its last instance left',
+    unreachable: (address: string) => `cannot reach ${address}`,
     outdated: 'its version is too old',
   },
   fr: {
@@ -39,16 +40,20 @@ const troubleTexts = defineTexts({
       `${n(count)} sur ${n(total)} ${plural(count, 'exécute', 'exécutent')} autre chose`,
     degraded: 'signale que quelque chose ne va pas',
     leaving: 'sa dernière instance est partie',
+    unreachable: (address: string) => `${address} injoignable`,
     outdated: 'sa version est trop ancienne',
   },
 })
+
+const sayUnknownHost = (about: Readonly<Record<string, string>>): string =>
+  'unknown_host' in about ? describeParameters(about) : ''
 
 /** Why that is so: the part that complains, and its error; empty where it is not known. */
 export function describeReason(trouble: WorkloadTrouble): string {
   const { component, error_parameters: about = {} } = trouble
   const part = component ? nameOfPart(component) : ''
   // A host that is named says already that it cannot be reached; where there is little room it comes first.
-  const host = 'unknown_host' in about || 'address' in about ? describeParameters(about) : ''
+  const host = about['address'] ? say(troubleTexts).unreachable(about['address']) : sayUnknownHost(about)
   const said = host === '' ? [part, describeError(trouble)] : [host, part]
   return said.filter((text) => text !== '').join(host === '' ? ': ' : ' · ')
 }

@@ -113,6 +113,9 @@ function StepDialog({
 const refuseStep = (of: CampaignRecord, step: CampaignStep): string | null =>
   unless(CAMPAIGN_STEPS[step].permission, reachOf(of)) ?? (step === 'approve' ? refuseOwn(of.tally) : null)
 
+/** Steps that lead a campaign on: only these stand out. What stops it or takes it back is there, and not urged. */
+const LEADS_ON: ReadonlySet<CampaignStep> = new Set(['request', 'approve', 'start', 'continue'])
+
 /** What can be decided about a campaign now. */
 export function CampaignSteps({ of, reload }: { of: CampaignRecord; reload: () => void }) {
   const words = say(campaignTexts)
@@ -122,7 +125,7 @@ export function CampaignSteps({ of, reload }: { of: CampaignRecord; reload: () =
       {listSteps(of).map((step, index) => (
         <Action
           key={step}
-          kind={index === 0 ? 'primary' : ''}
+          kind={index === 0 && LEADS_ON.has(step) ? 'primary' : ''}
           reason={refuseStep(of, step)}
           onClick={() => open(step)}
         >

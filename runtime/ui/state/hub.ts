@@ -83,10 +83,10 @@ function lookAtSocket(): void {
 }
 
 function scheduleReconnect(): void {
-  // First within a second, as another process may serve; then after one, doubled up to thirty. A part of it is at
-  // random, so that browsers do not return all at once.
+  // Twice within a second, as another process may serve, or soon decide; then after two, doubled up to thirty. A part
+  // of it is at random, so that browsers do not return all at once.
   const base = Math.min(1000 * 2 ** (attempt - 1), 30_000)
-  const waitMs = attempt === 0 ? Math.random() * 1000 : Math.min(base * (1 + Math.random() * 0.2), 30_000)
+  const waitMs = attempt < 2 ? Math.random() * 1000 : Math.min(base * (1 + Math.random() * 0.2), 30_000)
   attempt++
   timer = setTimeout(connectHub, waitMs)
 }

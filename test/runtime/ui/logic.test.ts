@@ -5,6 +5,7 @@ import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { findActions } from '../../../runtime/ui/i18n/audit-actions.ts'
+import { describeReason } from '../../../runtime/ui/i18n/trouble.ts'
 import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
 import { readCapabilities } from '../../../runtime/ui/logic/capabilities.ts'
 import { suggest } from '../../../runtime/ui/logic/completion.ts'
@@ -112,6 +113,25 @@ describe('what is said about a workload', () => {
     [{}, 'nothing_assigned'],
   ] as const)('the most urgent of %j is %s', (change, kind) => {
     expect(diagnose(workload(change), null, []).kind).toBe(kind)
+  })
+})
+
+describe('why a workload is unwell', () => {
+  const trouble = (error_parameters: Record<string, string>) =>
+    ({
+      kind: 'unhealthy',
+      component: 'exporter:otlp/eu',
+      error_cause: 'connection_failed',
+      error_title: 'A backend cannot be reached',
+      error_parameters,
+    }) as const
+
+  test('begins with the host where it is known, and else with the part that complains', () => {
+    expect(describeReason(trouble({}))).toBe('exporter otlp/eu: A backend cannot be reached')
+    expect(describeReason(trouble({ unknown_host: 'a.b' }))).toBe('no such host a.b · exporter otlp/eu')
+    expect(describeReason(trouble({ address: '10.0.0.1:4317' }))).toBe(
+      'cannot reach 10.0.0.1:4317 · exporter otlp/eu',
+    )
   })
 })
 
