@@ -173,7 +173,7 @@ const COLUMNS: readonly (Omit<FleetColumn, 'id' | 'title'> & { id: ColumnId })[]
   { id: 'cluster', width: '120px', render: (workload) => orDash(clusterOf(workload)) },
   {
     id: 'instances',
-    width: '80px',
+    width: '84px',
     isNumeric: true,
     render: (workload) => formatNumber(workload.connected_instance_count),
   },
