@@ -2,23 +2,26 @@ import type { Clock } from '../clock.ts'
 import type { Timers } from '../fleet/state/timers.ts'
 import type { Log } from '../log.ts'
 import type { Connection } from '../store/connection.ts'
+import type { Holder } from '../store/lock-statements.ts'
 import {
-  countMembers,
   endSessionsOf,
+  hasMembers,
   type MemberRow,
   type MembersFound,
+  memberOfSession,
   removeMember,
+  removePredecessors,
   removeSilentMembers,
   renewMember,
   type SeenMember,
 } from '../store/members.ts'
 import { type Departure, Departures } from './departures.ts'
 import { olderMembers } from './older-members.ts'
+import { Patience } from './patience.ts'
 import { type FleetKeys, isProvenRow, proveRow } from './proofs.ts'
 import {
   FORGET_MS,
   LATE_MS,
-  OUTAGE_PATIENCE_MS,
   OWNER_FRESH_MS,
   OWNER_SILENT_MS,
   RANK_PATIENCE_MS,
@@ -81,9 +84,13 @@ export class Membership {
   #linkedEpoch: number | null = null
   #renewing: Promise<void> | null = null
   #isStopped = false
-  /** On the monotonic clock: when the last renewal that was answered began, and when the last that failed ended. */
+  /** When the last renewal that was answered began, on the monotonic clock, as all times here. */
   #renewedMs = Number.NEGATIVE_INFINITY
-  #failedMs = Number.NEGATIVE_INFINITY
+  readonly #patience = new Patience()
+  /** Whether the last renewal failed. */
+  #isAway = false
+  /** Who holds the owner's lock without a row of its own, and since when that was seen. */
+  #rowless: { id: string; sinceMs: number } | null = null
   /** When the last renewal began. */
   #askedMs = Number.NEGATIVE_INFINITY
   /** When the last tick was. */
@@ -105,12 +112,14 @@ export class Membership {
   /** Begin to renew. */
   start(): void {
     this.#tickMs = this.#parts.clock.monotonicMs()
+    this.#patience.begin(this.#tickMs)
     this.#tick()
   }
 
   /** All members that have renewed their row lately, the one that started last first. */
   get members(): readonly SeenMember[] {
-    return this.#found?.members.filter(({ silentMs }) => silentMs < FORGET_MS) ?? []
+    const isPatient = this.#isPatient
+    return this.#found?.members.filter(({ silentMs }) => isPatient || silentMs < FORGET_MS) ?? []
   }
 
   /** The processes that were members in the last hour, as long as this one has run, and are none any more. */
@@ -125,13 +134,25 @@ export class Membership {
 
   /** The members for which this one waits before it may be the owner, because it would break them. */
   get olderMembers(): readonly SeenMember[] {
-    return this.#found === null ? [] : olderMembers(this.#parts.self, this.#found)
+    return this.#awaitedBy(this.#parts.self)
   }
 
   /** The addresses of the members for which this member waits, as far as can be seen from here. */
   awaitedBy(member: SeenMember): string[] {
-    return this.#found === null ? [] : olderMembers(member, this.#found).map(({ address }) => address)
+    return this.#awaitedBy(member).map(({ address }) => address)
   }
+
+  #awaitedBy(member: Pick<SeenMember, 'id' | 'newestBreaking'>): SeenMember[] {
+    if (this.#found === null) return []
+    return olderMembers(member, this.#found.members.filter(this.#isThere), this.#found.schema)
+  }
+
+  get #isPatient(): boolean {
+    return this.#patience.lasts(this.#parts.clock.monotonicMs())
+  }
+
+  /** Whether a member is taken for one that runs: it has renewed its row lately, or may not have been able to. */
+  readonly #isThere = ({ silentMs }: SeenMember): boolean => this.#isPatient || silentMs < OWNER_SILENT_MS
 
   /** The owner of the newest epoch; null while no member is known to own it. */
   get owner(): Owner | null {
@@ -179,25 +200,41 @@ export class Membership {
   }
 
   /**
-   * Whether this process may try to take the owner's lock now, given whether it is held. While it is held, the database
-   * sessions of a silent owner are ended first; a free lock is left for a while to members that started later. It is
-   * left to older members as long as there is one that the migrations of this one would break.
+   * Whether this process may try to take the owner's lock now, given who holds it. The database sessions of a holder
+   * that fell silent are ended first. A free lock is left for a while to members that started later, and after an outage
+   * to the owner that has lost it. It is left to older members as long as there is one that the migrations of this one
+   * would break.
    */
-  async mayClaim(connection: Connection, isHeld: boolean): Promise<boolean> {
+  async mayClaim(connection: Connection, holder: Holder | null): Promise<boolean> {
     const nowMs = this.#parts.clock.monotonicMs()
     // A new database has no members, and no place for them yet. In any other one the first renewal says who there is.
-    if (this.#found === null && (await countMembers(connection, OWNER_SILENT_MS)) > 0) return false
+    if (this.#found === null && (await hasMembers(connection))) return false
+    this.#noteHolder(holder)
     if (this.#waits()) return false
-    if (isHeld) {
+    if (holder !== null) {
       this.#freeSinceMs = null
-      return this.#endSilentOwner(connection, nowMs)
+      return this.#endSilentHolder(connection, holder, nowMs)
     }
     this.#freeSinceMs ??= nowMs
+    const { owner } = this
+    if (this.#isPatient && owner !== null && owner.id !== this.#parts.self.id) return false
     const rank = this.members
-      .filter((member) => member.id !== this.owner?.id && member.silentMs < OWNER_SILENT_MS)
+      .filter((member) => member.id !== owner?.id && this.#isThere(member))
       .filter((member) => this.awaitedBy(member).length === 0)
       .findIndex(({ id }) => id === this.#parts.self.id)
     return nowMs - this.#freeSinceMs >= Math.max(0, rank) * RANK_PATIENCE_MS
+  }
+
+  /** Where a member holds the lock and nobody is silent, an outage is over, if there was one. */
+  #noteHolder(holder: Holder | null): void {
+    const id = holder === null ? null : memberOfSession(holder.application)
+    const members = this.#found?.members ?? []
+    if (
+      !this.#isAway &&
+      members.some((member) => member.id === id) &&
+      members.every(({ silentMs }) => silentMs < OWNER_SILENT_MS)
+    )
+      this.#patience.end()
   }
 
   #waits(): boolean {
@@ -209,16 +246,21 @@ export class Membership {
     return awaited !== ''
   }
 
-  async #endSilentOwner(connection: Connection, nowMs: number): Promise<boolean> {
-    // During an outage of the database no member could renew, so silence means nothing.
-    if (nowMs - this.#failedMs < OUTAGE_PATIENCE_MS || this.#found === null) return false
-    const { epoch, members } = this.#found
-    // Sessions of one that only says to be the owner are ended too: an owner goes on with new ones.
-    const row = [...members, ...this.#unproven].find(({ ownedEpoch }) => ownedEpoch === epoch)
-    if (row === undefined || row.silentMs < OWNER_SILENT_MS) return false
-    const ended = await endSessionsOf(connection, row.id, OWNER_SILENT_MS)
+  /**
+   * End the sessions of a member that holds the lock and has fallen silent: by its row, or where it stopped before it
+   * had one, by how long it has held the lock without. Whoever is no member has none, and keeps the lock.
+   */
+  async #endSilentHolder(connection: Connection, holder: Holder, nowMs: number): Promise<boolean> {
+    const id = memberOfSession(holder.application)
+    if (id === null || this.#found === null) return false
+    const row = [...this.#found.members, ...this.#unproven].find((member) => member.id === id)
+    if (row !== undefined) this.#rowless = null
+    else if (this.#rowless?.id !== id) this.#rowless = { id, sinceMs: nowMs }
+    const silentMs = row?.silentMs ?? nowMs - this.#rowless!.sinceMs
+    if (this.#isPatient || silentMs < OWNER_SILENT_MS) return false
+    const ended = await endSessionsOf(connection, id, OWNER_SILENT_MS)
     if (ended === 0) return false
-    this.#parts.log.warn({ member: row.id, silent_ms: Math.round(row.silentMs) }, OWNER_ENDED)
+    this.#parts.log.warn({ member: id, silent_ms: Math.round(silentMs) }, OWNER_ENDED)
     return true
   }
 
@@ -257,17 +299,20 @@ export class Membership {
     const cancel = timers.after(OWNER_FRESH_MS, () => void this.#connection?.close())
     try {
       const connection = await this.#session()
+      if (this.#found === null) await removePredecessors(connection, this.#parts.self)
       const found = await renewMember(connection, this.#row())
       // A database that stood still let no member renew, so this counts as an outage.
-      if (clock.monotonicMs() - startedMs > LATE_MS) this.#failedMs = clock.monotonicMs()
+      if (clock.monotonicMs() - startedMs > LATE_MS) this.#patience.begin(clock.monotonicMs())
+      this.#isAway = false
       this.#note(found, startedMs)
-      if (startedMs - this.#housekeptMs >= HOUSEKEEPING_MS) {
+      if (startedMs - this.#housekeptMs >= HOUSEKEEPING_MS && !this.#isPatient) {
         this.#housekeptMs = startedMs
         await removeSilentMembers(connection, FORGET_MS)
       }
     } catch (error) {
-      if (this.#failedMs < this.#renewedMs) log.warn({ cause: (error as Error).message }, NOT_RENEWED)
-      this.#failedMs = clock.monotonicMs()
+      if (!this.#isAway) log.warn({ cause: (error as Error).message }, NOT_RENEWED)
+      this.#isAway = true
+      this.#patience.begin(clock.monotonicMs())
     } finally {
       cancel()
     }

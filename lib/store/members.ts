@@ -117,28 +117,58 @@ export async function removeSilentMembers(db: Db, silentMs: number): Promise<num
   )
 }
 
-/** The name under which the sessions of a member are known to the database. */
-export const sessionNameOf = (memberId: string): string => `muster/${memberId}`
+/**
+ * Remove the rows of processes that were reached where this one is, on the same machine: it listens there now, so they
+ * have ended.
+ */
+export async function removePredecessors(
+  db: Db,
+  { id, address, host }: Pick<MemberRow, 'id' | 'address' | 'host'>,
+): Promise<number> {
+  return db.execute(
+    `delete from members m where m.id <> $1 and m.address = $2 and to_jsonb(m) ->> 'host' = $3 and $3 <> ''`,
+    [id, address, host],
+  )
+}
 
-/** End every session of a member that has been silent for `silentMs`, and so free its locks; returns how many. */
+const SESSIONS = 'muster/'
+
+/** The name under which the sessions of a member are known to the database. */
+export const sessionNameOf = (memberId: string): string => `${SESSIONS}${memberId}`
+
+/** The member that a session is of, by its name; null where it is of no member. */
+export const memberOfSession = (name: string): string | null =>
+  name.startsWith(SESSIONS) ? name.slice(SESSIONS.length) : null
+
+/**
+ * End every session of a member that has been silent for `silentMs`, or has no row, and so free its locks; returns how
+ * many.
+ */
 export async function endSessionsOf(db: Db, memberId: string, silentMs: number): Promise<number> {
   const rows = await db.query(
-    `select pg_terminate_backend(a.pid) from members m
-     join pg_stat_activity a on a.application_name = $2 and a.datname = current_database()
-     where m.id = $1 and m.seen_at < clock_timestamp() - make_interval(secs => $3 / 1000.0)`,
+    `select pg_terminate_backend(a.pid) from pg_stat_activity a
+     where a.application_name = $2 and a.datname = current_database()
+       and not exists (select from members m
+         where m.id = $1 and m.seen_at >= clock_timestamp() - make_interval(secs => $3 / 1000.0))`,
     [memberId, sessionNameOf(memberId), silentMs],
   )
   return rows.length
 }
 
-/** How many members renewed their rows within `silentMs`; 0 in a schema that has no members yet. */
-export async function countMembers(db: Db, silentMs: number): Promise<number> {
+/** Whether members have rows, however old; false in a schema that has no place for them yet. */
+export async function hasMembers(db: Db): Promise<boolean> {
+  return (await countMembers(db, null)) > 0
+}
+
+/** How many members renewed their rows within `silentMs` (null: ever); 0 in a schema that has no members yet. */
+export async function countMembers(db: Db, silentMs: number | null): Promise<number> {
   const [table] = await db.query<{ isThere: boolean }>(
     `select to_regclass('members') is not null as "isThere"`,
   )
   if (!table!.isThere) return 0
   const [found] = await db.query<{ count: number }>(
-    `select count(*)::int as count from members where seen_at >= clock_timestamp() - make_interval(secs => $1 / 1000.0)`,
+    `select count(*)::int as count from members
+     where $1::float8 is null or seen_at >= clock_timestamp() - make_interval(secs => $1 / 1000.0)`,
     [silentMs],
   )
   return found!.count

@@ -27,8 +27,8 @@ export interface ProcessLockOptions {
   log: Log
   /** Runs once when this process may not go on, with the reason: another one became the owner, say. */
   onLost(why: string): void
-  /** Whether to ask for the lock now, given whether somebody holds it; always, unless told otherwise. */
-  mayClaim?(connection: Connection, isHeld: boolean): Promise<boolean>
+  /** Whether to ask for the lock now, given who holds it, null for nobody; always, unless told otherwise. */
+  mayClaim?(connection: Connection, holder: Holder | null): Promise<boolean>
   pollMs?: number
   /** How long a standby waits after it has a new connection, so that the owner can take the lock again first. */
   standbyPatienceMs?: number
@@ -263,8 +263,8 @@ class AdvisoryProcessLock implements ProcessLock {
     const { mayClaim } = this.#options
     try {
       if (mayClaim !== undefined) {
-        const isTaken = (await findHolder(connection)) !== undefined
-        if (!(await mayClaim(connection, isTaken))) return false
+        const holder = (await findHolder(connection)) ?? null
+        if (!(await mayClaim(connection, holder))) return false
       }
       return await tryAdvisoryLock(connection)
     } catch (error) {

@@ -176,7 +176,7 @@ class Member implements RunningMember {
       clock,
       log,
       onLost: (why) => options.onFatal(why),
-      mayClaim: (connection, isHeld) => membership.mayClaim(connection, isHeld),
+      mayClaim: (connection, holder) => membership.mayClaim(connection, holder),
     })
   }
 

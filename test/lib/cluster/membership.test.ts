@@ -43,11 +43,13 @@ interface Process {
   second(): Promise<void>
 }
 
+const KNOWS = { newestMigration: 9_000, newestBreaking: 0 }
+
 async function startProcess(
   database: TestDatabase,
   id: string,
   startedAt = FAKE_START,
-  knows = { newestMigration: 9_000, newestBreaking: 0 },
+  knows: { newestMigration: number; newestBreaking: number; address?: string } = KNOWS,
 ): Promise<Process> {
   const clock = fakeClock(new Date().toISOString())
   const timers = manualTimers(clock)
@@ -83,7 +85,7 @@ async function startProcess(
     log: recordingLog(),
     pollMs: 20,
     onLost: () => void heard.push('lock lost'),
-    mayClaim: (connection, isHeld) => membership.mayClaim(connection, isHeld),
+    mayClaim: (connection, holder) => membership.mayClaim(connection, holder),
   })
   cleanups.push(async () => {
     await membership.stop()
@@ -111,6 +113,15 @@ async function startProcess(
 }
 
 const acquire = ({ lock }: Process) => lock.acquire(new AbortController().signal)
+
+/** Ask whether a process may claim the lock that this member holds, or nobody (null). */
+const mayClaim = ({ membership, session }: Process, holder: string | null) =>
+  membership.mayClaim(
+    session,
+    holder === null
+      ? null
+      : { pid: 1, application: sessionNameOf(holder), address: 'local socket', since: new Date(0) },
+  )
 
 /** Make a member look as if it had not renewed its row for this many seconds. */
 const silence = ({ pool }: TestDatabase, id: string, seconds: number) =>
@@ -195,7 +206,7 @@ describe('rows that prove nothing', () => {
     const a = await startProcess(database, 'a', FAKE_START, { newestMigration: 9_001, newestBreaking: 9_001 })
     await a.second()
     expect(a.membership.olderMembers).toEqual([])
-    expect(await a.membership.mayClaim(a.session, false)).toBe(true)
+    expect(await mayClaim(a, null)).toBe(true)
   })
 
   it("do not last where they are a member's, whatever of them was changed", async () => {
@@ -263,7 +274,7 @@ describe('the owner', () => {
     b.clock.advance(10_000)
     await silence(database, 'a', 3)
     await b.second()
-    expect(await b.membership.mayClaim(b.session, true)).toBe(false)
+    expect(await mayClaim(b, 'a')).toBe(false)
     await silence(database, 'a', 5)
     await b.second()
     await acquire(b)
@@ -291,11 +302,11 @@ describe('the owner', () => {
     await b.second()
     await silence(database, 'a', 60)
     await b.second()
-    expect(await b.membership.mayClaim(b.session, true)).toBe(false)
+    expect(await mayClaim(b, 'a')).toBe(false)
     b.clock.advance(10_000)
     await silence(database, 'a', 60)
     await b.second()
-    expect(await b.membership.mayClaim(b.session, true)).toBe(true)
+    expect(await mayClaim(b, 'a')).toBe(true)
   })
 
   it('that lets go leaves to the member that started last, and to the others only a second later', async () => {
@@ -304,13 +315,13 @@ describe('the owner', () => {
     const newer = await startProcess(database, 'b', '2026-07-01T09:00:00.000Z')
     await older.second()
     await newer.second()
-    expect(await newer.membership.mayClaim(newer.session, false)).toBe(true)
-    expect(await older.membership.mayClaim(older.session, false)).toBe(false)
+    expect(await mayClaim(newer, null)).toBe(true)
+    expect(await mayClaim(older, null)).toBe(false)
     older.clock.advance(1_000)
-    expect(await older.membership.mayClaim(older.session, false)).toBe(true)
+    expect(await mayClaim(older, null)).toBe(true)
     // The lock was held in between, so the time for which it is free begins anew.
-    expect(await older.membership.mayClaim(older.session, true)).toBe(false)
-    expect(await older.membership.mayClaim(older.session, false)).toBe(false)
+    expect(await mayClaim(older, 'a')).toBe(false)
+    expect(await mayClaim(older, null)).toBe(false)
   })
 
   it('is none that would break others, until these have fallen silent; one of them need not wait for it', async () => {
@@ -320,13 +331,14 @@ describe('the owner', () => {
     const newer = await startProcess(database, 'b', '2026-07-01T09:00:00.000Z', breaks)
     await older.second()
     await newer.second()
-    expect(await newer.membership.mayClaim(newer.session, false)).toBe(false)
+    expect(await mayClaim(newer, null)).toBe(false)
     expect(newer.membership.olderMembers.map(({ id }) => id)).toEqual(['a'])
-    expect(await older.membership.mayClaim(older.session, false)).toBe(true)
+    expect(await mayClaim(older, null)).toBe(true)
+    newer.clock.advance(10_000)
     await silence(database, 'a', 5)
     await newer.second()
     expect(newer.membership.olderMembers).toEqual([])
-    expect(await newer.membership.mayClaim(newer.session, false)).toBe(true)
+    expect(await mayClaim(newer, null)).toBe(true)
     // The one that was silent goes on in a database that it does not know.
     await database.pool.execute(
       `insert into schema_migrations (version, name, is_breaking, applied_at) values (9001, 'next', true, now())`,
@@ -334,5 +346,156 @@ describe('the owner', () => {
     older.timers.advance(1_000)
     await expect.poll(() => older.heard).toContain('outdated')
     expect(older.membership.mayAct()).toBe(false)
+  })
+})
+
+describe('a process that has just begun, when the database may have been away until then', () => {
+  const idsOf = async ({ pool }: TestDatabase) =>
+    (await pool.query<{ id: string }>(`select id from members order by id`)).map(({ id }) => id)
+
+  it('leaves a free lock to the owner that has a row, for ten seconds', async () => {
+    const database = await freshDatabase()
+    const a = await startProcess(database, 'a')
+    await acquire(a)
+    await a.own()
+    await silence(database, 'a', 300)
+    const b = await startProcess(database, 'b')
+    expect(await mayClaim(b, null)).toBe(false)
+    b.clock.advance(9_999)
+    expect(await mayClaim(b, null)).toBe(false)
+    b.clock.advance(1)
+    await b.second()
+    expect(await mayClaim(b, null)).toBe(true)
+  })
+
+  it('takes nobody for gone by silence: not a holder of the lock, not those that started later, not those that it would break', async () => {
+    const database = await freshDatabase()
+    await startProcess(database, 'a')
+    await startProcess(database, 'z', '2026-07-02T08:00:00.000Z')
+    for (const id of ['a', 'z']) await silence(database, id, 300)
+    const b = await startProcess(database, 'b', '2026-07-01T09:00:00.000Z')
+    await b.second()
+    expect(await mayClaim(b, 'a')).toBe(false)
+    expect(await mayClaim(b, null)).toBe(false)
+    b.clock.advance(1_000)
+    expect(await mayClaim(b, null)).toBe(true)
+    const breaks = { newestMigration: 9_001, newestBreaking: 9_001 }
+    const newest = await startProcess(database, 'c', '2026-07-03T08:00:00.000Z', breaks)
+    expect(await mayClaim(newest, null)).toBe(false)
+    expect(newest.membership.olderMembers.map(({ id }) => id)).toEqual(['z', 'b', 'a'])
+    expect(newest.membership.departures).toEqual([])
+    newest.clock.advance(10_000)
+    await silence(database, 'b', 300)
+    await newest.second()
+    expect(await mayClaim(newest, null)).toBe(true)
+  })
+
+  const losesTheDatabase = async ({ pool }: TestDatabase, { timers, log }: Process) => {
+    await pool.execute(`alter table members rename to members_away`)
+    timers.advance(1_000)
+    await expect.poll(() => JSON.stringify(log.lines)).toContain('could not renew itself')
+  }
+
+  it('does not go by what it read before the outage', async () => {
+    const database = await freshDatabase()
+    const a = await startProcess(database, 'a')
+    await acquire(a)
+    await a.own()
+    const b = await startProcess(database, 'b')
+    await b.second()
+    await losesTheDatabase(database, b)
+    expect(await mayClaim(b, 'a')).toBe(false)
+    await database.pool.execute(`alter table members_away rename to members`)
+    await silence(database, 'a', 60)
+    await b.second()
+    expect(await mayClaim(b, 'a')).toBe(false)
+    expect(await mayClaim(b, null)).toBe(false)
+    b.clock.advance(10_000)
+    expect(await mayClaim(b, 'a')).toBe(true)
+  })
+
+  it('keeps the rows of silent members, and deletes them later', async () => {
+    const database = await freshDatabase()
+    await startProcess(database, 'a')
+    const b = await startProcess(database, 'b')
+    await silence(database, 'a', 300)
+    // The first time to look after rows comes while the database has just come back.
+    b.clock.advance(29_000)
+    await losesTheDatabase(database, b)
+    await database.pool.execute(`alter table members_away rename to members`)
+    await b.second()
+    expect(await idsOf(database)).toEqual(['a', 'b'])
+    b.clock.advance(40_000)
+    await b.second()
+    await b.second()
+    expect(await idsOf(database)).toEqual(['b'])
+  })
+
+  it('waits for nothing where a member holds the lock and all of them speak', async () => {
+    const database = await freshDatabase()
+    const a = await startProcess(database, 'a')
+    await acquire(a)
+    await a.own()
+    const b = await startProcess(database, 'b')
+    await b.second()
+    expect(await mayClaim(b, 'a')).toBe(false)
+    await silence(database, 'a', 5)
+    await b.second()
+    expect(await mayClaim(b, 'a')).toBe(true)
+  })
+
+  it('waits for nobody who was reached at its own address on its own machine: it is there now', async () => {
+    const database = await freshDatabase()
+    const a = await startProcess(database, 'a', FAKE_START, { ...KNOWS, address: 'b:1' })
+    await acquire(a)
+    await a.own()
+    await a.lock.release()
+    const elsewhere = await startProcess(database, 'c')
+    expect(await mayClaim(elsewhere, null)).toBe(false)
+    const b = await startProcess(database, 'b')
+    expect(await mayClaim(b, null)).toBe(true)
+    expect(await idsOf(database)).toEqual(['b', 'c'])
+  })
+})
+
+describe('whoever holds the lock and stops', () => {
+  it('is replaced where it stopped before it wrote down what it owns', async () => {
+    const database = await freshDatabase()
+    const a = await startProcess(database, 'a')
+    const b = await startProcess(database, 'b')
+    await acquire(a)
+    b.clock.advance(10_000)
+    await silence(database, 'a', 5)
+    await b.second()
+    await acquire(b)
+    expect(b.lock.epoch).toBe(a.lock.epoch + 1)
+    await expect.poll(() => a.heard).toContain('lock lost')
+  })
+
+  it('is replaced four seconds after it was seen, where it has no row', async () => {
+    const database = await freshDatabase()
+    const a = await startProcess(database, 'a')
+    const b = await startProcess(database, 'b')
+    await acquire(a)
+    await database.pool.execute(`delete from members where id = 'a'`)
+    b.clock.advance(10_000)
+    await b.second()
+    expect(await mayClaim(b, 'a')).toBe(false)
+    b.clock.advance(3_999)
+    expect(await mayClaim(b, 'a')).toBe(false)
+    b.clock.advance(1)
+    expect(await mayClaim(b, 'a')).toBe(true)
+    await acquire(b)
+    await expect.poll(() => a.heard).toContain('lock lost')
+  })
+
+  it('keeps the lock where it is no member', async () => {
+    const database = await freshDatabase()
+    const b = await startProcess(database, 'b')
+    const alone = { pid: 1, application: 'muster', address: 'local socket', since: new Date(0) }
+    for (let n = 0; n < 3; n++) {
+      expect(await b.membership.mayClaim(b.session, alone)).toBe(false)
+      b.clock.advance(10_000)
+    }
   })
 })
