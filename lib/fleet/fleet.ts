@@ -292,6 +292,12 @@ export class Fleet implements FleetPort {
     }
   }
 
+  /** The offer that was told to this connection last has left for its agent. */
+  offerSent(connection: AgentConnection, uid: string): void {
+    const instance = this.state.instances.get(uid)
+    if (instance?.connection === connection) this.offers.noteLeft(instance)
+  }
+
   /** An offer of this config did not reach its agent after all: make it due again. */
   offerNotSent(connection: AgentConnection, uid: string, hash: string): void {
     const instance = this.state.instances.get(uid)

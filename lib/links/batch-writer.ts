@@ -9,15 +9,25 @@ const BEAT_MS = 1_000
 /** A link on which nothing was received for this long is cut. */
 export const SILENT_MS = 5_000
 
+/** What one side of a link writes with. */
+interface BatchWriterParts {
+  clock: Clock
+  timers: Timers
+  epoch: number
+  /** What is said with each batch of how quick the other side's batches are; not said in versions without it. */
+  quickestMs?: (() => number | null) | undefined
+  send(text: string): void
+}
+
 /** Writes one side of a link: entries in batches, and a batch each second even where it is empty. */
 export class BatchWriter<Entry extends readonly unknown[]> {
-  readonly #parts: { clock: Clock; timers: Timers; epoch: number; send(text: string): void }
+  readonly #parts: BatchWriterParts
   #entries: Entry[] = []
   #length = 0
   #isScheduled = false
   #isClosed = false
 
-  constructor(parts: { clock: Clock; timers: Timers; epoch: number; send(text: string): void }) {
+  constructor(parts: BatchWriterParts) {
     this.#parts = parts
     this.#beat()
   }
@@ -52,7 +62,8 @@ export class BatchWriter<Entry extends readonly unknown[]> {
     const entries = this.#entries
     this.#entries = []
     this.#length = 0
-    const { clock, epoch, send } = this.#parts
-    send(writeBatch({ cell: CELL, epoch, atMs: clock.monotonicMs(), entries }))
+    const { clock, epoch, quickestMs, send } = this.#parts
+    const measured = quickestMs === undefined ? {} : { quickestMs: quickestMs() }
+    send(writeBatch({ cell: CELL, epoch, atMs: clock.monotonicMs(), ...measured, entries }))
   }
 }

@@ -21,6 +21,7 @@ export const REPORT_BYTES_MAX = 524_288
  *   until it is answered
  * - goodbye: a goodbye that was said so many milliseconds ago as the report or the poll that it was, and was not answered:
  *   the message with its config status. It is said on each link until it is answered; for an agent that polls `conn` is 0
+ * - sent: the offer with this number of its `tell` left for its agent (since version 5)
  * - not-sent: the offer with this number of its `tell` or `answer` did not reach its agent; for an agent that polls
  *   `conn` is 0
  * - seen: how many agents the front has, the XOR of their uids, and the uids of those whose beats the front answered,
@@ -36,6 +37,7 @@ export type FrontEntry =
   | ['closed', conn: number]
   | ['ended', n: number, conn: number, uids: string]
   | ['goodbye', n: number, conn: number, agoMs: number, message: string]
+  | ['sent', conn: number, uid: string, n: number]
   | ['not-sent', conn: number, uid: string, hash: string, n: number]
   | ['seen', count: number, xor: string, beats: string]
   | ['bound', agents: string]
@@ -73,6 +75,8 @@ export interface LinkMessage extends Omit<ServerMessage, 'remoteConfig' | 'newIn
 
 /** The sending side of a link to the owner; the answers come to `FrontAgents.take`. */
 export interface LinkOut {
+  /** The version that both ends speak. */
+  readonly version: number
   send(entry: FrontEntry): void
 }
 
@@ -81,6 +85,8 @@ export interface Batch<Entry> {
   cell: number
   epoch: number
   atMs: number
+  /** Since version 5: see `LinkDelay.quickestMs` of the sender. */
+  quickestMs?: number | null
   entries: Entry[]
 }
 
@@ -105,6 +111,7 @@ const FRONT_SHAPES: ShapesOf<FrontEntry> = {
   closed: ['number'],
   ended: ['number', 'number', 'string'],
   goodbye: ['number', 'number', 'number', 'string'],
+  sent: ['number', 'string', 'number'],
   'not-sent': ['number', 'string', 'string', 'number'],
   seen: ['number', 'string', 'string'],
   bound: ['string'],
@@ -118,7 +125,7 @@ const OWNER_SHAPES: ShapesOf<OwnerEntry> = {
   withdraw: ['number', 'string'],
   list: [],
 }
-const BATCH_FIELDS = ['cell', 'epoch', 'atMs', 'entries']
+const BATCH_FIELDS = ['cell', 'epoch', 'atMs', 'quickestMs', 'entries']
 
 const FORM_FIELDS = {
   rawHash: string(),
@@ -163,6 +170,7 @@ function read(text: string, shapes: Shapes): Batch<unknown> {
     batch !== null &&
     typeof batch === 'object' &&
     [batch.cell, batch.epoch, batch.atMs].every((value) => typeof value === 'number') &&
+    typeof (batch.quickestMs ?? 0) === 'number' &&
     Array.isArray(batch.entries)
   if (!isBatch) throw new Error('no batch of a link')
   const unknown = Object.keys(batch).find((field) => !BATCH_FIELDS.includes(field))

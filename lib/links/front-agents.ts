@@ -155,8 +155,14 @@ export class FrontAgents implements FleetPort {
   unlinked(link: LinkOut): void {
     if (this.#link !== link) return
     this.#link = null
+    this.#offers.unlinked()
     this.#giveUpUnconfirmed()
     for (const bound of this.#all()) bound.offered = null
+  }
+
+  /** See `LinkDelay.quickestMs`, of the present link. */
+  get quickestMs(): number | null {
+    return this.#offers.delay.quickestMs
   }
 
   receive(connection: AgentConnection, report: AgentReport, about: AboutReport) {
@@ -212,9 +218,9 @@ export class FrontAgents implements FleetPort {
   }
 
   /** Take a batch from the owner. */
-  take({ entries, atMs }: Batch<OwnerEntry>): void {
-    const delayMs = this.#offers.delayOf(atMs)
-    for (const entry of entries) this.#takeEntry(entry, delayMs)
+  take(batch: Batch<OwnerEntry>): void {
+    const delayMs = this.#offers.delay.of(batch)
+    for (const entry of batch.entries) this.#takeEntry(entry, delayMs)
     this.#pump()
   }
 

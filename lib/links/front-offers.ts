@@ -4,6 +4,7 @@ import { tellAgent } from '../opamp/tell-agent.ts'
 import type { Bound } from './bound-agent.ts'
 import { fromLinkMessage, type LinkMessage, type LinkOffer, type LinkOut } from './frames.ts'
 import { LinkDelay } from './link-delay.ts'
+import { MEASURED_SINCE } from './link-versions.ts'
 import type { OfferTexts } from './offer-texts.ts'
 
 /** An offer that is older when its text is there is not sent; the owner is told `not-sent`. */
@@ -38,13 +39,17 @@ export class FrontOffers {
 
   /** There is a new link: nothing is known of what its owner has decided. */
   linked(): void {
-    this.#delay = new LinkDelay(this.#parts.clock)
     this.#generations.clear()
   }
 
-  /** How many milliseconds longer a batch of this time was under way than the quickest one of this link. */
-  delayOf(atMs: number): number {
-    return this.#delay.of(atMs)
+  /** The link is gone. */
+  unlinked(): void {
+    this.#delay = new LinkDelay(this.#parts.clock)
+  }
+
+  /** How late the batches of the present link come. */
+  get delay(): LinkDelay {
+    return this.#delay
   }
 
   /** Send an agent what the owner says, which came this much late and has this number. */
@@ -65,7 +70,10 @@ export class FrontOffers {
       bound.offered = null
       const waitedMs = delayMs + this.#parts.clock.monotonicMs() - startedMs
       const isDue = waitedMs <= OFFER_MS && this.isNewest(offer)
-      if (body !== null && isDue && this.#send(bound, fromLinkMessage(message, body))) return
+      if (body !== null && isDue && this.#send(bound, fromLinkMessage(message, body))) {
+        if (link.version >= MEASURED_SINCE) link.send(['sent', bound.connection.id, bound.uid, n])
+        return
+      }
       this.notSent(bound.connection.id, bound.uid, offer, n)
     }
     const body = this.#parts.texts.at(offer.hash)

@@ -9,7 +9,13 @@ export interface LinkVersions {
  * a build speaks its own and the one before, so that processes of two builds that follow each other understand each
  * other. Before version 4 no owner proved itself to those who connect to it: no build sends such a one anything.
  */
-export const LINK_VERSIONS: LinkVersions = { least: 4, newest: 4 }
+export const LINK_VERSIONS: LinkVersions = { least: 4, newest: 5 }
+
+/**
+ * The first version with `sent` entries and `quickestMs`. Of a front that speaks a lower one each offer counts as sent
+ * once it was told of it, and a link of such a version counts as one whose quickest batch took no time.
+ */
+export const MEASURED_SINCE = 5
 
 /**
  * The version that a build speaks with another one whose newest is this: the lower one of both. Null where it does not

@@ -14,6 +14,7 @@ import { BatchWriter, SILENT_MS } from './batch-writer.ts'
 import { CELL, type FrontEntry, type OwnerEntry, readFrontBatch, toLinkMessage, xorOf } from './frames.ts'
 import { POLL_MS } from './front-polls.ts'
 import { LinkDelay } from './link-delay.ts'
+import { LINK_VERSIONS, MEASURED_SINCE } from './link-versions.ts'
 
 /** The socket of one link, as the owner uses it. */
 export interface LinkSocket {
@@ -68,6 +69,14 @@ class LinkConnection implements AgentConnection {
   /** The number of the newest `tell` with an offer to each agent, by uid. */
   readonly offered = new Map<string, number>()
   isClosed = false
+
+  get acknowledges(): boolean {
+    return this.link.isMeasured
+  }
+
+  absorbs(uid: string): boolean {
+    return this.granted.has(uid)
+  }
 
   get place(): string {
     return placeOf(this.link.memberId, this.conn)
@@ -124,9 +133,9 @@ export class OwnerLinks {
    * A member has opened a link. What still comes over one that it has replaced was said before this one began, and all
    * that counts of it is said again.
    */
-  open(socket: LinkSocket, memberId: string): OwnerLink {
+  open(socket: LinkSocket, memberId: string, version = LINK_VERSIONS.newest): OwnerLink {
     for (const former of this.#links) if (former.memberId === memberId) former.end()
-    const link = new OwnerLink(this, socket, memberId)
+    const link = new OwnerLink(this, socket, memberId, version)
     this.#links.add(link)
     return link
   }
@@ -150,6 +159,8 @@ export class OwnerLink {
   readonly #links: OwnerLinks
   readonly #socket: LinkSocket
   readonly memberId: string
+  /** The front says of each offer whether it left, and how quick the batches from here seem there. */
+  readonly isMeasured: boolean
   readonly #since: Date
   readonly #writer: BatchWriter<OwnerEntry>
   /** By the front's own number of the connection. */
@@ -165,11 +176,12 @@ export class OwnerLink {
   #counts: FrontSaid | null = null
   #isClosed = false
 
-  constructor(links: OwnerLinks, socket: LinkSocket, memberId: string) {
+  constructor(links: OwnerLinks, socket: LinkSocket, memberId: string, version: number) {
     const { clock, timers, epoch } = links.parts
     this.#links = links
     this.#socket = socket
     this.memberId = memberId
+    this.isMeasured = version >= MEASURED_SINCE
     this.#since = clock.now()
     this.#heardMs = clock.monotonicMs()
     this.#delay = new LinkDelay(clock)
@@ -177,6 +189,7 @@ export class OwnerLink {
       clock,
       timers,
       epoch,
+      quickestMs: this.isMeasured ? () => this.#delay.quickestMs : undefined,
       send: (text) => {
         if (!socket.send(text)) this.drop()
       },
@@ -219,7 +232,7 @@ export class OwnerLink {
       if (batch.cell !== CELL) throw new Error('of another cell')
       // Meant for the owner of another epoch. The front reports everything again over a link to this one.
       if (batch.epoch !== epoch) return
-      const delayMs = this.#delay.of(batch.atMs)
+      const delayMs = this.#delay.of(batch)
       for (const entry of batch.entries) this.#takeEntry(entry, delayMs)
     } catch (error) {
       log.error({ err: error, member: this.memberId }, 'a link said what nobody understands')
@@ -262,7 +275,7 @@ export class OwnerLink {
   #takeEntry(entry: FrontEntry, delayMs: number): void {
     switch (entry[0]) {
       case 'report':
-        this.#report(entry)
+        this.#report(entry, delayMs)
         break
       case 'poll':
         void this.#poll(entry, delayMs)
@@ -281,6 +294,12 @@ export class OwnerLink {
       case 'goodbye':
         this.#goodbye(entry)
         break
+      case 'sent': {
+        const [, conn, uid, n] = entry
+        const connection = this.#connections.get(conn)
+        if (connection?.offered.get(uid) === n) this.#links.parts.fleet.offerSent(connection, uid)
+        break
+      }
       case 'not-sent':
         this.#notSent(entry)
         break
@@ -331,7 +350,7 @@ export class OwnerLink {
     this.#links.parts.fleet.offerNotSent(connection, uid, hash)
   }
 
-  #report([, n, conn, isCaughtUp, text, form]: FrontEntry & { 0: 'report' }): void {
+  #report([, n, conn, isCaughtUp, text, form]: FrontEntry & { 0: 'report' }, delayMs: number): void {
     const { fleet, log } = this.#links.parts
     const intake = decodeBody(Buffer.from(text, 'base64'))
     if (!intake.ok) {
@@ -342,7 +361,7 @@ export class OwnerLink {
     const connection = this.#connectionOf(conn)
     const before = fleet.state.instances.get(report.uid)?.connection
     try {
-      const { message } = fleet.receive(connection, report, { isCaughtUp })
+      const { message } = fleet.receive(connection, report, { isCaughtUp, agoMs: delayMs })
       this.push(['answer', n, toLinkMessage(message)])
     } catch (error) {
       log.error({ uid: report.uid, err: error }, 'the fleet broke on a report')
@@ -355,12 +374,12 @@ export class OwnerLink {
   }
 
   /**
-   * Where the agent speaks on this connection now, a front that had it on another one is to forget it there: were it told
-   * of as an agent of that front to the next owner, it would be in two places.
+   * Where the agent speaks, or has said goodbye, on this connection, a front that had it on another one is to forget it
+   * there: were it told of as an agent of that front to the next owner, it would be in two places.
    */
   #withdraw(uid: string, before: AgentConnection | null | undefined, connection: LinkConnection): void {
     if (!(before instanceof LinkConnection) || before === connection) return
-    if (this.#links.parts.fleet.state.instances.get(uid)?.connection !== connection) return
+    if (this.#links.parts.fleet.state.instances.get(uid)?.connection === before) return
     before.forget(uid)
     before.link.push(['withdraw', before.conn, uid])
   }

@@ -10,6 +10,10 @@ export interface AgentConnection {
   readonly transport: 'ws' | 'http'
   /** The name of a connection at a front, which stays the same when the link to that front is replaced. */
   readonly place?: string
+  /** It says afterwards of each offer whether that left (a link to a front): only then the offer counts as sent. */
+  readonly acknowledges?: boolean
+  /** Whether the bare beats of this agent are answered before they come here (by a front). */
+  absorbs?(uid: string): boolean
   /** Send one encoded frame. 'dropped' means that the peer will not see it. */
   send(frame: Uint8Array): 'sent' | 'buffered' | 'dropped'
   /** Send a message to an agent, where the connection makes the frame itself (a link to a front); see `tellAgent`. */
@@ -34,6 +38,8 @@ export interface AboutReport {
    * False: where the agent was on this connection before, one is missing, or it has started anew.
    */
   isCaughtUp?: boolean
+  /** How long ago it was said, at most (to a front); not said where it was just now. */
+  agoMs?: number
   /** The AgentToServer as it came, for a front that passes it on. */
   message?: Uint8Array
   /** Where a poll came from, and a digest of its body. */

@@ -5,7 +5,12 @@ import type { Timers } from '../../lib/fleet/state/timers.ts'
 import { BatchWriter, SILENT_MS } from '../../lib/links/batch-writer.ts'
 import { CELL, type FrontEntry, LINK_BEHIND_BYTES_MAX, readOwnerBatch } from '../../lib/links/frames.ts'
 import type { FrontAgents } from '../../lib/links/front-agents.ts'
-import { LINK_VERSIONS, type LinkVersions, spokenWith } from '../../lib/links/link-versions.ts'
+import {
+  LINK_VERSIONS,
+  type LinkVersions,
+  MEASURED_SINCE,
+  spokenWith,
+} from '../../lib/links/link-versions.ts'
 import type { Log } from '../../lib/log.ts'
 import type { OwnerDoor } from './owner-door.ts'
 
@@ -146,7 +151,7 @@ export class FrontLink {
   }
 
   #use(socket: WebSocket, owner: Owner): void {
-    const { clock, timers, onSilent, log } = this.#parts
+    const { versions = LINK_VERSIONS, clock, timers, onSilent, log } = this.#parts
     const agents = this.#parts.agents()
     const { epoch } = owner
     this.#socket = socket
@@ -156,16 +161,18 @@ export class FrontLink {
     const startedMs = clock.monotonicMs()
     let heardMs = startedMs
     let isSilent = false
+    const version = spokenWith(versions, owner.linkVersion)!
     const writer = new BatchWriter<FrontEntry>({
       clock,
       timers,
       epoch,
+      quickestMs: version < MEASURED_SINCE ? undefined : () => agents.quickestMs,
       send(text) {
         if (socket.bufferedAmount > LINK_BEHIND_BYTES_MAX) socket.terminate()
         else socket.send(text)
       },
     })
-    const out = { send: (entry: FrontEntry) => writer.push(entry) }
+    const out = { version, send: (entry: FrontEntry) => writer.push(entry) }
     socket.on('message', (data: RawData) => {
       // What had arrived before the cut is still given out.
       if (this.#isCut) return

@@ -19,7 +19,7 @@ export function createLinkRoute(
   owned: () => OwnerLinks | null,
   versions: LinkVersions = LINK_VERSIONS,
 ): SocketRoute {
-  type State = { links: OwnerLinks; memberId: string; link: OwnerLink | null }
+  type State = { links: OwnerLinks; memberId: string; version: number; link: OwnerLink | null }
   const of = (state: unknown) => state as State
   return {
     path: LINK_PATH,
@@ -37,14 +37,15 @@ export function createLinkRoute(
       if (!(version >= versions.least && version <= versions.newest)) return foreign(versions)
       const memberId = memberOf(header, self)
       if (memberId === null) return NOT_A_MEMBER
-      return { accept: true, state: { links, memberId, link: null } satisfies State }
+      return { accept: true, state: { links, memberId, version, link: null } satisfies State }
     },
     refuseForRoom: () => null,
     open(socket, state) {
-      const { links, memberId } = of(state)
+      const { links, memberId, version } = of(state)
       of(state).link = links.open(
         { send: (text) => socket.send(text) !== 'dropped', drop: () => socket.drop() },
         memberId,
+        version,
       )
     },
     message: (_socket, state, data) => of(state).link?.take(Buffer.from(data).toString()),

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach } from 'vitest'
 import { type FrontEntry, readOwnerBatch, writeBatch } from '../../lib/links/frames.ts'
 import { FrontAgents } from '../../lib/links/front-agents.ts'
+import { LINK_VERSIONS } from '../../lib/links/link-versions.ts'
 import { OwnerLinks } from '../../lib/links/owner-links.ts'
 import { silentLog } from '../../lib/log.ts'
 import { decodeBody, decodeFrame, messageOf } from '../../lib/opamp/codec.ts'
@@ -115,7 +116,7 @@ function openFront(
     poll,
     close: (conn: number) => agents.connectionClosed(connections.get(conn)!),
     /** Open a link. `break` ends it at both ends; `losing` ends what is said on it from then on on its way. */
-    link({ epoch, links }: Owner) {
+    link({ epoch, links }: Owner, version = LINK_VERSIONS.newest) {
       const said: FrontEntry[] = []
       let isLosing = false
       let answers = true
@@ -130,8 +131,10 @@ function openFront(
           drop: () => undefined,
         },
         name,
+        version,
       )
       const out = {
+        version,
         send(entry: FrontEntry) {
           said.push(entry)
           if (!isLosing)

@@ -21,6 +21,8 @@ export interface Offer {
   readonly startedAtMs: number
   /** Monotonic; null until a frame went out. */
   readonly lastSentAtMs: number | null
+  /** What that was before the last frame, for one that turns out not to have left. */
+  readonly formerSentAtMs: number | null
   /** Id of the connection that the last frame went out on. */
   readonly lastSentOn: number | null
   readonly sendsOnConnection: number

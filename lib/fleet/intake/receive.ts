@@ -111,13 +111,27 @@ export class Receiver {
       this.#addDeparted(report)
       return
     }
-    const { connection, cutOff, hasDeparted, lastMessageMs } = instance
-    if (connection === null && hasDeparted) return
-    const isUnheardSince = lastMessageMs < this.#parts.deps.clock.monotonicMs() - agoMs
-    // Over the socket that it has now it came back. A poller has one connection for all its polls, before and after.
-    const isElsewhere = place === null ? connection?.transport === 'ws' : connection !== null
-    const isThere = place !== null && cutOff?.place === place
-    if (!isElsewhere && (isThere || isUnheardSince)) this.#depart(instance, report)
+    // A poller has one connection for all its polls, before and after. Over a socket that it has now it came back.
+    const isPolling = place === null && instance.connection?.transport === 'http'
+    const hasLeft = isPolling
+      ? this.#isUnheardSince(instance, agoMs)
+      : this.#mayHaveLeft(instance, place ?? undefined, agoMs)
+    if (hasLeft) this.#depart(instance, report)
+  }
+
+  /**
+   * Whether an agent that counts as away may have said goodbye so long ago at this place. One whose link muster lost is
+   * most likely still at that front, unless it was not heard of since.
+   */
+  #mayHaveLeft(instance: Instance, place: string | undefined, agoMs: number): boolean {
+    const { connection, cutOff, hasDeparted } = instance
+    if (connection !== null || hasDeparted) return false
+    const isThere = cutOff !== null && cutOff.place === place
+    return isThere || this.#isUnheardSince(instance, agoMs)
+  }
+
+  #isUnheardSince({ lastMessageMs }: Instance, agoMs: number): boolean {
+    return lastMessageMs < this.#parts.deps.clock.monotonicMs() - agoMs
   }
 
   receive(connection: AgentConnection, report: AgentReport, about: AboutReport): Taken {
@@ -126,7 +140,7 @@ export class Receiver {
     if (known !== undefined) beginOffer(this.#parts, known)
     if (about.isToldApart === true && known !== undefined) this.#presence.toldApart(known)
     if (report.requestsInstanceUid || about.isDuplicate === true) return plain(this.#newUid())
-    if (report.isDisconnect) return this.#takeGoodbye(known, connection, report)
+    if (report.isDisconnect) return this.#takeGoodbye(known, connection, report, about.agoMs ?? 0)
     if (known !== undefined && this.#isEcho(known, connection, report))
       return plain({ capabilities: OUR_CAPABILITIES })
     const noRoom = this.#room.check(known, connection, report)
@@ -162,9 +176,19 @@ export class Receiver {
     }
   }
 
-  #takeGoodbye(instance: Instance | undefined, connection: AgentConnection, report: AgentReport): Taken {
+  #takeGoodbye(
+    instance: Instance | undefined,
+    connection: AgentConnection,
+    report: AgentReport,
+    agoMs: number,
+  ): Taken {
     if (instance === undefined) this.#addDeparted(report)
-    else if (instance.connection === connection || mayHaveLeftOn(instance, connection)) {
+    else if (
+      instance.connection === connection ||
+      (instance.cutOff === null && instance.connection === null && !instance.hasDeparted) ||
+      this.#mayHaveLeft(instance, connection.place, agoMs) ||
+      hasMovedTo(instance, connection, report)
+    ) {
       this.#depart(instance, report)
       instance.departedOn = connection.id
     }
@@ -331,13 +355,19 @@ function isNewStart(
 }
 
 /**
- * Whether an agent that counts as away may say goodbye on this connection. One whose link muster lost is most likely
- * still at that front, and a goodbye from elsewhere is an old one.
+ * Whether an agent that counts as connected elsewhere goes on here with what it says first on a new socket: its number is
+ * the next one, or a later one where a front answers beats of which nothing is known here. Its former socket may seem
+ * open for a while; a goodbye on a socket that it had before is an old one.
  */
-const mayHaveLeftOn = (
-  { connection, hasDeparted, cutOff }: Instance,
-  { place }: Pick<AgentConnection, 'place'>,
-): boolean => connection === null && !hasDeparted && (cutOff === null || cutOff.place === place)
+function hasMovedTo(
+  { uid, connection: former, rival, sequenceNum }: Instance,
+  connection: AgentConnection,
+  report: AgentReport,
+): boolean {
+  if (former === null || rival === connection || sequenceNum === null) return false
+  const ahead = report.sequenceNum - sequenceNum
+  return ahead === 1 || (ahead > 1 && former.absorbs?.(uid) === true)
+}
 
 /** Whether this is the connection that the agent has, or had when muster lost the link to its front. */
 const isWhereItWas = (instance: Instance, connection: AgentConnection): boolean =>

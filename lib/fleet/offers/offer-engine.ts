@@ -197,7 +197,7 @@ export class OfferEngine {
       nowMs: this.#parts.deps.clock.monotonicMs(),
       isRepeat: cause === 'poll-repeated',
     })
-    this.#noteOnTarget(instance, followed, !mayNotLeave)
+    if (connection.acknowledges !== true) this.#noteOnTarget(instance, followed, !mayNotLeave)
     this.sentCounts.set(cause, (this.sentCounts.get(cause) ?? 0) + 1)
     this.#parts.deps.notices.offerSent(instance, offer, cause)
   }
@@ -210,6 +210,15 @@ export class OfferEngine {
   ): ReturnType<AgentConnection['send']> | 'waits' {
     if (connection.transport === 'ws') return tellAgent(connection, instance.uidOnWire, message)
     return this.#polls.carry(instance, connection, message) ? 'sent' : 'waits'
+  }
+
+  /** The frame that was sent last over a front has left from there. */
+  noteLeft(instance: Instance): void {
+    const followed = assignmentOf(instance)
+    const { offer } = instance
+    if (followed === null || offer?.pushId !== followed.push.pushId) return
+    // One that has answered meanwhile is not waited for.
+    this.#noteOnTarget(instance, followed, offer.ended === null && !offer.hasStatus)
   }
 
   /** A frame went out. `opensAgain`: an answer to it is waited for, also where the target had ended. */

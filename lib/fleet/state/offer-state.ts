@@ -44,6 +44,7 @@ export function startOffer(
     startedAtMs: nowMs,
     // What was sent of an open offer of the same hash counts for this push as well.
     lastSentAtMs: carries ? before.lastSentAtMs : null,
+    formerSentAtMs: carries ? before.formerSentAtMs : null,
     lastSentOn: carries ? before.lastSentOn : null,
     sendsOnConnection: carries ? before.sendsOnConnection : 0,
     repeats: carries ? before.repeats : 0,
@@ -85,6 +86,7 @@ export function noteOfferSent(
   if (!isRepeat) offer.sendsOnConnection = offer.lastSentOn === connectionId ? offer.sendsOnConnection + 1 : 1
   offer.repeats = isRepeat ? offer.repeats + 1 : 0
   offer.lastSentOn = connectionId
+  offer.formerSentAtMs = offer.lastSentAtMs
   offer.lastSentAtMs = nowMs
   offer.wasDropped = false
   offer.hasStatus = false
@@ -101,6 +103,7 @@ export function noteOfferNotSent(instance: Instance): void {
   const offer = own(instance)
   if (offer === null) return
   offer.wasDropped = true
+  offer.lastSentAtMs = offer.formerSentAtMs
   if (offer.repeats > 0) {
     offer.repeats--
     return

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { LINK_VERSIONS } from '../../../lib/links/link-versions.ts'
 import { uidOf, useLinkedFleet } from '../../support/linked-fleet.ts'
 import { keyValues, type PlainMessage } from '../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -395,6 +396,36 @@ describe('a front that always waits for some answer', () => {
     await fleet.ctx.advance(30_000)
     expect(instanceOf(1)!.lastMessageMs).toBeGreaterThan(before)
     expect(link.said.filter(([kind]) => kind === 'report')).toEqual([])
+  })
+})
+
+describe('an offer that does not leave its front', () => {
+  const NO_TEXT = { at: () => null, find: async () => null }
+
+  it('counts as not sent, and as sent once one has left', async () => {
+    const texts: { at(hash: string): Uint8Array | null; find(hash: string): Promise<Uint8Array | null> } = {
+      ...NO_TEXT,
+    }
+    const front = openFront('front', { texts })
+    front.link(openOwner())
+    front.say(1, 1, 1, DESCRIBED)
+    await fleet.ctx.advance(1_000)
+    const { followed } = await offer()
+    expect(front.agents.counts.offersNotSent).toBeGreaterThan(0)
+    expect([followed.push.sentAt, followed.push.phase]).toEqual([null, 'submitted'])
+    expect(instanceOf(1)!.offer!.lastSentAtMs).toBeNull()
+    texts.at = () => Buffer.from('')
+    await fleet.ctx.advance(2_000)
+    expect(followed.push.sentAt).not.toBeNull()
+    expect(followed.push.phase).toBe('sent')
+  })
+
+  it('counts as sent where the front says nothing of what leaves, as one of the version before', async () => {
+    const front = openFront('front')
+    front.link(openOwner(), LINK_VERSIONS.least)
+    front.say(1, 1, 1, DESCRIBED)
+    await fleet.ctx.advance(1_000)
+    expect((await offer()).followed.push.phase).toBe('sent')
   })
 })
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { readOwnerBatch, writeBatch } from '../../../lib/links/frames.ts'
 import { FrontAgents } from '../../../lib/links/front-agents.ts'
+import { LINK_VERSIONS } from '../../../lib/links/link-versions.ts'
 import { OwnerLinks } from '../../../lib/links/owner-links.ts'
 import { silentLog } from '../../../lib/log.ts'
 import { decodeFrame, messageOf } from '../../../lib/opamp/codec.ts'
@@ -58,6 +59,7 @@ function openFront(): Receive {
   }
   const atOwner = links.open({ send: takeAtFront, drop: () => undefined }, 'front')
   agents.linked({
+    version: LINK_VERSIONS.newest,
     send: (entry) =>
       atOwner.take(writeBatch({ cell: 0, epoch: 1, atMs: clock.monotonicMs(), entries: [entry] })),
   })

@@ -169,6 +169,39 @@ describe('a goodbye to an owner that has taken over since', () => {
   })
 })
 
+describe('a goodbye that is the first message on a new socket', () => {
+  it('counts where the link of the front that had the agent has ended', async () => {
+    const [owner, front, other] = [openOwner(), openFront('a front'), openFront('another')]
+    const link = front.link(owner)
+    other.link(owner)
+    front.say(1, 1, 1, DESCRIBED)
+    const { target } = await offer()
+    link.break()
+    await fleet.ctx.advance(500)
+    other.say(2, 1, 2, GOODBYE)
+    await fleet.ctx.advance(500)
+    expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
+    expect(target()).toMatchObject({ state: 'gone', error: { cause: 'left' } })
+  })
+
+  it('counts where the former socket seems open still, and its front forgets the agent', async () => {
+    const [owner, front, other] = [openOwner(), openFront('a front'), openFront('another')]
+    front.link(owner)
+    other.link(owner)
+    front.say(1, 1, 1, DESCRIBED)
+    await fleet.ctx.advance(2_000)
+    // Its beats are answered by the front: the owner does not know how many there were.
+    for (const n of [2, 3, 4]) front.say(1, 1, n)
+    expect(front.agents.counts.absorbed).toBe(3)
+    other.say(2, 1, 5, GOODBYE)
+    await fleet.ctx.advance(500)
+    expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
+    expect(front.agents.counts.agents).toBe(0)
+    await fleet.ctx.advance(120_000)
+    expect(instanceOf(1)?.connection ?? null).toBeNull()
+  })
+})
+
 describe('a goodbye in a poll', () => {
   it.each([
     ['which was lost', 'losing'],
@@ -334,6 +367,20 @@ it('is kept of so many agents, and the oldest are given up first', () => {
   const ended = endedOn(front.link(openOwner()).said)
   expect(ended).toHaveLength(ENDINGS_MAX)
   expect(ended[0]![2]).toBe(11)
+})
+
+it('is kept of so many agents in all, however many of them shared a connection', () => {
+  const front = openFront('a front')
+  const each = 300
+  for (let n = 0; n < ENDINGS_MAX + 3 * each; n++) {
+    const conn = 1 + Math.floor(n / each)
+    front.say(conn, n, 1, DESCRIBED)
+    if (n % each === each - 1) front.close(conn)
+  }
+  const ended = endedOn(front.link(openOwner()).said) as (FrontEntry & { 0: 'ended' })[]
+  const agents = ended.reduce((sum, [, , , uids]) => sum + uids.split(',').length, 0)
+  expect(agents).toBeLessThanOrEqual(ENDINGS_MAX)
+  expect(agents).toBeGreaterThan(ENDINGS_MAX - each)
 })
 
 it('is kept of goodbyes of so many bytes, and the oldest are given up first', () => {

@@ -9,6 +9,7 @@ import {
   xorOf,
 } from '../../../lib/links/frames.ts'
 import { FrontAgents, UNCONFIRMED_BYTES_MAX, UNCONFIRMED_MAX } from '../../../lib/links/front-agents.ts'
+import { LINK_VERSIONS } from '../../../lib/links/link-versions.ts'
 import { decodeFrame, messageOf } from '../../../lib/opamp/codec.ts'
 import type { AgentConnection } from '../../../lib/opamp/fleet-port.ts'
 import type { ServerMessage } from '../../../lib/opamp/report.ts'
@@ -39,7 +40,7 @@ function openFront(
     pollsMax: 50,
   })
   const said: FrontEntry[] = []
-  const link = { send: (entry: FrontEntry) => void said.push(entry) }
+  const link = { version: LINK_VERSIONS.newest, send: (entry: FrontEntry) => void said.push(entry) }
   const told: ServerMessage[] = []
   const connectionOf = (id: number): AgentConnection => ({
     id,
@@ -286,7 +287,22 @@ describe('a front', () => {
     timers.advance(0)
     expect(said).toEqual([['bound', `2:${uidOf(2)}`]])
     agents.connectionClosed(connections.get(2)!)
-    expect(said.at(-1)).toEqual(['ended', 4, 2, uidOf(2)])
+    expect(said.at(-1)).toEqual(['ended', expect.any(Number), 2, uidOf(2)])
+  })
+
+  it('sends no offer that was under way for over two seconds, also where the link is always that slow', () => {
+    const { agents, clock, said, link, say, told } = openFront({ aa: 'one' })
+    agents.linked(link)
+    say(1, 1, DESCRIBED)
+    const slowly = (ms: number, ...entries: OwnerEntry[]) =>
+      agents.take({ cell: 0, epoch: 1, atMs: clock.monotonicMs() - ms, quickestMs: 10, entries })
+    for (let n = 0; n < 3; n++) slowly(2_500)
+    slowly(2_500, ['tell', 1, uidOf(1), offerOf('aa'), 1])
+    expect(told).toEqual([])
+    expect(said.at(-1)).toEqual(['not-sent', 1, uidOf(1), 'aa', 1])
+    slowly(1_900, ['tell', 1, uidOf(1), offerOf('aa'), 2])
+    expect(told).toHaveLength(1)
+    expect(said.at(-1)).toEqual(['sent', 1, uidOf(1), 2])
   })
 
   it('sends an offer with its text, and says of one that is late, overtaken or unknown that it was not sent', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type LinkOut, readOwnerBatch, writeBatch } from '../../../lib/links/frames.ts'
 import { FrontAgents } from '../../../lib/links/front-agents.ts'
+import { LINK_VERSIONS } from '../../../lib/links/link-versions.ts'
 import { OwnerLinks } from '../../../lib/links/owner-links.ts'
 import { silentLog } from '../../../lib/log.ts'
 import { decodeBody } from '../../../lib/opamp/codec.ts'
@@ -45,6 +46,7 @@ function openFront(capabilities: number) {
   const link = () => {
     const owners = links.open({ send: (text) => underWay.push(text) > 0, drop() {} }, 'front')
     const out: LinkOut = {
+      version: LINK_VERSIONS.newest,
       send: (entry) =>
         owners.take(writeBatch({ cell: 0, epoch: 1, atMs: clock.monotonicMs(), entries: [entry] })),
     }

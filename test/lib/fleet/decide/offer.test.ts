@@ -34,6 +34,7 @@ const SENT: Offer = {
   wasDropped: false,
   hasStatus: false,
   ended: null,
+  formerSentAtMs: null,
   endedOn: null,
 }
 
