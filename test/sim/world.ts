@@ -395,6 +395,8 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   async isQuiet(): Promise<boolean> {
     if (this.time.nowMs - this.#stirredAtMs < STIR_MS) return false
     if (!this.agents.every(({ isSettled }) => isSettled)) return false
+    // Two that poll slowly under one uid take some polls to be told apart.
+    if (new Set(this.agents.map(({ uid }) => uid)).size < this.agents.length) return false
     if (this.troubles.campaigns && (await hasOpenCampaigns(this.#watcher))) return false
     return !(await hasOpenEnds(this.#watcher))
   }
