@@ -25,7 +25,7 @@ export const PROBLEMS = {
   'approval-expired': { status: 409, error: 'an approval is too old for the approval policy: approve again' },
   'approval-needs-another': {
     status: 409,
-    error: 'the approval policy asks for somebody else: {reason}. {hint}',
+    error: 'the approval policy asks for somebody else. {hint}',
   },
   'approval-not-found': { status: 404, error: 'approval request not found' },
   'approval-not-pending': { status: 409, error: 'approval request is not pending' },
@@ -356,7 +356,7 @@ export const PROBLEMS = {
   'request-aborted': { status: 400, error: 'the request ended before its body did' },
   'request-body-too-large': { status: 413, error: 'request body too large' },
   'review-done': { status: 409, error: 'somebody has looked at this already' },
-  'review-needs-another': { status: 409, error: 'somebody else has to look at this: {reason}' },
+  'review-needs-another': { status: 409, error: 'somebody else has to look at this. {hint}' },
   'review-not-found': { status: 404, error: 'review not found' },
   'revision-not-found': { status: 404, error: "config not found in this workload's history" },
   'rollout-ended': { status: 409, error: 'the rollout has ended' },

@@ -88,6 +88,13 @@ export async function readApprovalWithHelp(
   const labelsOf = (id: string) => ctx.fleet.workload(id)?.trustedLabels ?? null
   const sees = (id: string) => isHeldOn(grants, 'config:request', labelsOf(id))
   const reader = { userId, sees }
-  const help = await readApprovalHelp(ctx.db, approval, standing, labelsOf(approval.workloadId), reader)
+  const change = {
+    asked: standing.asked,
+    judgement: standing.judgement,
+    requestedAt: approval.createdAt,
+    covers: (held: readonly Grant[]) => isHeldOn(held, 'config:approve', labelsOf(approval.workloadId)),
+    text: approval,
+  }
+  const help = await readApprovalHelp(ctx.db, change, reader)
   return { ...record, help }
 }

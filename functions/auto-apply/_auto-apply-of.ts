@@ -1,3 +1,4 @@
+import type { AutoApplyReader } from '../../lib/auto-apply/auto-apply.ts'
 import type { AutoApplyOutcome } from '../../lib/auto-apply/decisions.ts'
 import type { WantedAutoApply } from '../../lib/auto-apply/plan.ts'
 import { PRIORITY_MAX } from '../../lib/model/priorities.ts'
@@ -8,13 +9,21 @@ import type { Selector } from '../../lib/wire/selectors.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor } from '../../runtime/define.ts'
+import { sightBy } from '../../runtime/reach.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
 import { isPriority } from '../fleet-configs/_fleet-config-request.ts'
+
+/** Somebody as a reader of versions that apply by themselves. */
+export function autoApplyReader(ctx: Context, actor: Actor): AutoApplyReader {
+  const { scopes, sees } = sightBy('config:request', actor, ctx)
+  const { userId } = actor
+  return { userId, sees: scopes === null ? () => true : scopes.length === 0 ? null : sees }
+}
 
 /** The reply to a decision: what it was about, as it is now. Browsers are told as well. */
 export async function replyToChoice(
   ctx: Context,
-  { userId }: Pick<Actor, 'userId'>,
+  actor: Actor,
   outcome: AutoApplyOutcome,
   status = 200,
 ): Promise<Reply> {
@@ -23,7 +32,7 @@ export async function replyToChoice(
     await ctx.fleetConfigs.load()
     await ctx.fleetConfigs.storeMemberships()
     ctx.autoApply.decided(outcome.autoApply)
-    return json(await ctx.autoApply.record(outcome.autoApply, userId), status)
+    return json(await ctx.autoApply.record(outcome.autoApply, autoApplyReader(ctx, actor)), status)
   }
   if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
   return problem(outcome.code, 'details' in outcome ? outcome.details : {})

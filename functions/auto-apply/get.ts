@@ -2,6 +2,7 @@ import { AutoApplyState } from '../../lib/wire/auto-apply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { findFleetConfig, fleetConfigParams } from '../fleet-configs/_fleet-config-path.ts'
+import { autoApplyReader } from './_auto-apply-of.ts'
 
 /** Which version of a fleet config applies by itself, and which one is requested to. */
 export default defineHttp({
@@ -16,6 +17,6 @@ export default defineHttp({
   errors: ['fleet-config-not-found'],
   async handle({ params, actor }, ctx) {
     if (findFleetConfig(ctx, params.id) === null) return problem('fleet-config-not-found')
-    return json(await ctx.autoApply.state(params.id, actor.userId))
+    return json(await ctx.autoApply.state(params.id, autoApplyReader(ctx, actor)))
   },
 })

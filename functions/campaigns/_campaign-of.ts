@@ -26,12 +26,17 @@ export const groupParams = type({ id: string(), group: string() })
  * Somebody as a reader of campaigns. The texts of one are shown to whoever may read those of all that it can reach, and
  * the workloads that it names to those who may request configs for them.
  */
-function readerOf(ctx: Context, actor: Actor): (campaign: CampaignSummary) => CampaignReader {
+function readerOf(
+  ctx: Context,
+  actor: Actor,
+  withHelp: boolean,
+): (campaign: CampaignSummary) => CampaignReader {
   const { scopes, sees } = sightBy('config:request', actor, ctx)
   return (campaign) => ({
     userId: actor.userId,
     withTexts: coversReach(actor, 'config:read_content', reachOfCampaign(campaign)),
     sees: scopes === null ? null : sees,
+    withHelp,
   })
 }
 
@@ -40,15 +45,15 @@ export const showCampaigns = (
   ctx: Context,
   actor: Actor,
   campaigns: readonly CampaignSummary[],
-): Promise<CampaignRecord[]> => ctx.campaigns.records(campaigns, readerOf(ctx, actor))
+): Promise<CampaignRecord[]> => ctx.campaigns.records(campaigns, readerOf(ctx, actor, false))
 
-/** One campaign as the caller may see it. */
+/** One campaign as the caller may see it, with who could approve it. */
 export async function showCampaign(
   ctx: Context,
   actor: Actor,
   campaign: CampaignSummary,
 ): Promise<CampaignRecord> {
-  const [record] = await showCampaigns(ctx, actor, [campaign])
+  const [record] = await ctx.campaigns.records([campaign], readerOf(ctx, actor, true))
   return record!
 }
 

@@ -53,7 +53,8 @@ export async function readAutoApplyStanding(
   ]
   const { requestedAt, approvals, reachesProduction, selector } = asked
   const rule = ruleForMany(policy, reachesProduction)
-  const plan = { rule, authors, valueAuthors, requestedAt, approvals, alsoAsking, reach: { selector } }
+  const about = { requestedAt, approvals, alsoAsking, reach: { selector }, hash: asked.versionHash }
+  const plan = { rule, authors, valueAuthors, ...about }
   return standingOf(tx, plan, now)
 }
 

@@ -1,7 +1,7 @@
+import { readApprovalHelp } from '../changes/approval-help.ts'
 import { tallyOf } from '../changes/judge-approvals.ts'
 import { listOpenAutoApplies, type StoredAutoApply } from '../store/auto-apply.ts'
 import { countAutoApplyTargets } from '../store/auto-apply-targets.ts'
-import type { ApprovalTally } from '../wire/approvals.ts'
 import type { AutoApplyRecord, AutoApplyState } from '../wire/auto-apply.ts'
 import { listValueAuthorsOfRequest, readAutoApplyStanding } from './approval.ts'
 import { AutoApplyEngine } from './engine.ts'
@@ -9,6 +9,13 @@ import { type ComingGroups, gatherGroups } from './groups.ts'
 import type { AutoApplyParts } from './parts.ts'
 import { toAutoApplyRecord } from './record.ts'
 import type { LeftOut } from './run.ts'
+
+/** Who is shown a version that applies by itself. */
+export interface AutoApplyReader {
+  userId: string
+  /** Which workloads are shown; null for whoever may not request configs, and is not told who could approve. */
+  sees: ((workloadId: string) => boolean) | null
+}
 
 /** Versions that apply by themselves: what carries them out, and what is shown of them. */
 export class AutoApply {
@@ -42,11 +49,11 @@ export class AutoApply {
    * What is in force for a fleet config, what is requested, and how many workloads are left out and why, as this user
    * is shown it.
    */
-  async state(fleetConfigId: string, userId: string): Promise<AutoApplyState> {
+  async state(fleetConfigId: string, reader: AutoApplyReader): Promise<AutoApplyState> {
     const { inForce, request, run } = await this.#read(fleetConfigId)
     return {
-      ...(inForce === undefined ? {} : { in_force: await this.record(inForce, userId) }),
-      ...(request === undefined ? {} : { request: await this.record(request, userId) }),
+      ...(inForce === undefined ? {} : { in_force: await this.record(inForce, reader) }),
+      ...(request === undefined ? {} : { request: await this.record(request, reader) }),
       ...(run?.lookedAt ? { looked_at: run.lookedAt.toISOString() } : {}),
       left_out: countReasons(run?.leftOut ?? new Map()),
     }
@@ -72,24 +79,29 @@ export class AutoApply {
     return (await this.#read(fleetConfigId)).run?.leftOut ?? new Map()
   }
 
-  async record(autoApply: StoredAutoApply, userId: string): Promise<AutoApplyRecord> {
-    const tally = autoApply.status === 'requested' ? await this.#tally(autoApply, userId) : null
+  /** What was asked for or is in force, as this user is shown it. */
+  async record(autoApply: StoredAutoApply, reader: AutoApplyReader): Promise<AutoApplyRecord> {
+    const isAsked = autoApply.status === 'requested'
+    const approval = isAsked ? await this.#approval(autoApply, reader) : { tally: null, help: null }
     const counts = await countAutoApplyTargets(this.parts.db, autoApply.id)
-    return toAutoApplyRecord(autoApply, counts, tally)
+    return toAutoApplyRecord(autoApply, counts, approval)
   }
 
-  async #tally(request: StoredAutoApply, userId: string): Promise<ApprovalTally> {
+  /** How far a request is approved, and who could. */
+  async #approval(request: StoredAutoApply, { userId, sees }: AutoApplyReader) {
     const { db, clock } = this.parts
     const valueAuthors = await listValueAuthorsOfRequest(this.parts, db, request)
     const about = { valueAuthors, alsoAsking: [userId], now: clock.now() }
-    return tallyOf(await readAutoApplyStanding(db, request, about), userId)
+    const standing = await readAutoApplyStanding(db, request, about)
+    const help = sees === null ? null : await readApprovalHelp(db, standing, { userId, sees })
+    return { tally: tallyOf(standing, userId), help }
   }
 
   async #tell(fleetConfigId: string): Promise<void> {
     try {
       // Only what holds for everybody: how far a request is approved is worked out for each reader, from all workloads.
       const { inForce, request, run } = await this.#read(fleetConfigId)
-      const own = inForce === undefined ? null : await this.record(inForce, '')
+      const own = inForce === undefined ? null : await this.record(inForce, { userId: '', sees: null })
       this.parts.hub.broadcast({
         type: 'auto_apply_update',
         auto_apply: {

@@ -1,13 +1,13 @@
 import type { StoredAutoApply } from '../store/auto-apply.ts'
 import type { StoredAutoApplyTarget } from '../store/auto-apply-targets.ts'
-import type { ApprovalTally } from '../wire/approvals.ts'
+import type { ApprovalHelp, ApprovalTally } from '../wire/approvals.ts'
 import type { AutoApplyRecord, AutoApplyTarget } from '../wire/auto-apply.ts'
 
 /** A version that applies by itself, as the wire shows it. */
 export function toAutoApplyRecord(
   stored: StoredAutoApply,
   counts: AutoApplyRecord['counts'],
-  tally: ApprovalTally | null,
+  { tally, help }: { tally: ApprovalTally | null; help: ApprovalHelp | null },
 ): AutoApplyRecord {
   const { hold, endCause } = stored
   return {
@@ -25,6 +25,7 @@ export function toAutoApplyRecord(
     ...(stored.requestComment === '' ? {} : { request_comment: stored.requestComment }),
     approvals: stored.approvals.map(({ by, at, comment }) => ({ by, at, comment })),
     ...(tally === null ? {} : { tally }),
+    ...(help === null ? {} : { help }),
     ...(stored.activeSince === null ? {} : { active_since: stored.activeSince.toISOString() }),
     ...(hold === null ? {} : { hold }),
     counts,

@@ -1,4 +1,5 @@
 import { type Covers, readApprovalCase } from '../changes/approval-case.ts'
+import type { HelpedChange } from '../changes/approval-help.ts'
 import { readApprovalPolicy } from '../changes/approval-policy.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from '../changes/judge-approvals.ts'
 import { labelsSince } from '../changes/reviews.ts'
@@ -15,7 +16,7 @@ import { listValueAuthorsOfCampaign } from '../store/value-authors.ts'
 import { reachOfCampaign } from './judge/scope.ts'
 
 /** A campaign with everything that decides whether it is approved. */
-export interface CampaignStanding {
+export interface CampaignStanding extends HelpedChange {
   asked: ApprovalCase
   judgement: ApprovalJudgement
 }
@@ -50,7 +51,8 @@ export async function readCampaignStanding(
   const requestedAt = campaign.requestedAt ?? campaign.createdAt
   const { approvals } = campaign
   const reach = reachOfCampaign(campaign)
-  const plan = { rule, authors, valueAuthors, requestedAt, approvals, alsoAsking, reach }
+  const hash = change.kind === 'text' ? change.hash : (version?.hash ?? '')
+  const plan = { rule, authors, valueAuthors, requestedAt, approvals, alsoAsking, reach, hash }
   return standingOf(tx, plan, now)
 }
 
@@ -70,6 +72,8 @@ export async function standingOf(
     alsoAsking: readonly string[]
     /** Approvers count only where their right covers all of it. */
     reach: ChangeReach
+    /** Of the text that it brings; '' for a patch, which has none of its own. */
+    hash: string
   },
   now: Date,
 ): Promise<CampaignStanding> {
@@ -82,7 +86,8 @@ export async function standingOf(
   const covers: Covers = (grants) => isReachWithin(scopesOf(grants, 'config:approve'), plan.reach)
   const change = { rule, authors, valueAuthors, requestedAt, given, alsoAsking, covers }
   const asked = await readApprovalCase(tx, change, now)
-  return { asked, judgement: judgeApprovals(asked) }
+  const text = { id: '', draftHash: plan.hash }
+  return { asked, judgement: judgeApprovals(asked), requestedAt, covers, text }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { readApprovalHelp } from '../changes/approval-help.ts'
 import { tallyOf } from '../changes/judge-approvals.ts'
 import type { Scope } from '../model/scopes.ts'
 import { countTakenBack, listKeptByItself, type VersionCampaign } from '../store/auto-apply-roll-back.ts'
@@ -7,13 +8,12 @@ import {
   findCampaignSummary,
   listCampaignsById,
 } from '../store/campaigns.ts'
-import type { ApprovalTally } from '../wire/approvals.ts'
 import type { CampaignRecord, KeptByItself } from '../wire/campaigns.ts'
 import { readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './judge/parts.ts'
 import { isInOneOf } from './judge/scope.ts'
 import { CampaignPlanner } from './plan/planner.ts'
-import { toCampaignRecord, toKeptRecord } from './record.ts'
+import { type CampaignFacts, toCampaignRecord, toKeptRecord } from './record.ts'
 import { countRun, countRuns } from './run/run.ts'
 import { CampaignRunner } from './run/runner.ts'
 
@@ -23,6 +23,8 @@ export interface CampaignReader {
   withTexts: boolean
   /** Whether a workload that the campaign names is shown; null for all. */
   sees: ((workloadId: string) => boolean) | null
+  /** Also say who could approve it, which costs several statements. */
+  withHelp: boolean
 }
 
 /** Workloads that got a campaign's version by itself and that are named at most. */
@@ -94,7 +96,7 @@ export class Campaigns {
         toCampaignRecord(campaign, {
           planning: planning.get(id) ?? null,
           counts: counts.get(id)!,
-          tally: await this.#tally(campaign, reader.userId),
+          ...(await this.#approval(campaign, reader)),
           byItself: byItself.kept.get(id) ?? null,
           takenBack: byItself.takenBack.get(id) ?? null,
           withTexts: reader.withTexts,
@@ -169,11 +171,19 @@ export class Campaigns {
     }
   }
 
-  /** How far a campaign is approved that waits to be approved or started; null for any other. */
-  async #tally(campaign: CampaignSummary, userId: string): Promise<ApprovalTally | null> {
-    if (campaign.status !== 'requested' && campaign.status !== 'approved') return null
+  /** How far a campaign is approved that waits to be approved or started, and who could; nothing of any other. */
+  async #approval(
+    campaign: CampaignSummary,
+    { userId, sees, withHelp }: CampaignReader,
+  ): Promise<Pick<CampaignFacts, 'tally' | 'help'>> {
+    if (campaign.status !== 'requested' && campaign.status !== 'approved') return { tally: null, help: null }
     const { db, clock } = this.parts
-    return tallyOf(await readCampaignStanding(db, campaign, clock.now(), [userId]), userId)
+    const standing = await readCampaignStanding(db, campaign, clock.now(), [userId])
+    const reader = { userId, sees: sees ?? (() => true) }
+    return {
+      tally: tallyOf(standing, userId),
+      help: withHelp ? await readApprovalHelp(db, standing, reader) : null,
+    }
   }
 
   async #tell(id: string): Promise<void> {

@@ -2,7 +2,7 @@ import type { KeptByItself as StoredKept } from '../store/auto-apply-roll-back.t
 import type { StoredMiss } from '../store/campaign-outcome.ts'
 import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
 import type { CampaignSummary, NamedChange, StoredChange } from '../store/campaigns.ts'
-import type { ApprovalTally } from '../wire/approvals.ts'
+import type { ApprovalHelp, ApprovalTally } from '../wire/approvals.ts'
 import type {
   CampaignChange,
   CampaignHalt,
@@ -21,6 +21,8 @@ export interface CampaignFacts {
   counts: { all: StateCounts; waves: readonly StateCounts[] }
   /** How far it is approved; null for one that does not wait for that. */
   tally: ApprovalTally | null
+  /** Who could approve it; null where that was not asked, or nobody waits for it. */
+  help: ApprovalHelp | null
   /** Who got its version by itself and keeps it; null where there is none. */
   byItself: KeptByItself | null
   /** Who got its version by itself and is taken back, by state; null where nobody is. */
@@ -34,7 +36,7 @@ export interface CampaignFacts {
 /** A campaign as the wire shows it. */
 export function toCampaignRecord(
   campaign: CampaignSummary,
-  { planning, counts, tally, byItself, takenBack, withTexts, sees }: CampaignFacts,
+  { planning, counts, tally, help, byItself, takenBack, withTexts, sees }: CampaignFacts,
 ): CampaignRecord {
   const { rules, plan, waveEndedAt, change } = campaign
   const dwellMs = (plan?.waves[campaign.wave]?.dwell_seconds ?? 0) * 1_000
@@ -67,6 +69,7 @@ export function toCampaignRecord(
     ...present('request_comment', campaign.requestComment),
     approvals: campaign.approvals.map(({ by, at, comment }) => ({ by, at, comment })),
     ...(tally === null ? {} : { tally }),
+    ...(help === null ? {} : { help }),
     ...(byItself === null ? {} : { by_itself: keptAsSeen(byItself, sees) }),
     ...(takenBack === null ? {} : { by_itself_counts: { ...takenBack } }),
     ...present('closed_by', campaign.closedBy),

@@ -1,12 +1,9 @@
 import { rolesWith } from '../model/permissions.ts'
-import { isHeldOn, type PlaceLabels } from '../model/scopes.ts'
 import { listAuthorsOfRequest, listChangersSince, listHolders } from '../store/approval-help.ts'
-import type { Approval } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
 import type { ApprovalHelp } from '../wire/approvals.ts'
-import { readApproverStandings } from './approval-case.ts'
-import type { ApprovalStanding } from './approval-standing.ts'
-import { type Discount, discountOf, whyNotCounted } from './judge-approvals.ts'
+import { type Covers, readApproverStandings } from './approval-case.ts'
+import { type Discount, discountOf, type JudgedApprovals, whyNotCounted } from './judge-approvals.ts'
 
 /** People who hold the right to approve and are looked at, in the order of their e-mails. */
 const HOLDERS_MAX = 200
@@ -19,20 +16,27 @@ export interface HelpReader {
   sees: (workloadId: string) => boolean
 }
 
+/** A change that waits for approval: a request, a campaign, or a version that is to apply by itself. */
+export interface HelpedChange extends JudgedApprovals {
+  requestedAt: Date
+  /** Whether whoever has these rights may approve all that it reaches. */
+  covers: Covers
+  /** What finds who asked for the same text elsewhere: its hash, and the request that it is; '' for what is none. */
+  text: { id: string; draftHash: string }
+}
+
 /**
- * Who keeps the reader's own approval from counting, and who could approve: for a request that waits. A workload where
+ * Who keeps the reader's own approval from counting, and who could approve: for a change that waits. A workload where
  * the same text was asked for is named only to those who are shown it.
  */
 export async function readApprovalHelp(
   db: Db,
-  approval: Approval,
-  standing: Pick<ApprovalStanding, 'asked' | 'judgement'>,
-  labels: PlaceLabels,
+  change: HelpedChange,
   reader: HelpReader,
 ): Promise<ApprovalHelp> {
-  const could = await listWhoCould(db, approval, standing, labels)
+  const could = await listWhoCould(db, change)
   return {
-    because: await listBecause(db, approval, standing, reader),
+    because: await listBecause(db, change, reader),
     could_approve: could.slice(0, NAMED_MAX),
     could_approve_count: could.length,
   }
@@ -41,17 +45,15 @@ export async function readApprovalHelp(
 /** The e-mails of everybody whose approval would count now and was not given. */
 async function listWhoCould(
   db: Db,
-  approval: Approval,
-  { asked, judgement }: Pick<ApprovalStanding, 'asked' | 'judgement'>,
-  labels: PlaceLabels,
+  { asked, judgement, requestedAt, covers }: HelpedChange,
 ): Promise<string[]> {
   const holders = await listHolders(db, rolesWith('config:approve'), HOLDERS_MAX)
   const [approvers] = await readApproverStandings(db, [
     {
       userIds: holders.map(({ id }) => id),
       authors: [...asked.authors],
-      requestedAt: approval.createdAt,
-      covers: (grants) => isHeldOn(grants, 'config:approve', labels),
+      requestedAt,
+      covers,
     },
   ])
   const counts = ({ id }: { id: string }) =>
@@ -63,20 +65,19 @@ async function listWhoCould(
 /** The people because of whom the reader's own approval would not count, each with how. */
 async function listBecause(
   db: Db,
-  approval: Approval,
-  standing: Pick<ApprovalStanding, 'asked' | 'judgement'>,
+  change: HelpedChange,
   { userId, sees }: HelpReader,
 ): Promise<ApprovalHelp['because']> {
-  const why = whyNotCounted(standing, userId)
+  const why = whyNotCounted(change, userId)
   if (why === 'shaped-since-request') {
-    const changers = await listChangersSince(db, userId, approval.createdAt)
+    const changers = await listChangersSince(db, userId, change.requestedAt)
     return changers
       .slice(0, NAMED_MAX)
       .map(({ email, at }) => ({ ...(email === null ? {} : { who: email }), account_at: at.toISOString() }))
   }
   const isMeant = why === null || why === 'approved-already' ? undefined : MEANT[why]
   if (isMeant === undefined) return []
-  const authors = await listAuthorsOfRequest(db, approval, [...standing.asked.authors], userId)
+  const authors = await listAuthorsOfRequest(db, change.text, [...change.asked.authors], userId)
   return authors
     .filter((author) => isMeant(author, userId))
     .slice(0, NAMED_MAX)

@@ -138,6 +138,9 @@ const REMEDIES: Record<Discount | 'approved-already', string> = {
   expired: 'Approve it again.',
 }
 
+/** What to do where a look at what was done without an approval does not count, in English. */
+export const remedyOf = (why: Discount): string => REMEDIES[why]
+
 /** The refusal of an approval that would not count, with why, and what to do about it. */
 export const refuseDiscounted = (why: Discount | 'approved-already'): Refusal<'approval-needs-another'> =>
   refuse('approval-needs-another', { reason: why.replaceAll('-', '_'), hint: REMEDIES[why] })
@@ -183,5 +186,6 @@ export function refuseUnapproved({
   const expired = [...discounted.values()].filter((why) => why === 'expired').length
   const code = counted.length + expired >= needed ? 'approval-expired' : 'approval-needs-another'
   const reason = `${counted.length}_of_${needed}`
-  return refuse(code, { reason, hint: 'Somebody else has to approve it.' })
+  const hint = `${counted.length} of ${needed} ${needed === 1 ? 'approval counts' : 'approvals count'}. Somebody else has to approve it.`
+  return refuse(code, { reason, hint })
 }

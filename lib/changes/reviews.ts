@@ -11,7 +11,7 @@ import { insertReview, lockReview, markReviewed, type NewReview, type Review } f
 import type { ReviewRecord } from '../wire/reviews.ts'
 import { type Covers, readApproverStandings } from './approval-case.ts'
 import { type ApprovalActor, readComment, type TextRefusal } from './approval-parts.ts'
-import { discountOf } from './judge-approvals.ts'
+import { discountOf, remedyOf } from './judge-approvals.ts'
 
 /** Something that was done without an approval, before it is stored with an id. */
 type Unreviewed = Pick<NewReview, 'kind' | 'workloadId'> &
@@ -132,7 +132,9 @@ async function refuseReviewer(
   if (!approvers.get(userId)?.mayApprove) return refuse('out-of-scope')
   const asked = { rule: SOMEBODY_ELSE, authors: new Set(authorIds), approvers, isSoleApprover: false, now }
   const why = discountOf(asked, SOMEBODY_ELSE, { userId, at: now })
-  return why === null ? null : refuse('review-needs-another', { reason: why.replaceAll('-', '_') })
+  return why === null
+    ? null
+    : refuse('review-needs-another', { reason: why.replaceAll('-', '_'), hint: remedyOf(why) })
 }
 
 /** A review as the wire shows it. */

@@ -10,7 +10,7 @@ import {
   string,
   type,
 } from 'superstruct'
-import { ApprovalTally } from './approvals.ts'
+import { ApprovalHelp, ApprovalTally } from './approvals.ts'
 import { CampaignApproval } from './campaigns.ts'
 import { Selector } from './selectors.ts'
 import { dictionary, named, note, type Sent } from './structs.ts'
@@ -135,6 +135,7 @@ export const AutoApplyRecord = named(
     request_comment: optional(string()),
     approvals: array(CampaignApproval),
     tally: note('Only of one that waits to be approved.', optional(ApprovalTally)),
+    help: note('The same; only to those who may request configs.', optional(ApprovalHelp)),
     active_since: note('Newcomers are those that were first seen since.', optional(string())),
     hold: optional(AutoApplyHold),
     counts: note('What it pushed, by state.', dictionary(number())),

@@ -12,7 +12,7 @@ import {
   string,
   type,
 } from 'superstruct'
-import { ApprovalTally } from './approvals.ts'
+import { ApprovalHelp, ApprovalTally } from './approvals.ts'
 import { GroupScope } from './identity.ts'
 import { RiskLevel } from './plan.ts'
 import { Selector, SelectorExpression } from './selectors.ts'
@@ -473,6 +473,7 @@ export const CampaignRecord = named(
     request_comment: optional(string()),
     approvals: array(CampaignApproval),
     tally: note('Only of one that waits to be approved or started.', optional(ApprovalTally)),
+    help: note('The same; only of one campaign that is read by itself.', optional(ApprovalHelp)),
     closed_by: note(
       'Whoever rejected, withdrew, aborted it or rolled it back; `muster` where nobody went on with it.',
       optional(string()),

@@ -1,3 +1,4 @@
+import { sayDiscount } from '../../../lib/model/discount-words.ts'
 import { sayStop } from '../../../lib/model/stops.ts'
 import type { CampaignGroup, CampaignHalt, CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import type { ClientIo } from '../command.ts'
@@ -39,12 +40,32 @@ export function printCampaign(io: ClientIo, campaign: CampaignRecord): void {
     )
   }
   for (const { by, comment } of campaign.approvals) rows.push(['approved by', `${by}: ${comment}`])
+  rows.push(...approvalRows(campaign))
   if (campaign.closed_by !== undefined)
     rows.push(['closed by', [campaign.closed_by, campaign.close_comment ?? []].flat().join(': ')])
   rows.push(['workloads', counted(campaign.counts)])
   printTable(io, ['CAMPAIGN', campaign.name], rows)
   if (plan !== undefined && plan.waves.length > 0) printWaves(io, campaign, plan.waves)
   if (halt !== undefined) printLine(io, haltSentence(halt))
+}
+
+/** How far it is approved, who is in the way of an approval by whoever asks, and who could give one. */
+function approvalRows({ tally, help }: CampaignRecord): string[][] {
+  if (tally === undefined) return []
+  const rows = [['approvals', `${tally.given} of ${tally.needed}`]]
+  if (help === undefined || tally.given >= tally.needed) return rows
+  const { because, could_approve: could, could_approve_count: count } = help
+  if (tally.own !== 'counts') rows.push(['yours', `would not count: ${sayDiscount(tally.own)}`])
+  for (const { who = 'an account that is gone', account_at: at } of because)
+    rows.push(['in the way', `${who}${at === undefined ? '' : `, by the account, changed at ${at}`}`])
+  const more = count - could.length
+  rows.push([
+    'could approve',
+    could.length === 0
+      ? 'nobody as things stand'
+      : `${could.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+  ])
+  return rows
 }
 
 function printWaves(

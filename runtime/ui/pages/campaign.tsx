@@ -9,6 +9,7 @@ import { formatNumber, tick } from '../i18n/format.ts'
 import { lookOf } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
 import { namedAt } from '../logic/workloads.ts'
+import { ApprovalHelp } from '../parts/approval-help.tsx'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
@@ -223,6 +224,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
           <b>{what}</b> {next.join(' ')}
         </p>
         {of.tally && <Tally of={of.tally} />}
+        {of.tally && <ApprovalHelp of={of.help} tally={of.tally} />}
       </div>
       {(of.status === 'rolling_back' || of.status === 'rolled_back') && <ByItself of={of} />}
       {of.plan === undefined ? (

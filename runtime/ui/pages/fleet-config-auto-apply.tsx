@@ -10,6 +10,7 @@ import { autoApplyTexts } from '../i18n/auto-apply.ts'
 import { say } from '../i18n/define.ts'
 import { formatList } from '../i18n/format.ts'
 import { AUTO_APPLY_LOOK } from '../logic/campaigns.ts'
+import { ApprovalHelp } from '../parts/approval-help.tsx'
 import { Action, bind, Checkbox, TextArea, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
@@ -210,6 +211,7 @@ function About({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
           <SelectorChips of={of.selector} />
           <PlanLines of={of} />
           {of.tally && <Tally of={of.tally} />}
+          {of.tally && <ApprovalHelp of={of.help} tally={of.tally} />}
           {!holds('config:read_content') && <LeftOutFor permission="config:read_content" />}
           {holds('config:read_content') && (
             <PlanGroups

@@ -150,7 +150,12 @@ describe('a plan', () => {
     const { id } = (await call('POST', '', asked({}))).json as CampaignRecord
     const read = (await findCampaign(database.pool, id))!
     await campaigns.planner.begin(read, '').done
-    const [told] = await campaigns.records([read], () => ({ userId: '', withTexts: true, sees: null }))
+    const [told] = await campaigns.records([read], () => ({
+      userId: '',
+      withTexts: true,
+      sees: null,
+      withHelp: false,
+    }))
     expect(told).toMatchObject({ status: 'planned', plan_hash: expect.any(String) })
     expect(told).not.toHaveProperty('planning')
   })
