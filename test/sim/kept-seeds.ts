@@ -65,6 +65,7 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
     'nothing of the fleet: a poller that was told apart late had no time for the third of the losses that end an offer',
   ],
   [27_557, 'nothing of the fleet: two slow pollers under one uid had no time to be told apart'],
+  [28_053, 'a poller that lost all three answers which asked for its components, asked no more'],
 ]
 
 /** As `KEPT_SEEDS`, of worlds that run campaigns as well. */

@@ -59,6 +59,7 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     fullStateTokenMs: 0,
     askedComponentsHash: null,
     componentAsks: 0,
+    componentsAskedMs: 0,
     unasked: null,
     awaySinceMs: null,
     hasDeparted: false,

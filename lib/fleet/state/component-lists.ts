@@ -10,8 +10,10 @@ const COMPONENT_LISTS_MAX = 5_000
 const WAIT_MS = 60_000
 /** How often the wait begins again on a new connection, because the former connection ended before the wait did. */
 const WAITS_AGAIN = 2
-/** How many answers to the polls of one agent ask for its list. */
+/** How many answers to the polls of one agent ask for its list, before they do so rarely. */
 const HTTP_ASKS_MAX = 3
+/** How long after the last of these a poller is asked again, and after that one again: all may have been lost. */
+const HTTP_ASK_AGAIN_MS = 300_000
 
 /** The wait for a component list of which only the hash is known. */
 export interface ComponentWait {
@@ -56,7 +58,7 @@ export class ComponentLists {
 
   /**
    * Should the answer to this instance ask for its list? Once for each connection and hash, and for a poller up to
-   * `HTTP_ASKS_MAX` times, as an answer may be lost. The answer to a message that was sent again asks again and does
+   * `HTTP_ASKS_MAX` times, and rarely after that, as answers may be lost and it keeps its connection for good. The answer to a message that was sent again asks again and does
    * not count: many may have come while this process stood still, and only one of their answers is heard. The wait
    * begins with the first request.
    */
@@ -79,9 +81,10 @@ export class ComponentLists {
     const isPoller = instance.connection?.transport === 'http'
     if (isAsked && isPoller && isRetransmission) return true
     // A poller may never have got the answer that asked it.
-    const most = isPoller ? HTTP_ASKS_MAX : 1
-    if (isAsked && instance.componentAsks >= most) return false
+    const isDue = isPoller && nowMs - instance.componentsAskedMs >= HTTP_ASK_AGAIN_MS
+    if (isAsked && !isDue && instance.componentAsks >= (isPoller ? HTTP_ASKS_MAX : 1)) return false
     instance.componentAsks = isAsked ? instance.componentAsks + 1 : 1
+    instance.componentsAskedMs = nowMs
     instance.askedComponentsHash = hash
     return true
   }

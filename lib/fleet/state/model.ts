@@ -143,6 +143,8 @@ export interface Instance {
   askedComponentsHash: string | null
   /** How often it was asked for that list on this connection. */
   componentAsks: number
+  /** Monotonic time of the last time that it was. */
+  componentsAskedMs: number
   /** What its socket had no room to ask it for: it is asked with the answer to its next message. Null for nothing. */
   unasked: Asked | null
   /** Monotonic time since which it is away; null while it is connected. */

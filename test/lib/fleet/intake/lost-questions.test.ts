@@ -63,10 +63,20 @@ describe('a poller whose answer was lost', () => {
     expect((await poll(8)) & FULL_STATE).toBe(0)
   })
 
-  it('is asked for its components again, three times in all', async () => {
+  it('is asked for its components again, three times in a row, and each five minutes from then on', async () => {
     const asked = [await poll(0, described)]
     for (let i = 1; i < 6; i++) asked.push(await poll(i))
     expect(asked).toEqual([COMPONENTS, COMPONENTS, COMPONENTS, 0, 0, 0])
+    const later = []
+    for (let i = 6; i < 27; i++) {
+      await ctx.advance(30_000)
+      later.push(await poll(i))
+    }
+    // Ten and twenty half minutes after the third.
+    expect(later.flatMap((flags, i) => (flags === 0 ? [] : [[i, flags]]))).toEqual([
+      [9, COMPONENTS],
+      [19, COMPONENTS],
+    ])
   })
 
   it('is asked for its components in the answer to each repeat of a poll as well, and no less often for that', async () => {
