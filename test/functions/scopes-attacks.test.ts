@@ -592,9 +592,10 @@ describe('what was let in', () => {
       ['POST /api/holds/release', named],
       [`POST ${path}/configs/${configHash(SECOND)}/known-good`],
       [`DELETE ${path}/known-good`],
+      // Before the roll-backs, which retire what was approved without knowledge of them.
+      [`POST ${path}/config/approvals/${approval}/push`, {}],
       [`POST ${path}/configs/${configHash(SECOND)}/rollback`],
       [`POST ${path}/rollback`],
-      [`POST ${path}/config/approvals/${approval}/push`, {}],
     ]
     const ways: [() => Promise<unknown>, () => Promise<unknown>][] = [
       [() => placeIn(ctx, admin, id, 'live'), () => placeIn(ctx, admin, id, 'staging')],
