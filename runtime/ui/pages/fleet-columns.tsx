@@ -167,7 +167,7 @@ type ColumnId = keyof (typeof fleetTexts)['en']['column']
 const COLUMNS: readonly (Omit<FleetColumn, 'id' | 'title'> & { id: ColumnId })[] = [
   { id: 'status', width: '130px', render: (workload) => <StatusMark status={statusOf(workload)} /> },
   { id: 'name', render: (workload) => <NameCell workload={workload} /> },
-  { id: 'why', width: '324px', render: (workload) => <WhyLink workload={workload} /> },
+  { id: 'why', width: '320px', render: (workload) => <WhyLink workload={workload} /> },
   { id: 'type', width: '90px', render: (workload) => workload.type },
   { id: 'environment', width: '112px', render: (workload) => orDash(environmentOf(workload)) },
   { id: 'cluster', width: '120px', render: (workload) => orDash(clusterOf(workload)) },
