@@ -12,7 +12,8 @@ export const discountTexts = defineTexts({
       'you made or changed the account of whoever asked, so both may be one person: somebody has to approve whose account neither of you made (two accounts that a third person made count for each other), or who signs in with the identity provider; or the policy asks less',
     shaped_by_author:
       'your account was made or changed by whoever asked, so both may be one person: somebody has to approve whose account neither of you made (two accounts that a third person made count for each other), or who signs in with the identity provider; or the policy asks less',
-    shaped_since_request: 'your account was made or changed since',
+    shaped_since_request:
+      'your account was made or changed after that; a request that is withdrawn and made again can be approved by you',
     value_author:
       'you set a value that reaches one of its workloads, or a trusted label or label rule that chooses one, so part of what is pushed was written by you',
   } as Record<string, string>,
@@ -25,7 +26,8 @@ export const discountTexts = defineTexts({
       'vous avez créé ou modifié le compte de qui a demandé, ce pourrait être la même personne : il faut l’approbation de quelqu’un dont aucun de vous n’a créé le compte (deux comptes créés par une troisième personne comptent l’un pour l’autre), ou qui passe par le fournisseur d’identité ; ou une règle plus souple',
     shaped_by_author:
       'votre compte a été créé ou modifié par qui a demandé, ce pourrait être la même personne : il faut l’approbation de quelqu’un dont aucun de vous n’a créé le compte (deux comptes créés par une troisième personne comptent l’un pour l’autre), ou qui passe par le fournisseur d’identité ; ou une règle plus souple',
-    shaped_since_request: 'votre compte a été créé ou modifié depuis',
+    shaped_since_request:
+      'votre compte a été créé ou modifié depuis ; une demande retirée puis refaite peut être approuvée par vous',
     value_author:
       'vous avez fixé une valeur qui atteint l’un de ses workloads, ou un label de confiance ou une règle de labels qui en choisit une : une partie de ce qui est envoyé est de vous',
   },

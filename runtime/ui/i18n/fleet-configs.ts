@@ -41,7 +41,7 @@ export const fleetConfigTexts = defineTexts({
     nobody: 'No workload is under it.',
     runs: 'Should run',
     runsUnknown: 'not known',
-    runsHint: 'Which version a workload should run is known where its text has no variables.',
+    runsHint: 'A version is known once this fleet config has brought one there: by a campaign, or by itself.',
     rivals: (names: string) => `also selected, with the same priority, by ${names}`,
     heldBy: (who: string, reason: string) => (reason === '' ? `held by ${who}` : `held by ${who}: ${reason}`),
     overdue: 'overdue',
@@ -122,7 +122,8 @@ export const fleetConfigTexts = defineTexts({
     nobody: 'Aucun workload n’en relève.',
     runs: 'Doit exécuter',
     runsUnknown: 'inconnu',
-    runsHint: 'La version qu’un workload doit exécuter est connue quand son texte n’a pas de variables.',
+    runsHint:
+      'Une version est connue dès que cette configuration en a apporté une : par une campagne ou d’elle-même.',
     rivals: (names: string) => `choisi aussi, avec la même priorité, par ${names}`,
     heldBy: (who: string, reason: string) =>
       reason === '' ? `retenu par ${who}` : `retenu par ${who} : ${reason}`,

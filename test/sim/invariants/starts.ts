@@ -75,14 +75,14 @@ const IN_FLIGHT = `
   from campaign_targets t join campaigns c on c.id = t.campaign_id
   where t.state in ('started', 'rolling_back') group by 1, 2`
 
-/** The first waves of campaigns that have gone on to a later one. */
+/** The first waves of campaigns that have gone on to a later one. The pushes of a workload go with it when it is deleted. */
 const FIRST_WAVES = `
   select c.id, c.plan, c.rules->'limits' as asked, c.raised,
-    count(*) filter (where p.applied_at is not null)::int as applied,
-    count(*) filter (where p.applied_at is null and coalesce(p.status, '') <> 'failed' and t.state <> 'cancelled')::int
-      as untried
+    count(*) filter (where applied)::int as applied,
+    count(*) filter (where not applied and coalesce(p.status, '') <> 'failed' and t.state <> 'cancelled')::int as untried
   from campaigns c join campaign_targets t on t.campaign_id = c.id and t.wave = 0
     left join pushes p on p.push_id = t.push_id
+    cross join lateral (select p.applied_at is not null or p.push_id is null and t.state = 'applied' as applied) a
   where c.status = 'running' and c.wave > 0 group by c.id`
 
 /**
