@@ -79,10 +79,20 @@ function applyPreferences(preferences: Chosen): void {
   applyLanguage(preferences.language)
 }
 
+/** The preferences of whoever signs in: until they have chosen any, what this browser shows. */
+const withBrowsers = (preferences: Preferences): Preferences =>
+  preferences.updated_at === undefined
+    ? { ...preferences, theme: rememberedTheme(), language: language.value }
+    : preferences
+
+function rememberedTheme(): Theme {
+  const theme = localStorage.getItem(THEME_KEY)
+  return theme === 'light' || theme === 'dark' ? theme : 'system'
+}
+
 /** Before anybody is signed in: what this browser showed last, else what it asks for. */
 export function applyRemembered(): void {
-  const theme = localStorage.getItem(THEME_KEY)
-  applyTheme(theme === 'light' || theme === 'dark' ? theme : 'system')
+  applyTheme(rememberedTheme())
   const stored = localStorage.getItem(LANGUAGE_KEY)
   const wished = stored ?? navigator.language.slice(0, 2)
   applyLanguage(wished === 'fr' ? 'fr' : 'en')
@@ -108,8 +118,9 @@ export async function loadSession(): Promise<void> {
   const [result] = await Promise.all([call<Me>('GET', '/api/me', { keepsSession: true }), loadCapabilities()])
   serverAway.value = !result.ok && result.status !== 401
   if (result.ok) {
-    applyPreferences(result.value.preferences)
-    me.value = result.value
+    const preferences = withBrowsers(result.value.preferences)
+    applyPreferences(preferences)
+    me.value = { ...result.value, preferences }
   } else if (result.status === 401) forgetSession()
 }
 

@@ -43,6 +43,18 @@ describe('one’s own settings', () => {
   })
 })
 
+test('whoever has chosen no language reads that of the browser, before and after signing in', async () => {
+  const who = { email: 'colette@example.com', password: 'correct horse battery' }
+  expect((await service.api.call('POST', '/api/users', { ...who, groups: ['viewer'] })).status).toBe(201)
+  const { page, context, complaints } = await visit(browser, service.url, { locale: 'fr-FR' })
+  await signIn(page, who)
+  await page.getByRole('link', { name: 'Parc', exact: true }).waitFor()
+  await page.reload()
+  await page.getByRole('link', { name: 'Parc', exact: true }).waitFor()
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
 describe('links out', () => {
   test('are set up once, and lead from each workload to another program about it', async () => {
     const { page, context, complaints } = await visit(browser, service.url)
