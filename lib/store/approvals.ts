@@ -279,7 +279,10 @@ export async function findNewestApprovalOfDraft(
   return rows[0] ?? null
 }
 
-/** The newest request of a group for exactly this text, whatever became of it; null when there was none. */
+/**
+ * The newest request of a group for exactly this text, whatever became of it; null when there was none. Of two of the
+ * same millisecond it is the open one.
+ */
 export async function findNewestApprovalFromGit(
   db: Db,
   workloadId: string,
@@ -288,7 +291,7 @@ export async function findNewestApprovalFromGit(
 ): Promise<Approval | null> {
   const rows = await db.query<Approval>(
     `select ${COLUMNS} from approvals where workload_id = $1 and target_group = $2 and draft_hash = $3
-     order by created_at desc, id desc limit 1`,
+     order by created_at desc, (status in ('pending', 'approved')) desc, id desc limit 1`,
     [workloadId, targetGroup, draftHash],
   )
   return rows[0] ?? null
