@@ -160,7 +160,7 @@ async function expectToEndWell(
 describe.each(STEPS)('as %s', (...step) => {
   test.each([['owner'], ['front']] as const)(
     'the %s is killed: it ends well, and nobody else notices',
-    { timeout: 180_000 },
+    { timeout: 240_000 },
     (role) => expectToEndWell(step, [role], 'killed'),
   )
 })
@@ -168,7 +168,7 @@ describe.each(STEPS)('as %s', (...step) => {
 test(
   'as a push goes out, its owner and a front stand still for half a minute: it ends well, and nobody else notices',
   {
-    timeout: 180_000,
+    timeout: 240_000,
   },
   () => expectToEndWell(FIRST_OFFERS, ['owner', 'front'], 'still'),
 )

@@ -165,11 +165,11 @@ type ColumnId = keyof (typeof fleetTexts)['en']['column']
 
 /** Every column but its title, in their order. */
 const COLUMNS: readonly (Omit<FleetColumn, 'id' | 'title'> & { id: ColumnId })[] = [
-  { id: 'status', width: '130px', render: (workload) => <StatusMark status={statusOf(workload)} /> },
+  { id: 'status', width: '142px', render: (workload) => <StatusMark status={statusOf(workload)} /> },
   { id: 'name', render: (workload) => <NameCell workload={workload} /> },
-  { id: 'why', width: '320px', render: (workload) => <WhyLink workload={workload} /> },
+  { id: 'why', width: '280px', render: (workload) => <WhyLink workload={workload} /> },
   { id: 'type', width: '90px', render: (workload) => workload.type },
-  { id: 'environment', width: '112px', render: (workload) => orDash(environmentOf(workload)) },
+  { id: 'environment', width: '120px', render: (workload) => orDash(environmentOf(workload)) },
   { id: 'cluster', width: '120px', render: (workload) => orDash(clusterOf(workload)) },
   {
     id: 'instances',
@@ -177,8 +177,8 @@ const COLUMNS: readonly (Omit<FleetColumn, 'id' | 'title'> & { id: ColumnId })[]
     isNumeric: true,
     render: (workload) => formatNumber(workload.connected_instance_count),
   },
-  { id: 'config', width: '184px', render: (workload) => <ConfigCell workload={workload} /> },
-  { id: 'version', width: '96px', render: (workload) => <VersionCell workload={workload} /> },
+  { id: 'config', width: '196px', render: (workload) => <ConfigCell workload={workload} /> },
+  { id: 'version', width: '104px', render: (workload) => <VersionCell workload={workload} /> },
   { id: 'alerts', width: '92px', render: (workload) => <AlertsCell workload={workload} /> },
   { id: 'labels', width: '220px', render: (workload) => <LabelsCell workload={workload} /> },
   {

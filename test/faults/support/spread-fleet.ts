@@ -191,7 +191,10 @@ export class SpreadFleet {
     )
   }
 
-  /** Wait until everybody runs this config, and it is stored that all have applied it. */
+  /**
+   * Wait until everybody runs this config, and it is stored that all have applied it. An offer that was lost on its way
+   * out is repeated after two minutes.
+   */
   async untilAllRun(hash: string): Promise<void> {
     await eventually(
       'everybody runs it, and it is stored',
@@ -204,7 +207,7 @@ export class SpreadFleet {
         const isStored = row?.hash === hash && row.status === 'applied' && row.applied === this.size
         return isStored && this.running(hash) === this.size
       },
-      { withinMs: 90_000 },
+      { withinMs: 150_000 },
     )
   }
 
