@@ -51,7 +51,12 @@ export async function judgeCanary(parts: ApprovalParts, wish: CanaryWish): Promi
   if (target === null) return { ok: false, code: 'workload-not-found' }
   if (!target.acceptsRemoteConfig) return turnDown([refuse('remote-config-unsupported')])
   const checked = await checkDraft(parts, wish.config, target)
-  if (checked.ok) return choose(parts, wish, checked.required)
+  if (checked.ok) {
+    // Right after a start the instances that were chosen by name are still on their way.
+    const workload = parts.fleet.workload(wish.workloadId)
+    if (workload !== null) await parts.fleet.canTakeConfig(workload)
+    return choose(parts, wish, checked.required)
+  }
   if (checked.code !== 'configuration-invalid') return checked
   return { ...turnDown([refuse('validation-failed')]), findings: checked.validationErrors }
 }

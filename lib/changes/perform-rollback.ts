@@ -80,7 +80,7 @@ export async function rollBackToHash(
 export async function rollBackToDefault(parts: ApprovalParts, request: Asked): Promise<RollbackOutcome> {
   const target = await parts.configTargets.find(request.workloadId)
   if (target === null) return { ok: false, code: 'workload-not-found' }
-  const refused = refuseWorkload(parts, target)
+  const refused = await refuseWorkload(parts, target)
   if (refused !== null) return refused
   const found = await parts.fleet.findRollbackTarget(request.workloadId)
   if (found === null) return { ok: false, code: 'no-rollback-target' }
@@ -103,7 +103,7 @@ async function perform(
 ): Promise<RollbackOutcome> {
   const said = readRollbackComment(comment)
   if (!said.ok) return said
-  const refused = refuseWorkload(parts, target)
+  const refused = await refuseWorkload(parts, target)
   if (refused !== null) return refused
   const checked = await checkRollback(parts, target, content.body)
   if (!checked.ok) return checked

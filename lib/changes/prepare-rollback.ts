@@ -16,7 +16,7 @@ import {
 import type { RollbackConfig, RollbackPrepare } from '../wire/rollback.ts'
 import type { ValidationResult } from '../wire/validation.ts'
 import type { ApprovalParts } from './approval-parts.ts'
-import { refuseWorkload } from './rollback-target.ts'
+import { refuseWorkload, type WorkloadRefusal } from './rollback-target.ts'
 
 const DIFF_MAX = 262_144
 const LABELLED_KNOWN_GOOD = /^known[-_ ]good$/i
@@ -80,7 +80,8 @@ export async function prepareRollback(
   const label = labels.label(workload.id, hash)
   const source =
     pinnedHash === hash ? 'first_class_marker' : LABELLED_KNOWN_GOOD.test(label) ? 'label_convention' : 'none'
-  const validation = describeValidation(parts, target, hash, wanted, found)
+  const refused = await refuseWorkload(parts, target)
+  const validation = describeValidation(parts, target, { hash, wanted, refused }, found)
   return {
     ok: true,
     prepared: {
@@ -220,8 +221,7 @@ type Validation = RollbackPrepare['validation']
 function describeValidation(
   parts: ApprovalParts,
   target: ConfigTarget,
-  hash: string,
-  wanted: RollbackConfig,
+  { hash, wanted, refused }: { hash: string; wanted: RollbackConfig; refused: WorkloadRefusal | null },
   found: { result: ValidationResult; required: readonly ComponentRef[] },
 ): Validation {
   const { result } = found
@@ -239,7 +239,6 @@ function describeValidation(
       source: sourceOf(warning.check_id),
     })),
   ]
-  const refused = refuseWorkload(parts, target)
   if (refused !== null) {
     const code = refused.code.replaceAll('-', '_')
     findings.push({

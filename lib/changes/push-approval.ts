@@ -4,7 +4,6 @@ import type { ComponentRef } from '../configs/check/components.ts'
 import type { ConfigTarget } from '../configs/check/target.ts'
 import { policyForWorkload } from '../configs/policy/policy.ts'
 import { findObstacle } from '../fleet/pushes/find-obstacle.ts'
-import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
 import { toApprovalFrame } from '../hub/approval-frame.ts'
 import type { StillMay } from '../identity/still-may.ts'
 import { gitOwnerOf } from '../model/git-group.ts'
@@ -113,7 +112,7 @@ async function judgeAndPush(parts: ApprovalParts, push: ApprovalPush): Promise<P
   const found = await findObstacle(parts.db, parts.clock.now(), [wish])
   if (found !== null) return refuseObstructed(found)
   const prodTarget = approval.prodTarget || isProductionNow(approval, target)
-  const refused = refuseEarly(parts, push, approval, target, prodTarget)
+  const refused = await refuseEarly(parts, push, approval, target, prodTarget)
   if (refused !== null) return refused
   const checked = await checkDraft(parts, approval.draftYaml, target)
   if (!checked.ok) return checked
@@ -148,13 +147,13 @@ const pathOf = ({ breakGlass }: ApprovalPush, { targetGroup }: Approval) => ({
  * Refuse what can be refused without checking the draft. `prodTarget` says that the request was for production when it
  * was made, or is so now.
  */
-function refuseEarly(
+async function refuseEarly(
   parts: ApprovalParts,
   push: ApprovalPush,
   approval: Approval,
   target: ConfigTarget,
   prodTarget: boolean,
-): PushRefusal | null {
+): Promise<PushRefusal | null> {
   if (prodTarget && push.comment === '') return refuse('comment-required')
   if (prodTarget && !push.prodDoubleConfirmed) return refuse('production-double-confirmation-required')
   const refused = refuseStatus(approval.status, push.breakGlass)
@@ -162,7 +161,7 @@ function refuseEarly(
   if (!target.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
   const workload = parts.fleet.workload(push.workloadId)
   if (workload === null) return { ok: false, code: 'workload-not-found' }
-  return hasCapableInstance(workload) ? null : { ok: false, code: 'workload-not-connected' }
+  return (await parts.fleet.canTakeConfig(workload)) ? null : { ok: false, code: 'workload-not-connected' }
 }
 
 /** Refuse a draft that the server's config policy blocks; the block is recorded, without the draft's text. */

@@ -1,7 +1,6 @@
 import type { ComponentRef } from '../configs/check/components.ts'
 import type { ConfigTarget } from '../configs/check/target.ts'
 import { policyForWorkload } from '../configs/policy/policy.ts'
-import { hasCapableInstance } from '../fleet/pushes/push-plan.ts'
 import type { PolicyFinding } from '../wire/policy.ts'
 import { type ApprovalParts, checkDraft, type DraftRefusal } from './approval-parts.ts'
 
@@ -16,14 +15,17 @@ export type WorkloadRefusal = {
 }
 
 /** Refuse a rollback that the workload cannot take: as any push, it needs a connected instance that accepts configs. */
-export function refuseWorkload(parts: ApprovalParts, target: ConfigTarget): WorkloadRefusal | null {
+export async function refuseWorkload(
+  parts: ApprovalParts,
+  target: ConfigTarget,
+): Promise<WorkloadRefusal | null> {
   const workload = parts.fleet.workload(target.workloadId)
   if (workload === null || workload.archivedAt !== null) return { ok: false, code: 'workload-archived' }
   // An agent that accepts configs has shown that it is no plain SDK.
   if (workload.type !== 'collector' && !workload.acceptsRemoteConfig)
     return { ok: false, code: 'workload-not-collector' }
   if (!workload.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
-  return hasCapableInstance(workload) ? null : { ok: false, code: 'workload-not-connected' }
+  return (await parts.fleet.canTakeConfig(workload)) ? null : { ok: false, code: 'workload-not-connected' }
 }
 
 /** Run the checks of any push, and evaluate the config policy: its findings are told, but do not block a rollback. */

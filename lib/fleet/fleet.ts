@@ -18,6 +18,7 @@ import { TargetEnds } from './progress/target-ends.ts'
 import { Assignments } from './pushes/assignments.ts'
 import { CommitTurns } from './pushes/commit-turns.ts'
 import { PushEngine } from './pushes/push-engine.ts'
+import { hasCapableInstance } from './pushes/push-plan.ts'
 import { PushUndoing } from './pushes/push-undoing.ts'
 import {
   type FoundRollback,
@@ -41,6 +42,12 @@ import { compareInstances, FleetState, followedPushes } from './state/state.ts'
 import { WriteBehind } from './state/write-behind.ts'
 
 const TICK_MS = 1_000
+/**
+ * How long after a start a push waits for an agent. Fronts tell a new owner of theirs at once, and an agent whose process
+ * ended is back after some seconds.
+ */
+const AGENTS_AWAITED_MS = 10_000
+const AGENTS_LOOK_MS = 100
 
 /**
  * The live fleet: agents in memory, workloads with their assignments, and everything that follows when an agent
@@ -65,6 +72,8 @@ export class Fleet implements FleetPort {
   readonly #leaving: WorkloadLeaving
   readonly #settings: WorkloadSettings
   #isStopped = false
+  /** When agents could first be told of, by the monotonic clock. */
+  #openSinceMs = 0
 
   constructor(deps: FleetDeps) {
     this.#deps = deps
@@ -178,6 +187,7 @@ export class Fleet implements FleetPort {
     // The rules may have changed since their labels were stored with the workloads.
     await this.#settings.relabel()
     await this.#presence.startGraces()
+    this.#openSinceMs = this.#deps.clock.monotonicMs()
     // A crash may have prevented the rollback of a push with failed targets: such a push fails now.
     for await (const some of inTurns(this.#followed(), CHUNK))
       for (const followed of some) this.#progress.reconsider(followed)
@@ -346,6 +356,21 @@ export class Fleet implements FleetPort {
     const isOpen = (workload: Workload) => workload.status !== 'disconnected' && this.isAwaited(workload)
     while (!this.#isStopped && clock.monotonicMs() < untilMs && workloads.some(isOpen))
       await new Promise<void>((resolve) => timers.after(TICK_MS, resolve))
+  }
+
+  /**
+   * Whether an agent of this workload can take a config now. Right after the start of this process its agents are on
+   * their way: then it waits for the first, `AGENTS_AWAITED_MS` at most.
+   */
+  async canTakeConfig(workload: Workload): Promise<boolean> {
+    const { clock, timers } = this.#deps
+    const untilMs = this.#openSinceMs + AGENTS_AWAITED_MS
+    const mayCome = () => !this.#isStopped && workload.status !== 'disconnected' && this.isAwaited(workload)
+    while (!hasCapableInstance(workload)) {
+      if (!mayCome() || clock.monotonicMs() >= untilMs) return false
+      await new Promise<void>((resolve) => timers.after(AGENTS_LOOK_MS, resolve))
+    }
+    return true
   }
 
   /** Live instances, by pod, connection time and uid. */
