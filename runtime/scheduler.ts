@@ -1,6 +1,10 @@
+import { setMaxListeners } from 'node:events'
 import type { Context } from './context.ts'
 import type { ScheduleFunction } from './define.ts'
 import type { Loaded } from './loader.ts'
+
+/** More listeners than one schedule has on the signal at a time. */
+const LISTENERS_EACH = 4
 
 /** Running schedules. */
 export interface Scheduler {
@@ -42,6 +46,9 @@ async function runAgainAndAgain(
 /** Start every schedule. The interval counts from the end of one run to the start of the next. */
 export function startSchedules(schedules: readonly Loaded<ScheduleFunction>[], ctx: Context): Scheduler {
   const controller = new AbortController()
+  // All of them wait on one signal, and what they run listens to it as well: Node takes more than ten for a leak. Each
+  // listener goes when its wait is over.
+  setMaxListeners(LISTENERS_EACH * schedules.length, controller.signal)
   const loops = schedules.map((schedule) => runAgainAndAgain(schedule, ctx, controller.signal))
   return {
     async stop() {
