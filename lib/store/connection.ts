@@ -94,7 +94,6 @@ async function openAt(url: string, mustTakeWrites: boolean, options: ConnectionO
   const client = new pg.Client({
     connectionString: url,
     application_name: options.applicationName,
-    connectionTimeoutMillis: options.connectTimeoutMs,
     statement_timeout: options.statementTimeoutMs,
     idle_in_transaction_session_timeout: options.idleInTransactionMs ?? IDLE_IN_TRANSACTION_MS,
     options: SESSION_SETTINGS,
@@ -104,13 +103,18 @@ async function openAt(url: string, mustTakeWrites: boolean, options: ConnectionO
     types: { getTypeParser },
   })
   const session = new Session(client, socket, options.statementTimeoutMs)
-  // A connect that neither works nor fails (a host that swallows packets after the handshake) ends here.
-  const giveUp = setTimeout(() => socket.destroy(), options.connectTimeoutMs)
+  // A connect that neither works nor fails (an address that takes the connection and says nothing) ends here.
+  let isGivenUp = false
+  const giveUp = setTimeout(() => {
+    isGivenUp = true
+    socket.destroy()
+  }, options.connectTimeoutMs)
   try {
     await client.connect()
   } catch (error) {
     socket.destroy()
-    throw unavailable('connect', error)
+    const late = `the server did not answer within ${options.connectTimeoutMs} ms`
+    throw unavailable('connect', isGivenUp ? new Error(late, { cause: error }) : error)
   } finally {
     clearTimeout(giveUp)
   }
