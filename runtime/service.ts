@@ -1,9 +1,10 @@
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
-import { OWNER_SILENT_MS } from '../lib/cluster/timing.ts'
+import { Alone } from '../lib/cluster/alone.ts'
+import { FORGET_MS } from '../lib/cluster/timing.ts'
 import type { Log } from '../lib/log.ts'
 import type { Db } from '../lib/store/db.ts'
-import { countMembers } from '../lib/store/members.ts'
+import { removeSilentMembers } from '../lib/store/members.ts'
 import { migrate, readMigrations } from '../lib/store/migrate.ts'
 import type { Pool } from '../lib/store/pool.ts'
 import { openProcessLock, type ProcessLock } from '../lib/store/process-lock.ts'
@@ -63,12 +64,13 @@ async function takeDatabase(
   signal: AbortSignal,
 ): Promise<ProcessLock> {
   const { config, files, log } = options
+  const alone = new Alone({ clock, log })
   const lock = openProcessLock({
     connect: () => pool.openReserved('control'),
     clock,
     log,
     onLost: (why) => options.onFatal(why),
-    mayClaim: askWhetherAlone(log),
+    mayClaim: (connection) => alone.mayClaim(connection),
   })
   let standby: Listener | null = null
   try {
@@ -77,6 +79,8 @@ async function takeDatabase(
       log.info({ port: standby.port }, 'standby: healthz answers, nothing else does')
     })
     await migrate(lock.connection(), await readMigrations(files.migrations), { clock, log })
+    // Nobody waits another time for members that were killed and do not come back.
+    await removeSilentMembers(lock.connection(), FORGET_MS)
   } catch (error) {
     await lock.release()
     throw error
@@ -86,21 +90,6 @@ async function takeDatabase(
     ;(standby as Listener | null)?.destroy()
   }
   return lock
-}
-
-/**
- * Whether this process may become the active one. It has no internal address, so members of a fleet of processes could
- * not reach it as their owner, and it waits until none of them is left.
- */
-function askWhetherAlone(log: Log): (connection: Db) => Promise<boolean> {
-  let told = 0
-  return async (connection) => {
-    const members = await countMembers(connection, OWNER_SILENT_MS)
-    if (members > 0 && members !== told)
-      log.info({ count: members }, 'standing by while these serve: MUSTER_INTERNAL_ADDR is not set here')
-    told = members
-    return members === 0
-  }
 }
 
 async function drain(listener: Listener, untilMs: number, clock: Clock): Promise<void> {
