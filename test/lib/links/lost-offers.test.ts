@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import { type FrontLink, type LinkedFront, uidOf, useLinkedFleet } from '../../support/linked-fleet.ts'
+import { keyValues, type PlainMessage } from '../../support/opamp-messages.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+// An offer is under way when a link ends, or a process dies at either end of it: no agent waits for it until the two
+// minutes are over after which an offer without an answer is repeated.
+
+const database = await useTestDatabase()
+const fleet = useLinkedFleet(database)
+const { instanceOf, openFront, openOwner, takeOver } = fleet
+
+/** The promise is eight seconds, of which these fleets have only what follows once somebody owns. */
+const SOON_MS = 3_000
+const APPLIED = 1
+const APPLYING = 2
+const saying = (status: number, hash: string): PlainMessage => ({
+  remoteConfigStatus: { lastRemoteConfigHash: Buffer.from(hash, 'hex'), status },
+})
+const NONE = '00'.repeat(32)
+const DESCRIBED: PlainMessage = {
+  agentDescription: { identifyingAttributes: keyValues({ 'service.name': 'edge' }) },
+  ...saying(APPLIED, NONE),
+}
+const offered = ({ told }: LinkedFront): string[] =>
+  told.flatMap(({ uid, message: { remoteConfig } }) =>
+    remoteConfig === undefined || uid !== uidOf(1) ? [] : [Buffer.from(remoteConfig.hash).toString('hex')],
+  )
+
+/** A front whose agent was offered a config that lies on the link, which ends before it arrives. */
+async function loseOffer(): Promise<{ front: LinkedFront; link: FrontLink; hash: string }> {
+  const front = openFront('front')
+  const link = front.link(openOwner())
+  front.say(1, 1, 1, DESCRIBED)
+  await fleet.ctx.advance(1_000)
+  link.hold()
+  const { hash } = await pushConfig(fleet.ctx.fleet, instanceOf(1)!.workload!.id, configYaml(1))
+  await fleet.ctx.advance(500)
+  link.break()
+  expect(offered(front)).toEqual([])
+  return { front, link, hash }
+}
+
+describe('an offer that was lost on a link', () => {
+  it('is made again over the next link of that front', async () => {
+    const { front, hash } = await loseOffer()
+    front.link(openOwner())
+    await fleet.ctx.advance(SOON_MS)
+    expect(offered(front)).toEqual([hash])
+  })
+
+  it('is made by another owner, which has its row alone', async () => {
+    const { front, hash } = await loseOffer()
+    front.link(await takeOver(2))
+    await fleet.ctx.advance(SOON_MS)
+    expect(offered(front)).toEqual([hash])
+  })
+
+  it.each([
+    ['the same owner', async () => openOwner()],
+    ['another owner', () => takeOver(2)],
+  ])('is made by %s at the front to which the agent went as its own died', async (_who, owner) => {
+    const { hash } = await loseOffer()
+    const other = openFront('other')
+    // It says nothing but that it is there, and all of it when it is asked.
+    other.say(1, 1, 2)
+    other.link(await owner())
+    await fleet.ctx.advance(500)
+    other.say(1, 1, 3, DESCRIBED)
+    await fleet.ctx.advance(SOON_MS)
+    expect(offered(other)).toEqual([hash])
+  })
+})
+
+describe('an offer that has arrived before the link ended', () => {
+  it('is not made again where the agent has begun with it', async () => {
+    const front = openFront('front')
+    const link = front.link(openOwner())
+    front.say(1, 1, 1, DESCRIBED)
+    await fleet.ctx.advance(1_000)
+    const { hash } = await pushConfig(fleet.ctx.fleet, instanceOf(1)!.workload!.id, configYaml(1))
+    await fleet.ctx.advance(500)
+    expect(offered(front)).toEqual([hash])
+    link.losing()
+    front.say(1, 1, 2, saying(APPLYING, hash))
+    link.break()
+    front.link(await takeOver(2))
+    await fleet.ctx.advance(SOON_MS)
+    front.say(1, 1, 3, saying(APPLIED, hash))
+    await fleet.ctx.advance(SOON_MS)
+    expect(offered(front)).toEqual([hash])
+    expect(instanceOf(1)!.workload!.active!.push.status).toBe('applied')
+  })
+})
