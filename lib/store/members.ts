@@ -140,18 +140,18 @@ export const sessionNameOf = (memberId: string): string => `${SESSIONS}${memberI
 export const memberOfSession = (name: string): string | null =>
   name.startsWith(SESSIONS) ? name.slice(SESSIONS.length) : null
 
+/** The statement that ends the sessions of a member; exported for tests to recognise. */
+export const END_SESSIONS = `select pg_terminate_backend(a.pid) from pg_stat_activity a
+     where a.application_name = $2 and a.datname = current_database()
+       and not exists (select from members m
+         where m.id = $1 and m.seen_at >= clock_timestamp() - make_interval(secs => $3 / 1000.0))`
+
 /**
  * End every session of a member that has been silent for `silentMs`, or has no row, and so free its locks; returns how
  * many.
  */
 export async function endSessionsOf(db: Db, memberId: string, silentMs: number): Promise<number> {
-  const rows = await db.query(
-    `select pg_terminate_backend(a.pid) from pg_stat_activity a
-     where a.application_name = $2 and a.datname = current_database()
-       and not exists (select from members m
-         where m.id = $1 and m.seen_at >= clock_timestamp() - make_interval(secs => $3 / 1000.0))`,
-    [memberId, sessionNameOf(memberId), silentMs],
-  )
+  const rows = await db.query(END_SESSIONS, [memberId, sessionNameOf(memberId), silentMs])
   return rows.length
 }
 

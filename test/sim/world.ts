@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Membership } from '../../lib/cluster/membership.ts'
 import { openRuntimeCheck } from '../../lib/configs/check/runtime-check.ts'
 import { openConfigEngine } from '../../lib/configs/engine.ts'
 import type { Workload } from '../../lib/fleet/state/model.ts'
@@ -206,9 +207,10 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
       hasCampaigns: this.troubles.campaigns,
       busyChance: () => this.busyChance,
       loggedError: (_, message) => this.promises.report(`logged an error: ${message}`),
-      lostLock: (lost) => void this.#stopService(lost, 'lost the lock'),
+      lostLock: (lost) => this.lostOwnership(lost),
       trace: (line) => this.trace(line),
       flaw: this.#flaw,
+      join: (joining) => this.join(joining),
       told: {
         workloadChanged: (workload) => {
           this.promises.delays.workloadTold(name, workload, this.time.nowMs)
@@ -250,6 +252,16 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
         this.#startLater(500)
       },
     )
+  }
+
+  /** Make a process one of several; here each is alone. */
+  protected join(_service: SimService): Membership | null {
+    return null
+  }
+
+  /** Another process owns by now. */
+  protected lostOwnership(service: SimService): void {
+    if (!service.isDead) void this.#stopService(service, 'lost the lock')
   }
 
   /** When an agent with this uid last went to another connection, in ms of virtual time. */

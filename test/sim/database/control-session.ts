@@ -1,6 +1,12 @@
 import type { Connection } from '../../../lib/store/connection.ts'
 import { DatabaseUnavailable } from '../../../lib/store/db.ts'
-import { ASK_FOR_LOCK, ASK_WHO_HOLDS_IT, RAISE_EPOCH } from '../../../lib/store/lock-statements.ts'
+import {
+  ASK_FOR_LOCK,
+  ASK_WHO_HOLDS_IT,
+  type Holder,
+  RAISE_EPOCH,
+} from '../../../lib/store/lock-statements.ts'
+import { END_SESSIONS } from '../../../lib/store/members.ts'
 import type { RealSession, RealSessions } from './real-sessions.ts'
 import type { Client, SimDatabase } from './sim-database.ts'
 
@@ -27,11 +33,26 @@ export class LockAnswers {
   }
 }
 
+/** What a process keeps a control session for: to ask for the process lock and hold it, or to be a member. */
+export type Purpose = 'lock' | 'members'
+
+/** What control sessions are made of, besides the real one. */
+interface ControlParts {
+  sessions: RealSessions
+  client: Client
+  database: SimDatabase
+  purpose: Purpose
+}
+
+const CLOCK = 'clock_timestamp()'
+
 /**
- * The session on which a process asks for the process lock and holds it. It ends with the process, or when the network
- * between process and server does.
+ * The session on which a process asks for the process lock and holds it, or renews itself as a member. It ends with the
+ * process, or when the network between process and server does. The clock of the server is that of virtual time on it,
+ * and the names of sessions are those of the simulated processes.
  */
 export class ControlSession implements Connection {
+  readonly purpose: Purpose
   readonly #real: RealSession
   readonly #sessions: RealSessions
   readonly #client: Client
@@ -40,11 +61,20 @@ export class ControlSession implements Connection {
   #isEnded = false
   #isKnownBroken = false
 
-  constructor(real: RealSession, sessions: RealSessions, client: Client, database: SimDatabase) {
+  constructor(real: RealSession, { sessions, client, database, purpose }: ControlParts) {
+    this.purpose = purpose
     this.#real = real
     this.#sessions = sessions
     this.#client = client
     this.#database = database
+  }
+
+  get client(): Client {
+    return this.#client
+  }
+
+  get pid(): number {
+    return this.#real.pid
   }
 
   get isBroken(): boolean {
@@ -55,21 +85,58 @@ export class ControlSession implements Connection {
     this.#listeners.push(listener)
   }
 
-  query<Row extends object>(text: string, params?: readonly unknown[]): Promise<Row[]> {
-    const { lockAnswers, observer } = this.#database
+  query<Row extends object>(text: string, params: readonly unknown[] = []): Promise<Row[]> {
+    const { lockAnswers, memberAnswers, observer } = this.#database
     return this.#say(async () => {
+      if (this.purpose === 'members')
+        return memberAnswers.query<Row>(text, params, this.#database.now(), this.#ask)
+      await memberAnswers.tell(text, this.#ask)
+      if (text === END_SESSIONS) return this.#endSessions(params) as Promise<Row[]>
       const known = lockAnswers.get(text)
       if (known !== undefined) return known as Row[]
-      const rows = await this.#sessions.run(this.#real, (connection) => connection.query<Row>(text, params))
+      const rows = await this.#ask<Row>(text, params)
+      if (text === ASK_WHO_HOLDS_IT) for (const row of rows) this.#name(row as object as Holder)
       lockAnswers.heard(text, rows)
-      if (text === RAISE_EPOCH) observer.becameActive(this.#client)
+      if (text === RAISE_EPOCH) {
+        memberAnswers.forget()
+        observer.becameActive(this.#client)
+      }
       return rows
     })
   }
 
-  execute(text: string, params?: readonly unknown[]): Promise<number> {
-    this.#database.lockAnswers.forget()
-    return this.#say(() => this.#sessions.run(this.#real, (connection) => connection.execute(text, params)))
+  execute(text: string, params: readonly unknown[] = []): Promise<number> {
+    const { lockAnswers, memberAnswers } = this.#database
+    if (this.purpose === 'lock') lockAnswers.forget()
+    return this.#say(async () => {
+      await memberAnswers.tell(text, this.#ask)
+      if (this.purpose === 'members') memberAnswers.removed()
+      return this.#sessions.run(this.#real, (connection) => connection.execute(...this.#inTime(text, params)))
+    })
+  }
+
+  readonly #ask = <Row extends object>(text: string, params: readonly unknown[]): Promise<Row[]> =>
+    this.#sessions.run(this.#real, (connection) => connection.query<Row>(...this.#inTime(text, params)))
+
+  /** The statement with the database's clock as its last parameter, where it asks for that. */
+  #inTime(text: string, params: readonly unknown[]): [text: string, params: readonly unknown[]] {
+    if (!text.includes(CLOCK)) return [text, params]
+    return [text.replaceAll(CLOCK, `$${params.length + 1}::timestamptz`), [...params, this.#database.now()]]
+  }
+
+  /** The server knows the sessions by the name of the simulation. */
+  #name(holder: Holder): void {
+    const client = this.#database.clientOf(holder.pid)
+    if (client !== null) holder.application = client.application
+  }
+
+  async #endSessions([memberId, application, silentMs]: readonly unknown[]): Promise<object[]> {
+    const speaking = await this.#ask(
+      `select from members where id = $1 and seen_at >= ${CLOCK} - make_interval(secs => $2 / 1000.0)`,
+      [memberId, silentMs],
+    )
+    const ended = speaking.length > 0 ? 0 : this.#database.endSessions(String(application))
+    return Array.from({ length: ended }, () => ({}))
   }
 
   transaction(): never {
@@ -117,6 +184,15 @@ export class ControlSession implements Connection {
     this.#isEnded = true
     this.#database.forget(this)
     this.#client.controls.delete(this)
+    if (this.purpose === 'members') {
+      // It has locked nothing; whatever is under way on it ends first.
+      const idle = (connection: Connection) => connection.query('select')
+      this.#sessions
+        .run(this.#real, idle)
+        .then(() => this.#sessions.give(this.#real))
+        .catch(() => {})
+      return
+    }
     const free = async (connection: Connection) => {
       await connection.query('select pg_advisory_unlock_all()')
       this.#database.lockAnswers.forget()

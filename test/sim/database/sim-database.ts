@@ -8,11 +8,14 @@ import {
 } from '../../../lib/store/db.ts'
 import type { Dice } from '../time/dice.ts'
 import type { Mortal, VirtualTime } from '../time/virtual-time.ts'
-import { ControlSession, LockAnswers } from './control-session.ts'
+import { ControlSession, LockAnswers, type Purpose } from './control-session.ts'
+import { MemberAnswers } from './member-answers.ts'
 import type { RealSession, RealSessions } from './real-sessions.ts'
 
 /** A process that uses the database, and may die while it does. */
 export interface Client extends Mortal {
+  /** The name of its sessions. */
+  application: string
   leases: Set<Lease>
   controls: Set<ControlSession>
   /** Callers that wait until one of the process's few sessions is free. */
@@ -20,7 +23,8 @@ export interface Client extends Mortal {
 }
 
 /** A process that is alive and has no sessions yet. */
-export const newClient = (): Client => ({
+export const newClient = (application = 'muster'): Client => ({
+  application,
   isDead: false,
   pausedUntilMs: 0,
   leases: new Set(),
@@ -77,6 +81,7 @@ export class SimDatabase {
   readonly #leases = new Set<Lease>()
   readonly #controls = new Set<ControlSession>()
   readonly lockAnswers = new LockAnswers()
+  readonly memberAnswers = new MemberAnswers()
   /** How many sessions the server is ending at this moment. */
   #ending = 0
   /** For each session that is to end, after how many more statements. */
@@ -92,7 +97,7 @@ export class SimDatabase {
     this.#sessions = sessions
     this.#time = time
     this.#dice = dice
-    sessions.mayBlock = () => this.#leases.size + this.#ending > 1 || this.#controls.size > 1
+    sessions.mayBlock = () => this.#leases.size + this.#ending > 1 || this.#lockSessions > 1
   }
 
   openFor(client: Client): Database {
@@ -112,10 +117,22 @@ export class SimDatabase {
     }
   }
 
-  /** A session of its own, for the process lock. */
-  async openControl(client: Client): Promise<Connection> {
+  /** How many sessions may wait for a lock, or hold one, outside transactions. */
+  get #lockSessions(): number {
+    let count = 0
+    for (const { purpose } of this.#controls) count += Number(purpose === 'lock')
+    return count
+  }
+
+  /** A session of its own, for the process lock, or for what a member says of itself. */
+  async openControl(client: Client, purpose: Purpose = 'lock'): Promise<Connection> {
     await this.pass(client)
-    const session = new ControlSession(this.#sessions.take(), this.#sessions, client, this)
+    const session = new ControlSession(this.#sessions.take(), {
+      sessions: this.#sessions,
+      client,
+      database: this,
+      purpose,
+    })
     client.controls.add(session)
     this.#controls.add(session)
     return session
@@ -278,6 +295,30 @@ export class SimDatabase {
   bury(client: Client): void {
     client.isDead = true
     this.cutClient(client)
+  }
+
+  /** The database's own clock. */
+  now(): Date {
+    return this.#time.databaseNow()
+  }
+
+  /** The process whose control session this is; null where none is. */
+  clientOf(pid: number): Client | null {
+    for (const control of this.#controls) if (control.pid === pid) return control.client
+    return null
+  }
+
+  /** End the sessions of the processes of this name; returns how many there were. */
+  endSessions(application: string): number {
+    const clients = new Set<Client>()
+    for (const { client } of [...this.#controls, ...this.#leases])
+      if (client.application === application) clients.add(client)
+    let ended = 0
+    for (const client of clients) {
+      ended += client.leases.size + client.controls.size
+      this.cutClient(client)
+    }
+    return ended
   }
 
   forget(control: ControlSession): void {

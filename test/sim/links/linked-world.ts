@@ -1,31 +1,29 @@
-import type { Owner } from '../../../lib/cluster/membership.ts'
+import type { Membership, Owner } from '../../../lib/cluster/membership.ts'
 import { openRuntimeCheck } from '../../../lib/configs/check/runtime-check.ts'
 import { type ConfigEngine, openConfigEngine } from '../../../lib/configs/engine.ts'
 import type { FrontAgents } from '../../../lib/links/front-agents.ts'
-import { LINK_VERSIONS } from '../../../lib/links/link-versions.ts'
 import { OwnerLinks } from '../../../lib/links/owner-links.ts'
 import { silentLog } from '../../../lib/log.ts'
-import { DatabaseUnavailable } from '../../../lib/store/db.ts'
-import { fenced } from '../../../lib/store/fenced.ts'
 import { TEST_CONFIG } from '../../support/invoke.ts'
 import type { AgentsService } from '../agents/link.ts'
 import type { SimAgent } from '../agents/sim-agent.ts'
 import type { SimSocket } from '../agents/socket.ts'
 import type { Client } from '../database/sim-database.ts'
 import type { SimStore } from '../database/sim-store.ts'
-import type { Flaw, SimService } from '../service/sim-service.ts'
+import type { SimService } from '../service/sim-service.ts'
 import { World } from '../world.ts'
 import { LinkPromises } from './link-promises.ts'
 import { SimFront } from './sim-front.ts'
-import { Standing } from './standing.ts'
+import { openSimMember } from './sim-member.ts'
 import { type Meddling, Wire } from './wire.ts'
 
 /** How long a process that stands still or is cut off lets a caller wait. */
 const CONNECT_MS = 2_000
 
-/** A fault that is put into every link, or into what fronts do with their agents, on purpose. */
+/** A fault that is put into every link, into what fronts do with their agents, or into the processes that may own. */
 export interface LinkFlaw extends Meddling {
   agents?(agents: FrontAgents): void
+  member?(membership: Membership): void
 }
 
 /**
@@ -43,8 +41,6 @@ export class LinkedWorld extends World {
   readonly #wires = new Set<Wire>()
   readonly #frontClients = new Set<Client>()
   readonly #engine: ConfigEngine
-  /** The process that raised the epoch last. */
-  #deciding: Client | null = null
   #frontCount = 0
   /** Agents are led to any front, so that polls reach one after the other; once false, to one that stays the same. */
   isSpreading = true
@@ -54,14 +50,16 @@ export class LinkedWorld extends World {
   readonly #apart = new Map<SimFront, { untilMs: number; isLetIn: boolean }>()
   /** Sockets that fronts cut because they had no link. */
   sentElsewhere = 0
+  /** After how long each owner that stood still was replaced. */
+  readonly replacedMs: number[] = []
+  #stoodStill: { client: Client; sinceMs: number } | null = null
 
   constructor(seed: number, store: SimStore, wanted: string | undefined, flaw: LinkFlaw) {
-    const standings: { of: Standing | null }[] = []
     super(seed, store, {
       troubles: wanted,
       // Who pushes for campaigns is no business of the links.
       without: ['campaigns'],
-      flaw: standingFlaw(standings, (service, standing) => this.#born(service, standing)),
+      flaw: { service: (service) => this.#born(service) },
     })
     this.#flaw = flaw
     this.#seed = seed
@@ -79,7 +77,9 @@ export class LinkedWorld extends World {
     this.database.observer = {
       ...observer,
       becameActive: (client) => {
-        this.#deciding = client
+        const still = this.#stoodStill
+        if (still !== null && still.client !== client) this.replacedMs.push(this.time.nowMs - still.sinceMs)
+        this.#stoodStill = null
         observer.becameActive(client)
       },
       // What agents run is stored by the front that has read it.
@@ -95,8 +95,8 @@ export class LinkedWorld extends World {
     }
   }
 
-  /** A process was put together: it is a member from now on. */
-  #born(service: SimService, standing: { of: Standing | null }): void {
+  /** A process was put together. */
+  #born(service: SimService): void {
     const { fleet } = service
     const notSent = fleet.offerNotSent.bind(fleet)
     fleet.offerNotSent = (connection, uid, hash) => {
@@ -105,13 +105,28 @@ export class LinkedWorld extends World {
         this.promises.offers.notSent(service.name, instance)
       notSent(connection, uid, hash)
     }
-    standing.of = new Standing({
-      time: this.time,
+  }
+
+  override suspendService(forMs: number): void {
+    const service = this.service()
+    if (service !== null) this.#stoodStill = { client: service.client, sinceMs: this.time.nowMs }
+    super.suspendService(forMs)
+  }
+
+  protected override join(service: SimService): Membership {
+    const { name, client } = service
+    const membership = openSimMember({
+      name,
+      address: name,
+      client,
       database: this.database,
-      client: service.client,
-      onLate: () => this.#owned.get(service)?.dropAll(),
+      time: this.time,
       onRenewed() {},
+      onLate: () => this.#owned.get(service)?.dropAll(),
+      onOwnershipLost: () => this.lostOwnership(service),
     })
+    this.#flaw.member?.(membership)
+    return membership
   }
 
   override agentsService(): AgentsService | null {
@@ -138,10 +153,8 @@ export class LinkedWorld extends World {
       dice: this.dice,
       configs: this.#engine,
       busyChance: () => this.busyChance,
-      owner: () => this.#owner(),
       absorbed: (from, uid) => this.links.absorbed(from, uid),
       heard: (from, report, isPoll) => this.links.goodbyes.heard(from, report, isPoll),
-      members: () => this.fronts,
       sockets: (from) => {
         const sockets = this.socketsOf(from)
         if (sockets.length > 0) this.trace(`${name} sends its agents elsewhere`)
@@ -203,20 +216,6 @@ export class LinkedWorld extends World {
     this.delayMsMax = 20
     this.#apart.clear()
     for (const wire of this.#wires) wire.delayMsMax = 20
-  }
-
-  /** The process that owns, as its row says; another one that has not loaded yet refuses links. */
-  #owner(): Owner | null {
-    const service = this.services.find(({ client }) => client === this.#deciding)
-    return service === undefined
-      ? null
-      : {
-          id: service.name,
-          address: service.name,
-          linkVersion: LINK_VERSIONS.newest,
-          epoch: service.lock.epoch,
-          since: null,
-        }
   }
 
   async #dial(front: SimFront, { id }: Owner): Promise<Wire | null> {
@@ -281,26 +280,4 @@ export class LinkedWorld extends World {
 function loseByProcess(socket: SimSocket): void {
   socket.isCutByProcess ||= socket.isOpen
   socket.lose()
-}
-
-/** Lets each process act as the owner only while its standing says that it may, as a member does. */
-function standingFlaw(
-  standings: { of: Standing | null }[],
-  born: (service: SimService, standing: { of: Standing | null }) => void,
-): Flaw {
-  return {
-    ground: (ground) => {
-      const standing: { of: Standing | null } = { of: null }
-      standings.push(standing)
-      const mayAct = () => standing.of?.mayAct() === true
-      return {
-        ...ground,
-        mayOffer: () => ground.mayOffer() && mayAct(),
-        db: fenced(ground.db, async () => {
-          if (!mayAct()) throw new DatabaseUnavailable('this process has not renewed itself')
-        }),
-      }
-    },
-    service: (service) => born(service, standings.at(-1)!),
-  }
 }

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import type { Membership } from '../../../lib/cluster/membership.ts'
+import { OWNER_SILENT_MS, RENEW_MS } from '../../../lib/cluster/timing.ts'
 import type { FrontEntry } from '../../../lib/links/frames.ts'
 import { useStore } from '../check-seeds.ts'
 import { KEPT_LINKED_SEEDS, OPEN_LINKED_SEEDS } from '../kept-seeds.ts'
+import { LOCK_POLL_MS } from '../service/sim-service.ts'
 import { lacking } from './link-flaws.ts'
 import { LINK_TROUBLES } from './link-troubles.ts'
 import { runLinkedSeed } from './run-linked-seed.ts'
@@ -41,6 +44,23 @@ describe('a fleet of fronts and an owner, under every kind of trouble', () => {
     // Worlds had no trouble of links by name when these seeds failed.
     const { problems } = await runLinkedSeed(seed, store(), { without: LINK_TROUBLES })
     expect(problems).toEqual([])
+  })
+
+  it('replaces an owner that stands still long before the database ends its sessions', {
+    timeout: 180_000,
+  }, async () => {
+    const troubles = ['standby', 'suspensions'] as const
+    const waiting = (membership: Membership) => {
+      membership.mayClaim = async (_connection, holder) => holder === null
+    }
+    for (const seed of [4, 8]) {
+      const { replacedMs } = await runLinkedSeed(seed, store(), { troubles })
+      expect(replacedMs).toHaveLength(1)
+      expect(replacedMs[0]).toBeLessThan(OWNER_SILENT_MS + LOCK_POLL_MS + RENEW_MS)
+    }
+    // Where members did not do that, it would take as long as the database needs.
+    const { replacedMs } = await runLinkedSeed(8, store(), { troubles, flaw: { member: waiting } })
+    expect(replacedMs[0]).toBeGreaterThan(20_000)
   })
 
   it('finds by comparing lists which closed connections it was never told of', {

@@ -14,6 +14,8 @@ export interface LinkedSeedResult extends SeedResult {
   offersNotSent: number
   /** Sockets that fronts cut because they had no link. */
   sentElsewhere: number
+  /** After how many milliseconds each owner that stood still was replaced. */
+  replacedMs: readonly number[]
 }
 
 /** Options for running a seed; every kind of trouble by default, as the seed chooses. */
@@ -72,6 +74,7 @@ export async function runLinkedSeed(
     course: world.readCourse(),
     ...rows[0]!,
     ...counted,
+    replacedMs: world.replacedMs,
   }
 }
 

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws'
-import type { Owner } from '../../../lib/cluster/membership.ts'
+import type { Membership, Owner } from '../../../lib/cluster/membership.ts'
 import type { ConfigEngine } from '../../../lib/configs/engine.ts'
 import type { Fleet } from '../../../lib/fleet/fleet.ts'
 import { FrontAgents } from '../../../lib/links/front-agents.ts'
@@ -10,6 +10,7 @@ import type { OwnAttributes } from '../../../lib/model/own-attributes.ts'
 import { createOpampExchange } from '../../../lib/opamp/exchange.ts'
 import type { AgentConnection, FleetPort } from '../../../lib/opamp/fleet-port.ts'
 import type { AgentReport } from '../../../lib/opamp/report.ts'
+import { sessionNameOf } from '../../../lib/store/members.ts'
 import { isCutOff, sendElsewhere } from '../../../runtime/fronts/cut-off.ts'
 import { FrontLink } from '../../../runtime/fronts/front-link.ts'
 import { encodeReport } from '../../support/agent-report.ts'
@@ -19,7 +20,7 @@ import type { SimSocket } from '../agents/socket.ts'
 import { type Client, newClient, type SimDatabase } from '../database/sim-database.ts'
 import type { Dice } from '../time/dice.ts'
 import type { VirtualTime } from '../time/virtual-time.ts'
-import { Standing } from './standing.ts'
+import { openSimMember } from './sim-member.ts'
 import type { Wire } from './wire.ts'
 
 /** What a simulated front is made of. */
@@ -30,14 +31,10 @@ export interface SimFrontParts {
   dice: Dice
   configs: ConfigEngine
   busyChance(): number
-  /** The owner as the database names it; null while none is known. */
-  owner(): Owner | null
   /** This front has answered a bare beat of this agent by itself. */
   absorbed(front: SimFront, uid: string): void
   /** An agent has spoken to this front. */
   heard(front: SimFront, report: AgentReport, isPoll: boolean): void
-  /** The fronts that are alive, as their rows say. */
-  members(): readonly SimFront[]
   /** The open sockets of its agents. */
   sockets(front: SimFront): readonly SimSocket[]
   /** Connect to the owner; null where it does not answer. */
@@ -46,21 +43,20 @@ export interface SimFrontParts {
 
 /** One process as agents see it: everything that `composeFront` puts together, and the link of the runtime. */
 export class SimFront implements AgentsService {
-  readonly client: Client = newClient()
+  readonly client: Client
   readonly name: string
+  readonly membership: Membership
   readonly agents: FrontAgents
   readonly link: FrontLink
   readonly fleet: Fleet
   readonly ctx: AgentsService['ctx']
   readonly #parts: SimFrontParts
-  /** The epoch of the owner to which it has a link; null for none. */
-  linkedEpoch: number | null = null
-  /** The owner as this process read it last. */
-  #owner: Owner | null = null
+  #epoch = 0
 
   constructor(parts: SimFrontParts) {
     const { database, time, name } = parts
     const { clock } = time
+    this.client = newClient(sessionNameOf(name))
     const timers = time.timersOf(this.client)
     const db = database.openFor(this.client)
     this.#parts = parts
@@ -81,28 +77,31 @@ export class SimFront implements AgentsService {
         messageBytesMax: TEST_CONFIG.opampMessageBytesMax,
       }),
     }
+    const membership = openSimMember({
+      name,
+      address: name,
+      client: this.client,
+      database,
+      time,
+      onRenewed: () => this.#look(),
+      onLate: () => this.link.cut(),
+      onOwnershipLost() {},
+    })
+    this.membership = membership
     this.link = new FrontLink({
       door: {
         open: async (owner: Owner) => (await parts.dial(this, owner)) as unknown as WebSocket,
       } as never,
       agents: () => this.agents,
-      owner: () => this.#owner,
-      lookAgain: () => void database.pass(this.client).then(() => this.#look(), ignore),
-      onChange: (epoch) => {
-        this.linkedEpoch = epoch
-      },
+      owner: () => membership.owner,
+      lookAgain: () => membership.refresh(),
+      onChange: (epoch) => membership.link(epoch),
       onSilent() {},
       clock,
       timers,
       log: silentLog,
     })
-    new Standing({
-      time,
-      database,
-      client: this.client,
-      onLate: () => this.link.cut(),
-      onRenewed: () => this.#look(),
-    })
+    membership.start()
     this.link.start()
   }
 
@@ -112,12 +111,12 @@ export class SimFront implements AgentsService {
 
   /** Whether it sends its agents to other fronts. */
   isCutOff(): boolean {
-    const members = this.#parts.members().map(({ name, linkedEpoch }) => ({ id: name, linkedEpoch }))
-    return isCutOff({ link: this.link, owner: this.#owner, members, selfId: this.name })
+    const { owner, members } = this.membership
+    return isCutOff({ link: this.link, owner, members, selfId: this.name })
   }
 
   decidedBy(): unknown {
-    return this.#parts.owner()?.id ?? null
+    return this.membership.owner?.id ?? null
   }
 
   /** What simulated sockets use of a fleet: the agents of this front, which are given the bytes of each message. */
@@ -152,10 +151,10 @@ export class SimFront implements AgentsService {
 
   #look(): void {
     if (this.isCutOff()) sendElsewhere(this.#parts.sockets(this))
-    const owner = this.#parts.owner()
+    const { owner } = this.membership
     if (owner === null) return
-    if (owner.epoch > (this.#owner?.epoch ?? 0)) this.link.ownerChanged(owner.epoch)
-    this.#owner = owner
+    if (owner.epoch > this.#epoch) this.link.ownerChanged(owner.epoch)
+    this.#epoch = owner.epoch
   }
 
   async #normalise(text: string, own: OwnAttributes) {
@@ -165,5 +164,3 @@ export class SimFront implements AgentsService {
     return read.ok && !dice.chance(busyChance()) ? read.form : 'busy'
   }
 }
-
-const ignore = () => undefined

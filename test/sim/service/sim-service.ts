@@ -1,4 +1,5 @@
 import { systemWebhookNetwork } from '../../../lib/alerts/webhook-client.ts'
+import type { Membership } from '../../../lib/cluster/membership.ts'
 import type { ConfigEngine } from '../../../lib/configs/engine.ts'
 import type { CommitDoubts } from '../../../lib/fleet/commit-doubts.ts'
 import type { Fleet } from '../../../lib/fleet/fleet.ts'
@@ -8,8 +9,11 @@ import type { FleetDeps } from '../../../lib/fleet/state/deps.ts'
 import type { Timers } from '../../../lib/fleet/state/timers.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { OwnAttributes } from '../../../lib/model/own-attributes.ts'
-import { DatabaseUnavailable } from '../../../lib/store/db.ts'
+import type { Connection } from '../../../lib/store/connection.ts'
+import { DatabaseUnavailable, type Db } from '../../../lib/store/db.ts'
 import { fenced } from '../../../lib/store/fenced.ts'
+import type { Holder } from '../../../lib/store/lock-statements.ts'
+import { sessionNameOf } from '../../../lib/store/members.ts'
 import { openProcessLock, type ProcessLock } from '../../../lib/store/process-lock.ts'
 import { compose, type Ground, type Notices } from '../../../runtime/compose.ts'
 import type { Config } from '../../../runtime/config.ts'
@@ -41,7 +45,7 @@ const JANITOR_MS = 120_000
 /** No worker thread is ever started: the simulation asks for no work that needs one. */
 const NO_THREADS = new URL('file:///nowhere')
 /** A standby asks for the process lock seldom here, because each time costs the simulation real time. */
-const LOCK_POLL_MS = 5_000
+export const LOCK_POLL_MS = 5_000
 
 /**
  * A fault put into a process on purpose: `ground` changes what the process is built on, `service` its parts once they
@@ -67,6 +71,8 @@ export interface SimServiceParts {
   told: Partial<Notices>
   /** The fault of this process; null except in tests that ask whether the simulation would find it. */
   flaw: Flaw | null
+  /** Makes the process one of several; null where it is alone. */
+  join(service: SimService): Membership | null
   /** Called when the process logs an error. */
   loggedError(service: SimService, message: string): void
   /** Called when the process has lost the process lock. */
@@ -76,8 +82,9 @@ export interface SimServiceParts {
 
 /** One process: everything that `runtime/compose.ts` puts together, over the simulated database and time. */
 export class SimService {
-  readonly client: Client = newClient()
+  readonly client: Client
   readonly name: string
+  readonly membership: Membership | null
   readonly ctx: Context
   readonly doubts: CommitDoubts
   readonly lock: ProcessLock
@@ -92,6 +99,9 @@ export class SimService {
     this.name = name
     this.#sim = sim
     const { database, time } = sim
+    this.client = newClient(sessionNameOf(name))
+    const membership = sim.join(this)
+    this.membership = membership
     const timers = time.timersOf(this.client)
     this.lock = openProcessLock({
       connect: () => database.openControl(this.client),
@@ -99,6 +109,9 @@ export class SimService {
       log: this.#openLog(),
       onLost: () => sim.lostLock(this),
       pollMs: LOCK_POLL_MS,
+      ...(membership !== null && {
+        mayClaim: (connection: Connection, holder: Holder | null) => membership.mayClaim(connection, holder),
+      }),
       pause: (ms, signal) =>
         new Promise((resolve, reject) => {
           timers.after(ms, () => (signal.aborted ? reject(signal.reason) : resolve()))
@@ -130,14 +143,14 @@ export class SimService {
       random: dice,
       log: this.#openLog(),
       configs,
-      db: fenced(database.openFor(this.client), (tx) => this.lock.checkEpoch(tx)),
+      db: fenced(database.openFor(this.client), (tx) => this.#checkEpoch(tx)),
       edition: createCommunityEdition(),
       running: { version: '0.0.0', nodeVersion: process.versions.node, startedAt: clock.now() },
       readiness: { ping: (timeoutMs) => this.lock.ping(timeoutMs) },
       databaseStatistics: null,
       cluster: null,
       network: systemWebhookNetwork,
-      mayOffer: () => this.lock.isHeld(),
+      mayOffer: () => this.lock.isHeld() && this.#mayAct(),
       busyMs: () => 0,
       openApi: () => '',
       workerUrl: () => NO_THREADS,
@@ -151,6 +164,16 @@ export class SimService {
       },
       overhear: (notices) => alsoTelling(notices, told),
     }
+  }
+
+  /** Whether this process has renewed itself lately, where it is one of several; as `runtime/fronts/member.ts` asks. */
+  #mayAct(): boolean {
+    return this.membership === null || this.membership.mayAct()
+  }
+
+  async #checkEpoch(tx: Db): Promise<void> {
+    if (!this.#mayAct()) throw new DatabaseUnavailable('this process has not renewed itself')
+    await this.lock.checkEpoch(tx)
   }
 
   /** The engine that reads configs: in a world with campaigns each judgement takes a while, and threads may be busy. */
@@ -196,10 +219,12 @@ export class SimService {
 
   /** Wait for the lock, load what is stored and begin to serve; rejects when the database is away. */
   async start(): Promise<void> {
+    this.membership?.start()
     await this.lock.acquire(this.#stop.signal, () => {
       this.isStandby = true
       this.#sim.trace(`${this.name} stands by`)
     })
+    await this.membership?.own(this.lock.epoch, this.#sim.time.clock.now())
     this.isStandby = false
     const { hasCampaigns } = this.#sim
     await this.ctx.counters.load(this.ctx.db)
@@ -261,6 +286,7 @@ export class SimService {
     this.#stop.abort()
     await this.fleet.stop()
     this.doubts.stop()
+    await this.membership?.stop()
     await this.lock.release()
   }
 

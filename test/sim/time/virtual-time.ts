@@ -30,6 +30,11 @@ export class VirtualTime {
     monotonicMs: () => this.#nowMs,
   }
 
+  /** The wall clock of the database's machine, which nobody moves. */
+  databaseNow(): Date {
+    return new Date(START_MS + Math.floor(this.#nowMs))
+  }
+
   get nowMs(): number {
     return this.#nowMs
   }
