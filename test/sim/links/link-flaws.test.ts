@@ -10,7 +10,8 @@ describe('a fault that is put into the links is found by some seed', () => {
 
   it.each(Object.entries(LINK_FLAWS))('when %s', { timeout: 300_000 }, async (_, planted) => {
     let found = ''
-    for (let seed = 1; seed <= SEEDS_MAX && found === ''; seed++) {
+    const { from = 1 } = planted
+    for (let seed = from; seed < from + SEEDS_MAX && found === ''; seed++) {
       const { problems } = await runLinkedSeed(seed, store(), planted)
       if (problems.length > 0) found = `seed ${seed}: ${problems[0]}`
     }

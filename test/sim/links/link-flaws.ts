@@ -8,6 +8,8 @@ import type { LinkFlaw } from './linked-world.ts'
 
 /** A fault of links, and the world in which it shows. */
 interface PlantedFlaw {
+  /** The first seed to look at, for a fault that few seeds show; 1 by default. */
+  from?: number
   troubles: readonly (Trouble | LinkTrouble)[]
   flaw: LinkFlaw
 }
@@ -86,6 +88,7 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
     flaw: { toOwner: lacking<FrontEntry>('goodbye') },
   },
   'a goodbye in a poll that was under way when a link ended is not told again': {
+    from: 22,
     troubles: ['pollers'],
     flaw: { toOwner: (entries) => entries.filter(([kind, , conn]) => kind !== 'goodbye' || conn !== 0) },
   },
