@@ -1,6 +1,7 @@
 import { missingComponents } from '../configs/check/components.ts'
 import type { ConfigOutline } from '../configs/outline.ts'
 import type { VersionMix } from '../fleet/state/live-tally.ts'
+import { placeFieldOf } from '../model/places.ts'
 import { byBytes } from '../model/text-order.ts'
 import { compareVersions, isComparable } from '../model/versions.ts'
 import type {
@@ -115,6 +116,7 @@ function unsupportedComponents(workload: PostureWorkload): UnsupportedComponent[
     return {
       workload_id: workload.id,
       display_name: workload.displayName,
+      ...placeFieldOf(workload.fingerprintKeys),
       config_hash: config.hash,
       category,
       component_type: type,
@@ -214,6 +216,7 @@ export function assessCollector(workload: PostureWorkload, recommended: string):
   const row: CompatibilityRow = {
     workload_id: workload.id,
     display_name: workload.displayName,
+    ...placeFieldOf(workload.fingerprintKeys),
     group: groupOf(workload),
     status: workload.status,
     version: {

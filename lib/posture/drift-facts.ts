@@ -45,6 +45,7 @@ export function toDriftCollector(
   return {
     id: workload.id,
     displayName: workload.displayName,
+    fingerprintKeys: workload.fingerprintKeys,
     version: workload.version,
     labels: workload.labels,
     trustedLabels: workload.trustedLabels,

@@ -1,4 +1,5 @@
 import { environmentOf } from '../model/labels.ts'
+import { placeFieldOf } from '../model/places.ts'
 import { byBytes } from '../model/text-order.ts'
 import { inTurns, mapInTurns, nextTurn, sortInTurns } from '../turns.ts'
 import type { DriftItem, DriftOverview, DriftStatus } from '../wire/drift.ts'
@@ -8,6 +9,7 @@ import { PIPELINE_SECTIONS } from '../wire/values.ts'
 export interface DriftCollector {
   id: string
   displayName: string
+  fingerprintKeys: Readonly<Record<string, string>>
   version: string
   labels: Readonly<Record<string, string>>
   trustedLabels: Readonly<Record<string, string>>
@@ -164,6 +166,7 @@ function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, 
   return {
     workload_id: collector.id,
     collector: collector.displayName || collector.id,
+    ...placeFieldOf(collector.fingerprintKeys),
     env: facts.env,
     version: collector.version,
     ...(facts.expected === null ? {} : { expected_config_hash: facts.expected }),

@@ -1,6 +1,6 @@
 import { array, boolean, enums, type Infer, number, optional, partial, string, type } from 'superstruct'
 import { RevisionRecord } from './revisions.ts'
-import { dictionary, named } from './structs.ts'
+import { dictionary, named, note } from './structs.ts'
 import { DRIFT_STATUSES } from './values.ts'
 
 export const DriftStatus = named('DriftStatus', '', enums(DRIFT_STATUSES))
@@ -12,6 +12,7 @@ export const DriftItem = named(
   type({
     workload_id: string(),
     collector: string(),
+    place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
     env: string(),
     version: string(),
     expected_config_hash: optional(string()),

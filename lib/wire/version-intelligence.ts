@@ -46,6 +46,7 @@ export const UnsupportedComponent = named(
   type({
     workload_id: string(),
     display_name: string(),
+    place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
     config_hash: string(),
     category: string(),
     component_type: string(),
@@ -62,6 +63,7 @@ export const CompatibilityRow = named(
   type({
     workload_id: string(),
     display_name: string(),
+    place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
     group: string(),
     status: string(),
     version: type({

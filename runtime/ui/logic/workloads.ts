@@ -21,9 +21,18 @@ export const clusterOf = ({ labels = {}, fingerprint_keys: keys }: WorkloadRecor
 /** What tells workloads of one name apart: namespace or host. */
 export const placeOf = (workload: WorkloadRecord): string => placeAmong(workload.fingerprint_keys ?? {})
 
+/** A name and its place, the telling one first: that is the place where others have the name too. */
+export const tellingFirst = (
+  name: string,
+  place: string,
+  isShared: boolean,
+): [first: string, second: string] => (isShared && place !== '' ? [place, name] : [name, place])
+
 /** A name with what tells it apart from others that are alike; either may be missing. */
-export const namedAt = (name: string, place = ''): string =>
-  [name, place].filter((part) => part !== '').join(' · ')
+export const namedAt = (name: string, place: string, isShared: boolean): string =>
+  tellingFirst(name, place, isShared)
+    .filter((part) => part !== '')
+    .join(' · ')
 
 /** A name to show, also for workloads that never gave one. */
 export const nameOf = (workload: WorkloadRecord): string =>

@@ -4,7 +4,6 @@ import { adoptTexts } from '../i18n/adopt.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
-import { namedAt } from '../logic/workloads.ts'
 import { CodeEditor } from '../parts/code.tsx'
 import { Action, ActionLink, bind, TextField, unless } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
@@ -13,6 +12,7 @@ import { Head } from '../parts/page.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { lineOf } from '../state/names.ts'
 import { hrefWith, navigate, query } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -152,7 +152,7 @@ function listColumns(): TableColumn<AdoptGroup>[] {
       cell: ({ workloads }) =>
         workloads
           .slice(0, 5)
-          .map(({ display_name: name, id, place }) => namedAt(name || id, place))
+          .map(({ display_name: name, id, place }) => lineOf(name || id, place))
           .join(', '),
     },
     {

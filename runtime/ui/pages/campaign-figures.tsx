@@ -4,11 +4,11 @@ import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatList, formatNumber } from '../i18n/format.ts'
 import { toneOfTarget } from '../logic/campaigns.ts'
-import { namedAt } from '../logic/workloads.ts'
 import { Loaded } from '../parts/failure.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
+import { lineOf } from '../state/names.ts'
 import { hrefWith } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
 
@@ -29,9 +29,7 @@ function Reached({ of: reached, isOver }: { of: CampaignFigures['reached']; isOv
 /** Workloads that were missed for one cause, with a way to the list of all that stand so. */
 function Missed({ of }: { of: CampaignMiss }) {
   const words = say(campaignTexts)
-  const names = of.workloads.map(({ workload_name, workload_place }) =>
-    namedAt(workload_name, workload_place),
-  )
+  const names = of.workloads.map(({ workload_name, workload_place }) => lineOf(workload_name, workload_place))
   const why = describeTarget(of)
   return (
     <li>

@@ -9,7 +9,9 @@ import { Loaded } from '../parts/failure.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Sheet } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
+import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
+import { noteNames } from '../state/names.ts'
 import { hrefWith, query } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
 
@@ -23,10 +25,11 @@ function TargetRow({ of: target }: { of: CampaignTarget }) {
   return (
     <tr>
       <td class="text">
-        <a class="name" href={`/workloads/${target.workload_id}`}>
-          {target.workload_name}
-        </a>
-        {target.workload_place && <span class="sub">{target.workload_place}</span>}
+        <WorkloadName
+          name={target.workload_name}
+          place={target.workload_place}
+          href={`/workloads/${target.workload_id}`}
+        />
       </td>
       <td>{target.wave === null ? '–' : formatNumber(target.wave + 1)}</td>
       <td>{words.verdict[target.verdict]}</td>
@@ -46,6 +49,7 @@ const READ_MAX = 1_000
 
 function TargetTable({ of: all }: { of: readonly CampaignTarget[] }) {
   const words = say(campaignTexts)
+  noteNames(all.map((one) => [one.workload_name, one.workload_place]))
   const { workload, wave, verdict, state, why, since } = words.column
   return (
     <>

@@ -8,7 +8,6 @@ import { say } from '../i18n/define.ts'
 import { formatNumber, tick } from '../i18n/format.ts'
 import { lookOf } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
-import { namedAt } from '../logic/workloads.ts'
 import { ApprovalHelp } from '../parts/approval-help.tsx'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -19,6 +18,7 @@ import { Ago } from '../parts/state.tsx'
 import { Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { lineOf } from '../state/names.ts'
 import { navigate } from '../state/router.ts'
 import { addressWith } from '../state/selection.ts'
 import { heldSomewhere, holds, me } from '../state/session.ts'
@@ -187,7 +187,7 @@ function Kept({ of: { count, workloads } }: { of: NonNullable<CampaignRecord['by
         {workloads.map(({ workload_id, workload_name, workload_place, is_newcomer, has_base, state }) => (
           <li key={workload_id}>
             <a class="name" href={`/workloads/${workload_id}`}>
-              {namedAt(workload_name, workload_place)}
+              {lineOf(workload_name, workload_place)}
             </a>
             <span class="muted">
               {is_newcomer ? words.keptNewcomer : words.keptOlder}

@@ -10,7 +10,9 @@ import type { Shape } from '../parts/icons.tsx'
 import { Head } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
+import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
+import { noteNames } from '../state/names.ts'
 import { query, setQuery } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
 
@@ -52,9 +54,11 @@ function columnsOf(): TableColumn<DriftItem>[] {
     {
       title: column.workload,
       cell: (item) => (
-        <a class="name" href={`/workloads/${item.workload_id}/instances`}>
-          {item.collector}
-        </a>
+        <WorkloadName
+          name={item.collector}
+          place={item.place}
+          href={`/workloads/${item.workload_id}/instances`}
+        />
       ),
     },
     { title: column.environment, cell: (item) => item.env },
@@ -85,6 +89,7 @@ function columnsOf(): TableColumn<DriftItem>[] {
 
 function Overview({ drift }: { drift: DriftOverview }) {
   const words = say(postureTexts)
+  noteNames(drift.items.map(({ collector, place }) => [collector, place]))
   const withAll = query.value.get('all') === 'true'
   const shown = drift.items.filter((item) => withAll || isDrift(item))
   return (

@@ -16,7 +16,7 @@ import type { Column } from '../parts/big-table.tsx'
 import { Sparkline } from '../parts/sparkline.tsx'
 import { SeenAgo, StatusMark, Track } from '../parts/state.tsx'
 import { Why, WhyLink } from '../parts/trouble.tsx'
-import { hasNamesake } from '../state/fleet.ts'
+import { WorkloadName } from '../parts/workload-link.tsx'
 import { useActivity } from '../state/row-activity.ts'
 
 /** The width in px of the line of a row. */
@@ -70,16 +70,9 @@ export function ConfigCell({ workload }: { workload: WorkloadRecord }) {
 function NameCell({ workload }: { workload: WorkloadRecord }) {
   const words = say(fleetTexts)
   const reason = readOnlyReason(workload)
-  const place = placeOf(workload)
-  // What tells a workload from its namesakes stands first, so that it is there in a narrow column too.
-  const [first, second] =
-    place !== '' && hasNamesake(workload) ? [place, nameOf(workload)] : [nameOf(workload), place]
   return (
     <>
-      <a class="name" href={`/workloads/${workload.id}`}>
-        {first}
-      </a>
-      <span class="sub">{second}</span>
+      <WorkloadName name={nameOf(workload)} place={placeOf(workload)} href={`/workloads/${workload.id}`} />
       {reason && (
         <span class="sub" title={words.readOnlyLong[reason]}>
           {words.readOnly[reason]}
@@ -252,10 +245,11 @@ export function narrowColumn(): Column<WorkloadRecord> {
       <div class="narrow-row">
         <div>
           <StatusMark status={statusOf(workload)} />{' '}
-          <a class="name" href={`/workloads/${workload.id}`}>
-            {nameOf(workload)}
-          </a>
-          <span class="sub">{placeOf(workload)}</span>
+          <WorkloadName
+            name={nameOf(workload)}
+            place={placeOf(workload)}
+            href={`/workloads/${workload.id}`}
+          />
         </div>
         <div class="second">{workload.trouble && <Why of={workload.trouble} />}</div>
         <div class="second">

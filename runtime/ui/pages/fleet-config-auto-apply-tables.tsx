@@ -9,7 +9,9 @@ import { FailureNotice } from '../parts/failure.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Ago, PushMark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
+import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
+import { noteNames } from '../state/names.ts'
 import { may } from '../state/session.ts'
 import { usePages } from '../state/use-pages.ts'
 
@@ -31,13 +33,11 @@ function pushedColumns(): TableColumn<AutoApplyTarget>[] {
       look: 'text',
       cell: (row) => (
         <>
-          <a
-            class="name"
+          <WorkloadName
+            name={row.workload_name}
+            place={row.workload_place}
             href={`/workloads/${row.workload_id}/pushes/${row.result_hash}?push=${row.push_id}`}
-          >
-            {row.workload_name}
-          </a>
-          {row.workload_place && <span class="sub">{row.workload_place}</span>}
+          />
         </>
       ),
     },
@@ -91,10 +91,7 @@ function leftOutColumns(): TableColumn<AutoApplyLeftOut>[] {
       look: 'text',
       cell: ({ workload_id, workload_name, workload_place }) => (
         <>
-          <a class="name" href={`/workloads/${workload_id}`}>
-            {workload_name}
-          </a>
-          {workload_place && <span class="sub">{workload_place}</span>}
+          <WorkloadName name={workload_name} place={workload_place} href={`/workloads/${workload_id}`} />
         </>
       ),
     },
@@ -122,6 +119,7 @@ export function LeftOutTable({ id, state }: { id: string; state: AutoApplyState 
       touches: ({ type }) => type === 'auto_apply_update',
     },
   )
+  noteNames(rows.map((row) => [row.workload_name, row.workload_place]))
   return (
     <section class="stack" aria-label={words.leftOut}>
       <h3>{words.leftOut}</h3>

@@ -6,7 +6,9 @@ import { formatList } from '../i18n/format.ts'
 import { Action } from '../parts/controls.tsx'
 import { FailureNotice, Waiting } from '../parts/failure.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
+import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
+import { noteNames } from '../state/names.ts'
 import { usePages } from '../state/use-pages.ts'
 
 function listColumns(): TableColumn<FleetConfigWorkload>[] {
@@ -17,10 +19,7 @@ function listColumns(): TableColumn<FleetConfigWorkload>[] {
       look: 'text',
       cell: ({ workload_id, display_name, place, rivals }) => (
         <>
-          <a class="name" href={`/workloads/${workload_id}`}>
-            {display_name}
-          </a>
-          {place && <span class="sub">{place}</span>}
+          <WorkloadName name={display_name} place={place} href={`/workloads/${workload_id}`} />
           {rivals.length > 0 && <span class="sub">{words.rivals(formatList(rivals))}</span>}
         </>
       ),
@@ -58,6 +57,7 @@ export function UnderConfig({ id }: { id: string }) {
         type === 'workload_config_status' || type === 'campaign_update' || type === 'auto_apply_update',
     },
   )
+  noteNames(rows.map(({ display_name, place }) => [display_name, place]))
   return (
     <section class="stack" aria-label={words.under}>
       <h2>{words.under}</h2>

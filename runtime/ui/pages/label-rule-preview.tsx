@@ -1,8 +1,8 @@
 import type { LabelRuleChange, LabelRulePreview } from '../../../lib/wire/label-rules.ts'
 import { say } from '../i18n/define.ts'
 import { labelRuleTexts } from '../i18n/label-rules.ts'
-import { namedAt } from '../logic/workloads.ts'
 import { Table } from '../parts/table.tsx'
+import { lineOf } from '../state/names.ts'
 
 /** What becomes of the labels, as a diff of words. */
 const changeOf = ({ set, removed }: LabelRuleChange): string =>
@@ -60,7 +60,7 @@ export function RulePreview({ of }: { of: LabelRulePreview }) {
                 look: 'text',
                 cell: ({ workload_id, display_name, place }) => (
                   <a class="name" href={`/workloads/${workload_id}`}>
-                    {namedAt(display_name, place)}
+                    {lineOf(display_name, place)}
                   </a>
                 ),
               },

@@ -24,7 +24,6 @@ import {
   toneOf,
   type WrongNow,
 } from '../logic/overview.ts'
-import { namedAt, nameOf, placeOf } from '../logic/workloads.ts'
 import { causeHref, nameOfSubject, sayAlert } from '../parts/alert-table.tsx'
 import { ChangeList } from '../parts/change-list.tsx'
 import type { ChartProps } from '../parts/chart.tsx'
@@ -39,6 +38,7 @@ import { WhyLink } from '../parts/trouble.tsx'
 import { useFleet } from '../parts/workload-search.tsx'
 import { api } from '../state/endpoints.ts'
 import { fleetLoaded, fleetVersion, workloads } from '../state/fleet.ts'
+import { labelOf, lineOf } from '../state/names.ts'
 import { query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { usePages } from '../state/use-pages.ts'
@@ -250,7 +250,7 @@ function columnsOf(): TableColumn<ExportDestination>[] {
                   class={isFailing ? 'bad' : ''}
                   href={`/workloads/${id}/${isFailing ? 'health' : 'configuration'}`}
                 >
-                  {namedAt(name || id.slice(0, 8), place)}
+                  {lineOf(name || id.slice(0, 8), place)}
                 </a>
               </span>
             ))}{' '}
@@ -318,7 +318,7 @@ function Worst({ of: { worst, troubledCount } }: { of: WrongNow }) {
       {worst.map((workload) => (
         <li key={workload.id}>
           <a class="name" href={`/workloads/${workload.id}`}>
-            {namedAt(nameOf(workload), placeOf(workload))}
+            {labelOf(workload)}
           </a>{' '}
           <WhyLink workload={workload} />
         </li>

@@ -5,7 +5,6 @@ import { changeTexts, translated } from '../i18n/change.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
-import { namedAt } from '../logic/workloads.ts'
 import { Action } from '../parts/controls.tsx'
 import { DiffText } from '../parts/diff-text.tsx'
 import { FailureNotice, Waiting } from '../parts/failure.tsx'
@@ -14,6 +13,7 @@ import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Pairs } from '../parts/page.tsx'
 import type { Failure } from '../state/api.ts'
 import { api } from '../state/endpoints.ts'
+import { lineOf } from '../state/names.ts'
 import { usePages } from '../state/use-pages.ts'
 import { RiskMark } from './diff-summary.tsx'
 
@@ -181,7 +181,7 @@ export function PlanGroups({ path, planKey, total }: Of & { total: number }) {
           <p>
             {words.group(group.count, total)}{' '}
             <a class="link" href={`/workloads/${group.sample_workload_id}`}>
-              {namedAt(group.sample_workload_name, group.sample_workload_place)}
+              {lineOf(group.sample_workload_name, group.sample_workload_place)}
             </a>
             {group.production_count > 0 && (
               <b class="warn"> · {words.groupProduction(group.production_count)}</b>

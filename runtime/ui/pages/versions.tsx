@@ -1,5 +1,9 @@
 import { useSignal } from '@preact/signals'
-import type { RecommendedVersion, VersionIntelligence } from '../../../lib/wire/version-intelligence.ts'
+import type {
+  CompatibilityRow,
+  RecommendedVersion,
+  VersionIntelligence,
+} from '../../../lib/wire/version-intelligence.ts'
 import { translated } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { describeVersions } from '../i18n/fleet.ts'
@@ -13,10 +17,21 @@ import { Head, Sheet } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
+import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
+import { noteNames } from '../state/names.ts'
 import { query } from '../state/router.ts'
 import { may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
+
+/** A collector of the answer as a link. */
+function RowName({
+  of: { workload_id: id, display_name: name, place },
+}: {
+  of: Pick<CompatibilityRow, 'workload_id' | 'place'> & { display_name?: string }
+}) {
+  return <WorkloadName name={name || id} place={place} href={`/workloads/${id}`} />
+}
 
 const STANDING = {
   not_applicable: ['idle', 'dot'],
@@ -110,9 +125,7 @@ function Blocks({ of }: { of: VersionIntelligence }) {
             {(row) => (
               <tr key={row.workload_id}>
                 <td>
-                  <a class="name" href={`/workloads/${row.workload_id}`}>
-                    {row.display_name || row.workload_id}
-                  </a>
+                  <RowName of={row} />
                 </td>
                 <td class="mono">{describeVersions(row.version.reported, row.version.mix)}</td>
                 <td class="text">
@@ -166,9 +179,7 @@ function Recommendations({ of }: { of: VersionIntelligence }) {
             <tr key={`${row.workload_id}${row.action}${row.config_hash}${row.components?.join()}`}>
               <td>
                 {row.workload_id ? (
-                  <a class="name" href={`/workloads/${row.workload_id}`}>
-                    {rows.get(row.workload_id)?.display_name || row.workload_id}
-                  </a>
+                  <RowName of={rows.get(row.workload_id) ?? { workload_id: row.workload_id }} />
                 ) : (
                   '–'
                 )}
@@ -262,11 +273,7 @@ function unsupportedColumns(): TableColumn<UnsupportedComponent>[] {
   return [
     {
       title: column.workload,
-      cell: (row) => (
-        <a class="name" href={`/workloads/${row.workload_id}`}>
-          {row.display_name || row.workload_id}
-        </a>
-      ),
+      cell: (row) => <RowName of={row} />,
     },
     { title: column.component, look: 'mono', cell: (row) => `${row.category}/${row.component_type}` },
     { title: column.config, look: 'mono muted', cell: (row) => shortHash(row.config_hash) },
@@ -297,6 +304,7 @@ export function VersionsPage() {
   const asked = query.value.get('recommended')
   const versions = useResource(`versions:${asked ?? ''}`, (abort) => api.versions(asked, abort))
   const recommended = useResource('recommended-version', (abort) => api.recommendedVersion(abort))
+  noteNames((versions.data?.compatibility_matrix ?? []).map((row) => [row.display_name, row.place]))
   const reload = () => {
     versions.reload()
     recommended.reload()

@@ -6,7 +6,15 @@ import { say } from '../i18n/define.ts'
 import { describeVersions, fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { clusterOf, environmentOf, nameOf, placeOf, readOnlyReason, statusOf } from '../logic/workloads.ts'
+import {
+  clusterOf,
+  environmentOf,
+  nameOf,
+  placeOf,
+  readOnlyReason,
+  statusOf,
+  tellingFirst,
+} from '../logic/workloads.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { lazy } from '../parts/lazy.tsx'
@@ -14,6 +22,7 @@ import { Head, Pairs, Tabs } from '../parts/page.tsx'
 import { Ago, SeenAgo, StatusMark } from '../parts/state.tsx'
 import { WorkloadLinks } from '../parts/workload-links.tsx'
 import { api } from '../state/endpoints.ts'
+import { isShared } from '../state/names.ts'
 import { can } from '../state/session.ts'
 import { useFailing } from '../state/use-failing.ts'
 import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
@@ -100,12 +109,14 @@ function Heading({ workload, history }: Pick<TabProps, 'workload' | 'history'>) 
   const words = say(workloadTexts)
   const reason = readOnlyReason(workload)
   const control = reason === null ? words.managed : words.readOnly
-  const where = [clusterOf(workload), placeOf(workload), environmentOf(workload)]
+  const name = nameOf(workload)
+  const [title, beside] = tellingFirst(name, placeOf(workload), isShared(name))
+  const where = [clusterOf(workload), beside, environmentOf(workload)]
   const around = [...where, control].filter((text) => text !== '')
   const readOnly = reason === null ? null : say(fleetTexts).readOnlyLong[reason]
   return (
     <Head
-      title={nameOf(workload)}
+      title={title}
       beside={
         <>
           <StatusMark status={statusOf(workload)} />

@@ -5,9 +5,9 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { tick } from '../i18n/format.ts'
 import { inPieces } from '../logic/selection.ts'
-import { namedAt, nameOf, placeOf } from '../logic/workloads.ts'
 import { api } from '../state/endpoints.ts'
 import { workloads } from '../state/fleet.ts'
+import { labelOf } from '../state/names.ts'
 import { can } from '../state/session.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { Action, bind, TextArea, unless } from './controls.tsx'
@@ -39,7 +39,7 @@ function topicOf({ rule, details = {} }: AlertRecord): { name: string; href: str
 export function nameOfSubject(alert: AlertRecord): string {
   if (alert.workload_id === '') return topicOf(alert).name
   const workload = workloads.get(alert.workload_id)
-  return workload ? namedAt(nameOf(workload), placeOf(workload)) : alert.workload_id.slice(0, 8)
+  return workload ? labelOf(workload) : alert.workload_id.slice(0, 8)
 }
 
 /**

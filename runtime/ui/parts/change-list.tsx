@@ -13,7 +13,9 @@ import { formatClock, formatDay, formatExact } from '../i18n/format.ts'
 import { AUTO_APPLY_LOOK, lookOf } from '../logic/campaigns.ts'
 import { stateOf } from '../logic/pushes.ts'
 import { REQUEST_LOOK } from '../logic/requests.ts'
+import { tellingFirst } from '../logic/workloads.ts'
 import { api } from '../state/endpoints.ts'
+import { isShared } from '../state/names.ts'
 import { may } from '../state/session.ts'
 import { usePages } from '../state/use-pages.ts'
 import { Action } from './controls.tsx'
@@ -162,6 +164,7 @@ function Change({ of, hidesWorkload }: { of: ChangeRecord; hidesWorkload: boolea
       : of.kind === 'auto_apply'
         ? of.fleet_config_name
         : of.workload_name
+  const [first, second] = tellingFirst(name ?? '', of.workload_place ?? '', !isMany && isShared(name ?? ''))
   const nameHref = isMany ? hrefOf(of) : `/workloads/${of.workload_id}`
   return (
     <li>
@@ -173,9 +176,9 @@ function Change({ of, hidesWorkload }: { of: ChangeRecord; hidesWorkload: boolea
         {!hidesWorkload && (
           <>
             <b class="name">
-              <Linked href={nameHref}>{name}</Linked>
+              <Linked href={nameHref}>{first}</Linked>
             </b>{' '}
-            {of.workload_place && <span class="muted">{of.workload_place} </span>}
+            {second !== '' && <span class="muted">{second} </span>}
           </>
         )}
         <Linked href={hrefOf(of)}>{describeChange(of)}</Linked>

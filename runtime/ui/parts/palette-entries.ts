@@ -5,9 +5,10 @@ import { sectionTexts } from '../i18n/settings-sections.ts'
 import { shellTexts } from '../i18n/shell.ts'
 import { matchesSearch, parseSearch } from '../logic/search.ts'
 import { listSections } from '../logic/settings-sections.ts'
-import { FLEET_FILTERS, type FleetFilter, nameOf, placeOf, readOnlyReason } from '../logic/workloads.ts'
+import { FLEET_FILTERS, type FleetFilter, readOnlyReason } from '../logic/workloads.ts'
 import { isConnectOpen } from '../state/connecting.ts'
 import { loadFleet, workloads } from '../state/fleet.ts'
+import { labelOf } from '../state/names.ts'
 import { navigate, path } from '../state/router.ts'
 import { can, may, me, savePreferences, signOut } from '../state/session.ts'
 import { areKeysShown } from './keys.tsx'
@@ -54,9 +55,7 @@ function isOffered(verb: Verb, workload: WorkloadRecord): boolean {
 }
 
 const doWith = (verb: Verb, workload: WorkloadRecord): Entry => {
-  const place = placeOf(workload)
-  const name = place ? `${nameOf(workload)} · ${place}` : nameOf(workload)
-  return toAction(say(shellTexts).palette[verb](name), () =>
+  return toAction(say(shellTexts).palette[verb](labelOf(workload)), () =>
     navigate(`/workloads/${workload.id}/${TABS[verb]}`),
   )
 }
@@ -157,14 +156,13 @@ export function listEntries(
   ]
   const fixed = [...[...pages, ...settings].map(toPage), ...listActions()].filter(fits)
   if (wanted === '') return fixed
-  const found = findWorkloads(text, () => true).map((workload): Entry => {
-    const place = placeOf(workload)
-    return {
-      text: place ? `${nameOf(workload)} · ${place}` : nameOf(workload),
+  const found = findWorkloads(text, () => true).map(
+    (workload): Entry => ({
+      text: labelOf(workload),
       kind: words.palette.workload,
       run: () => navigate(`/workloads/${workload.id}`),
-    }
-  })
+    }),
+  )
   // Entries that begin with what was typed come first.
   const isBegun = (entry: Entry) => entry.text.toLowerCase().startsWith(wanted)
   return [

@@ -1,5 +1,26 @@
-import { nameOf, placeOf } from '../logic/workloads.ts'
+import { nameOf, placeOf, tellingFirst } from '../logic/workloads.ts'
 import { fleetVersion, workloads } from '../state/fleet.ts'
+import { isShared } from '../state/names.ts'
+
+interface WorkloadNameProps {
+  name: string
+  place?: string | undefined
+  href: string
+  look?: 'name' | undefined
+}
+
+/** A workload as a link: what tells it from its namesakes first and as the link, the rest beside it. */
+export function WorkloadName({ name, place = '', href, look = 'name' }: WorkloadNameProps) {
+  const [first, second] = tellingFirst(name, place, isShared(name))
+  return (
+    <>
+      <a class={look} href={href}>
+        {first}
+      </a>
+      {second !== '' && <span class="sub">{second}</span>}
+    </>
+  )
+}
 
 /**
  * A workload that something else names by its id, as a link: its name, and what tells it from its namesakes. It follows the
@@ -8,12 +29,12 @@ import { fleetVersion, workloads } from '../state/fleet.ts'
 export function WorkloadLink({ id, look }: { id: string; look?: 'name' }) {
   void fleetVersion.value
   const workload = workloads.get(id)
+  const href = `/workloads/${id}`
+  if (workload)
+    return <WorkloadName name={nameOf(workload)} place={placeOf(workload)} href={href} look={look} />
   return (
-    <>
-      <a class={look} href={`/workloads/${id}`}>
-        {workload ? nameOf(workload) : id.slice(0, 8)}
-      </a>
-      {workload && placeOf(workload) !== '' && <span class="sub">{placeOf(workload)}</span>}
-    </>
+    <a class={look} href={href}>
+      {id.slice(0, 8)}
+    </a>
   )
 }

@@ -3,8 +3,9 @@ import { say } from '../i18n/define.ts'
 import { libraryTexts } from '../i18n/library.ts'
 import { readOnlyReason } from '../logic/workloads.ts'
 import { fleetLoaded, workloads } from '../state/fleet.ts'
+import { labelOf } from '../state/names.ts'
 import { Action } from './controls.tsx'
-import { labelOf, useFleet, WorkloadSearch } from './workload-search.tsx'
+import { useFleet, WorkloadSearch } from './workload-search.tsx'
 
 /** Choose a workload that takes configs, for whatever `onChoose` opens. */
 export function WorkloadPicker({

@@ -4,14 +4,11 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { matchesSearch, parseSearch } from '../logic/search.ts'
-import { namedAt, nameOf, placeOf } from '../logic/workloads.ts'
 import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
+import { labelOf } from '../state/names.ts'
 import { Field, type FieldAttributes } from './controls.tsx'
 
 const SHOWN_MAX = 8
-
-/** A workload as one line: its name, and what tells it from its namesakes. */
-export const labelOf = (workload: WorkloadRecord): string => namedAt(nameOf(workload), placeOf(workload))
 
 /** Load the fleet once, for whatever chooses among it, and follow it. */
 export function useFleet(): void {

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { applyFrame } from '../logic/fleet-frames.ts'
-import { compareNames } from '../logic/workloads.ts'
+import { compareNames, nameOf } from '../logic/workloads.ts'
 import { call, type Failure, nextPage } from './api.ts'
 import { onFrame, resyncCount } from './hub.ts'
 import { may } from './session.ts'
@@ -58,15 +58,18 @@ export function listByName(): readonly WorkloadRecord[] {
 let namesOf = new Map<string, number>()
 let namesVersion = -1
 
-/** Whether another workload has the same name: then the place, such as its host, is what it is known by. */
-export function hasNamesake({ display_name }: WorkloadRecord): boolean {
+/** Whether several workloads of the fleet have a name. */
+export function isNameOfMany(wanted: string): boolean {
   const version = fleetVersion.value
   if (namesVersion !== version) {
     namesOf = new Map()
-    for (const { display_name: name } of workloads.values()) namesOf.set(name, (namesOf.get(name) ?? 0) + 1)
+    for (const workload of workloads.values()) {
+      const name = nameOf(workload)
+      namesOf.set(name, (namesOf.get(name) ?? 0) + 1)
+    }
     namesVersion = version
   }
-  return (namesOf.get(display_name) ?? 0) > 1
+  return (namesOf.get(wanted) ?? 0) > 1
 }
 
 /** Count `fleetVersion` up once for a burst of frames; for a large fleet less often. */

@@ -14,6 +14,7 @@ const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_00
 const collector = (overrides: Partial<DriftCollector> = {}): DriftCollector => ({
   id: 'w1',
   displayName: 'gateway',
+  fingerprintKeys: {},
   version: '0.120.0',
   labels: {},
   trustedLabels: {},

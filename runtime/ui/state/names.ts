@@ -1,0 +1,24 @@
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { namedAt, nameOf, placeOf } from '../logic/workloads.ts'
+import { isNameOfMany } from './fleet.ts'
+
+/** The first place that was seen of each name, and the names that were seen in more than one. */
+const places = new Map<string, string>()
+const shared = new Set<string>()
+
+/** Note the names of a list before it is shown: pages that have no need of the whole fleet tell namesakes apart as well. */
+export function noteNames(rows: Iterable<readonly [name: string, place: string | undefined]>): void {
+  for (const [name, place = ''] of rows) {
+    if ((places.get(name) ?? place) !== place) shared.add(name)
+    else places.set(name, place)
+  }
+}
+
+/** Whether a workload is known by its place, such as its host, since others have its name. */
+export const isShared = (name: string): boolean => shared.has(name) || isNameOfMany(name)
+
+/** A workload as one line, what tells it from its namesakes first. */
+export const lineOf = (name: string, place = ''): string => namedAt(name, place, isShared(name))
+
+/** A workload of the fleet as one line. */
+export const labelOf = (workload: WorkloadRecord): string => lineOf(nameOf(workload), placeOf(workload))
