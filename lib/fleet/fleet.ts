@@ -252,6 +252,11 @@ export class Fleet implements FleetPort {
     await this.writer.stop()
   }
 
+  /** It takes nothing any more: what it is told now is for the next owner. */
+  get isStopped(): boolean {
+    return this.#isStopped
+  }
+
   receive(connection: AgentConnection, report: AgentReport, about: AboutReport) {
     if (this.#isStopped) return { message: {}, pendingOffer: null }
     const { message, heard } = this.#receiver.receive(connection, report, about)

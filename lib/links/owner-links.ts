@@ -222,11 +222,15 @@ export class OwnerLink {
     this.closed()
   }
 
-  /** Take a batch from the front. A front that sends anything else is cut off. */
+  /**
+   * Take a batch from the front. A front that sends anything else is cut off. Once the fleet has stopped nothing is taken
+   * and nothing is answered: the front says to the next owner what this one has not answered.
+   */
   take(text: string): void {
     if (this.#isClosed) return
-    const { clock, epoch, log } = this.#links.parts
+    const { clock, epoch, fleet, log } = this.#links.parts
     this.#heardMs = clock.monotonicMs()
+    if (fleet.isStopped) return
     try {
       const batch = readFrontBatch(text)
       if (batch.cell !== CELL) throw new Error('of another cell')
@@ -402,9 +406,10 @@ export class OwnerLink {
     const intake = decodeBody(message)
     if (!intake.ok || (delayMs > POLL_MS && this.#isBehind(intake.report)))
       return this.push(['answer', n, null])
-    const { exchange, clock } = this.#links.parts
+    const { exchange, fleet, clock } = this.#links.parts
     const { uid } = intake.report
     const said = toLinkMessage(await exchange.answerPoll(intake.report, { source, digest, message }))
+    if (fleet.isStopped) return
     this.push(['answer', n, said])
     // Whatever the agent was offered before has arrived or was lost by now: it polls again.
     this.#polled.delete(uid)

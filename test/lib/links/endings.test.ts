@@ -397,3 +397,32 @@ it('is kept of goodbyes of so many bytes, and the oldest are given up first', ()
   expect(again.length).toBeLessThan(most)
   expect(again.at(-1)![2]).toBe(most)
 })
+
+describe('an owner that has halted and is still linked', () => {
+  /** What the front says to the next owner of what it said to one that had halted. */
+  async function saidToNext(say: (front: LinkedFront) => void) {
+    const front = openFront('a front')
+    const link = front.link(openOwner())
+    front.say(1, 1, 1, DESCRIBED)
+    await fleet.ctx.advance(500)
+    await fleet.ctx.fleet.stop()
+    say(front)
+    fleet.ctx.timers.advance(10)
+    link.break()
+    return front.link(await takeOver(2)).said
+  }
+
+  it('answers no goodbye, so that the next one hears it', async () => {
+    const said = await saidToNext((front) => {
+      front.say(1, 1, 2, { agentDisconnect: {} })
+      front.close(1)
+    })
+    expect(goodbyesOn(said)).toHaveLength(1)
+    await fleet.ctx.advance(500)
+    expect(instanceOf(1)).toMatchObject({ connection: null, hasDeparted: true })
+  })
+
+  it('answers no end of a connection, so that the next one hears it', async () => {
+    expect(endedOn(await saidToNext((front) => front.close(1)))).toHaveLength(1)
+  })
+})
