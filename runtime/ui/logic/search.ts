@@ -1,5 +1,7 @@
 import { TRUSTED_PREFIX } from '../../../lib/model/labels.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { language } from '../i18n/define.ts'
+import { describeReason, describeTrouble } from '../i18n/trouble.ts'
 import {
   clusterOf,
   configStateOf,
@@ -37,6 +39,26 @@ export function parseSearch(text: string): SearchTerm[] {
   })
 }
 
+/**
+ * What is wrong, for searching: the words on the page, and the codes and the English title as well, since somebody who pages
+ * may quote them. `push_failed` is found as "failed", a halted rollout as "halted".
+ */
+function whyOf(workload: WorkloadRecord): string {
+  const { trouble } = workload
+  if (!trouble) return ''
+  return [
+    describeTrouble(trouble),
+    describeReason(trouble),
+    trouble.kind.replaceAll('_', ' '),
+    trouble.error_cause?.replaceAll('_', ' '),
+    trouble.error_title,
+    trouble.component,
+    ...Object.values(trouble.error_parameters ?? {}),
+  ]
+    .filter(Boolean)
+    .join('\n')
+}
+
 const FIELDS: Record<string, (workload: WorkloadRecord) => string> = {
   name: nameOf,
   status: statusOf,
@@ -48,6 +70,7 @@ const FIELDS: Record<string, (workload: WorkloadRecord) => string> = {
   host: placeOf,
   config: (w) => `${w.active_config_hash ?? ''} ${configStateOf(w)}`,
   id: (w) => w.id,
+  why: whyOf,
 }
 
 function valuesOf(workload: WorkloadRecord, key: string): string[] {
@@ -62,13 +85,23 @@ function valuesOf(workload: WorkloadRecord, key: string): string[] {
   return values
 }
 
-const texts = new WeakMap<WorkloadRecord, string>()
+let texts = new WeakMap<WorkloadRecord, string>()
+let textsLanguage = ''
 
 /** The text in which free text is searched; made once for each record, since each typed letter searches anew. */
 function textOf(workload: WorkloadRecord): string {
+  if (textsLanguage !== language.value) {
+    texts = new WeakMap()
+    textsLanguage = language.value
+  }
   const known = texts.get(workload)
   if (known !== undefined) return known
-  const parts = [nameOf(workload), placeOf(workload), ...Object.values(workload.labels ?? {})]
+  const parts = [
+    nameOf(workload),
+    placeOf(workload),
+    ...Object.values(workload.labels ?? {}),
+    whyOf(workload),
+  ]
   const text = parts.join('\n').toLowerCase()
   texts.set(workload, text)
   return text
@@ -99,7 +132,7 @@ export interface Suggestion {
 
 const SUGGESTIONS_MAX = 8
 /** The fields that are offered, the likeliest first; the others are found by who knows them. */
-const OFFERED_KEYS = ['status', 'env', 'cluster', 'namespace', 'version', 'type', 'config', 'name']
+const OFFERED_KEYS = ['status', 'why', 'env', 'cluster', 'namespace', 'version', 'type', 'config', 'name']
 
 /** The keys that somebody can search by: the fields, and the labels that the workloads have. */
 function listKeys(workloads: Iterable<WorkloadRecord>): string[] {
@@ -115,7 +148,14 @@ function countValues(workloads: Iterable<WorkloadRecord>, key: string): [value: 
   const counts = new Map<string, number>()
   for (const workload of workloads) {
     if (workload.archived_at) continue
-    const values = key === 'config' ? [configStateOf(workload)] : valuesOf(workload, key)
+    const values =
+      key === 'config'
+        ? [configStateOf(workload)]
+        : key === 'why'
+          ? workload.trouble
+            ? [describeTrouble(workload.trouble)]
+            : []
+          : valuesOf(workload, key)
     for (const value of new Set(values)) if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1)
   }
   return [...counts].sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))

@@ -17,15 +17,18 @@ import { areKeysShown } from './keys.tsx'
 export interface Entry {
   text: string
   kind: string
+  /** Other words that find it. */
+  also?: readonly string[]
   run: () => void
 }
 
 const WORKLOADS_MAX = 30
 const NAMED_MAX = 20
 
-const toAction = (text: string, run: () => void): Entry => ({
+const toAction = (text: string, run: () => void, also: readonly string[] = []): Entry => ({
   text,
   kind: say(shellTexts).palette.action,
+  also,
   run,
 })
 
@@ -91,12 +94,22 @@ function findWorkloads(text: string, fits: (workload: WorkloadRecord) => boolean
   return found
 }
 
+/** What is wrong, as it is searched for: each is a word of the codes of troubles. */
+const TROUBLES = ['failed', 'halted', 'unhealthy'] as const
+
 /** The fleet, narrowed to what has one thing in common. */
 function listFilters(): Entry[] {
   const words = say(fleetTexts)
-  return (Object.keys(FLEET_FILTERS) as FleetFilter[]).map((filter) =>
-    toAction(say(shellTexts).palette.fleet(words[filter]), () => navigate(`/?show=${filter}`)),
-  )
+  const { palette } = say(shellTexts)
+  const also: Readonly<Record<string, readonly string[]>> = palette.also
+  return [
+    ...(Object.keys(FLEET_FILTERS) as FleetFilter[]).map((filter) =>
+      toAction(palette.fleet(words[filter]), () => navigate(`/?show=${filter}`), also[filter]),
+    ),
+    ...TROUBLES.map((kind) =>
+      toAction(palette.fleet(palette.troubles[kind]), () => navigate(`/?q=why:${kind}`)),
+    ),
+  ]
 }
 
 function listActions(): Entry[] {
@@ -120,7 +133,7 @@ function listActions(): Entry[] {
       () => void savePreferences({ language: language.value === 'en' ? 'fr' : 'en' }),
     ),
     action(words.palette.refresh, () => void loadFleet()),
-    action(words.signOut, () => void signOut()),
+    action(words.signOut, () => void signOut(), words.palette.also.signOut),
   ]
 }
 
@@ -141,10 +154,13 @@ export function listEntries(
   const words = say(shellTexts)
   const sections = say(sectionTexts)
   const wanted = text.trim().toLowerCase()
-  const fits = (entry: Entry) => entry.text.toLowerCase().includes(wanted)
+  const also: Readonly<Record<string, readonly string[]>> = words.palette.also
+  const fits = (entry: Entry) =>
+    [entry.text, ...(entry.also ?? [])].some((one) => one.toLowerCase().includes(wanted))
   const toPage = (page: { href: string; text: string; kind?: string }): Entry => ({
     text: page.text,
     kind: page.kind ?? words.palette.page,
+    also: also[page.href] ?? [],
     run: () => navigate(page.href),
   })
   const settings = [

@@ -5,6 +5,7 @@ import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { findActions } from '../../../runtime/ui/i18n/audit-actions.ts'
+import { language } from '../../../runtime/ui/i18n/define.ts'
 import { describeReason } from '../../../runtime/ui/i18n/trouble.ts'
 import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
 import { readCapabilities } from '../../../runtime/ui/logic/capabilities.ts'
@@ -65,6 +66,34 @@ describe('searching the fleet', () => {
   ])('%s', (text, isFound) => {
     expect(matchesSearch(workload(), parseSearch(text))).toBe(isFound)
   })
+})
+
+test('what is wrong is found by its words, its address and its codes, in the language of the page', () => {
+  const row = workload({
+    trouble: {
+      kind: 'some_unhealthy',
+      count: 3,
+      total: 16,
+      component: 'exporter:kafka/eu',
+      error_cause: 'connection_failed',
+      error_title: 'A destination cannot be reached',
+      error_parameters: { address: '10.3.0.17:4317' },
+    },
+  })
+  const finds = (text: string, of = row) => matchesSearch(of, parseSearch(text))
+  for (const text of ['10.3.0.17', '4317', 'kafka', 'unhealthy', 'why:unhealthy', '"cannot be reached"'])
+    expect(finds(text), text).toBe(true)
+  for (const text of ['halted', 'why:halted', '10.3.0.18', 'name:kafka'])
+    expect(finds(text), text).toBe(false)
+  const inUse = { error_cause: 'port_in_use', error_title: 'A port is already in use' }
+  const failed = workload({ trouble: { kind: 'push_failed', ...inUse, error_parameters: { port: '4317' } } })
+  for (const text of ['failed', '"port in use"', 'port in use', '4317', 'why:failed'])
+    expect(finds(text, failed), text).toBe(true)
+  const halted = workload({ trouble: { kind: 'rollout_halted' } })
+  expect(finds('halted', halted)).toBe(true)
+  language.value = 'fr'
+  for (const text of ['arrêté', 'halted']) expect(finds(text, halted), text).toBe(true)
+  language.value = 'en'
 })
 
 test('environment and cluster are those that operators set, in the form in which the service sends them', () => {
