@@ -219,6 +219,8 @@ const GIVE_WAY = [
   'labels',
 ]
 const NAME_WIDTH = 210
+/** A name has no use for more than this, with its place and why it is read-only beside it. */
+const NAME_WIDTH_MAX = 340
 const MARGINS = 64
 
 /** The columns that fit the width, with room to read the names. */
@@ -233,7 +235,22 @@ export function fitColumns(
     if (widthOf(fitting) <= width - MARGINS) break
     fitting = fitting.filter((column) => column.id !== id)
   }
-  return fitting
+  return shareRest(fitting, width - MARGINS - widthOf(fitting))
+}
+
+/** Give what is left of the width to the names, up to what they can use, and the rest of it to the causes. */
+function shareRest(
+  columns: readonly Column<WorkloadRecord>[],
+  rest: number,
+): readonly Column<WorkloadRecord>[] {
+  if (rest <= 0 || !columns.some(({ id }) => id === 'why')) return columns
+  const nameWidth = Math.min(NAME_WIDTH_MAX, NAME_WIDTH + Math.floor(rest / 3))
+  return columns.map((column) => {
+    if (column.id === 'name') return { ...column, width: `${nameWidth}px` }
+    if (column.id !== 'why') return column
+    const { width: _fixed, ...shared } = column
+    return shared
+  })
 }
 
 /** The one column of the narrow table: two lines for each workload. */

@@ -7,11 +7,13 @@ import { toHealthLines } from '../logic/overview.ts'
 import { FLEET_FILTERS, type FleetFilter } from '../logic/workloads.ts'
 import { Sparkline } from '../parts/sparkline.tsx'
 import { api } from '../state/endpoints.ts'
-import { fleetVersion, workloads } from '../state/fleet.ts'
+import { fleetLoaded, fleetVersion, workloads } from '../state/fleet.ts'
 import { hrefWith } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
 
 const COUNT_EVERY_MS = 300_000
+/** In the place of a number that is not known yet. */
+const PENDING = '…'
 
 const TONES: Partial<Record<FleetFilter, string>> = {
   degraded: 'warn',
@@ -86,23 +88,26 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
   const { all, by } = counted
   const isAll = current === null
   const lines = useLines()
+  // Counts of a part of the fleet would be wrong ones: nobody degraded, while the one who is has not come yet.
+  const isWhole = fleetLoaded.value
+  const show = (number: number) => (isWhole ? formatNumber(number) : PENDING)
   const shown = (Object.keys(FLEET_FILTERS) as FleetFilter[]).filter(
     (id) => id !== 'leaving' || by.leaving > 0 || current === 'leaving',
   )
   return (
-    <nav aria-label={words.counters}>
-      <Pulse {...counted} />
+    <nav aria-label={words.counters} aria-busy={!isWhole}>
+      {isWhole ? <Pulse {...counted} /> : <div class="pulse" aria-hidden="true" />}
       <ul class="counters">
         <li>
           <a href={hrefWith({ show: null })} aria-current={isAll ? 'true' : undefined}>
-            <strong>{formatNumber(all)}</strong>
+            <strong>{show(all)}</strong>
             <span>{words.all}</span>
           </a>
         </li>
         {shown.map((id) => (
-          <li key={id} class={by[id] === 0 ? 'zero' : (TONES[id] ?? '')}>
+          <li key={id} class={isWhole ? (by[id] === 0 ? 'zero' : (TONES[id] ?? '')) : 'pending'}>
             <a href={hrefWith({ show: id })} aria-current={current === id ? 'true' : undefined}>
-              <strong>{formatNumber(by[id])}</strong>
+              <strong>{show(by[id])}</strong>
               <span>{words[id]}</span>
               {isCounted(id) && (
                 // Its room is there from the start, so that nothing moves when it comes.

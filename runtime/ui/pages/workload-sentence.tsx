@@ -166,10 +166,10 @@ function Waiting({ of: { id, waiting_approval_count: count } }: { of: TabProps['
   const diagnosis: Diagnosis = { kind: 'approval', count }
   const action = toAction(diagnosis, id)
   return (
-    <>
+    <div class="also">
       <p>{say(workloadTexts).say.approval(count)[0]}</p>
       {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
-    </>
+    </div>
   )
 }
 

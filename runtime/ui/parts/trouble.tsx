@@ -8,10 +8,10 @@ export function Why({ of }: { of: WorkloadTrouble }) {
   const reason = describeReason(of)
   return (
     <>
-      <span class={toneOfTrouble(of)}>
-        {describeTrouble(of)}
+      <span class={`trouble ${toneOfTrouble(of)}`}>
+        <span>{describeTrouble(of)}</span>
         {of.since && (
-          <span class="muted">
+          <span class="muted since">
             {' · '}
             <Ago at={of.since} />
           </span>
