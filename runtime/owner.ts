@@ -66,6 +66,8 @@ export async function startOwner(ground: OwnerGround): Promise<Owner> {
     await ctx.fleet.start()
   } catch (error) {
     doubts.stop()
+    // What it has begun may not write any more once this process holds the lock again.
+    await ctx.fleet.stop().catch(() => undefined)
     await closeWorkers()
     throw error
   }

@@ -189,6 +189,11 @@ export class Membership {
     await this.#renew()
   }
 
+  /** State no more that this process owns: it could not begin to, and is as good a member as before. */
+  disown(): void {
+    this.#owned = null
+  }
+
   /** Read the rows of all members now, where a second is too long to wait. */
   refresh(): void {
     if (this.#parts.clock.monotonicMs() - this.#askedMs >= REFRESH_MS) void this.#renew()

@@ -25,6 +25,11 @@ export async function tryAdvisoryLock(connection: Connection): Promise<boolean> 
   return rows[0]!.taken
 }
 
+/** Give the owner's lock up, where this session has it. */
+export async function releaseAdvisoryLock(connection: Connection): Promise<void> {
+  await connection.query(`SELECT pg_advisory_unlock(${LOCK_SPACE}, ${PROCESS_LOCK})`)
+}
+
 /** The statement that asks who holds the owner's lock. */
 export const ASK_WHO_HOLDS_IT = `SELECT l.pid, coalesce(nullif(a.application_name, ''), 'unnamed') AS application,
        coalesce(host(a.client_addr), 'local socket') AS address, a.backend_start AS since

@@ -10,6 +10,7 @@ import {
   raiseEpoch,
   readEpoch,
   readHistory,
+  releaseAdvisoryLock,
   tryAdvisoryLock,
 } from './lock-statements.ts'
 import { checkServerVersion } from './server-version.ts'
@@ -40,7 +41,8 @@ export interface ProcessLockOptions {
 export interface ProcessLock {
   /**
    * Wait until this process is the owner, as a standby while another one is. Throws when the first connection fails,
-   * the server is too old, or the signal is aborted. `onStandby` runs once when the lock is not to be had at once.
+   * the server is too old, or the signal is aborted; once it stands by, a fault of the database means "not now".
+   * `onStandby` runs once when the lock is not to be had at once.
    */
   acquire(signal: AbortSignal, onStandby?: () => void): Promise<void>
   /** Whether the lock is held now, on a live connection. Without it no offer may be sent. */
@@ -55,6 +57,8 @@ export interface ProcessLock {
   ping(timeoutMs: number): Promise<boolean>
   /** Give the lock up and end the session; the next standby takes over at once. */
   release(): Promise<void>
+  /** Give the lock up, or what is left of it, and stand by again: `acquire` may be called anew, for another epoch. */
+  letGo(): Promise<void>
 }
 
 /**
@@ -68,7 +72,8 @@ export function openProcessLock(options: ProcessLockOptions): ProcessLock {
 
 class AdvisoryProcessLock implements ProcessLock {
   readonly #options: ProcessLockOptions
-  readonly #stop = new AbortController()
+  /** Aborted when this process gives up the lock that it has, or waits for. */
+  #stop = new AbortController()
   readonly #pause: NonNullable<ProcessLockOptions['pause']>
   #connection: Connection | null = null
   /** A question to the database whether it answers, on its way; anybody may have it asked. */
@@ -89,38 +94,67 @@ class AdvisoryProcessLock implements ProcessLock {
 
   async acquire(signal: AbortSignal, onStandby: () => void = () => undefined): Promise<void> {
     const ended = AbortSignal.any([signal, this.#stop.signal])
-    let connection = await this.#open()
-    await checkServerVersion(connection)
+    const first = await this.#open()
+    const asked = { connection: first }
+    try {
+      await checkServerVersion(first)
+      await this.#untilOwner(asked, ended, onStandby)
+    } catch (error) {
+      await asked.connection.close()
+      throw error
+    }
+  }
+
+  /** Ask for the lock until this process is the owner, each time on the connection that it has by then. */
+  async #untilOwner(
+    asked: { connection: Connection },
+    ended: AbortSignal,
+    onStandby: () => void,
+  ): Promise<void> {
     let isStandby = false
     let lastHolder = ''
-    while (!((await this.#tryLock(connection)) && (await this.#takeOver(connection, isStandby)))) {
+    while (!(await this.#tryToOwn(asked.connection, isStandby))) {
       if (!isStandby) onStandby()
       isStandby = true
-      if (connection.isBroken) {
+      if (asked.connection.isBroken) {
         this.#options.log.warn({}, 'standby lost its database connection')
-        connection = await this.#reopen(ended)
+        asked.connection = await this.#reopen(ended)
         // A restarted database has lost the owner's lock too; the owner may take it again first.
         await this.#pause(this.#options.standbyPatienceMs ?? 10_000, ended)
         continue
       }
-      lastHolder = await this.#logHolder(connection, lastHolder)
+      lastHolder = await this.#logHolder(asked.connection, lastHolder)
       await this.#pause(this.#options.pollMs ?? 300, ended)
     }
   }
 
-  /** Become the owner with the lock just taken; false when a standby's connection broke meanwhile. */
-  async #takeOver(connection: Connection, isStandby: boolean): Promise<boolean> {
+  /** Whether this process is the owner now. For a standby a fault of the database means "not now". */
+  async #tryToOwn(connection: Connection, isStandby: boolean): Promise<boolean> {
     try {
-      await this.#refuseTransactionPooler(connection)
-      this.#epoch = await raiseEpoch(connection, this.#options.clock.now())
-      this.#history = await readHistory(connection)
+      if (!(await this.#tryLock(connection))) return false
+      await this.#takeOver(connection)
+      return true
     } catch (error) {
-      if (isStandby && connection.isBroken) return false
-      throw error
+      if (!isStandby || !(error instanceof DatabaseUnavailable)) throw error
+      await this.#giveBack(connection, error)
+      return false
     }
+  }
+
+  /** Become the owner with the lock just taken. */
+  async #takeOver(connection: Connection): Promise<void> {
+    await this.#refuseTransactionPooler(connection)
+    this.#epoch = await raiseEpoch(connection, this.#options.clock.now())
+    this.#history = await readHistory(connection)
     this.#hold(connection)
     this.#options.log.info({ epoch: this.#epoch }, 'this process is the active one')
-    return true
+  }
+
+  /** Stand by again after a fault, without the lock: a session that keeps it would keep it from everybody. */
+  async #giveBack(connection: Connection, { message }: Error): Promise<void> {
+    if (connection.isBroken) return
+    this.#options.log.warn({ cause: message }, 'could not become the active process now')
+    await releaseAdvisoryLock(connection).catch(() => connection.close())
   }
 
   get epoch(): number {
@@ -175,29 +209,38 @@ class AdvisoryProcessLock implements ProcessLock {
     await this.#connection?.close()
   }
 
+  async letGo(): Promise<void> {
+    await this.release()
+    this.#connection = null
+    this.#isLost = false
+    this.#stop = new AbortController()
+  }
+
   #hold(connection: Connection): void {
+    const { signal } = this.#stop
     // This session holds the lock, and so no earlier session of this process does.
     for (const key of this.#ownSessions) if (key !== this.#session) this.#ownSessions.delete(key)
     this.#connection = connection
     this.#isHeld = true
     connection.onLost((cause) => {
+      if (signal.aborted) return
       this.#isHeld = false
-      if (this.#stop.signal.aborted || this.#isLost) return
+      if (this.#isLost) return
       this.#options.log.error(
         { cause: cause.message },
         'process lock connection lost; no offers until it is back',
       )
       // It rejects only when the signal is aborted, which means that the process ends.
-      this.#takeAgain().catch(() => undefined)
+      this.#takeAgain(signal).catch(() => undefined)
     })
   }
 
   /** Come back after the database was away: same epoch, same lock, or stop. */
-  async #takeAgain(): Promise<void> {
-    while (!this.#isLost) {
-      const connection = await this.#reopen(this.#stop.signal)
+  async #takeAgain(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && !this.#isLost) {
+      const connection = await this.#reopen(signal)
       try {
-        if (await this.#tryLockAgain(connection)) {
+        if ((await this.#tryLockAgain(connection, signal)) && !signal.aborted) {
           this.#hold(connection)
           return this.#options.log.info({ epoch: this.#epoch }, 'process lock taken again')
         }
@@ -210,22 +253,31 @@ class AdvisoryProcessLock implements ProcessLock {
     }
   }
 
-  async #tryLockAgain(connection: Connection): Promise<boolean> {
+  async #tryLockAgain(connection: Connection, signal: AbortSignal): Promise<boolean> {
     if (!(await tryAdvisoryLock(connection))) {
       const holder = await findHolder(connection)
-      // A session of this process can outlive its lost connection, be it the owner's or one that asked for the lock
-      // since; any other holder is another process, which has become the owner.
-      if (holder && this.#ownSessions.has(keyOfSession(holder)))
-        await connection.query('SELECT pg_terminate_backend($1, 5000)', [holder.pid])
-      else if (holder) this.#lose(BY_ANOTHER)
-      await this.#pause(this.#options.pollMs ?? 300, this.#stop.signal)
+      // Any holder that is not this process is another one, which has become the owner.
+      if (holder && !(await this.#endOwnHolder(connection, holder)) && !signal.aborted) this.#lose(BY_ANOTHER)
+      await this.#pause(this.#options.pollMs ?? 300, signal)
       return false
     }
     const epoch = await readEpoch(connection)
+    if (signal.aborted) return false
     if (epoch !== this.#epoch) this.#lose(BY_ANOTHER)
     else if (await this.#hasEverything(connection)) return true
     else this.#lose(MAY_LACK)
     return false
+  }
+
+  /**
+   * End the session that holds the lock where it is one of this process: it can outlive its lost connection, be it the
+   * owner's or one that asked for the lock since.
+   */
+  async #endOwnHolder(connection: Connection, holder: Holder): Promise<boolean> {
+    const key = keyOfSession(holder)
+    if (!this.#ownSessions.has(key) || key === this.#session) return false
+    await connection.query('SELECT pg_terminate_backend($1, 5000)', [holder.pid])
+    return true
   }
 
   /**
@@ -258,19 +310,15 @@ class AdvisoryProcessLock implements ProcessLock {
     )
   }
 
-  /** True when the lock was taken; false when another holds it, `mayClaim` says no, or the connection broke. */
+  /** True when the lock was taken; false when another holds it, or `mayClaim` says no. */
   async #tryLock(connection: Connection): Promise<boolean> {
     const { mayClaim } = this.#options
-    try {
-      if (mayClaim !== undefined) {
-        const holder = (await findHolder(connection)) ?? null
-        if (!(await mayClaim(connection, holder))) return false
-      }
-      return await tryAdvisoryLock(connection)
-    } catch (error) {
-      if (!connection.isBroken) throw error
-      return false
+    if (mayClaim !== undefined) {
+      const holder = (await findHolder(connection)) ?? null
+      if (holder !== null) await this.#endOwnHolder(connection, holder)
+      if (!(await mayClaim(connection, holder))) return false
     }
+    return await tryAdvisoryLock(connection)
   }
 
   async #open(): Promise<Connection> {

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import { Membership } from '../../lib/cluster/membership.ts'
 import { deriveFleetKeys, type FleetKeys, type OwnerName } from '../../lib/cluster/proofs.ts'
@@ -12,7 +13,7 @@ import { DatabaseUnavailable, type Db } from '../../lib/store/db.ts'
 import { sessionNameOf } from '../../lib/store/members.ts'
 import { type Migration, migrate, newestOf, readMigrations } from '../../lib/store/migrate.ts'
 import type { Pool } from '../../lib/store/pool.ts'
-import { openProcessLock, type ProcessLock } from '../../lib/store/process-lock.ts'
+import { EpochLost, openProcessLock, type ProcessLock } from '../../lib/store/process-lock.ts'
 import type { ClusterConfig } from '../config.ts'
 import type { ClusterFacts } from '../context.ts'
 import type { Listener, ListenerHandlers } from '../listener.ts'
@@ -51,6 +52,8 @@ import { OwnerDoor } from './owner-door.ts'
 
 /** How long a member stays ready without a link, so that a hand-over between owners makes none of them unready. */
 const READY_AFTER_MS = 10_000
+/** How long a process leaves it to others to be the owner after it could not become it. */
+const CLAIM_AGAIN_MS = 1_000
 const GOING_AWAY = 1001
 const DRAIN_MS = 5_000
 const OUTDATED = 'a newer version has changed the database in a way that breaks this one'
@@ -120,6 +123,8 @@ class Member implements RunningMember {
   readonly #link: FrontLink
   #owning: Owning | null = null
   #claiming: Promise<void> = Promise.resolve()
+  /** Why this process, which is about to be the owner, cannot be it any more; null where it can. */
+  #lostClaim: string | null = null
   /** The epoch of the owner that browsers and requests go to, and whether there ever was a link. */
   #epoch = 0
   #hasBeenLinked = false
@@ -175,7 +180,7 @@ class Member implements RunningMember {
       connect: () => pool.openReserved('control'),
       clock,
       log,
-      onLost: (why) => options.onFatal(why),
+      onLost: (why) => this.#ownershipLost(why),
       mayClaim: (connection, holder) => membership.mayClaim(connection, holder),
     })
   }
@@ -203,7 +208,7 @@ class Member implements RunningMember {
       log,
       onRenewed: () => this.#lookAtOwner(),
       onLate: () => this.#discard(),
-      onOwnershipLost: () => onFatal('another process owns the fleet'),
+      onOwnershipLost: () => this.#ownershipLost('another process owns the fleet'),
       onOutdated: () => onFatal(OUTDATED),
     })
   }
@@ -340,8 +345,34 @@ class Member implements RunningMember {
     return isCutOff({ link: this.#link, owner, members, selfId: this.#self.memberId })
   }
 
-  /** Wait for the lock, then become the owner. */
+  /** Another process owns the fleet, or may. One that only was about to be the owner stays a front. */
+  #ownershipLost(why: string): void {
+    if (this.#owning === null) this.#lostClaim = why
+    else this.#options.onFatal(why)
+  }
+
+  /**
+   * Become the owner. Where the database fails meanwhile this process is a front again, with all its agents, and claims
+   * anew.
+   */
   async #claim(): Promise<void> {
+    const { signal } = this.#stopping
+    for (;;) {
+      try {
+        return await this.#becomeOwner()
+      } catch (error) {
+        if (signal.aborted || !(error instanceof DatabaseUnavailable)) throw error
+        this.#options.log.warn({ cause: error.message }, 'could not become the owner now')
+      }
+      this.#membership.disown()
+      await this.#lock.letGo()
+      this.#lostClaim = null
+      await pause(CLAIM_AGAIN_MS, undefined, { signal })
+    }
+  }
+
+  /** Wait for the lock, then load what is stored and begin to decide. */
+  async #becomeOwner(): Promise<void> {
     const { log } = this.#options
     const clock = this.#clock
     await this.#lock.acquire(this.#stopping.signal)
@@ -357,9 +388,11 @@ class Member implements RunningMember {
       clock,
       fence: { checkEpoch: (tx) => this.#checkEpoch(tx), mayOffer: () => this.#mayAct() },
     })
-    if (this.#stopping.signal.aborted) {
+    if (this.#stopping.signal.aborted || this.#lostClaim !== null) {
       await owner.halt()
-      return owner.close()
+      await owner.close()
+      if (this.#lostClaim !== null) throw new EpochLost(this.#lostClaim)
+      return
     }
     this.#owning = this.#open(owner)
     this.#lookAtOwner()

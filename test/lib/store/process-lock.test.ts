@@ -38,9 +38,17 @@ async function freshDatabase(): Promise<TestDatabase> {
 function startProcess(
   database: TestDatabase,
   name: string,
-  { dsn = database.dsn, pause }: { dsn?: string; pause?: ProcessLockOptions['pause'] } = {},
+  {
+    dsn = database.dsn,
+    pause,
+    statementTimeoutMs,
+  }: { dsn?: string; pause?: ProcessLockOptions['pause']; statementTimeoutMs?: number } = {},
 ): Process {
-  const pool = database.openPool({ applicationName: name, dsn })
+  const pool = database.openPool({
+    applicationName: name,
+    dsn,
+    ...(statementTimeoutMs !== undefined && { statementTimeoutMs }),
+  })
   const log = recordingLog()
   const state: Process = { log, lost: [], name, lock: undefined as unknown as ProcessLock }
   state.lock = openProcessLock({
@@ -263,6 +271,45 @@ describe('process lock', () => {
     expect(hasBroken).toBe(true)
     expect(lock.isHeld()).toBe(true)
     expect(JSON.stringify(log.lines)).toContain('standby lost its database connection')
+  })
+
+  it('stays a standby where a statement takes too long as it gets the lock, and asks again', async () => {
+    const database = await freshDatabase()
+    const first = startProcess(database, 'first')
+    await acquire(first)
+    // A transaction of the owner on another session, which has checked the epoch and takes its time.
+    const writer = await openTestConnection(database.dsn)
+    cleanups.push(() => writer.close())
+    await writer.query('begin')
+    await writer.query('select epoch from process_epoch where id = 1 for share')
+    const second = startProcess(database, 'second', { statementTimeoutMs: 100 })
+    let hasStoodBy = false
+    const waiting = acquire(second, () => {
+      hasStoodBy = true
+    })
+    await expect.poll(() => hasStoodBy).toBe(true)
+    await first.lock.release()
+    await expect
+      .poll(() => JSON.stringify(second.log.lines))
+      .toContain('could not become the active process now')
+    await writer.query('commit')
+    await waiting
+    expect(second.lock.isHeld()).toBe(true)
+  })
+
+  it('can let go of the lock and stand by again, behind whoever has taken it', async () => {
+    const database = await freshDatabase()
+    const [first, second] = [startProcess(database, 'first'), startProcess(database, 'second')]
+    await acquire(first)
+    await first.lock.letGo()
+    expect(first.lock.isHeld()).toBe(false)
+    await acquire(second)
+    const waiting = acquire(first)
+    await second.lock.release()
+    await waiting
+    expect(first.lock.isHeld()).toBe(true)
+    expect(first.lock.epoch).toBe(second.lock.epoch + 1)
+    expect(first.lost).toEqual([])
   })
 
   it('lets the active process come first when the database dropped everybody', async () => {

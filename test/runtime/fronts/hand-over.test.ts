@@ -1,0 +1,59 @@
+import { afterEach, expect, it } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
+import { startTestMember, type TestMember, untilOwner } from '../../support/members.ts'
+import { createTestDatabase, openTestConnection, type TestDatabase } from '../../support/postgres.ts'
+
+// An owner stops in order, and a front follows it.
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function startOne(database: TestDatabase): Promise<TestMember> {
+  const member = await startTestMember(database)
+  cleanups.push(() => member.stop())
+  return member
+}
+
+async function startTwo() {
+  const database = await createTestDatabase()
+  cleanups.push(() => database.drop())
+  const owner = await startOne(database)
+  await untilOwner(owner)
+  const front = await startOne(database)
+  const token = await owner.token()
+  await eventually('the front passes on', async () => {
+    const { status } = await front.call('GET', '/api/workloads', { as: token })
+    return status === 200 && (await front.call('GET', '/readyz')).status === 200
+  })
+  return { database, owner, front, token }
+}
+
+it('goes on as a front where the database restarts as it loads, and becomes the owner after all', {
+  timeout: 60_000,
+}, async () => {
+  const { database, owner, front } = await startTwo()
+  const holder = await openTestConnection(database.dsn)
+  cleanups.push(() => holder.close())
+  await holder.query('begin')
+  await holder.query('lock table label_rules in access exclusive mode')
+  const stopping = owner.stop()
+  await eventually('the follower loads', async () => {
+    const waiting = await database.pool.query(
+      `select from pg_locks where relation = 'label_rules'::regclass and not granted`,
+    )
+    return waiting.length > 0
+  })
+  await database.pool.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+     where application_name like 'muster/%' and datname = current_database()`,
+  )
+  await holder.query('commit')
+  await eventually('it owns or has given up', () => front.member.owner() !== null || front.fatal() !== null, {
+    withinMs: 30_000,
+  })
+  await stopping
+  expect(front.fatal()).toBeNull()
+  expect(front.member.owner()).not.toBeNull()
+})
