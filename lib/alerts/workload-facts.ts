@@ -3,7 +3,7 @@ import { toReportedConfig } from '../fleet/decide/standing.ts'
 import { judgeHealth } from '../fleet/decide/status.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
-import { judgeAftermath } from '../fleet/views/aftermath.ts'
+import { judgeAftermath, takenBackBy } from '../fleet/views/aftermath.ts'
 import { findInstanceFault } from '../fleet/views/instance-fault.ts'
 import { judgeOutcome } from '../model/push-outcome.ts'
 import { AGENT_CAPABILITIES } from '../opamp/report.ts'
@@ -98,13 +98,21 @@ const toFault = (error: FailureCause | null): Fault | null =>
 function toPushFacts(workload: Workload): PushFacts {
   const push = workload.newestPush
   if (push === null) return { kind: 'without-failure' }
-  if (push.kind === 'auto-rollback' && push.failedHash !== null) {
-    const failed = { seq: push.seq, hash: push.failedHash }
-    const aftermath = judgeAftermath(workload, failed, push)
+  const takenBack = takenBackBy(push)
+  if (takenBack !== null) {
+    const aftermath = judgeAftermath(workload, takenBack, push)
     if (aftermath.kind === 'overtaken') return { kind: 'undecided' }
     const pushId = push.rollbackOfPushId ?? push.pushId
     const fault = toFault(push.failedError)
-    return { kind: 'failed', pushId, hash: failed.hash, aftermath, counts: null, fault, isOfCampaign: false }
+    return {
+      kind: 'failed',
+      pushId,
+      hash: takenBack.hash,
+      aftermath,
+      counts: null,
+      fault,
+      isOfCampaign: false,
+    }
   }
   const outcome = judgeOutcome(push)
   if (outcome === 'applied') return { kind: 'without-failure' }

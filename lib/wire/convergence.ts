@@ -71,7 +71,10 @@ export const Convergence = named(
     stragglers_share: array(ConvergenceShared),
     targets: array(ConvergenceTarget),
     joiners: array(ConvergenceTarget),
-    aftermath: note('Only of a push that failed.', optional(PushAftermath)),
+    aftermath: note(
+      'Only of a push that failed, and of the automatic rollback that took one back.',
+      optional(PushAftermath),
+    ),
     rolled_back_by: note(
       "The rollback that answered this push's failure.",
       optional(

@@ -160,7 +160,10 @@ export const RevisionRecord = named(
       optional(number()),
     ),
     error_groups: optional(array(RevisionErrorGroup)),
-    aftermath: note('Only of a push that failed.', optional(PushAftermath)),
+    aftermath: note(
+      'Only of a push that failed, and of the automatic rollback that took one back.',
+      optional(PushAftermath),
+    ),
     worst_health: note('Absent where no instance was seen unhealthy under it.', optional(WorstHealth)),
     timeline: optional(array(RevisionTimelineEntry)),
     instance_statuses: optional(array(RevisionInstanceStatus)),

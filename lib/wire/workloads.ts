@@ -53,6 +53,11 @@ export const WorkloadTrouble = named(
     since: note('Absent where it is not known.', optional(string())),
     count: note('Instances that it is about, of `total`.', optional(number())),
     total: optional(number()),
+    unhealthy_count: note(
+      'Of a push or a rollout: the live instances, of `instance_count`, that are unhealthy as well.',
+      optional(number()),
+    ),
+    instance_count: optional(number()),
     component: note(
       'The part of the collector that complains, as the agent names it: `exporter:otlp/eu`.',
       optional(string()),

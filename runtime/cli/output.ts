@@ -1,4 +1,5 @@
 import { isSecretKey, MASK, redactSecrets } from '../../lib/configs/redact/redact.ts'
+import type { WorkloadTrouble } from '../../lib/wire/workloads.ts'
 import type { ClientIo, Option } from './command.ts'
 
 /** The option of every command that prints records. */
@@ -97,3 +98,7 @@ function colour(word: string): string {
 
 /** The first 12 characters of a hash; `-` where there is none. */
 export const shortHash = (hash: string | undefined): string => hash?.slice(0, 12) ?? '-'
+
+/** How many instances are unhealthy beside what a trouble is about, as `, 2 of 4 unhealthy`; empty where none is. */
+export const sayUnhealthy = ({ unhealthy_count: count, instance_count: total }: WorkloadTrouble): string =>
+  count === undefined ? '' : `, ${count} of ${total ?? count} unhealthy`

@@ -52,3 +52,17 @@ export function judgeAftermath(workload: Judged, failed: Failed, answer: Push | 
       : {}),
   }
 }
+
+/** The failed push that an automatic rollback answers; null for any other push. */
+export const takenBackBy = ({ kind, failedHash, seq }: Push): Failed | null =>
+  kind === 'auto-rollback' && failedHash !== null ? { seq, hash: failedHash } : null
+
+/**
+ * What was done about a push that failed, asked of it or of the automatic rollback that took it back, which says the
+ * same; null for any other push.
+ */
+export function aftermathOf(workload: Judged, push: Push, answer: Push | null): PushAftermath | null {
+  const failed = takenBackBy(push)
+  if (failed !== null) return judgeAftermath(workload, failed, push)
+  return push.status === 'failed' ? judgeAftermath(workload, push, answer) : null
+}

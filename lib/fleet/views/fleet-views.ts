@@ -10,7 +10,7 @@ import type { Fleet } from '../fleet.ts'
 import type { FleetCounters } from '../state/counters.ts'
 import type { Instance, RemoteConfigReport, Workload } from '../state/model.ts'
 import { assignmentOf, followedOf } from '../state/state.ts'
-import { judgeAftermath } from './aftermath.ts'
+import { aftermathOf } from './aftermath.ts'
 import { countDrifted } from './drifted.ts'
 import type { EffectiveMatches } from './effective-matches.ts'
 import { groupErrors, type TextAccess } from './errors.ts'
@@ -177,9 +177,9 @@ export class FleetViews {
     )
   }
 
-  /** What was done about a failed push; null for any other. */
+  /** What was done about a failed push, or by the automatic rollback that this is; null for any other. */
   aftermath(workload: Workload, push: Push, answer: Push | null): PushAftermath | null {
-    return push.status === 'failed' ? judgeAftermath(workload, push, answer) : null
+    return aftermathOf(workload, push, answer)
   }
 
   /** In how many ms a push reads differently though nothing happens (its timeout is reached); null when it will not. */

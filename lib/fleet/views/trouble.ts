@@ -5,8 +5,8 @@ import type { WorkloadTrouble } from '../../wire/workloads.ts'
 import { UNHEALTHY_SHARE } from '../decide/status.ts'
 import { isDegradingNow } from '../state/derive.ts'
 import type { Instance, Workload } from '../state/model.ts'
-import { followedOf } from '../state/state.ts'
-import { judgeAftermath } from './aftermath.ts'
+import { assignmentOf, followedOf } from '../state/state.ts'
+import { judgeAftermath, takenBackBy } from './aftermath.ts'
 import { errorFields, type TextAccess } from './errors.ts'
 import { firstFailureOf } from './first-failure.ts'
 import { findInstanceFault } from './instance-fault.ts'
@@ -33,9 +33,22 @@ export function findTrouble(
   if (workload.status === 'disconnected')
     return { kind: 'disconnected', since: (workload.disconnectedAt ?? workload.lastSeenAt).toISOString() }
   const unhealthy = findUnhealthy(workload, facts, texts)
-  if (unhealthy?.kind === 'unhealthy') return unhealthy
-  return findPushTrouble(workload, texts) ?? unhealthy ?? findLesser(workload, facts)
+  const ofPush = findPushTrouble(workload, texts)
+  if (ofPush === null) return unhealthy ?? findLesser(workload, facts)
+  if (unhealthy === null) return ofPush
+  return isOverFor(ofPush, unhealthy) ? unhealthy : besidePush(ofPush, unhealthy)
 }
+
+/** Whether a failed push is no reason any more: all are back at what they ran, and most are unhealthy with that. */
+const isOverFor = ({ aftermath }: WorkloadTrouble, { kind }: WorkloadTrouble): boolean =>
+  aftermath?.kind === 'went_back' && kind === 'unhealthy'
+
+/** What went wrong with a push comes first, as it is the nearest reason; how many are unhealthy stands beside it. */
+const besidePush = (ofPush: WorkloadTrouble, { count, total }: WorkloadTrouble): WorkloadTrouble => ({
+  ...ofPush,
+  unhealthy_count: count,
+  instance_count: total,
+})
 
 function findUnhealthy(
   workload: Workload,
@@ -88,13 +101,14 @@ const NOT_BACK: ReadonlySet<PushAftermath['kind']> = new Set(['rollback_failed',
 function findPushTrouble(workload: Workload, texts: TextAccess): WorkloadTrouble | null {
   const push = workload.newestPush
   if (push === null) return null
-  if (push.kind === 'auto-rollback' && push.failedHash !== null) {
-    const aftermath = judgeAftermath(workload, { seq: push.seq, hash: push.failedHash }, push)
+  const takenBack = takenBackBy(push)
+  if (takenBack !== null) {
+    const aftermath = judgeAftermath(workload, takenBack, push)
     if (aftermath.kind === 'overtaken') return null
-    const { rollbackOfPushId: pushId, failedHash, failedError } = push
+    const { rollbackOfPushId: pushId, failedError } = push
     const failed = {
       push_id: pushId ?? push.pushId,
-      config_hash: failedHash,
+      config_hash: takenBack.hash,
       aftermath,
       ...whyOf(failedError, texts),
     }
@@ -123,9 +137,25 @@ function findPushTrouble(workload: Workload, texts: TextAccess): WorkloadTrouble
       since: held.updatedAt.toISOString(),
       rollout_id: held.id,
       ...aboutPush(push),
-      ...whyOf(firstFailureOf(workload, push)?.error ?? null, texts),
+      ...whyHalted(workload, push, texts),
     }
   return findFailedTargets(workload, push, texts)
+}
+
+/** Why a rollout stands still: what a member failed, or else what an unhealthy one complains of. */
+function whyHalted(workload: Workload, push: Push, texts: TextAccess): Why {
+  const failure = whyOf(firstFailureOf(workload, push)?.error ?? null, texts)
+  return failure.error_cause === undefined ? complaintOf(sickestMember(workload, push), texts) : failure
+}
+
+/** The instance that has been unhealthy for longest among those that a push was brought to; null where none is. */
+function sickestMember({ live }: Workload, { pushId }: Push): Instance | null {
+  let sickest: Instance | null = null
+  for (const one of live.unhealthy) {
+    if (assignmentOf(one)?.push.pushId !== pushId) continue
+    if (sickest === null || (one.unhealthySinceMs ?? 0) < (sickest.unhealthySinceMs ?? 0)) sickest = one
+  }
+  return sickest
 }
 
 function findFailedTargets(workload: Workload, push: Push, texts: TextAccess): WorkloadTrouble | null {

@@ -6,7 +6,7 @@ import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { ClientCommandSpec } from '../command.ts'
 import { EXIT, WrongArguments } from '../exit-codes.ts'
-import { OUTPUT_OPTION, printJson, printTable, shortHash } from '../output.ts'
+import { OUTPUT_OPTION, printJson, printTable, sayUnhealthy, shortHash } from '../output.ts'
 import { type Api, findWorkload, openApi, URL_OPTION } from '../server/api.ts'
 
 /** Records as the service sent them, and what people see of each. */
@@ -49,7 +49,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
         ...[
           String(one.connected_instance_count),
           shortHash(one.active_config_hash),
-          one.trouble?.kind ?? '-',
+          one.trouble === undefined ? '-' : `${one.trouble.kind}${sayUnhealthy(one.trouble)}`,
           one.id,
         ],
       ]),

@@ -5,7 +5,7 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { readSeconds } from '../arguments.ts'
 import type { ClientCommandSpec, ClientIo } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { OUTPUT_OPTION, printJson, printTable, shortHash } from '../output.ts'
+import { OUTPUT_OPTION, printJson, printTable, sayUnhealthy, shortHash } from '../output.ts'
 import { type Api, findWorkload, openApi, URL_OPTION } from '../server/api.ts'
 
 const POLL_MS = 1_000
@@ -85,7 +85,7 @@ function describeTrouble({ trouble }: WorkloadRecord): string {
   const { kind, count, total, since, component, error_title: title } = trouble
   const where = count === undefined ? '' : `, ${count} of ${total ?? count} instances`
   const why = [component, title].filter((part) => part !== undefined).join(', ')
-  return `${kind}${where}${why === '' ? '' : ` (${why})`}${since === undefined ? '' : `, since ${since}`}`
+  return `${kind}${where}${sayUnhealthy(trouble)}${why === '' ? '' : ` (${why})`}${since === undefined ? '' : `, since ${since}`}`
 }
 
 function print(io: ClientIo, workload: WorkloadRecord, alerts: readonly AlertRecord[]): void {

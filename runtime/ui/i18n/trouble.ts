@@ -58,8 +58,14 @@ export function describeReason(trouble: WorkloadTrouble): string {
   return said.filter((text) => text !== '').join(host === '' ? ': ' : ' · ')
 }
 
-/** What is wrong with a workload, in a few words. */
-export function describeTrouble({ kind, count = 0, total = 0, aftermath }: WorkloadTrouble): string {
+/** What is wrong with a workload, in a few words; how many are unhealthy beside that comes after it. */
+export function describeTrouble(trouble: WorkloadTrouble): string {
+  const { unhealthy_count: count = 0, instance_count: total = 0 } = trouble
+  const beside = count > 0 ? [say(troubleTexts).unhealthy(count, total)] : []
+  return [describeKind(trouble), ...beside].join(' · ')
+}
+
+function describeKind({ kind, count = 0, total = 0, aftermath }: WorkloadTrouble): string {
   const words = say(troubleTexts)
   switch (aftermath?.kind) {
     case 'rollback_failed':

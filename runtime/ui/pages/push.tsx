@@ -96,13 +96,16 @@ function Sentence({
     ? { tone: 'bad', text: words.halted(of.applied_count, Math.max(of.target_count, connected)) }
     : sentenceOf(of)
   const { aftermath } = of
+  // What an automatic rollback did is what its own page is about; that it did not help is said there as well.
+  const isOwn = aftermath !== undefined && aftermath.push_id === of.push_id
   const isRollback = push?.failed_config_hash ? words.isRollback(shortHash(push.failed_config_hash)) : ''
   return (
     <div class={`say t-${tone}`} role="status">
       <p>
-        <b>{text}</b> {describeAftermath(aftermath)} {isRollback}
+        <b>{text}</b> {isRollback}{' '}
+        {isOwn && !NEEDS_A_PUSH.has(aftermath.kind) ? '' : describeAftermath(aftermath)}
       </p>
-      {aftermath?.push_id && (
+      {aftermath?.push_id && !isOwn && (
         <ActionLink
           href={`/workloads/${of.workload_id}/pushes/${aftermath.config_hash}?push=${aftermath.push_id}`}
         >

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
+import type { DriftOverview } from '../../../lib/wire/drift.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
@@ -17,6 +18,14 @@ let agents: FakeAgent[]
 let workloadId: string
 
 const FIRST = configHash(configYaml(1))
+const SICK = {
+  healthy: false,
+  startTimeMs: 0,
+  lastError: 'disk full',
+  status: '',
+  statusTimeMs: 0,
+  children: new Map(),
+}
 const PORT = 'listen tcp 0.0.0.0:4317: bind: address already in use'
 
 beforeEach(async () => {
@@ -135,5 +144,33 @@ describe('a rollback that one of two instances applies', () => {
     expect(now).toMatchObject({ id: first!.id, details: { aftermath: 'went_back' } })
     expect(now!.message).toMatch(/it was rolled back to/)
     expect((await read()).trouble).toMatchObject({ kind: 'rolled_back', aftermath: { kind: 'went_back' } })
+  })
+})
+
+describe('a rollback that fails as well', () => {
+  it('is said of the rollback too: there was an earlier config, and what runs is said of the config that failed', async () => {
+    await pushConfig(ctx.fleet, workloadId, configYaml(2))
+    for (const agent of agents) agent.fail(PORT)
+    await ctx.advance(1_000)
+    for (const agent of agents) agent.fail(PORT)
+    await ctx.advance(1_000)
+    for (const agent of agents) agent.say({ health: SICK })
+    await ctx.advance(1_000)
+
+    const failedToo = { kind: 'rollback_failed', config_hash: FIRST, target_count: 4, failed_count: 4 }
+    const [rollback, failed] = await history()
+    expect(failed).toMatchObject({ status: 'failed', aftermath: failedToo })
+    expect(rollback).toMatchObject({ is_rollback: true, status: 'failed', aftermath: failedToo })
+    const record = await read()
+    expect(record.current_config_push?.aftermath).toEqual(failed!.aftermath)
+    expect(record.trouble).toMatchObject({
+      kind: 'push_failed',
+      push_id: failed!.push_id,
+      aftermath: failedToo,
+      unhealthy_count: 4,
+      instance_count: 4,
+    })
+    const drift = await get<DriftOverview>('/api/config-safety/drift')
+    expect(drift.items[0]!.last_push?.aftermath).toEqual(failed!.aftermath)
   })
 })

@@ -26,6 +26,7 @@ const SICK = {
   statusTimeMs: 1,
   children: new Map(),
 }
+const UNREACHABLE = 'dial tcp 10.3.0.17:4318: connect: connection refused'
 const GATES = ['no_failure', 'health', 'drift'] as const
 const STAGES: StagePlan[] = [
   { count: 1, dwellMs: 10_000, gates: GATES },
@@ -160,10 +161,17 @@ describe('a staged rollout', () => {
     expect(await shown()).toEqual(['running', 'running'])
     agents[0]!.apply()
     await ctx.advance(2_000)
-    agents[0]!.say({ health: { ...SICK, lastError: 'disk full' } })
+    agents[0]!.say({ health: { ...SICK, lastError: UNREACHABLE } })
     await ctx.advance(65_000)
     const halted = await read(id)
     expect(halted).toMatchObject({ status: 'halted', halt: { gate: 'health', value: 1, limit: 0, stage: 0 } })
+    // Nobody failed the push: why it stands still is what the unhealthy member complains of.
+    const { json } = await invoke(ctx, `GET /api/workloads/${workloadId}`, { as: editor.token })
+    expect((json as WorkloadRecord).trouble).toMatchObject({
+      kind: 'rollout_halted',
+      error_title: expect.any(String),
+      unhealthy_count: 1,
+    })
     expect(halted.halt!.message).toContain(agents[0]!.uid)
     expect(await shown()).toEqual(['halted', 'halted'])
     expect((await act(id, 'promote')).status).toBe(202)

@@ -237,7 +237,7 @@ describe('what is wrong with a workload, and since when', () => {
     agent.say({ health })
     await ctx.advance(70_000)
     const why = { error_cause: 'port_in_use', error_parameters: { port: '4317' } }
-    expect(await trouble(id)).toMatchObject({ kind: 'unhealthy', ...why })
+    expect(await trouble(id)).toMatchObject({ kind: 'push_failed', unhealthy_count: 1, ...why })
     expect(await record(id)).toMatchObject({ remote_config_status: { status: 'failed', ...why } })
     await ctx.alerts.run(new AbortController().signal)
     const alerts = (await invoke(ctx, 'GET /api/alerts', { as: admin.token })).json as AlertRecord[]

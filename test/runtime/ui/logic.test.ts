@@ -6,7 +6,7 @@ import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { findActions } from '../../../runtime/ui/i18n/audit-actions.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
-import { describeReason } from '../../../runtime/ui/i18n/trouble.ts'
+import { describeReason, describeTrouble } from '../../../runtime/ui/i18n/trouble.ts'
 import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
 import { readCapabilities } from '../../../runtime/ui/logic/capabilities.ts'
 import { suggest } from '../../../runtime/ui/logic/completion.ts'
@@ -161,6 +161,11 @@ describe('why a workload is unwell', () => {
     expect(describeReason(trouble({ address: '10.0.0.1:4317' }))).toBe(
       'cannot reach 10.0.0.1:4317 · exporter otlp/eu',
     )
+  })
+
+  test('is the push that failed; how many are unhealthy stands beside it', () => {
+    const failed = { kind: 'push_failed', unhealthy_count: 12, instance_count: 24 } as const
+    expect(describeTrouble(failed)).toBe('config failed, no way back · 12 of 24 unhealthy')
   })
 })
 
