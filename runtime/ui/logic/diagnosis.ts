@@ -39,7 +39,7 @@ const TONES: Record<Diagnosis['kind'], Tone> = {
   some_failed: 'bad',
   rollout_halted: 'bad',
   rollout: 'busy',
-  unhealthy: 'warn',
+  unhealthy: 'bad',
   silent: 'warn',
   applying: 'busy',
   drifted: 'warn',

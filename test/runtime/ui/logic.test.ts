@@ -10,7 +10,7 @@ import { describeReason, describeTrouble } from '../../../runtime/ui/i18n/troubl
 import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
 import { readCapabilities } from '../../../runtime/ui/logic/capabilities.ts'
 import { suggest } from '../../../runtime/ui/logic/completion.ts'
-import { diagnose } from '../../../runtime/ui/logic/diagnosis.ts'
+import { diagnose, toneOf } from '../../../runtime/ui/logic/diagnosis.ts'
 import { countFailing, listComponents, listRepeating } from '../../../runtime/ui/logic/health.ts'
 import {
   countValues,
@@ -31,6 +31,7 @@ import {
   groupValueOf,
   labelsBesideIdentity,
   sortWorkloads,
+  toneOfTrouble,
 } from '../../../runtime/ui/logic/workloads.ts'
 import { lineOfPath } from '../../../runtime/ui/logic/yaml-lines.ts'
 
@@ -142,6 +143,14 @@ describe('what is said about a workload', () => {
     [{}, 'nothing_assigned'],
   ] as const)('the most urgent of %j is %s', (change, kind) => {
     expect(diagnose(workload(change), null, []).kind).toBe(kind)
+  })
+})
+
+describe('how loudly unhealthy instances are told', () => {
+  test('is the same on the page of the workload and in lists', () => {
+    const page = toneOf({ kind: 'unhealthy', count: 2, total: 2, first: 'a' })
+    expect(page).toBe(toneOfTrouble({ kind: 'unhealthy', count: 2, total: 2 }))
+    expect(page).toBe('bad')
   })
 })
 
