@@ -53,6 +53,8 @@ export const overviewTexts = defineTexts({
     noneBadOf: (read: number) => `none of the newest ${n(read)} failed.`,
     unread: 'Whether somebody changed a config could not be read.',
     bad: (count: number) => `${n(count)} of them failed or ${plural(count, 'stands', 'stand')} still.`,
+    badOf: (count: number, read: number) =>
+      `${n(count)} of the newest ${n(read)} failed or ${plural(count, 'stands', 'stand')} still.`,
   },
   fr: {
     title: 'Vue d’ensemble',
@@ -102,6 +104,7 @@ export const overviewTexts = defineTexts({
     noneBadOf: (read: number) => `aucun échec parmi les ${n(read)} plus récents.`,
     unread: 'Impossible de lire si quelqu’un a changé une config.',
     bad: (count: number) => `${n(count)} en échec ou à l’arrêt.`,
+    badOf: (count: number, read: number) => `${n(count)} des ${n(read)} plus récents en échec ou à l’arrêt.`,
   },
 })
 
@@ -118,9 +121,15 @@ export function describeFleet(of: FleetVerdict): { state: string; cause: string 
   if (of.changeCount === 0) return { state, cause: tone === 'ok' ? words.quiet : words.elsewhere }
   const count = `${n(of.changeCount)}${of.hasMoreChanges ? '+' : ''}`
   const changed = words.changed(count, of.changeCount === 1 && !of.hasMoreChanges)
-  const noneBad = of.hasMoreChanges ? words.noneBadOf(of.changeCount) : words.noneBad
-  const bad = of.badChangeCount > 0 ? words.bad(of.badChangeCount) : noneBad
+  const bad = sayBad(of, of.changeCount)
   // Of one that has not ended nobody knows yet whether it failed.
   const ended = of.openCount > 0 ? `${bad.replace(/\.$/, '')}; ${words.undecided(of.openCount)}` : bad
   return { state, cause: `${changed}, ${ended}` }
+}
+
+/** How many changes went wrong: of those that were read, where there are more. */
+function sayBad({ badChangeCount: bad, hasMoreChanges }: FleetVerdict, read: number): string {
+  const words = say(overviewTexts)
+  if (hasMoreChanges) return bad > 0 ? words.badOf(bad, read) : words.noneBadOf(read)
+  return bad > 0 ? words.bad(bad) : words.noneBad
 }

@@ -169,6 +169,12 @@ const UNSTARTED: ReadonlySet<ChangeRecord['campaign_status']> = new Set([
 export const isMade = ({ kind, campaign_status: status }: ChangeRecord): boolean =>
   kind !== 'request' && !UNSTARTED.has(status)
 
+const WRONG: ReadonlySet<ChangeRecord['outcome']> = new Set(['failed', 'in_part', 'halted'])
+
+/** Whether a change failed, also in part, or stands still. A campaign that is done may have failed on some. */
+const wentWrong = ({ outcome, failed_count: failed = 0 }: ChangeRecord): boolean =>
+  WRONG.has(outcome) || failed > 0
+
 /** What to say of the fleet, by what is wrong now and what was changed. */
 export function judgeFleet(
   now: WrongNow,
@@ -184,7 +190,7 @@ export function judgeFleet(
     now,
     changeCount: made.length,
     hasMoreChanges,
-    badChangeCount: count('failed') + halted,
+    badChangeCount: made.filter(wentWrong).length,
     haltedCount: halted,
     openCount: count('open'),
   }

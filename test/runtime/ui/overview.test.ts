@@ -78,6 +78,17 @@ describe('is it us?', () => {
     ])
   })
 
+  test('counts what failed in part, and a campaign that is done and failed on some; of more, those that were read', () => {
+    const campaign = { ...change('campaign', 'succeeded'), failed_count: 3 }
+    const made = [campaign, change('push', 'in_part'), change('push', 'succeeded')]
+    expect(judge(well, made, false)[2]).toBe(
+      '3 changes in the last 24 hours, 2 of them failed or stand still.',
+    )
+    expect(judge(well, made, true)[2]).toBe(
+      '3+ changes in the last 24 hours, 2 of the newest 3 failed or stand still.',
+    )
+  })
+
   test('names the worst first, three at most, and none that is well, archived or only outdated', () => {
     const away = (id: string) =>
       workload('disconnected', { display_name: id, trouble: { kind: 'disconnected' } })
