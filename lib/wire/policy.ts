@@ -1,5 +1,5 @@
 import { array, boolean, enums, type Infer, literal, number, optional, string, type } from 'superstruct'
-import { named, type Sent, texts } from './structs.ts'
+import { named, note, type Sent, texts } from './structs.ts'
 
 export const PolicyDecision = named('PolicyDecision', '', enums(['pass', 'warn', 'block']))
 export type PolicyDecision = Infer<typeof PolicyDecision>
@@ -21,6 +21,7 @@ export const PolicyFinding = named(
     environment: optional(string()),
     path: string(),
     paths: array(string()),
+    component: note('The component that it is about, where its path does not name it.', optional(string())),
     message: string(),
     remediation: string(),
     packaging: string(),

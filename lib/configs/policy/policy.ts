@@ -5,7 +5,7 @@ import type { PolicyEvaluation, PolicyFinding, PolicySettings, PolicyTarget } fr
 import type { ConfigTarget } from '../check/target.ts'
 import { type ParsedConfig, parseConfig } from '../yaml/parse.ts'
 import type { ReadConfig } from '../yaml/parse-memory.ts'
-import { POLICY_RULES, type PolicyCase } from './rules.ts'
+import { POLICY_RULES, type PolicyCase, type PolicyHit } from './rules.ts'
 
 /** What is to be judged. Settings are the server's for a push, the caller's for a preview. */
 export interface PolicyRequest {
@@ -98,7 +98,7 @@ function readCurrent(current: string | null, read: ReadConfig): ParsedConfig | n
 
 function finding(
   rule: { id: string; name: string; severity: PolicyFinding['severity'] },
-  hit: { path: string; message: string; remediation: string },
+  hit: PolicyHit,
   target: PolicyTarget,
 ): PolicyFinding {
   return {
@@ -112,6 +112,7 @@ function finding(
     ...(target.environment ? { environment: target.environment } : {}),
     path: hit.path,
     paths: [hit.path],
+    ...(hit.about === undefined ? {} : { component: hit.about }),
     message: hit.message,
     remediation: hit.remediation,
     packaging: 'community',

@@ -1,4 +1,5 @@
 import { componentType, idsOf } from '../check/components.ts'
+import { redactName } from '../redact/redact.ts'
 import type { ParsedConfig } from '../yaml/parse.ts'
 import { type ConfigObject, type ConfigValue, isObject, lastName, sortedKeys } from '../yaml/value.ts'
 import { findHiddenSettings } from './hidden-settings.ts'
@@ -6,6 +7,8 @@ import { findHiddenSettings } from './hidden-settings.ts'
 /** Where a rule is broken, and how to put it right. Never a value of the config. */
 export interface PolicyHit {
   path: string
+  /** The component that it is about, where its path does not name it. */
+  about?: string
   message: string
   remediation: string
 }
@@ -140,27 +143,34 @@ function pipelinesOf(config: ParsedConfig): Array<{ name: string; pipeline: Conf
   })
 }
 
-function usedExporters(config: ParsedConfig): Set<string> {
-  return new Set(
-    pipelinesOf(config).flatMap(({ pipeline }) => idsOf(pipeline['exporters']).map(({ id }) => id)),
-  )
+/** The exporters that pipelines send to, each with the names of these pipelines. */
+function usedExporters(config: ParsedConfig): Map<string, string[]> {
+  const used = new Map<string, string[]>()
+  for (const { name, pipeline } of pipelinesOf(config))
+    for (const { id } of idsOf(pipeline['exporters'])) used.set(id, [...(used.get(id) ?? []), name])
+  return used
 }
 
 function findRemovedExporters({ candidate, current, criticalExporters }: PolicyCase): PolicyHit[] {
   if (current === null) return []
   const after = usedExporters(candidate)
-  const removed = [...usedExporters(current)].filter(
-    (id) => !after.has(id) && (criticalExporters.length === 0 || criticalExporters.includes(id)),
-  )
-  if (removed.length === 0) return []
-  const count = removed.length === 1 ? 'an exporter' : `${removed.length} exporters`
-  return [
-    {
-      path: 'service.pipelines.traces.exporters',
-      message: `The config no longer sends to ${count} that the running config sends to.`,
-      remediation: 'Keep the exporter in a pipeline, or have it taken off the list of critical exporters.',
-    },
-  ]
+  const isListed = criticalExporters.length > 0
+  const remaining = new Set(pipelinesOf(candidate).map(({ name }) => name))
+  return [...usedExporters(current)]
+    .filter(([id]) => !after.has(id) && (!isListed || criticalExporters.includes(id)))
+    .map(([id, pipelines]) => {
+      const names = pipelines.map(redactName).join(', ')
+      const exporter = redactName(id)
+      const [first = ''] = pipelines
+      return {
+        path: remaining.has(first) ? `service.pipelines.${redactName(first)}.exporters` : 'service.pipelines',
+        about: exporter,
+        message: `${names} no longer ${pipelines.length === 1 ? 'sends' : 'send'} to ${exporter}, and no other pipeline does.`,
+        remediation: isListed
+          ? `Keep ${exporter} in a pipeline. It is one of the critical exporters that an administrator of the service has listed.`
+          : `Keep ${exporter} in a pipeline. In production none may go while no list of critical exporters is set: only with one may the others go, and an administrator of the service sets it.`,
+      }
+    })
 }
 
 interface Endpoint {

@@ -416,7 +416,8 @@ export const changeTexts = defineTexts({
       'community.exporters.otlp_endpoint.allowlist': 'L’adresse OTLP n’est pas dans la liste permise.',
       'community.resource.attributes.required': 'Il manque des attributs de ressource exigés.',
       'community.sampling.percentage.safe_range': 'Le taux d’échantillonnage sort des bornes permises.',
-      'community.exporters.critical_removal': 'Un exporteur critique est retiré.',
+      'community.exporters.critical_removal':
+        'Plus aucun pipeline n’envoie vers cet exporteur, qui compte en production : gardez-le dans un pipeline.',
       exporter_removed: 'Un exporteur est retiré.',
       batch_processor_removed_from_pipeline: 'Le processeur batch est retiré.',
       memory_limiter_removed_from_pipeline: 'Le processeur memory_limiter est retiré.',

@@ -76,6 +76,7 @@ export function PolicyPane({ plan }: { plan: ConfigPlan }) {
                 <Icon shape={finding.decision === 'block' ? 'cross' : 'triangle'} />
                 <div>
                   {translated(words.rule, finding.rule_code, finding.message)}
+                  {finding.component && <div class="mono">{finding.component}</div>}
                   <div class="mono muted">{finding.path}</div>
                   {Object.keys(words.rule).length === 0 && <div class="muted">{finding.remediation}</div>}
                 </div>

@@ -275,6 +275,22 @@ describe('any config', () => {
     expect(found({ candidate: UNSAFE, current, settings, isProduction: false })).toHaveLength(1)
   })
 
+  it('is told which exporter goes, from which pipeline, and what can be done about it', () => {
+    const current = SAFE.replace(/^ {4}traces:/m, '    logs:')
+    const candidate = current.replace('exporters: [otlp/backend]', 'exporters: [debug]')
+    const critical = (settings: object) =>
+      evaluate({ candidate, current, settings }).findings.find(({ rule_id }) => /critical/.test(rule_id))!
+    expect(critical({})).toMatchObject({
+      path: 'service.pipelines.logs.exporters',
+      component: 'otlp/backend',
+      message: 'logs no longer sends to otlp/backend, and no other pipeline does.',
+    })
+    expect(critical({}).remediation).toMatch(/while no list of critical exporters is set/)
+    expect(critical({ critical_exporters: ['otlp/backend'] }).remediation).toBe(
+      'Keep otlp/backend in a pipeline. It is one of the critical exporters that an administrator of the service has listed.',
+    )
+  })
+
   it('is held to sampling bounds that the caller asks for', () => {
     const settings = { sampling: { min_percentage: 20, max_percentage: 0 } }
     expect(found({ settings, isProduction: false })).toEqual([
