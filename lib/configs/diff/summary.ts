@@ -26,10 +26,13 @@ export function summarise(
   for (const component of components) for (const line of componentLines(component)) add(line)
   for (const pipeline of pipelines) for (const line of pipelineLines(pipeline)) add(line)
   if (pipelines.length > 0) {
+    // A pipeline that names the same components is another one where the settings of one of them change.
+    const touched = new Set(components.flatMap(({ impacted_pipelines }) => impacted_pipelines))
     for (const name of [...base.pipelines.keys()].sort(compareText)) {
       if (!target.pipelines.has(name) || !isSameValue(base.pipelines.get(name), target.pipelines.get(name)))
         continue
       const key = redactName(name)
+      if (touched.has(key)) continue
       add({
         text: `Keeps ${shownPipeline(name)} unchanged`,
         category: 'unchanged',

@@ -84,6 +84,14 @@ describe('a diff', () => {
 })
 
 describe('what is told', () => {
+  it('of pipelines that stay as they are: not of one in which the settings of a component change', () => {
+    const rerouted = edit('exporters: [otlp/backend, debug]', 'exporters: [otlp/backend]')
+    const kept = (target: string) =>
+      diff(BASE, target).human_summary.flatMap(({ kind, text }) => (kind === 'unchanged' ? [text] : []))
+    expect(kept(rerouted)).toEqual(['Keeps traces unchanged'])
+    expect(kept(rerouted.replace('timeout: 5s', 'timeout: 9s'))).toEqual([])
+  })
+
   it('of a change that adds, removes and reroutes', () => {
     const target = edit('exporters: [otlp/backend, debug]', 'exporters: [otlp/backend, loki]')
       .replace('  debug: {}\n', '  loki: {}\n')
@@ -94,7 +102,6 @@ describe('what is told', () => {
       'Adds Loki exporter',
       'Changes batch timeout',
       'Routes logs to Loki',
-      'Keeps traces unchanged',
     ])
     expect(result.components.map(({ id, kind, risk, rules }) => [id, kind, risk, rules])).toEqual([
       ['exporters:debug', 'removed', 'high', ['exporter_removed']],
