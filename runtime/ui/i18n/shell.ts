@@ -1,4 +1,5 @@
 import { defineTexts } from './define.ts'
+import { formatNumber } from './format.ts'
 
 /** Texts of what is around every page: navigation, palette, keys. */
 export const shellTexts = defineTexts({
@@ -30,6 +31,7 @@ export const shellTexts = defineTexts({
       scoped_push: 'the preview of whom a group reaches',
       version_intelligence: 'the versions page',
     },
+    forYou: (count: number) => `${formatNumber(count)} for you`,
     find: 'Find or do',
     live: 'live',
     connecting: 'connecting',
@@ -128,6 +130,7 @@ export const shellTexts = defineTexts({
       scoped_push: 'aperçu de ceux qu’un groupe atteint',
       version_intelligence: 'page des versions',
     },
+    forYou: (count: number) => `${formatNumber(count)} pour vous`,
     find: 'Trouver ou faire',
     live: 'en direct',
     connecting: 'connexion',

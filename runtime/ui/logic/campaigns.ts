@@ -43,6 +43,17 @@ const TONES: Partial<Record<CampaignTargetState, Tone>> = {
 /** The tone of how a campaign stands with a workload. */
 export const toneOfTarget = (state: CampaignTargetState): Tone => TONES[state] ?? 'idle'
 
+const SHAPES: Record<Tone, CampaignLook[1]> = {
+  ok: 'tick',
+  bad: 'cross',
+  warn: 'triangle',
+  busy: 'half',
+  idle: 'dot',
+}
+
+/** The shape of how a campaign stands with a workload: what failed and what was applied differ without their colours. */
+export const shapeOfTarget = (state: CampaignTargetState): CampaignLook[1] => SHAPES[toneOfTarget(state)]
+
 /** How a campaign looks now: one that is done is only well where every workload runs it. */
 export const lookOf = ({ status, counts }: Pick<CampaignRecord, 'status' | 'counts'>): CampaignLook =>
   status === 'done' && countMissing(counts).length > 0 ? ['warn', 'triangle'] : CAMPAIGN_LOOK[status]

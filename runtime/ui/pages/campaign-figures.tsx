@@ -3,7 +3,7 @@ import { describeTarget } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatList, formatNumber } from '../i18n/format.ts'
-import { toneOfTarget } from '../logic/campaigns.ts'
+import { shapeOfTarget, toneOfTarget } from '../logic/campaigns.ts'
 import { Loaded } from '../parts/failure.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { Mark } from '../parts/state.tsx'
@@ -34,7 +34,7 @@ function Missed({ of }: { of: CampaignMiss }) {
   return (
     <li>
       <a class="link" href={hrefWith({ state: of.state })}>
-        <Mark tone={toneOfTarget(of.state)} shape="dot">
+        <Mark tone={toneOfTarget(of.state)} shape={shapeOfTarget(of.state)}>
           {`${formatNumber(of.count)} ${words.state[of.state]}`}
         </Mark>
       </a>

@@ -3,7 +3,7 @@ import { describeTarget } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
-import { toneOfTarget } from '../logic/campaigns.ts'
+import { shapeOfTarget, toneOfTarget } from '../logic/campaigns.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
@@ -34,7 +34,7 @@ function TargetRow({ of: target }: { of: CampaignTarget }) {
       <td>{target.wave === null ? '–' : formatNumber(target.wave + 1)}</td>
       <td>{words.verdict[target.verdict]}</td>
       <td>
-        <Mark tone={toneOfTarget(target.state)} shape="dot">
+        <Mark tone={toneOfTarget(target.state)} shape={shapeOfTarget(target.state)}>
           {words.state[target.state]}
         </Mark>
       </td>

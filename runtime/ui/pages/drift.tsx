@@ -13,7 +13,7 @@ import { Table, type TableColumn } from '../parts/table.tsx'
 import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
 import { noteNames } from '../state/names.ts'
-import { query, setQuery } from '../state/router.ts'
+import { hrefWith, query, setQuery } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
 
 const LOOK: Record<DriftStatus, readonly [Tone, Shape]> = {
@@ -87,23 +87,54 @@ function columnsOf(): TableColumn<DriftItem>[] {
   ]
 }
 
+type CountKey = keyof DriftOverview['summary']
+
+const saysReason =
+  (reason: string) =>
+  ({ drift_reasons: reasons }: DriftItem): boolean =>
+    reasons?.includes(reason) === true
+
+/** Whom each counter counts: each is a filter. */
+const COUNTED: Record<CountKey, (item: DriftItem) => boolean> = {
+  total_collectors: () => true,
+  drifted_collectors: (item) => saysReason('drifted')(item) || item.has_config_drift_alert,
+  differ_from_git: saysReason('differs_from_git'),
+  pending_too_long: (item) => item.pending_too_long,
+  missing_effective_config: (item) => item.missing_effective_config,
+  remote_config_unsupported: (item) => !item.accepts_remote_config,
+  outdated_versions: saysReason('version_outdated'),
+  unknown_incomplete_components: (item) => item.unknown_incomplete_components,
+  heterogeneous_groups: (item) => item.group_heterogeneous_config,
+}
+
+const isCount = (text: string | null): text is CountKey => text !== null && text in COUNTED
+
 function Overview({ drift }: { drift: DriftOverview }) {
   const words = say(postureTexts)
   noteNames(drift.items.map(({ collector, place }) => [collector, place]))
   const withAll = query.value.get('all') === 'true'
-  const shown = drift.items.filter((item) => withAll || isDrift(item))
+  const wanted = query.value.get('show')
+  const show = isCount(wanted) ? wanted : null
+  const shown = drift.items.filter(show === null ? (item) => withAll || isDrift(item) : COUNTED[show])
   return (
     <div class="stack" style={{ marginTop: '20px' }}>
       <div class="quant">
         {(Object.keys(words.counts) as (keyof typeof words.counts)[]).map((key) => (
-          <span key={key}>
+          <a
+            key={key}
+            href={hrefWith({ show: key === show ? null : key })}
+            aria-current={key === show ? 'true' : undefined}
+          >
             <b>{formatNumber(drift.summary[key])}</b>
             {words.counts[key]}
-          </span>
+          </a>
         ))}
       </div>
       <div class="tools" style={{ margin: '0' }}>
-        <Action isPressed={withAll} onClick={() => setQuery({ all: withAll ? null : 'true' })}>
+        <Action
+          isPressed={withAll && show === null}
+          onClick={() => setQuery({ all: withAll ? null : 'true', show: null })}
+        >
           {words.driftAll}
         </Action>
       </div>

@@ -244,7 +244,7 @@ function shareRest(
   rest: number,
 ): readonly Column<WorkloadRecord>[] {
   if (rest <= 0 || !columns.some(({ id }) => id === 'why')) return columns
-  const nameWidth = Math.min(NAME_WIDTH_MAX, NAME_WIDTH + Math.floor(rest / 3))
+  const nameWidth = Math.min(NAME_WIDTH_MAX, NAME_WIDTH + Math.floor(rest / 2))
   return columns.map((column) => {
     if (column.id === 'name') return { ...column, width: `${nameWidth}px` }
     if (column.id !== 'why') return column

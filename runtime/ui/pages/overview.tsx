@@ -123,7 +123,7 @@ function Health({ shares }: { shares: HealthShares | null }) {
     api.fleetHealth(window, abort),
   )
   return (
-    <section class="pane stack" aria-label={words.health}>
+    <section class="pane stack health" aria-label={words.health}>
       <div class="head">
         <h2>{words.health}</h2>
         <div class="actions">
@@ -325,7 +325,9 @@ function Worst({ of: { worst, troubledCount } }: { of: WrongNow }) {
       ))}
       {troubledCount > worst.length && (
         <li>
-          <a href="/">{words.moreWorst(troubledCount - worst.length)}</a>
+          <a class="link" href="/">
+            {words.moreWorst(troubledCount - worst.length)}
+          </a>
         </li>
       )}
     </ul>

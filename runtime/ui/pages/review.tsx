@@ -77,7 +77,7 @@ function Review({
   const { validation, plan, instances } = useReview(workload, approval)
   const hasMoved = !isClosed && (approval.base_config_hash ?? '') !== (workload.active_config_hash ?? '')
   return (
-    <div class="two" style={{ marginTop: '24px' }}>
+    <div class="two reviewed" style={{ marginTop: '24px' }}>
       <div class="stack">
         {hasMoved && (
           <div class="notice t-warn">
@@ -103,8 +103,10 @@ function Review({
       <div>
         <ReviewDecision workload={workload} approval={approval} plan={plan} reload={of.reload} />
         <Story approval={approval} />
-        {!isClosed && <Checks of={validation} isStale={false} />}
-        {plan && <PolicyPane plan={plan} />}
+        <div class="blockers">
+          {plan && <PolicyPane plan={plan} />}
+          {!isClosed && <Checks of={validation} isStale={false} />}
+        </div>
         {plan && (
           <ReachPane
             plan={plan}

@@ -36,6 +36,8 @@ interface NavItem {
   group: (typeof NAV_GROUPS)[number]
   icon: NavShape
   count?: number
+  /** What the number counts, where that is not all that the page lists. */
+  countText?: string
 }
 
 /** The pages that this edition has and this person may open. */
@@ -65,6 +67,7 @@ export function listPages(counts: { approvals?: number; alerts?: number } = {}):
         group: 'change',
         icon: 'approvals',
         count: counts.approvals ?? 0,
+        countText: say(shellTexts).forYou(counts.approvals ?? 0),
       },
     can('config_safety.campaigns') &&
       holds('workload:push_config') && {
@@ -163,11 +166,11 @@ function Pages() {
             <span class="nav-title" aria-hidden="true">
               {words.groups[group]}
             </span>
-            {members.map(({ href, text, icon, count }) => (
+            {members.map(({ href, text, icon, count, countText }) => (
               <a key={href} href={href} aria-current={isCurrent(href) ? 'page' : undefined}>
                 <NavIcon shape={icon} />
                 {text}
-                {count ? <b>{count}</b> : null}
+                {count ? <b>{countText ?? count}</b> : null}
               </a>
             ))}
           </div>

@@ -37,7 +37,10 @@ path.subscribe(() => {
 /** Show a message for a while; failures stay until they are closed. */
 export function toast(text: string, tone: 'ok' | 'bad' = 'ok', undo?: Undo): void {
   const id = nextId++
-  toasts.value = [...toasts.value.slice(-3), { id, tone, text, undo }]
+  // A later success takes the place of an earlier one, and nothing is said twice; what has to be read or can be undone
+  // stays.
+  const kept = toasts.value.filter((one) => one.text !== text && (one.tone === 'bad' || one.undo))
+  toasts.value = [...kept.slice(-2), { id, tone, text, undo }]
   if (tone === 'ok') setTimeout(() => dismiss(id), undo ? UNDO_SHOWN_MS : SHOWN_MS)
 }
 

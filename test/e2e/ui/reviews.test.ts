@@ -53,7 +53,7 @@ test('broken glass waits under Approvals, for everybody but whoever broke it, un
   const { page, context, complaints } = await visit(browser, service.url)
   await signIn(page, OMAR)
   const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^Approvals/ })
-  await expect.poll(() => link.textContent()).toBe('Approvals1')
+  await expect.poll(() => link.textContent()).toBe('Approvals1 for you')
   await link.click()
   await page.getByRole('link', { name: 'To look at (1)' }).click()
   const row = page.getByRole('row').filter({ hasText: 'The exporter fills the disk' })

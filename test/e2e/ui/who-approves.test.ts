@@ -32,7 +32,7 @@ test('whoever may not approve reads who is in the way, and where, and is not tol
   const { page, context, complaints } = await visit(browser, service.url)
   await signIn(page, OMAR)
   const link = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^Approvals/ })
-  await expect.poll(() => link.textContent()).toBe('Approvals1')
+  await expect.poll(() => link.textContent()).toBe('Approvals1 for you')
   // The administrator, who made Omar's account, asks for the same text elsewhere.
   await ask(service.api, ids[1]!)
   await page.goto(`/workloads/${ids[0]}/changes/${request}`)
