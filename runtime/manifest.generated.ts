@@ -215,6 +215,7 @@ import workloadsTopology from '../functions/workloads/topology.ts'
 import workloadsTrustedLabels from '../functions/workloads/trusted-labels.ts'
 import workloadsVariables from '../functions/workloads/variables.ts'
 import workloadsVersionIntelligence from '../functions/workloads/version-intelligence.ts'
+import workloadsVersionOverview from '../functions/workloads/version-overview.ts'
 import type { AnyFunction } from './define.ts'
 
 /** Every function of the service with its id, which is its path. */
@@ -433,4 +434,5 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'workloads/trusted-labels', definition: workloadsTrustedLabels },
   { id: 'workloads/variables', definition: workloadsVariables },
   { id: 'workloads/version-intelligence', definition: workloadsVersionIntelligence },
+  { id: 'workloads/version-overview', definition: workloadsVersionOverview },
 ]

@@ -1,4 +1,15 @@
-import { array, boolean, enums, type Infer, literal, number, optional, string, type } from 'superstruct'
+import {
+  array,
+  boolean,
+  enums,
+  type Infer,
+  literal,
+  number,
+  optional,
+  type Struct,
+  string,
+  type,
+} from 'superstruct'
 import { dictionary, named, note } from './structs.ts'
 
 export const VersionStanding = named(
@@ -57,6 +68,27 @@ export const UnsupportedComponent = named(
 )
 export type UnsupportedComponent = Infer<typeof UnsupportedComponent>
 
+const CollectorVersion = type({
+  reported: note('The lowest of its live instances.', string()),
+  status: VersionStanding,
+  comparable: boolean(),
+  reason: optional(string()),
+  mix: note(
+    'The versions of its live instances where they differ, the lowest ten of `count`.',
+    optional(
+      type({
+        count: number(),
+        lowest: array(type({ version: string(), instance_count: number(), status: VersionStanding })),
+      }),
+    ),
+  ),
+})
+
+const CollectorConfig = type({
+  hash: optional(string()),
+  source: enums(['active_or_applied', 'none']),
+})
+
 export const CompatibilityRow = named(
   'CompatibilityRow',
   '',
@@ -66,21 +98,7 @@ export const CompatibilityRow = named(
     place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
     group: string(),
     status: string(),
-    version: type({
-      reported: note('The lowest of its live instances.', string()),
-      status: VersionStanding,
-      comparable: boolean(),
-      reason: optional(string()),
-      mix: note(
-        'The versions of its live instances where they differ, the lowest ten of `count`.',
-        optional(
-          type({
-            count: number(),
-            lowest: array(type({ version: string(), instance_count: number(), status: VersionStanding })),
-          }),
-        ),
-      ),
-    }),
+    version: CollectorVersion,
     available_components: type({
       hash: optional(string()),
       categories: array(string()),
@@ -93,10 +111,7 @@ export const CompatibilityRow = named(
         path: string(),
       }),
     ),
-    config: type({
-      hash: optional(string()),
-      source: enums(['active_or_applied', 'none']),
-    }),
+    config: CollectorConfig,
     known_issues: array(
       type({
         code: string(),
@@ -115,6 +130,14 @@ export const CompatibilityRow = named(
   }),
 )
 export type CompatibilityRow = Infer<typeof CompatibilityRow>
+
+const RECOMMENDATION = {
+  action: enums(['upgrade_collector', 'choose_older_config', 'remove_component']),
+  reason: string(),
+  workload_id: optional(string()),
+  config_hash: optional(string()),
+  components: optional(array(string())),
+}
 
 export const VersionIntelligence = named(
   'VersionIntelligence',
@@ -164,15 +187,53 @@ export const VersionIntelligence = named(
         reason: enums(['empty_version', 'invalid_semver']),
       }),
     ),
-    recommendations: array(
-      type({
-        action: enums(['upgrade_collector', 'choose_older_config', 'remove_component']),
-        reason: string(),
-        workload_id: optional(string()),
-        config_hash: optional(string()),
-        components: optional(array(string())),
-      }),
-    ),
+    recommendations: array(type(RECOMMENDATION)),
   }),
 )
 export type VersionIntelligence = Infer<typeof VersionIntelligence>
+
+/** The first rows of a list, and how many there are. */
+const firstOf = <T>(row: Struct<T>) => type({ count: number(), first: array(row) })
+
+export const VersionOverview = named(
+  'VersionOverview',
+  '`GET /api/workloads/version-overview`: what a page shows of the fleet against a recommended version. Of each list the first rows are told, and how many there are.',
+  type({
+    recommended_version: string(),
+    counts: type({ all: number(), can: number(), cannot: number(), unknown: number() }),
+    shares: array(
+      type({
+        version: string(),
+        standing: VersionStanding,
+        count: number(),
+        mixed_count: note('Those among them of which other instances run another version.', number()),
+        group_count: number(),
+        groups: note('The largest.', array(type({ group: string(), count: number() }))),
+      }),
+    ),
+    show: note(
+      'Which collectors `rows` are: those that can run their config, cannot, or have not said.',
+      enums(['can', 'cannot', 'unknown']),
+    ),
+    rows: firstOf(
+      type({
+        workload_id: string(),
+        display_name: string(),
+        place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
+        version: CollectorVersion,
+        config: CollectorConfig,
+        blocking_reasons: array(BlockingReason),
+      }),
+    ),
+    recommendations: firstOf(
+      type({
+        ...RECOMMENDATION,
+        display_name: optional(string()),
+        place: optional(string()),
+        version: optional(CollectorVersion),
+      }),
+    ),
+    unsupported: firstOf(UnsupportedComponent),
+  }),
+)
+export type VersionOverview = Infer<typeof VersionOverview>

@@ -1,4 +1,4 @@
-import { defineTexts } from './define.ts'
+import { defineTexts, plural } from './define.ts'
 import { formatNumber } from './format.ts'
 
 /** Texts of the pages about versions and drift. */
@@ -40,8 +40,14 @@ export const postureTexts = defineTexts({
       at_recommended: 'at the recommendation',
       above_recommended: 'above',
     },
-    blocks: 'What blocks each upgrade or config',
     nothingBlocks: 'Nothing blocks.',
+    nobodySuch: 'Nobody.',
+    shown: {
+      can: 'Who can run their config',
+      cannot: 'What blocks each upgrade or config',
+      unknown: 'Who has not reported what decides it',
+    },
+    moreGroups: (count: number) => `and ${formatNumber(count)} more`,
     unsupported: 'Components a config asks for and the build lacks',
     invalid: 'Versions that cannot be compared',
     noCollectors: 'No collector has connected yet.',
@@ -139,8 +145,14 @@ export const postureTexts = defineTexts({
       at_recommended: 'à la recommandation',
       above_recommended: 'au-dessus',
     },
-    blocks: 'Ce qui bloque chaque mise à niveau ou config',
     nothingBlocks: 'Rien ne bloque.',
+    nobodySuch: 'Personne.',
+    shown: {
+      can: 'Ceux qui peuvent exécuter leur config',
+      cannot: 'Ce qui bloque chaque mise à niveau ou config',
+      unknown: 'Ceux qui n’ont pas dit ce qui en décide',
+    },
+    moreGroups: (count: number) => `et ${formatNumber(count)} ${plural(count, 'autre', 'autres')}`,
     unsupported: 'Composants demandés par une config et absents du collecteur',
     invalid: 'Versions incomparables',
     noCollectors: 'Aucun collecteur ne s’est encore connecté.',

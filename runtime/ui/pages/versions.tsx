@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals'
 import type {
-  CompatibilityRow,
   RecommendedVersion,
-  VersionIntelligence,
+  UnsupportedComponent,
+  VersionOverview,
 } from '../../../lib/wire/version-intelligence.ts'
 import { translated } from '../i18n/change.ts'
+import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { describeVersions } from '../i18n/fleet.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { postureTexts } from '../i18n/posture.ts'
-import { sharesOf, verdictOf } from '../logic/versions.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Action, ActionLink, bind, TextField } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -20,7 +20,7 @@ import { toast, toastFailure } from '../parts/toast.tsx'
 import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
 import { noteNames } from '../state/names.ts'
-import { query } from '../state/router.ts'
+import { hrefWith, query } from '../state/router.ts'
 import { may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
@@ -28,7 +28,7 @@ import { useResource } from '../state/use-resource.ts'
 function RowName({
   of: { workload_id: id, display_name: name, place },
 }: {
-  of: Pick<CompatibilityRow, 'workload_id' | 'place'> & { display_name?: string }
+  of: { workload_id: string; display_name?: string | undefined; place?: string | undefined }
 }) {
   return <WorkloadName name={name || id} place={place} href={`/workloads/${id}`} />
 }
@@ -51,10 +51,10 @@ function Standing({ of }: { of: keyof typeof STANDING }) {
 }
 
 /** How many collectors run which version, as bars and in numbers. */
-function Matrix({ of }: { of: VersionIntelligence }) {
+function Matrix({ of }: { of: VersionOverview }) {
   const words = say(postureTexts)
-  const shares = sharesOf(of.compatibility_matrix)
-  const total = of.compatibility_summary.total_collectors
+  const { shares } = of
+  const total = of.counts.all
   const largest = Math.max(1, ...shares.map(({ count }) => count))
   return (
     <section>
@@ -86,11 +86,13 @@ function Matrix({ of }: { of: VersionIntelligence }) {
                     <i style={{ width: `${(100 * share.count) / largest}%` }} />
                   </span>
                   <span>{words.share(share.count, total)}</span>
-                  {share.mixedCount > 0 && <span class="muted">{words.partly(share.mixedCount)}</span>}
+                  {share.mixed_count > 0 && <span class="muted">{words.partly(share.mixed_count)}</span>}
                 </div>
               </td>
               <td class="text muted">
-                {share.groups.map(([group, count]) => `${group} (${formatNumber(count)})`).join(', ')}
+                {share.groups.map(({ group, count }) => `${group} (${formatNumber(count)})`).join(', ')}
+                {share.group_count > share.groups.length &&
+                  ` ${words.moreGroups(share.group_count - share.groups.length)}`}
               </td>
             </tr>
           )}
@@ -100,18 +102,18 @@ function Matrix({ of }: { of: VersionIntelligence }) {
   )
 }
 
-function Blocks({ of }: { of: VersionIntelligence }) {
+function Blocks({ of }: { of: VersionOverview }) {
   const words = say(postureTexts)
-  const blocked = of.compatibility_matrix.filter((row) => verdictOf(row) === 'cannot')
+  const { first: blocked, count } = of.rows
   return (
     <section>
-      <h2>{words.blocks}</h2>
+      <h2>{words.shown[of.show]}</h2>
       {blocked.length === 0 ? (
-        <p class="muted">{words.nothingBlocks}</p>
+        <p class="muted">{of.show === 'cannot' ? words.nothingBlocks : words.nobodySuch}</p>
       ) : (
         <Sheet
           isStacked
-          label={words.blocks}
+          label={words.shown[of.show]}
           head={
             <>
               <th scope="col">{words.column.workload}</th>
@@ -143,22 +145,21 @@ function Blocks({ of }: { of: VersionIntelligence }) {
           </Capped>
         </Sheet>
       )}
+      <Told first={blocked.length} count={count} />
     </section>
   )
 }
 
-const countOf = (of: VersionIntelligence, verdict: ReturnType<typeof verdictOf>) =>
-  of.compatibility_matrix.filter((row) => verdictOf(row) === verdict).length
+/** That a list is longer than what was told of it. */
+function Told({ first, count }: { first: number; count: number }) {
+  return count > first ? <p class="muted">{say(commonTexts).firstOf(first, count)}</p> : null
+}
 
 /** What to do about it, workload by workload. */
-function Recommendations({ of }: { of: VersionIntelligence }) {
+function Recommendations({ of }: { of: VersionOverview }) {
   const words = say(postureTexts)
-  const rows = new Map(of.compatibility_matrix.map((row) => [row.workload_id, row]))
-  const mixOf = (id = '') => {
-    const { version } = rows.get(id) ?? {}
-    return version?.mix && <span class="muted">{describeVersions(version.reported, version.mix)}</span>
-  }
-  if (of.recommendations.length === 0) return null
+  const { first, count } = of.recommendations
+  if (count === 0) return null
   return (
     <section>
       <h2>{words.todo}</h2>
@@ -174,19 +175,15 @@ function Recommendations({ of }: { of: VersionIntelligence }) {
           </>
         }
       >
-        <Capped rows={of.recommendations}>
+        <Capped rows={first}>
           {(row) => (
             <tr key={`${row.workload_id}${row.action}${row.config_hash}${row.components?.join()}`}>
-              <td>
-                {row.workload_id ? (
-                  <RowName of={rows.get(row.workload_id) ?? { workload_id: row.workload_id }} />
-                ) : (
-                  '–'
-                )}
-              </td>
+              <td>{row.workload_id ? <RowName of={{ ...row, workload_id: row.workload_id }} /> : '–'}</td>
               <td class="text">
                 {words.recommendation[row.action]}{' '}
-                {row.action === 'upgrade_collector' && mixOf(row.workload_id)}
+                {row.action === 'upgrade_collector' && row.version?.mix && (
+                  <span class="muted">{describeVersions(row.version.reported, row.version.mix)}</span>
+                )}
               </td>
               <td class="mono" data-label={words.column.component}>
                 {row.components?.join(', ') ?? '–'}
@@ -198,6 +195,7 @@ function Recommendations({ of }: { of: VersionIntelligence }) {
           )}
         </Capped>
       </Sheet>
+      <Told first={first.length} count={count} />
     </section>
   )
 }
@@ -245,28 +243,29 @@ function Recommended({ of, onStored }: { of: RecommendedVersion; onStored: () =>
   )
 }
 
-function Counts({ of }: { of: VersionIntelligence }) {
+function Counts({ of }: { of: VersionOverview }) {
   const words = say(postureTexts)
-  const { total_collectors: total, runnable_count: runnable } = of.compatibility_summary
-  const counts: readonly (readonly [number, string])[] = [
-    [total, words.total],
-    [runnable, words.runnable],
-    [countOf(of, 'cannot'), words.notRunnable],
-    [countOf(of, 'unknown'), words.unknown],
-  ]
+  const counts = [
+    ['all', words.total],
+    ['can', words.runnable],
+    ['cannot', words.notRunnable],
+    ['unknown', words.unknown],
+  ] as const
   return (
     <div class="quant">
-      {counts.map(([count, name]) => (
-        <span key={name}>
-          <b>{formatNumber(count)}</b>
+      {counts.map(([id, name]) => (
+        <a
+          key={id}
+          href={hrefWith({ show: id === 'all' || id === 'cannot' ? null : id })}
+          aria-current={id === of.show ? 'true' : undefined}
+        >
+          <b>{formatNumber(of.counts[id])}</b>
           {name}
-        </span>
+        </a>
       ))}
     </div>
   )
 }
-
-type UnsupportedComponent = VersionIntelligence['unsupported_config_components'][number]
 
 function unsupportedColumns(): TableColumn<UnsupportedComponent>[] {
   const { column } = say(postureTexts)
@@ -281,7 +280,7 @@ function unsupportedColumns(): TableColumn<UnsupportedComponent>[] {
 }
 
 /** Components of configs that the collectors there do not have. */
-function Unsupported({ rows }: { rows: readonly UnsupportedComponent[] }) {
+function Unsupported({ of: { first: rows, count } }: { of: VersionOverview['unsupported'] }) {
   const words = say(postureTexts)
   if (rows.length === 0) return null
   return (
@@ -293,6 +292,7 @@ function Unsupported({ rows }: { rows: readonly UnsupportedComponent[] }) {
         rows={rows}
         keyOf={(row) => `${row.workload_id}${row.config_hash}${row.path}`}
       />
+      <Told first={rows.length} count={count} />
     </section>
   )
 }
@@ -302,9 +302,14 @@ export function VersionsPage() {
   const words = say(postureTexts)
   // The address may name another version to compare the fleet with; nothing is stored by that.
   const asked = query.value.get('recommended')
-  const versions = useResource(`versions:${asked ?? ''}`, (abort) => api.versions(asked, abort))
+  const show = query.value.get('show')
+  const versions = useResource(`versions:${asked ?? ''}:${show ?? ''}`, (abort) =>
+    api.versions(asked, show, abort),
+  )
   const recommended = useResource('recommended-version', (abort) => api.recommendedVersion(abort))
-  noteNames((versions.data?.compatibility_matrix ?? []).map((row) => [row.display_name, row.place]))
+  const { data: known } = versions
+  for (const list of [known?.rows, known?.recommendations, known?.unsupported])
+    noteNames((list?.first ?? []).map((row) => [row.display_name ?? '', row.place]))
   const reload = () => {
     versions.reload()
     recommended.reload()
@@ -325,7 +330,7 @@ export function VersionsPage() {
       )}
       <Loaded of={versions}>
         {(data) =>
-          data.version_matrix.length === 0 ? (
+          data.counts.all === 0 ? (
             <p class="empty">{words.noCollectors}</p>
           ) : (
             <div class="stack" style={{ gap: '32px' }}>
@@ -333,7 +338,7 @@ export function VersionsPage() {
               <Matrix of={data} />
               <Blocks of={data} />
               <Recommendations of={data} />
-              <Unsupported rows={data.unsupported_config_components} />
+              <Unsupported of={data.unsupported} />
             </div>
           )
         }

@@ -112,7 +112,7 @@ import type { Cluster, DatabaseCounters, SystemInfo } from '../../../lib/wire/sy
 import type { TemplateCreateRequest, TemplateRecord } from '../../../lib/wire/templates.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { ValidationResult } from '../../../lib/wire/validation.ts'
-import type { RecommendedVersion, VersionIntelligence } from '../../../lib/wire/version-intelligence.ts'
+import type { RecommendedVersion, VersionOverview } from '../../../lib/wire/version-intelligence.ts'
 import type { WorkloadLink, WorkloadLinks } from '../../../lib/wire/workload-links.ts'
 import type { TrustedLabels, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { call, download, LONG_LIMIT_MS } from './api.ts'
@@ -364,10 +364,10 @@ export const api = {
   previewMigration: (request: MigrationPreviewRequest, signal?: Signal) =>
     call<MigrationPreview>('POST', '/api/configs/migration-assistant/preview', { signal, json: request }),
 
-  versions: (recommended: string | null, signal?: Signal) =>
-    call<VersionIntelligence>('GET', '/api/workloads/version-intelligence', {
+  versions: (recommended: string | null, show: string | null, signal?: Signal) =>
+    call<VersionOverview>('GET', '/api/workloads/version-overview', {
       signal,
-      query: { recommended_version: recommended ?? undefined },
+      query: { recommended_version: recommended ?? undefined, show: show ?? undefined },
     }),
   recommendedVersion: (signal?: Signal) =>
     call<RecommendedVersion>('GET', '/api/settings/recommended-version', { signal }),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { VersionIntelligence } from '../../../lib/wire/version-intelligence.ts'
+import type { VersionIntelligence, VersionOverview } from '../../../lib/wire/version-intelligence.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
@@ -113,5 +113,24 @@ describe('GET /api/workloads/version-intelligence', () => {
     const report = await posture()
     expect(report.compatibility_matrix).toHaveLength(450)
     expect(report.compatibility_summary.total_collectors).toBe(450)
+  })
+})
+
+describe('GET /api/workloads/version-overview', () => {
+  it('counts all and names the first, so that an answer about a large fleet stays a small one', async () => {
+    for (let at = 0; at < 12; at++) fakeAgent(ctx.fleet, { service: `group-${at}`, version: '0.149.0' })
+    await ctx.advance(1_000)
+    const ask = async (show: string) => {
+      const path = `GET /api/workloads/version-overview?recommended_version=0.150.0&show=${show}`
+      return (await invoke(ctx, path, { as: viewer })).json as VersionOverview
+    }
+    const overview = await ask('can')
+    expect(overview.counts.all).toBe(12)
+    expect(overview.shares).toMatchObject([{ version: '0.149.0', count: 12, group_count: 12 }])
+    expect(overview.shares[0]?.groups).toHaveLength(5)
+    expect(overview.recommendations.count).toBe(12)
+    expect(overview.rows.count).toBe(overview.counts.can)
+    expect((await ask('unknown')).rows.count).toBe(overview.counts.unknown)
+    expect((await ask('anything')).show).toBe('cannot')
   })
 })

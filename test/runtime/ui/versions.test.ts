@@ -1,11 +1,12 @@
 import { describe, expect, it, test } from 'vitest'
+import { sharesOf, verdictOf } from '../../../lib/posture/version-overview.ts'
 import type { CompatibilityRow } from '../../../lib/wire/version-intelligence.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeVersions } from '../../../runtime/ui/i18n/fleet.ts'
 import { bucketAt, rangeOfBars, stackBars } from '../../../runtime/ui/logic/bars.ts'
 import { countVersions } from '../../../runtime/ui/logic/overview.ts'
 import { matchesSearch, parseSearch } from '../../../runtime/ui/logic/search.ts'
-import { sharesOf, verdictOf } from '../../../runtime/ui/logic/versions.ts'
+
 import { groupValueOf } from '../../../runtime/ui/logic/workloads.ts'
 
 const blockedBy = (...codes: string[]) => ({
@@ -29,13 +30,21 @@ describe('the versions page', () => {
         version: '0.149.0',
         standing: 'at_recommended',
         count: 3,
-        mixedCount: 0,
+        mixed_count: 0,
+        group_count: 2,
         groups: [
-          ['a', 2],
-          ['b', 1],
+          { group: 'a', count: 2 },
+          { group: 'b', count: 1 },
         ],
       },
-      { version: '0.9.0', standing: 'at_recommended', count: 1, mixedCount: 0, groups: [['a', 1]] },
+      {
+        version: '0.9.0',
+        standing: 'at_recommended',
+        count: 1,
+        mixed_count: 0,
+        group_count: 1,
+        groups: [{ group: 'a', count: 1 }],
+      },
     ])
   })
 })
@@ -62,7 +71,12 @@ test('a workload whose instances differ counts with each of its versions, and is
   ])
   // The page about versions, the overview and the search that both lead to agree.
   expect(
-    sharesOf(rows).map(({ version, count, mixedCount, standing }) => [version, count, mixedCount, standing]),
+    sharesOf(rows).map(({ version, count, mixed_count, standing }) => [
+      version,
+      count,
+      mixed_count,
+      standing,
+    ]),
   ).toEqual([
     ['0.150.0', 2, 1, 'above_recommended'],
     ['0.98.0', 1, 1, 'below_recommended'],
