@@ -19,11 +19,16 @@ interface BatchWriterParts {
   send(text: string): void
 }
 
-/** Writes one side of a link: entries in batches, and a batch each second even where it is empty. */
+/**
+ * Writes one side of a link: entries in batches, and a batch each second even where it is empty. A batch is dated when its
+ * first entry was said: the process may stand still before it is written.
+ */
 export class BatchWriter<Entry extends readonly unknown[]> {
   readonly #parts: BatchWriterParts
   #entries: Entry[] = []
   #length = 0
+  /** When the first entry was said; null where there is none. */
+  #saidMs: number | null = null
   #isScheduled = false
   #isClosed = false
 
@@ -34,6 +39,7 @@ export class BatchWriter<Entry extends readonly unknown[]> {
 
   push(entry: Entry): void {
     if (this.#isClosed) return
+    this.#saidMs ??= this.#parts.clock.monotonicMs()
     this.#entries.push(entry)
     for (const value of entry) this.#length += typeof value === 'string' ? value.length : 64
     if (this.#length >= BATCH_LENGTH_MAX) this.#flush()
@@ -63,7 +69,9 @@ export class BatchWriter<Entry extends readonly unknown[]> {
     this.#entries = []
     this.#length = 0
     const { clock, epoch, quickestMs, send } = this.#parts
+    const atMs = this.#saidMs ?? clock.monotonicMs()
+    this.#saidMs = null
     const measured = quickestMs === undefined ? {} : { quickestMs: quickestMs() }
-    send(writeBatch({ cell: CELL, epoch, atMs: clock.monotonicMs(), ...measured, entries }))
+    send(writeBatch({ cell: CELL, epoch, atMs, ...measured, entries }))
   }
 }
