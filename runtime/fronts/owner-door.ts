@@ -12,7 +12,7 @@ import type { RawRequest } from '../listener.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 import { problem, type Reply, text } from '../reply.ts'
 import { linkHeaders, NOT_THE_OWNER, REFUSED, type Self, toForwardedHeaders } from './member-headers.ts'
-import { OwnerTurns } from './owner-turns.ts'
+import { OwnerTurns, type Turn } from './owner-turns.ts'
 import { ProvenConnections } from './proven-connections.ts'
 
 /** How long a request waits for an owner, in milliseconds. */
@@ -97,8 +97,8 @@ export class OwnerDoor {
     if (body === 'too-large') return problem('body-too-large')
     const isSafe = SAFE_METHODS.has(request.method)
     const found = await this.#untilOwned<Reply>(
-      async (owner) => {
-        const attempt = await this.#attempt(owner, request, body, client)
+      async (turn) => {
+        const attempt = await this.#attempt(turn, request, body, client)
         if (attempt.kind === 'answered') return { kind: 'found', found: attempt.reply }
         if (attempt.kind === 'not-delivered') return AWAY
         return isSafe ? AGAIN : { kind: 'found', found: problem('outcome-unknown') }
@@ -114,9 +114,9 @@ export class OwnerDoor {
     isGone: () => boolean,
   ): Promise<PassedHandshake> {
     const { path, query } = handshake
-    const found = await this.#untilOwned<PassedHandshake>((owner) => {
+    const found = await this.#untilOwned<PassedHandshake>(({ owner, ended }) => {
       const headers = toForwardedHeaders(handshake.headers(), handshake, this.#parts.self, owner)
-      return this.#dial(owner, query === '' ? path : `${path}?${query}`, headers)
+      return this.#dial(owner, query === '' ? path : `${path}?${query}`, headers, () => ended(true))
     }, isGone)
     const { status, body, headers } = problem('no-owner', {}, { 'Retry-After': '3' })
     return found ?? { accepted: false, status, body: String(body), headers: { ...headers } }
@@ -154,14 +154,14 @@ export class OwnerDoor {
     this.#connections.close()
   }
 
-  async #untilOwned<T>(ask: (owner: Owner) => Promise<Asked<T>>, isGone: () => boolean): Promise<T | null> {
+  async #untilOwned<T>(ask: (turn: Turn) => Promise<Asked<T>>, isGone: () => boolean): Promise<T | null> {
     const { clock, timers } = this.#parts
     let untilMs = clock.monotonicMs() + OWNER_WAIT_MS
     let waitMs = ASK_AGAIN_MS
     for (;;) {
       const turn = await this.#turns.next(untilMs, isGone)
       if (turn === null) return null
-      const asked = await ask(turn.owner).catch((error) => {
+      const asked = await ask(turn).catch((error) => {
         turn.ended(true)
         throw error
       })
@@ -186,7 +186,7 @@ export class OwnerDoor {
   }
 
   #attempt(
-    owner: Owner,
+    turn: Turn,
     request: RawRequest,
     body: Uint8Array,
     client: ReturnType<ProxyPolicy['clientOf']>,
@@ -194,12 +194,12 @@ export class OwnerDoor {
     return new Promise((resolve) => {
       let isDelivered = false
       let isAnswered = false
-      const outgoing = this.#begin(owner, request, body.length, client)
+      const outgoing = this.#begin(turn, request, body.length, client)
       if (outgoing === null) {
         resolve({ kind: 'answered', reply: text('Bad Request\n', 400) })
         return
       }
-      this.#asked.set(outgoing, owner.epoch)
+      this.#asked.set(outgoing, turn.owner.epoch)
       this.#giveUpInTime(outgoing)
       const fail = () => {
         this.#asked.delete(outgoing)
@@ -210,6 +210,8 @@ export class OwnerDoor {
       // The owner has proved itself on it, so that it can be taken to hear what is said.
       outgoing.on('socket', () => {
         isDelivered = true
+        // Others need not wait for the answer, which may take long.
+        if (turn.isTrial) turn.ended(true)
       })
       outgoing.on('error', fail)
       outgoing.on('close', fail)
@@ -244,7 +246,7 @@ export class OwnerDoor {
 
   /** Begin the request to the owner; null where Node cannot send its method, path or headers. */
   #begin(
-    owner: Owner,
+    { owner, isTrial }: Turn,
     request: RawRequest,
     bodyBytes: number,
     client: ReturnType<ProxyPolicy['clientOf']>,
@@ -259,8 +261,11 @@ export class OwnerDoor {
         // chose would be read as the next request on the connection.
         ...(bodyBytes > 0 ? { 'content-length': String(bodyBytes) } : {}),
       },
-      // A change gets a new connection: on a kept one nobody knows whether it was delivered.
-      ...(SAFE_METHODS.has(method) ? { agent: this.#connections.agent, owner } : this.#newConnection(owner)),
+      // A change gets a new connection: on a kept one nobody knows whether it was delivered. Nor does one show that the
+      // owner can be reached.
+      ...(SAFE_METHODS.has(method) && !isTrial
+        ? { agent: this.#connections.agent, owner }
+        : this.#newConnection(owner)),
     } as const
     try {
       return requestOver(options)
@@ -269,7 +274,12 @@ export class OwnerDoor {
     }
   }
 
-  #dial(owner: Owner, path: string, headers: Record<string, string>): Promise<Asked<PassedHandshake>> {
+  #dial(
+    owner: Owner,
+    path: string,
+    headers: Record<string, string>,
+    onReached: () => void = () => undefined,
+  ): Promise<Asked<PassedHandshake>> {
     return new Promise((resolve) => {
       let isConnected = false
       const refuse = (status: number, body: string, said: Record<string, string> = {}) =>
@@ -281,6 +291,7 @@ export class OwnerDoor {
         maxPayload: LINK_MESSAGE_BYTES_MAX,
         ...this.#newConnection(owner, (connection) => {
           isConnected = true
+          onReached()
           connection.setTimeout(HANDSHAKE_MS)
         }),
       }

@@ -20,7 +20,9 @@ export interface OwnerTurnsParts {
 /** Leave to ask an owner once. */
 export interface Turn {
   owner: Owner
-  /** Whether the owner could be reached; said once. */
+  /** Others wait until it is known whether this one reaches the owner. */
+  isTrial: boolean
+  /** Whether the owner could be reached: said as soon as it is known, and again where it turns out otherwise. */
   ended(isReached: boolean): void
 }
 
@@ -88,7 +90,7 @@ export class OwnerTurns {
     if (doubt === null) this.#doubt = null
     else if (doubt.isTried || this.#parts.clock.monotonicMs() < doubt.tryAtMs) return null
     else doubt.isTried = true
-    return { owner, ended: (isReached) => this.#ended(owner, doubt, isReached) }
+    return { owner, isTrial: doubt !== null, ended: (isReached) => this.#ended(owner, doubt, isReached) }
   }
 
   /** A turn is over; `tried` is the doubt that it was to settle. */

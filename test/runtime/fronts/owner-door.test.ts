@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { systemClock } from '../../../lib/clock.ts'
 import { systemTimers } from '../../../lib/fleet/state/timers.ts'
 import { OwnerDoor } from '../../../runtime/fronts/owner-door.ts'
+import { eventually } from '../../support/eventually.ts'
 import { recordingLog } from '../../support/fakes.ts'
 import { provingAs, TEST_KEYS } from '../../support/owners.ts'
 
@@ -130,5 +131,52 @@ it.each(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'POST'])(
     expect((await door.forward(request as never, client)).status).toBe(200)
     expect((await door.forward(request as never, client)).status).toBe(200)
     expect(heard).toEqual(Array(2).fill(`${method} /api/things ${body}`))
+  },
+)
+
+const requestOf = (path: string) =>
+  ({
+    method: 'GET',
+    path,
+    query: '',
+    headers: () => [],
+    body: async () => new Uint8Array(),
+    isOverBudget: () => false,
+    isAborted: () => false,
+    onAborted() {},
+  }) as never
+
+it.each([
+  ['on its first connection', []],
+  ['that has kept one', ['/api/former']],
+])(
+  'after a connection to the owner was lost, nobody waits for the answer to another request: an owner %s',
+  async (_, former) => {
+    const heard: string[] = []
+    let answerSlow = () => {}
+    let address = ''
+    const server = createServer(
+      provingAs(
+        () => ({ id: 'm', address, epoch: 1 }),
+        (request, response) => {
+          heard.push(String(request.url))
+          if (request.url === '/api/slow') answerSlow = () => void response.end('{}')
+          else response.end('{}')
+        },
+      ),
+    )
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    cleanups.push(() => server.close())
+    address = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { door } = openDoor(address)
+    const client = { remoteAddress: '127.0.0.1', isSecure: false }
+    for (const path of former) await door.forward(requestOf(path), client)
+    door.lost(1)
+    const slow = door.forward(requestOf('/api/slow'), client)
+    await eventually('the owner has it', () => heard.includes('/api/slow'))
+    expect((await door.forward(requestOf('/api/fast'), client)).status).toBe(200)
+    answerSlow()
+    expect((await slow).status).toBe(200)
   },
 )
