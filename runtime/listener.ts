@@ -85,6 +85,8 @@ export interface Listener {
   stopListening(): void
   /** Requests not yet answered. */
   inFlight(): number
+  /** Those of them that have come whole: a stop waits for their answers, and not for who goes on sending. */
+  answering(): number
   /** What is left of the budget for bodies; null where there is none. */
   bodyBytesFree(): number | null
   /** Sockets that are open now. */

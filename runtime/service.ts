@@ -10,6 +10,7 @@ import type { Pool } from '../lib/store/pool.ts'
 import { openProcessLock, type ProcessLock } from '../lib/store/process-lock.ts'
 import type { Config } from './config.ts'
 import type { Context } from './context.ts'
+import { drain } from './drain.ts'
 import type { RuntimeFiles } from './files.ts'
 import type { Listener } from './listener.ts'
 import { type LoadedFunctions, loadFunctions } from './loader.ts'
@@ -92,11 +93,6 @@ async function takeDatabase(
   return lock
 }
 
-async function drain(listener: Listener, untilMs: number, clock: Clock): Promise<void> {
-  while (listener.inFlight() > 0 && clock.monotonicMs() < untilMs)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-}
-
 /** Start the whole service; rejects when it cannot, with everything closed again. */
 export async function startService(
   options: ServiceOptions,
@@ -175,7 +171,7 @@ async function stopInOrder(
   opamp.stopListening()
   memory.stop()
   await Promise.race([schedules.stop(), new Promise((resolve) => setTimeout(resolve, 2_000))])
-  await drain(api, untilMs, clock)
+  await drain([api], untilMs, clock)
   hub.flush()
   for (const socket of api.sockets()) socket.close(GOING_AWAY, 'server is stopping')
   await owner.halt()

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { BodyLimit, BodyShare } from './body-room.ts'
-import type { ListenerHandlers, RawRequest } from './listener.ts'
+import type { Listener, ListenerHandlers, RawRequest } from './listener.ts'
 import type { Reply } from './reply.ts'
 import type { Anchor } from './uws-anchor.ts'
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws-library.ts'
@@ -48,6 +48,8 @@ export function copyHeaders(request: HttpRequest): Headers {
 }
 
 interface RequestState {
+  /** All of the request is here. */
+  isWhole: boolean
   isAborted: boolean
   isOverBudget: boolean
   /** Called when the peer leaves, for an answer that waits until it may go on. */
@@ -95,6 +97,7 @@ function collectBody(
   })
   response.onData((chunk, isLast) => {
     if (chunks === null) return
+    if (isLast) state.isWhole = true
     length += chunk.byteLength
     if (length > bytesMax) return giveUp('too-large')
     if (share !== null && !share.take(chunk.byteLength)) return turnAway()
@@ -228,21 +231,26 @@ export function refuseFraming(response: HttpResponse): void {
   })
 }
 
-/** Hand every request that is not the anchor's own to the handlers; returns how many have no answer yet. */
-export function serveRequests(app: TemplatedApp, handlers: ListenerHandlers, anchor: Anchor): () => number {
-  let inFlight = 0
+/** Hand every request that is not the anchor's own to the handlers; counts those without an answer. */
+export function serveRequests(
+  app: TemplatedApp,
+  handlers: ListenerHandlers,
+  anchor: Anchor,
+): Pick<Listener, 'inFlight' | 'answering'> {
+  const open = new Set<RequestState>()
   app.any('/*', (response, request) => {
     const headers = copyHeaders(request)
     if (!headers.isFramedPlainly) return refuseFraming(response)
     if (anchor.keep(request.getUrl(), response)) return
     const state: RequestState = {
+      isWhole: false,
       isAborted: false,
       isOverBudget: false,
       onAborted: () => undefined,
       abortListeners: [],
     }
     const raw = readRequest(request, headers, response, handlers, state)
-    inFlight++
+    open.add(state)
     handlers
       .handle(raw)
       .then((reply) => writeReply(response, reply, raw.method === 'HEAD', state))
@@ -251,8 +259,11 @@ export function serveRequests(app: TemplatedApp, handlers: ListenerHandlers, anc
       })
       .finally(() => {
         raw.discardBody()
-        inFlight--
+        open.delete(state)
       })
   })
-  return () => inFlight
+  return {
+    inFlight: () => open.size,
+    answering: () => [...open].filter(({ isWhole }) => isWhole).length,
+  }
 }

@@ -65,7 +65,7 @@ export function listen(
   const anchor = new Anchor()
   if (handlers.connections !== undefined) countConnections(app, handlers.connections)
   for (const route of handlers.sockets) registerSocket(app, route, sockets, anchor)
-  const inFlight = serveRequests(app, handlers, anchor)
+  const requests = serveRequests(app, handlers, anchor)
   const bound = bind(app, address, parsed)
   const port = uws.us_socket_local_port(bound)
   if (handlers.sockets.length > 0) anchor.connect(parsed.host, port, tls !== null)
@@ -77,7 +77,7 @@ export function listen(
       if (isListening) uws.us_listen_socket_close(bound)
       isListening = false
     },
-    inFlight,
+    ...requests,
     bodyBytesFree: () => handlers.bodyRoom?.free() ?? null,
     sockets: () => [...sockets.open],
     socketCounts: () => ({

@@ -16,6 +16,7 @@ import type { Pool } from '../../lib/store/pool.ts'
 import { EpochLost, openProcessLock, type ProcessLock } from '../../lib/store/process-lock.ts'
 import type { ClusterConfig } from '../config.ts'
 import type { ClusterFacts } from '../context.ts'
+import { drain } from '../drain.ts'
 import type { Listener, ListenerHandlers } from '../listener.ts'
 import { type LoadedFunctions, loadFunctions } from '../loader.ts'
 import type { LoopWatch } from '../loop-watch.ts'
@@ -55,7 +56,11 @@ const READY_AFTER_MS = 10_000
 /** How long a process leaves it to others to be the owner after it could not become it. */
 const CLAIM_AGAIN_MS = 1_000
 const GOING_AWAY = 1001
-const DRAIN_MS = 5_000
+/** How long after its beginning a stop still waits for answers to the process's own clients, and to members at last. */
+const OWN_DRAIN_MS = 5_000
+const LAST_DRAIN_MS = 6_000
+/** How long members that are told to ask another process wait for the answers to what they have asked here. */
+const PASSED_ON_DRAIN_MS = 500
 const OUTDATED = 'a newer version has changed the database in a way that breaks this one'
 
 /** A running process among several. */
@@ -476,6 +481,7 @@ class Member implements RunningMember {
   }
 
   async stop(): Promise<void> {
+    const startedMs = this.#clock.monotonicMs()
     this.#stopping.abort()
     this.#memory?.stop()
     const owning = this.#owning
@@ -483,9 +489,11 @@ class Member implements RunningMember {
     this.#opamp?.listener.stopListening()
     const schedules = owning?.schedules.stop() ?? Promise.resolve()
     await Promise.race([schedules, new Promise((resolve) => setTimeout(resolve, 2_000))])
-    // From here on members are told to ask another process, so that the requests under way here come to an end.
+    // Members' requests are answered as long as those of the process's own clients are: there is no other owner yet.
+    await drain([this.#api], startedMs + OWN_DRAIN_MS, this.#clock)
+    // From here on members are told to ask another process, which they can do soon.
     this.#isLeaving = true
-    await this.#drain()
+    await drain([this.#internal], this.#clock.monotonicMs() + PASSED_ON_DRAIN_MS, this.#clock)
     owning?.owner.ctx.hub.flush()
     for (const socket of this.#api?.sockets() ?? []) socket.close(GOING_AWAY, 'server is stopping')
     // This process cuts its own link from here on, and members ask another process.
@@ -495,25 +503,19 @@ class Member implements RunningMember {
     await this.#claiming
     // Agents are cut without a Close frame, which would strand some of them.
     for (const socket of this.#opamp?.listener.sockets() ?? []) socket.drop()
-    await this.#opamp?.close()
     await this.#membership.stop()
     await this.#lock.release()
+    await this.#opamp?.close()
     // Answer members to the last: one that still asks here is told that this process is not the owner, and is not cut
     // off.
     this.#internal?.stopListening()
-    await this.#drain()
+    const untilMs = Math.max(startedMs + LAST_DRAIN_MS, this.#clock.monotonicMs() + PASSED_ON_DRAIN_MS)
+    await drain([this.#api, this.#internal], untilMs, this.#clock)
     this.#internal?.destroy()
     this.#api?.destroy()
     this.#metrics?.stop()
     this.#door.close()
     await owning?.owner.close()
     await this.#pool.close()
-  }
-
-  async #drain(): Promise<void> {
-    const untilMs = this.#clock.monotonicMs() + DRAIN_MS
-    const inFlight = () => (this.#api?.inFlight() ?? 0) + (this.#internal?.inFlight() ?? 0)
-    while (inFlight() > 0 && this.#clock.monotonicMs() < untilMs)
-      await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
 import { startTestMember, type TestMember, untilOwner } from '../../support/members.ts'
@@ -29,6 +30,42 @@ async function startTwo() {
   })
   return { database, owner, front, token }
 }
+
+/** What a front answers from now on until it is the owner, and then. */
+async function answersUntilFollowed(front: TestMember, token: string): Promise<number[]> {
+  const ask = async () => (await front.call('GET', '/api/workloads', { as: token })).status
+  const answers: number[] = []
+  while (front.member.owner() === null) answers.push(await ask())
+  return [...answers, await ask()]
+}
+
+it('fails no request at a front', { timeout: 60_000 }, async () => {
+  const { owner, front, token } = await startTwo()
+  const stopping = owner.stop()
+  expect(new Set(await answersUntilFollowed(front, token))).toEqual(new Set([200]))
+  await stopping
+})
+
+it('fails no request at a front where a stranger has begun one at the owner and does not end it', {
+  timeout: 60_000,
+}, async () => {
+  const { owner, front, token } = await startTwo()
+  const stranger = connect(owner.member.apiPort, '127.0.0.1')
+  stranger.on('error', () => undefined)
+  cleanups.push(() => stranger.destroy())
+  const head = [
+    'POST /api/auth/login HTTP/1.1',
+    'Host: x',
+    'Content-Type: application/json',
+    'Content-Length: 100',
+  ]
+  stranger.write(`${head.join('\r\n')}\r\n\r\n{`)
+  // Answered after what was begun before it was read.
+  expect((await owner.call('GET', '/api/workloads', { as: token })).status).toBe(200)
+  const stopping = owner.stop()
+  expect(new Set(await answersUntilFollowed(front, token))).toEqual(new Set([200]))
+  await stopping
+})
 
 it('goes on as a front where the database restarts as it loads, and becomes the owner after all', {
   timeout: 60_000,
