@@ -37,6 +37,7 @@ export async function withSurroundings(
     const workload = ctx.fleet.workload(approval.workloadId)
     const stored = pushes.get(approval.pushId ?? '') ?? null
     const push = stored === null || workload === null ? stored : currentStateOf(workload, stored)
+    const stages = workload?.rollout?.stored ?? null
     const answer = push === null ? null : (answers?.get(push.pushId) ?? null)
     return {
       approval,
@@ -46,6 +47,7 @@ export async function withSurroundings(
         standing: standings.get(approval.id) ?? null,
         userId,
         push,
+        rollout: push !== null && stages?.pushId === push.pushId ? stages : null,
         retirement: retirements.find(({ id }) => id === approval.id) ?? null,
         aftermath: push === null || workload === null ? null : ctx.views.aftermath(workload, push, answer),
       },

@@ -1,8 +1,10 @@
+import { shownStatus } from '../fleet/decide/rollout-standing.ts'
 import { judgeOutcome } from '../model/push-outcome.ts'
 import { retiredByPush } from '../model/retired-by.ts'
 import type { ApprovalVote } from '../store/approval-votes.ts'
 import type { Approval, ApprovalComment, Retirement } from '../store/approvals.ts'
 import type { Push } from '../store/pushes.ts'
+import type { StoredRollout } from '../store/rollouts.ts'
 import type { ApprovalOutcome, ApprovalRecord, ApprovalRetirement, ApprovalStep } from '../wire/approvals.ts'
 import type { PushAftermath } from '../wire/revisions.ts'
 import type { ApprovalStanding } from './approval-standing.ts'
@@ -19,6 +21,8 @@ export interface ApprovalSurroundings {
   userId: string
   /** The push that it became, as it stands now; null for one that was not pushed. */
   push: Push | null
+  /** How the stages of that push stand; null where it has none, or they are over. */
+  rollout: StoredRollout | null
   /** What was done about that push where it failed. */
   aftermath: PushAftermath | null
   /** What took its place; null for one that was not retired, or where that is not known. */
@@ -55,7 +59,7 @@ export function toApprovalRecord(approval: Approval, around: ApprovalSurrounding
     ...(configHash === null ? {} : { config_hash: configHash }),
     ...(pushId === null ? {} : { push_id: pushId }),
     ...(pushedAt === null ? {} : { pushed_at: pushedAt.toISOString() }),
-    ...(around.push === null ? {} : { outcome: toOutcome(around.push, around.aftermath) }),
+    ...(around.push === null ? {} : { outcome: toOutcome(around.push, around) }),
     ...(closedBy === null ? {} : { closed_by: closedBy }),
     ...(closedAt === null ? {} : { closed_at: closedAt.toISOString() }),
     ...(closeComment === null ? {} : { close_comment: closeComment }),
@@ -110,11 +114,15 @@ function toRetirement({ newerId, push, ...of }: Retirement): ApprovalRetirement 
   }
 }
 
-function toOutcome(push: Push, aftermath: PushAftermath | null): ApprovalOutcome {
+function toOutcome(
+  push: Push,
+  { aftermath, rollout }: Pick<ApprovalSurroundings, 'aftermath' | 'rollout'>,
+): ApprovalOutcome {
   return {
     status: push.status,
     phase: push.phase,
     outcome: judgeOutcome(push),
+    ...(rollout === null ? {} : { rollout_status: shownStatus(rollout) }),
     target_count: push.counts.target,
     applied_count: push.counts.applied,
     failed_count: push.counts.failed,

@@ -10,7 +10,7 @@ import {
   string,
   type,
 } from 'superstruct'
-import { PushAftermath, PushOutcome, RevisionPhase, RevisionStatus } from './revisions.ts'
+import { PushAftermath, PushOutcome, RevisionPhase, RevisionStatus, RolloutStatus } from './revisions.ts'
 import { RolloutStageRequest } from './rollouts.ts'
 import { listOf, named, note, type Sent } from './structs.ts'
 import { APPROVAL_CLASSES, APPROVAL_STATUSES, APPROVAL_STEPS, RETIRED_BY } from './values.ts'
@@ -37,6 +37,7 @@ export const ApprovalOutcome = named(
     status: RevisionStatus,
     phase: RevisionPhase,
     outcome: PushOutcome,
+    rollout_status: note('Of a push in stages: how they stand.', optional(RolloutStatus)),
     target_count: number(),
     applied_count: number(),
     failed_count: number(),

@@ -1,4 +1,5 @@
 import { isSecretKey, MASK, redactSecrets } from '../../lib/configs/redact/redact.ts'
+import type { RevisionRecord } from '../../lib/wire/revisions.ts'
 import type { WorkloadTrouble } from '../../lib/wire/workloads.ts'
 import type { ClientIo, Option } from './command.ts'
 
@@ -102,3 +103,7 @@ export const shortHash = (hash: string | undefined): string => hash?.slice(0, 12
 /** How many instances are unhealthy beside what a trouble is about, as `, 2 of 4 unhealthy`; empty where none is. */
 export const sayUnhealthy = ({ unhealthy_count: count, instance_count: total }: WorkloadTrouble): string =>
   count === undefined ? '' : `, ${count} of ${total ?? count} unhealthy`
+
+/** How a push stands, in one word: one in stages that waits for somebody has halted, and is not under way. */
+export const sayStanding = ({ status, rollout_status: stages }: RevisionRecord): string =>
+  status === 'pending' && stages === 'halted' ? 'halted' : status

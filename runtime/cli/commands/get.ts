@@ -6,7 +6,7 @@ import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { ClientCommandSpec } from '../command.ts'
 import { EXIT, WrongArguments } from '../exit-codes.ts'
-import { OUTPUT_OPTION, printJson, printTable, sayUnhealthy, shortHash } from '../output.ts'
+import { OUTPUT_OPTION, printJson, printTable, sayStanding, sayUnhealthy, shortHash } from '../output.ts'
 import { type Api, findWorkload, openApi, URL_OPTION } from '../server/api.ts'
 
 /** Records as the service sent them, and what people see of each. */
@@ -68,7 +68,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     head: ['CONFIG', 'STATUS', 'SUBMITTED', 'BY', 'APPLIED', 'LABEL'],
     read: (api, base) =>
       readWith<RevisionRecord>(api, `${base}/configs`, (one) => [
-        ...[shortHash(one.config_hash), one.status, one.submitted_at, one.pushed_by ?? '-'],
+        ...[shortHash(one.config_hash), sayStanding(one), one.submitted_at, one.pushed_by ?? '-'],
         ...[`${one.applied_count}/${one.target_count}`, one.label ?? '-'],
       ]),
   },

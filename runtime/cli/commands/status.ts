@@ -5,7 +5,7 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { readSeconds } from '../arguments.ts'
 import type { ClientCommandSpec, ClientIo } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
-import { OUTPUT_OPTION, printJson, printTable, sayUnhealthy, shortHash } from '../output.ts'
+import { OUTPUT_OPTION, printJson, printTable, sayStanding, sayUnhealthy, shortHash } from '../output.ts'
 import { type Api, findWorkload, openApi, URL_OPTION } from '../server/api.ts'
 
 const POLL_MS = 1_000
@@ -74,8 +74,8 @@ function describeWanted({ active_config_hash: hash, running_configs: running }: 
 
 /** How far the newest push got. */
 function describePush(push: RevisionRecord): string {
-  const { outcome, status, applied_count: applied, target_count: all, failed_count: failed } = push
-  if (outcome !== 'in_part') return status
+  const { outcome, applied_count: applied, target_count: all, failed_count: failed } = push
+  if (outcome !== 'in_part') return sayStanding(push)
   return `applied on ${applied} of ${all} instances, ${failed} failed`
 }
 
