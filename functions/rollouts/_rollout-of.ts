@@ -38,6 +38,7 @@ export async function readRollout(
     {
       ...facts,
       measured: ctx.fleet.rollouts.measure(workload),
+      liveOf: (uid) => ctx.fleet.state.instances.get(uid) ?? null,
       aftermath: null,
       rollbackTargetHash: target?.target.hash ?? null,
     },
@@ -63,6 +64,8 @@ async function readStored(
       targets: await targetsOf(ctx, workload, push),
       members: await listRolloutMembers(ctx.db, rollout.id),
       measured: null,
+      // Once it is over, how its members are doing is no matter of the rollout any more.
+      liveOf: () => null,
       aftermath: ctx.views.aftermath(workload, push, answer),
       rollbackTargetHash: null,
     },

@@ -170,6 +170,8 @@ export interface HaltedRollout {
   stage: number
   /** When; empty where that is not known. */
   at: string
+  /** What a member failed or complains of; null where that is not known. */
+  fault: Fault | null
 }
 
 /** Everything the rules look at in one workload that is not archived. */
@@ -327,14 +329,22 @@ function judgePush(facts: WorkloadFacts): Cause {
 
 function judgeRollout(facts: WorkloadFacts): Cause {
   if (facts.halted === null) return ABSENT
-  const { rolloutId, hash, gate, value, limit, stage, at } = facts.halted
+  const { rolloutId, hash, gate, value, limit, stage, at, fault } = facts.halted
   const where = `config ${hash.slice(0, SHORT_HASH)} halted in stage ${stage + 1}`
   return {
     kind: 'present',
-    message: `${nameOf(facts)}: the rollout of ${where}: ${sayStop({ gate, value, limit })}`,
+    message: `${nameOf(facts)}: the rollout of ${where}: ${sayStop({ gate, value, limit })}${fault === null ? '' : ` (${fault.title})`}`,
     // One that was let go on and stops again fires anew, also where nobody looked in between.
     subject: `${rolloutId}/${stage}/${at}`,
-    details: { rollout_id: rolloutId, config_hash: hash, gate, value, limit, stage: stage + 1 },
+    details: {
+      rollout_id: rolloutId,
+      config_hash: hash,
+      gate,
+      value,
+      limit,
+      stage: stage + 1,
+      ...causeOf(fault),
+    },
   }
 }
 

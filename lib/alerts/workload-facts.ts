@@ -4,6 +4,7 @@ import { judgeHealth } from '../fleet/decide/status.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
 import { judgeAftermath, takenBackBy } from '../fleet/views/aftermath.ts'
+import { causeOfHalt } from '../fleet/views/halt-cause.ts'
 import { findInstanceFault } from '../fleet/views/instance-fault.ts'
 import { judgeOutcome } from '../model/push-outcome.ts'
 import { AGENT_CAPABILITIES } from '../opamp/report.ts'
@@ -150,11 +151,13 @@ export function countLive(
   countInstance(counts, facts, nowMs)
 }
 
-function toHaltedRollout({ rollout }: Workload): HaltedRollout | null {
+function toHaltedRollout(workload: Workload): HaltedRollout | null {
+  const { rollout } = workload
   if (rollout === null || rollout.stored.status !== 'halted' || rollout.stored.halt === null) return null
   const { gate, value, limit, stage, at = '' } = rollout.stored.halt
   const { pushId, hash } = rollout.followed.push
-  return { rolloutId: rollout.stored.id, pushId, hash, gate, value, limit, stage, at }
+  const fault = toFault(causeOfHalt(workload, { pushId }))
+  return { rolloutId: rollout.stored.id, pushId, hash, gate, value, limit, stage, at, fault }
 }
 
 /** What the alert rules look at in a workload of the fleet, with its live instances as they were counted. */

@@ -4,6 +4,7 @@ import {
   defaulted,
   enums,
   type Infer,
+  literal,
   number,
   optional,
   pick,
@@ -79,6 +80,10 @@ export const RolloutTarget = named(
     stage: number(),
     status: string(),
     stop_reason: optional(string()),
+    unhealthy: note(
+      'It is unhealthy now; its error says why where its push did not fail.',
+      optional(literal(true)),
+    ),
     error_cause: optional(string()),
     error_title: optional(string()),
     error_parameters: ErrorParameters,

@@ -1,11 +1,13 @@
 import type { PushTarget } from '../../store/push-targets.ts'
-import type { Push } from '../../store/pushes.ts'
+import type { AgentError, FailureCause, Push } from '../../store/pushes.ts'
 import type { GateMeasures, StoredRollout } from '../../store/rollouts.ts'
 import type { PushAftermath } from '../../wire/revisions.ts'
 import type { RolloutGate, RolloutRecord, RolloutStage, RolloutTarget } from '../../wire/rollouts.ts'
 import { describeHalt, dwellEndsAt, GATE_LIMIT } from '../decide/rollout.ts'
 import { shownStatus } from '../decide/rollout-standing.ts'
+import type { Instance } from '../state/model.ts'
 import { errorFields, groupErrors, type TextAccess, toErrorGroups } from './errors.ts'
+import { findInstanceFault } from './instance-fault.ts'
 
 /** What a rollout's record is made of: what is stored, and how its members stand now. */
 export interface RolloutFacts {
@@ -16,6 +18,8 @@ export interface RolloutFacts {
   members: ReadonlyMap<string, number>
   /** What the gates measure now; null once the rollout is over. */
   measured: GateMeasures | null
+  /** A member that is connected; null for any other. */
+  liveOf(uid: string): Pick<Instance, 'report' | 'health'> | null
   /** What was done about the failure of its push; null where that has not failed. */
   aftermath: PushAftermath | null
   /** The config that its members would go back to; null when there is none, or when the rollout is over. */
@@ -83,8 +87,13 @@ function toStage(facts: RolloutFacts, index: number): RolloutStage {
   }
 }
 
+const asError = (fault: FailureCause | null): AgentError | null =>
+  fault === null ? null : { ...fault, text: '' }
+
 function toTarget(facts: RolloutFacts, target: PushTarget, texts: TextAccess): RolloutTarget {
   const { halt } = facts.rollout
+  const live = facts.liveOf(target.instanceUid)
+  const isSick = live?.health?.healthy === false
   const isNamed = halt?.instanceUids.includes(target.instanceUid) ?? false
   return {
     instance_uid: target.instanceUid,
@@ -92,7 +101,8 @@ function toTarget(facts: RolloutFacts, target: PushTarget, texts: TextAccess): R
     stage: facts.members.get(target.instanceUid) ?? facts.rollout.stages.length - 1,
     status: target.state,
     ...(isNamed ? { stop_reason: halt!.gate } : {}),
-    ...errorFields(target.error, texts),
+    ...(isSick ? { unhealthy: true as const } : {}),
+    ...errorFields(target.error ?? (isSick ? asError(findInstanceFault(live)) : null), texts),
     updated_at: target.updatedAt.toISOString(),
   }
 }

@@ -5,11 +5,12 @@ import type { WorkloadTrouble } from '../../wire/workloads.ts'
 import { UNHEALTHY_SHARE } from '../decide/status.ts'
 import { isDegradingNow } from '../state/derive.ts'
 import type { Instance, Workload } from '../state/model.ts'
-import { assignmentOf, followedOf } from '../state/state.ts'
+import { followedOf } from '../state/state.ts'
 import { judgeAftermath, takenBackBy } from './aftermath.ts'
 import { errorFields, type TextAccess } from './errors.ts'
 import { firstFailureOf } from './first-failure.ts'
-import { findInstanceFault } from './instance-fault.ts'
+import { causeOfHalt } from './halt-cause.ts'
+import { findInstanceFault, type InstanceFault } from './instance-fault.ts'
 import { timeoutAt } from './revision.ts'
 
 /** What `findTrouble` needs to know beside the workload itself. */
@@ -74,8 +75,11 @@ function findUnhealthy(
 }
 
 /** What the instance that has been unhealthy for longest complains of; nothing where muster has no words for it. */
-function complaintOf(instance: Instance | null, texts: TextAccess): Why {
-  const fault = instance === null ? null : findInstanceFault(instance)
+const complaintOf = (instance: Instance | null, texts: TextAccess): Why =>
+  whyWith(instance === null ? null : findInstanceFault(instance), texts)
+
+/** The same of a fault that may be that of a part of the collector. */
+function whyWith(fault: InstanceFault | null, texts: TextAccess): Why {
   if (fault === null) return {}
   return { ...whyOf(fault, texts), ...(fault.component === '' ? {} : { component: fault.component }) }
 }
@@ -137,25 +141,9 @@ function findPushTrouble(workload: Workload, texts: TextAccess): WorkloadTrouble
       since: held.updatedAt.toISOString(),
       rollout_id: held.id,
       ...aboutPush(push),
-      ...whyHalted(workload, push, texts),
+      ...whyWith(causeOfHalt(workload, push), texts),
     }
   return findFailedTargets(workload, push, texts)
-}
-
-/** Why a rollout stands still: what a member failed, or else what an unhealthy one complains of. */
-function whyHalted(workload: Workload, push: Push, texts: TextAccess): Why {
-  const failure = whyOf(firstFailureOf(workload, push)?.error ?? null, texts)
-  return failure.error_cause === undefined ? complaintOf(sickestMember(workload, push), texts) : failure
-}
-
-/** The instance that has been unhealthy for longest among those that a push was brought to; null where none is. */
-function sickestMember({ live }: Workload, { pushId }: Push): Instance | null {
-  let sickest: Instance | null = null
-  for (const one of live.unhealthy) {
-    if (assignmentOf(one)?.push.pushId !== pushId) continue
-    if (sickest === null || (one.unhealthySinceMs ?? 0) < (sickest.unhealthySinceMs ?? 0)) sickest = one
-  }
-  return sickest
 }
 
 function findFailedTargets(workload: Workload, push: Push, texts: TextAccess): WorkloadTrouble | null {

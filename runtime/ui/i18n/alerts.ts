@@ -271,6 +271,8 @@ const causeOf = (details: Details, about: About): string =>
     error_parameters: about,
   })
 
+const asSentence = (cause: string): string => (cause === '' ? '' : `${cause}.`)
+
 function describePushFailure(details: Details, about: About): string {
   const aftermath: PushAftermath = {
     kind: String(details['aftermath']) as PushAftermath['kind'],
@@ -287,7 +289,7 @@ function describePushFailure(details: Details, about: About): string {
   const cause = causeOf(details, about)
   return [
     say(alertTexts).pushFailed(shortHash(String(details['config_hash']))),
-    cause === '' ? '' : `${cause}.`,
+    asSentence(cause),
     describeAftermath(aftermath),
     describeWorse(details),
   ]
@@ -303,7 +305,7 @@ export function describeAlert({ rule, message, details }: AlertRecord, about?: A
     const cause = causeOf(details, about)
     return [
       words.unhealthy(count, Number(details['total'])),
-      cause === '' ? '' : `${cause}.`,
+      asSentence(cause),
       describeOnWhom(details, count),
     ]
       .filter((part) => part !== '')
@@ -335,7 +337,13 @@ export function describeAlert({ rule, message, details }: AlertRecord, about?: A
     return title === '' ? words.campaignFailures : `${title}. ${words.campaignFailures}`
   }
   if (rule === 'rollout_halted' && details)
-    return `${words.rolloutHalted(Number(details['stage']))} ${describeWorse(details)}`.trim()
+    return [
+      words.rolloutHalted(Number(details['stage'])),
+      asSentence(causeOf(details, about)),
+      describeWorse(details),
+    ]
+      .filter((part) => part !== '')
+      .join(' ')
   if (rule === 'auto_apply_held' && details) {
     const { hold, cause } = say(autoApplyTexts)
     const why = hold[String(details['gate']) as keyof typeof hold]

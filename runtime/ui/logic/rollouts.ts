@@ -11,7 +11,10 @@ export interface StageShare {
   size: number
   /** Instances that it adds. */
   added: number
+  /** Those among them that are unhealthy are not counted here. */
   applied: number
+  /** Instances that run the config and are unhealthy with it. */
+  unhealthy: number
   failed: number
   applying: number
 }
@@ -33,11 +36,13 @@ export function listStageShares(of: RolloutRecord, instanceCount: number): Stage
   return of.stages.map((stage, index) => {
     const size = Math.max(before.size, sizeOf(stage, index === of.stages.length - 1, total))
     const { applied, failed, applying } = stage.status === 'waiting' ? before : stage.counts
+    const unhealthy = countUnhealthy(of, index)
     const share = {
       stage,
       size,
       added: size - before.size,
-      applied: Math.max(0, applied - before.applied),
+      applied: Math.max(0, applied - before.applied - unhealthy),
+      unhealthy,
       failed: Math.max(0, failed - before.failed),
       applying: Math.max(0, applying - before.applying),
     }
@@ -45,6 +50,15 @@ export function listStageShares(of: RolloutRecord, instanceCount: number): Stage
     return share
   })
 }
+
+/** The members of one stage that run the config and are unhealthy with it. */
+const countUnhealthy = ({ targets }: RolloutRecord, index: number): number =>
+  targets.filter(({ stage, status, unhealthy }) => stage === index && status === 'applied' && unhealthy)
+    .length
+
+/** Whether a member is unhealthy, so that to go on is not what to advise. */
+export const isAnyUnhealthy = ({ targets }: RolloutRecord): boolean =>
+  targets.some(({ unhealthy }) => unhealthy)
 
 /** Whether a rollout halted for want of members or of answers, which no gate measures. */
 export const isStall = (gate: string | undefined): gate is 'no_member' | 'no_answer' =>

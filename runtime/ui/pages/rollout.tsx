@@ -11,7 +11,14 @@ import { rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { NEEDS_A_PUSH } from '../logic/pushes.ts'
-import { awaitsPromotion, isStall, listHaltNames, listStageShares, sortMembers } from '../logic/rollouts.ts'
+import {
+  awaitsPromotion,
+  isAnyUnhealthy,
+  isStall,
+  listHaltNames,
+  listStageShares,
+  sortMembers,
+} from '../logic/rollouts.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { Causes } from '../parts/causes.tsx'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
@@ -170,7 +177,7 @@ function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
       {steps.map(([step, text, hint, reason]) => (
         <span key={step}>
           <Action
-            kind={step === 'promote' ? 'primary' : ''}
+            kind={step === 'promote' && !isAnyUnhealthy(of) ? 'primary' : ''}
             reason={unless('workload:push_config') ?? reason}
             onClick={() => open(step)}
           >
@@ -200,14 +207,14 @@ export function StageBar({ of, instanceCount }: { of: RolloutRecord; instanceCou
   const total = shares.at(-1)?.size ?? 0
   return (
     <ol class="stages" aria-label={words.stages}>
-      {shares.map(({ stage, size, added, applied, failed, applying }) => {
+      {shares.map(({ stage, size, added, applied, unhealthy, failed, applying }) => {
         const [tone, shape] = STAGE_LOOK[stage.status]
         return (
           <li key={stage.index} style={{ flexGrow: Math.max(added, total * 0.2) }}>
             <Track
               parts={[
                 ['ok', applied],
-                ['bad', failed],
+                ['bad', failed + unhealthy],
                 ['busy', applying],
               ]}
               total={added}
@@ -304,6 +311,12 @@ function StageTable({ of, now }: { of: RolloutRecord; now: number }) {
   )
 }
 
+/** Why a member stopped the rollout, where nothing more is known than which gate it did not pass. */
+function nameReason({ stop_reason: reason }: RolloutRecord['targets'][number]): string {
+  const { gate } = say(rolloutTexts)
+  return reason === undefined ? '' : (gate[reason as keyof typeof gate] ?? reason)
+}
+
 function Members({ of }: { of: RolloutRecord }) {
   const words = say(rolloutTexts)
   const { column } = words
@@ -342,11 +355,7 @@ function Members({ of }: { of: RolloutRecord }) {
               <Ago at={target.updated_at} />
             </td>
             {hasReasons && (
-              <td class="bad text">
-                {target.stop_reason &&
-                  (words.gate[target.stop_reason as keyof typeof words.gate] ?? target.stop_reason)}
-                {target.error_cause && describeError(target)}
-              </td>
+              <td class="bad text">{target.error_cause ? describeError(target) : nameReason(target)}</td>
             )}
           </tr>
         ))}

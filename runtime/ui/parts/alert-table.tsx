@@ -53,7 +53,9 @@ export function sayAlert(alert: AlertRecord): string {
     trouble?.error_cause === details['cause'] &&
     (rule === 'push_failed'
       ? trouble?.push_id === details['push_id']
-      : trouble?.kind === 'unhealthy' || trouble?.kind === 'some_unhealthy')
+      : rule === 'rollout_halted'
+        ? trouble?.rollout_id === details['rollout_id']
+        : trouble?.kind === 'unhealthy' || trouble?.kind === 'some_unhealthy')
   return describeAlert(alert, isItsOwn ? trouble?.error_parameters : undefined)
 }
 

@@ -172,6 +172,15 @@ describe('a staged rollout', () => {
       error_title: expect.any(String),
       unhealthy_count: 1,
     })
+    expect(halted.targets[0]).toMatchObject({
+      status: 'applied',
+      stop_reason: 'health',
+      unhealthy: true,
+      error_cause: 'connection_failed',
+    })
+    await ctx.alerts.run(new AbortController().signal)
+    const alerts = await invoke(ctx, `GET /api/alerts?workload_id=${workloadId}`, { as: editor.token })
+    expect(alerts.json).toMatchObject([{ rule: 'rollout_halted', details: { cause: 'connection_failed' } }])
     expect(halted.halt!.message).toContain(agents[0]!.uid)
     expect(await shown()).toEqual(['halted', 'halted'])
     expect((await act(id, 'promote')).status).toBe(202)
@@ -388,6 +397,18 @@ describe('the push of an approved request', () => {
     ])
     expect(await post(`${base()}/${id}/push`, { stages })).toMatchObject({ status: 409 })
     expect((await listAuditChain(ctx.db, 0, 200)).at(-1)).toMatchObject({ action: 'config.approval.push' })
+  })
+
+  it('is shown as halted where its stages are: it waits for somebody, and is not under way', async () => {
+    const id = await approved()
+    await post(`${base()}/${id}/push`, { stages: [{ count: 1, dwell_seconds: 5 }, { percentage: 100 }] })
+    await ctx.advance(300)
+    agents[0]!.apply()
+    await ctx.advance(1_000)
+    agents[0]!.say({ health: { ...SICK, lastError: UNREACHABLE } })
+    await ctx.advance(65_000)
+    const { json } = await invoke(ctx, `GET ${base()}/${id}`, { as: editor.token })
+    expect(json).toMatchObject({ outcome: { status: 'pending', rollout_status: 'halted' } })
   })
 
   it.each([

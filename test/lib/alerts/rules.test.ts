@@ -141,6 +141,7 @@ describe('rollout_halted', () => {
     limit: 0,
     stage: 1,
     at,
+    fault: null,
   }
   const judge = (of: WorkloadFacts['halted']) =>
     judgeWorkload(workload({ halted: of }), off, 0).rollout_halted
@@ -152,6 +153,11 @@ describe('rollout_halted', () => {
       message: `Workload w1 (checkout): the rollout of config ${HASH.slice(0, 12)} halted in stage 2: health is 2, allowed is 0`,
       subject: `r1/1/${at}`,
       details: { rollout_id: 'r1', config_hash: HASH, gate: 'health', value: 2, limit: 0, stage: 2 },
+    })
+    const fault = { cause: 'connection_failed', title: 'A backend cannot be reached' }
+    expect(judge({ ...halted, fault })).toMatchObject({
+      message: expect.stringMatching(/health is 2, allowed is 0 \(A backend cannot be reached\)$/),
+      details: { cause: 'connection_failed', cause_title: 'A backend cannot be reached' },
     })
     const current = { ...stored('rollout_halted', 'open'), subject: 'r1/1/2025-12-31T23:59:59.000Z' }
     expect(decideAlerts(workload({ halted }), [current], off, 0)).toMatchObject([
@@ -283,7 +289,8 @@ describe('one failure', () => {
   })
 
   it('that halts a rollout by its health is told by the rollout', () => {
-    const halted = { rolloutId: 'r', pushId: 'p', hash: HASH, value: 2, limit: 0, stage: 0, at: '' }
+    const place = { rolloutId: 'r', pushId: 'p', hash: HASH, stage: 0, at: '' }
+    const halted = { ...place, value: 2, limit: 0, fault: null }
     const facts = (gate: string) => ({
       push: { kind: 'undecided' } as const,
       halted: { ...halted, gate },

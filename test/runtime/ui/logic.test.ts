@@ -323,12 +323,14 @@ describe('the stages of a rollout', () => {
     })
     const rollout = {
       stages: [stage(0, 'done', 2, 2), stage(1, 'running', 4, 3), stage(2, 'waiting', 0, 0)],
+      targets: [{ stage: 0, status: 'applied', unhealthy: true }],
     } as unknown as RolloutRecord
     const shares = listStageShares(rollout, 8)
-    expect(shares.map(({ size, added, applied }) => [size, added, applied])).toEqual([
-      [2, 2, 2],
-      [4, 2, 1],
-      [8, 4, 0],
+    // One that runs the config and is unhealthy with it is not shown as done.
+    expect(shares.map(({ size, added, applied, unhealthy }) => [size, added, applied, unhealthy])).toEqual([
+      [2, 2, 1, 1],
+      [4, 2, 1, 0],
+      [8, 4, 0, 0],
     ])
   })
 })
