@@ -40,10 +40,13 @@ const OBEYED = /(?<=#)#(?=\w*\[)|[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu
 const escapeUnits = (text: string): string =>
   text.replaceAll(/./gs, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
+/** A value as JSON that is no command to a terminal or to whatever reads the log of a pipeline. */
+export const toSafeJson = (value: unknown): string =>
+  `${JSON.stringify(value, null, 2).replaceAll(OBEYED, escapeUnits)}\n`
+
 /** Print a value for programs, without secrets, since what is printed ends up in the logs of pipelines. */
-export function printJson(io: ClientIo, value: unknown): void {
-  io.out(`${JSON.stringify(withoutSecrets(value, false), null, 2).replaceAll(OBEYED, escapeUnits)}\n`)
-}
+export const printJson = (io: ClientIo, value: unknown): void =>
+  io.out(toSafeJson(withoutSecrets(value, false)))
 
 /** The same value with its texts redacted, and with nothing readable below a name that says that it is secret. */
 function withoutSecrets(value: unknown, isSecret: boolean): unknown {

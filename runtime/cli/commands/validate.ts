@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Arguments, ClientCommandSpec, ClientIo } from '../command.ts'
 import { CommandFailure, EXIT } from '../exit-codes.ts'
+import { printJson, toLine } from '../output.ts'
 import { type CheckedFile, checkText, type Finding, type OfflineTarget } from '../validation/check-text.ts'
 import { readComponentList } from '../validation/component-list.ts'
 import { toGitHub } from '../validation/github.ts'
@@ -32,7 +33,7 @@ async function validateFiles(args: Arguments, io: ClientIo): Promise<number> {
   const files: CheckedFile[] = []
   for (const file of args.positionals) files.push(checkText(file, await readText(file, io), target))
   const format = args.text('output') ?? 'text'
-  if (format === 'json') io.out(`${JSON.stringify({ files }, null, 2)}\n`)
+  if (format === 'json') printJson(io, { files })
   else if (format === 'sarif') io.out(toSarif(files))
   else if (format === 'github') io.out(toGitHub(files))
   else io.out(toText(files, io.isTerminal))
@@ -79,12 +80,12 @@ const COLOURS = { error: 31, warning: 33, info: 36 } as const
 function toText(files: readonly CheckedFile[], isTerminal: boolean): string {
   const tell = (file: string, { line, column, severity, message, code }: Finding) => {
     const word = isTerminal ? `\u001b[${COLOURS[severity]}m${severity}\u001b[0m` : severity
-    return `${file}:${line}:${column}: ${word}: ${message} [${code}]\n`
+    return `${toLine(`${file}:${line}:${column}:`)} ${word}: ${toLine(`${message} [${code}]`)}\n`
   }
   return files
     .map(({ file, isValid, findings }) => {
       const told = findings.map((finding) => tell(file, finding)).join('')
-      return `${told}${file}: ${isValid ? 'valid' : 'refused'}\n`
+      return `${told}${toLine(`${file}: ${isValid ? 'valid' : 'refused'}`)}\n`
     })
     .join('')
 }

@@ -1,8 +1,9 @@
+import { toLine } from '../output.ts'
 import type { CheckedFile } from './check-text.ts'
 
 const inProperty = (text: string) => inMessage(text).replaceAll(':', '%3A').replaceAll(',', '%2C')
-const inMessage = (text: string) =>
-  text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+// In one line and without control characters, which GitHub would decode again.
+const inMessage = (text: string) => toLine(text).replaceAll('%', '%25')
 
 /** Findings as workflow commands, which GitHub shows beside the lines of a change. */
 export function toGitHub(files: readonly CheckedFile[]): string {

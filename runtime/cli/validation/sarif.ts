@@ -1,6 +1,7 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { VERSION } from '../../version.ts'
+import { toSafeJson } from '../output.ts'
 import type { CheckedFile } from './check-text.ts'
 
 /** Findings as a log of SARIF 2.1.0, which code hosts and editors read. */
@@ -31,7 +32,7 @@ export function toSarif(files: readonly CheckedFile[]): string {
       },
     ],
   }
-  return `${JSON.stringify(log, null, 2)}\n`
+  return toSafeJson(log)
 }
 
 /** Relative to the folder that the command ran in, as code hosts want it; absolute where the file lies elsewhere. */

@@ -1,0 +1,60 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { runClient } from '../../../runtime/cli/client.ts'
+
+// A pipeline validates what strangers propose, and its runner obeys lines of the log. GitHub's runner takes a line that
+// begins with "::" for a command, Azure's one that holds "##vso[".
+
+const HOSTILE = [
+  'receivers:',
+  '  "otlp/\\n::stop-commands::x\\n\\e[2J ##vso[task.prependpath]/tmp":',
+  '    protocols: { grpc: {} }',
+  'exporters: { debug: {} }',
+  'service: { pipelines: { traces: { receivers: [otlp], exporters: [debug] } } }',
+  '',
+].join('\n')
+
+async function said(...args: string[]): Promise<string> {
+  let out = ''
+  const say = (text: string) => {
+    out += text
+  }
+  const io = { env: {}, isTerminal: false, out: say, error: say, readInput: async () => HOSTILE }
+  await runClient(['validate', ...args], io)
+  return out
+}
+
+const commandsIn = (out: string) =>
+  out
+    .split('\n')
+    .filter(
+      (line) =>
+        (line.startsWith('::') && !line.startsWith('::error file=')) || /##\w*\[|[\p{Cc}]/u.test(line),
+    )
+
+describe('what muster validate prints', () => {
+  it.each(['text', 'json', 'sarif', 'github'])(
+    'holds no command to the pipeline from a key of a config (-o %s)',
+    async (format) => {
+      const out = await said('-o', format, '-')
+      expect(out).toContain('stop-commands')
+      expect(commandsIn(out)).toEqual([])
+    },
+  )
+
+  it.each(['text', 'json', 'sarif', 'github'])('nor from the name of a file (-o %s)', async (format) => {
+    const folder = await mkdtemp(join(tmpdir(), 'muster-validate-'))
+    try {
+      const file = join(folder, 'a\n::stop-commands::x ##vso[a]\u001b.yaml')
+      await writeFile(file, HOSTILE)
+      expect(commandsIn(await said('-o', format, file))).toEqual([])
+      expect(commandsIn(await said('-o', format, join(folder, 'none\n::stop-commands::x ##vso[a]')))).toEqual(
+        [],
+      )
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+})
