@@ -408,3 +408,6 @@ export const VIEW_QUERY_LENGTH_MAX = 1_000
 export const WORKLOAD_LINKS_MAX = 10
 export const LINK_NAME_LENGTH_MAX = 40
 export const LINK_URL_LENGTH_MAX = 1_000
+
+/** What a revision says of instances that say nothing for that long; pages say it in their language. */
+export const STATUS_TIMEOUT_TEXT = 'No OpAMP status after 30s'

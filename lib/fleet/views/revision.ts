@@ -10,19 +10,19 @@ import type {
   RevisionTimelineEntry,
   WorstHealth,
 } from '../../wire/revisions.ts'
+import { STATUS_TIMEOUT_TEXT } from '../../wire/values.ts'
 import { shownStatus } from '../decide/rollout-standing.ts'
 import { type ErrorGroup, errorFields, type TextAccess, toErrorGroups } from './errors.ts'
 
 /** How long an instance may say nothing before the revision shows that. */
 export const STATUS_TIMEOUT_MS = 30_000
 const CLOSED_TEXT = { superseded: 'Another push took its place', aborted: 'Aborted' } as const
-const TIMEOUT_TEXT = 'No OpAMP status after 30s'
 /** The error that is shown for an instance that says nothing; its text is muster's own. */
 const TIMEOUT_ERROR: AgentError = {
   cause: 'apply_timeout',
   title: 'Config apply timed out',
   parameters: {},
-  text: TIMEOUT_TEXT,
+  text: STATUS_TIMEOUT_TEXT,
 }
 /** Instances that one revision shows; all of them are in its convergence. */
 export const INSTANCES_MAX = 200
@@ -109,7 +109,7 @@ export function toRevision(push: Push, around: RevisionSurroundings, texts: Text
     ...errorMessage(push, texts),
     timed_out_waiting_for_opamp_status: timedOut > 0,
     opamp_status_timeout_at: new Date(push.submittedAt.getTime() + STATUS_TIMEOUT_MS).toISOString(),
-    ...(timedOut > 0 ? { timeout_message: TIMEOUT_TEXT } : {}),
+    ...(timedOut > 0 ? { timeout_message: STATUS_TIMEOUT_TEXT } : {}),
     is_rollback: push.kind !== 'approval',
     ...toTakenBack(push),
     ...(push.approvalId === null ? {} : { approval_id: push.approvalId }),
@@ -191,7 +191,7 @@ function toTimeline(push: Push, timedOut: number): RevisionTimelineEntry[] {
   add('sent', push.sentAt)
   if (timedOut > 0) {
     const at = new Date(push.submittedAt.getTime() + STATUS_TIMEOUT_MS)
-    add('sent', at, { message: TIMEOUT_TEXT, timed_out: true })
+    add('sent', at, { message: STATUS_TIMEOUT_TEXT, timed_out: true })
   }
   add('applied', push.appliedAt, { terminal: true })
   add('failed', push.failedAt, {

@@ -36,7 +36,7 @@ export const approvalTexts = defineTexts({
     untitled: 'Changement sans commentaire',
     column: {
       change: 'Modification',
-      workload: 'Collecteur',
+      workload: 'Workload',
       requester: 'Demandé par',
       age: 'Âge',
       reach: 'Atteint',

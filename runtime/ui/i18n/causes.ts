@@ -1,3 +1,4 @@
+import { STATUS_TIMEOUT_TEXT } from '../../../lib/wire/values.ts'
 import { defineTexts, language, say } from './define.ts'
 
 /** The causes of failures as the service classifies them; it sends the English title along. */
@@ -96,3 +97,16 @@ export const describeGroup = (
         error_title: group.title,
         error_parameters: group.error_parameters,
       })
+
+const ownTexts = defineTexts({
+  en: { noStatus: 'No OpAMP status after 30 s' },
+  fr: { noStatus: 'Aucun état OpAMP après 30 s' },
+})
+
+/** What an instance says of its error, or the cause; what muster itself wrote there is in the reader's language. */
+export function describeMessage(
+  of: Parameters<typeof describeError>[0] & { error_message?: string },
+): string {
+  if (of.error_message === STATUS_TIMEOUT_TEXT) return say(ownTexts).noStatus
+  return of.error_message ?? describeError(of)
+}

@@ -62,7 +62,7 @@ export const changeFeedTexts = defineTexts({
   fr: {
     title: 'Changements',
     lead: 'Ce qui a été fait aux configs du parc, le plus récent d’abord.',
-    workload: 'Collecteur',
+    workload: 'Workload',
     workloadHint: 'nom, hôte ou identifiant',
     person: 'Personne',
     personHint: 'une partie du courriel',

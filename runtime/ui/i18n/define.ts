@@ -16,8 +16,24 @@ export interface Texts<T> {
   fr: Translated<T>
 }
 
+/** The blanks of French before `:`, `;`, `?`, `!` and inside of guillemets: no line may break there. */
+export const setBlanks = (text: string): string => text.replace(/ (?=[:;?!»](?!\S))|(?<=«) /g, '\u00a0')
+
+/** A text, or what makes one, with the blanks of French. */
+function withBlanks<T>(part: T): T {
+  if (typeof part === 'string') return setBlanks(part) as T
+  if (typeof part === 'function')
+    return ((...args: unknown[]) => withBlanks((part as (...given: unknown[]) => unknown)(...args))) as T
+  if (Array.isArray(part)) return part.map(withBlanks) as T
+  if (typeof part !== 'object' || part === null) return part
+  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, withBlanks(value)])) as T
+}
+
 /** Declare the texts of one area, both languages side by side. */
-export const defineTexts = <T>(texts: { en: T; fr: NoInfer<Translated<T>> }): Texts<T> => texts
+export const defineTexts = <T>({ en, fr }: { en: T; fr: NoInfer<Translated<T>> }): Texts<T> => ({
+  en,
+  fr: withBlanks(fr),
+})
 
 /** The language shown, everywhere at once. */
 export const language = signal<Language>('en')

@@ -82,6 +82,8 @@ export const fleetConfigTexts = defineTexts({
     wasRolledBack: (number: number) =>
       `Version ${n(number)} was carried once and taken back, so it applies by itself no more. Look at why before it is carried again.`,
     carry: (number: number) => `Carry version ${n(number)} to all of them`,
+    runIt: (count: number, all: number, number: number) =>
+      `${n(count)} of ${n(all)} ${plural(count, 'runs', 'run')} version ${n(number)}.`,
     carryOwn: 'With waves and limits of your own…',
     carryHint: 'This makes a campaign and plans it. Nothing is pushed before it is approved and started.',
     carryName: (name: string, number: number) => `${name}: version ${n(number)}`,
@@ -164,6 +166,8 @@ export const fleetConfigTexts = defineTexts({
     wasRolledBack: (number: number) =>
       `La version ${n(number)} a été portée une fois puis annulée : elle ne s’applique plus d’elle-même. Regardez pourquoi avant de la porter de nouveau.`,
     carry: (number: number) => `Porter la version ${n(number)} à tous`,
+    runIt: (count: number, all: number, number: number) =>
+      `${n(count)} sur ${n(all)} ${plural(count, 'exécute', 'exécutent')} la version ${n(number)}.`,
     carryOwn: 'Avec vos propres vagues et limites…',
     carryHint:
       'Cela crée une campagne et la planifie. Rien n’est poussé avant qu’elle soit approuvée et démarrée.',

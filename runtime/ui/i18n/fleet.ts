@@ -105,7 +105,7 @@ export const fleetTexts = defineTexts({
     title: 'Parc',
     counters: 'Compteurs',
     lastDay: 'Les dernières 24 heures',
-    all: 'collecteurs',
+    all: 'workloads',
     connected: 'connectés',
     degraded: 'dégradés',
     disconnected: 'déconnectés',
@@ -147,7 +147,7 @@ export const fleetTexts = defineTexts({
     removeView: (name: string) => `Retirer la vue ${name}`,
     column: {
       status: 'État',
-      name: 'Collecteur',
+      name: 'Workload',
       why: 'Pourquoi',
       type: 'Type',
       environment: 'Environnement',
@@ -194,10 +194,8 @@ export const fleetTexts = defineTexts({
     activityCount: (n: number) =>
       `Ces dernières 24 heures, des instances sont arrivées, parties ou ont changé de version ${formatNumber(n)} fois`,
     shown: (n: number, all: number) =>
-      n === all
-        ? ''
-        : `${formatNumber(n)} sur ${formatNumber(all)} ${plural(all, 'collecteur', 'collecteurs')}`,
-    nothing: 'Aucun collecteur ne correspond à cette recherche.',
+      n === all ? '' : `${formatNumber(n)} sur ${formatNumber(all)} ${plural(all, 'workload', 'workloads')}`,
+    nothing: 'Aucun workload ne correspond à cette recherche.',
     clear: 'Tout afficher',
     loadingMore: (n: number) => `${formatNumber(n)} chargés, la suite arrive…`,
     emptyTitle: 'Aucun collecteur ne s’est encore connecté',

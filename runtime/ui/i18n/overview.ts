@@ -85,10 +85,10 @@ export const overviewTexts = defineTexts({
     allChanges: 'Tous les changements',
     well: (all: number) =>
       all === 1
-        ? 'Le seul collecteur est connecté et sain.'
-        : `Les ${n(all)} collecteurs sont connectés et sains.`,
+        ? 'Le seul workload est connecté et sain.'
+        : `Les ${n(all)} workloads sont connectés et sains.`,
     unwell: (bad: number, all: number) =>
-      `Quelque chose ne va pas sur ${n(bad)} ${plural(bad, 'collecteur', 'collecteurs')} sur ${n(all)}.`,
+      `Quelque chose ne va pas sur ${n(bad)} ${plural(bad, 'workload', 'workloads')} sur ${n(all)}.`,
     worst: 'Les pires',
     moreWorst: (count: number) => `et ${n(count)} ${plural(count, 'autre', 'autres')}`,
     over: (count: number) =>

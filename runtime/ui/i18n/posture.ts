@@ -157,7 +157,7 @@ export const postureTexts = defineTexts({
     invalid: 'Versions incomparables',
     noCollectors: 'Aucun collecteur ne s’est encore connecté.',
     column: {
-      workload: 'Collecteur',
+      workload: 'Workload',
       group: 'Groupe',
       version: 'Version',
       standing: 'Face à la recommandation',

@@ -50,7 +50,7 @@ export const reviewTexts = defineTexts({
     },
     column: {
       what: 'Quoi',
-      workload: 'Collecteur',
+      workload: 'Workload',
       by: 'Fait par',
       age: 'Âge',
       why: 'Pourquoi',

@@ -57,6 +57,7 @@ function whyOf(workload: WorkloadRecord): string {
   ]
     .filter(Boolean)
     .join('\n')
+    .replaceAll('\u00a0', ' ')
 }
 
 const FIELDS: Record<string, (workload: WorkloadRecord) => string> = {

@@ -4,7 +4,7 @@ import type { Convergence, ConvergenceTarget } from '../../../lib/wire/convergen
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
-import { describeError } from '../i18n/causes.ts'
+import { describeMessage } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
@@ -165,7 +165,7 @@ function Targets({
             </td>
             <td class="n">{row.duration_ms === undefined ? '–' : formatDuration(row.duration_ms)}</td>
             <td class="mono">{row.version ?? '–'}</td>
-            <td class="text">{row.error_message ?? describeError(row)}</td>
+            <td class="text">{describeMessage(row)}</td>
           </tr>
         )}
       </Capped>

@@ -156,7 +156,9 @@ export function listEntries(
   const wanted = text.trim().toLowerCase()
   const also: Readonly<Record<string, readonly string[]>> = words.palette.also
   const fits = (entry: Entry) =>
-    [entry.text, ...(entry.also ?? [])].some((one) => one.toLowerCase().includes(wanted))
+    [entry.text, ...(entry.also ?? [])].some((one) =>
+      one.replaceAll('\u00a0', ' ').toLowerCase().includes(wanted),
+    )
   const toPage = (page: { href: string; text: string; kind?: string }): Entry => ({
     text: page.text,
     kind: page.kind ?? words.palette.page,

@@ -277,7 +277,7 @@ describe('a report in French', () => {
     await page.getByRole('button', { name: 'Aperçu' }).click()
     await page.getByRole('heading', { name: /^Historique des configs/ }).waitFor()
     await page
-      .getByText(/^gateway : config [0-9a-f]{12} appliquée$/)
+      .getByText(/^gateway\s: config [0-9a-f]{12} appliquée$/)
       .first()
       .waitFor()
     await page.getByText(/^Chaîne d’audit intacte jusqu’à l’enregistrement \d+$/).waitFor()

@@ -2,16 +2,18 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { FaultCode, FaultPlace } from '../../../lib/model/faults.ts'
+import { STATUS_TIMEOUT_TEXT } from '../../../lib/wire/values.ts'
 import { PROBLEMS, type ProblemCode, type WireCode, wireCodeOf } from '../../../runtime/problems.ts'
 import { describeAction } from '../../../runtime/ui/i18n/audit-actions.ts'
-import { describeCause } from '../../../runtime/ui/i18n/causes.ts'
+import { describeCause, describeMessage } from '../../../runtime/ui/i18n/causes.ts'
 import { changeTexts } from '../../../runtime/ui/i18n/change.ts'
-import { language } from '../../../runtime/ui/i18n/define.ts'
+import { language, say, setBlanks } from '../../../runtime/ui/i18n/define.ts'
 import { discountTexts } from '../../../runtime/ui/i18n/discounts.ts'
 import { faultTexts } from '../../../runtime/ui/i18n/faults.ts'
 import { sayFinding } from '../../../runtime/ui/i18n/findings.ts'
 import { libraryTexts } from '../../../runtime/ui/i18n/library.ts'
 import { problemTexts, sayProblem } from '../../../runtime/ui/i18n/problems.ts'
+import { shellTexts } from '../../../runtime/ui/i18n/shell.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 
@@ -66,10 +68,28 @@ describe('French', () => {
       expect([...new Set(placesIn(french))].sort(), french).toEqual(own.sort())
     }
     const twice = { why: 'name_twice', within: 'line', line: 3, name: 'vm-1', reason: 'line 3: …' }
-    expect(sayProblem('label_rule_invalid', twice)).toContain('ligne 3 : vm-1 s’y trouve deux fois')
+    expect(sayProblem('label_rule_invalid', twice)).toContain('ligne 3\u00a0: vm-1 s’y trouve deux fois')
     const secret = { why: 'variable_secret', name: 'key', advice: 'keep it', reason: '…' }
     expect(sayProblem('variables_invalid', secret)).toContain('${env:${muster:key}}')
     expect(sayProblem('variables_invalid', { why: 'of_a_newer_server', reason: 'so' })).toContain('so')
+  })
+
+  test('has no blank at which a line may break before a colon or inside of guillemets', () => {
+    expect(setBlanks('Cause : un « port » est pris ; lequel ? 10 : 20')).toBe(
+      'Cause\u00a0: un «\u00a0port\u00a0» est pris\u00a0; lequel\u00a0? 10\u00a0: 20',
+    )
+    // The text of a config, or of a search, is no sentence.
+    expect(setBlanks('key :value a ?b')).toBe('key :value a ?b')
+    const { fr } = problemTexts
+    expect(Object.values(fr).filter((text) => / [:;?!»]( |$)/.test(text))).toEqual([])
+    expect(say(shellTexts).palette.fleet('dégradés')).toBe('Parc\u00a0: dégradés')
+  })
+
+  test('says by itself that an instance said nothing', () => {
+    expect(describeMessage({ error_message: STATUS_TIMEOUT_TEXT, error_cause: 'apply_timeout' })).toBe(
+      'Aucun état OpAMP après 30 s',
+    )
+    expect(describeMessage({ error_message: 'bind: address in use' })).toBe('bind: address in use')
   })
 
   test('is not given English by a refusal: a reason is a code, or a fault that has one', () => {

@@ -44,7 +44,9 @@ describe('the preview of a campaign', () => {
 
   test('says the same in French, with every fact named', () => {
     language.value = 'fr'
-    expect(describeItem('campaigns', campaign)).toMatch(/^Campagne « Sampling » : arrêtée\. .*Port in use/)
+    expect(describeItem('campaigns', campaign)).toMatch(
+      /^Campagne «\u00a0Sampling\u00a0»\u00a0: arrêtée\. .*Port in use/,
+    )
     expect(describeItem('campaigns', target)).toContain('sans réponse')
     expect(describeFactOf('campaigns', campaign, 'waves')).toMatch(/^Vague 1, début .*, fin .*appliqué/)
     const keys = [...Object.keys(campaign.facts), ...Object.keys(target.facts)].filter((key) =>
