@@ -12,7 +12,7 @@ import { findFleetConfig, fleetConfigParams } from './_fleet-config-path.ts'
 /** Versions, the newest, by whose hashes the version that a workload runs is found. */
 const VERSIONS_MAX = 1_000
 
-/** The workloads under a fleet config, by their ids. */
+/** The workloads under a fleet config, those that are held first, by their ids. */
 export default defineHttp({
   route: 'GET /api/fleet-configs/:id/workloads',
   summary: 'List the workloads under a fleet config; only those in conflict, or held, where it is asked for.',
@@ -32,15 +32,19 @@ export default defineHttp({
       (query.only === 'held'
         ? fleetConfigs.holdOf(workload.id) !== null
         : fleetConfigs.membershipOf(workload).rivals.length > 0)
-    const all = (await fleetConfigs.under(config.id)).filter(isAsked).sort((a, b) => (a.id < b.id ? -1 : 1))
+    // Those that campaigns leave alone come first: somebody has to look at them.
+    const keyOf = ({ id }: Workload) => `${fleetConfigs.holdOf(id) === null ? 1 : 0}${id}`
+    const all = (await fleetConfigs.under(config.id))
+      .filter(isAsked)
+      .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
     const versions = await listVersions(ctx.db, config.id, { after: null, limit: VERSIONS_MAX })
     const versionOfHash = new Map(versions.reverse().map(({ hash, number }) => [hash, number]))
     const now = ctx.clock.now()
     return listReply(query, target, {
-      order: 'fleet_config_workloads.id',
+      order: 'fleet_config_workloads.held_id',
       key: ['string'],
       fetch: async ({ after, limit }) => {
-        const from = after === null ? 0 : all.findIndex(({ id }) => id > String(after[0]))
+        const from = after === null ? 0 : all.findIndex((one) => keyOf(one) > String(after[0]))
         const page = from === -1 ? [] : all.slice(from, from + limit)
         const assigned = page.flatMap(({ id, activeHash }) =>
           activeHash === null || versionOfHash.has(activeHash) ? [] : { workloadId: id, hash: activeHash },
@@ -51,7 +55,7 @@ export default defineHttp({
           version: versionOfHash.get(workload.activeHash ?? '') ?? given.get(workload.id),
         }))
       },
-      keyOf: ({ workload }) => [workload.id],
+      keyOf: ({ workload }) => [keyOf(workload)],
       toWire: ({ workload, version }) => toConfigWorkload(fleetConfigs, workload, version, now),
     })
   },

@@ -81,11 +81,11 @@ function Group({
         {able.length > 0 && <Action onClick={() => onResolve(able)}>{words.resolveMany(able.length)}</Action>}
       </div>
       {alerts.length <= OPEN_MAX ? (
-        table(alerts, label)
+        table(alerts, `${words.title}: ${label}`)
       ) : (
         <details>
           <summary>{words.showThem(alerts.length)}</summary>
-          {table(alerts, label)}
+          {table(alerts, `${words.title}: ${label}`)}
         </details>
       )}
     </section>

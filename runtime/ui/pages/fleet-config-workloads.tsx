@@ -11,6 +11,12 @@ import { api } from '../state/endpoints.ts'
 import { noteNames } from '../state/names.ts'
 import { usePages } from '../state/use-pages.ts'
 
+/** Those that are held first, then those that do not run the newest version: somebody has to look at them. */
+const sortRows = (rows: readonly FleetConfigWorkload[], newest: number): FleetConfigWorkload[] => {
+  const rank = ({ hold, version }: FleetConfigWorkload) => (hold ? 0 : version === newest ? 2 : 1)
+  return [...rows].sort((a, b) => rank(a) - rank(b))
+}
+
 function listColumns(): TableColumn<FleetConfigWorkload>[] {
   const words = say(fleetConfigTexts)
   return [
@@ -46,7 +52,7 @@ function listColumns(): TableColumn<FleetConfigWorkload>[] {
 }
 
 /** The workloads under a fleet config, with the version that each should run and why some are left alone. */
-export function UnderConfig({ id }: { id: string }) {
+export function UnderConfig({ id, newest }: { id: string; newest: number }) {
   const words = say(fleetConfigTexts)
   const { rows, failure, isLoading, hasOlder, older, reload } = usePages<FleetConfigWorkload>(
     `fleet-config-workloads:${id}`,
@@ -62,6 +68,11 @@ export function UnderConfig({ id }: { id: string }) {
     <section class="stack" aria-label={words.under}>
       <h2>{words.under}</h2>
       <p class="muted">{words.runsHint}</p>
+      {rows.length > 0 && !hasOlder && newest > 0 && (
+        <p>
+          <b>{words.runIt(rows.filter(({ version }) => version === newest).length, rows.length, newest)}</b>
+        </p>
+      )}
       {failure !== null && <FailureNotice failure={failure} retry={reload} />}
       {rows.length === 0 && isLoading && <Waiting />}
       {rows.length === 0 && !isLoading && failure === null && <p class="empty">{words.nobody}</p>}
@@ -69,7 +80,7 @@ export function UnderConfig({ id }: { id: string }) {
         <Table
           label={words.under}
           columns={listColumns()}
-          rows={rows}
+          rows={sortRows(rows, newest)}
           keyOf={({ workload_id }) => workload_id}
         />
       )}

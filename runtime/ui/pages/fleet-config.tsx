@@ -147,7 +147,7 @@ function FleetConfig({ of }: { of: FleetConfigRecord }) {
           </Loaded>
         )}
         <AutoApplySection of={of} number={number} />
-        <UnderConfig id={of.id} />
+        <UnderConfig id={of.id} newest={of.newest_version} />
       </div>
     </>
   )

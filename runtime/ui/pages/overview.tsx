@@ -265,6 +265,7 @@ function columnsOf(): TableColumn<ExportDestination>[] {
 /** Who exports where, for those who may read configs. */
 function Destinations() {
   const words = say(overviewTexts)
+  const { destination } = words
   const destinations = useResource(
     may('config:read_content') ? 'destinations' : null,
     (abort) => api.destinations(abort),
@@ -283,7 +284,7 @@ function Destinations() {
             {data.length + destinations.outside === 0 && <p class="muted">{words.noDestinations}</p>}
             {data.length > 0 && (
               <Table
-                label={words.destinations}
+                label={destination.address}
                 columns={columnsOf()}
                 rows={data}
                 keyOf={({ exporter, address }) => `${exporter} ${address}`}

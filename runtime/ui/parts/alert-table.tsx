@@ -296,12 +296,14 @@ export function AlertTable({
   const columns = columnsOf({ resolve: open, reopen: (id) => void reopen(id) })
   return (
     <>
-      <Table
-        label={label ?? words.title}
-        columns={chosen && alerts.some(mayResolve) ? [choiceColumn(alerts, chosen), ...columns] : columns}
-        rows={alerts}
-        keyOf={({ id }) => id}
-      />
+      <div class="alert-rows">
+        <Table
+          label={label ?? words.title}
+          columns={chosen && alerts.some(mayResolve) ? [choiceColumn(alerts, chosen), ...columns] : columns}
+          rows={alerts}
+          keyOf={({ id }) => id}
+        />
+      </div>
       {about !== null && <ResolveDialog alerts={[about]} onClose={close} onResolved={reload} />}
     </>
   )

@@ -2,6 +2,9 @@ import { nameOf, placeOf, tellingFirst } from '../logic/workloads.ts'
 import { fleetVersion, workloads } from '../state/fleet.ts'
 import { isShared } from '../state/names.ts'
 
+/** A name of at most so many letters stands on one line, also where a hyphen would let it break. */
+const SHORT_NAME = 20
+
 interface WorkloadNameProps {
   name: string
   place?: string | undefined
@@ -14,7 +17,7 @@ export function WorkloadName({ name, place = '', href, look = 'name' }: Workload
   const [first, second] = tellingFirst(name, place, isShared(name))
   return (
     <>
-      <a class={look} href={href}>
+      <a class={first.length <= SHORT_NAME ? `${look} short` : look} href={href}>
         {first}
       </a>
       {second !== '' && <span class="sub">{second}</span>}

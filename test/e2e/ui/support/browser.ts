@@ -93,19 +93,20 @@ export async function pasteInto(page: Page, editor: Locator, text: string): Prom
 
 const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-/** What axe finds against WCAG 2.2 AA on the page as it stands, as readable lines. */
-export async function findBarriers(page: Page): Promise<string[]> {
+/** What axe finds against WCAG 2.2 AA, and by the rules `more`, on the page as it stands, as readable lines. */
+export async function findBarriers(page: Page, more: readonly string[] = []): Promise<string[]> {
   const { readFile } = await import('node:fs/promises')
   // axe is evaluated and not added as a script element, so that the page's own content security policy stays in force.
   await page.evaluate(await readFile(axeFile, 'utf8'))
-  const results = await page.evaluate(async () => {
+  const results = await page.evaluate(async (ids) => {
     const { axe } = globalThis as unknown as {
       axe: { run(root: Document, options: object): Promise<unknown> }
     }
     return axe.run(document, {
       runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] },
+      rules: Object.fromEntries(ids.map((id) => [id, { enabled: true }])),
     })
-  })
+  }, more)
   return (results as AxeResults).violations.flatMap((violation) =>
     violation.nodes.map((node) => `${violation.id}: ${node.target.join(' ')} ${node.failureSummary ?? ''}`),
   )
