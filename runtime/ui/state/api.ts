@@ -48,6 +48,13 @@ export function onSessionEnded(listener: () => void): void {
   sessionEnded.add(listener)
 }
 
+const answered = new Set<() => void>()
+
+/** Call `listener` whenever the server has answered a call with what was asked for: it can be reached. */
+export function onAnswered(listener: () => void): void {
+  answered.add(listener)
+}
+
 /** The path with its query; undefined values are left out. */
 export function withQuery(path: string, query: RequestOptions['query'] = {}): string {
   const search = new URLSearchParams()
@@ -121,7 +128,11 @@ async function sendOnce<T>(
   signal: AbortSignal,
 ): Promise<Result<T>> {
   const response = await fetch(withQuery(path, options.query), toRequest(method, options, signal))
-  if (response.ok) return { ok: true, value: await read(response), headers: response.headers }
+  if (response.ok) {
+    const value = await read(response)
+    for (const listener of answered) listener()
+    return { ok: true, value, headers: response.headers }
+  }
   if (response.status === 401 && options.keepsSession !== true)
     for (const listener of sessionEnded) listener()
   return readFailure(response)

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals'
 import type { HubFrame, HubPing } from '../../../lib/wire/hub.ts'
-import { askAgain } from './api.ts'
+import { askAgain, onAnswered } from './api.ts'
 import { listWatched, seenAt } from './seen.ts'
 import { endSession } from './session.ts'
 
@@ -138,10 +138,26 @@ export function disconnectHub(): void {
 
 setInterval(lookAtSocket, LOOK_MS)
 
-// When a laptop wakes or a network returns, an attempt may succeed at once.
+/** Whoever waits for the next attempt need not: it may succeed at once. */
+function connectNow(): void {
+  if (socket === null && hubState.value === 'away') connectHub()
+}
+
+// When a laptop wakes or a network returns.
 window.addEventListener('online', () => {
-  if (socket === null && hubState.value === 'away') {
-    attempt = 0
-    connectHub()
-  }
+  attempt = 0
+  connectNow()
+})
+
+// Who has got an answer from the server is not to be told for half a minute that it is away.
+onAnswered(connectNow)
+
+// The browser knows sooner than an unanswered ping that the network is gone. It may be wrong about a server on the same
+// machine, so the attempts go on.
+window.addEventListener('offline', () => {
+  const lost = socket
+  if (lost === null) return
+  loseSocket()
+  lost.close()
+  scheduleReconnect()
 })
