@@ -2,6 +2,7 @@ import { isCapable } from '../fleet/decide/abilities.ts'
 import { isDrifted, isHeldToConfig } from '../fleet/decide/drift.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
+import { runningHash } from '../fleet/views/running-configs.ts'
 import type { RevisionRecord } from '../wire/revisions.ts'
 import type { DriftCollector } from './drift-overview.ts'
 
@@ -32,6 +33,13 @@ function toShown(revision: RevisionRecord): Partial<RevisionRecord> {
   return Object.fromEntries(SHOWN.flatMap((key) => (key in revision ? [[key, revision[key]]] : [])))
 }
 
+/** The rollout that a part of a workload is assigned; null where there is none. */
+function toStages({ rollout }: Workload): DriftCollector['rollout'] {
+  if (rollout === null) return null
+  const { id, status } = rollout.stored
+  return { id, hash: rollout.followed.push.hash, isHalted: status === 'halted' }
+}
+
 /** A collector of the fleet as the drift overview looks at it; `revision` is that of its newest push. */
 export function toDriftCollector(
   workload: Workload,
@@ -51,6 +59,7 @@ export function toDriftCollector(
     trustedLabels: workload.trustedLabels,
     acceptsRemoteConfig: workload.acceptsRemoteConfig,
     activeHash: workload.activeHash,
+    rollout: toStages(workload),
     newestPush:
       push === null
         ? null
@@ -65,7 +74,7 @@ export function toDriftCollector(
     instances: [...workload.live.instances()].filter(isCapable).map((instance) => {
       const assigned = assignmentOf(instance)
       return {
-        hash: instance.appliedHash || instance.reportedConfigHash,
+        hash: instance.report === null ? instance.reportedConfigHash : runningHash(instance),
         isHeld: isHeldToConfig(instance, assigned, isCompatible),
         isDrifted: isDrifted(instance, assigned, isCompatible),
       }

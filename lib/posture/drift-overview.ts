@@ -15,6 +15,8 @@ export interface DriftCollector {
   trustedLabels: Readonly<Record<string, string>>
   acceptsRemoteConfig: boolean
   activeHash: string | null
+  /** A push in stages, which a part of the instances is assigned beside `activeHash`; null where there is none. */
+  rollout: { id: string; hash: string; isHalted: boolean } | null
   newestPush: {
     hash: string
     /** Still undecided, neither superseded nor aborted, and not a rollout in progress. */
@@ -75,7 +77,9 @@ function factsOf(collector: DriftCollector, now: Date): Facts {
   const live = [...new Set(collector.instances.map(({ hash }) => hash).filter((hash) => hash !== ''))]
   const held = collector.instances.filter(({ isHeld }) => isHeld)
   const effective =
-    live.length === 0 && collector.reportedHash !== '' ? [collector.reportedHash] : live.sort(byBytes)
+    collector.instances.length === 0 && collector.reportedHash !== ''
+      ? [collector.reportedHash]
+      : live.sort(byBytes)
   const expected = collector.activeHash ?? newestPush?.hash ?? null
   const pendingSince = newestPush?.isPending ? (newestPush.sentAt ?? newestPush.submittedAt) : null
   return {
@@ -157,6 +161,8 @@ function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, 
     [collector.hasDriftAlert, 'config_drift_alert'],
     [facts.isOutdated, 'version_outdated'],
     [facts.hasIncompleteComponents, 'unknown_incomplete_components'],
+    [collector.rollout?.isHalted === true, 'rollout_halted'],
+    [collector.rollout?.isHalted === false, 'rollout_under_way'],
     [isGroupMixed, 'group_heterogeneous_config'],
   ]
   const reasons = [...statuses, ...others.flatMap(([isTrue, reason]) => (isTrue ? [reason] : []))]
@@ -170,6 +176,9 @@ function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, 
     env: facts.env,
     version: collector.version,
     ...(facts.expected === null ? {} : { expected_config_hash: facts.expected }),
+    ...(collector.rollout === null
+      ? {}
+      : { rollout_id: collector.rollout.id, rollout_config_hash: collector.rollout.hash }),
     ...(effective.length === 1 ? { effective_config_hash: effective[0] } : {}),
     ...(effective.length > 0 ? { effective_config_hashes: [...effective] } : {}),
     drift_status: statuses[0] ?? 'in_sync',

@@ -16,6 +16,11 @@ export const DriftItem = named(
     env: string(),
     version: string(),
     expected_config_hash: optional(string()),
+    rollout_id: note(
+      'A push in stages, which a part of it is assigned beside the expected config.',
+      optional(string()),
+    ),
+    rollout_config_hash: optional(string()),
     effective_config_hash: optional(string()),
     effective_config_hashes: optional(array(string())),
     drift_status: DriftStatus,

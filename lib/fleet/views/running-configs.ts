@@ -6,8 +6,11 @@ import type { Instance, Workload } from '../state/model.ts'
 /** Other configs that are named, those of most instances first. */
 const NAMED_MAX = 5
 
-/** The hash of the config that an instance runs by what it says: after a FAILED it is back at what it applied before. */
-function runs({ report, appliedHash }: Instance): string {
+/**
+ * The hash of the config that an instance runs by what it says: after a FAILED it is back at what it applied before.
+ * Empty where it is not known, as after it could not apply again what it ran.
+ */
+export function runningHash({ report, appliedHash }: Pick<Instance, 'report' | 'appliedHash'>): string {
   if (report === null) return ''
   if (report.status === 'applied') return report.hash
   return appliedHash === report.hash ? '' : appliedHash
@@ -28,7 +31,7 @@ export function countRunning({
   for (const instance of live.instances()) {
     if (!isCapable(instance) || !canReport(instance)) continue
     total++
-    const hash = runs(instance)
+    const hash = runningHash(instance)
     counts.set(hash, (counts.get(hash) ?? 0) + 1)
   }
   const wanted = counts.get(activeHash) ?? 0

@@ -84,6 +84,7 @@ export const postureTexts = defineTexts({
       unknown_incomplete_components: 'components unknown',
       heterogeneous_groups: 'mixed groups',
     },
+    seeRollout: 'See the rollout',
     driftStatus: {
       remote_config_unsupported: 'read-only',
       missing_effective_config: 'nothing reported',
@@ -105,7 +106,9 @@ export const postureTexts = defineTexts({
       config_drift_alert: 'an alert is open',
       version_outdated: 'its version is outdated',
       unknown_incomplete_components: 'its components are not known in full',
-      group_heterogeneous_config: 'its environment runs different configs',
+      group_heterogeneous_config: 'other workloads of its environment run other configs',
+      rollout_halted: 'a rollout has halted: a part is to run another config than the rest',
+      rollout_under_way: 'a rollout is under way: a part is to run another config than the rest',
     } as Record<string, string>,
   },
   fr: {
@@ -197,6 +200,7 @@ export const postureTexts = defineTexts({
       unknown_incomplete_components: 'composants inconnus',
       heterogeneous_groups: 'groupes mêlés',
     },
+    seeRollout: 'Voir le déploiement',
     driftStatus: {
       remote_config_unsupported: 'lecture seule',
       missing_effective_config: 'rien de signalé',
@@ -219,7 +223,10 @@ export const postureTexts = defineTexts({
       config_drift_alert: 'une alerte est ouverte',
       version_outdated: 'sa version est dépassée',
       unknown_incomplete_components: 'ses composants ne sont pas tous connus',
-      group_heterogeneous_config: 'son environnement exécute des configs différentes',
+      group_heterogeneous_config: 'd’autres workloads de son environnement ont d’autres configs',
+      rollout_halted: 'un déploiement s’est arrêté : une partie doit exécuter une autre config que le reste',
+      rollout_under_way:
+        'un déploiement est en cours : une partie doit exécuter une autre config que le reste',
     },
   },
 })

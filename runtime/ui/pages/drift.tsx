@@ -45,6 +45,10 @@ function DriftMark({ of: { drift_status: status, drift_reasons: reasons } }: { o
   )
 }
 
+/** What it is to run: while a rollout goes on or waits, a part is to run another config than the rest. */
+const wantedBy = ({ expected_config_hash: hash, rollout_config_hash: staged }: DriftItem): string =>
+  [...new Set([hash, staged])].flatMap((one) => (one ? [shortHash(one)] : [])).join(' ')
+
 function columnsOf(): TableColumn<DriftItem>[] {
   const words = say(postureTexts)
   const { column } = words
@@ -69,7 +73,7 @@ function columnsOf(): TableColumn<DriftItem>[] {
     {
       title: column.wanted,
       look: 'mono muted',
-      cell: (item) => shortHash(item.expected_config_hash) || '–',
+      cell: (item) => wantedBy(item) || '–',
     },
     { title: column.runs, look: 'mono muted', cell: (item) => runs(item) || '–' },
     {
@@ -78,6 +82,11 @@ function columnsOf(): TableColumn<DriftItem>[] {
       cell: (item) => (
         <>
           {(item.drift_reasons ?? []).map((reason) => words.reason[reason] ?? reason).join(' · ')}
+          {item.rollout_id && (
+            <div>
+              <a href={`/workloads/${item.workload_id}/rollouts/${item.rollout_id}`}>{words.seeRollout}</a>
+            </div>
+          )}
           {item.last_push?.aftermath && (
             <div class="muted">{describeAftermath(item.last_push.aftermath)}</div>
           )}

@@ -172,5 +172,9 @@ describe('a rollback that fails as well', () => {
     })
     const drift = await get<DriftOverview>('/api/config-safety/drift')
     expect(drift.items[0]!.last_push?.aftermath).toEqual(failed!.aftermath)
+    // They could not apply again what they ran: that they run it would contradict that they drift.
+    expect(drift.items[0]).toMatchObject({ expected_config_hash: FIRST })
+    expect(drift.items[0]!.drift_reasons).toContain('drifted')
+    expect(drift.items[0]!.effective_config_hashes ?? []).not.toContain(FIRST)
   })
 })

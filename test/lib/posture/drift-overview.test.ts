@@ -20,6 +20,7 @@ const collector = (overrides: Partial<DriftCollector> = {}): DriftCollector => (
   trustedLabels: {},
   acceptsRemoteConfig: true,
   activeHash: A,
+  rollout: null,
   newestPush: null,
   instances: runs(A, A),
   reportedHash: '',
@@ -158,6 +159,25 @@ describe('buildDriftOverview', () => {
     expect(worst.actions).toMatchObject({
       rollback: { reason: 'remote_config_unsupported' },
     })
+  })
+
+  it('names the rollout by which a part is to run another config, and whether it waits for somebody', async () => {
+    const staged = (isHalted: boolean) =>
+      item({ rollout: { id: 'canary_1', hash: B, isHalted }, instances: [...agree(B), ...agree(A)] })
+    expect(await staged(true)).toMatchObject({
+      expected_config_hash: A,
+      rollout_config_hash: B,
+      rollout_id: 'canary_1',
+      drift_reasons: ['heterogeneous_effective_config', 'rollout_halted'],
+    })
+    expect((await staged(false)).drift_reasons).toContain('rollout_under_way')
+  })
+
+  it('does not say that one runs what it should whose config is not known while it is connected', async () => {
+    const drifting = [{ hash: '', isHeld: true, isDrifted: true }]
+    const drifted = await item({ instances: drifting, reportedHash: A })
+    expect(drifted.drift_reasons).toContain('drifted')
+    expect(drifted).not.toHaveProperty('effective_config_hash')
   })
 
   it('compares collectors of one named environment with each other, never those without one', async () => {
