@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { lstat, realpath } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { lstat, readFile, realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Environment } from '../../config.ts'
 import type { Arguments } from '../command.ts'
@@ -37,38 +37,89 @@ export async function readCommit(folder: string, args: Arguments, env: Environme
   }
 }
 
-/** What Git says of the newest commit and, where it is a merge, of the commits that it brought. */
-async function askGit(folder: string, env: Environment): Promise<Pick<Commit, 'sha' | 'authors'>> {
-  const nothing = { sha: '', authors: [] }
-  const checkout = await findCheckout(folder)
-  if (checkout === null) return nothing
-  const list = async (...commits: string[]) => {
-    const asked = [
-      '-C',
-      checkout,
-      ...HARMLESS,
-      'rev-list',
-      `--max-count=${AUTHORS_MAX}`,
-      FORMAT,
-      ...commits,
-      '--',
-    ]
-    const { stdout } = await run('git', asked, {
-      env: { PATH: env['PATH'], HOME: env['HOME'], ...WITHOUT_HELPERS },
-      timeout: 10_000,
-      killSignal: 'SIGKILL',
-      maxBuffer: 16_777_216,
-    })
-    // Each commit comes after a line that begins with "commit".
-    const told = stdout.split('\0').map((text) => text.trim().split('\n').slice(1))
-    return { sha: told[0]?.[0] ?? '', authors: told.flatMap(([, ...names]) => names) }
-  }
+/**
+ * The authors of a document for the service: who last wrote each of its files, however long ago, before those of the
+ * commit. Whoever wrote a text did so also where somebody else committed on top of it.
+ */
+export async function authorsOf(
+  files: readonly string[],
+  { authors }: Pick<Commit, 'authors'>,
+  env: Environment,
+): Promise<string[]> {
+  const own: string[] = []
+  for (const file of files) own.push(...(await askLastAuthors(file, env)))
+  return [...new Set([...own.map((name) => name.slice(0, NAME_LENGTH_MAX)), ...authors])].slice(
+    0,
+    AUTHORS_MAX,
+  )
+}
+
+async function askLastAuthors(file: string, env: Environment): Promise<string[]> {
+  const folder = await realpath(dirname(file)).catch(() => null)
+  const checkout = folder === null ? null : await findCheckout(folder)
+  if (folder === null || checkout === null) return []
   try {
-    return await list('HEAD^1..HEAD')
+    return (await listCommits(checkout, env, ['--max-count=1', 'HEAD'], [join(folder, basename(file))]))
+      .authors
   } catch {
-    // A first commit has none before it, nor has the only one that a pipeline fetched.
-    return await list('--max-count=1', 'HEAD').catch(() => nothing)
+    return []
   }
+}
+
+const NOTHING = { sha: '', authors: [] }
+
+/**
+ * What Git says of the newest commit and, where it is a merge, of the commits that it brought, and of all that came
+ * since the one that the pipeline says was there before.
+ */
+async function askGit(folder: string, env: Environment): Promise<Pick<Commit, 'sha' | 'authors'>> {
+  const checkout = await findCheckout(folder)
+  if (checkout === null) return NOTHING
+  const list = (...commits: string[]) => listCommits(checkout, env, commits)
+  // A first commit has none before it, nor has the only one that a pipeline fetched.
+  const newest = await list('HEAD^1..HEAD').catch(() => list('--max-count=1', 'HEAD').catch(() => NOTHING))
+  const before = await readBefore(env)
+  const pushed = before === null ? NOTHING : await list(`${before}..HEAD`).catch(() => NOTHING)
+  return { sha: newest.sha, authors: [...newest.authors, ...pushed.authors] }
+}
+
+/** Which commit the branch was at before the push that the pipeline runs for; null where nothing says. */
+async function readBefore(env: Environment): Promise<string | null> {
+  const event = env['GITHUB_EVENT_PATH']
+  const told =
+    env['CI_COMMIT_BEFORE_SHA'] ||
+    (event === undefined ? undefined : await readFile(event, 'utf8').then(beforeOf, () => undefined))
+  // GitLab and GitHub say zeros where there was none.
+  return told !== undefined && /^[0-9a-f]{40,64}$/.test(told) && !/^0+$/.test(told) ? told : null
+}
+
+function beforeOf(event: string): string | undefined {
+  try {
+    const { before } = JSON.parse(event) as { before?: unknown }
+    return typeof before === 'string' ? before : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The commits that `rev-list` names for these, those that changed `files` where some are given; newest first. */
+async function listCommits(
+  checkout: string,
+  env: Environment,
+  commits: readonly string[],
+  files: readonly string[] = [],
+): Promise<Pick<Commit, 'sha' | 'authors'>> {
+  const range = [`--max-count=${AUTHORS_MAX}`, FORMAT, ...commits, '--', ...files]
+  const asked = ['-C', checkout, '--literal-pathspecs', ...HARMLESS, 'rev-list', ...range]
+  const { stdout } = await run('git', asked, {
+    env: { PATH: env['PATH'], HOME: env['HOME'], ...WITHOUT_HELPERS },
+    timeout: 10_000,
+    killSignal: 'SIGKILL',
+    maxBuffer: 16_777_216,
+  })
+  // Each commit comes after a line that begins with "commit".
+  const told = stdout.split('\0').map((text) => text.trim().split('\n').slice(1))
+  return { sha: told[0]?.[0] ?? '', authors: told.flatMap(([, ...names]) => names) }
 }
 
 const FORMAT = '--format=%H%n%an <%ae>%n%cn <%ce>%n%(trailers:key=Co-authored-by,valueonly)%x00'

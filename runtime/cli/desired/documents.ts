@@ -7,6 +7,8 @@ import { CommandFailure, EXIT } from '../exit-codes.ts'
 export interface WorkloadDocument {
   /** `file:line` of the document. */
   place: string
+  /** The paths of its own file and, where it names one, of its config's and of what that leads to. */
+  files: readonly string[]
   workload: { id: string } | { labels: Readonly<Record<string, string>> }
   config: string
 }
@@ -15,6 +17,8 @@ export interface WorkloadDocument {
 export interface FleetDocument {
   /** `file:line` of the document. */
   place: string
+  /** The paths of its own file and, where it names one, of its config's and of what that leads to. */
+  files: readonly string[]
   name: string
   content: string
   rest: Readonly<Record<string, unknown>>
@@ -133,12 +137,14 @@ async function toDocument(
     const { apiVersion: _, kind: __, config, configFile, name, ...rest } = value
     if (typeof name !== 'string' || name === '') throw wrong(place, 'a fleet config needs a name')
     if (!isRecord(rest['selector'])) throw wrong(place, 'a fleet config needs a selector')
-    return { place, name, content: await readConfig(folder, file, place, { config, configFile }), rest }
+    const read = await readConfig(folder, file, place, { config, configFile })
+    return { place, files: read.files, name, content: read.text, rest }
   }
   if (value['kind'] !== WORKLOAD) throw wrong(place, `kind must be ${WORKLOAD} or ${FLEET}`)
   refuseOthers(place, value, ['apiVersion', 'kind', 'workload', 'config', 'configFile'])
   const workload = readTarget(place, value['workload'])
-  return { place, workload, config: await readConfig(folder, file, place, value) }
+  const { text: config, files } = await readConfig(folder, file, place, value)
+  return { place, files, workload, config }
 }
 
 const FLEET_KEYS = [
@@ -146,20 +152,23 @@ const FLEET_KEYS = [
   ...['campaign', 'config', 'configFile'],
 ]
 
-/** The config of a document: its own text, or a file of the folder that it names. */
+/** The config of a document, its own text or a file of the folder that it names, with the files that were read. */
 async function readConfig(
   folder: string,
   file: string,
   place: string,
   { config, configFile }: { config?: unknown; configFile?: unknown },
-): Promise<string> {
+): Promise<{ text: string; files: string[] }> {
   if ((config === undefined) === (configFile === undefined))
     throw wrong(place, 'either config or configFile must be there')
   if (config !== undefined && typeof config !== 'string')
     throw wrong(place, 'config must be text: write "config: |" before it')
   if (configFile !== undefined && typeof configFile !== 'string')
     throw wrong(place, 'configFile must be a path')
-  return config ?? readText(await inside(folder, file, place, configFile as string))
+  if (config !== undefined) return { text: config, files: [file] }
+  const path = configFile as string
+  const found = await inside(folder, file, place, path)
+  return { text: await readText(found), files: [...new Set([file, resolve(dirname(file), path), found])] }
 }
 
 /**

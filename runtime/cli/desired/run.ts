@@ -6,11 +6,11 @@ import type { Arguments, ClientIo, Option } from '../command.ts'
 import { CommandFailure, EXIT, WrongArguments } from '../exit-codes.ts'
 import { OUTPUT_OPTION, printJson } from '../output.ts'
 import { type Api, openApi, URL_OPTION } from '../server/api.ts'
-import { readCommit } from './commit.ts'
+import { authorsOf, readCommit } from './commit.ts'
 import { readDesiredState } from './documents.ts'
 import { type FleetStep, pruneFleets, release, takeFleetStep } from './fleet-steps.ts'
 import { print } from './print.ts'
-import { findTargets, type Target } from './targets.ts'
+import { findTargets, type Target, type Unclear } from './targets.ts'
 
 /** The options that `muster plan` and `muster apply` have in common. */
 export const DESIRED_OPTIONS: readonly Option[] = [
@@ -24,7 +24,9 @@ export const DESIRED_OPTIONS: readonly Option[] = [
 /** What is done, or would be, about one workload. */
 export interface Step {
   kind: 'WorkloadConfig'
+  /** Its name; what the document says of it where that means none for sure. */
   workload: string
+  /** Empty where the document has no id and its labels mean none for sure. */
   workload_id: string
   /** `leftover` is one that the owner keeps and that the folder does not hold. */
   action: DesiredResult['action'] | 'refused' | 'leftover' | 'released'
@@ -47,33 +49,43 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
   const state = await readDesiredState(folder)
   const api = await openApi(args, io)
   const workloads = await api.get<WorkloadRecord[]>('/api/workloads?include_archived=true')
-  const targets = findTargets(
+  const { targets, unclear } = findTargets(
     state.workloads,
     workloads.filter(({ archived_at: at }) => !at),
   )
-  const { sha, author, authors } = await readCommit(folder, args, io.env)
+  const commit = await readCommit(folder, args, io.env)
+  const { sha, author } = commit
   const common = {
     owner,
     commit_sha: sha,
     commit_author: author,
-    commit_authors: authors,
     again: args.isSet('again'),
     dry_run: isDryRun,
   }
+  const withAuthors = async ({ files }: { files: readonly string[] }) => ({
+    ...common,
+    commit_authors: await authorsOf(files, commit, io.env),
+  })
   const steps: (Step | FleetStep)[] = []
-  let exitCode: number = EXIT.done
+  let exitCode: number = unclear.length > 0 ? EXIT.refused : EXIT.done
+  steps.push(...unclear.map(refuse))
   for (const target of targets) {
-    const step = await takeStep(api, target, common)
+    const step = await takeStep(api, target, await withAuthors(target.document))
     if (step.exitCode !== EXIT.done) exitCode = step.exitCode
     steps.push(step.step)
   }
   for (const document of state.fleets) {
-    const step = await takeFleetStep(api, document, common)
+    const step = await takeFleetStep(api, document, await withAuthors(document))
     if (step.action === 'refused') exitCode = EXIT.refused
     steps.push(step)
   }
   const isPruned = args.isSet('prune') && !isDryRun
-  const left = await prune(api, owner, targets, workloads, isPruned)
+  // An unclear document may mean any workload that is kept: none is let go before it is known.
+  const mayMean = [
+    ...targets,
+    ...unclear.flatMap(({ candidates }) => candidates.map((workload) => ({ workload }))),
+  ]
+  const left = await prune(api, owner, mayMean, workloads, isPruned && unclear.length === 0)
   const leftFleets = await pruneFleets(api, owner, state.fleets, isPruned)
   if ([...left, ...leftFleets].some(({ action }) => action === 'refused')) exitCode = EXIT.refused
   steps.push(...left, ...leftFleets)
@@ -88,6 +100,20 @@ export async function runDesired(args: Arguments, io: ClientIo, isDryRun: boolea
 /** Whether something of a fleet config itself is another in the folder: `apply` stores that at once. */
 const changesDefinition = (step: Step | FleetStep): boolean =>
   step.kind === 'FleetConfig' && (step.definition_changes ?? []).length > 0
+
+/** What is said of a document that means no workload for sure: nothing is asked of the service. */
+function refuse({ document: { workload }, reason }: Unclear): Step {
+  const [name, id] =
+    'id' in workload
+      ? [workload.id, workload.id]
+      : [
+          Object.entries(workload.labels)
+            .map((pair) => pair.join('='))
+            .join(', '),
+          '',
+        ]
+  return { kind: 'WorkloadConfig', workload: name, workload_id: id, action: 'refused', reason }
+}
 
 async function takeStep(
   api: Api,
@@ -134,7 +160,7 @@ async function readChanges(api: Api, config: string, result: DesiredResult): Pro
 async function prune(
   api: Api,
   owner: string,
-  targets: readonly Target[],
+  targets: readonly Pick<Target, 'workload'>[],
   workloads: readonly WorkloadRecord[],
   isWanted: boolean,
 ): Promise<Step[]> {

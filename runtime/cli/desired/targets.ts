@@ -1,5 +1,4 @@
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { CommandFailure, EXIT } from '../exit-codes.ts'
 import type { WorkloadDocument } from './documents.ts'
 
 /** A document with the workload that it means. */
@@ -8,35 +7,52 @@ export interface Target {
   workload: WorkloadRecord
 }
 
+/** A document that means no workload for sure. */
+export interface Unclear {
+  document: WorkloadDocument
+  reason: string
+  /** The workloads that it may mean. */
+  candidates: readonly WorkloadRecord[]
+}
+
 /**
- * Find the workload of each document. Throws CommandFailure where labels fit none or several, or two documents mean
- * the same workload.
+ * Find the workload of each document. Labels are what agents say of themselves: whatever they make unclear, by labels
+ * that fit several or by two documents that mean one, keeps no other document from being requested.
  */
 export function findTargets(
   documents: readonly WorkloadDocument[],
   workloads: readonly WorkloadRecord[],
-): Target[] {
-  const byWorkload = new Map<string, string>()
-  return documents.map((document) => {
-    const workload = findOne(document, workloads)
-    const other = byWorkload.get(workload.id)
-    if (other !== undefined)
-      throw new CommandFailure(`${document.place}: ${other} is about the same workload`, EXIT.refused)
-    byWorkload.set(workload.id, document.place)
-    return { document, workload }
-  })
+): { targets: Target[]; unclear: Unclear[] } {
+  const found = documents.map((document) => ({ document, candidates: findAll(document, workloads) }))
+  const targets: Target[] = []
+  const unclear: Unclear[] = []
+  for (const { document, candidates } of found) {
+    const [workload] = candidates
+    const { place } = document
+    if (workload === undefined || candidates.length > 1) {
+      unclear.push({ document, candidates, reason: `${place}: ${sayUnclear(document, candidates.length)}` })
+      continue
+    }
+    const other = found.find(
+      (one) => one.document !== document && one.candidates.length === 1 && one.candidates[0] === workload,
+    )
+    // An id means the workload whatever labels come to fit it.
+    const isSure = other === undefined || ('id' in document.workload && !('id' in other.document.workload))
+    if (isSure) targets.push({ document, workload })
+    else {
+      const reason = `${place}: ${other.document.place} is about the same workload`
+      unclear.push({ document, candidates, reason })
+    }
+  }
+  return { targets, unclear }
 }
 
-function findOne({ place, workload }: WorkloadDocument, all: readonly WorkloadRecord[]): WorkloadRecord {
-  const found =
-    'id' in workload ? all.filter(({ id }) => id === workload.id) : all.filter(fits(workload.labels))
-  if (found.length === 1) return found[0]!
-  const meant = 'id' in workload ? `the id "${workload.id}"` : `these labels`
-  const message =
-    found.length === 0
-      ? `no workload has ${meant}`
-      : `${found.length} workloads have ${meant}: say more of them`
-  throw new CommandFailure(`${place}: ${message}`)
+const findAll = ({ workload }: WorkloadDocument, all: readonly WorkloadRecord[]): WorkloadRecord[] =>
+  'id' in workload ? all.filter(({ id }) => id === workload.id) : all.filter(fits(workload.labels))
+
+function sayUnclear({ workload }: WorkloadDocument, count: number): string {
+  const meant = 'id' in workload ? `the id "${workload.id}"` : 'these labels'
+  return count === 0 ? `no workload has ${meant}` : `${count} workloads have ${meant}: say more of them`
 }
 
 /** Whether every given name and value is a label of the workload or part of its fingerprint. */

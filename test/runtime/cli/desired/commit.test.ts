@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { readArguments } from '../../../../runtime/cli/arguments.ts'
 import { plan } from '../../../../runtime/cli/commands/plan.ts'
-import { readCommit } from '../../../../runtime/cli/desired/commit.ts'
+import { authorsOf as askAuthors, readCommit } from '../../../../runtime/cli/desired/commit.ts'
 
 // A pipeline reads folders that strangers wrote, beside a token: nothing that lies in them is run.
 
@@ -108,5 +108,50 @@ describe('the commit of a folder', () => {
   it('is nobody where there is no repository', async () => {
     expect(await authorsOf(root)).toEqual([])
     expect(await authorsOf(join(root, 'nowhere'))).toEqual([])
+  })
+})
+
+describe('the authors of a document', () => {
+  const write = async (who: string, file: string, text: string) => {
+    await writeFile(join(checkout, file), text)
+    await git(checkout, 'add', '--all')
+    const named = ['-c', `user.name=${who}`, '-c', `user.email=${who}@example.com`]
+    await git(checkout, ...named, 'commit', '--quiet', '-m', file)
+  }
+  const authorsFor = async (files: string[], more: Record<string, string> = {}) => {
+    const env = { PATH: process.env['PATH'], HOME: root, ...more }
+    const commit = await readCommit(checkout, readArguments([checkout], plan), env)
+    const paths = files.map((file) => join(checkout, file))
+    return askAuthors(paths, commit, env)
+  }
+
+  it('hold whoever last wrote each of its files, also where somebody else committed on top of it', async () => {
+    await write('ann', 'edge.yaml', 'a')
+    await write('eve', 'config.yaml', 'b')
+    await write('zoe', 'other.yaml', 'c')
+    await write('bot', 'README.md', 'formatted')
+    const authors = await authorsFor(['edge.yaml', 'config.yaml'])
+    expect([...authors].sort()).toEqual(['ann', 'bot', 'eve'].map((name) => `${name} <${name}@example.com>`))
+  })
+
+  it('hold the writer of a file whose name Git would read as a pattern', async () => {
+    await write('ann', ':(exclude)*', 'a')
+    await write('bot', 'README.md', 'formatted')
+    expect(await authorsFor([':(exclude)*'])).toContain('ann <ann@example.com>')
+  })
+
+  it('hold everybody since the commit that the pipeline says was there before', async () => {
+    const before = await git(checkout, 'rev-parse', 'HEAD')
+    await write('ann', 'edge.yaml', 'a')
+    await write('bot', 'README.md', 'formatted')
+    const ann = 'ann <ann@example.com>'
+    expect(await authorsFor([])).not.toContain(ann)
+    expect(await authorsFor([], { CI_COMMIT_BEFORE_SHA: before })).toContain(ann)
+    const event = join(root, 'event.json')
+    await writeFile(event, JSON.stringify({ before }))
+    expect(await authorsFor([], { GITHUB_EVENT_PATH: event })).toContain(ann)
+    // Nothing is taken for a commit that is none.
+    const none = await authorsFor([], { CI_COMMIT_BEFORE_SHA: '0'.repeat(40) })
+    expect(none).toEqual(await authorsFor([], { CI_COMMIT_BEFORE_SHA: '--output=/tmp/x' }))
   })
 })
