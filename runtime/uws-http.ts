@@ -48,8 +48,8 @@ export function copyHeaders(request: HttpRequest): Headers {
 }
 
 interface RequestState {
-  /** All of the request is here. */
-  isWhole: boolean
+  /** Called when all of the request is here. */
+  onWhole: () => void
   isAborted: boolean
   isOverBudget: boolean
   /** Called when the peer leaves, for an answer that waits until it may go on. */
@@ -97,7 +97,7 @@ function collectBody(
   })
   response.onData((chunk, isLast) => {
     if (chunks === null) return
-    if (isLast) state.isWhole = true
+    if (isLast) state.onWhole()
     length += chunk.byteLength
     if (length > bytesMax) return giveUp('too-large')
     if (share !== null && !share.take(chunk.byteLength)) return turnAway()
@@ -237,20 +237,26 @@ export function serveRequests(
   handlers: ListenerHandlers,
   anchor: Anchor,
 ): Pick<Listener, 'inFlight' | 'answering'> {
-  const open = new Set<RequestState>()
+  let inFlight = 0
+  let answering = 0
   app.any('/*', (response, request) => {
     const headers = copyHeaders(request)
     if (!headers.isFramedPlainly) return refuseFraming(response)
     if (anchor.keep(request.getUrl(), response)) return
     const state: RequestState = {
-      isWhole: false,
+      onWhole: () => undefined,
       isAborted: false,
       isOverBudget: false,
       onAborted: () => undefined,
       abortListeners: [],
     }
     const raw = readRequest(request, headers, response, handlers, state)
-    open.add(state)
+    let isWhole = false
+    inFlight++
+    state.onWhole = () => {
+      isWhole = true
+      answering++
+    }
     handlers
       .handle(raw)
       .then((reply) => writeReply(response, reply, raw.method === 'HEAD', state))
@@ -259,11 +265,13 @@ export function serveRequests(
       })
       .finally(() => {
         raw.discardBody()
-        open.delete(state)
+        inFlight--
+        if (isWhole) answering--
+        state.onWhole = () => undefined
       })
   })
   return {
-    inFlight: () => open.size,
-    answering: () => [...open].filter(({ isWhole }) => isWhole).length,
+    inFlight: () => inFlight,
+    answering: () => answering,
   }
 }
