@@ -27,6 +27,7 @@ import {
   RANK_PATIENCE_MS,
   RENEW_MS,
   SKEW_MAX_MS,
+  UNREACHED_PATIENCE_MS,
 } from './timing.ts'
 
 /** What a membership is made of. */
@@ -44,6 +45,8 @@ export interface MembershipParts {
   onRenewed(): void
   /** This process stood still for so long that messages it has not sent yet are out of date. */
   onLate(): void
+  /** Whether others reach this process at its address, as far as it knows; yes where that is not said. */
+  isReached?(): boolean
   /** Another process owns a later epoch than this process did. */
   onOwnershipLost(): void
   /** A newer process has changed the database in a way that breaks this one. */
@@ -173,6 +176,11 @@ export class Membership {
     return Math.abs(this.#skewMs) <= SKEW_MAX_MS
   }
 
+  /** For how long this process has not renewed its row, in milliseconds; without end before it first did. */
+  get unrenewedMs(): number {
+    return this.#parts.clock.monotonicMs() - this.#renewedMs
+  }
+
   /** Whether this process, as the owner, may commit and send now. */
   mayAct(): boolean {
     return this.#owned !== null && this.#parts.clock.monotonicMs() - this.#renewedMs < OWNER_FRESH_MS
@@ -207,7 +215,7 @@ export class Membership {
   /**
    * Whether this process may try to take the owner's lock now, given who holds it. The database sessions of a holder
    * that fell silent are ended first. A free lock is left for a while to members that started later, and after an outage
-   * to the owner that has lost it. It is left to older members as long as there is one that the migrations of this one
+   * to the owner that has lost it; a process that nobody reaches leaves it to all others. It is left to older members as long as there is one that the migrations of this one
    * would break.
    */
   async mayClaim(connection: Connection, holder: Holder | null): Promise<boolean> {
@@ -227,7 +235,15 @@ export class Membership {
       .filter((member) => member.id !== owner?.id && this.#isThere(member))
       .filter((member) => this.awaitedBy(member).length === 0)
       .findIndex(({ id }) => id === this.#parts.self.id)
-    return nowMs - this.#freeSinceMs >= Math.max(0, rank) * RANK_PATIENCE_MS
+    const waitMs = Math.max(0, rank) * RANK_PATIENCE_MS + this.#unreachedMs()
+    return nowMs - this.#freeSinceMs >= waitMs
+  }
+
+  /** How long this process leaves the lock alone because an owner that nobody reaches is of no use to the others. */
+  #unreachedMs(): number {
+    const { isReached, self } = this.#parts
+    const isAlone = this.members.every((member) => member.id === self.id || !this.#isThere(member))
+    return isAlone || isReached === undefined || isReached() ? 0 : UNREACHED_PATIENCE_MS
   }
 
   /** Where a member holds the lock and nobody is silent, an outage is over, if there was one. */

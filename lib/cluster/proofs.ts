@@ -14,6 +14,15 @@ export interface FleetKeys {
   owner: Uint8Array
   /** Proves to an owner that a member asks it. */
   caller: Uint8Array
+  /** Proves to a member that another one asks it which owner it knows, and the answer. */
+  known: Uint8Array
+}
+
+/** What a member says of itself to another one. */
+export interface KnownOwner {
+  id: string
+  /** The epoch of the owner that it has a link to; 0 for none. */
+  linkedEpoch: number
 }
 
 /** The owner of an epoch, as each proof between processes names it. */
@@ -40,6 +49,7 @@ export function deriveFleetKeys(jwtSecret: string): FleetKeys {
     challenge: derive('muster: a member asks an owner to prove itself'),
     owner: derive('muster: an owner proves itself'),
     caller: derive('muster: a member proves itself to an owner'),
+    known: derive('muster: a member says which owner it knows'),
   }
 }
 
@@ -91,6 +101,27 @@ export const isOwnersAnswer = (
   challenge: Challenge,
   answer: string,
 ): boolean => isSame(answer, proveOwner(keys, owner, challenge))
+
+/** A proof that a member asks another one which owner it knows. */
+export const proveQuestion = ({ known: key }: FleetKeys, nonce: string): string => sign(key, ['asked', nonce])
+
+export const isMembersQuestion = (keys: FleetKeys, nonce: string, proof: string): boolean =>
+  isSame(proof, proveQuestion(keys, nonce))
+
+/** The answer to a question with this nonce, with its proof. */
+export const proveKnown = (keys: FleetKeys, said: KnownOwner, nonce: string): string =>
+  `${said.id}.${said.linkedEpoch}.${signKnown(keys, said, nonce)}`
+
+/** What an answer says; null where no member has given it to this question. */
+export function readKnown(keys: FleetKeys, answer: string, nonce: string): KnownOwner | null {
+  const [, id = '', epoch = '', signature = ''] =
+    /^([\w-]{1,64})\.(\d{1,15})\.([0-9a-f]{64})$/.exec(answer) ?? []
+  const said = { id, linkedEpoch: Number(epoch) }
+  return isSame(signature, signKnown(keys, said, nonce)) ? said : null
+}
+
+const signKnown = ({ known: key }: FleetKeys, { id, linkedEpoch }: KnownOwner, nonce: string) =>
+  sign(key, ['answered', id, linkedEpoch, nonce])
 
 /** A proof that this member asks that owner, for a minute. To any other process it proves nothing. */
 export function proveCaller(keys: FleetKeys, memberId: string, owner: OwnerName, now: Date): string {

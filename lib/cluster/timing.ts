@@ -15,6 +15,8 @@ export const OUTAGE_PATIENCE_MS = 10_000
 export const SKEW_MAX_MS = 2_000
 /** How long a member leaves a free lock alone for each member that started after it. */
 export const RANK_PATIENCE_MS = 1_000
+/** How long, besides, a process that nobody reaches leaves it alone. */
+export const UNREACHED_PATIENCE_MS = 10_000
 /** A row that was not renewed for this long is deleted. */
 export const FORGET_MS = 60_000
 /** The database ends a transaction that is idle for this long. */

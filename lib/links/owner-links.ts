@@ -149,6 +149,11 @@ export class OwnerLinks {
     for (const link of this.#links) link.drop()
   }
 
+  /** Whether another front than this one has a link. */
+  hasOtherThan(memberId: string): boolean {
+    return [...this.#links].some((link) => link.memberId !== memberId)
+  }
+
   list(): LinkFacts[] {
     return [...this.#links].map((link) => link.facts)
   }

@@ -8,6 +8,7 @@ import type { LoadedFunctions } from '../loader.ts'
 import { text } from '../reply.ts'
 import { API_BODIES_BYTES_MAX, createBodyLimits } from '../server.ts'
 import { listen } from '../uws.ts'
+import { answerQuestion, isQuestion } from './known-owner.ts'
 import { memberOf, NOT_A_MEMBER, NOT_OWNED, type Self } from './member-headers.ts'
 import { answerChallenge, isChallenge } from './owner-challenge.ts'
 
@@ -28,10 +29,12 @@ export function startInternalListener(parts: {
   self: Self
   /** The handlers while this process is the owner, else null. */
   owned(): ListenerHandlers | null
+  /** The epoch of the owner that this process has a link to; 0 for none. */
+  linkedEpoch(): number
   /** The route of the links, which itself looks whether a member opens one. */
   links: SocketRoute
 }): Listener {
-  const { cluster, functions, self, owned, links } = parts
+  const { cluster, functions, self, owned, linkedEpoch, links } = parts
   return listen(
     cluster.internalAddress,
     {
@@ -42,6 +45,10 @@ export function startInternalListener(parts: {
       // A member speaks for all of its callers.
       bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, () => null),
       async handle(request) {
+        if (isQuestion(request)) {
+          request.discardBody()
+          return answerQuestion(request, linkedEpoch(), self)
+        }
         const owner = self.owned()
         if (owner !== null && isChallenge(request)) {
           request.discardBody()

@@ -41,7 +41,7 @@ import { loadStaticFiles } from '../static-files.ts'
 import { listen } from '../uws.ts'
 import { VERSION } from '../version.ts'
 import { type BrowserPipes, createBrowserPipes } from './browser-pipes.ts'
-import { isCutOff, sendElsewhere } from './cut-off.ts'
+import { CUT_OFF_MS, isCutOff, isLeft, sendElsewhere } from './cut-off.ts'
 import { createFrontApiHandlers } from './front-api.ts'
 import { FrontLink } from './front-link.ts'
 import { frontMetrics } from './front-metrics.ts'
@@ -50,6 +50,7 @@ import { startInternalListener } from './internal-listener.ts'
 import { createLinkRoute } from './link-route.ts'
 import { membersAsProxies, type Self } from './member-headers.ts'
 import { OwnerDoor } from './owner-door.ts'
+import { Standing } from './standing.ts'
 
 /** How long a member stays ready without a link, so that a hand-over between owners makes none of them unready. */
 const READY_AFTER_MS = 10_000
@@ -61,6 +62,7 @@ const OWN_DRAIN_MS = 5_000
 const LAST_DRAIN_MS = 6_000
 /** How long members that are told to ask another process wait for the answers to what they have asked here. */
 const PASSED_ON_DRAIN_MS = 500
+const UNREACHED = 'no process reaches this one at MUSTER_ADVERTISE_ADDR, and another one can be the owner'
 const OUTDATED = 'a newer version has changed the database in a way that breaks this one'
 
 /** A running process among several. */
@@ -126,6 +128,7 @@ class Member implements RunningMember {
   #memory: ReturnType<typeof watchProcessMemory> | null = null
   #metrics: MetricsListener | null = null
   readonly #link: FrontLink
+  readonly #standing: Standing
   #owning: Owning | null = null
   #claiming: Promise<void> = Promise.resolve()
   /** Why this process, which is about to be the owner, cannot be it any more; null where it can. */
@@ -133,6 +136,8 @@ class Member implements RunningMember {
   /** The epoch of the owner that browsers and requests go to, and whether there ever was a link. */
   #epoch = 0
   #hasBeenLinked = false
+  /** The epoch of the owner that this process has a link to; 0 for none. */
+  #linkedEpoch = 0
   /** This process is stopping: requests that members pass on from now on are for the next owner. */
   #isLeaving = false
 
@@ -181,6 +186,7 @@ class Member implements RunningMember {
     this.#room = room
     this.#pipes = createBrowserPipes({ door, proxies, room, clock, timers: systemTimers, log })
     this.#link = this.#openLink()
+    this.#standing = this.#openStanding()
     this.#lock = openProcessLock({
       connect: () => pool.openReserved('control'),
       clock,
@@ -213,6 +219,7 @@ class Member implements RunningMember {
       log,
       onRenewed: () => this.#lookAtOwner(),
       onLate: () => this.#discard(),
+      isReached: () => this.#standing.isReached,
       onOwnershipLost: () => this.#ownershipLost('another process owns the fleet'),
       onOutdated: () => onFatal(OUTDATED),
     })
@@ -242,9 +249,22 @@ class Member implements RunningMember {
       lookAgain: () => membership.refresh(),
       onChange: (epoch) => {
         membership.link(epoch)
+        this.#linkedEpoch = epoch ?? 0
         if (epoch !== null) this.#hasBeenLinked = true
       },
       onSilent: () => this.#pipes.ownerSilent(),
+    })
+  }
+
+  #openStanding(): Standing {
+    const { memberId } = this.#self
+    return new Standing({
+      self: { id: memberId, address: this.#cluster.advertiseAddress },
+      others: () => this.#membership.members.filter(({ id }) => id !== memberId),
+      asksOthers: () => this.#isLeft(READY_AFTER_MS) || this.#isUnreachedOwner(),
+      ask: (member) => this.#door.askWho(member),
+      onLooked: () => this.#lookAtStanding(),
+      timers: systemTimers,
     })
   }
 
@@ -263,6 +283,7 @@ class Member implements RunningMember {
       functions: this.#functions,
       self: this.#self,
       owned: () => (this.#isLeaving ? null : (this.#owning?.passedOn ?? null)),
+      linkedEpoch: () => this.#linkedEpoch,
       links: createLinkRoute(this.#self, () => this.#owning?.links ?? null, this.#versions),
     })
     const api = createFrontApiHandlers({
@@ -282,6 +303,7 @@ class Member implements RunningMember {
     this.#startWatching()
     // Rejects at once where the database is away or too old, as a process that is alone does.
     await (await this.#pool.openReserved('control')).close()
+    this.#standing.start()
     this.#membership.start()
     log.info(
       { api_port: this.#api.port, opamp_port: this.opampPort, member: this.#self.memberId },
@@ -345,8 +367,28 @@ class Member implements RunningMember {
     return own + writeMetrics(frontMetrics(facts))
   }
 
+  /** Whether this process is an owner that could not renew itself for so long, and that all others have left. */
+  #isLeft(afterMs: number): boolean {
+    if (this.#owning === null) return false
+    const { unrenewedMs, members } = this.#membership
+    const { links } = this.#owning
+    return isLeft({ unrenewedMs, members, selfId: this.#self.memberId, links }, afterMs)
+  }
+
+  /** Whether this process is an owner that has long had no link even to itself. */
+  #isUnreachedOwner(): boolean {
+    return this.#owning !== null && this.#link.downMs >= READY_AFTER_MS && !this.#standing.isReached
+  }
+
+  #lookAtStanding(): void {
+    if (this.#isCutOff()) sendElsewhere(this.#opamp?.listener.sockets() ?? [])
+    if (this.#isUnreachedOwner() && this.#standing.areOthersReached) this.#options.onFatal(UNREACHED)
+  }
+
   #isCutOff(): boolean {
     const { members, owner } = this.#membership
+    // Another owner is what tells this from a database that is away for all, and fronts that have stopped meanwhile.
+    if (this.#isLeft(CUT_OFF_MS) && this.#standing.newestEpoch > this.#lock.epoch) return true
     return isCutOff({ link: this.#link, owner, members, selfId: this.#self.memberId })
   }
 
@@ -477,6 +519,7 @@ class Member implements RunningMember {
   #isReady(): boolean {
     // An update of all processes would wait for one whose version only the next owner speaks.
     const hasLink = this.#hasBeenLinked && this.#link.downMs < READY_AFTER_MS
+    if (!this.#standing.wasReached || this.#isLeft(READY_AFTER_MS)) return false
     return this.#membership.isInTime && (hasLink || this.#link.isForeign)
   }
 
@@ -484,6 +527,7 @@ class Member implements RunningMember {
     const startedMs = this.#clock.monotonicMs()
     this.#stopping.abort()
     this.#memory?.stop()
+    this.#standing.stop()
     const owning = this.#owning
     this.#api?.stopListening()
     this.#opamp?.listener.stopListening()

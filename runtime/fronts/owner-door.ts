@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { type ClientRequest, type IncomingMessage, request as requestOver } from 'node:http'
 import type { Socket } from 'node:net'
 import { WebSocket } from 'ws'
 import type { Clock } from '../../lib/clock.ts'
 import type { Owner } from '../../lib/cluster/membership.ts'
+import type { KnownOwner } from '../../lib/cluster/proofs.ts'
 import type { Timers } from '../../lib/fleet/state/timers.ts'
 import { LINK_MESSAGE_BYTES_MAX } from '../../lib/links/frames.ts'
 import type { Log } from '../../lib/log.ts'
@@ -11,6 +13,7 @@ import type { Handshake } from '../define.ts'
 import type { RawRequest } from '../listener.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 import { problem, type Reply, text } from '../reply.ts'
+import { readAnswerTo, writeQuestion } from './known-owner.ts'
 import { linkHeaders, NOT_THE_OWNER, REFUSED, type Self, toForwardedHeaders } from './member-headers.ts'
 import { OwnerTurns, type Turn } from './owner-turns.ts'
 import { ProvenConnections } from './proven-connections.ts'
@@ -130,6 +133,14 @@ export class OwnerDoor {
     const dialled = await this.#dial(owner, path, linkHeaders(this.#parts.self, owner, version))
     if (dialled.kind !== 'found') return null
     return dialled.found.accepted ? dialled.found.socket : dialled.found.status
+  }
+
+  /** Ask a member who it is, and which owner it has a link to; null where none answers at its address. */
+  async askWho(member: Pick<Owner, 'id' | 'address'>): Promise<KnownOwner | null> {
+    const { self } = this.#parts
+    const nonce = randomBytes(32).toString('hex')
+    const head = await this.#connections.ask(member, writeQuestion(nonce, self)).catch(() => null)
+    return head === null ? null : readAnswerTo(nonce, head, self)
   }
 
   /**

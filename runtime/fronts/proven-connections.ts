@@ -96,6 +96,27 @@ export class ProvenConnections {
     )
   }
 
+  /** The head of what answers to this question at a member's address; null where nothing does. */
+  async ask(member: Pick<Owner, 'id' | 'address'>, question: string): Promise<string | null> {
+    const asked = { ...member, linkVersion: 0, epoch: Number.POSITIVE_INFINITY, since: null }
+    const place = this.#placeOf(asked)
+    if (place === null) return null
+    const socket = this.#connect(asked, place)
+    socket.on('error', () => undefined)
+    this.#asked.set(socket, asked.epoch)
+    try {
+      await until(socket, 'connect', CONNECT_MS, () => true)
+      if (this.#parts.tls !== null) await until(socket, 'secureConnect', PROOF_MS, () => true)
+      socket.write(question)
+      return await nextHead(socket)
+    } catch {
+      return null
+    } finally {
+      this.#asked.delete(socket)
+      socket.destroy()
+    }
+  }
+
   /** Another process is the owner by now: give up what a former one has not answered. */
   ownerChanged(epoch: number): void {
     for (const [socket, askedEpoch] of this.#asked) if (askedEpoch < epoch) socket.destroy()

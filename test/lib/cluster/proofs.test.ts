@@ -2,11 +2,15 @@ import { describe, expect, it } from 'vitest'
 import {
   checkCaller,
   deriveFleetKeys,
+  isMembersQuestion,
   isOwnersAnswer,
   isProvenRow,
   proveCaller,
+  proveKnown,
   proveOwner,
+  proveQuestion,
   proveRow,
+  readKnown,
 } from '../../../lib/cluster/proofs.ts'
 import type { MemberRow } from '../../../lib/store/members.ts'
 
@@ -117,4 +121,15 @@ describe('the proof of a row', () => {
     ])
       expect(isProvenRow(keys, { ...row, proof })).toBe(false)
   })
+})
+
+it('an answer to the question which owner a member knows is for that question and that fleet alone', () => {
+  const said = { id: 'ab12', linkedEpoch: 7 }
+  const answer = proveKnown(keys, said, 'nonce')
+  expect(readKnown(keys, answer, 'nonce')).toEqual(said)
+  expect(readKnown(keys, answer, 'another')).toBeNull()
+  expect(readKnown(keys, answer.replace('.7.', '.8.'), 'nonce')).toBeNull()
+  expect(readKnown(others, answer, 'nonce')).toBeNull()
+  expect(isMembersQuestion(keys, 'nonce', proveQuestion(keys, 'nonce'))).toBe(true)
+  expect(isMembersQuestion(keys, 'another', proveQuestion(keys, 'nonce'))).toBe(false)
 })

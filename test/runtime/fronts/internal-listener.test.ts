@@ -38,6 +38,7 @@ beforeEach(() => {
     functions: loadFunctions(FUNCTIONS),
     self: SELF,
     owned: () => null,
+    linkedEpoch: () => 0,
     links: LINKS,
   })
 })

@@ -1,0 +1,89 @@
+import { afterEach, expect, it } from 'vitest'
+import type { Config } from '../../../runtime/config.ts'
+import { startSimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
+import { startDatabaseProxy } from '../../support/database-proxy.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startTestMember, type TestMember, untilOwner } from '../../support/members.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
+
+// Processes that others do not reach, or that do not reach the database, where others do.
+
+const NOBODY_LISTENS = { cluster: { advertiseAddress: '127.0.0.1:1' } as never }
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+async function freshDatabase(): Promise<TestDatabase> {
+  const database = await createTestDatabase()
+  cleanups.push(() => database.drop())
+  return database
+}
+
+async function startOne(database: TestDatabase, config: Partial<Config> = {}): Promise<TestMember> {
+  const member = await startTestMember(database, config)
+  cleanups.push(() => member.stop())
+  return member
+}
+
+const readiness = async (member: TestMember) => (await member.call('GET', '/readyz')).status
+
+it('a process that is not reached at its own address is not ready, and leaves the lock to one that is', {
+  timeout: 60_000,
+}, async () => {
+  const database = await freshDatabase()
+  const first = await startOne(database)
+  await untilOwner(first)
+  const reached = await startOne(database)
+  const unreached = await startOne(database, NOBODY_LISTENS)
+  const token = await first.token()
+  await eventually('it is ready', async () => (await readiness(reached)) === 200)
+  await eventually('the other one is linked', () => first.member.owner()!.ctx.cluster!().members.length === 3)
+  expect(await readiness(unreached)).toBe(503)
+  await first.stop()
+  await eventually('one follows', () => reached.member.owner() ?? unreached.member.owner(), {
+    withinMs: 20_000,
+  })
+  expect(unreached.member.owner()).toBeNull()
+  expect((await reached.call('GET', '/api/workloads', { as: token })).status).toBe(200)
+})
+
+it('an owner that is not reached at its own address gives up as soon as there is another process', {
+  timeout: 60_000,
+}, async () => {
+  const database = await freshDatabase()
+  const unreached = await startOne(database, NOBODY_LISTENS)
+  await untilOwner(unreached)
+  const reached = await startOne(database)
+  await eventually('it gives up', () => unreached.fatal() !== null, { withinMs: 30_000 })
+  await unreached.stop()
+  await untilOwner(reached)
+})
+
+it('an owner that alone has lost the database, and was replaced, is not ready and sends its agents to the others', {
+  timeout: 120_000,
+}, async () => {
+  const database = await freshDatabase()
+  const way = await startDatabaseProxy(database.dsn)
+  cleanups.push(() => way.close())
+  const former = await startOne(database, { databaseDsn: way.dsn })
+  await untilOwner(former)
+  const next = await startOne(database)
+  await eventually('it is ready', async () => (await readiness(next)) === 200)
+  await eventually('the owner knows it', () => former.member.owner()!.ctx.cluster!().members.length === 2)
+  const agent = startSimulatedAgent({
+    url: `ws://127.0.0.1:${former.member.opampPort}/v1/opamp`,
+    reconnectMs: 50,
+    identifying: { 'service.name': 'otelcol' },
+    behaviour: { kind: 'silent' },
+  })
+  cleanups.push(() => agent.stop())
+  await eventually('it is live', () => former.member.agents.counts.agents === 1)
+  way.goAway()
+  await eventually('another one follows', () => next.member.owner(), { withinMs: 20_000 })
+  await eventually('it is not ready', async () => (await readiness(former)) === 503, { withinMs: 20_000 })
+  await eventually('its agent is sent away', () => former.member.agents.counts.agents === 0, {
+    withinMs: 45_000,
+  })
+})
