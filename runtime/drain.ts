@@ -3,7 +3,7 @@ import type { Listener } from './listener.ts'
 
 /** Wait until every request that has come whole to these listeners is answered, or it is so late. */
 export async function drain(
-  listeners: readonly (Listener | null)[],
+  listeners: readonly (Pick<Listener, 'answering'> | null)[],
   untilMs: number,
   clock: Clock,
 ): Promise<void> {

@@ -87,6 +87,8 @@ export interface Listener {
   inFlight(): number
   /** Those of them that have come whole: a stop waits for their answers, and not for who goes on sending. */
   answering(): number
+  /** The same of those only that are here now, and came since the last mark. */
+  mark(): { answering(): number }
   /** What is left of the budget for bodies; null where there is none. */
   bodyBytesFree(): number | null
   /** Sockets that are open now. */

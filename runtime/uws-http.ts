@@ -236,9 +236,10 @@ export function serveRequests(
   app: TemplatedApp,
   handlers: ListenerHandlers,
   anchor: Anchor,
-): Pick<Listener, 'inFlight' | 'answering'> {
+): Pick<Listener, 'inFlight' | 'answering' | 'mark'> {
   let inFlight = 0
   let answering = 0
+  let since = { answering: 0 }
   app.any('/*', (response, request) => {
     const headers = copyHeaders(request)
     if (!headers.isFramedPlainly) return refuseFraming(response)
@@ -251,10 +252,11 @@ export function serveRequests(
       abortListeners: [],
     }
     const raw = readRequest(request, headers, response, handlers, state)
-    let isWhole = false
+    let counted: { answering: number } | null = null
     inFlight++
     state.onWhole = () => {
-      isWhole = true
+      counted = since
+      counted.answering++
       answering++
     }
     handlers
@@ -266,12 +268,20 @@ export function serveRequests(
       .finally(() => {
         raw.discardBody()
         inFlight--
-        if (isWhole) answering--
+        if (counted !== null) {
+          counted.answering--
+          answering--
+        }
         state.onWhole = () => undefined
       })
   })
   return {
     inFlight: () => inFlight,
     answering: () => answering,
+    mark() {
+      const marked = since
+      since = { answering: 0 }
+      return { answering: () => marked.answering }
+    },
   }
 }

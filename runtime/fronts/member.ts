@@ -533,8 +533,9 @@ class Member implements RunningMember {
     this.#opamp?.listener.stopListening()
     const schedules = owning?.schedules.stop() ?? Promise.resolve()
     await Promise.race([schedules, new Promise((resolve) => setTimeout(resolve, 2_000))])
-    // Members' requests are answered as long as those of the process's own clients are: there is no other owner yet.
-    await drain([this.#api], startedMs + OWN_DRAIN_MS, this.#clock)
+    // Members go on being answered until what was asked for until now is done: there is no other owner yet.
+    const asked = this.#internal?.mark() ?? null
+    await drain([this.#api, asked], startedMs + OWN_DRAIN_MS, this.#clock)
     // From here on members are told to ask another process, which they can do soon.
     this.#isLeaving = true
     await drain([this.#internal], this.#clock.monotonicMs() + PASSED_ON_DRAIN_MS, this.#clock)
