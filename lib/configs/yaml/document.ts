@@ -128,7 +128,11 @@ function firstProblem(document: Document.Parsed, tokens: readonly CST.Token[]): 
   for (const error of document.errors) {
     if (TOLERATED.has(error.code) || error.message.startsWith(COMMENT_SPACING)) continue
     const at = error.pos[0]
-    return { message: MESSAGES[error.code] ?? 'not YAML', offset: openedBefore(tokens, at) ?? at }
+    const opened = openedBefore(tokens, at)
+    // The package says of a bracket that is never closed that what comes next is indented too little.
+    const isBracket = opened !== null && error.code === 'BAD_INDENT' && error.message.startsWith('Flow ')
+    const message = isBracket ? 'a bracket is not closed' : (MESSAGES[error.code] ?? 'not YAML')
+    return { message, offset: opened ?? at }
   }
   return null
 }

@@ -1,7 +1,8 @@
 import { sayAftermath } from '../../../lib/model/aftermath-words.ts'
+import { sayError } from '../../../lib/model/error-words.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
-import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { readSeconds } from '../arguments.ts'
 import type { ClientCommandSpec, ClientIo } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -48,7 +49,7 @@ async function wait(api: Api, first: WorkloadRecord, seconds: number): Promise<W
 }
 
 const isUnderWay = ({ current_config_push: push, applying_instance_count: applying }: WorkloadRecord) =>
-  push?.status === 'pending' || applying > 0
+  (push !== undefined && sayStanding(push) === 'pending') || applying > 0
 
 const isWell = (workload: WorkloadRecord) =>
   workload.status === 'connected' &&
@@ -72,9 +73,13 @@ function describeWanted({ active_config_hash: hash, running_configs: running }: 
   return `${shortHash(hash)} (${parts.join(', ')})`
 }
 
-/** How far the newest push got. */
-function describePush(push: RevisionRecord): string {
+/** How far the newest push got. A staged rollout that halted waits for a person, whatever its push says. */
+function describePush(push: RevisionRecord, trouble: WorkloadTrouble | undefined): string {
   const { outcome, applied_count: applied, target_count: all, failed_count: failed } = push
+  if (sayStanding(push) === 'halted') {
+    const why = sayError(trouble?.error_title, trouble?.error_parameters)
+    return `halted, applied on ${applied} of ${all} instances${why === '' ? '' : ` (${why})`}`
+  }
   if (outcome !== 'in_part') return sayStanding(push)
   return `applied on ${applied} of ${all} instances, ${failed} failed`
 }
@@ -82,9 +87,9 @@ function describePush(push: RevisionRecord): string {
 /** What is wrong, on how many instances, why, and since when. */
 function describeTrouble({ trouble }: WorkloadRecord): string {
   if (trouble === undefined) return '-'
-  const { kind, count, total, since, component, error_title: title } = trouble
+  const { kind, count, total, since, component, error_title: title, error_parameters: about } = trouble
   const where = count === undefined ? '' : `, ${count} of ${total ?? count} instances`
-  const why = [component, title].filter((part) => part !== undefined).join(', ')
+  const why = [component ?? '', sayError(title, about)].filter((part) => part !== '').join(', ')
   return `${kind}${where}${sayUnhealthy(trouble)}${why === '' ? '' : ` (${why})`}${since === undefined ? '' : `, since ${since}`}`
 }
 
@@ -103,18 +108,21 @@ function print(io: ClientIo, workload: WorkloadRecord, alerts: readonly AlertRec
         `${workload.connected_instance_count} connected, ${workload.drifted_instance_count} drifted`,
       ],
       ['wanted config', describeWanted(workload)],
-      ['newest push', push === undefined ? '-' : describePush(push)],
+      ['newest push', push === undefined ? '-' : describePush(push, trouble)],
       ['open alerts', String(workload.open_alert_count)],
       ['waiting requests', String(workload.waiting_approval_count)],
       ['trouble', describeTrouble(workload)],
       ...(aftermath === undefined ? [] : [['what was done', sayAftermath(aftermath)]]),
     ],
   )
+  const about = sayError('', trouble?.error_parameters)
   for (const { rule, fired_at: at, message, details, next } of alerts) {
+    const isOfTrouble = trouble?.error_cause !== undefined && details?.['cause'] === trouble.error_cause
     const instances = String(details?.['instances'] ?? '')
     const rows = [
       ['since', at],
       ['why', message],
+      ...(isOfTrouble && about !== '' ? [['about', about]] : []),
       ...(instances === '' ? [] : [['on', instances]]),
       ...(next === undefined ? [] : [['next', next]]),
     ]

@@ -6,6 +6,7 @@ import { CommandFailure, EXIT, WrongArguments } from '../exit-codes.ts'
 import { toLine } from '../output.ts'
 import { readCredentials } from './credentials.ts'
 import { type Answer, openHttp, readServiceUrl } from './http.ts'
+import { nearOnes } from './near-names.ts'
 
 /** The option of every command that calls a service. */
 export const URL_OPTION: Option = {
@@ -145,5 +146,7 @@ export async function findWorkload(api: Api, named: string): Promise<WorkloadRec
       `${others.length + 1} workloads are called "${named}": say the id${place === undefined ? '' : `, or the place, such as ${place}`}`,
     )
   }
-  throw new CommandFailure(`no workload is called "${named}"`)
+  const near = nearOnes(named, all)
+  const meant = near.length === 0 ? '' : `; near to it: ${near.join(', ')}`
+  throw new CommandFailure(`no workload is called "${named}"${meant} (muster get workloads lists all)`)
 }

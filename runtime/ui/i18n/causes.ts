@@ -1,3 +1,4 @@
+import { PARAMETER_WORDS } from '../../../lib/model/error-words.ts'
 import { STATUS_TIMEOUT_TEXT } from '../../../lib/wire/values.ts'
 import { defineTexts, language, say } from './define.ts'
 
@@ -50,14 +51,7 @@ export const describeCause = (cause: string | undefined, title: string | undefin
   (cause && causeTexts[language.value][cause]) || title || cause || ''
 
 const parameterTexts = defineTexts({
-  en: {
-    port: (value: string) => `port ${value}`,
-    component_type: (value: string) => `component ${value}`,
-    yaml_line: (value: string) => `line ${value}`,
-    exit_code: (value: string) => `exit code ${value}`,
-    unknown_host: (value: string) => `no such host ${value}`,
-    address: (value: string) => value,
-  },
+  en: PARAMETER_WORDS,
   fr: {
     port: (value: string) => `port ${value}`,
     component_type: (value: string) => `composant ${value}`,

@@ -131,7 +131,7 @@ describe('a placeholder', () => {
       'render_mismatch',
       'the rendered text does not read as the values that were put in',
     ],
-    ['a: [b', {}, 'template_invalid', 'invalid YAML: wrong indentation'],
+    ['a: [b', {}, 'template_invalid', 'invalid YAML: a bracket is not closed'],
     ['# nothing', {}, 'template_invalid', 'configuration is empty'],
   ])('%j with %j is refused: %s', (text, values, code, reason) => {
     expect(render(text, values)).toMatchObject({ ok: false, problem: { code, fault: { reason } } })

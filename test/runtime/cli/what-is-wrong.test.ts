@@ -1,0 +1,96 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { runClient } from '../../../runtime/cli/client.ts'
+
+// What the pages say of something that is wrong, the command line says as well.
+
+const WORKLOAD = {
+  id: 'w1',
+  display_name: 'otel-collector',
+  labels: {},
+  fingerprint_keys: { 'host.name': 'vm-1' },
+  status: 'connected',
+  open_alert_count: 1,
+  waiting_approval_count: 0,
+  active_config_hash: 'h',
+  current_config_push: {
+    status: 'pending',
+    rollout_status: 'halted',
+    applied_count: 1,
+    target_count: 4,
+    failed_count: 1,
+    outcome: 'open',
+  },
+  trouble: {
+    kind: 'rollout_halted',
+    error_cause: 'port_in_use',
+    error_title: 'A port is in use',
+    error_parameters: { port: '4317', unknown_host: 'tempo.example.com' },
+  },
+}
+const ALERT = {
+  rule: 'rollout_halted',
+  fired_at: '2026-01-01T00:00:00Z',
+  message: 'halted',
+  details: { cause: 'port_in_use' },
+}
+let service: Server
+
+beforeAll(async () => {
+  service = createServer((request, response) => {
+    const path = request.url ?? ''
+    if (path.endsWith('/rollback'))
+      response.writeHead(409).end(JSON.stringify({ error: 'no rollback target', code: 'no_rollback_target' }))
+    else response.end(JSON.stringify(path.startsWith('/api/alerts') ? [ALERT] : [WORKLOAD]))
+  }).listen(0, '127.0.0.1')
+  await once(service, 'listening')
+})
+afterAll(() => service.close())
+
+async function run(...args: string[]) {
+  let said = ''
+  const say = (text: string) => {
+    said += text
+  }
+  const url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`
+  const env = { MUSTER_URL: url, MUSTER_TOKEN: 'mst_x' }
+  const code = await runClient(args, {
+    env,
+    out: say,
+    error: say,
+    readInput: async () => '',
+    isTerminal: false,
+  })
+  return { code, said }
+}
+
+it('a name that no workload has is answered with near ones and with how to list them', async () => {
+  for (const named of ['collector', 'otel-colector', 'OTEL-collector'])
+    expect((await run('status', named)).said).toContain('near to it: otel-collector')
+  const { said } = await run('status', 'something else')
+  expect(said).toContain('muster get workloads')
+  expect(said).not.toContain('near to it')
+})
+
+it('a rollback without a target says what there would have to be', async () => {
+  const { code, said } = await run('rollback', 'w1')
+  expect(code).toBe(3)
+  expect(said).toContain('no earlier config was approved and applied')
+})
+
+it('a halted rollout is called halted, with its cause and what that is about', async () => {
+  const { said } = await run('status', 'w1')
+  const row = (name: string) => said.split('\n').find((line) => line.startsWith(name)) ?? ''
+  const about = 'A port is in use, port 4317, no such host tempo.example.com'
+  expect(row('newest push')).toMatch(/ halted, applied on 1 of 4 instances/)
+  expect(row('newest push')).toContain(about)
+  expect(row('trouble')).toContain(about)
+  expect(row('about')).toContain('port 4317')
+})
+
+it('waiting for a push ends where its rollout halted, since only a person lets that go on', async () => {
+  const { code } = await run('status', 'w1', '--wait')
+  expect(code).toBe(4)
+})
