@@ -68,18 +68,22 @@ export function Waves({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) 
   const total = plan.target_count
   return (
     <ol class="stages" aria-label={words.waves}>
-      {plan.waves.map(({ target_count, production_count, dwell_seconds }, index) => (
-        <li key={index} style={{ flexGrow: Math.max(target_count, total * 0.2) }}>
-          <Track parts={toBar(of.wave_counts[index] ?? {})} total={target_count} />
-          <div class="stage-name">
-            <b>{words.wave(index + 1)}</b>
-          </div>
-          <div class="muted">
-            {words.waveSize(target_count, production_count)}
-            {dwell_seconds > 0 && `, ${words.watchedFor(formatDuration(dwell_seconds * 1000))}`}
-          </div>
-        </li>
-      ))}
+      {plan.waves.map(
+        ({ target_count, production_count, dwell_seconds }, index) =>
+          // The last wave takes whoever is left, which may be nobody.
+          target_count > 0 && (
+            <li key={index} style={{ flexGrow: Math.max(target_count, total * 0.2) }}>
+              <Track parts={toBar(of.wave_counts[index] ?? {})} total={target_count} />
+              <div class="stage-name">
+                <b>{words.wave(index + 1)}</b>
+              </div>
+              <div class="muted">
+                {words.waveSize(target_count, production_count)}
+                {dwell_seconds > 0 && `, ${words.watchedFor(formatDuration(dwell_seconds * 1000))}`}
+              </div>
+            </li>
+          ),
+      )}
     </ol>
   )
 }
