@@ -287,7 +287,7 @@ export class OwnerLink {
         this.#report(entry, delayMs)
         break
       case 'poll':
-        void this.#poll(entry, delayMs)
+        this.#poll(entry, delayMs).catch((error) => this.#pollFailed(entry, error))
         break
       case 'form':
         this.#form(entry[1], entry[2], entry[3])
@@ -423,6 +423,12 @@ export class OwnerLink {
     const { hash } = said.offer
     if (this.#isClosed) this.#pollNotSent(uid, hash)
     else this.#polled.set(uid, { hash, n, atMs: clock.monotonicMs() })
+  }
+
+  /** What one poll broke on is nobody else's fault: the front answers it by itself. */
+  #pollFailed([, n]: FrontEntry & { 0: 'poll' }, error: unknown): void {
+    this.#links.parts.log.error({ err: error, member: this.memberId }, 'the fleet broke on a poll')
+    this.push(['answer', n, null])
   }
 
   /**

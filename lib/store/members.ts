@@ -44,6 +44,8 @@ export interface MembersFound {
   now: Date
 }
 
+/** So much is read of each text of a row: what is longer was written by another hand. */
+export const TEXT_LENGTH_MAX = 512
 /** The most rows that are read, the last started first: a fleet has a few. */
 export const MEMBERS_MAX = 1_000
 
@@ -66,12 +68,12 @@ export async function renewMember(db: Db, member: MemberRow): Promise<MembersFou
        coalesce((select epoch from process_epoch where id = 1), 0) as epoch,
        (select coalesce(max(version), 0) from schema_migrations) as newest,
        (select coalesce(max(version), 0) from schema_migrations where is_breaking) as breaking,
-       m.id, m.address, coalesce(to_jsonb(m) ->> 'host', '') as host, coalesce((to_jsonb(m) ->> 'pid')::int, 0) as pid,
-       m.version, m.link_version as "linkVersion", m.started_at as "startedAt",
+       ${cut('m.id')} as id, ${cut('m.address')} as address, ${cut(`coalesce(to_jsonb(m) ->> 'host', '')`)} as host, coalesce((to_jsonb(m) ->> 'pid')::int, 0) as pid,
+       ${cut('m.version')} as version, m.link_version as "linkVersion", m.started_at as "startedAt",
        m.owned_epoch as "ownedEpoch", m.owned_since as "ownedSince", m.linked_epoch as "linkedEpoch",
        coalesce((to_jsonb(m) ->> 'newest_migration')::int, 0) as "newestMigration",
        coalesce((to_jsonb(m) ->> 'newest_breaking')::int, 0) as "newestBreaking",
-       to_jsonb(m) ->> 'proof' as proof, to_jsonb(m) -> 'proof' is not null as "isProvable",
+       ${cut(`to_jsonb(m) ->> 'proof'`)} as proof, to_jsonb(m) -> 'proof' is not null as "isProvable",
        extract(epoch from clock_timestamp() - m.seen_at)::double precision * 1000 as "silentMs"
      from (select 1) one left join members m on true
      order by m.started_at desc, m.id
@@ -86,6 +88,8 @@ export async function renewMember(db: Db, member: MemberRow): Promise<MembersFou
 }
 
 type Schema = MembersFound['schema']
+
+const cut = (text: string): string => `left(${text}, ${TEXT_LENGTH_MAX})`
 
 const toColumns = (member: MemberRow) => ({
   id: member.id,

@@ -55,6 +55,8 @@ export class FrontLink {
   #isCut = false
   /** How long to wait after a link that ended soon. */
   #waitMs = TRY_AGAIN_MS
+  /** Since when it waits before it tries again, because links have ended soon; null while it does not. */
+  #waitingSinceMs: number | null = null
   /** The epoch of the last owner with which this build has no version of a link in common. */
   #foreignEpoch = 0
   /** When the link was up last, by the monotonic clock; for one that fell silent, when something last came over it. */
@@ -76,9 +78,12 @@ export class FrontLink {
     return this.#socket !== null && this.#isAnswered
   }
 
-  /** For how long there has been no link, in milliseconds; 0 while there is one. */
+  /**
+   * For how long there has been no link, in milliseconds; 0 while there is one. That this process itself waits between
+   * links on which the owner answers says nothing of the owner, and does not count.
+   */
   get downMs(): number {
-    return this.isUp ? 0 : this.#parts.clock.monotonicMs() - this.#upMs
+    return this.isUp ? 0 : (this.#waitingSinceMs ?? this.#parts.clock.monotonicMs()) - this.#upMs
   }
 
   /** For how long there was no link since this process started, in all, in milliseconds. */
@@ -113,8 +118,20 @@ export class FrontLink {
     const isShort = lastedMs < SHORT_MS && this.#waitMs > TRY_AGAIN_MS
     if (lastedMs < SHORT_MS) this.#waitMs = Math.min(TRY_AGAIN_MS_MAX, this.#waitMs * 2)
     else this.#waitMs = TRY_AGAIN_MS
-    if (isShort) this.#parts.timers.after(this.#waitMs, () => void this.#dial())
+    if (isShort) this.#wait(lastedMs > 0)
     else void this.#dial()
+  }
+
+  /** Dial after a while; `wasUp`: the owner has answered on the link that has ended. */
+  #wait(wasUp: boolean): void {
+    const { clock, timers } = this.#parts
+    const sinceMs = clock.monotonicMs()
+    if (wasUp) this.#waitingSinceMs = sinceMs
+    timers.after(this.#waitMs, () => {
+      if (wasUp) this.#upMs += clock.monotonicMs() - sinceMs
+      this.#waitingSinceMs = null
+      void this.#dial()
+    })
   }
 
   async #dial(): Promise<void> {

@@ -168,3 +168,27 @@ describe.each([
     front.stop()
   })
 })
+
+it('a poll that the owner breaks on is answered by the front, and ends nothing else', async () => {
+  const { clock, timers, fleet } = ctx
+  const exchange = { answerPoll: () => Promise.reject(new Error('broken')) }
+  const links = new OwnerLinks({ fleet, exchange, epoch: 1, clock, timers, log: silentLog })
+  const told: unknown[] = []
+  const link = links.open(
+    { send: (text) => told.push(...readOwnerBatch(text).entries) > 0, drop() {} },
+    'front',
+  )
+  const poll = Buffer.from(agentBody({ instanceUid: uidBytes(1), sequenceNum: 1, capabilities: 0x3 }))
+  link.take(
+    writeBatch({
+      cell: 0,
+      epoch: 1,
+      atMs: clock.monotonicMs(),
+      entries: [['poll', 7, '10.0.0.1', 'digest', poll.toString('base64')]],
+    }),
+  )
+  await new Promise((resolve) => setImmediate(resolve))
+  timers.advance(10)
+  expect(told).toEqual([['answer', 7, null]])
+  link.closed()
+})

@@ -123,6 +123,26 @@ describe('a link of a front', () => {
     link.stop()
   })
 
+  it('does not count as none while the front itself waits between links that end soon', async () => {
+    const { link, timers, dials, say } = openLink()
+    for (let n = 0; n < 5; n++) {
+      const socket = new FakeSocket()
+      dials.at(-1)!.answer(socket)
+      await turns()
+      say(socket, 1)
+      timers.advance(10)
+      socket.emit('close')
+      for (let count = 0; dials.length === n + 1; count++) {
+        expect(count).toBeLessThan(200)
+        expect(link.downMs).toBeLessThan(200)
+        timers.advance(100)
+      }
+    }
+    timers.advance(5_000)
+    expect(link.downMs).toBeGreaterThanOrEqual(5_000)
+    link.stop()
+  })
+
   it('counts as none where it ends without an answer, however often it is opened', async () => {
     const { link, timers, dials, linked, agents, say } = openLink()
     agents.hasToldAll = false
