@@ -47,13 +47,22 @@ export async function findTopicCauses(db: Db, conflicts: readonly ConfigConflict
     }
   })
   const failing = (await listCampaignsWithFailures(db)).map(
-    ({ id, name, count, title }): TopicCause => ({
-      rule: 'campaign_failures',
-      topic: `campaign:${id}`,
-      subject: '',
-      message: `Campaign "${cut(name)}" failed on ${count} ${count === 1 ? 'workload' : 'workloads'}${title && ` (${title})`}`,
-      details: { campaign_id: id, name: cut(name), failed: count, title },
-    }),
+    ({ id, name, count, total, leftOut, cause, title, ...of }): TopicCause => {
+      const workloads = of.workloads.map(cut).join(', ')
+      const more = count > of.workloads.length ? ` and ${count - of.workloads.length} more` : ''
+      const out = leftOut > 0 ? `; ${leftOut} left out` : ''
+      return {
+        rule: 'campaign_failures',
+        topic: `campaign:${id}`,
+        subject: '',
+        message: `Campaign "${cut(name)}" failed on ${count} of ${total} workloads: ${workloads}${more}${title && ` (${title})`}${out}`,
+        details: {
+          campaign_id: id,
+          name: cut(name),
+          ...{ failed: count, total, left_out: leftOut, workloads, cause, title },
+        },
+      }
+    },
   )
   const held = (await listHeldAutoApplies(db)).map(
     ({ id, fleetConfigId, name, number, heldAt, hold }): TopicCause => {

@@ -11,16 +11,31 @@ export async function listHaltedCampaigns(
   )
 }
 
+/** A campaign of which failures are left: how many of how many, the first few by name, and the cause of most. */
+export interface CampaignFailures {
+  id: string
+  name: string
+  count: number
+  total: number
+  leftOut: number
+  workloads: string[]
+  cause: string
+  title: string
+}
+
 /**
  * The campaigns that are not halted and of which failures are left: workloads that are still in the fleet and have applied
  * nothing since, other than what took the failure back by itself. Of a campaign that is taken back only those count that
  * could not be.
  */
-export async function listCampaignsWithFailures(
-  db: Db,
-): Promise<{ id: string; name: string; count: number; title: string }[]> {
-  return db.query(
-    `select c.id, c.name, count(*)::int as count, coalesce(mode() within group (order by t.title), '') as title
+export async function listCampaignsWithFailures(db: Db): Promise<CampaignFailures[]> {
+  return db.query<CampaignFailures>(
+    `select c.id, c.name, count(*)::int as count, coalesce(mode() within group (order by t.title), '') as title,
+       coalesce(mode() within group (order by t.cause), '') as cause,
+       (array_agg(t.workload_name || case when t.workload_place = '' then '' else ' (' || t.workload_place || ')' end
+         order by t.position))[1:3] as workloads,
+       (select count(*)::int from campaign_targets a where a.campaign_id = c.id and a.state <> 'left_out') as total,
+       (select count(*)::int from campaign_targets a where a.campaign_id = c.id and a.state = 'left_out') as "leftOut"
      from campaign_targets t join campaigns c on c.id = t.campaign_id
        join workloads w on w.id = t.workload_id and w.archived_at is null
        join pushes f on f.push_id = coalesce(t.rollback_push_id, t.push_id)

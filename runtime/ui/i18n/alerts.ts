@@ -100,8 +100,11 @@ export const alertTexts = defineTexts({
     pushFailed: (hash: string) => `Config ${hash} failed.`,
     rolloutHalted: (stage: number) =>
       `It stopped by itself in stage ${formatNumber(stage)} and waits for somebody to decide.`,
-    campaignFailures:
-      'It failed on some of its workloads. Look at which, and bring them a config that works: then this ends by itself.',
+    campaignFailures: (failed: number, total: number, names: string, more: number) =>
+      `It failed on ${formatNumber(failed)} of ${formatNumber(total)} ${plural(total, 'workload', 'workloads')}: ${names}${more > 0 ? ` and ${formatNumber(more)} more` : ''}.`,
+    campaignLeftOut: (count: number) =>
+      `${formatNumber(count)} ${plural(count, 'was', 'were')} left out by its plan.`,
+    campaignNext: 'Bring what failed a config that works: then this ends by itself.',
     conflict: (others: string, count: number) =>
       `${others} ${plural(count, 'selects a workload', 'select workloads')} of it with the same priority: ${formatNumber(count)} ${plural(count, 'stays', 'stay')} here. Change a priority or a selector.`,
     keptAdministrator:
@@ -178,8 +181,11 @@ export const alertTexts = defineTexts({
     pushFailed: (hash: string) => `La config ${hash} a échoué.`,
     rolloutHalted: (stage: number) =>
       `Il s’est arrêté de lui-même à l’étape ${formatNumber(stage)} et attend que quelqu’un décide.`,
-    campaignFailures:
-      'Elle a échoué sur certains de ses collecteurs. Voyez lesquels et donnez-leur une config qui fonctionne : l’alerte se résout alors d’elle-même.',
+    campaignFailures: (failed: number, total: number, names: string, more: number) =>
+      `Échec sur ${formatNumber(failed)} ${plural(failed, 'collecteur', 'collecteurs')} sur ${formatNumber(total)} : ${names}${more > 0 ? ` et ${formatNumber(more)} de plus` : ''}.`,
+    campaignLeftOut: (count: number) =>
+      `${formatNumber(count)} ${plural(count, 'a été laissé', 'ont été laissés')} de côté par son plan.`,
+    campaignNext: 'Apportez à ce qui a échoué une config qui marche : l’alerte se résout alors d’elle-même.',
     conflict: (others: string, count: number) =>
       `${others} ${plural(count, 'choisit un de ses workloads', 'choisissent de ses workloads')} avec la même priorité : ${formatNumber(count)} ${plural(count, 'reste', 'restent')} ici. Changez une priorité ou un sélecteur.`,
     keptAdministrator:
@@ -297,6 +303,23 @@ function describePushFailure(details: Details, about: About): string {
     .join(' ')
 }
 
+/** On whom a campaign failed, why, whom it left out, and what to do; an alert from before tells only why. */
+function describeCampaignFailures(details: Details): string {
+  const words = say(alertTexts)
+  const [failed, leftOut] = [Number(details['failed']), Number(details['left_out'] ?? 0)]
+  const names = text(details['workloads']) ?? ''
+  const more = failed - names.split(', ').length
+  const cause = describeError({ error_cause: text(details['cause']), error_title: text(details['title']) })
+  return [
+    names === '' ? '' : words.campaignFailures(failed, Number(details['total']), names, more),
+    asSentence(cause),
+    leftOut > 0 ? words.campaignLeftOut(leftOut) : '',
+    words.campaignNext,
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
+}
+
 /** What happened, in the reader's words where they are known; else the server's own sentence. */
 export function describeAlert({ rule, message, details }: AlertRecord, about?: About): string {
   const words = say(alertTexts)
@@ -332,10 +355,7 @@ export function describeAlert({ rule, message, details }: AlertRecord, about?: A
     }
     return [...describeHalt(halt), describeHaltNext(halt)].join(' ')
   }
-  if (rule === 'campaign_failures' && details) {
-    const title = String(details['title'] ?? '')
-    return title === '' ? words.campaignFailures : `${title}. ${words.campaignFailures}`
-  }
+  if (rule === 'campaign_failures' && details) return describeCampaignFailures(details)
   if (rule === 'rollout_halted' && details)
     return [
       words.rolloutHalted(Number(details['stage'])),

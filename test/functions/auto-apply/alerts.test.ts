@@ -114,11 +114,16 @@ describe('a campaign that has failed on some workloads and has not halted', () =
         rule: 'campaign_failures',
         workload_id: '',
         severity: 'warning',
-        details: { campaign_id: id, name: 'To 2', failed: 1, title: expect.stringMatching(/./) },
+        details: {
+          campaign_id: id,
+          name: 'To 2',
+          ...{ failed: 1, total: 3, left_out: 0, workloads: expect.stringContaining('vm-2') },
+          title: expect.stringMatching(/./),
+        },
       },
     ])
     const [{ message } = { message: '' }] = await alerts()
-    expect(message).toMatch(/^Campaign "To 2" failed on 1 workload \(/)
+    expect(message).toMatch(/^Campaign "To 2" failed on 1 of 3 workloads: edge \(vm-2\) \(/)
     await look()
     expect(await rules()).toEqual(['campaign_failures'])
     await scene.write(3)
