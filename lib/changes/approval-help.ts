@@ -63,9 +63,9 @@ async function listWhoCould(
 }
 
 /** The people because of whom the reader's own approval would not count, each with how. */
-async function listBecause(
+export async function listBecause(
   db: Db,
-  change: HelpedChange,
+  change: Pick<HelpedChange, 'asked' | 'judgement' | 'requestedAt' | 'text'>,
   { userId, sees }: HelpReader,
 ): Promise<ApprovalHelp['because']> {
   const why = whyNotCounted(change, userId)

@@ -11,6 +11,8 @@ import {
   retireOlderApproved,
   touchApproval,
 } from '../store/approvals.ts'
+import type { Db } from '../store/db.ts'
+import { listBecause } from './approval-help.ts'
 import {
   type ApprovalActor,
   type ApprovalParts,
@@ -59,7 +61,7 @@ export async function approveApproval(
     // An approved request may have lost an approval since: it got too old, or its approver lost the right.
     if (locked.status === 'approved' && before.judgement.isEnough)
       return { ok: false, code: 'approval-not-pending' }
-    const refusal = refuseApprover(before, actor)
+    const refusal = await refuseApprover(tx, locked, before, actor)
     if (refusal !== null) return refusal
     await upsertApprovalVote(tx, {
       approvalId,
@@ -92,10 +94,15 @@ export async function approveApproval(
 const mayTakeApproval = ({ status }: Approval): boolean => status === 'pending' || status === 'approved'
 
 /** Refuse an approver whose approval would not count, or counts already; null where it would count. */
-function refuseApprover(
+async function refuseApprover(
+  db: Db,
+  approval: Approval,
   standing: ApprovalStanding,
   { userId }: ApprovalActor,
-): Refusal<'approval-needs-another'> | null {
+): Promise<Refusal<'approval-needs-another'> | null> {
   const why = whyNotCounted(standing, userId)
-  return why === null ? null : refuseDiscounted(why)
+  if (why === null) return null
+  const change = { ...standing, requestedAt: approval.createdAt, text: approval }
+  // Which other requests they made is for the page, which knows what the reader may see.
+  return refuseDiscounted(why, await listBecause(db, change, { userId, sees: () => false }))
 }

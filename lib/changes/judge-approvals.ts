@@ -1,6 +1,6 @@
 import { type ApprovalRule, stricterRule } from '../model/approval-policy.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
-import type { ApprovalTally } from '../wire/approvals.ts'
+import type { ApprovalHelp, ApprovalTally } from '../wire/approvals.ts'
 
 /** An approval as it was given. */
 export interface GivenApproval {
@@ -142,8 +142,23 @@ const REMEDIES: Record<Discount | 'approved-already', string> = {
 export const remedyOf = (why: Discount): string => REMEDIES[why]
 
 /** The refusal of an approval that would not count, with why, and what to do about it. */
-export const refuseDiscounted = (why: Discount | 'approved-already'): Refusal<'approval-needs-another'> =>
-  refuse('approval-needs-another', { reason: why.replaceAll('-', '_'), hint: REMEDIES[why] })
+export const refuseDiscounted = (
+  why: Discount | 'approved-already',
+  because: readonly Because[] = [],
+): Refusal<'approval-needs-another'> =>
+  refuse('approval-needs-another', {
+    reason: why.replaceAll('-', '_'),
+    hint: nameAsker(REMEDIES[why], because),
+  })
+
+type Because = ApprovalHelp['because'][number]
+
+/** A remedy with the person by name who is meant by whoever asked: it may be one who asked for the same text before. */
+function nameAsker(remedy: string, [first]: readonly Because[]): string {
+  if (first?.who === undefined) return remedy
+  const before = first.same_text === true ? ', who asked for the same text before' : ', who asked for it'
+  return remedy.replace(/whoever asked,?/, () => `${first.who}${before},`)
+}
 
 /** A change with what its approvals come to. */
 export interface JudgedApprovals {

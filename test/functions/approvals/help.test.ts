@@ -51,6 +51,13 @@ it('names who asked for the same text elsewhere and changed the reader’s accou
       approval_id: expect.any(String),
     },
   ])
+  const yes = { comment: 'yes' }
+  const refused = await scene.call(`POST ${pathOf('vm-1')}/${request.id}/approve`, yes, scene.approver)
+  expect(refused).toMatchObject({ status: 409, json: { reason: 'shaped_by_author' } })
+  // Not by whoever asked for this one: they changed nothing of the account.
+  expect((refused.json as { error: string }).error).toContain(
+    `made or changed by ${admin.email}, who asked for the same text before, so both may be one person`,
+  )
   const third = await signIn(scene.ctx, { groups: ['editor'] })
   const again = await read('vm-1', request, scene.approver)
   expect(again.help!.could_approve).toContain(third.email)
