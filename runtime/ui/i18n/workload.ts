@@ -157,8 +157,8 @@ export const workloadTexts = defineTexts({
     noPush: 'Nothing was pushed yet.',
     pushCounts: (applied: number, failed: number, waiting: number) =>
       `${n(applied)} applied · ${n(failed)} failed · ${n(waiting)} waiting`,
-    differ: 'Instances that differ',
-    noneDiffer: 'No instance differs.',
+    differ: 'Instances to look at',
+    noneDiffer: 'No instance stands out.',
     labels: 'Labels',
     identity: 'Identity',
     reasons: {
@@ -379,8 +379,8 @@ export const workloadTexts = defineTexts({
     noPush: 'Rien n’a encore été poussé.',
     pushCounts: (applied: number, failed: number, waiting: number) =>
       `${n(applied)} appliquées · ${n(failed)} échouées · ${n(waiting)} en attente`,
-    differ: 'Instances qui diffèrent',
-    noneDiffer: 'Aucune instance ne diffère.',
+    differ: 'Instances à regarder',
+    noneDiffer: 'Aucune instance ne se distingue.',
     labels: 'Étiquettes',
     identity: 'Identité',
     reasons: {
