@@ -59,7 +59,12 @@ export async function findTopicCauses(db: Db, conflicts: readonly ConfigConflict
         details: {
           campaign_id: id,
           name: cut(name),
-          ...{ failed: count, total, left_out: leftOut, workloads, cause, title },
+          failed: count,
+          total,
+          left_out: leftOut,
+          workloads,
+          cause,
+          title,
         },
       }
     },

@@ -117,7 +117,10 @@ describe('a campaign that has failed on some workloads and has not halted', () =
         details: {
           campaign_id: id,
           name: 'To 2',
-          ...{ failed: 1, total: 3, left_out: 0, workloads: expect.stringContaining('vm-2') },
+          failed: 1,
+          total: 3,
+          left_out: 0,
+          workloads: expect.stringContaining('vm-2'),
           title: expect.stringMatching(/./),
         },
       },
