@@ -325,6 +325,7 @@ export const CAMPAIGN_REASONS = [
   'nobody_reports',
   'not_selected',
   'not_under_fleet_config',
+  'overtaken',
   'patch_base_invalid',
   'patch_does_not_fit',
   'patch_mismatch',

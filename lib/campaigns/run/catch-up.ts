@@ -1,12 +1,12 @@
 import type { Workload } from '../../fleet/state/model.ts'
-import { listCampaignTargets } from '../../store/campaign-targets.ts'
+import { listCampaignTargets, listOvertaken } from '../../store/campaign-targets.ts'
 import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { BATCH, chooseNext, roomIn } from './choose.ts'
 import type { CampaignRun } from './run.ts'
 import { startThese } from './start-step.ts'
 import { isInWindow } from './windows.ts'
-import { writeAllEnd } from './write.ts'
+import { writeAllEnd, writeEnds } from './write.ts'
 
 /** How often a campaign looks for targets that have come back. */
 const LOOK_MS = 1_000
@@ -40,12 +40,28 @@ export async function catchUp(
   if (room <= 0) return false
   const back = [...run.offline].filter((id) => isBack(fleet.workload(id)))
   if (back.length === 0) return false
+  if (await endOvertaken(parts, campaign, run, back)) return true
   // The turn of later waves has not come yet.
   const turn = campaign.status === 'done' ? {} : { upToWave: campaign.wave }
   const filter = { states: ['offline'] as const, workloadIds: back, ...turn }
   const page = { after: null, limit: BATCH + run.busy.size }
   const due = await listCampaignTargets(db, campaign.id, filter, page)
   return startThese(parts, campaign, run, chooseNext(due, run, { room, nowMs: clock.monotonicMs() }))
+}
+
+/** End those of some targets that a later campaign or a roll-back overtook while they were away; false for none. */
+async function endOvertaken(
+  parts: CampaignParts,
+  campaign: CampaignSummary,
+  run: CampaignRun,
+  back: readonly string[],
+): Promise<boolean> {
+  const overtaken = await listOvertaken(parts.db, campaign.id, back)
+  if (overtaken.length === 0) return false
+  const ends = overtaken.map((workloadId) => ({ workloadId, state: 'skipped', reason: 'overtaken' }) as const)
+  await writeEnds(parts, campaign, [{ from: ['offline'], ends }])
+  for (const id of overtaken) run.offline.delete(id)
+  return true
 }
 
 /** Whether one of the targets that were away can have its turn. */
