@@ -2,7 +2,7 @@ import { array, enums, optional, type } from 'superstruct'
 import type { Workload } from '../../lib/fleet/state/model.ts'
 import { toConfigWorkload } from '../../lib/fleet-configs/records.ts'
 import { listGivenVersions } from '../../lib/store/fleet-config-history.ts'
-import { listVersions } from '../../lib/store/fleet-configs.ts'
+import { listVersionHashes } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigWorkload } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
@@ -37,7 +37,7 @@ export default defineHttp({
     const all = (await fleetConfigs.under(config.id))
       .filter(isAsked)
       .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-    const versions = await listVersions(ctx.db, config.id, { after: null, limit: VERSIONS_MAX })
+    const versions = await listVersionHashes(ctx.db, config.id, VERSIONS_MAX)
     const versionOfHash = new Map(versions.reverse().map(({ hash, number }) => [hash, number]))
     const now = ctx.clock.now()
     return listReply(query, target, {

@@ -6,6 +6,7 @@ import { type Random, randomHex } from '../ids.ts'
 import { type ApprovalRule, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import { isHeldOn, type PlaceLabels } from '../model/scopes.ts'
+import { listAuthors } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import { insertReview, lockReview, markReviewed, type NewReview, type Review } from '../store/reviews.ts'
 import type { ReviewRecord } from '../wire/reviews.ts'
@@ -115,22 +116,25 @@ export async function reviewChange(
 }
 
 /**
- * Refuse a reviewer whose approval would not count (`discountOf`): whoever did it, or somebody whose account is tied to
- * theirs.
+ * Refuse a reviewer whose approval would not count (`discountOf`): whoever did it or wrote what was pushed, or somebody
+ * whose account is tied to theirs.
  */
 async function refuseReviewer(
   tx: Db,
-  { authorIds, doneAt }: Review,
+  { authorIds, configHash, doneAt }: Review,
   { userId }: ApprovalActor,
   { now, place }: { now: Date; place: PlaceLabels },
 ): Promise<Refusal<'out-of-scope' | 'review-needs-another'> | null> {
   // Only who may approve on this workload may look at what was done there.
   const covers: Covers = (grants) => isHeldOn(grants, 'config:approve', place)
-  const request = { userIds: [userId], authors: authorIds, requestedAt: doneAt, covers }
+  // Whoever asked for the same text elsewhere would look at a text of their own.
+  const ofText = configHash === null ? [] : await listAuthors(tx, configHash)
+  const authors = [...new Set([...authorIds, ...ofText])]
+  const request = { userIds: [userId], authors, requestedAt: doneAt, covers }
   const [standings] = await readApproverStandings(tx, [request])
   const approvers = standings!
   if (!approvers.get(userId)?.mayApprove) return refuse('out-of-scope')
-  const asked = { rule: SOMEBODY_ELSE, authors: new Set(authorIds), approvers, isSoleApprover: false, now }
+  const asked = { rule: SOMEBODY_ELSE, authors: new Set(authors), approvers, isSoleApprover: false, now }
   const why = discountOf(asked, SOMEBODY_ELSE, { userId, at: now })
   return why === null
     ? null

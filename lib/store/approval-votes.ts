@@ -48,8 +48,9 @@ export const authorsOf = (userId: string): string =>
   `array(select ${userId}::text union select owner_id::text from users where id::text = ${userId} and owner_id is not null)`
 
 /**
- * The ids of everybody who requested one of these texts or wrote it as a version, of those who answered for the service
- * accounts among them, then or now, and of the users whom the commits name that brought it; by the text's hash. A
+ * The ids of everybody who requested one of these texts, wrote it as a version, or made, changed or requested a campaign
+ * that carries it, of those who answered for the service accounts among them, then or now, and of the users whom the
+ * commits name that brought it; by the text's hash. A
  * commit may name anybody; but all that a wrong name does is to make one author more.
  */
 export async function listAuthorsOfTexts(db: Db, hashes: readonly string[]): Promise<Map<string, string[]>> {
@@ -57,13 +58,19 @@ export async function listAuthorsOfTexts(db: Db, hashes: readonly string[]): Pro
     `with written as (
        select draft_hash as hash, requester_id as id from approvals where draft_hash = any($1::text[])
        union select hash, author_id from fleet_config_versions where hash = any($1::text[])),
-     authors as (
+     named as (
        select hash, id from written
        union select draft_hash, unnest(author_ids) from approvals where draft_hash = any($1::text[])
        union select hash, unnest(author_ids) from fleet_config_versions where hash = any($1::text[])
-       union select w.hash, u.owner_id::text from users u join written w on w.id = u.id::text where u.owner_id is not null
+       union select change->>'hash', unnest(author_ids) from campaigns where change->>'hash' = any($1::text[])
+       union select v.hash, unnest(c.author_ids) from fleet_config_versions v join campaigns c
+         on c.change->>'fleet_config_id' = v.fleet_config_id::text and c.change->>'number' = v.number::text
+         where v.hash = any($1::text[])
        union select c.config_hash, u.id::text from commit_authors c join users u on lower(u.email) = c.name
-         where c.config_hash = any($1::text[]))
+         where c.config_hash = any($1::text[])),
+     authors as (
+       select hash, id from named
+       union select n.hash, u.owner_id::text from users u join named n on n.id = u.id::text where u.owner_id is not null)
      select hash, array_agg(id) as ids from authors group by hash`,
     [hashes],
   )

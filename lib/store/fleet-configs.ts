@@ -188,6 +188,17 @@ export async function listVersions(
   )
 }
 
+/** The numbers and hashes of the newest versions of a fleet config, the newest first, without their texts and values. */
+export const listVersionHashes = (
+  db: Db,
+  fleetConfigId: string,
+  limit: number,
+): Promise<{ number: number; hash: string }[]> =>
+  db.query(
+    `select number, hash from fleet_config_versions where fleet_config_id = $1 order by number desc limit $2`,
+    [fleetConfigId, limit],
+  )
+
 /** One version with its text; null when there is none. */
 export async function findVersion(
   db: Db,

@@ -3,6 +3,7 @@ import type { AuditFailure } from '../../audit/delivery.ts'
 import type { Clock } from '../../clock.ts'
 import { type Random, uuidv7 } from '../../ids.ts'
 import { toEmailKey } from '../../model/emails.ts'
+import { listApiTokens } from '../../store/api-tokens.ts'
 import { noteAccountChange } from '../../store/approval-votes.ts'
 import type { Db } from '../../store/db.ts'
 import {
@@ -238,7 +239,9 @@ async function refuse(parts: Parts, issuer: string, identity: ExternalIdentity):
         const change = { userId: known.id, byId: issuer, isNew: false, now: parts.clock.now() }
         isKept = await followGroups(tx, parts, { ...change, groups: [] })
         await forgetLogin(tx, known.id)
-        const ended = await deleteUserSessions(tx, known.id, null)
+        // The person's tokens stay, for a later sign-in, but nothing that is open with one goes on.
+        const tokens = (await listApiTokens(tx, known.id)).map(({ id }) => id)
+        const ended = [...(await deleteUserSessions(tx, known.id, null)), ...tokens]
         tx.afterCommit(() => ends.announce(ended))
       }
       await tx.record({
