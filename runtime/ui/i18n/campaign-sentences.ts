@@ -13,7 +13,7 @@ import { campaignTexts } from './campaigns.ts'
 import { describeCause } from './causes.ts'
 import { changeFeedTexts } from './change-feed.ts'
 import { say } from './define.ts'
-import { formatDuration } from './format.ts'
+import { formatLeft } from './format.ts'
 
 /** Why a campaign halted, and what most of the failed workloads failed of. */
 export function describeHalt({
@@ -74,8 +74,10 @@ export function describeCampaign(of: CampaignRecord, nowMs: number): string[] {
   if (of.status !== 'running')
     return [words.sentence[of.status as keyof typeof words.sentence] ?? '', ...more]
   if (of.wave_ends_at !== undefined) {
-    const left = Math.max(0, Date.parse(of.wave_ends_at) - nowMs)
-    return [words.watching(of.wave + 1, formatDuration(left)), ...more]
+    // The clock of the browser may be behind that of the service: a wave is never watched for longer than its plan says.
+    const dwellMs = (of.plan?.waves[of.wave]?.dwell_seconds ?? 0) * 1000
+    const left = Math.min(Date.parse(of.wave_ends_at) - nowMs, dwellMs)
+    return [words.watching(of.wave + 1, formatLeft(left)), ...more]
   }
   const total = of.plan?.target_count ?? 0
   return [words.running(of.wave + 1, of.plan?.waves.length ?? 1, of.counts['applied'] ?? 0, total), ...more]

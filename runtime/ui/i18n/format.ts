@@ -74,6 +74,9 @@ export function formatDuration(ms: number): string {
     .join(' ')
 }
 
+/** How long it is until something, in whole seconds; never less than none. */
+export const formatLeft = (ms: number): string => formatDuration(Math.ceil(Math.max(0, ms) / 1000) * 1000)
+
 /** A list in words: "a, b and c". */
 export const formatList = (items: readonly string[]): string => list().format(items)
 

@@ -5,7 +5,7 @@ import { campaignFormTexts } from '../i18n/campaign-form.ts'
 import { describeCampaign } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
-import { formatNumber, tick } from '../i18n/format.ts'
+import { formatNumber } from '../i18n/format.ts'
 import { lookOf } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
 import { ApprovalHelp } from '../parts/approval-help.tsx'
@@ -22,6 +22,7 @@ import { lineOf } from '../state/names.ts'
 import { navigate } from '../state/router.ts'
 import { addressWith } from '../state/selection.ts'
 import { heldSomewhere, holds, me } from '../state/session.ts'
+import { useNow } from '../state/use-now.ts'
 import { useResource } from '../state/use-resource.ts'
 import { CampaignWent } from './campaign-figures.tsx'
 import { PlanNumbers, Waves } from './campaign-plan.tsx'
@@ -213,8 +214,9 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
     const timer = setInterval(reload, POLL_MS)
     return () => clearInterval(timer)
   }, [isBusy, reload])
+  const now = useNow(of.wave_ends_at !== undefined)
   const [tone] = lookOf(of)
-  const [what, ...next] = describeCampaign(of, tick.value)
+  const [what, ...next] = describeCampaign(of, now)
   return (
     <>
       <CampaignHead of={of} reload={reload} />

@@ -6,7 +6,7 @@ import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeError } from '../i18n/causes.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
-import { formatDuration, formatList, formatNumber, shortHash } from '../i18n/format.ts'
+import { formatDuration, formatLeft, formatList, formatNumber, shortHash } from '../i18n/format.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import type { Tone } from '../logic/diagnosis.ts'
@@ -31,6 +31,7 @@ import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { useFailing } from '../state/use-failing.ts'
+import { useNow } from '../state/use-now.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import { describeComplaint } from './workload-sentence.tsx'
 
@@ -57,19 +58,6 @@ const NAMES_SHOWN = 3
 const POLL_MS = 2000
 
 const isOpen = (of: RolloutRecord) => of.status === 'running' || of.status === 'halted' || awaitsPromotion(of)
-
-/** The present time in milliseconds, renewed each second while something is measured against it. */
-function useNow(isTicking: boolean): number {
-  const now = useSignal(Date.now())
-  useEffect(() => {
-    if (!isTicking) return
-    const timer = setInterval(() => {
-      now.value = Date.now()
-    }, 1000)
-    return () => clearInterval(timer)
-  }, [isTicking, now])
-  return now.value
-}
 
 function elapsedOf(stage: RolloutStage, of: RolloutRecord, now: number): string {
   if (!stage.started_at) return '–'
@@ -116,7 +104,7 @@ function toSentence(of: RolloutRecord, now: number): [string, string] {
       const left = Date.parse(stage.dwell_ends_at ?? of.updated_at) - now
       return [
         left > 0
-          ? words.watching(number, all, formatDuration(Math.ceil(left / 1000) * 1000))
+          ? words.watching(number, all, formatLeft(left))
           : words.moving(number, all),
         words.byItself,
       ]

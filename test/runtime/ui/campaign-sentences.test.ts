@@ -29,6 +29,20 @@ test('a campaign that is done says which workloads do not run it, and looks like
   expect(lookOf(partly)[0]).toBe('warn')
 })
 
+test('a countdown is never longer than the wave is watched for, whatever the clock of the browser says', () => {
+  const watched = {
+    status: 'running',
+    wave: 0,
+    wave_ends_at: '2026-03-01T10:01:00Z',
+    counts: { applied: 1 },
+    plan: { target_count: 2, waves: [{ dwell_seconds: 60 }, { dwell_seconds: 0 }] },
+  } as unknown as CampaignRecord
+  const said = (at: string) => describeCampaign(watched, Date.parse(at))[0]
+  expect(said('2026-03-01T10:00:20.400Z')).toBe('Wave 1 is done and watched for 40 s more.')
+  expect(said('2026-03-01T09:59:00Z')).toBe('Wave 1 is done and watched for 1 min more.')
+  expect(said('2026-03-01T10:01:05Z')).toBe('Wave 1 is done and watched for 0 s more.')
+})
+
 test('who is rolled back with a campaign are those that it reaches: where it is cut to scopes, nobody outside', () => {
   const kept = { count: 7, without_base: 3, workloads: [] }
   expect(rolledBackToo({})).toBeNull()
