@@ -74,6 +74,10 @@ export const PROBLEMS = {
   'campaign-list-too-long': { status: 400, error: '{field} has more than {max} entries' },
   'campaign-not-found': { status: 404, error: 'campaign not found' },
   'campaign-not-ready': { status: 409, error: 'the campaign is {status}' },
+  'campaign-nothing-left': {
+    status: 409,
+    error: 'no workload is left to be changed, and none runs the change: abort the campaign or roll it back',
+  },
   'campaign-number-invalid': { status: 400, error: '{field} must be a number from {min} to {max}' },
   'campaign-patch-unfit': {
     status: 409,

@@ -1,10 +1,11 @@
-import { type Covers, readApprovalCase } from '../changes/approval-case.ts'
+import { type Covers, hasSoleApprover, readApprovalCase } from '../changes/approval-case.ts'
 import type { HelpedChange } from '../changes/approval-help.ts'
 import { readApprovalPolicy } from '../changes/approval-policy.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from '../changes/judge-approvals.ts'
 import { labelsSince } from '../changes/reviews.ts'
+import { type ManyFacts, ruleOfMany, sayRuleInForce } from '../changes/rule-in-force.ts'
 import { chosenBy } from '../fleet-configs/values.ts'
-import { type ApprovalRule, ruleForMany } from '../model/approval-policy.ts'
+import type { ApprovalPolicy, ApprovalRule } from '../model/approval-policy.ts'
 import { scopesOf } from '../model/scopes.ts'
 import { type ChangeReach, isReachWithin } from '../selectors/within-scope.ts'
 import { listAuthors, listCampaignAuthors } from '../store/approval-votes.ts'
@@ -13,12 +14,42 @@ import type { Db } from '../store/db.ts'
 import { findVersion, type StoredVersion } from '../store/fleet-configs.ts'
 import { keepsProduction } from '../store/reviews.ts'
 import { listValueAuthorsOfCampaign } from '../store/value-authors.ts'
+import type { ApprovalRuleInForce } from '../wire/approvals.ts'
 import { reachOfCampaign } from './judge/scope.ts'
 
 /** A campaign with everything that decides whether it is approved. */
 export interface CampaignStanding extends HelpedChange {
   asked: ApprovalCase
   judgement: ApprovalJudgement
+}
+
+/** What decides which rule a campaign is approved by, with the policy as it is now. */
+async function readFacts(
+  tx: Db,
+  { id, plan }: Pick<CampaignSummary, 'id' | 'plan'>,
+  now: Date,
+): Promise<{ policy: ApprovalPolicy; facts: ManyFacts }> {
+  const { policy } = await readApprovalPolicy(tx)
+  const facts = {
+    productionCount: plan?.production_count ?? 0,
+    keepsProduction: await keepsProduction(tx, id, labelsSince(now)),
+    unlabelledCount: plan?.unlabelled_count ?? null,
+  }
+  return { policy, facts }
+}
+
+/** Read which rule a campaign is approved by, and why; `standing` of one that waits for approval, null before that. */
+export async function readCampaignRule(
+  tx: Db,
+  campaign: Pick<CampaignSummary, 'id' | 'plan'>,
+  now: Date,
+  standing: Pick<CampaignStanding, 'asked' | 'judgement'> | null,
+): Promise<ApprovalRuleInForce> {
+  const { policy, facts } = await readFacts(tx, campaign, now)
+  return sayRuleInForce(policy, facts, {
+    applied: standing?.judgement.rule ?? ruleOfMany(policy, facts),
+    isSoleApprover: standing?.asked.isSoleApprover ?? (await hasSoleApprover(tx)),
+  })
 }
 
 /**
@@ -35,9 +66,7 @@ export async function readCampaignStanding(
   now: Date,
   alsoAsking: readonly string[] = [],
 ): Promise<CampaignStanding> {
-  const { policy } = await readApprovalPolicy(tx)
-  const isProduction =
-    (campaign.plan?.production_count ?? 0) > 0 || (await keepsProduction(tx, campaign.id, labelsSince(now)))
+  const { policy, facts } = await readFacts(tx, campaign, now)
   const { change } = campaign
   const version =
     change.kind === 'version' ? await findVersion(tx, change.fleet_config_id, change.number) : null
@@ -47,7 +76,7 @@ export async function readCampaignStanding(
   ]
   const valueAuthors =
     version === null ? [] : await listValueAuthorsOfCampaign(tx, campaign.id, chosenBy(version))
-  const rule = ruleForMany(policy, isProduction)
+  const rule = ruleOfMany(policy, facts)
   const requestedAt = campaign.requestedAt ?? campaign.createdAt
   const { approvals } = campaign
   const reach = reachOfCampaign(campaign)

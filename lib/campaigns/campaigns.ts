@@ -8,12 +8,14 @@ import {
   findCampaignSummary,
   listCampaignsById,
 } from '../store/campaigns.ts'
+import { listOfRolledBackVersions } from '../store/fleet-config-history.ts'
 import type { CampaignRecord, KeptByItself } from '../wire/campaigns.ts'
-import { readCampaignStanding } from './approval.ts'
+import { type CampaignStanding, readCampaignRule, readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './judge/parts.ts'
 import { isInOneOf } from './judge/scope.ts'
 import { CampaignPlanner } from './plan/planner.ts'
 import { type CampaignFacts, toCampaignRecord, toKeptRecord } from './record.ts'
+import { doesHaltHold } from './run/halt-holds.ts'
 import { countRun, countRuns } from './run/run.ts'
 import { CampaignRunner } from './run/runner.ts'
 
@@ -88,6 +90,10 @@ export class Campaigns {
       campaigns.map(({ id }) => id),
     )
     const byItself = await this.#readByItself(campaigns)
+    const rolledBack = await listOfRolledBackVersions(
+      db,
+      campaigns.map(({ id }) => id),
+    )
     const records: CampaignRecord[] = []
     for (const campaign of campaigns) {
       const { id } = campaign
@@ -97,6 +103,11 @@ export class Campaigns {
           planning: planning.get(id) ?? null,
           counts: counts.get(id)!,
           ...(await this.#approval(campaign, reader)),
+          haltHolds:
+            reader.withHelp && campaign.status === 'halted'
+              ? await doesHaltHold(this.parts, campaign, counts.get(id)!)
+              : null,
+          isVersionRolledBack: rolledBack.has(campaign.id),
           byItself: byItself.kept.get(id) ?? null,
           takenBack: byItself.takenBack.get(id) ?? null,
           withTexts: reader.withTexts,
@@ -171,18 +182,26 @@ export class Campaigns {
     }
   }
 
-  /** How far a campaign is approved that waits to be approved or started, and who could; nothing of any other. */
+  /**
+   * How far a campaign is approved that waits to be approved or started, who could, and by which rule, which one that is
+   * planned is told as well; nothing of any other.
+   */
   async #approval(
     campaign: CampaignSummary,
     { userId, sees, withHelp }: CampaignReader,
-  ): Promise<Pick<CampaignFacts, 'tally' | 'help'>> {
-    if (campaign.status !== 'requested' && campaign.status !== 'approved') return { tally: null, help: null }
+  ): Promise<Pick<CampaignFacts, 'tally' | 'help' | 'rule'>> {
     const { db, clock } = this.parts
+    const ruleFor = (standing: CampaignStanding | null) =>
+      withHelp ? readCampaignRule(db, campaign, clock.now(), standing) : null
+    if (campaign.status === 'planned') return { tally: null, help: null, rule: await ruleFor(null) }
+    if (campaign.status !== 'requested' && campaign.status !== 'approved')
+      return { tally: null, help: null, rule: null }
     const standing = await readCampaignStanding(db, campaign, clock.now(), [userId])
     const reader = { userId, sees: sees ?? (() => true) }
     return {
       tally: tallyOf(standing, userId),
       help: withHelp ? await readApprovalHelp(db, standing, reader) : null,
+      rule: await ruleFor(standing),
     }
   }
 

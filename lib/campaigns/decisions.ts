@@ -9,6 +9,8 @@ import { randomHex } from '../ids.ts'
 import {
   CAMPAIGN_STEPS,
   type CampaignStep,
+  type DeadEnd,
+  findDeadEnd,
   isApprovalOpen,
   isStepFrom,
   needsComment,
@@ -44,7 +46,7 @@ import { countRun, tellCounts } from './run/run.ts'
 /** What came of a decision about a campaign. */
 export type CampaignOutcome =
   | { ok: true; campaign: StoredCampaign }
-  | { ok: false; code: 'campaign-not-found' | 'campaign-changes-nothing' | 'campaign-plan-changed' }
+  | { ok: false; code: 'campaign-not-found' | 'campaign-plan-changed' | DeadEnd }
   /** The campaign is in `status`, in which this cannot be decided. */
   | { ok: false; code: 'campaign-not-ready'; status: CampaignStatus }
   | { ok: false; code: 'campaign-too-old' }
@@ -212,7 +214,6 @@ export async function requestCampaign(
 ): Promise<CampaignOutcome> {
   const { actor, comment } = decision
   return take(parts, decision, 'request', async (tx, before) => {
-    if (before.plan?.target_count === 0) return { ok: false, code: 'campaign-changes-nothing' }
     const unfitCount = countUnfit(before)
     if (unfitCount > 0) return refuse('campaign-patch-unfit', { count: unfitCount })
     if ((before.plan?.production_count ?? 0) > 0 && !decision.prodConfirmation)
@@ -428,13 +429,20 @@ async function take(
   const { from } = CAMPAIGN_STEPS[step]
   return decide(parts, decision, ACTIONS[step], from, async (tx, before) => {
     if (planHash !== undefined && before.planHash !== planHash) return null
-    const { status } = before
-    if (status === 'done' && !isStepFrom(step, { status, counts: (await countRun({ db: tx }, id)).all }))
-      return { ok: false, code: 'campaign-not-ready', status }
+    const { status, plan } = before
+    const counts = MOVING.includes(status) ? ((await countRun({ db: tx }, id)).all as Counts) : {}
+    if (!isStepFrom(step, { status, counts })) return { ok: false, code: 'campaign-not-ready', status }
+    const end = findDeadEnd(step, { status, plan, counts })
+    if (end !== null) return { ok: false, code: end }
     const move = await work(tx, before)
     return 'ok' in move ? move : moveCampaign(tx, id, from, move, parts.clock.now())
   })
 }
+
+type Counts = Record<string, number>
+
+/** Statuses in which it depends on the targets what can be decided. */
+const MOVING: readonly CampaignStatus[] = ['done', 'halted']
 
 /** The name of each step in the audit trail. */
 const ACTIONS: Readonly<Record<CampaignStep, string>> = {

@@ -1,12 +1,14 @@
+import { countLeftOut } from '../model/left-out.ts'
 import type { KeptByItself as StoredKept } from '../store/auto-apply-roll-back.ts'
 import type { StoredMiss } from '../store/campaign-outcome.ts'
 import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
 import type { CampaignSummary, NamedChange, StoredChange } from '../store/campaigns.ts'
-import type { ApprovalHelp, ApprovalTally } from '../wire/approvals.ts'
+import type { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from '../wire/approvals.ts'
 import type {
   CampaignChange,
   CampaignHalt,
   CampaignMiss,
+  CampaignPlan,
   CampaignRecord,
   CampaignScope,
   CampaignTarget,
@@ -21,6 +23,12 @@ export interface CampaignFacts {
   counts: { all: StateCounts; waves: readonly StateCounts[] }
   /** How far it is approved; null for one that does not wait for that. */
   tally: ApprovalTally | null
+  /** Which rule it is approved by; null where that was not asked, or is over. */
+  rule: ApprovalRuleInForce | null
+  /** Whether it would halt again at once; null where that was not asked, or it is not halted. */
+  haltHolds: boolean | null
+  /** Whether it carries a version that a campaign took back. */
+  isVersionRolledBack: boolean
   /** Who could approve it; null where that was not asked, or nobody waits for it. */
   help: ApprovalHelp | null
   /** Who got its version by itself and keeps it; null where there is none. */
@@ -34,10 +42,8 @@ export interface CampaignFacts {
 }
 
 /** A campaign as the wire shows it. */
-export function toCampaignRecord(
-  campaign: CampaignSummary,
-  { planning, counts, tally, help, byItself, takenBack, withTexts, sees }: CampaignFacts,
-): CampaignRecord {
+export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts): CampaignRecord {
+  const { planning, counts, tally, help, rule, byItself, takenBack, withTexts, sees } = facts
   const { rules, plan, waveEndedAt, change } = campaign
   const dwellMs = (plan?.waves[campaign.wave]?.dwell_seconds ?? 0) * 1_000
   return {
@@ -54,20 +60,22 @@ export function toCampaignRecord(
     windows: [...rules.windows],
     retry_quarantined: rules.retryQuarantined,
     ...(planning === null ? {} : { planning }),
-    ...(plan === null ? {} : { plan }),
+    ...(plan === null ? {} : { plan: planAsSeen(plan, facts) }),
     ...(campaign.planHash === null ? {} : { plan_hash: campaign.planHash }),
+    ...(facts.isVersionRolledBack ? { version_rolled_back: true } : {}),
     wave: campaign.wave,
     ...(waveEndedAt === null || campaign.status !== 'running'
       ? {}
       : { wave_ends_at: new Date(waveEndedAt.getTime() + dwellMs).toISOString() }),
     counts: { ...counts.all } as Record<string, number>,
     wave_counts: counts.waves.map((wave) => ({ ...wave }) as Record<string, number>),
-    ...(campaign.halt === null ? {} : { halt: haltAsSeen(campaign.halt, sees) }),
+    ...(campaign.halt === null ? {} : { halt: haltAsSeen(campaign.halt, facts) }),
     created_by: campaign.createdBy,
     ...present('requested_by', campaign.requestedBy),
     ...present('requested_at', campaign.requestedAt),
     ...present('request_comment', campaign.requestComment),
     approvals: campaign.approvals.map(({ by, at, comment }) => ({ by, at, comment })),
+    ...(rule === null ? {} : { approval_rule: rule }),
     ...(tally === null ? {} : { tally }),
     ...(help === null ? {} : { help }),
     ...(byItself === null ? {} : { by_itself: keptAsSeen(byItself, sees) }),
@@ -97,6 +105,15 @@ function seenOf(scope: CampaignScope, sees: (workloadId: string) => boolean) {
   }
 }
 
+/** A plan, with which components a config uses only where the reader may see configs. */
+function planAsSeen(
+  { missing_components: missing, ...plan }: CampaignPlan,
+  { withTexts }: Pick<CampaignFacts, 'withTexts'>,
+): CampaignPlan {
+  const left_out = countLeftOut(plan)
+  return { ...plan, left_out, ...(withTexts && missing !== undefined ? { missing_components: missing } : {}) }
+}
+
 /** What a campaign carries, without its text or patch. */
 function withoutTexts(change: StoredChange | NamedChange): NamedChange {
   const { yaml, patch, ...rest } = change as { yaml?: unknown; patch?: unknown } & NamedChange
@@ -104,8 +121,18 @@ function withoutTexts(change: StoredChange | NamedChange): NamedChange {
 }
 
 /** Why it stopped, naming only those that are shown of the workloads that it is about. */
-const haltAsSeen = (halt: CampaignHalt, sees: CampaignFacts['sees']): CampaignHalt =>
-  sees === null ? halt : { ...halt, workload_ids: halt.workload_ids.filter(sees) }
+function haltAsSeen(
+  { workload_ids: ids, workloads, ...halt }: CampaignHalt,
+  { sees, haltHolds }: Pick<CampaignFacts, 'sees' | 'haltHolds'>,
+): CampaignHalt {
+  const isSeen = sees ?? (() => true)
+  return {
+    ...halt,
+    workload_ids: ids.filter(isSeen),
+    ...(workloads === undefined ? {} : { workloads: workloads.filter(({ workload_id: id }) => isSeen(id)) }),
+    ...(haltHolds === null ? {} : { holds: haltHolds }),
+  }
+}
 
 /** Those that are shown, of all that their number counts. */
 const keptAsSeen = ({ workloads, ...counts }: KeptByItself, sees: CampaignFacts['sees']): KeptByItself => ({
@@ -138,6 +165,10 @@ export const toMissRecord = (miss: StoredMiss): CampaignMiss => ({
   })),
 })
 
+/** Whether what is said of a target may tell of a config: why a plan refuses it, or why it was skipped. */
+const isAboutText = ({ verdict, state }: StoredCampaignTarget): boolean =>
+  verdict === 'refused' || state === 'skipped'
+
 /** A target as the wire shows it. What a patch met in a config is told to whoever may read configs. */
 export const toTargetRecord = (
   target: StoredCampaignTarget,
@@ -158,7 +189,7 @@ export const toTargetRecord = (
   ...present('push_id', target.pushId),
   ...present('rollback_push_id', target.rollbackPushId),
   ...present('cause', target.cause),
-  ...present('title', withTexts || target.verdict !== 'refused' ? target.title : null),
+  ...present('title', withTexts || !isAboutText(target) ? target.title : null),
   ...present('started_at', target.startedAt),
   ...present('ended_at', target.endedAt),
 })

@@ -55,9 +55,28 @@ export function stricterRule(a: ApprovalRule, b: ApprovalRule): ApprovalRule {
  * The rule for a change of many workloads: the strictest of what the policy asks for `other` and `unlabelled` ones, and
  * for `production` where it reaches production.
  */
-export function ruleForMany(policy: ApprovalPolicy, reachesProduction: boolean): ApprovalRule {
-  const anywhere = stricterRule(policy.other, policy.unlabelled)
-  return reachesProduction ? stricterRule(policy.production, anywhere) : anywhere
+export const ruleForMany = (policy: ApprovalPolicy, reachesProduction: boolean): ApprovalRule =>
+  strictest(policy, classesOfMany(reachesProduction))
+
+/** The classes whose rules hold for a change of many workloads, the most telling one first. */
+const classesOfMany = (reachesProduction: boolean): ApprovalClass[] => [
+  ...(reachesProduction ? (['production'] as const) : []),
+  'unlabelled',
+  'other',
+]
+
+/** The strictest of the rules of some classes, at least one, point by point. */
+const strictest = (policy: ApprovalPolicy, classes: readonly ApprovalClass[]): ApprovalRule =>
+  classes.map((name) => policy[name]).reduce(stricterRule)
+
+/** The classes that the rule for a change of many workloads comes from: none that asks no more than those before it. */
+export function classesThatDecide(policy: ApprovalPolicy, reachesProduction: boolean): ApprovalClass[] {
+  const deciding: ApprovalClass[] = []
+  for (const name of classesOfMany(reachesProduction)) {
+    const asked = deciding.length === 0 ? null : strictest(policy, deciding)
+    if (asked === null || !isSameRule(stricterRule(asked, policy[name]), asked)) deciding.push(name)
+  }
+  return deciding
 }
 
 /** Whether a rule asks that somebody else than the author looks at a change. */
@@ -76,6 +95,9 @@ const isLooser = (from: ApprovalRule, to: ApprovalRule): boolean =>
  */
 export const lowersClass = (policy: ApprovalPolicy, from: ApprovalClass, to: ApprovalClass): boolean =>
   (from === 'production' && to !== 'production') || isLooser(policy[from], policy[to])
+
+/** Whether two rules ask the same. */
+export const isSameRule = (a: ApprovalRule, b: ApprovalRule): boolean => !isLooser(a, b) && !isLooser(b, a)
 
 /** Whether a policy asks less than another one anywhere. */
 export const lowersBar = (from: ApprovalPolicy, to: ApprovalPolicy): boolean =>

@@ -111,6 +111,31 @@ export const waitsForApproval = ({ status, tally }: Pick<CampaignRecord, 'status
 export const hasLeftOpen = (counts: Readonly<Record<string, number>>): boolean =>
   (counts['offline'] ?? 0) + (counts['started'] ?? 0) > 0
 
+/** Whether targets of a campaign, by state, are still to be changed, or are being changed. */
+export const hasToBeChanged = (counts: Readonly<Record<string, number>>): boolean =>
+  hasLeftOpen(counts) || (counts['waiting'] ?? 0) > 0
+
+/** Why a step would lead nowhere: the codes that it is refused with. */
+export type DeadEnd = 'campaign-changes-nothing' | 'campaign-nothing-left'
+
+/**
+ * Why a step that the status allows leads nowhere; null where it leads on. Nobody is asked to approve a plan that changes
+ * nothing. A campaign that halted goes on where a workload is left to be changed, or comes to its end where some run
+ * what it brought.
+ */
+export function findDeadEnd(
+  step: CampaignStep,
+  {
+    status,
+    plan,
+    counts,
+  }: Pick<CampaignRecord, 'status' | 'counts'> & { plan?: { target_count: number } | null | undefined },
+): DeadEnd | null {
+  if (step === 'request' && plan?.target_count === 0) return 'campaign-changes-nothing'
+  const isStuck = status === 'halted' && !hasToBeChanged(counts) && (counts['applied'] ?? 0) === 0
+  return step === 'continue' && isStuck ? 'campaign-nothing-left' : null
+}
+
 /** The steps that a campaign which is done takes only while it still has to do with targets. */
 const STOPS: readonly CampaignStep[] = ['pause', 'abort']
 

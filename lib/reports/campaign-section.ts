@@ -1,3 +1,4 @@
+import { countLeftOut } from '../model/left-out.ts'
 import { sayStop } from '../model/stops.ts'
 import { statesThat } from '../model/target-states.ts'
 import type {
@@ -65,7 +66,7 @@ function planFacts({ plan }: CampaignReportRow): Record<string, FactValue> {
     environments: plan.environments,
     clusters: plan.clusters,
     verdicts: wholes(plan.verdicts),
-    refused: wholes(plan.refused),
+    left_out: wholes(countLeftOut(plan)),
   }
 }
 

@@ -47,7 +47,8 @@ export async function findReachedShares(
 }
 
 /**
- * The targets in some states, by state and cause, the most frequent first: those that were missed where none are named.
+ * The targets in some states, by state and cause (and by what a reason is about, as a component that is missing), the
+ * most frequent first: those that were missed where none are named.
  * At most `most` rows, each with the first `named` workloads in the campaign's order. Of these workloads only, where some
  * are named.
  */
@@ -69,7 +70,7 @@ export async function listMisses(
      from campaign_targets
      where campaign_id = $1 and wave is not null and state = any($3::text[])
        and ($2::text[] is null or workload_id = any($2))
-     group by state, reason, cause order by count desc, state, reason, cause limit $4`,
+     group by state, reason, cause, case when cause is null then title end order by count desc, state, reason, cause, title limit $4`,
     [campaignId, within, states, most, named],
   )
 }

@@ -47,6 +47,8 @@ const INSERT_CHUNK = 1_000
 export interface PlannedTarget extends StoredCampaignTarget {
   /** What chose the values of its variables. */
   choices?: Readonly<Record<string, ValueChoice>>
+  /** The components that it lacks, as `processors.batch`. */
+  missing?: readonly string[]
 }
 
 /** Put these targets in the place of all that a plan had. */

@@ -92,6 +92,29 @@ export async function listRolledBackNumbers(db: Db, fleetConfigId: string): Prom
 }
 
 /**
+ * Which of some campaigns carry a version of which `wasVersionRolledBack` is true, by id: not one that is itself the only
+ * campaign which took it back.
+ */
+export async function listOfRolledBackVersions(
+  db: Db,
+  campaignIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.query<{ id: string }>(
+    `select distinct asked.id from campaigns asked
+       join fleet_config_versions same on asked.change->>'kind' = 'version'
+         and same.fleet_config_id::text = asked.change->>'fleet_config_id' and same.number = (asked.change->>'number')::int
+       join campaigns back on back.id <> asked.id and back.change->>'kind' = 'version'
+         and back.change->>'fleet_config_id' = asked.change->>'fleet_config_id'
+         and back.status in ('rolling_back', 'rolled_back') and back.scope->'cut_to' is null
+       join fleet_config_versions v on v.fleet_config_id = same.fleet_config_id
+         and v.number = (back.change->>'number')::int and ${SAYS_THE_SAME}
+     where asked.id = any($1)`,
+    [campaignIds],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/**
  * The number of the version that each workload was given with the config that is assigned to it, by a campaign or by
  * what applies by itself: its text has the workload's own values in it, so its hash is no version's.
  */

@@ -13,7 +13,7 @@ import {
 import { PushAftermath, PushOutcome, RevisionPhase, RevisionStatus, RolloutStatus } from './revisions.ts'
 import { RolloutStageRequest } from './rollouts.ts'
 import { listOf, named, note, type Sent } from './structs.ts'
-import { APPROVAL_CLASSES, APPROVAL_STATUSES, APPROVAL_STEPS, RETIRED_BY } from './values.ts'
+import { APPROVAL_CLASSES, APPROVAL_STATUSES, APPROVAL_STEPS, RETIRED_BY, RULE_REASONS } from './values.ts'
 
 export const ApprovalStatus = named('ApprovalStatus', '', enums(APPROVAL_STATUSES))
 export type ApprovalStatus = Infer<typeof ApprovalStatus>
@@ -71,6 +71,31 @@ export const ApprovalTally = named(
   }),
 )
 export type ApprovalTally = Infer<typeof ApprovalTally>
+
+export const ApprovalRuleInForce = named(
+  'ApprovalRuleInForce',
+  'The rule of the approval policy that a change of many workloads is approved by, and why that one: the strictest, point by point, of all that hold.',
+  type({
+    approvals: note('How many it takes.', number()),
+    author_counts: note('Whether one of its authors may be among those who approve it.', boolean()),
+    valid_hours: note('How old an approval may be at the start; absent for any age.', optional(number())),
+    sole_approver: note(
+      'Only one person may approve, so an author counts whatever the policy says.',
+      optional(literal(true)),
+    ),
+    because: array(
+      type({
+        why: note(
+          '`production`: workloads of it are production; `kept_production`: one of them was until its labels were changed, which nobody has confirmed; `unlabelled` and `other`: what the policy asks where no trusted label names the environment, and where one names another than production, holds for every change of many; `given_before`: an approval was given under a stricter policy.',
+          enums(RULE_REASONS),
+        ),
+        count: note('How many workloads it is about, where that is known.', optional(number())),
+        like_production: note('The policy asks as much there as in production.', optional(literal(true))),
+      }),
+    ),
+  }),
+)
+export type ApprovalRuleInForce = Infer<typeof ApprovalRuleInForce>
 
 export const ApprovalHelp = named(
   'ApprovalHelp',

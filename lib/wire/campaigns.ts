@@ -12,7 +12,7 @@ import {
   string,
   type,
 } from 'superstruct'
-import { ApprovalHelp, ApprovalTally } from './approvals.ts'
+import { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from './approvals.ts'
 import { GroupScope } from './identity.ts'
 import { RiskLevel } from './plan.ts'
 import { Selector, SelectorExpression } from './selectors.ts'
@@ -33,7 +33,7 @@ export type CampaignStatus = Infer<typeof CampaignStatus>
 
 export const CampaignVerdict = named(
   'CampaignVerdict',
-  'What the plan says of a workload; only `changes` and `offline` are ever pushed to.',
+  'What the plan says of a workload; only `changes` and `offline` are ever pushed to, all others are left out. `held` is reserved, with the reason `held` or `frozen`; `refused` cannot take the change, with the reason why.',
   enums(CAMPAIGN_VERDICTS),
 )
 export type CampaignVerdict = Infer<typeof CampaignVerdict>
@@ -43,7 +43,7 @@ export type CampaignTargetState = Infer<typeof CampaignTargetState>
 
 export const CampaignReason = named(
   'CampaignReason',
-  'Why a workload is refused by a plan, or was skipped when its turn came.',
+  'Why a workload is refused or held by a plan, or was skipped when its turn came.',
   enums(CAMPAIGN_REASONS),
 )
 export type CampaignReason = Infer<typeof CampaignReason>
@@ -348,11 +348,22 @@ export const CampaignPlan = named(
   'What a campaign would do, as of the moment of its plan. All that it means is counted, also what lies outside of the scope of whoever reads this: the list of workloads, which anybody who is signed in reads, tells no less.',
   type({
     planned_at: string(),
-    verdicts: dictionary(number()),
-    refused: note('By reason.', dictionary(number())),
+    verdicts: note('All that it means, by verdict.', dictionary(number())),
+    refused: note(
+      'Why workloads are `refused` or `held`, by reason; of the latter, `held` by an operator or by a push of its own, and `frozen`.',
+      dictionary(number()),
+    ),
+    left_out: note(
+      'All that are not changed, by why, each once: the verdict, or the reason of those that are refused or held.',
+      optional(dictionary(number())),
+    ),
     target_count: note('Workloads that change, those that are away included.', number()),
     instance_count: note('Instances that restart with another config.', number()),
     production_count: number(),
+    unlabelled_count: note(
+      'Workloads that change and whose environment no trusted label names. Absent in plans of older versions.',
+      optional(number()),
+    ),
     no_way_back_count: note('Workloads without an earlier config to go back to.', number()),
     environments: array(string()),
     clusters: array(string()),
@@ -360,6 +371,10 @@ export const CampaignPlan = named(
     components_unknown_count: note(
       'Workloads that change and do not say what they were built with: whether they know every component is not checked. Absent in plans of older versions.',
       optional(number()),
+    ),
+    missing_components: note(
+      'What workloads are refused for with `component_missing`: each component as `processors.batch`, with how many lack it, the most frequent first, 50 at most. Only for whoever may read configs; absent in plans of older versions.',
+      optional(array(type({ component: string(), count: number() }))),
     ),
     outside_scope_count: note(
       'Workloads that are meant and lie outside of what the campaign is cut to; absent where it is not cut.',
@@ -386,6 +401,20 @@ export const CampaignHalt = named(
     limit: number(),
     wave: number(),
     workload_ids: note('Some of those that it is about.', array(string())),
+    workloads: note(
+      'The same, by name; absent in halts of older versions.',
+      optional(
+        array(type({ workload_id: string(), workload_name: string(), workload_place: optional(string()) })),
+      ),
+    ),
+    approvers: note(
+      'Of `approver_gone`: who approved it and may not any more, by e-mail; absent in halts of older versions.',
+      optional(array(string())),
+    ),
+    holds: note(
+      'Whether it would halt again at once if it were continued as it is: the approval still does not hold, or the limit is still passed. Only of one campaign that is read by itself, while it is halted; of unhealthy and drifted workloads only a new look tells.',
+      optional(boolean()),
+    ),
     cause: note('What most of them failed of, in the words of push errors.', optional(string())),
     title: optional(string()),
   }),
@@ -457,6 +486,10 @@ export const CampaignRecord = named(
     ),
     plan: optional(CampaignPlan),
     plan_hash: optional(string()),
+    version_rolled_back: note(
+      'Of one that carries a version: a campaign took this version back before, so it applies by itself no more.',
+      optional(literal(true)),
+    ),
     wave: note('The wave that it is in, from 0.', number()),
     wave_ends_at: note('While a wave that is done is being watched.', optional(string())),
     counts: note('Targets by state.', dictionary(number())),
@@ -472,6 +505,10 @@ export const CampaignRecord = named(
     requested_at: optional(string()),
     request_comment: optional(string()),
     approvals: array(CampaignApproval),
+    approval_rule: note(
+      'Only of one campaign that is read by itself, once it is planned and until it is started.',
+      optional(ApprovalRuleInForce),
+    ),
     tally: note('Only of one that waits to be approved or started.', optional(ApprovalTally)),
     help: note('The same; only of one campaign that is read by itself.', optional(ApprovalHelp)),
     closed_by: note(

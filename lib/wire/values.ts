@@ -76,6 +76,9 @@ export const RETIRED_BY = ['request', 'campaign', 'campaign_roll_back', 'auto_ap
 /** The classes of workloads that an approval policy tells apart. */
 export const APPROVAL_CLASSES = ['production', 'other', 'unlabelled'] as const
 
+/** Why a rule of the approval policy holds for a change of many workloads. */
+export const RULE_REASONS = ['production', 'kept_production', 'unlabelled', 'other', 'given_before'] as const
+
 /** Why a token cannot be used now. */
 export const TOKEN_IDLES = ['expired', 'holder_inactive', 'ownerless'] as const
 /** Why a right that was given has no effect. */

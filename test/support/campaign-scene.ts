@@ -94,12 +94,18 @@ export class CampaignScene {
     return (json as CampaignRecord).id
   }
 
-  /** Plan, request and approve a campaign that brings the second config to the hosts. */
-  async approved(more: object = {}): Promise<string> {
+  /** A campaign that brings the second config to the hosts, once it is planned. */
+  async planned(more: object = {}): Promise<string> {
     const id = await this.drafted(more)
     expect((await this.call('POST', `/${id}/plan`)).status).toBe(202)
     while (this.ctx.campaigns.planner.progress(id) !== null)
       await new Promise((resolve) => setTimeout(resolve, 5))
+    return id
+  }
+
+  /** Plan, request and approve a campaign that brings the second config to the hosts. */
+  async approved(more: object = {}): Promise<string> {
+    const id = await this.planned(more)
     const { plan_hash } = await this.record(id)
     expect((await this.call('POST', `/${id}/request`, { plan_hash })).status).toBe(200)
     const yes = { comment: 'yes', plan_hash }

@@ -1,4 +1,4 @@
-import type { ComponentRef } from '../../configs/check/components.ts'
+import { type ComponentRef, componentAvailability } from '../../configs/check/components.ts'
 import type { ConfigTarget } from '../../configs/check/target.ts'
 import type { ConfigPatch } from '../../configs/patch/patch.ts'
 import { policyForWorkload } from '../../configs/policy/policy.ts'
@@ -41,6 +41,8 @@ export interface Judgement {
   variable?: string
   /** What a refusal is about, in English; absent where the reason says all. */
   detail?: string
+  /** The components that the result needs and the workload does not have, as `processors.batch`; absent for none. */
+  missing?: readonly string[]
 }
 
 /**
@@ -52,7 +54,8 @@ export class JudgeBusy extends Error {
 
 type Checked =
   | { ok: true; required: readonly ComponentRef[] }
-  | { ok: false; reason: Extract<CampaignReason, 'invalid' | 'component_missing'> }
+  | { ok: false; reason: 'invalid' }
+  | { ok: false; reason: 'component_missing'; missing: readonly string[] }
 
 /** What chose the values of variables, by name. */
 type Choices = Readonly<Record<string, ValueChoice>>
@@ -181,7 +184,11 @@ export class CampaignJudge {
     const target = await this.#parts.configTargets.find(workload.id)
     if (target === null) return leave('refused', 'workload_gone')
     const checked = await this.#check(result, target, workload)
-    if (!checked.ok) return leave('refused', checked.reason, result)
+    if (!checked.ok) {
+      const left = leave('refused', checked.reason, result)
+      if (checked.reason === 'invalid') return left
+      return { ...left, missing: checked.missing, detail: checked.missing.join(', ') }
+    }
     if (await this.#isBlocked(result, target, workload, known.isProduction))
       return leave('refused', 'policy_blocked', result)
     const verdict = hasCapableInstance(workload) ? 'changes' : 'offline'
@@ -334,7 +341,8 @@ export class CampaignJudge {
       const isMissing = found.result.checks.some(
         ({ id, status }) => id === 'component_availability' && status === 'failed',
       )
-      return { ok: false, reason: isMissing ? 'component_missing' : 'invalid' }
+      if (!isMissing) return { ok: false, reason: 'invalid' }
+      return { ok: false, reason: 'component_missing', missing: listMissing(found.required, target) }
     })
   }
 
@@ -357,6 +365,12 @@ export class CampaignJudge {
       return found.evaluation.decision === 'block'
     })
   }
+}
+
+/** The types that a workload does not have of what a config needs, each once, in the order of the config. */
+function listMissing(required: readonly ComponentRef[], target: ConfigTarget): string[] {
+  const { missing } = componentAvailability(required, target)
+  return [...new Set(missing.map(({ category, type }) => `${category}.${type}`))]
 }
 
 /** Ask once for each key, and remember the newest `most` answers. A failure is not remembered. */

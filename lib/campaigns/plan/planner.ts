@@ -222,6 +222,7 @@ async function toTargets(
     groupKey,
     variables: judgement.result?.values ?? {},
     choices: judgement.result?.choices ?? {},
+    missing: judgement.missing ?? [],
     isProduction: judgement.isProduction,
     instanceCount: workload.live.count,
     state:

@@ -1,13 +1,13 @@
 import type { Workload } from '../../fleet/state/model.ts'
 import { countDrifted } from '../../fleet/views/drifted.ts'
 import { listMisses } from '../../store/campaign-outcome.ts'
-import { listCampaignTargets } from '../../store/campaign-targets.ts'
+import { listCampaignTargets, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import type { CampaignSummary } from '../../store/campaigns.ts'
 import { inTurns } from '../../turns.ts'
 import type { CampaignHalt } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { reachOfCampaign } from '../judge/scope.ts'
-import { hasPolicyChanged, isApproverGone, type Lapse } from './lapse.ts'
+import { hasPolicyChanged, type Lapse, listGone } from './lapse.ts'
 import {
   COUNTED,
   findPassedLimit,
@@ -24,12 +24,25 @@ const APPROVER_LOOK_MS = 5_000
 const NAMED_MAX = 20
 
 /** The halt of a campaign whose approval does not hold any more. */
-export const haltOfLapse = (gate: Lapse, wave: number): CampaignHalt => ({
+export const haltOfLapse = (gate: Lapse, wave: number, approvers: readonly string[] = []): CampaignHalt => ({
   gate,
-  value: 1,
+  value: Math.max(1, approvers.length),
   limit: 0,
   wave,
   workload_ids: [],
+  ...(approvers.length === 0 ? {} : { approvers: [...approvers] }),
+})
+
+type Named = NonNullable<CampaignHalt['workloads']>[number]
+
+const toNamed = ({
+  workloadId,
+  workloadName,
+  workloadPlace,
+}: Pick<StoredCampaignTarget, 'workloadId' | 'workloadName' | 'workloadPlace'>): Named => ({
+  workload_id: workloadId,
+  workload_name: workloadName,
+  ...(workloadPlace === '' ? {} : { workload_place: workloadPlace }),
 })
 
 /**
@@ -39,12 +52,13 @@ export const haltOfLapse = (gate: Lapse, wave: number): CampaignHalt => ({
 export const haltOfLimit = (
   passed: PassedLimit,
   wave: number,
-  workloadIds: readonly string[],
+  workloads: readonly Named[],
   worst: { cause: string; title: string } | undefined,
 ): CampaignHalt => ({
   ...passed,
   wave,
-  workload_ids: workloadIds.slice(0, NAMED_MAX),
+  workload_ids: workloads.slice(0, NAMED_MAX).map(({ workload_id }) => workload_id),
+  workloads: workloads.slice(0, NAMED_MAX),
   ...(worst === undefined ? {} : { cause: worst.cause, title: worst.title }),
 })
 
@@ -59,8 +73,14 @@ export async function findLapseHalt(
 ): Promise<CampaignHalt | null> {
   if (hasPolicyChanged(parts, campaign)) return haltOfLapse('policy_changed', campaign.wave)
   if (parts.clock.monotonicMs() < run.nextApproverLookMs) return null
-  if (await isApproverGone(parts, { approvals: campaign.approvals, reach: reachOfCampaign(campaign) }))
-    return haltOfLapse('approver_gone', campaign.wave)
+  const { approvals } = campaign
+  const gone = await listGone(parts, { approvals, reach: reachOfCampaign(campaign) })
+  if (gone.length > 0)
+    return haltOfLapse(
+      'approver_gone',
+      campaign.wave,
+      gone.map(({ by }) => by),
+    )
   run.nextApproverLookMs = parts.clock.monotonicMs() + APPROVER_LOOK_MS
   return null
 }
@@ -114,8 +134,7 @@ export async function findUntriedHalt(
   if (untried === null) return null
   const filter = { states: UNTRIED_STATES, wave }
   const named = await listCampaignTargets(db, id, filter, { after: null, limit: NAMED_MAX })
-  const workloadIds = named.map(({ workloadId }) => workloadId)
-  return haltOfLimit(untried, wave, workloadIds, undefined)
+  return haltOfLimit(untried, wave, named.map(toNamed), undefined)
 }
 
 /**
@@ -178,7 +197,7 @@ async function haltOfCounted(
   return haltOfLimit(
     passed,
     wave,
-    named.map(({ workloadId }) => workloadId),
+    named.map(toNamed),
     worst && { cause: worst.cause ?? 'unknown', title: worst.title ?? '' },
   )
 }
@@ -206,7 +225,11 @@ export async function findHalt(
     targetCount: plan?.target_count ?? 0,
   })
   if (passed === null) return null
-  if (passed.gate === 'unhealthy') return haltOfLimit(passed, wave, unhealthy, undefined)
-  if (passed.gate === 'drifted') return haltOfLimit(passed, wave, drifted, undefined)
+  if (passed.gate === 'unhealthy' || passed.gate === 'drifted') {
+    const ids = passed.gate === 'unhealthy' ? unhealthy : drifted
+    const filter = { workloadIds: ids.slice(0, NAMED_MAX) }
+    const named = await listCampaignTargets(parts.db, id, filter, { after: null, limit: NAMED_MAX })
+    return haltOfLimit(passed, wave, named.map(toNamed), undefined)
+  }
   return haltOfCounted(parts, { id, wave }, passed)
 }

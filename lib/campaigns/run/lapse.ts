@@ -17,13 +17,14 @@ export const hasPolicyChanged = (
   { policyHash }: Pick<Approved, 'policyHash'>,
 ): boolean => policyHash !== hashPolicy(config.policy)
 
-/** Whether one of the approvers may not approve all of it now. */
-export async function isApproverGone(
+/** Those of the approvals whose givers may not approve all of it now. */
+export async function listGone<Given extends { byId: string }>(
   { mayApprove }: Pick<CampaignParts, 'mayApprove'>,
-  { approvals, reach }: Pick<Approved, 'approvals' | 'reach'>,
-): Promise<boolean> {
-  for (const { byId } of approvals) if (!(await mayApprove(byId, reach))) return true
-  return false
+  { approvals, reach }: { approvals: readonly Given[]; reach: ChangeReach },
+): Promise<Given[]> {
+  const gone: Given[] = []
+  for (const given of approvals) if (!(await mayApprove(given.byId, reach))) gone.push(given)
+  return gone
 }
 
 /** Find why an approval does not hold any more; null while it holds. */
@@ -32,5 +33,5 @@ export async function findLapse(
   approved: Approved,
 ): Promise<Lapse | null> {
   if (hasPolicyChanged(parts, approved)) return 'policy_changed'
-  return (await isApproverGone(parts, approved)) ? 'approver_gone' : null
+  return (await listGone(parts, approved)).length > 0 ? 'approver_gone' : null
 }

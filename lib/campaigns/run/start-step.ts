@@ -105,7 +105,11 @@ export function noteTurn(
     }
     case 'skipped':
       run.offline.delete(workloadId)
-      return { state: 'skipped', reason: outcome.reason }
+      return {
+        state: 'skipped',
+        reason: outcome.reason,
+        ...(outcome.detail === undefined ? {} : { title: outcome.detail }),
+      }
     case 'offline':
       if (target.state !== 'waiting') return null
       run.offline.add(workloadId)

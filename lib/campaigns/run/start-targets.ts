@@ -24,7 +24,7 @@ export type StartOutcome =
    */
   | { kind: 'busy' }
   /** What was approved is not what would be done now. */
-  | { kind: 'skipped'; reason: CampaignReason }
+  | { kind: 'skipped'; reason: CampaignReason; detail?: string }
   /** The starter starts nothing now, the target was started already, or the outcome of the commit is not known. */
   | { kind: 'refused' }
 
@@ -175,7 +175,10 @@ async function lookAt<Target extends StartTarget>(
     throw error
   }
   const reason = refusalOf(target, judgement)
-  if (reason !== null) return { kind: 'skipped', reason }
+  if (reason !== null) {
+    const { detail } = judgement
+    return { kind: 'skipped', reason, ...(detail === undefined ? {} : { detail }) }
+  }
   return judgement.verdict === 'offline'
     ? { kind: 'offline' }
     : { target, workload, judgement, result: judgement.result!, wasDegraded: false, wasDrifted: false }

@@ -1,6 +1,14 @@
+import { sayApprovalRule, sayRuleReason } from '../../../lib/model/approval-rule-words.ts'
+import { findDeadEnd } from '../../../lib/model/campaign-steps.ts'
 import { sayDiscount } from '../../../lib/model/discount-words.ts'
-import { sayStop } from '../../../lib/model/stops.ts'
-import type { CampaignGroup, CampaignHalt, CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { countLeftOut, sayLeftOut } from '../../../lib/model/left-out.ts'
+import { isLapse, sayStop } from '../../../lib/model/stops.ts'
+import type {
+  CampaignGroup,
+  CampaignHalt,
+  CampaignPlan,
+  CampaignRecord,
+} from '../../../lib/wire/campaigns.ts'
 import type { ClientIo } from '../command.ts'
 import { printLine, printTable } from '../output.ts'
 
@@ -34,11 +42,14 @@ export function printCampaign(io: ClientIo, campaign: CampaignRecord): void {
       ['production', `${plan.production_count} workloads`],
       ['no way back', `${plan.no_way_back_count} workloads`],
       ['components unknown', `${plan.components_unknown_count ?? '-'} workloads`],
-      ['verdicts', counted(plan.verdicts)],
-      ['refused', counted(plan.refused)],
+      ['away', `${plan.verdicts['offline'] ?? 0} workloads, catch up later`],
+      ['left out', sayLeftOut(plan.left_out ?? countLeftOut(plan))],
+      ...missingRows(plan),
       ['plan', campaign.plan_hash ?? '-'],
     )
   }
+  if (campaign.version_rolled_back) rows.push(['version', 'was carried before, and taken back'])
+  rows.push(...ruleRows(campaign))
   for (const { by, comment } of campaign.approvals) rows.push(['approved by', `${by}: ${comment}`])
   rows.push(...approvalRows(campaign))
   if (campaign.closed_by !== undefined)
@@ -46,8 +57,23 @@ export function printCampaign(io: ClientIo, campaign: CampaignRecord): void {
   rows.push(['workloads', counted(campaign.counts)])
   printTable(io, ['CAMPAIGN', campaign.name], rows)
   if (plan !== undefined && plan.waves.length > 0) printWaves(io, campaign, plan.waves)
-  if (halt !== undefined) printLine(io, haltSentence(halt))
+  if (halt !== undefined) for (const line of haltLines(campaign, halt)) printLine(io, line)
 }
+
+/** What workloads are refused for as they lack it. */
+const missingRows = ({ missing_components: missing = [] }: CampaignPlan): string[][] =>
+  missing.length === 0
+    ? []
+    : [['not installed', missing.map(({ component, count }) => `${component} (${count})`).join(', ')]]
+
+/** Which rule it is approved by, and why. */
+const ruleRows = ({ approval_rule: rule }: CampaignRecord): string[][] =>
+  rule === undefined
+    ? []
+    : [
+        ['approval rule', sayApprovalRule(rule)],
+        ...rule.because.map((because) => ['because', sayRuleReason(because)]),
+      ]
 
 /** How far it is approved, who is in the way of an approval by whoever asks, and who could give one. */
 function approvalRows({ tally, help }: CampaignRecord): string[][] {
@@ -81,8 +107,27 @@ function printWaves(
   printTable(io, ['WAVE', 'CHANGES', 'PRODUCTION', 'WATCHED', 'WORKLOADS'], rows)
 }
 
-const haltSentence = (halt: CampaignHalt): string =>
-  `Halted in wave ${halt.wave + 1}: ${sayStop({ ...halt, title: halt.title ?? halt.cause })}.`
+/** Why it halted and on whom, and where it can go from there. */
+function haltLines(campaign: CampaignRecord, halt: CampaignHalt): string[] {
+  const { workloads = [], approvers = [], value } = halt
+  const names = [...workloads.map(({ workload_name: name }) => name), ...approvers]
+  const more = isLapse(halt.gate) ? 0 : value - names.length
+  const who = `${names.join(', ')}${names.length > 0 && more > 0 ? ` and ${more} more` : ''}`
+  const why = sayStop({ ...halt, title: halt.title ?? halt.cause })
+  return [`Halted in wave ${halt.wave + 1}: ${why}${who && `: ${who}`}.`, sayWayOut(campaign, halt)]
+}
+
+function sayWayOut(campaign: CampaignRecord, { gate, value, holds }: CampaignHalt): string {
+  if (findDeadEnd('continue', campaign) !== null)
+    return 'No workload is left to be changed, and none runs the change: abort it, or roll it back.'
+  if (isLapse(gate))
+    return holds === false
+      ? 'That is as it was again: continue, abort, or roll it back.'
+      : 'It goes on only once that is as it was. Else abort it and ask anew, or roll it back.'
+  return holds
+    ? `It would halt again as it is: continue with --raise ${gate}=${value} or more, abort, or roll it back.`
+    : 'Look at its workloads, then continue, abort, or roll it back.'
+}
 
 /** Print how configs change: a group of workloads each, with the diff that they share. */
 export function printGroups(io: ClientIo, groups: readonly CampaignGroup[]): void {

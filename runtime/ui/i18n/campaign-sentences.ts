@@ -1,19 +1,24 @@
-import { waitsForApproval } from '../../../lib/model/campaign-steps.ts'
+import { type CampaignStep, findDeadEnd, waitsForApproval } from '../../../lib/model/campaign-steps.ts'
+import { isRefusal, type LeftOut } from '../../../lib/model/left-out.ts'
 import { isLapse } from '../../../lib/model/stops.ts'
 import { statesThat } from '../../../lib/model/target-states.ts'
 import type {
   CampaignHalt,
+  CampaignReason,
   CampaignRecord,
   CampaignStatus,
   CampaignTarget,
   CampaignTargetState,
+  CampaignVerdict,
 } from '../../../lib/wire/campaigns.ts'
 import { countMissing } from '../logic/campaigns.ts'
+import { namedAt } from '../logic/workloads.ts'
 import { campaignTexts } from './campaigns.ts'
 import { describeCause } from './causes.ts'
 import { changeFeedTexts } from './change-feed.ts'
 import { say } from './define.ts'
-import { formatLeft } from './format.ts'
+import { formatLeft, formatList, formatNumber } from './format.ts'
+import { sayProblem } from './problems.ts'
 
 /** Why a campaign halted, and what most of the failed workloads failed of. */
 export function describeHalt({
@@ -23,15 +28,49 @@ export function describeHalt({
   wave,
   cause,
   title,
-}: Pick<CampaignHalt, 'gate' | 'value' | 'limit' | 'wave' | 'cause' | 'title'>): string[] {
+  workloads = [],
+  approvers = [],
+}: Pick<
+  CampaignHalt,
+  'gate' | 'value' | 'limit' | 'wave' | 'cause' | 'title' | 'workloads' | 'approvers'
+>): string[] {
   const words = say(campaignTexts)
   const why = describeCause(cause, title)
-  return [words.halt[gate](value, limit, wave + 1), ...(why === '' ? [] : [words.haltCause(why)])]
+  const all = [
+    ...workloads.map(({ workload_name: name, workload_place: place }) => namedAt(name, place ?? '', false)),
+    ...approvers,
+  ]
+  const names = all.slice(0, NAMES_SHOWN)
+  const more = value - names.length
+  const said = formatList([...names, ...(more > 0 ? [words.haltMore(more)] : [])])
+  return [
+    words.halt[gate](value, limit, wave + 1),
+    ...(names.length === 0 ? [] : [`${said}.`]),
+    ...(why === '' ? [] : [words.haltCause(why)]),
+  ]
 }
 
-/** What to do about a campaign that halted. One whose approval does not hold any more would only halt again. */
-export const describeHaltNext = ({ gate }: Pick<CampaignHalt, 'gate'>): string =>
-  isLapse(gate) ? say(campaignTexts).haltLapseNext : say(campaignTexts).haltNext
+/** Workloads that a halt names; the list beneath has all. */
+const NAMES_SHOWN = 3
+
+/** What to do about a campaign that halted, as far as its halt tells. */
+export function describeHaltNext({ gate, holds }: Pick<CampaignHalt, 'gate' | 'holds'>): string {
+  const words = say(campaignTexts)
+  if (isLapse(gate)) return holds === false ? words.haltLapseOver : words.haltLapseNext
+  return holds ? words.haltRaiseNext : words.haltNext
+}
+
+/**
+ * Why a step that the status allows leads nowhere now, with the way out; null where it leads on. A campaign whose
+ * approval does not hold would only halt again.
+ */
+export function describeDeadEnd(step: CampaignStep, of: CampaignRecord): string | null {
+  const code = findDeadEnd(step, of)
+  if (code !== null) return sayProblem(code.replaceAll('-', '_'), {})
+  const { halt } = of
+  const isLapsed = of.status === 'halted' && halt?.holds === true && isLapse(halt.gate)
+  return step === 'continue' && isLapsed ? describeHaltNext(halt) : null
+}
 
 /** Whether a campaign is to have been carried out nowhere: then it counts who was taken back from it. */
 const goesBack = (status: CampaignStatus): boolean => status === 'rolling_back' || status === 'rolled_back'
@@ -50,10 +89,31 @@ export function describeTarget({
   title,
   reason,
   cause,
-}: Pick<CampaignTarget, 'title' | 'reason' | 'cause'>): string {
+  verdict,
+}: Pick<CampaignTarget, 'title' | 'reason' | 'cause'> & { verdict?: CampaignTarget['verdict'] }): string {
   const what = describeCause(cause, title)
+  // Its verdict says whether it is held or frozen already.
+  if (verdict === 'held') return what
   if (cause !== undefined || reason === undefined) return what
   return [say(campaignTexts).reason[reason], ...(what === '' ? [] : [what])].join(': ')
+}
+
+/** What a plan does with a workload: whether it is held or frozen, two words for one verdict. */
+export const describeVerdict = ({ verdict, reason }: Pick<CampaignTarget, 'verdict' | 'reason'>): string =>
+  verdict === 'held' && reason !== undefined
+    ? say(campaignTexts).reason[reason]
+    : say(campaignTexts).verdict[verdict]
+
+/** How many workloads a plan leaves out, by why, in the words of the list of workloads. */
+export function describeLeftOut(counts: Readonly<Record<string, number>>): string[] {
+  const words = say(campaignTexts)
+  return Object.entries(counts).map(([why, count]) => {
+    const reason = words.reason[why as CampaignReason]
+    const said = isRefusal(why as LeftOut)
+      ? `${words.verdict.refused} (${reason})`
+      : (words.verdict[why as CampaignVerdict] ?? reason)
+    return `${formatNumber(count)} ${said}`
+  })
 }
 
 /** What a campaign does at `nowMs` (Unix time), in one sentence, and what comes next. */
@@ -63,7 +123,7 @@ export function describeCampaign(of: CampaignRecord, nowMs: number): string[] {
   const more = away > 0 && ['running', 'done', 'paused'].includes(of.status) ? [words.away(away)] : []
   if (of.planning !== undefined) return [words.planning(of.planning.done, of.planning.total)]
   if (of.status === 'halted' && of.halt !== undefined) {
-    return [...describeHalt(of.halt), describeHaltNext(of.halt)]
+    return [...describeHalt(of.halt), describeDeadEnd('continue', of) ?? describeHaltNext(of.halt)]
   }
   const missing = countMissing(of.counts)
   if (of.status === 'done' && missing.length > 0) {

@@ -101,7 +101,7 @@ export const campaignTexts = defineTexts({
       busy: 'another push is under way there',
       component_missing: 'a component is not installed',
       frozen: 'frozen',
-      held: 'on hold',
+      held: 'held',
       invalid: 'the config is not valid there',
       kept_in_git: 'its config is kept in Git',
       nobody_reports: 'none of its many instances can say what became of a config',
@@ -131,6 +131,7 @@ export const campaignTexts = defineTexts({
       away: 'Away, catch up later',
       noWayBack: 'Without a way back',
       componentsUnknown: 'Do not say what they were built with: components not checked',
+      componentsMissing: 'Not installed, on so many that are refused for it',
       outside: 'Left out: outside of the author’s scope',
       leftOut: 'Left out',
       environments: 'Environments',
@@ -208,6 +209,7 @@ export const campaignTexts = defineTexts({
       approver_gone: () => 'Halted: whoever approved it may not approve any more.',
     } as Record<CampaignGate, (value: number, limit: number, wave: number) => string>,
     haltCause: (title: string) => `Most of them: ${title}.`,
+    haltMore: (more: number) => `${n(more)} more`,
     byItself: 'Got this version by itself',
     byItselfBack: (count: number, withoutBase: number) =>
       [
@@ -224,9 +226,14 @@ export const campaignTexts = defineTexts({
     keptOlder: 'was on an older version',
     keptNoBase: 'no config to go back to is known',
     keptChange: (count: number) => `Change ${plural(count, 'this one', `these ${n(count)}`)}…`,
-    haltNext: 'Look at those that are named, then continue, abort, or take it back.',
+    haltNext: 'Look at its workloads, then continue, abort, or take it back.',
     haltLapseNext:
       'It goes on only once that is as it was: then continue. Else abort it and ask anew, or take it back.',
+    haltLapseOver: 'That is as it was again: continue, abort, or take it back.',
+    haltRaiseNext: 'It would halt again as it is: continue with a higher limit, abort, or take it back.',
+    raiseNeeded: (limit: string, value: number) =>
+      `It would halt again at once. ${limit}: at least ${n(value)}.`,
+    comesToEnd: 'No workload is left to be changed: it would come to its end, and be done.',
     step: {
       request: 'Ask for approval',
       approve: 'Approve',
@@ -389,6 +396,7 @@ export const campaignTexts = defineTexts({
       away: 'Absents, rattraperont',
       noWayBack: 'Sans retour possible',
       componentsUnknown: 'Ne disent pas leurs composants : non vérifiés',
+      componentsMissing: 'Non installés, sur autant de workloads refusés pour cela',
       outside: 'Laissés de côté : hors du périmètre de l’auteur',
       leftOut: 'Laissés de côté',
       environments: 'Environnements',
@@ -472,6 +480,7 @@ export const campaignTexts = defineTexts({
       approver_gone: () => 'Arrêtée : qui l’a approuvée ne peut plus approuver.',
     } as Record<CampaignGate, (value: number, limit: number, wave: number) => string>,
     haltCause: (title: string) => `La plupart : ${title}.`,
+    haltMore: (more: number) => `${n(more)} de plus`,
     byItself: 'Ont reçu cette version automatiquement',
     byItselfBack: (count: number, withoutBase: number) =>
       [
@@ -488,9 +497,15 @@ export const campaignTexts = defineTexts({
     keptOlder: 'était à une version plus ancienne',
     keptNoBase: 'aucune config antérieure connue',
     keptChange: (count: number) => `Changer ${plural(count, 'celui-ci', `ces ${n(count)}`)}…`,
-    haltNext: 'Regardez ceux qui sont nommés, puis continuez, abandonnez ou annulez.',
+    haltNext: 'Regardez ses workloads, puis continuez, abandonnez ou annulez.',
     haltLapseNext:
       'Elle ne reprend que si cela redevient comme avant : continuez alors. Sinon abandonnez-la et redemandez, ou annulez.',
+    haltLapseOver: 'C’est de nouveau comme avant : continuez, abandonnez ou annulez.',
+    haltRaiseNext:
+      'Elle s’arrêterait de nouveau telle quelle : continuez avec une limite plus haute, abandonnez ou annulez.',
+    raiseNeeded: (limit: string, value: number) =>
+      `Elle s’arrêterait de nouveau aussitôt. ${limit} : au moins ${n(value)}.`,
+    comesToEnd: 'Il ne reste aucun workload à changer : elle arriverait à sa fin, et serait terminée.',
     step: {
       request: 'Demander l’approbation',
       approve: 'Approuver',

@@ -41,13 +41,16 @@ export const problemTexts = defineTexts({
     campaign_drafts_too_many: 'You have {max} drafts of campaigns: remove or request one of them.',
     campaign_being_planned: 'This campaign is being planned already.',
     campaign_change_invalid: 'The change cannot be taken: {reason}.',
-    campaign_changes_nothing: 'The plan changes no workload.',
+    campaign_changes_nothing:
+      'The plan changes no workload, so there is nothing to approve: change whom or what it means, or remove it.',
     campaign_patch_unfit:
       'The patch does not fit every workload, and the campaign asks to be refused then: the plan names them.',
     campaign_group_not_found: 'The plan has no such group any more, or its example gets no config now.',
     campaign_list_too_long: '{field} has more than {max} entries.',
     campaign_not_found: 'This campaign does not exist.',
     campaign_not_ready: 'This is not possible while the campaign is “{status}”.',
+    campaign_nothing_left:
+      'No workload is left to be changed, and none runs the change: abort the campaign, or take it back.',
     campaign_number_invalid: '{field} must be a number from {min} to {max}.',
     campaign_plan_changed: 'The plan has changed since you looked at it. Look at it again.',
     campaign_scope_empty: 'Say which workloads are meant: a selector or a list.',
@@ -347,7 +350,8 @@ export const problemTexts = defineTexts({
     campaign_drafts_too_many: 'Vous avez {max} brouillons de campagnes : supprimez-en ou demandez-en un.',
     campaign_being_planned: 'Cette campagne est déjà en cours de planification.',
     campaign_change_invalid: 'La modification ne peut pas être prise : {reason}.',
-    campaign_changes_nothing: 'Le plan ne change aucun workload.',
+    campaign_changes_nothing:
+      'Le plan ne change aucun workload, il n’y a donc rien à approuver : changez ce qu’elle vise ou apporte, ou supprimez-la.',
     campaign_patch_unfit:
       'Le correctif ne convient pas à chaque workload, et la campagne demande alors d’être refusée : le plan les nomme.',
     campaign_group_not_found:
@@ -355,6 +359,8 @@ export const problemTexts = defineTexts({
     campaign_list_too_long: '{field} a plus de {max} entrées.',
     campaign_not_found: 'Cette campagne n’existe pas.',
     campaign_not_ready: 'Ce n’est pas possible tant que la campagne est « {status} ».',
+    campaign_nothing_left:
+      'Il ne reste aucun workload à changer, et aucun n’exécute la modification : abandonnez la campagne, ou annulez-la.',
     campaign_number_invalid: '{field} doit être un nombre de {min} à {max}.',
     campaign_plan_changed: 'Le plan a changé depuis que vous l’avez regardé. Regardez-le de nouveau.',
     campaign_scope_empty: 'Dites quels workloads sont visés : un sélecteur ou une liste.',

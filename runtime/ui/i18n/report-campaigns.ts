@@ -1,7 +1,7 @@
 import type { CampaignHalt } from '../../../lib/wire/campaigns.ts'
 import type { EvidenceItem, FactValue } from '../../../lib/wire/reports.ts'
 import { autoApplyTexts } from './auto-apply.ts'
-import { describeHalt } from './campaign-sentences.ts'
+import { describeHalt, describeLeftOut } from './campaign-sentences.ts'
 import { campaignTexts } from './campaigns.ts'
 import { defineTexts, say } from './define.ts'
 import { formatExact, formatNumber } from './format.ts'
@@ -117,6 +117,8 @@ export function describeCampaignFact(key: string, item: EvidenceItem): string | 
   if (key === 'verdict') return lookUp(words.verdict, value)
   if (key === 'reason') return lookUp(words.reason, value)
   if (key === 'halt') return sayHalt(item)
+  if (key === 'left_out' && isMap(value))
+    return describeLeftOut(value as Record<string, number>).join(', ') || '–'
   if (key === 'outcomes') return sayOutcomes(value) || '–'
   if (key === 'waves' && Array.isArray(value)) return value.map(sayWave).join('; ') || '–'
   if (key === 'approvals' && Array.isArray(value)) return value.map(sayApproval).join('; ') || '–'

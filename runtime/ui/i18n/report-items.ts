@@ -96,6 +96,7 @@ const itemTexts = defineTexts({
       kind: 'genre',
       label: 'libellé',
       labels: 'étiquettes',
+      left_out: 'laissés de côté',
       limits: 'limites',
       max_in_flight: 'instances à la fois',
       minimum_version: 'version minimale',

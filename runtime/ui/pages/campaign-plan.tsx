@@ -1,4 +1,6 @@
+import { countLeftOut } from '../../../lib/model/left-out.ts'
 import type { CampaignPlan, CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { describeLeftOut } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatList, formatNumber } from '../i18n/format.ts'
@@ -6,26 +8,12 @@ import { toBar } from '../logic/campaigns.ts'
 import { Pairs } from '../parts/page.tsx'
 import { Ago, Track } from '../parts/state.tsx'
 
-/** The workloads that the plan leaves out, counted by reason. */
-function listLeftOut({ verdicts, refused }: CampaignPlan): string[] {
-  const words = say(campaignTexts)
-  const left = Object.entries(verdicts).flatMap(([verdict, count]) =>
-    verdict === 'changes' || verdict === 'offline' || verdict === 'refused' || verdict === 'held'
-      ? []
-      : `${formatNumber(count)} ${words.verdict[verdict as keyof typeof words.verdict]}`,
-  )
-  const why = Object.entries(refused).map(
-    ([reason, count]) =>
-      `${formatNumber(count)} ${words.verdict.refused} (${words.reason[reason as keyof typeof words.reason]})`,
-  )
-  return [...left, ...why]
-}
-
 /** The plan in numbers. */
 export function PlanNumbers({ plan }: { plan: CampaignPlan }) {
   const words = say(campaignTexts)
   const { numbers } = words
-  const leftOut = listLeftOut(plan)
+  const leftOut = describeLeftOut(plan.left_out ?? countLeftOut(plan))
+  const missing = plan.missing_components ?? []
   const away = plan.verdicts['offline'] ?? 0
   return (
     <div class="pane">
@@ -55,6 +43,14 @@ export function PlanNumbers({ plan }: { plan: CampaignPlan }) {
             : []),
           ...(plan.clusters.length > 0 ? ([[numbers.clusters, formatList(plan.clusters)]] as const) : []),
           [numbers.leftOut, leftOut.length === 0 ? '–' : leftOut.join(' · ')],
+          ...(missing.length > 0
+            ? ([
+                [
+                  numbers.componentsMissing,
+                  missing.map(({ component, count }) => `${component} (${formatNumber(count)})`).join(', '),
+                ],
+              ] as const)
+            : []),
           [words.plannedAt, <Ago at={plan.planned_at} />],
         ]}
       />

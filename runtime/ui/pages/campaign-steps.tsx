@@ -1,13 +1,17 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { LIMITED } from '../../../lib/model/campaign-rules.ts'
+import { LIMITED, type Limited } from '../../../lib/model/campaign-rules.ts'
 import {
   CAMPAIGN_STEPS,
   type CampaignStep,
+  hasToBeChanged,
   listSteps,
   needsComment,
 } from '../../../lib/model/campaign-steps.ts'
-import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { isLapse } from '../../../lib/model/stops.ts'
+import type { CampaignLimits, CampaignRecord } from '../../../lib/wire/campaigns.ts'
+import { describeRule } from '../i18n/approval-rule.ts'
 import { campaignFormTexts } from '../i18n/campaign-form.ts'
+import { describeDeadEnd } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { type Faults, NO_LIMITS, readTypedLimits, type TypedLimits } from '../logic/campaign-form.ts'
@@ -77,6 +81,7 @@ function StepDialog({
   const isMissing =
     (needsComment(step, limits) && comment.value.trim() === '') || (production > 0 && !isConfirmed.value)
   const [fault] = Object.values(faults)
+  const tooLow = step === 'continue' ? describeTooLow(of, limits) : null
   const decide = async () => {
     const result = await api.decideCampaign(of.id, step, {
       comment: comment.value,
@@ -95,13 +100,17 @@ function StepDialog({
       onSend={decide}
       onClose={onClose}
       kind={step === 'abort' || step === 'roll-back' ? 'danger primary' : 'primary'}
-      reason={fault !== undefined ? describeFault(fault) : isMissing ? words.comment : null}
+      reason={fault !== undefined ? describeFault(fault) : (tooLow ?? (isMissing ? words.comment : null))}
     >
       <p>{words.hint[step]}</p>
       {step === 'roll-back' && back !== null && (
         <p class="warn">{words.byItselfBack(back.count, back.without_base)}</p>
       )}
+      {(step === 'request' || step === 'approve') && of.approval_rule && (
+        <p>{describeRule(of.approval_rule)}</p>
+      )}
       {step === 'approve' && of.tally && <Tally of={of.tally} />}
+      {step === 'continue' && !hasToBeChanged(of.counts) && <p class="warn">{words.comesToEnd}</p>}
       {step === 'continue' && <RaisedLimits of={of} typed={typed} faults={faults} />}
       <TextArea label={words.comment} {...bind(comment)} />
       {production > 0 && <Checkbox {...bind(isConfirmed)}>{words.confirmProduction(production)}</Checkbox>}
@@ -109,9 +118,19 @@ function StepDialog({
   )
 }
 
-/** Why the reader may not take this step; for an approval also why hers would not count. */
+/** Why a campaign that halted would halt again at once with these limits; null where it would not, or nobody knows. */
+function describeTooLow({ status, halt }: CampaignRecord, limits: CampaignLimits): string | null {
+  if (status !== 'halted' || halt?.holds !== true || isLapse(halt.gate)) return null
+  const gate = halt.gate as Limited
+  const isHigher = (limits[gate] ?? halt.limit) >= halt.value
+  return isHigher ? null : say(campaignTexts).raiseNeeded(say(campaignFormTexts).limit[gate], halt.value)
+}
+
+/** Why the reader may not take this step, or why it leads nowhere; for an approval also why hers would not count. */
 const refuseStep = (of: CampaignRecord, step: CampaignStep): string | null =>
-  unless(CAMPAIGN_STEPS[step].permission, reachOf(of)) ?? (step === 'approve' ? refuseOwn(of.tally) : null)
+  unless(CAMPAIGN_STEPS[step].permission, reachOf(of)) ??
+  describeDeadEnd(step, of) ??
+  (step === 'approve' ? refuseOwn(of.tally) : null)
 
 /** Steps that lead a campaign on: only these stand out. What stops it or takes it back is there, and not urged. */
 const LEADS_ON: ReadonlySet<CampaignStep> = new Set(['request', 'approve', 'start', 'continue'])

@@ -1,5 +1,5 @@
 import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
-import { describeTarget } from '../i18n/campaign-sentences.ts'
+import { describeTarget, describeVerdict } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
@@ -32,7 +32,7 @@ function TargetRow({ of: target }: { of: CampaignTarget }) {
         />
       </td>
       <td>{target.wave === null ? '–' : formatNumber(target.wave + 1)}</td>
-      <td>{words.verdict[target.verdict]}</td>
+      <td>{describeVerdict(target)}</td>
       <td>
         <Mark tone={toneOfTarget(target.state)} shape={shapeOfTarget(target.state)}>
           {words.state[target.state]}

@@ -1,10 +1,12 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { CampaignRecord, CampaignTargetState } from '../../../lib/wire/campaigns.ts'
+import { describeRule } from '../i18n/approval-rule.ts'
 import { campaignFormTexts } from '../i18n/campaign-form.ts'
 import { describeCampaign } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
+import { fleetConfigTexts } from '../i18n/fleet-configs.ts'
 import { formatNumber } from '../i18n/format.ts'
 import { lookOf } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
@@ -220,11 +222,15 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
   return (
     <>
       <CampaignHead of={of} reload={reload} />
+      {of.version_rolled_back && of.change.kind === 'version' && (
+        <p class="warn">{say(fleetConfigTexts).wasRolledBack(of.change.number)}</p>
+      )}
       {of.description !== '' && <p class="muted">{of.description}</p>}
       <div class={`say t-${tone}`} role={of.status === 'halted' ? 'alert' : 'status'}>
         <p>
           <b>{what}</b> {next.join(' ')}
         </p>
+        {of.approval_rule && <p class="muted">{describeRule(of.approval_rule)}</p>}
         {of.tally && <Tally of={of.tally} />}
         {of.tally && <ApprovalHelp of={of.help} tally={of.tally} />}
       </div>

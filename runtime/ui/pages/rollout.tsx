@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { RolloutStatus } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord, RolloutStage } from '../../../lib/wire/rollouts.ts'
@@ -103,9 +102,7 @@ function toSentence(of: RolloutRecord, now: number): [string, string] {
         return [words.applying(number, all, stage.counts.applied, stage.target_count), words.byItself]
       const left = Date.parse(stage.dwell_ends_at ?? of.updated_at) - now
       return [
-        left > 0
-          ? words.watching(number, all, formatLeft(left))
-          : words.moving(number, all),
+        left > 0 ? words.watching(number, all, formatLeft(left)) : words.moving(number, all),
         words.byItself,
       ]
     }

@@ -4,10 +4,13 @@ import type { CampaignHalt, CampaignRecord, CampaignTarget } from '../../../lib/
 import { describeAlert } from '../../../runtime/ui/i18n/alerts.ts'
 import {
   describeCampaign,
+  describeDeadEnd,
   describeHalt,
   describeHaltNext,
+  describeLeftOut,
   describeReach,
   describeTarget,
+  describeVerdict,
 } from '../../../runtime/ui/i18n/campaign-sentences.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
 import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
@@ -70,6 +73,41 @@ describe('a campaign that was taken back', () => {
   })
 })
 
+describe('who a plan leaves out', () => {
+  const targets = [
+    { verdict: 'held', reason: 'held' },
+    { verdict: 'held', reason: 'frozen' },
+    { verdict: 'refused', reason: 'component_missing' },
+    { verdict: 'same' },
+  ] as const satisfies Pick<CampaignTarget, 'verdict' | 'reason'>[]
+
+  test.each([
+    [
+      'en',
+      ['held', 'frozen', 'refused', 'runs it already'],
+      ['2 held', '1 frozen', '3 refused (a component is not installed)', '4 runs it already'],
+    ],
+    [
+      'fr',
+      ['retenu', 'gelé', 'refusé', 'l’exécute déjà'],
+      ['2 retenu', '1 gelé', '3 refusé (un composant n’est pas installé)', '4 l’exécute déjà'],
+    ],
+  ] as const)(
+    'is told in the same words in its numbers and in the list of workloads (%s)',
+    (words, one, many) => {
+      language.value = words
+      expect(targets.map(describeVerdict)).toEqual(one)
+      expect(describeLeftOut({ held: 2, frozen: 1, component_missing: 3, same: 4 })).toEqual(many)
+      language.value = 'en'
+    },
+  )
+
+  test('whoever holds or froze a workload is named once beside its verdict', () => {
+    const by = { verdict: 'held', reason: 'frozen', title: 'ann@example.com: the audit' } as const
+    expect(describeTarget(by)).toBe('ann@example.com: the audit')
+  })
+})
+
 describe('in French', () => {
   afterEach(() => {
     language.value = 'en'
@@ -98,7 +136,7 @@ describe('a halt', () => {
     title: 'Port in use',
   }
   const halted = (of: CampaignHalt) =>
-    ({ status: 'halted', counts: {}, halt: of }) as unknown as CampaignRecord
+    ({ status: 'halted', counts: { waiting: 3 }, halt: of }) as unknown as CampaignRecord
   const alertOf = ({ workload_ids: _, ...details }: CampaignHalt) =>
     ({ rule: 'campaign_halted', message: '', details }) as unknown as AlertRecord
 
@@ -115,6 +153,33 @@ describe('a halt', () => {
     const [, next] = [describeHaltNext(halt), describeHaltNext({ gate: 'approver_gone' })]
     expect(next).not.toBe(describeHaltNext(halt))
     expect(next).toContain('only once that is as it was')
+  })
+
+  test('names the first of whom it is about, and what most of them failed of', () => {
+    const workloads = ['a', 'b', 'c', 'd'].map((id) => ({ workload_id: id, workload_name: `vm-${id}` }))
+    expect(describeHalt({ ...halt, value: 25, workloads, cause: 'port_in_use' })).toEqual([
+      'Halted in wave 2: 25 workloads failed, at most 0 may.',
+      'vm-a, vm-b, vm-c and 22 more.',
+      'Most of them: Port in use.',
+    ])
+    const gone: CampaignHalt = { ...halt, gate: 'approver_gone', value: 1, approvers: ['ann@example.com'] }
+    expect(describeHalt(gone)[1]).toBe('ann@example.com.')
+  })
+
+  test('leads on only where something can: else it says why not, and the way out', () => {
+    const stuck = { ...halted(halt), counts: { failed: 2 } } as unknown as CampaignRecord
+    expect(describeDeadEnd('continue', stuck)).toMatch(
+      /No workload is left.*abort the campaign, or take it back/,
+    )
+    expect(describeCampaign(stuck, 0).at(-1)).toBe(describeDeadEnd('continue', stuck))
+    // Some run it: it can come to its end.
+    const ran = { ...stuck, counts: { failed: 2, applied: 5 } } as unknown as CampaignRecord
+    expect(describeDeadEnd('continue', ran)).toBeNull()
+    const lapsed = halted({ ...halt, gate: 'policy_changed', holds: true })
+    expect(describeDeadEnd('continue', lapsed)).toContain('only once that is as it was')
+    expect(describeDeadEnd('continue', halted({ ...halt, gate: 'policy_changed', holds: false }))).toBeNull()
+    expect(describeHaltNext({ gate: 'failed', holds: true })).toContain('with a higher limit')
+    expect(describeDeadEnd('abort', stuck)).toBeNull()
   })
 
   test('counts its wave from 1 in the audit log, too', () => {

@@ -48,6 +48,9 @@ interface World {
   variables?: readonly StoredVariable[] | null
   isGone?: boolean
   failedCheck?: string | null
+  /** What the result needs, and the components that the workload has said it has. */
+  required?: readonly { category: string; type: string }[]
+  components?: ReadonlyMap<string, readonly string[]>
   isBlocked?: boolean
   unfit?: 'patch_base_invalid' | 'patch_does_not_fit' | 'patch_mismatch'
   /** How many of the first calls of the config workers find them busy. */
@@ -93,7 +96,7 @@ function partsOf(world: World = {}) {
       })),
     validate: () =>
       work('validate', () => ({
-        required: ['otlp'],
+        required: world.required ?? ['otlp'],
         result: {
           valid: failed === null,
           checks: failed === null ? [] : [{ id: failed, status: 'failed' }],
@@ -101,7 +104,14 @@ function partsOf(world: World = {}) {
       })),
     policy: () => work('policy', () => ({ evaluation: { decision: world.isBlocked ? 'block' : 'allow' } })),
   }
-  const target = { version: '0.149.0', labels: {}, trustedLabels: {}, instances: [], workloadId: 'w1' }
+  const target = {
+    version: '0.149.0',
+    labels: {},
+    trustedLabels: {},
+    instances: [],
+    lastKnownComponents: world.components ?? null,
+    workloadId: 'w1',
+  }
   const parts = {
     db,
     configs,
@@ -181,6 +191,25 @@ describe('a workload that a change is meant for', () => {
     ['the policy keeps from it', { isBlocked: true }, {}, 'refused', 'policy_blocked'],
   ])('that %s is left out, and says so', async (_, world, who, verdict, reason) => {
     expect(await judge(world, who)).toMatchObject({ verdict, reason, required: [] })
+  })
+
+  it('that lacks components is told which, each once', async () => {
+    const required = [
+      { category: 'processors', type: 'batch' },
+      { category: 'processors', type: 'tail_sampling' },
+      { category: 'processors', type: 'tail_sampling' },
+      { category: 'exporters', type: 'kafka' },
+    ]
+    const components = new Map([
+      ['processors', ['batch']],
+      ['exporters', ['otlp']],
+    ])
+    const lacking = { failedCheck: 'component_availability', required, components }
+    expect(await judge(lacking)).toMatchObject({
+      reason: 'component_missing',
+      missing: ['processors.tail_sampling', 'exporters.kafka'],
+      detail: 'processors.tail_sampling, exporters.kafka',
+    })
   })
 
   it('is tried again with what failed there only where that was said in the request', async () => {

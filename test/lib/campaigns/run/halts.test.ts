@@ -50,12 +50,14 @@ describe('a halt', () => {
   it('says gate, value, limit, wave, whom it is about, and of what most of them failed', () => {
     const limit = { gate: 'failed', value: 4, limit: 3 } as const
     const worst = { cause: 'port_in_use', title: 'Port in use', count: 3 }
-    expect(haltOfLimit(limit, 2, ['a', 'b'], worst)).toEqual({
+    const whom = ['a', 'b'].map((id) => ({ workload_id: id, workload_name: `vm-${id}` }))
+    expect(haltOfLimit(limit, 2, whom, worst)).toEqual({
       gate: 'failed',
       value: 4,
       limit: 3,
       wave: 2,
       workload_ids: ['a', 'b'],
+      workloads: whom,
       cause: 'port_in_use',
       title: 'Port in use',
     })
@@ -63,13 +65,14 @@ describe('a halt', () => {
   })
 
   it('names twenty of them', () => {
-    const many = Array.from({ length: 25 }, (_, n) => `w${n}`)
-    expect(
-      haltOfLimit({ gate: 'silent', value: 25, limit: 5 }, 0, many, undefined).workload_ids,
-    ).toHaveLength(20)
+    const many = Array.from({ length: 25 }, (_, n) => ({ workload_id: `w${n}`, workload_name: `vm-${n}` }))
+    const halt = haltOfLimit({ gate: 'silent', value: 25, limit: 5 }, 0, many, undefined)
+    expect(halt.workload_ids).toHaveLength(20)
+    expect(halt.workloads).toHaveLength(20)
   })
 
   it('says which part of the approval does not hold any more', () => {
-    expect(haltOfLapse('approver_gone', 1)).toMatchObject({ gate: 'approver_gone', wave: 1 })
+    const gone = { gate: 'approver_gone', wave: 1, approvers: ['ann@example.com'] }
+    expect(haltOfLapse('approver_gone', 1, ['ann@example.com'])).toMatchObject(gone)
   })
 })
