@@ -30,7 +30,7 @@ As a client (muster COMMAND --help says more):
   muster completion bash|zsh|fish           print a script that completes commands in a shell
 
 Exit codes: 0 done or stopped, 1 refused or failed, 2 wrong arguments. Of a client: 0 done, 1 failed,
-3 refused by validation or policy, 4 differs or waits (--exit-code, --wait), 64 wrong arguments. Its environment:
+3 something was refused, 4 differs or waits (--exit-code, --wait), 64 wrong arguments. Its environment:
 MUSTER_URL, MUSTER_TOKEN, MUSTER_CA_FILE (certificates to trust beside the usual ones), and the proxies below.
 
 Environment (durations are whole numbers above 0):

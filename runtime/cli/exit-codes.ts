@@ -3,7 +3,10 @@ export const EXIT = {
   done: 0,
   /** Something failed: the service is away or knows no such token, or a file cannot be read. */
   error: 1,
-  /** The service refused: by validation, by policy, or because the token may not do this. */
+  /**
+   * What was asked for is refused: by validation, by policy, because the token may not do this, or because a document
+   * means no workload for sure. Of many documents the others are done.
+   */
   refused: 3,
   /** With `--exit-code` or `--wait`: something differs, or waits for somebody. */
   differs: 4,

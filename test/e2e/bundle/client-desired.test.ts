@@ -112,10 +112,13 @@ test('workloads are found by labels that only one has', async () => {
   await put('gateway.yaml', document('{ labels: { host.name: vm-1 } }'))
   expect(await steps('plan')).toMatchObject([{ workload_id: workload.id }])
   await put('gateway.yaml', document('{ labels: { host.name: elsewhere } }'))
-  expect(await muster('plan', 'fleet', '--owner', 'platform')).toMatchObject({
-    code: 1,
-    output: expect.stringContaining('fleet/gateway.yaml:1: no workload has these labels'),
-  })
+  const { code, output } = await muster('plan', 'fleet', '--owner', 'platform', '-o', 'json')
+  expect(code).toBe(3)
+  const reason = 'fleet/gateway.yaml:1: no workload has these labels'
+  expect(JSON.parse(output).steps).toContainEqual(
+    expect.objectContaining({ workload: 'host.name=elsewhere', action: 'refused', reason }),
+  )
+  expect((await muster('plan', 'fleet', '--owner', 'platform')).output).toContain(reason)
 })
 
 test('another owner is refused, and so is a config that the service would not run', async () => {

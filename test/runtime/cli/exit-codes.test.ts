@@ -1,11 +1,12 @@
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runClient } from '../../../runtime/cli/client.ts'
+import { EXIT } from '../../../runtime/cli/exit-codes.ts'
 import { CLIENT_COMMANDS, type ClientCommand } from '../../../runtime/cli/names.ts'
 
 // 0 done, 1 failed, 3 refused, 64 wrong arguments: for every command of the client, against a service that says no more
@@ -130,6 +131,13 @@ describe('a command of the client ends with', () => {
   it.each(['plan', 'apply'])('1 for a folder of %s that is not there, 64 without an owner', async (name) => {
     expect((await run([name, join(folder, 'nowhere'), '--owner', 'me'], signedIn())).code).toBe(1)
     expect((await run([name, folder], signedIn())).code).toBe(64)
+  })
+
+  it('what the table of the README says, and nothing else', async () => {
+    const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8')
+    const table = readme.slice(readme.indexOf('| code |')).split('\n\n')[0]!
+    const codes = [...table.matchAll(/^\| (\d+) /gm)].map(([, code]) => Number(code))
+    expect(codes).toEqual(Object.values(EXIT))
   })
 
   it('0 for a logout, also of nobody, and for a completion', async () => {
