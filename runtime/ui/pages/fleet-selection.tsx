@@ -1,4 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { say } from '../i18n/define.ts'
 import { selectionTexts } from '../i18n/selection.ts'
 import { readLabelLines } from '../logic/label-lines.ts'
@@ -20,6 +21,9 @@ import { useResource } from '../state/use-resource.ts'
 const AT_ONCE = 100
 /** The most workloads that one campaign may name; the server has the same limit. */
 const CAMPAIGN_MAX = 20_000
+
+/** What stays free between a row that has the focus and the bar. */
+const CLEAR_PX = 8
 
 type Ask = 'labels' | 'hold' | 'release'
 
@@ -198,10 +202,28 @@ function Offers({ ids, onAsk }: { ids: readonly string[]; onAsk: (what: Ask) => 
   )
 }
 
+/** Tell the styles how much of the window this part covers from below while it is there. */
+function useCoverBelow() {
+  const part = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const { style } = document.documentElement
+    const measured = new ResizeObserver(() =>
+      style.setProperty('--covered-below', `${(part.current?.offsetHeight ?? 0) + CLEAR_PX}px`),
+    )
+    if (part.current) measured.observe(part.current)
+    return () => {
+      measured.disconnect()
+      style.removeProperty('--covered-below')
+    }
+  }, [])
+  return part
+}
+
 /** How many workloads are ticked, in sight or not, and what can be done with them. */
 export function SelectionBar({ shown }: { shown: readonly string[] }) {
   const words = say(selectionTexts)
   const { about, open, close } = useDialog<{ what: Ask; ids: readonly string[] }>()
+  const part = useCoverBelow()
   // Workloads come and go; only those that still exist are acted on.
   void fleetVersion.value
   const ids = listSelected()
@@ -212,7 +234,7 @@ export function SelectionBar({ shown }: { shown: readonly string[] }) {
   }
   const Asked = about === null ? null : ASKS[about.what]
   return (
-    <section class="selection" aria-label={words.bar}>
+    <section ref={part} class="selection" aria-label={words.bar}>
       <span role="status">{words.selected(ids.length, hidden)}</span>
       {ids.length - hidden < shown.length && (
         <Action kind="plain" onClick={selectAll}>

@@ -105,6 +105,8 @@ function moveFocus(event: KeyboardEvent, rowHeight: number) {
     `tbody tr[aria-rowindex="${wanted}"] :is(${isBox ? 'input' : 'a, .fold'})`,
   )
   next?.focus({ preventScroll: true })
+  // Clear of what stands over the rows: the headings, and the bar about what is selected.
+  next?.scrollIntoView({ block: 'nearest' })
   // As in a list of files: with Shift the range grows by the row that the focus comes to.
   if (event.shiftKey && next instanceof HTMLInputElement && target instanceof HTMLInputElement)
     next.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, shiftKey: true }))

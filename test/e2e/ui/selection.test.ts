@@ -150,13 +150,39 @@ describe('rows of the fleet', () => {
     await page.getByText(host(2), { exact: true }).waitFor()
     await page.screenshot({ path: join(SHOTS, 'selection-1440-light-en.png') })
     await expect.poll(() => findBarriers(page)).toEqual([])
-    // A height at which the bar about what is selected covers half of no box.
-    await page.setViewportSize({ width: 320, height: 776 })
+    await page.setViewportSize({ width: 320, height: 800 })
     await box(host(2)).waitFor()
     await expect
       .poll(() => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth))
       .toBe(0)
     await expect.poll(() => findBarriers(page)).toEqual([])
     await page.screenshot({ path: join(SHOTS, 'selection-320-light-en.png') })
+  })
+
+  test('are reached by keyboard on a phone in sight, and no button of the bar stands where a row is ticked', async () => {
+    await page.setViewportSize({ width: 320, height: 560 })
+    await box(host(0)).click()
+    await bar().waitFor()
+    await box(host(0)).focus()
+    // From box to link to the next row's box, and then through the boxes alone.
+    for (const key of [...Array(16).fill('Tab'), 'Tab', 'Shift+Tab', ...Array(4).fill('ArrowDown')]) {
+      await page.keyboard.press(key)
+      // What has the focus is drawn above everything else at its middle: the bar does not cover it.
+      await expect
+        .poll(() =>
+          page.evaluate(() => {
+            const focused = document.activeElement!
+            const { x, y, width, height } = focused.getBoundingClientRect()
+            return document.elementFromPoint(x + width / 2, y + height / 2) === focused
+          }),
+        )
+        .toBe(true)
+    }
+    await expect.poll(() => box(host(12)).evaluate((one) => one === document.activeElement)).toBe(true)
+    const ticks = (await box(host(12)).boundingBox())!
+    for (const button of await bar().getByRole('button').all()) {
+      const { x } = (await button.boundingBox())!
+      expect(x).toBeGreaterThanOrEqual(ticks.x + ticks.width / 2 + 12)
+    }
   })
 })
