@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -170,22 +170,5 @@ describe('the client', () => {
       expect(code).toBe(0)
       expect(out).toContain(`Usage: muster ${name}`)
     }
-  })
-
-  test('completes commands, options and values in a shell', () => {
-    const complete = (words: readonly string[]) => {
-      const script = `${muster(['completion', 'bash']).out}
-COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _muster; echo "\${COMPREPLY[@]}"`
-      return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split(' ')
-    }
-    expect(complete(['muster', 'val'])).toEqual(['validate'])
-    expect(complete(['muster', 'validate', '--comp'])).toEqual(['--components'])
-    expect(complete(['muster', 'validate', '-o', 'sa'])).toEqual(['sarif'])
-    expect(complete(['muster', 'completion', 'f'])).toEqual(['fish'])
-    expect(complete(['muster', 'get', 'work'])).toEqual(['workloads'])
-    expect(complete(['muster', 'campaign', 'r'])).toEqual(['request', 'reject', 'roll-back'])
-    expect(muster(['completion', 'fish']).out).toContain('__fish_seen_subcommand_from validate')
-    expect(muster(['completion', 'zsh']).out).toContain('#compdef muster')
-    expect(muster(['completion', 'tcsh']).code).toBe(64)
   })
 })
