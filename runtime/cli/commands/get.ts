@@ -1,3 +1,5 @@
+import { parametersOf } from '../../../lib/model/alert-about.ts'
+import { sayError } from '../../../lib/model/error-words.ts'
 import { placeOf } from '../../../lib/model/places.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
@@ -32,11 +34,19 @@ async function readWith<Item>(
   return { records, rows: records.map(row) }
 }
 
-/** What people call each workload, by id; one that is gone is called by its id. */
-async function readNames(api: Api): Promise<(id: string) => string> {
-  const all = await api.get<WorkloadRecord[]>('/api/workloads')
-  const names = new Map(all.map(({ id, display_name: name }) => [id, name]))
-  return (id) => names.get(id) || id
+/** The workloads by id, and what people call each; one that is gone is called by its id. */
+async function readWorkloads(api: Api) {
+  const all = new Map((await api.get<WorkloadRecord[]>('/api/workloads')).map((one) => [one.id, one]))
+  return { all, nameOf: (id: string) => all.get(id)?.display_name || id }
+}
+
+/** What happened, with what it is about and on which instances, as the pages say it. */
+function sayAlert(alert: AlertRecord, workload: WorkloadRecord | undefined): string {
+  const about = sayError('', parametersOf(alert, workload?.trouble))
+  const instances = String(alert.details?.['instances'] ?? '')
+  return [alert.message, about, instances === '' ? '' : `on ${instances}`]
+    .filter((part) => part !== '')
+    .join('; ')
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -76,7 +86,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     isOfWorkload: false,
     head: ['ID', 'STATUS', 'WORKLOAD', 'CONFIG', 'BY', 'CREATED', 'WORKLOAD ID'],
     async read(api) {
-      const nameOf = await readNames(api)
+      const { nameOf } = await readWorkloads(api)
       return readWith<ApprovalRecord>(api, '/api/approvals', (one) => [
         ...[one.id, one.status, nameOf(one.workload_id), shortHash(one.draft_hash), one.requester],
         ...[one.created_at, one.workload_id],
@@ -85,12 +95,16 @@ const KINDS: Readonly<Record<string, Kind>> = {
   },
   alerts: {
     isOfWorkload: false,
-    head: ['SEVERITY', 'RULE', 'WORKLOAD', 'FIRED', 'MESSAGE'],
+    head: ['SEVERITY', 'RULE', 'ABOUT', 'PLACE', 'FIRED', 'MESSAGE'],
     async read(api) {
-      const nameOf = await readNames(api)
-      return readWith<AlertRecord>(api, '/api/alerts', (one) => [
-        ...[one.severity, one.rule, nameOf(one.workload_id), one.fired_at, one.message],
-      ])
+      const { all, nameOf } = await readWorkloads(api)
+      return readWith<AlertRecord>(api, '/api/alerts', (one) => {
+        const workload = all.get(one.workload_id)
+        return [
+          ...[one.severity, one.rule, nameOf(one.workload_id) || String(one.details?.['name'] ?? '-')],
+          ...[placeOf(workload?.fingerprint_keys ?? {}) || '-', one.fired_at, sayAlert(one, workload)],
+        ]
+      })
     },
   },
 }

@@ -1,4 +1,5 @@
 import { sayAftermath } from '../../../lib/model/aftermath-words.ts'
+import { parametersOf } from '../../../lib/model/alert-about.ts'
 import { sayError } from '../../../lib/model/error-words.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
@@ -115,14 +116,14 @@ function print(io: ClientIo, workload: WorkloadRecord, alerts: readonly AlertRec
       ...(aftermath === undefined ? [] : [['what was done', sayAftermath(aftermath)]]),
     ],
   )
-  const about = sayError('', trouble?.error_parameters)
-  for (const { rule, fired_at: at, message, details, next } of alerts) {
-    const isOfTrouble = trouble?.error_cause !== undefined && details?.['cause'] === trouble.error_cause
+  for (const alert of alerts) {
+    const { rule, fired_at: at, message, details, next } = alert
+    const about = sayError('', parametersOf(alert, trouble))
     const instances = String(details?.['instances'] ?? '')
     const rows = [
       ['since', at],
       ['why', message],
-      ...(isOfTrouble && about !== '' ? [['about', about]] : []),
+      ...(about !== '' ? [['about', about]] : []),
       ...(instances === '' ? [] : [['on', instances]]),
       ...(next === undefined ? [] : [['next', next]]),
     ]

@@ -1,4 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
+import { parametersOf } from '../../../lib/model/alert-about.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import { alertTexts, describeAlert, describeNext } from '../i18n/alerts.ts'
 import { commonTexts } from '../i18n/common.ts'
@@ -42,22 +43,9 @@ export function nameOfSubject(alert: AlertRecord): string {
   return workload ? labelOf(workload) : alert.workload_id.slice(0, 8)
 }
 
-/**
- * What happened, with what the workload itself says that it is about, such as the host that was not found. Alerts name
- * no hosts: they are kept and sent to webhooks, and everybody reads them.
- */
-export function sayAlert(alert: AlertRecord): string {
-  const trouble = workloads.get(alert.workload_id)?.trouble
-  const { rule, details = {} } = alert
-  const isItsOwn =
-    trouble?.error_cause === details['cause'] &&
-    (rule === 'push_failed'
-      ? trouble?.push_id === details['push_id']
-      : rule === 'rollout_halted'
-        ? trouble?.rollout_id === details['rollout_id']
-        : trouble?.kind === 'unhealthy' || trouble?.kind === 'some_unhealthy')
-  return describeAlert(alert, isItsOwn ? trouble?.error_parameters : undefined)
-}
+/** What happened, with what the workload itself says that it is about, such as the host that was not found. */
+export const sayAlert = (alert: AlertRecord): string =>
+  describeAlert(alert, parametersOf(alert, workloads.get(alert.workload_id)?.trouble))
 
 /** Where the cause of an alert is to be seen. */
 export function causeHref(alert: AlertRecord): string {

@@ -31,11 +31,30 @@ const WORKLOAD = {
   },
 }
 const ALERT = {
+  severity: 'critical',
+  workload_id: 'w1',
   rule: 'rollout_halted',
   fired_at: '2026-01-01T00:00:00Z',
   message: 'halted',
-  details: { cause: 'port_in_use' },
+  details: { cause: 'port_in_use', instances: 'edge-1, edge-2' },
 }
+/** Of the same workload, and about something else than its trouble; and one that is about no workload. */
+const OTHERS = [
+  {
+    ...ALERT,
+    workload_id: 'w1',
+    rule: 'push_failed',
+    message: 'failed',
+    details: { cause: 'port_in_use', push_id: 'p0' },
+  },
+  {
+    ...ALERT,
+    workload_id: '',
+    rule: 'campaign_failures',
+    message: 'some',
+    details: { name: 'memory of the stores' },
+  },
+]
 let service: Server
 
 beforeAll(async () => {
@@ -43,7 +62,7 @@ beforeAll(async () => {
     const path = request.url ?? ''
     if (path.endsWith('/rollback'))
       response.writeHead(409).end(JSON.stringify({ error: 'no rollback target', code: 'no_rollback_target' }))
-    else response.end(JSON.stringify(path.startsWith('/api/alerts') ? [ALERT] : [WORKLOAD]))
+    else response.end(JSON.stringify(path.startsWith('/api/alerts') ? [ALERT, ...OTHERS] : [WORKLOAD]))
   }).listen(0, '127.0.0.1')
   await once(service, 'listening')
 })
@@ -88,6 +107,17 @@ it('a halted rollout is called halted, with its cause and what that is about', a
   expect(row('newest push')).toContain(about)
   expect(row('trouble')).toContain(about)
   expect(row('about')).toContain('port 4317')
+})
+
+it('an alert is listed with what it is about, where, and on whom, and another one without that', async () => {
+  const { said } = await run('get', 'alerts')
+  const row = (rule: string) => said.split('\n').find((line) => line.includes(` ${rule} `)) ?? ''
+  expect(row('rollout_halted')).toContain(
+    'halted; port 4317, no such host tempo.example.com; on edge-1, edge-2',
+  )
+  expect(row('rollout_halted')).toMatch(/ otel-collector +vm-1 /)
+  expect(row('push_failed')).toMatch(/failed$/)
+  expect(row('campaign_failures')).toContain('memory of the stores')
 })
 
 it('waiting for a push ends where its rollout halted, since only a person lets that go on', async () => {
