@@ -62,7 +62,11 @@ const OWN_DRAIN_MS = 5_000
 const LAST_DRAIN_MS = 6_000
 /** How long members that are told to ask another process wait for the answers to what they have asked here. */
 const PASSED_ON_DRAIN_MS = 500
+/** How long the schedules of an owner that ends may take to stop. */
+const SCHEDULES_STOP_MS = 2_000
 const UNREACHED = 'no process reaches this one at MUSTER_ADVERTISE_ADDR, and another one can be the owner'
+const UNREACHED_ALONE =
+  'no process reaches this one at MUSTER_ADVERTISE_ADDR, and the others wait for it to stop'
 const OUTDATED = 'a newer version has changed the database in a way that breaks this one'
 
 /** A running process among several. */
@@ -131,6 +135,8 @@ class Member implements RunningMember {
   readonly #standing: Standing
   #owning: Owning | null = null
   #claiming: Promise<void> = Promise.resolve()
+  /** Resolves once this owner has left the fleet to another process; null while it does not. */
+  #handingOver: Promise<void> | null = null
   /** Why this process, which is about to be the owner, cannot be it any more; null where it can. */
   #lostClaim: string | null = null
   /** The epoch of the owner that browsers and requests go to, and whether there ever was a link. */
@@ -231,6 +237,11 @@ class Member implements RunningMember {
     return { id: this.#self.memberId, address: this.#cluster.advertiseAddress, epoch: this.#lock.epoch }
   }
 
+  /** What this process has as the owner; null where it is none, or requests are for the next one already. */
+  #deciding(): Owning | null {
+    return this.#handingOver === null ? this.#owning : null
+  }
+
   /** For how long requests have had no way to the owner. Where versions alone keep it from a link, there is one. */
   #noWayMs(): number {
     return this.#link.isForeign ? 0 : this.#link.downMs
@@ -277,12 +288,12 @@ class Member implements RunningMember {
   }
 
   async start(): Promise<void> {
-    const { config, files, log, onFatal } = this.#options
+    const { config, files, log } = this.#options
     this.#internal = startInternalListener({
       cluster: this.#cluster,
       functions: this.#functions,
       self: this.#self,
-      owned: () => (this.#isLeaving ? null : (this.#owning?.passedOn ?? null)),
+      owned: () => (this.#isLeaving ? null : (this.#deciding()?.passedOn ?? null)),
       linkedEpoch: () => this.#linkedEpoch,
       links: createLinkRoute(this.#self, () => this.#owning?.links ?? null, this.#versions),
     })
@@ -293,7 +304,7 @@ class Member implements RunningMember {
       door: this.#door,
       staticFiles: loadStaticFiles(files.ui),
       browsers: this.#pipes.route,
-      owned: () => this.#owning?.own ?? null,
+      owned: () => this.#deciding()?.own ?? null,
       isReady: () => this.#isReady(),
       waits: () => this.#membership.olderMembers.length > 0,
     })
@@ -309,11 +320,7 @@ class Member implements RunningMember {
       { api_port: this.#api.port, opamp_port: this.opampPort, member: this.#self.memberId },
       'muster is one of several',
     )
-    this.#claiming = this.#claim().catch((error) => {
-      if (this.#stopping.signal.aborted) return
-      log.error({ err: error }, 'could not become the owner')
-      onFatal('could not become the owner')
-    })
+    this.#claiming = this.#claim()
   }
 
   get opampPort(): number {
@@ -382,7 +389,42 @@ class Member implements RunningMember {
 
   #lookAtStanding(): void {
     if (this.#isCutOff()) sendElsewhere(this.#opamp?.listener.sockets() ?? [])
-    if (this.#isUnreachedOwner() && this.#standing.areOthersReached) this.#options.onFatal(UNREACHED)
+    if (!this.#isUnreachedOwner() || !this.#standing.areOthersReached || this.#handingOver !== null) return
+    const others = this.#membership.members.filter(({ id }) => id !== this.#self.memberId)
+    // One that waits until this process has stopped would never follow.
+    const canFollow = others.some((member) => this.#membership.awaitedBy(member).length === 0)
+    if (!canFollow) {
+      this.#options.onFatal(UNREACHED_ALONE)
+      return
+    }
+    this.#options.log.warn({}, UNREACHED)
+    this.#handingOver = this.#handOver(this.#owning!).catch((error) => {
+      this.#options.log.error({ err: error }, 'could not leave the fleet to another process')
+      this.#options.onFatal(UNREACHED)
+    })
+  }
+
+  /**
+   * Leave the fleet to another process, and go on as a front with the sockets that this process has. What was asked until
+   * now is answered; what comes from here on is asked of the next owner. This process may be that, where there is no other.
+   */
+  async #handOver(owning: Owning): Promise<void> {
+    const asked = [this.#api!.mark(), this.#internal!.mark()]
+    const untilMs = this.#clock.monotonicMs() + OWN_DRAIN_MS
+    await stopSchedules(owning)
+    await drain(asked, untilMs, this.#clock)
+    owning.owner.ctx.hub.flush()
+    this.#owning = null
+    const halted = owning.owner.halt()
+    // Members, and their browsers, find the next owner; what this one is told from here on it does not hear.
+    for (const socket of this.#internal!.sockets()) socket.drop()
+    await halted
+    this.#membership.disown()
+    await this.#lock.letGo()
+    await owning.owner.close()
+    this.#lostClaim = null
+    this.#handingOver = null
+    this.#claiming = this.#claim()
   }
 
   #isCutOff(): boolean {
@@ -398,11 +440,21 @@ class Member implements RunningMember {
     else this.#options.onFatal(why)
   }
 
+  /** Become the owner, sooner or later; a process that cannot ends. */
+  #claim(): Promise<void> {
+    const { log, onFatal } = this.#options
+    return this.#untilOwner().catch((error) => {
+      if (this.#stopping.signal.aborted) return
+      log.error({ err: error }, 'could not become the owner')
+      onFatal('could not become the owner')
+    })
+  }
+
   /**
    * Become the owner. Where the database fails meanwhile this process is a front again, with all its agents, and claims
    * anew.
    */
-  async #claim(): Promise<void> {
+  async #untilOwner(): Promise<void> {
     const { signal } = this.#stopping
     for (;;) {
       try {
@@ -426,6 +478,7 @@ class Member implements RunningMember {
     await migrate(this.#lock.connection(), this.#migrations, { clock, log })
     await this.#membership.own(this.#lock.epoch, clock.now())
     await warnOfMissingWalls(this.#options.config, log)
+    const { epoch } = this.#lock
     const owner = await startOwner({
       cluster: () => this.#facts(),
       options: this.#options,
@@ -433,7 +486,7 @@ class Member implements RunningMember {
       pool: this.#pool,
       lock: this.#lock,
       clock,
-      fence: { checkEpoch: (tx) => this.#checkEpoch(tx), mayOffer: () => this.#mayAct() },
+      fence: { checkEpoch: (tx) => this.#checkEpoch(tx, epoch), mayOffer: () => this.#mayAct(epoch) },
     })
     if (this.#stopping.signal.aborted || this.#lostClaim !== null) {
       await owner.halt()
@@ -467,14 +520,15 @@ class Member implements RunningMember {
   }
 
   /**
-   * Whether this process may act as the owner: the lock shows another owner, a missed renewal that this process stood
-   * still.
+   * Whether this process may act as the owner of this epoch: the lock shows another owner, a missed renewal that this
+   * process stood still. What an owner of here has left unfinished is no business of the one of here that follows.
    */
-  #mayAct(): boolean {
-    return this.#lock.isHeld() && this.#membership.mayAct()
+  #mayAct(epoch: number): boolean {
+    return this.#lock.isHeld() && this.#lock.epoch === epoch && this.#membership.mayAct()
   }
 
-  async #checkEpoch(tx: Db): Promise<void> {
+  async #checkEpoch(tx: Db, epoch: number): Promise<void> {
+    if (this.#lock.epoch !== epoch) throw new EpochLost(`this process owns epoch ${this.#lock.epoch} by now`)
     if (!this.#membership.mayAct())
       throw new DatabaseUnavailable('this process has not renewed itself: another may own by now')
     await this.#lock.checkEpoch(tx)
@@ -528,11 +582,11 @@ class Member implements RunningMember {
     this.#stopping.abort()
     this.#memory?.stop()
     this.#standing.stop()
-    const owning = this.#owning
     this.#api?.stopListening()
     this.#opamp?.listener.stopListening()
-    const schedules = owning?.schedules.stop() ?? Promise.resolve()
-    await Promise.race([schedules, new Promise((resolve) => setTimeout(resolve, 2_000))])
+    await this.#handingOver
+    const owning = this.#owning
+    await stopSchedules(owning)
     // Members go on being answered until what was asked for until now is done: there is no other owner yet.
     const asked = this.#internal?.mark() ?? null
     await drain([this.#api, asked], startedMs + OWN_DRAIN_MS, this.#clock)
@@ -563,4 +617,11 @@ class Member implements RunningMember {
     await owning?.owner.close()
     await this.#pool.close()
   }
+}
+
+/** Stop the schedules of an owner, as far as they stop in time. */
+async function stopSchedules(owning: Owning | null): Promise<void> {
+  if (owning === null) return
+  const late = new Promise((resolve) => setTimeout(resolve, SCHEDULES_STOP_MS))
+  await Promise.race([owning.schedules.stop(), late])
 }

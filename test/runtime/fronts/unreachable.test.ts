@@ -49,16 +49,31 @@ it('a process that is not reached at its own address is not ready, and leaves th
   expect((await reached.call('GET', '/api/workloads', { as: token })).status).toBe(200)
 })
 
-it('an owner that is not reached at its own address gives up as soon as there is another process', {
-  timeout: 60_000,
+it('an owner that is not reached at its own address leaves the fleet to another process, and serves its sockets on', {
+  timeout: 90_000,
 }, async () => {
   const database = await freshDatabase()
   const unreached = await startOne(database, NOBODY_LISTENS)
   await untilOwner(unreached)
+  const token = await unreached.token()
+  const agent = startSimulatedAgent({
+    url: `ws://127.0.0.1:${unreached.member.opampPort}/v1/opamp`,
+    reconnectMs: 0,
+    identifying: { 'service.name': 'otelcol' },
+    behaviour: { kind: 'silent' },
+  })
+  cleanups.push(() => agent.stop())
+  await eventually('it is there', () => unreached.member.agents.counts.agents === 1)
   const reached = await startOne(database)
-  await eventually('it gives up', () => unreached.fatal() !== null, { withinMs: 30_000 })
-  await unreached.stop()
-  await untilOwner(reached)
+  const next = await eventually('another one owns', () => reached.member.owner(), { withinMs: 40_000 })
+  await eventually('it knows the agent', () => next.ctx.fleet.state.instances.size === 1)
+  expect([unreached.fatal(), unreached.member.owner(), agent.isConnected()]).toEqual([null, null, true])
+  expect((await unreached.call('GET', '/api/workloads', { as: token })).status).toBe(200)
+
+  await reached.stop()
+  await eventually('it owns again, as the only one', () => unreached.member.owner(), { withinMs: 20_000 })
+  const body = { theme: 'dark', language: 'fr' }
+  expect((await unreached.call('PUT', '/api/me/preferences', { as: token, body })).status).toBe(200)
 })
 
 it('an owner that alone has lost the database, and was replaced, is not ready and sends its agents to the others', {
