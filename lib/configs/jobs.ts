@@ -16,6 +16,7 @@ import { type ConfigOutline, outlineConfig } from './outline.ts'
 import { type ConfigPatch, type Patching, patchConfig } from './patch/patch.ts'
 import { evaluatePolicy, type PolicyRequest } from './policy/policy.ts'
 import { type Rendering, renderVersion, type VariableValues } from './render/render.ts'
+import { type ReadTemplate, readTemplate } from './render/template.ts'
 import type { DeclaredVariable } from './render/variables.ts'
 import { parseConfig } from './yaml/parse.ts'
 import type { ReadConfig } from './yaml/parse-memory.ts'
@@ -112,8 +113,12 @@ const HEAP_PER_UNIT = 600
 /** The most heap that a job takes while it runs, in bytes. */
 export const heapOfConfigJob = (job: ConfigJob): number => HEAP_OF_ANY_JOB + HEAP_PER_UNIT * lengthOf(job)
 
-/** Do one job, here and now. `readConfig` may remember what it read. */
-export function runConfigJob(job: ConfigJob, readConfig: ReadConfig = parseConfig): ConfigJobResult {
+/** Do one job, here and now. The readers may remember what they read. */
+export function runConfigJob(
+  job: ConfigJob,
+  readConfig: ReadConfig = parseConfig,
+  readVersion: ReadTemplate = readTemplate,
+): ConfigJobResult {
   switch (job.kind) {
     case 'validate':
       return validateStatically(job.text, job.about, readConfig)
@@ -132,7 +137,7 @@ export function runConfigJob(job: ConfigJob, readConfig: ReadConfig = parseConfi
     case 'outline':
       return outlineConfig(job.text)
     case 'render':
-      return renderVersion(job.request.text, job.request.variables, job.request.values, job.request)
+      return renderFor(job.request, readConfig, readVersion)
     case 'patch':
       return patchConfig(job.text, job.patch)
     case 'lines':
@@ -143,6 +148,12 @@ export function runConfigJob(job: ConfigJob, readConfig: ReadConfig = parseConfi
       return changeKey(job.before, job.after, job.values)
   }
 }
+
+const renderFor = (
+  { text, variables, values, withMeaning }: RenderRequest,
+  readConfig: ReadConfig,
+  readVersion: ReadTemplate,
+): Rendering => renderVersion(text, variables, values, { withMeaning, readTemplate: readVersion, readConfig })
 
 const compareLines = ({ before, after, labels, charactersMax }: LinesRequest): UnifiedDiff =>
   unifiedDiff(before, after, labels, charactersMax)

@@ -1,14 +1,15 @@
-import { isMap, isScalar, isSeq, type ParsedNode, type Scalar } from 'yaml'
+import type { ParsedNode, Scalar } from 'yaml'
 import { configHash } from '../../model/config-hash.ts'
 import { type Fault, faultOf, faultWithin } from '../../model/faults.ts'
 import { sortedJson } from '../../model/sorted-json.ts'
-import { readFirstDocument } from '../yaml/document.ts'
 import { isSameValue } from '../yaml/equal.ts'
 import { parseConfig, type ReadScalar, readValues } from '../yaml/parse.ts'
+import type { ReadConfig } from '../yaml/parse-memory.ts'
 import { resolveTaggedScalar } from '../yaml/scalar.ts'
 import type { ConfigValue } from '../yaml/value.ts'
 import { isPlainSafe, quoteDouble, quoteSingle } from '../yaml/write-scalar.ts'
-import { BadPlaceholder, holdsPlaceholder, type Piece, type Placeholder, readPieces } from './placeholders.ts'
+import { BadPlaceholder, type Piece, type Placeholder, readPieces } from './placeholders.ts'
+import { type ReadTemplate, readTemplate } from './template.ts'
 import {
   type DeclaredVariable,
   isSecretPlace,
@@ -78,6 +79,15 @@ interface Filled {
   written: string
 }
 
+/** How a version is rendered. */
+export interface RenderOptions {
+  /** Whether the answer says what the version means, too. */
+  withMeaning?: boolean
+  /** These may remember what they read: one version is rendered for thousands of workloads. */
+  readTemplate?: ReadTemplate
+  readConfig?: ReadConfig
+}
+
 /**
  * Put values in the place of a version's placeholders. The text is read as YAML first: a placeholder that is a whole
  * plain value takes its variable's type, one in quotes is a text, one inside a text or a block becomes its characters;
@@ -88,9 +98,13 @@ export function renderVersion(
   text: string,
   declared: readonly DeclaredVariable[],
   values: VariableValues,
-  { withMeaning = false }: { withMeaning?: boolean } = {},
+  {
+    withMeaning = false,
+    readTemplate: readText = readTemplate,
+    readConfig = parseConfig,
+  }: RenderOptions = {},
 ): Rendering {
-  const read = readFirstDocument(text)
+  const { document: read, holes } = readText(text)
   if (!read.ok) {
     const { line } = read.lines.linePos(read.problem.offset)
     const fault = faultOf('yaml_invalid', { message: read.problem.message })
@@ -100,15 +114,14 @@ export function renderVersion(
   const filler = new Filler(declared, values)
   try {
     const filled: Filled[] = []
-    visit(read.contents, [], (node, keys, isKey) => {
+    for (const { node, keys, isKey } of holes) {
       at = node
-      if (!holdsPlaceholder(String(node.value ?? ''))) return
       if (isKey) throw new RenderStop('template_invalid', faultOf('variable_in_key'))
       filled.push(fill(node, read.source, keys, filler))
-    })
+    }
     at = null
     const rendered = putIn(read.source, filled)
-    const said = prove(read.contents, filled, rendered)
+    const said = prove(read.contents, filled, rendered, readConfig)
     const variables = [...filler.used].sort()
     if (!withMeaning) return { ok: true, text: rendered, variables }
     // Filled in, a placeholder has its type; before that, it tells which variable it is.
@@ -127,22 +140,6 @@ function asProblem(stop: unknown): RenderProblem {
   if (!(stop instanceof RenderStop)) throw stop
   const { code, fault, variable } = stop
   return { code, fault, ...(variable === undefined ? {} : { variable }) }
-}
-
-type VisitScalar = (node: Scalar.Parsed, keys: readonly string[], isKey: boolean) => void
-
-/** Show `see` every scalar once, where it is written. The reader of the text has bounded how deep it nests. */
-function visit(node: ParsedNode | null, keys: readonly string[], see: VisitScalar): void {
-  if (isScalar(node)) see(node as Scalar.Parsed, keys, false)
-  else if (isSeq(node)) for (const item of node.items) visit(item as ParsedNode | null, keys, see)
-  else if (isMap(node)) {
-    for (const { key, value } of node.items) {
-      const name = isScalar(key) ? String(key.value ?? '') : ''
-      if (isScalar(key)) see(key as Scalar.Parsed, keys, true)
-      else visit(key as ParsedNode | null, keys, see)
-      visit(value as ParsedNode | null, [...keys, name], see)
-    }
-  }
 }
 
 /** Finds what stands in the place of a placeholder. */
@@ -286,10 +283,15 @@ function valuesOf(contents: ParsedNode | null, readScalar: ReadScalar | null = n
 }
 
 /** Read the result again: it must be the tree with the values put in, and nothing else. Answers that tree. */
-function prove(contents: ParsedNode | null, filled: readonly Filled[], rendered: string): ConfigValue {
+function prove(
+  contents: ParsedNode | null,
+  filled: readonly Filled[],
+  rendered: string,
+  readConfig: ReadConfig,
+): ConfigValue {
   const values = new Map(filled.map(({ node, value }) => [node, value]))
   const wanted = valuesOf(contents, (node) => values.get(node))
-  const found = parseConfig(rendered)
+  const found = readConfig(rendered)
   if (!found.ok && found.problem.code === 'empty_config')
     throw new RenderStop('template_invalid', faultOf('config_empty', { message: found.problem.message }))
   if (!found.ok || !isSameValue(wanted, found.document.root))

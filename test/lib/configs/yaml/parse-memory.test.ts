@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type ConfigJob, runConfigJob } from '../../../../lib/configs/jobs.ts'
+import { readTemplate } from '../../../../lib/configs/render/template.ts'
 import { parseConfig } from '../../../../lib/configs/yaml/parse.ts'
-import { rememberConfigs } from '../../../../lib/configs/yaml/parse-memory.ts'
+import { rememberConfigs, rememberTexts } from '../../../../lib/configs/yaml/parse-memory.ts'
 import { configYaml } from '../../../support/push-config.ts'
 
 /** A memory of parsed configs, with the list of texts that it really parsed. */
@@ -75,5 +76,43 @@ describe('rememberConfigs', () => {
     ]
     for (const job of [...jobs, ...jobs.reverse()])
       expect(runConfigJob(job, readConfig)).toEqual(runConfigJob(job))
+  })
+})
+
+describe('a version that is rendered for many workloads', () => {
+  const text = 'a: ${muster:name}\nb: [1, "${muster:name}"]\nc: {d: x}\n'
+  const variables = [
+    { name: 'name', type: 'string', isRequired: true, pattern: null, fallback: null, description: '' },
+  ] as const
+  const jobFor = (values: Record<string, string>): ConfigJob => ({
+    kind: 'render',
+    request: { text, variables, values, withMeaning: true },
+  })
+
+  it('is read once, and each result once for its proof and its checks', () => {
+    const { read, readConfig } = watched()
+    const versions: string[] = []
+    const readVersion = rememberTexts((version: string) => {
+      versions.push(version)
+      return readTemplate(version)
+    }, 1_000)
+    const about = { target: null, requestedVersion: '', minimumVersion: '', validatedAt: new Date(0) }
+    const results = ['one', 'two', 'three'].map((name) => {
+      const rendering = runConfigJob(jobFor({ name }), readConfig, readVersion) as { text: string }
+      runConfigJob({ kind: 'validate', text: rendering.text, about }, readConfig, readVersion)
+      return rendering.text
+    })
+    expect(versions).toEqual([text])
+    expect(read).toEqual(results)
+  })
+
+  it('gets for each what it would have got by itself, also after one whose values do not fit', () => {
+    const { readConfig } = watched()
+    const readVersion = rememberTexts(readTemplate, 1_000)
+    for (const values of [{ name: 'one' }, {}, { name: '$x: {y' }, { name: 'one' }] as Record<
+      string,
+      string
+    >[])
+      expect(runConfigJob(jobFor(values), readConfig, readVersion)).toEqual(runConfigJob(jobFor(values)))
   })
 })
