@@ -139,34 +139,6 @@ export async function listCampaignTargets(
   )
 }
 
-/**
- * Which of these workloads a campaign must not catch up with any more: one that was started later decided about them
- * and was not rolled back, or what this one brings was taken back by the roll-back of another since it was started.
- */
-export async function listOvertaken(
-  db: Db,
-  campaignId: string,
-  workloadIds: readonly string[],
-): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
-    `select asked.id from campaigns c, unnest($2::text[]) as asked (id)
-     where c.id = $1 and (exists (
-         select from campaign_targets t join campaigns later on later.id = t.campaign_id
-         where t.workload_id = asked.id and t.verdict in ('changes', 'offline', 'same')
-           and (later.started_at, later.id) > (c.started_at, c.id)
-           and later.status not in ('rolling_back', 'rolled_back'))
-       or exists (
-         select from campaigns back
-         where back.id <> c.id and back.status in ('rolling_back', 'rolled_back') and back.scope->'cut_to' is null
-           and back.roll_back_started_at > c.started_at
-           and (back.change->>'hash' = c.change->>'hash'
-             or (back.change->>'fleet_config_id' = c.change->>'fleet_config_id'
-               and back.change->>'number' = c.change->>'number'))))`,
-    [campaignId, workloadIds],
-  )
-  return rows.map(({ id }) => id)
-}
-
 /** A target with its place in the order of `listTargetsWorstFirst`. */
 export type RankedTarget = StoredCampaignTarget & { rank: number }
 

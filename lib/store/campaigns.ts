@@ -267,8 +267,7 @@ export async function listUnreached(
          and (change->>'number')::integer = $2 and started_at is not null)
      select m.id from unnest($3::text[]) as m (id)
      where not exists (
-         select from campaign_targets t join carriers c on c.id = t.campaign_id
-         where t.workload_id = m.id and t.reason is distinct from 'overtaken')
+         select from campaign_targets t join carriers c on c.id = t.campaign_id where t.workload_id = m.id)
        and not exists (
          select from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
          where t.workload_id = m.id and a.fleet_config_id = $1::uuid and a.number = $2)`,

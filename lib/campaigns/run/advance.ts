@@ -1,7 +1,7 @@
 import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { CampaignHalt } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
-import { catchUp, isAnybodyBack, isCatchingUp } from './catch-up.ts'
+import { catchUp } from './catch-up.ts'
 import { findCatchUpHalt, findHalt, findLapseHalt, findUntriedHalt, isInSuspense } from './find-halt.ts'
 import { goBack } from './go-back.ts'
 import type { CampaignRun, RunCounts } from './run.ts'
@@ -73,20 +73,20 @@ async function endWave(
 }
 
 /**
- * A campaign that is done starts targets that were away and come back. Where one is back, it halts if its approval does
- * not hold any more, or more have failed than its limit allows.
+ * A campaign that is done starts targets that were away and come back. Where it is to start one, it halts if its approval
+ * does not hold any more, or more have failed than its limit allows.
  */
-async function stayDone(
+function stayDone(
   parts: CampaignParts,
   campaign: CampaignSummary,
   run: CampaignRun,
   counts: RunCounts['all'],
 ): Promise<boolean> {
-  if (run.offline.size === 0) return false
-  if (!isCatchingUp(campaign, parts.clock.now()) || !isAnybodyBack(parts, run))
-    return catchUp(parts, campaign, run)
-  const halt = (await findLapseHalt(parts, campaign, run)) ?? (await findCatchUpHalt(parts, campaign, counts))
-  return halt === null ? catchUp(parts, campaign, run) : stopFor(parts, campaign, halt)
+  return catchUp(parts, campaign, run, async () => {
+    const halt =
+      (await findLapseHalt(parts, campaign, run)) ?? (await findCatchUpHalt(parts, campaign, counts))
+    return halt !== null && stopFor(parts, campaign, halt)
+  })
 }
 
 /** Halt a campaign. */

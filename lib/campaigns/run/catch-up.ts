@@ -1,8 +1,9 @@
 import type { Workload } from '../../fleet/state/model.ts'
-import { listCampaignTargets, listOvertaken } from '../../store/campaign-targets.ts'
+import { listCampaignTargets } from '../../store/campaign-targets.ts'
 import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { BATCH, chooseNext, roomIn } from './choose.ts'
+import { judgeTurns, type Turn } from './overtaken.ts'
 import type { CampaignRun } from './run.ts'
 import { startThese } from './start-step.ts'
 import { isInWindow } from './windows.ts'
@@ -19,13 +20,15 @@ const isBack = (workload: Workload | null): boolean =>
   workload === null || (workload.status !== 'disconnected' && workload.live.count > 0)
 
 /**
- * Start targets that were away and are back, as far as there is room, up to `BATCH` of them. Once the campaign waits
- * for them no longer, those that are left end as `expired`. Answers whether anything changed.
+ * Start targets that were away and are back, and that it is the campaign's turn to change (`judgeTurns`), as far as there
+ * is room, up to `BATCH` of them, unless `stop` stops the campaign before. Once the campaign waits for them no longer,
+ * those that are left end as `expired`. Answers whether anything changed.
  */
 export async function catchUp(
   parts: CampaignParts,
   campaign: CampaignSummary,
   run: CampaignRun,
+  stop: () => Promise<boolean> = async () => false,
 ): Promise<boolean> {
   const { clock, fleet, db } = parts
   if (run.offline.size === 0 || clock.monotonicMs() < run.nextOfflineLookMs) return false
@@ -40,34 +43,34 @@ export async function catchUp(
   if (room <= 0) return false
   const back = [...run.offline].filter((id) => isBack(fleet.workload(id)))
   if (back.length === 0) return false
-  if (await endOvertaken(parts, campaign, run, back)) return true
+  const turns = await judgeTurns(parts, campaign.id, back)
+  if (await endOvertaken(parts, campaign, run, turns)) return true
+  const workloadIds = back.filter((id) => turns.get(id) === 'due')
+  if (workloadIds.length === 0) return false
+  if (await stop()) return true
   // The turn of later waves has not come yet.
   const turn = campaign.status === 'done' ? {} : { upToWave: campaign.wave }
-  const filter = { states: ['offline'] as const, workloadIds: back, ...turn }
+  const filter = { states: ['offline'] as const, workloadIds, ...turn }
   const page = { after: null, limit: BATCH + run.busy.size }
   const due = await listCampaignTargets(db, campaign.id, filter, page)
   return startThese(parts, campaign, run, chooseNext(due, run, { room, nowMs: clock.monotonicMs() }))
 }
 
-/** End those of some targets that a later campaign or a roll-back overtook while they were away; false for none. */
+/** End those targets that something else overtook while they were away; false for none. */
 async function endOvertaken(
   parts: CampaignParts,
   campaign: CampaignSummary,
   run: CampaignRun,
-  back: readonly string[],
+  turns: ReadonlyMap<string, Turn>,
 ): Promise<boolean> {
-  const overtaken = await listOvertaken(parts.db, campaign.id, back)
+  const overtaken = [...turns].flatMap(([id, turn]) => (turn === 'overtaken' ? [id] : []))
   if (overtaken.length === 0) return false
-  const ends = overtaken.map((workloadId) => ({ workloadId, state: 'skipped', reason: 'overtaken' }) as const)
+  const ends = overtaken.map(
+    (workloadId) => ({ workloadId, state: 'overtaken', reason: 'overtaken' }) as const,
+  )
   await writeEnds(parts, campaign, [{ from: ['offline'], ends }])
   for (const id of overtaken) run.offline.delete(id)
   return true
-}
-
-/** Whether one of the targets that were away can have its turn. */
-export const isAnybodyBack = ({ fleet }: CampaignParts, { offline }: CampaignRun): boolean => {
-  for (const id of offline) if (isBack(fleet.workload(id))) return true
-  return false
 }
 
 /** Whether a campaign still waits for targets that are away: for `catchUpSeconds` after its start. */

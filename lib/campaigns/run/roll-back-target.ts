@@ -86,4 +86,5 @@ const isStillMeant = ({ scope }: CampaignSummary, workload: Workload): boolean =
  * rollout of the campaign that has not ended.
  */
 const runsResult = ({ activeHash, rollout }: Workload, { resultHash, pushId }: BackTarget): boolean =>
-  activeHash === resultHash || (pushId !== null && rollout?.followed.push.pushId === pushId)
+  // One that was overtaken while it was away was never pushed to: what it runs came from elsewhere.
+  pushId !== null && (activeHash === resultHash || rollout?.followed.push.pushId === pushId)

@@ -1,56 +1,210 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
-import { CampaignScene, FIRST, SECOND } from '../../support/campaign-scene.ts'
+import { CampaignScene, FIRST, SECOND, SICK } from '../../support/campaign-scene.ts'
 import type { FakeAgent } from '../../support/fleet.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml } from '../../support/push-config.ts'
 
+// A host is away while several campaigns are carried, and comes back: it ends with what others of its kind run, and never
+// gets what was taken back.
+
 const database = await useTestDatabase()
 const THIRD = configHash(configYaml(3))
+const STOP = { comment: 'stop' }
 
 describe('campaigns that a host was away for', () => {
   let scene: CampaignScene
+  let away: FakeAgent
+  let isAway: boolean
   afterEach(() => scene.ctx.close())
 
-  async function oneAway(): Promise<FakeAgent> {
-    scene = await CampaignScene.open(database, 3)
-    const away = scene.agents[2]!
+  async function oneAway(hosts = 3): Promise<void> {
+    scene = await CampaignScene.open(database, hosts)
+    away = scene.agents.at(-1)!
+    isAway = true
     away.goodbye()
     away.lose()
     await scene.ctx.advance(200_000)
-    return away
   }
-  async function carried(n: number): Promise<string> {
-    const id = await scene.start({ name: `to ${n}`, change: { kind: 'text', yaml: configYaml(n) } })
-    await scene.work()
-    for (const agent of scene.offered(configHash(configYaml(n)))) agent.apply()
-    await scene.work(300, 4)
+  /** Whoever is there applies what it was offered last. */
+  function applyAll(): void {
+    for (const agent of scene.agents)
+      if (agent.offered().length > 0 && !(isAway && agent === away)) agent.apply()
+  }
+  const begun = (n: number, more: object = {}) =>
+    scene.start({ name: `to ${n}`, change: { kind: 'text', yaml: configYaml(n) }, ...more })
+  async function settle(times = 8): Promise<void> {
+    for (let n = 0; n < times; n++) {
+      await scene.work(6_000)
+      applyAll()
+    }
+  }
+  async function carried(n: number, more: object = {}): Promise<string> {
+    const id = await begun(n, more)
+    await settle()
     expect((await scene.record(id)).status).toBe('done')
     return id
   }
-  async function comesBack(away: FakeAgent): Promise<FakeAgent> {
-    const back = scene.comeBack(away, FIRST)
-    for (let n = 0; n < 6; n++) {
-      await scene.work(6_000)
-      const last = back.offered().at(-1)
-      if (last !== undefined) back.apply(last)
+  async function decide(id: string, step: 'pause' | 'abort' | 'continue' | 'roll-back'): Promise<void> {
+    expect((await scene.call('POST', `/${id}/${step}`, STOP)).status).toBe(200)
+    await settle()
+  }
+  /** The host connects again, running the first config; answers what it was offered since. */
+  async function comesBack(): Promise<FakeAgent> {
+    away = scene.comeBack(away, FIRST)
+    isAway = false
+    await settle()
+    return away
+  }
+  const targetOf = async (id: string) => {
+    const { state, reason } = await scene.targetOf(id, away)
+    return { state, ...(reason == null ? {} : { reason }) }
+  }
+  const OVERTAKEN = { state: 'overtaken', reason: 'overtaken' }
+  /** A later campaign to the third config, of which only the first wave is carried; the host is in the second. */
+  const inWaves = () => begun(3, { waves: [{ count: 1, dwell_seconds: 600 }, {}], limits: { unhealthy: 0 } })
+  async function begunWithout(): Promise<string> {
+    for (;;) {
+      const id = await inWaves()
+      const { wave } = await scene.targetOf(id, away)
+      await settle()
+      if (wave === 1) return id
+      await decide(id, 'roll-back')
     }
-    return back
   }
 
-  it('a host that was away during two campaigns ends with what the newer one brought', async () => {
-    const away = await oneAway()
-    await carried(2)
-    await carried(3)
-    const back = await comesBack(away)
-    expect(back.offered().at(-1)).toBe(THIRD)
+  it('a host that was away during two campaigns gets what the newer one brought, and nothing else', async () => {
+    await oneAway()
+    const older = await carried(2)
+    const newer = await carried(3)
+    expect((await comesBack()).offered()).toEqual([THIRD])
+    expect(await targetOf(older)).toEqual(OVERTAKEN)
+    expect(await targetOf(newer)).toEqual({ state: 'applied' })
   })
 
-  it('a host that was away while a change was brought and taken back by another campaign does not get it', async () => {
-    const away = await oneAway()
-    await carried(2)
+  it('a newer campaign that wants of it what it runs already overtakes as well', async () => {
+    await oneAway()
+    const older = await carried(2)
     await carried(1)
-    const back = await comesBack(away)
-    expect(back.offered()).not.toContain(SECOND)
+    expect((await comesBack()).offered()).toEqual([])
+    expect(await targetOf(older)).toEqual(OVERTAKEN)
+  })
+
+  it('while the newer campaign has not come to it, the older one waits for what becomes of that', async () => {
+    await oneAway()
+    const older = await carried(2)
+    const newer = await begunWithout()
+    expect((await comesBack()).offered()).toEqual([])
+    expect(await targetOf(older)).toEqual({ state: 'offline' })
+    await scene.ctx.advance(600_000)
+    await settle()
+    expect(away.offered()).toEqual([THIRD])
+    expect(await targetOf(older)).toEqual(OVERTAKEN)
+    expect(await targetOf(newer)).toEqual({ state: 'applied' })
+  })
+
+  it.each([
+    ['before it came back', true],
+    ['after it came back', false],
+  ])(
+    'a newer campaign that is aborted %s, and never came to it, leaves it to the older one',
+    async (_, isBefore) => {
+      await oneAway()
+      const older = await carried(2)
+      const newer = await begunWithout()
+      if (isBefore) await decide(newer, 'abort')
+      await comesBack()
+      if (!isBefore) {
+        expect(away.offered()).toEqual([])
+        await decide(newer, 'abort')
+      }
+      expect(away.offered()).toEqual([SECOND])
+      expect(await targetOf(older)).toEqual({ state: 'applied' })
+      expect(await targetOf(newer)).toEqual({ state: 'cancelled' })
+    },
+  )
+
+  it('a newer campaign that is paused may go on, and is waited for', async () => {
+    await oneAway()
+    const older = await carried(2)
+    const newer = await begunWithout()
+    await decide(newer, 'pause')
+    expect((await comesBack()).offered()).toEqual([])
+    await decide(newer, 'continue')
+    await scene.ctx.advance(600_000)
+    await settle()
+    expect(away.offered()).toEqual([THIRD])
+    expect(await targetOf(older)).toEqual(OVERTAKEN)
+  })
+
+  it('a newer campaign that halted may go on, and is waited for', async () => {
+    await oneAway(4)
+    const older = await carried(2)
+    const newer = await begunWithout()
+    const first = scene.agents.find((agent) => agent.offered().at(-1) === THIRD)!
+    first.say({ health: SICK })
+    await settle(2)
+    expect((await scene.record(newer)).status).toBe('halted')
+    expect((await comesBack()).offered()).toEqual([])
+    expect(await targetOf(older)).toEqual({ state: 'offline' })
+    await decide(newer, 'abort')
+    expect(away.offered()).toEqual([SECOND])
+  })
+
+  it('a newer campaign that was rolled back does not count: the others got back what the older one brought', async () => {
+    await oneAway()
+    const older = await carried(2)
+    const newer = await carried(3)
+    await decide(newer, 'roll-back')
+    expect((await comesBack()).offered()).toEqual([SECOND])
+    expect(await targetOf(older)).toEqual({ state: 'applied' })
+    expect(scene.agents.map((agent) => agent.offered().at(-1))).toEqual([SECOND, SECOND, SECOND])
+  })
+
+  it('gets nothing older where the newer campaign waited for it no longer', async () => {
+    await oneAway()
+    const older = await carried(2)
+    const newer = await carried(3, { catch_up_seconds: 0 })
+    expect((await comesBack()).offered()).toEqual([])
+    expect(await targetOf(newer)).toEqual({ state: 'expired' })
+    expect(await targetOf(older)).toEqual(OVERTAKEN)
+  })
+
+  it('does not get what another campaign brought to others, and took back', async () => {
+    await oneAway()
+    const older = await carried(2, {
+      scope: { workload_ids: [scene.agents[0]!.workloadId, away.workloadId] },
+    })
+    const other = await carried(2, { scope: { workload_ids: [scene.agents[1]!.workloadId] } })
+    await decide(other, 'roll-back')
+    expect((await comesBack()).offered()).toEqual([])
+    expect(await targetOf(older)).toEqual(OVERTAKEN)
+  })
+
+  it('gets what was taken back before somebody started a campaign with it again', async () => {
+    await oneAway()
+    await decide(await carried(2), 'roll-back')
+    await carried(2)
+    expect((await comesBack()).offered()).toEqual([SECOND])
+  })
+
+  it('whom a later campaign overtook counts neither as silent nor as refused: the older one goes on', async () => {
+    await oneAway(4)
+    const rules = { limits: { silent: 0 }, waves: [{ count: 1 }, { count: 1, dwell_seconds: 3_600 }, {}] }
+    const older = await begun(2, rules)
+    await settle()
+    await carried(3, { scope: { workload_ids: [away.workloadId] } })
+    await comesBack()
+    expect(away.offered()).toEqual([THIRD])
+    expect(await scene.record(older)).toMatchObject({ status: 'running' })
+  })
+
+  it('a campaign that is done does not halt for somebody who comes back and whom a later one overtook', async () => {
+    await oneAway()
+    const older = await carried(2)
+    await carried(3)
+    await database.pool.execute(`update campaigns set policy_hash = 'other' where id = $1`, [older])
+    expect((await comesBack()).offered()).toEqual([THIRD])
+    expect(await scene.record(older)).toMatchObject({ status: 'done' })
   })
 })

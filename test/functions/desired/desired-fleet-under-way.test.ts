@@ -186,3 +186,51 @@ it('a host that came later and that no campaign would change differs from nothin
   expect(later.offered().at(-1)).toBe(hashOn(1, 'vm-4'))
   expect(await wish(1)).toMatchObject({ action: 'unchanged' })
 })
+
+/** vm-3 leaves, and is taken for away. */
+async function leaves(): Promise<void> {
+  const agent = scene.agent('vm-3')
+  agent.goodbye()
+  agent.lose()
+  scene.agents.delete('vm-3')
+  await scene.ctx.advance(200_000)
+}
+/** It comes back, running what it ran; answers what it is offered. */
+async function comesBack(text: number, { uid }: { uid: string }): Promise<readonly string[]> {
+  const agent = scene.connect('vm-3', { uid })
+  agent.apply(hashOn(text, 'vm-3'))
+  for (let n = 0; n < 5; n++) {
+    await scene.work(6_000)
+    await scene.applyAll()
+  }
+  return agent.offered()
+}
+
+it('a host that was away while Git changed its mind comes back to the newest text, and differs from nothing', async () => {
+  await carryOut(await wish(1))
+  const away = scene.agent('vm-3')
+  await leaves()
+  const older = await start(await wish(2))
+  await finish(older)
+  const newer = await start(await wish(3))
+  await finish(newer)
+  expect(await wish(3)).toMatchObject({ action: 'unchanged' })
+  expect(await comesBack(1, away)).toEqual([hashOn(3, 'vm-3')])
+  expect((await scene.readCampaign(older)).counts).toEqual({ applied: 2, overtaken: 1 })
+  expect((await scene.readCampaign(newer)).counts).toEqual({ applied: 3 })
+  expect(await wish(3)).toMatchObject({ action: 'unchanged' })
+})
+
+it('what people brought instead of the text of Git counts for a host that was away as for all others', async () => {
+  await carryOut(await wish(1))
+  const away = scene.agent('vm-3')
+  await leaves()
+  const gits = await start(await wish(2))
+  await finish(gits)
+  await scene.carry(1)
+  const others = [await wish(2, { dry_run: true }), await wish(2)]
+  expect(await comesBack(1, away)).toEqual([])
+  expect((await scene.readCampaign(gits)).counts).toEqual({ applied: 2, overtaken: 1 })
+  expect(runs().slice(0, 2)).toEqual(allRun(1).slice(0, 2))
+  expect([await wish(2, { dry_run: true }), await wish(2)]).toEqual(others)
+})

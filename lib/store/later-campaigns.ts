@@ -1,0 +1,47 @@
+import type { Scope } from '../model/scopes.ts'
+import type { CampaignStatus, CampaignTargetState, CampaignVerdict } from '../wire/campaigns.ts'
+import type { Db } from './db.ts'
+import { SAYS_THE_SAME } from './fleet-configs.ts'
+
+/** What a campaign that was started later says of a workload. */
+export interface LaterTarget {
+  workloadId: string
+  status: CampaignStatus
+  verdict: CampaignVerdict
+  state: CampaignTargetState
+}
+
+/** What the campaigns that were started after this one say of some workloads. */
+export async function listLaterTargets(
+  db: Db,
+  campaignId: string,
+  workloadIds: readonly string[],
+): Promise<LaterTarget[]> {
+  return db.query<LaterTarget>(
+    `select t.workload_id as "workloadId", later.status, t.verdict, t.state
+     from campaigns c join campaigns later on (later.started_at, later.id) > (c.started_at, c.id)
+       join campaign_targets t on t.campaign_id = later.id and t.workload_id = any($2::text[])
+     where c.id = $1`,
+    [campaignId, workloadIds],
+  )
+}
+
+/**
+ * Where what a campaign brings was taken back, or is being so, by the roll-back of others since it was started: the
+ * scopes that each of these is cut to, null for one that is cut to none. A version that says the same counts as the same.
+ */
+export async function listTakenBackSince(
+  db: Db,
+  campaignId: string,
+): Promise<{ cutTo: readonly Scope[] | null }[]> {
+  return db.query(
+    `select back.scope->'cut_to' as "cutTo" from campaigns c join campaigns back on back.id <> c.id
+       and back.status in ('rolling_back', 'rolled_back') and back.roll_back_started_at > c.started_at
+     where c.id = $1 and (back.change->>'hash' = c.change->>'hash' or exists (
+       select from fleet_config_versions v join fleet_config_versions same on ${SAYS_THE_SAME}
+       where v.fleet_config_id::text = back.change->>'fleet_config_id' and v.number = (back.change->>'number')::int
+         and same.fleet_config_id::text = c.change->>'fleet_config_id'
+         and same.number = (c.change->>'number')::int))`,
+    [campaignId],
+  )
+}
