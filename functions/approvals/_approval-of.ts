@@ -3,24 +3,30 @@ import { type ApprovalSurroundings, toApprovalRecord } from '../../lib/changes/a
 import { readStandings } from '../../lib/changes/approval-standing.ts'
 import { type Grant, isHeldOn } from '../../lib/model/scopes.ts'
 import { listApprovalVotes } from '../../lib/store/approval-votes.ts'
-import { type Approval, listApprovalComments, listRetirements } from '../../lib/store/approvals.ts'
+import {
+  type Approval,
+  type ApprovalWithDraft,
+  findDraft,
+  listApprovalComments,
+  listRetirements,
+} from '../../lib/store/approvals.ts'
 import { listPushesById, listRollbacksOf } from '../../lib/store/pushes.ts'
 import type { ApprovalRecord } from '../../lib/wire/approvals.ts'
 import type { Context } from '../../runtime/context.ts'
 import { currentStateOf } from '../workloads/_push-targets-of.ts'
 
 /** A request with what its record shows beside it. */
-export interface ShownApproval {
-  approval: Approval
+export interface ShownApproval<Of extends Approval> {
+  approval: Of
   around: ApprovalSurroundings
 }
 
 /** Requests with what was said about them and what became of them, in their order, as this user is shown them. */
-export async function withSurroundings(
+export async function withSurroundings<Of extends Approval>(
   ctx: Context,
-  approvals: readonly Approval[],
+  approvals: readonly Of[],
   userId: string,
-): Promise<ShownApproval[]> {
+): Promise<ShownApproval<Of>[]> {
   const ids = approvals.map(({ id }) => id)
   const comments = ids.length === 0 ? [] : await listApprovalComments(ctx.db, ids)
   const votes = ids.length === 0 ? [] : await listApprovalVotes(ctx.db, ids)
@@ -73,14 +79,15 @@ export async function readApproval(
   approval: Approval,
   userId: string,
 ): Promise<ApprovalRecord> {
+  const draftYaml = (await findDraft(ctx.db, approval.id)) ?? ''
   const [found] = await withSurroundings(ctx, [approval], userId)
-  return toApprovalRecord(approval, found!.around)
+  return toApprovalRecord({ ...approval, draftYaml }, found!.around)
 }
 
 /** The same, with who could approve it, and who keeps this user's own approval from counting. */
 export async function readApprovalWithHelp(
   ctx: Context,
-  approval: Approval,
+  approval: ApprovalWithDraft,
   { userId, grants }: { userId: string; grants: readonly Grant[] },
 ): Promise<ApprovalRecord> {
   const [found] = await withSurroundings(ctx, [approval], userId)

@@ -5,11 +5,17 @@ import type { CommentOutcome } from '../../lib/changes/comment-approval.ts'
 import type { CreateOutcome } from '../../lib/changes/create-approval.ts'
 import type { PushApprovalOutcome } from '../../lib/changes/push-approval.ts'
 import type { DesiredOutcome } from '../../lib/desired/apply.ts'
-import type { StoredApprovalStatus } from '../../lib/store/approvals.ts'
+import type {
+  Approval,
+  ApprovalPage,
+  FoundApprovals,
+  StoredApprovalStatus,
+} from '../../lib/store/approvals.ts'
+import type { Page } from '../../lib/store/cursor.ts'
 import { APPROVAL_STATUSES } from '../../lib/wire/values.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
+import type { Looked } from '../../runtime/pagination.ts'
 import { problem, type Reply } from '../../runtime/reply.ts'
-import type { ShownApproval } from './_approval-of.ts'
 
 /** The path parameters of one request. */
 export const approvalParams = type({ id: string(), approval_id: string() })
@@ -69,9 +75,21 @@ export const approvalOrder = {
 } as const
 
 /** The place of a request in a list. */
-export const approvalKey = ({ approval }: ShownApproval) =>
+export const approvalKey = ({ approval }: { approval: Approval }) =>
   [approval.updatedAt.getTime(), approval.id] as const
 
-/** The place that a cursor names. */
-export const readApprovalKey = (after: readonly (string | number)[] | null) =>
-  after === null ? null : { updatedAt: new Date(Number(after[0])), id: String(after[1]) }
+/** What one statement reads of a list, in bytes of drafts and comments; one request more may come on top of it. */
+const READ_BYTES_MAX = 4_194_304
+
+/** The page that a list asks for, as it is read. */
+export const pageOf = ({ after, limit }: Page): ApprovalPage => ({
+  after: after === null ? null : { updatedAt: new Date(Number(after[0])), id: String(after[1]) },
+  limit,
+  bytesMax: READ_BYTES_MAX,
+})
+
+/** What is shown of the requests that were found, and up to where: what took too many bytes comes on the next page. */
+export const lookedAt = <Item>(
+  { approvals, isEnd }: FoundApprovals<Approval>,
+  items: readonly Item[],
+): Looked<Item> => ({ items, lookedTo: isEnd ? null : approvalKey({ approval: approvals.at(-1)! }) })

@@ -4,7 +4,7 @@ import { findOutranked } from '../../lib/fleet-configs/outranked.ts'
 import type { Permission } from '../../lib/model/permissions.ts'
 import { type ReadablePart, readablePart, scopesOf } from '../../lib/model/scopes.ts'
 import { toSelectable, valuesOf } from '../../lib/selectors/selector.ts'
-import type { StoredFleetConfig, StoredVersionSummary } from '../../lib/store/fleet-configs.ts'
+import type { StoredFleetConfig, StoredVersion } from '../../lib/store/fleet-configs.ts'
 import type { Selector } from '../../lib/wire/selectors.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor } from '../../runtime/define.ts'
@@ -38,7 +38,7 @@ export function requireFleetConfig(
 interface ReadableConfig {
   config: StoredFleetConfig
   /** A version without what is about workloads outside. */
-  cut<V extends StoredVersionSummary>(version: V): V
+  cut<V extends StoredVersion>(version: V): V
 }
 
 /** The workloads under a fleet config on which the caller has a permission. */
@@ -76,7 +76,7 @@ export async function requireTexts(
 }
 
 /** A version with the rows of its table that are of these workloads. */
-function keepRows<V extends StoredVersionSummary>(version: V, workloads: readonly Workload[]): V {
+function keepRows<V extends StoredVersion>(version: V, workloads: readonly Workload[]): V {
   const { valueTable } = version
   if (valueTable === null) return version
   const { label, rows } = valueTable

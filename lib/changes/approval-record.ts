@@ -2,10 +2,16 @@ import { shownStatus } from '../fleet/decide/rollout-standing.ts'
 import { judgeOutcome } from '../model/push-outcome.ts'
 import { retiredByPush } from '../model/retired-by.ts'
 import type { ApprovalVote } from '../store/approval-votes.ts'
-import type { Approval, ApprovalComment, Retirement } from '../store/approvals.ts'
+import type { Approval, ApprovalComment, ApprovalWithDraft, Retirement } from '../store/approvals.ts'
 import type { Push } from '../store/pushes.ts'
 import type { StoredRollout } from '../store/rollouts.ts'
-import type { ApprovalOutcome, ApprovalRecord, ApprovalRetirement, ApprovalStep } from '../wire/approvals.ts'
+import type {
+  ApprovalOutcome,
+  ApprovalRecord,
+  ApprovalRetirement,
+  ApprovalStep,
+  ApprovalSummary,
+} from '../wire/approvals.ts'
 import type { PushAftermath } from '../wire/revisions.ts'
 import type { ApprovalStanding } from './approval-standing.ts'
 import { tallyOf } from './judge-approvals.ts'
@@ -30,13 +36,18 @@ export interface ApprovalSurroundings {
 }
 
 /** A request as the wire shows it to those who may request configs. It holds YAML. */
-export function toApprovalRecord(approval: Approval, around: ApprovalSurroundings): ApprovalRecord {
+export const toApprovalRecord = (
+  approval: ApprovalWithDraft,
+  around: ApprovalSurroundings,
+): ApprovalRecord => ({ ...toApprovalSummary(approval, around), draft_yaml: approval.draftYaml })
+
+/** The same without the draft, for lists of many. */
+export function toApprovalSummary(approval: Approval, around: ApprovalSurroundings): ApprovalSummary {
   const { approver, approvalComment, approvedAt, pushComment, pushId, configHash, pushedAt } = approval
   const { closedBy, closedAt, closeComment } = approval
   return {
     id: approval.id,
     workload_id: approval.workloadId,
-    draft_yaml: approval.draftYaml,
     draft_hash: approval.draftHash,
     ...(approval.baseConfigHash === null ? {} : { base_config_hash: approval.baseConfigHash }),
     target_group: approval.targetGroup,
@@ -75,7 +86,7 @@ function toProgress(
   approval: Approval,
   standing: NonNullable<ApprovalSurroundings['standing']>,
   userId: string,
-): Partial<ApprovalRecord> {
+): Partial<ApprovalSummary> {
   const { rule, isEnough } = standing.judgement
   return {
     ends_at: endOfRequest(approval, standing).toISOString(),

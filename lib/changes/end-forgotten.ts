@@ -6,7 +6,7 @@ import { readStandings } from './approval-standing.ts'
 import { storeEnd } from './close-approval.ts'
 import { endOfRequest, IDLE_MS } from './request-end.ts'
 
-/** Requests that are read together: each has its text. */
+/** Requests that are read together. */
 const PAGE = 50
 
 /** End the requests that nobody approves or pushes, by `endOfRequest`. */

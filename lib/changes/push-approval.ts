@@ -12,6 +12,7 @@ import { isProduction } from '../model/production.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
   type Approval,
+  type ApprovalWithDraft,
   findApproval,
   lockApproval,
   markPushed,
@@ -168,7 +169,7 @@ async function refuseEarly(
 async function judgePolicy(
   parts: ApprovalParts,
   push: ApprovalPush,
-  approval: Approval,
+  approval: ApprovalWithDraft,
   target: ConfigTarget,
 ): Promise<PushRefusal | null> {
   const current = await parts.configTargets.currentConfig(push.workloadId)
@@ -202,7 +203,7 @@ async function judgePolicy(
 async function commit(
   parts: ApprovalParts,
   push: ApprovalPush,
-  approval: Approval,
+  approval: ApprovalWithDraft,
   prodTarget: boolean,
   target: ConfigTarget,
   required: readonly ComponentRef[],

@@ -6,6 +6,7 @@ import type { ManagedFleetConfig } from '../store/managed-fleet-configs.ts'
 import type {
   FleetConfigRecord,
   FleetConfigVersion,
+  FleetConfigVersionSummary,
   FleetConfigWorkload,
   HoldRecord,
 } from '../wire/fleet-configs.ts'
@@ -42,14 +43,26 @@ export const toFleetConfigRecord = (
   updated_at: config.updatedAt.toISOString(),
 })
 
-/** A version as the wire shows it; with its text only where that is there. */
-export const toVersionRecord = (
-  version: StoredVersionSummary & Partial<Pick<StoredVersion, 'body'>>,
+/** A version as lists show it. */
+export const toVersionSummary = (
+  version: StoredVersionSummary,
   rolledBack: ReadonlySet<number>,
-): FleetConfigVersion => ({
+): FleetConfigVersionSummary => ({
   number: version.number,
   hash: version.hash,
-  ...(version.body === undefined ? {} : { content: version.body }),
+  comment: version.comment,
+  author: version.author,
+  created_at: version.createdAt.toISOString(),
+  rolled_back: rolledBack.has(version.number),
+})
+
+/** A version as the wire shows it, with its text and values. */
+export const toVersionRecord = (
+  version: StoredVersion,
+  rolledBack: ReadonlySet<number>,
+): FleetConfigVersion => ({
+  ...toVersionSummary(version, rolledBack),
+  content: version.body,
   variables: version.variables.map(({ name, type, isRequired, pattern, fallback, description, label }) => ({
     name,
     type,
@@ -69,10 +82,6 @@ export const toVersionRecord = (
           ),
         },
       }),
-  comment: version.comment,
-  author: version.author,
-  created_at: version.createdAt.toISOString(),
-  rolled_back: rolledBack.has(version.number),
 })
 
 /** A hold as the wire shows it. */

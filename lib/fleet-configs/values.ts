@@ -1,6 +1,6 @@
 import { classifyKey } from '../selectors/keys.ts'
 import { type SelectableWorkload, valuesOf } from '../selectors/selector.ts'
-import type { StoredValueTable, StoredVariable, StoredVersionSummary } from '../store/fleet-configs.ts'
+import type { StoredValueTable, StoredVariable, StoredVersion } from '../store/fleet-configs.ts'
 import type { ChosenBy } from '../store/value-authors.ts'
 import type { ValueChoice } from '../wire/campaigns.ts'
 
@@ -53,7 +53,7 @@ export const resolveValues = (
 export function chosenBy({
   variables,
   valueTable,
-}: Pick<StoredVersionSummary, 'variables' | 'valueTable'>): ChosenBy {
+}: Pick<StoredVersion, 'variables' | 'valueTable'>): ChosenBy {
   const labels = variables.flatMap(({ label }) => label ?? [])
   if (valueTable !== null && variables.length > 0) labels.push(valueTable.label)
   const trusted = labels.map(classifyKey).filter((key) => key.class === 'trusted')

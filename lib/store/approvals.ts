@@ -7,11 +7,12 @@ import type { Push } from './pushes.ts'
 /** Where a request stands, as it is stored. */
 export type StoredApprovalStatus = (typeof APPROVAL_STATUSES)[number]
 
-/** A request to run a draft on a workload, with what became of it. */
+/**
+ * A request to run a draft on a workload, with what became of it; without the draft's text, which may be a mebibyte.
+ */
 export interface Approval {
   id: string
   workloadId: string
-  draftYaml: string
   /** SHA-256 of the draft's bytes, lower-case hex. */
   draftHash: string
   /** The active config when it was requested; null when none was. */
@@ -44,10 +45,14 @@ export interface Approval {
   pushedAt: Date | null
 }
 
+/** A request with the text of its draft. */
+export interface ApprovalWithDraft extends Approval {
+  draftYaml: string
+}
+
 const OF = columns<keyof Approval>({
   id: 'id',
   workloadId: 'workload_id',
-  draftYaml: 'draft_yaml',
   draftHash: 'draft_hash',
   baseConfigHash: 'base_config_hash',
   targetGroup: 'target_group',
@@ -77,6 +82,7 @@ const OF = columns<keyof Approval>({
 })
 const COLUMNS = OF.select()
 const COLUMNS_OF_A = OF.select('a')
+const WITH_DRAFT = `${COLUMNS_OF_A}, a.draft_yaml as "draftYaml"`
 
 /** Whoever retires requests, by what he decided, and when. */
 export interface Retirer {
@@ -91,7 +97,7 @@ const RETIRED = `status = 'retired', updated_at = $1, closed_at = $1, closed_by 
 
 /** A new request, as it is stored. */
 export type NewApproval = Pick<
-  Approval,
+  ApprovalWithDraft,
   | 'id'
   | 'workloadId'
   | 'draftYaml'
@@ -252,13 +258,23 @@ export async function closeApproval(
   return rows[0] ?? null
 }
 
-/** One request of a workload; null when there is none. */
-export async function findApproval(db: Db, workloadId: string, id: string): Promise<Approval | null> {
-  const rows = await db.query<Approval>(
-    `select ${COLUMNS} from approvals where id = $1 and workload_id = $2`,
+/** One request of a workload with its draft; null when there is none. */
+export async function findApproval(
+  db: Db,
+  workloadId: string,
+  id: string,
+): Promise<ApprovalWithDraft | null> {
+  const rows = await db.query<ApprovalWithDraft>(
+    `select ${WITH_DRAFT} from approvals a where id = $1 and workload_id = $2`,
     [id, workloadId],
   )
   return rows[0] ?? null
+}
+
+/** The draft's text of a request; null when it is gone. */
+export async function findDraft(db: Db, id: string): Promise<string | null> {
+  const rows = await db.query<{ draft_yaml: string }>(`select draft_yaml from approvals where id = $1`, [id])
+  return rows[0]?.draft_yaml ?? null
 }
 
 /**
@@ -394,23 +410,68 @@ export async function markPushed(
   return rows[0]!
 }
 
-/** Requests of these statuses, the last changed first. */
-export async function listApprovals(
+/** Whose requests are listed. */
+export interface ApprovalFilter {
+  /** The workloads whose requests are meant; null for all. */
+  workloadIds: readonly string[] | null
+  statuses: readonly StoredApprovalStatus[]
+}
+
+/** Which requests of a list are read at one time. */
+export interface ApprovalPage {
+  after: { updatedAt: Date; id: string } | null
+  limit: number
+  /** No further request is read once those read take as many bytes, by what was said about them and their drafts. */
+  bytesMax: number
+}
+
+/** Requests of a list, and whether the list ends with them. */
+export interface FoundApprovals<Of extends Approval> {
+  approvals: Of[]
+  isEnd: boolean
+}
+
+/** Requests of these statuses without their drafts, the last changed first. */
+export const listApprovals = (
   db: Db,
-  filter: {
-    /** The workloads whose requests are meant; null for all. */
-    workloadIds: readonly string[] | null
-    statuses: readonly StoredApprovalStatus[]
-  },
-  page: { after: { updatedAt: Date; id: string } | null; limit: number },
-): Promise<Approval[]> {
-  return db.query<Approval>(
-    `select ${COLUMNS} from approvals
-     where status = any($2::text[]) and ($1::text[] is null or workload_id = any($1))
-       and ($3::timestamptz is null or (updated_at, id) < ($3, $4))
-     order by updated_at desc, id desc limit $5`,
-    [filter.workloadIds, filter.statuses, page.after?.updatedAt ?? null, page.after?.id ?? null, page.limit],
+  filter: ApprovalFilter,
+  page: ApprovalPage,
+): Promise<FoundApprovals<Approval>> => listWeighed<Approval>(db, COLUMNS_OF_A, SAID_BYTES, filter, page)
+
+/** The same with their drafts. */
+export const listApprovalsWithDrafts = (
+  db: Db,
+  filter: ApprovalFilter,
+  page: ApprovalPage,
+): Promise<FoundApprovals<ApprovalWithDraft>> =>
+  listWeighed<ApprovalWithDraft>(db, WITH_DRAFT, `octet_length(draft_yaml) + ${SAID_BYTES}`, filter, page)
+
+/** SQL for how many bytes were said about a request `a`. */
+const SAID_BYTES = `(select coalesce(sum(octet_length(body)), 0) from approval_comments where approval_id = a.id)`
+
+async function listWeighed<Of extends Approval>(
+  db: Db,
+  read: string,
+  bytes: string,
+  { workloadIds, statuses }: ApprovalFilter,
+  { after, limit, bytesMax }: ApprovalPage,
+): Promise<FoundApprovals<Of>> {
+  const rows = await db.query<Of & { found: number }>(
+    `with page as (
+       select id, updated_at, ${bytes} as bytes from approvals a
+       where status = any($2::text[]) and ($1::text[] is null or workload_id = any($1))
+         and ($3::timestamptz is null or (updated_at, id) < ($3, $4))
+       order by updated_at desc, id desc limit $5),
+     weighed as (
+       select id as "pageId", sum(bytes) over (order by updated_at desc, id desc) - bytes as before,
+         count(*) over () as found from page)
+     select ${read}, found from weighed join approvals a on a.id = "pageId"
+     where before < $6 order by a.updated_at desc, a.id desc`,
+    [workloadIds, statuses, after?.updatedAt ?? null, after?.id ?? null, limit, bytesMax],
   )
+  const found = rows[0]?.found ?? 0
+  const approvals = rows.map(({ found: _, ...approval }) => approval as unknown as Of)
+  return { approvals, isEnd: found < limit && rows.length === found }
 }
 
 /** How many requests of these statuses are of other workloads than these. */

@@ -39,14 +39,12 @@ export interface StoredValueTable {
   rows: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
-/** A version without its text. It never changes. */
+/** A version without its text, variables and values, which may be large. It never changes. */
 export interface StoredVersionSummary {
   fleetConfigId: string
   number: number
   /** SHA-256 of the text. */
   hash: string
-  variables: readonly StoredVariable[]
-  valueTable: StoredValueTable | null
   comment: string
   /** An e-mail. */
   author: string
@@ -56,6 +54,8 @@ export interface StoredVersionSummary {
 
 /** A version with its text. */
 export interface StoredVersion extends StoredVersionSummary {
+  variables: readonly StoredVariable[]
+  valueTable: StoredValueTable | null
   body: string
 }
 
@@ -75,15 +75,18 @@ const SUMMARY = {
   fleetConfigId: 'fleet_config_id',
   number: 'number',
   hash: 'hash',
-  variables: 'variables',
-  valueTable: 'value_table',
   comment: 'comment',
   author: 'author',
   authorId: 'author_id',
   createdAt: 'created_at',
 }
 const VERSION_SUMMARY = columns<keyof StoredVersionSummary>(SUMMARY)
-const VERSION = columns<keyof StoredVersion>({ ...SUMMARY, body: 'body' })
+const VERSION = columns<keyof StoredVersion>({
+  ...SUMMARY,
+  variables: 'variables',
+  valueTable: 'value_table',
+  body: 'body',
+})
 
 /**
  * SQL for whether two versions of one fleet config push the same: by what they mean, or, of those stored before that was
@@ -175,7 +178,7 @@ export async function insertVersion(
   return number
 }
 
-/** Versions of a fleet config without their texts, the newest first; the page's key is the number. */
+/** Versions of a fleet config without their texts, variables and values, the newest first; the page's key is the number. */
 export async function listVersions(
   db: Db,
   fleetConfigId: string,

@@ -140,69 +140,77 @@ export const ApprovalRetirement = named(
 )
 export type ApprovalRetirement = Infer<typeof ApprovalRetirement>
 
+const summary = {
+  id: string(),
+  workload_id: string(),
+  draft_hash: note("SHA-256 hex of the draft's bytes; what an approver approves.", string()),
+  base_config_hash: note(
+    "The workload's active config when it was requested; absent when none was active.",
+    optional(string()),
+  ),
+  target_group: string(),
+  target_env: string(),
+  requester: string(),
+  request_comment: string(),
+  status: ApprovalStatus,
+  approver: optional(string()),
+  approval_comment: optional(string()),
+  approved_by: optional(string()),
+  approved_at: optional(string()),
+  self_approved: optional(boolean()),
+  approvals: note('Everybody who has approved it, the first one first.', array(GivenApproval)),
+  approval_class: note(
+    'Which rule of the policy holds; only of one that waits.',
+    optional(enums(APPROVAL_CLASSES)),
+  ),
+  approvals_needed: note('By the policy as it is now; only of a request that waits.', optional(number())),
+  author_counts: note(
+    'Whether whoever requested it may be among them; only of one that waits.',
+    optional(boolean()),
+  ),
+  approvals_short: note(
+    'It was approved, and is no more: an approval got too old, or its approver lost the right.',
+    optional(literal(true)),
+  ),
+  ends_at: note(
+    'When it ends by itself if nobody says anything about it until then: 30 days after its last change, and once its approvals are too old by the approval policy. Only of a request that waits.',
+    optional(string()),
+  ),
+  tally: note('Only of a request that waits to be approved or pushed.', optional(ApprovalTally)),
+  help: note('The same; only of one request that is read by itself.', optional(ApprovalHelp)),
+  prod_target: boolean(),
+  prod_confirmation: boolean(),
+  prod_double_confirmed: boolean(),
+  break_glass: boolean(),
+  break_glass_reason: optional(string()),
+  push_comment: optional(string()),
+  config_hash: optional(string()),
+  push_id: optional(string()),
+  pushed_at: optional(string()),
+  outcome: note('Only of a request that was pushed.', optional(ApprovalOutcome)),
+  closed_by: note('Whoever rejected or withdrew it, or decided what took its place.', optional(string())),
+  retired_by: note(
+    'What took its place; only of one that was retired, and not of those of long ago.',
+    optional(ApprovalRetirement),
+  ),
+  closed_at: optional(string()),
+  close_comment: optional(string()),
+  timeline: note('What happened to it, the first thing first.', array(ApprovalStep)),
+  created_at: string(),
+  updated_at: string(),
+}
+
+export const ApprovalSummary = named(
+  'ApprovalSummary',
+  'A request to run a draft on a workload, and what became of it, without the draft. Holds comments: only for `config:request`.',
+  type(summary),
+)
+export type ApprovalSummary = Infer<typeof ApprovalSummary>
+
 export const ApprovalRecord = named(
   'ApprovalRecord',
   'A request to run a draft on a workload, and what became of it. Holds YAML: only for `config:request`.',
-  type({
-    id: string(),
-    workload_id: string(),
-    draft_yaml: string(),
-    draft_hash: note("SHA-256 hex of the draft's bytes; what an approver approves.", string()),
-    base_config_hash: note(
-      "The workload's active config when it was requested; absent when none was active.",
-      optional(string()),
-    ),
-    target_group: string(),
-    target_env: string(),
-    requester: string(),
-    request_comment: string(),
-    status: ApprovalStatus,
-    approver: optional(string()),
-    approval_comment: optional(string()),
-    approved_by: optional(string()),
-    approved_at: optional(string()),
-    self_approved: optional(boolean()),
-    approvals: note('Everybody who has approved it, the first one first.', array(GivenApproval)),
-    approval_class: note(
-      'Which rule of the policy holds; only of one that waits.',
-      optional(enums(APPROVAL_CLASSES)),
-    ),
-    approvals_needed: note('By the policy as it is now; only of a request that waits.', optional(number())),
-    author_counts: note(
-      'Whether whoever requested it may be among them; only of one that waits.',
-      optional(boolean()),
-    ),
-    approvals_short: note(
-      'It was approved, and is no more: an approval got too old, or its approver lost the right.',
-      optional(literal(true)),
-    ),
-    ends_at: note(
-      'When it ends by itself if nobody says anything about it until then: 30 days after its last change, and once its approvals are too old by the approval policy. Only of a request that waits.',
-      optional(string()),
-    ),
-    tally: note('Only of a request that waits to be approved or pushed.', optional(ApprovalTally)),
-    help: note('The same; only of one request that is read by itself.', optional(ApprovalHelp)),
-    prod_target: boolean(),
-    prod_confirmation: boolean(),
-    prod_double_confirmed: boolean(),
-    break_glass: boolean(),
-    break_glass_reason: optional(string()),
-    push_comment: optional(string()),
-    config_hash: optional(string()),
-    push_id: optional(string()),
-    pushed_at: optional(string()),
-    outcome: note('Only of a request that was pushed.', optional(ApprovalOutcome)),
-    closed_by: note('Whoever rejected or withdrew it, or decided what took its place.', optional(string())),
-    retired_by: note(
-      'What took its place; only of one that was retired, and not of those of long ago.',
-      optional(ApprovalRetirement),
-    ),
-    closed_at: optional(string()),
-    close_comment: optional(string()),
-    timeline: note('What happened to it, the first thing first.', array(ApprovalStep)),
-    created_at: string(),
-    updated_at: string(),
-  }),
+  type({ ...summary, draft_yaml: string() }),
 )
 export type ApprovalRecord = Infer<typeof ApprovalRecord>
 

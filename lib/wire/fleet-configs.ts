@@ -86,22 +86,33 @@ export const ValueTable = named(
 )
 export type ValueTable = Infer<typeof ValueTable>
 
+const versionSummary = {
+  number: number(),
+  hash: string(),
+  comment: string(),
+  author: string(),
+  created_at: string(),
+  rolled_back: note(
+    'Whether a campaign that brought this text to all workloads was taken back: it applies by itself no more.',
+    boolean(),
+  ),
+}
+
+export const FleetConfigVersionSummary = named(
+  'FleetConfigVersionSummary',
+  'A version of a fleet config without its text, variables and table of values.',
+  type(versionSummary),
+)
+export type FleetConfigVersionSummary = Infer<typeof FleetConfigVersionSummary>
+
 export const FleetConfigVersion = named(
   'FleetConfigVersion',
-  'A version of a fleet config, which never changes. `content` is only in the single record.',
+  'A version of a fleet config, which never changes.',
   type({
-    number: number(),
-    hash: string(),
-    content: optional(string()),
+    ...versionSummary,
+    content: string(),
     variables: array(VersionVariable),
     table: optional(ValueTable),
-    comment: string(),
-    author: string(),
-    created_at: string(),
-    rolled_back: note(
-      'Whether a campaign that brought this text to all workloads was taken back: it applies by itself no more.',
-      boolean(),
-    ),
   }),
 )
 export type FleetConfigVersion = Infer<typeof FleetConfigVersion>

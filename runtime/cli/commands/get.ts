@@ -2,7 +2,7 @@ import { parametersOf } from '../../../lib/model/alert-about.ts'
 import { sayError } from '../../../lib/model/error-words.ts'
 import { placeOf } from '../../../lib/model/places.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
-import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { ApprovalSummary } from '../../../lib/wire/approvals.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -87,7 +87,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
     head: ['ID', 'STATUS', 'WORKLOAD', 'CONFIG', 'BY', 'CREATED', 'WORKLOAD ID'],
     async read(api) {
       const { nameOf } = await readWorkloads(api)
-      return readWith<ApprovalRecord>(api, '/api/approvals', (one) => [
+      return readWith<ApprovalSummary>(api, '/api/approvals', (one) => [
         ...[one.id, one.status, nameOf(one.workload_id), shortHash(one.draft_hash), one.requester],
         ...[one.created_at, one.workload_id],
       ])

@@ -1,4 +1,4 @@
-import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
+import type { ApprovalSummary } from '../../../lib/wire/approvals.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { approvalTexts } from '../i18n/approvals.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
@@ -25,11 +25,12 @@ import { ApprovalMark, isOver } from './review-story.tsx'
 import { Reviews } from './reviews.tsx'
 
 /** How risky the change is, against what is active now; not asked of the server for a request that is over. */
-function Risk({ approval }: { approval: ApprovalRecord }) {
+function Risk({ approval }: { approval: ApprovalSummary }) {
   const isAsked = !isOver(approval) && can('config_safety.policy_preview')
-  const plan = useResource(isAsked ? `plan:${approval.id}` : null, (abort) =>
-    api.plan(approval.workload_id, approval.draft_yaml, abort),
-  )
+  const plan = useResource(isAsked ? `plan:${approval.id}` : null, async (abort) => {
+    const read = await api.approval(approval.workload_id, approval.id, abort)
+    return read.ok ? api.plan(approval.workload_id, read.value.draft_yaml, abort) : read
+  })
   if (plan.data === null) return <span class="faint">{plan.isLoading ? '…' : '–'}</span>
   const blocks = plan.data.policy.summary.block_count
   return (
@@ -51,7 +52,7 @@ const TAB_IDS = Object.keys(TABS) as (keyof typeof TABS)[]
 const REVIEWS = 'reviews'
 
 /** What became of a request, and how it came about. */
-function State({ approval }: { approval: ApprovalRecord }) {
+function State({ approval }: { approval: ApprovalSummary }) {
   const words = say(changeTexts)
   return (
     <>
@@ -67,7 +68,7 @@ function State({ approval }: { approval: ApprovalRecord }) {
   )
 }
 
-function columnsOf(): TableColumn<ApprovalRecord>[] {
+function columnsOf(): TableColumn<ApprovalSummary>[] {
   const { column } = say(approvalTexts)
   return [
     {
@@ -102,7 +103,7 @@ function columnsOf(): TableColumn<ApprovalRecord>[] {
 }
 
 /** A list of requests, or the words for none, and how many lie outside of the reader's scope. */
-function Requests({ of, none, outside }: { of: ApprovalRecord[]; none: string | null; outside: number }) {
+function Requests({ of, none, outside }: { of: ApprovalSummary[]; none: string | null; outside: number }) {
   return (
     <>
       {of.length === 0 && none !== null && <p class="empty">{none}</p>}

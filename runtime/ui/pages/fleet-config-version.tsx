@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { FleetConfigVersion } from '../../../lib/wire/fleet-configs.ts'
+import type { FleetConfigVersion, FleetConfigVersionSummary } from '../../../lib/wire/fleet-configs.ts'
 import { say } from '../i18n/define.ts'
 import { fleetConfigTexts } from '../i18n/fleet-configs.ts'
 import { CodeView } from '../parts/code.tsx'
@@ -92,7 +92,7 @@ export function VersionView({
 }: {
   id: string
   number: number
-  versions: readonly FleetConfigVersion[]
+  versions: readonly FleetConfigVersionSummary[]
 }) {
   const words = say(fleetConfigTexts)
   const other = useSignal('')
@@ -104,7 +104,7 @@ export function VersionView({
     <section class="stack" aria-label={words.version(number)}>
       <h2>{words.version(number)}</h2>
       <Loaded of={version}>
-        {({ content = '', variables }) => (
+        {({ content, variables }) => (
           <>
             <div class="pane flush">
               <CodeView text={content} label={words.text} />

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import type { FleetConfigRecord, FleetConfigVersion } from '../../../lib/wire/fleet-configs.ts'
+import type { FleetConfigRecord, FleetConfigVersionSummary } from '../../../lib/wire/fleet-configs.ts'
 import { say } from '../i18n/define.ts'
 import { fleetConfigTexts } from '../i18n/fleet-configs.ts'
 import { Action, ActionLink, Checkbox, unless } from '../parts/controls.tsx'
@@ -78,7 +78,7 @@ function Carry({
   )
 }
 
-function Versions({ id, versions }: { id: string; versions: readonly FleetConfigVersion[] }) {
+function Versions({ id, versions }: { id: string; versions: readonly FleetConfigVersionSummary[] }) {
   const words = say(fleetConfigTexts)
   const { column } = words
   return (

@@ -29,7 +29,8 @@ export function ApprovalMark({ of }: { of: Pick<ApprovalRecord, 'status' | 'outc
 }
 
 /** Whether nothing more can be decided about a request. */
-export const isOver = ({ status }: ApprovalRecord): boolean => status !== 'pending' && status !== 'approved'
+export const isOver = ({ status }: Pick<ApprovalRecord, 'status'>): boolean =>
+  status !== 'pending' && status !== 'approved'
 
 const STEP_SHAPES: Record<ApprovalRecord['timeline'][number]['what'], Shape> = {
   requested: 'ring',

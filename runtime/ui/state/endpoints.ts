@@ -6,6 +6,7 @@ import type {
   ApprovalCreateRequest,
   ApprovalPushRequest,
   ApprovalRecord,
+  ApprovalSummary,
 } from '../../../lib/wire/approvals.ts'
 import type { AuditPage, AuditVerification } from '../../../lib/wire/audit.ts'
 import type {
@@ -48,6 +49,7 @@ import type {
   FleetConfigRequest,
   FleetConfigVersion,
   FleetConfigVersionRequest,
+  FleetConfigVersionSummary,
   FleetConfigWorkload,
   FleetStanding,
   FreezeRecord,
@@ -185,7 +187,7 @@ export const api = {
   approval: (id: string, approval: string, signal?: Signal) =>
     call<ApprovalRecord>('GET', `${w(id)}/config/approvals/${e(approval)}`, { signal }),
   approvals: (status: string | undefined, signal?: Signal) =>
-    call<ApprovalRecord[]>('GET', '/api/approvals', { signal, query: { status } }),
+    call<ApprovalSummary[]>('GET', '/api/approvals', { signal, query: { status } }),
   /** What was done without an approval, the oldest first: the first 200. */
   reviews: (status: 'open' | 'done', signal?: Signal) =>
     call<ReviewRecord[]>('GET', '/api/reviews', { signal, query: { status, limit: 200 } }),
@@ -311,7 +313,7 @@ export const api = {
   createFleetConfig: (request: FleetConfigRequest) =>
     call<FleetConfigRecord>('POST', '/api/fleet-configs', { json: request }),
   fleetConfigVersions: (id: string, signal?: Signal) =>
-    call<FleetConfigVersion[]>('GET', `${f(id)}/versions`, { signal, query: { limit: 1000 } }),
+    call<FleetConfigVersionSummary[]>('GET', `${f(id)}/versions`, { signal, query: { limit: 1000 } }),
   fleetConfigVersion: (id: string, number: number, signal?: Signal) =>
     call<FleetConfigVersion>('GET', `${f(id)}/versions/${number}`, { signal }),
   addFleetConfigVersion: (id: string, request: FleetConfigVersionRequest) =>
