@@ -454,6 +454,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/links/front-agents.ts FrontAgents.#beats': perAgent,
   'lib/links/front-agents.ts FrontAgents.#connections': perAgent,
   'lib/links/front-agents.ts FrontAgents.#dirty': perAgent,
+  'lib/links/front-agents.ts Held.agents': perAgent,
   'lib/links/front-agents.ts FrontAgents.#unconfirmed': {
     bound: 'UNCONFIRMED_MAX, and about UNCONFIRMED_BYTES_MAX',
     reachedBy: [
@@ -513,10 +514,11 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ],
   },
   'lib/links/kept-report.ts KeptReport.#fields': {
-    bound: 'five fields of an agent, of its health 16 KiB',
+    bound:
+      'five fields of an agent; of all agents KEPT_BYTES_MAX, then those on the connection with most of it are given up',
     reachedBy: [
-      'lib/links/kept-report.test.ts',
-      'keeps of a health beyond 16 KiB what the agent says of itself as a whole, and says that it lacks something',
+      'lib/links/front-agents.test.ts',
+      'keeps so many bytes of what all agents have said, and has those asked again that share the connection with most',
     ],
   },
   'lib/links/offer-texts.ts OfferTexts.#kept': {

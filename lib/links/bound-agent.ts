@@ -30,8 +30,12 @@ export interface Bound extends FrontConfig {
   /** Whether its bare beats are answered here (`grant`). */
   isGranted: boolean
   readonly report: KeptReport
-  /** What it said last that it is; null before it did. */
+  /** What it said last that it is; null before it did, and where that was given up. */
   attributes: ReadonlyMap<string, string> | null
+  /** What it has said was given up for want of room (`KeptReports`), and it has not said it again. */
+  isGivenUp: boolean
+  /** How much is kept of it, in bytes. */
+  keptBytes: number
   /** What the owner asks of it and its socket had no room for: it is asked with the answer to its next message. */
   unasked: Asked
   /** The newest offer that waits for the text of its config, and the number of its `tell`; null where none does. */
@@ -63,6 +67,8 @@ export const newBound = (connection: AgentConnection, report: AgentReport): Boun
   unasked: {},
   offered: null,
   attributes: null,
+  isGivenUp: false,
+  keptBytes: 0,
   ...unknownConfig(),
 })
 

@@ -19,6 +19,7 @@ import { FrontEndings } from './front-endings.ts'
 import { FrontOffers } from './front-offers.ts'
 import { FrontPolls, type PolledConfig } from './front-polls.ts'
 import { goodbyeOf, splitReport, withoutConfig } from './kept-report.ts'
+import { KEPT_BYTES_MAX, type KeptOf, KeptReports } from './kept-reports.ts'
 import type { OfferTexts } from './offer-texts.ts'
 import type { ReportedTexts } from './reported-texts.ts'
 
@@ -45,12 +46,15 @@ export interface FrontAgentsParts {
   normalise: FleetDeps['normalise']
   /** The most polls that may wait for an answer. */
   pollsMax?: number
+  /** The most bytes that are kept of what all agents have said. */
+  keptBytesMax?: number
 }
 
 /**
  * What a front has counted, for the metrics and the page. `waiting`: agents to be reported; `unconfirmed`: reports
  * without an answer yet; `absorbed`: beats answered here; `forwarded`: messages for the owner; `replayed`: agents
- * reported anew to an owner; `refused`: messages of agents that found no room here.
+ * reported anew to an owner; `refused`: messages of agents that found no room here; `keptBytes`: what is kept of all that
+ * agents have said.
  */
 export interface FrontCounts {
   agents: number
@@ -61,6 +65,7 @@ export interface FrontCounts {
   replayed: number
   offersNotSent: number
   refused: number
+  keptBytes: number
 }
 
 /**
@@ -75,7 +80,8 @@ export class FrontAgents implements FleetPort {
   readonly #offers: FrontOffers
   readonly #endings: FrontEndings
   /** By the connection's id, and by uid. */
-  readonly #connections = new Map<number, { connection: AgentConnection; agents: Map<string, Bound> }>()
+  readonly #connections = new Map<number, Held>()
+  readonly #kept: KeptReports
   /** Agents of which the owner is to be told all that they have said. */
   readonly #dirty = new Set<Bound>()
   readonly #beats = new Set<Bound>()
@@ -104,7 +110,8 @@ export class FrontAgents implements FleetPort {
       link: () => this.#link,
       onNotSent: () => this.#counts.offersNotSent++,
     }
-    const { clock, timers, texts, pollsMax } = parts
+    const { clock, timers, texts, pollsMax, keptBytesMax = KEPT_BYTES_MAX } = parts
+    this.#kept = new KeptReports(keptBytesMax, () => this.#connections.values())
     this.#endings = new FrontEndings(clock)
     this.#offers = new FrontOffers({ ...toOwner, clock, texts })
     this.#polls = new FrontPolls({
@@ -127,6 +134,7 @@ export class FrontAgents implements FleetPort {
       agents: this.#agentCount,
       waiting: this.#dirty.size,
       unconfirmed: this.#unconfirmed.size,
+      keptBytes: this.#kept.bytes,
     }
   }
 
@@ -168,7 +176,7 @@ export class FrontAgents implements FleetPort {
   receive(connection: AgentConnection, report: AgentReport, about: AboutReport) {
     if (connection.transport === 'http')
       return { message: {}, pendingOffer: this.#polls.take(connection, report, about) }
-    const { bound, isNew } = this.#bind(connection, report)
+    const { held, bound, isNew } = this.#bind(connection, report)
     if (bound === null) {
       this.#counts.refused++
       return { message: NO_ROOM, pendingOffer: null }
@@ -189,14 +197,15 @@ export class FrontAgents implements FleetPort {
     const isGap = !isNew && !isStart && !isNext && !isAgain
     if (isStart || isGap) bound.isCaughtUp = false
     const fields = splitReport(about.message!)
-    bound.report.take(fields, { isStart, isGap })
+    this.#kept.take(held, bound, report, fields, { isStart, isGap })
     if (report.hasCapabilities) bound.capabilities = report.capabilities
-    if (report.attributes !== null) bound.attributes = report.attributes
     bound.uidOnWire = report.uidOnWire.length === 16 ? bound.uidOnWire : report.uidOnWire
     const passedOn = withoutConfig(fields, REPORT_BYTES_MAX)
     if (report.isDisconnect) this.#sayGoodbye(bound, passedOn, goodbyeOf(fields))
     else this.#forward(bound, passedOn)
-    if (report.effectiveConfig !== null) this.#effective.take(bound, report.effectiveConfig)
+    // Its form depends on the attributes that the agent has said: where these were given up, it comes with them.
+    if (report.effectiveConfig !== null && bound.isGivenUp) asks.reportFullState = true
+    else if (report.effectiveConfig !== null) this.#effective.take(bound, report.effectiveConfig)
     // It has disconnected or asks for another uid: there is nothing to tell the next owner.
     if (report.isDisconnect || report.requestsInstanceUid) this.#forget(bound)
     return { message: isNew ? { capabilities: OUR_CAPABILITIES } : asks, pendingOffer: null }
@@ -284,23 +293,27 @@ export class FrontAgents implements FleetPort {
     if (message.newInstanceUid !== undefined || message.errorResponse !== undefined) this.#forget(bound)
   }
 
-  #bind(connection: AgentConnection, report: AgentReport): { bound: Bound | null; isNew: boolean } {
-    const held = this.#connections.get(connection.id) ?? { connection, agents: new Map<string, Bound>() }
+  #bind(
+    connection: AgentConnection,
+    report: AgentReport,
+  ): { held: Held; bound: Bound | null; isNew: boolean } {
+    const held: Held = this.#connections.get(connection.id) ?? { connection, agents: new Map(), keptBytes: 0 }
     const known = held.agents.get(report.uid)
-    if (known !== undefined) return { bound: known, isNew: false }
+    if (known !== undefined) return { held, bound: known, isNew: false }
     if (held.agents.size >= AGENT_LIMITS.perConnection || this.#agentCount >= AGENT_LIMITS.inAll)
-      return { bound: null, isNew: true }
+      return { held, bound: null, isNew: true }
     const bound = newBound(connection, report)
     held.agents.set(report.uid, bound)
     this.#connections.set(connection.id, held)
     this.#agentCount++
-    return { bound, isNew: true }
+    return { held, bound, isNew: true }
   }
 
   #forget(bound: Bound): void {
     const held = this.#connections.get(bound.connection.id)
     if (held?.agents.get(bound.uid) !== bound) return
     held.agents.delete(bound.uid)
+    this.#kept.forget(held, bound)
     this.#agentCount--
     this.#dirty.delete(bound)
     this.#beats.delete(bound)
@@ -439,6 +452,12 @@ export class FrontAgents implements FleetPort {
     this.#beats.clear()
     this.#link.send(['seen', uids.length, xorOf(uids), beats])
   }
+}
+
+/** A connection with its agents, by uid. */
+interface Held extends KeptOf {
+  readonly connection: AgentConnection
+  readonly agents: Map<string, Bound>
 }
 
 const NO_ROOM: ServerMessage = {

@@ -111,6 +111,13 @@ export class KeptReport {
     }
   }
 
+  /** Forget all but the uid, until the agent says all of it again. */
+  giveUp(): void {
+    for (const number of KEPT_FIELDS) this.#fields.delete(number)
+    this.#isHealthCut = false
+    this.#hasGap = true
+  }
+
   /** Bytes that are held. */
   get bytes(): number {
     let bytes = 0

@@ -45,6 +45,7 @@ export function frontMetrics(facts: FrontFacts): Metric[] {
     one('gauge', 'muster_front_agents', 'Agents on its WebSockets.', facts.agents),
     one('gauge', 'muster_front_waiting', 'Agents of which the owner has to be told.', facts.waiting),
     one('gauge', 'muster_front_unconfirmed', 'Reports that the owner has not answered.', facts.unconfirmed),
+    one('gauge', 'muster_front_kept_bytes', 'What agents have said, for the next owner.', facts.keptBytes),
     one('counter', 'muster_front_absorbed_total', 'Beats that were answered here alone.', facts.absorbed),
     one('counter', 'muster_front_forwarded_total', 'Messages that were passed on.', facts.forwarded),
     one('counter', 'muster_front_replayed_total', 'Agents of which a new owner was told.', facts.replayed),

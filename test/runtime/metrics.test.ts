@@ -70,6 +70,7 @@ describe('the metrics', () => {
     const ofFronts = frontMetrics({
       ...facts,
       offersNotSent: 0,
+      keptBytes: 0,
       refused: 0,
       isOwner: true,
       hasLink: true,

@@ -23,6 +23,7 @@ type Texts = Record<string, string> | ((hash: string) => Promise<Uint8Array | nu
 function openFront(
   texts: Texts = {},
   normalise: ConstructorParameters<typeof FrontAgents>[0]['normalise'] = async () => null,
+  keptBytesMax?: number,
 ) {
   const clock = fakeClock()
   const timers = manualTimers(clock)
@@ -38,6 +39,7 @@ function openFront(
     reported: room as never,
     normalise,
     pollsMax: 50,
+    ...(keptBytesMax === undefined ? {} : { keptBytesMax }),
   })
   const said: FrontEntry[] = []
   const link = { version: LINK_VERSIONS.newest, send: (entry: FrontEntry) => void said.push(entry) }
@@ -81,6 +83,13 @@ function openFront(
   return { agents, clock, timers, said, link, told, say, poll, take, connections, room }
 }
 
+const CONNECTION: AgentConnection = {
+  id: 0,
+  transport: 'ws',
+  send: () => 'sent',
+  tell: () => 'sent',
+  drop: () => undefined,
+}
 const DESCRIBED = { agentDescription: { identifyingAttributes: keyValues({ 'service.name': 'x' }) } }
 const uidOf = (n: number) => Buffer.from(uidBytes(n)).toString('hex')
 const offerOf = (hash: string, generation = 1, workloadId = 'w1') => ({
@@ -102,6 +111,38 @@ describe('a front', () => {
     const last = Buffer.from(reports(said).at(-1)![4], 'base64')
     const intake = decodeFrame(Buffer.concat([Buffer.from([0]), last]))
     expect(intake).toMatchObject({ ok: true, report: { sequenceNum: 2, health: { healthy: true } } })
+  })
+
+  it('keeps so many bytes of what all agents have said, and has those asked again that share the connection with most', () => {
+    const { agents, said, link, say } = openFront({}, undefined, 1_000_000)
+    say(1, 1, DESCRIBED)
+    const all = 60
+    const long = { agentDescription: { identifyingAttributes: keyValues({ a: 'z'.repeat(30_000) }) } }
+    for (let n = 1; n <= all; n++) say(2, 1, long, 100 + n)
+    expect(agents.counts.keptBytes).toBeLessThan(1_000_000)
+    expect(agents.counts.keptBytes).toBeGreaterThan(500_000)
+    agents.linked(link)
+    const replayed = new Map(
+      reports(said).map(([, , , , text]) => {
+        const intake = decodeFrame(Buffer.concat([Buffer.from([0]), Buffer.from(text, 'base64')]))
+        if (!intake.ok) throw new Error(intake.code)
+        return [intake.report.uid, intake.report] as const
+      }),
+    )
+    const isKnown = (n: number) => replayed.get(uidOf(n))!.attributes !== null
+    expect([replayed.size, isKnown(1), isKnown(101), isKnown(100 + all)]).toEqual([
+      all + 1,
+      true,
+      false,
+      true,
+    ])
+    // Without its attributes nothing can be made of its config: it comes with the rest.
+    const config = { effectiveConfig: { configMap: { configMap: { '': { body: Buffer.from('a: 1') } } } } }
+    expect(say(2, 2, config, 101).message).toMatchObject({ reportFullState: true })
+    say(2, 3, long, 101)
+    expect(say(2, 4, config, 101).message).not.toMatchObject({ reportFullState: true })
+    agents.connectionClosed({ ...CONNECTION, id: 2 })
+    expect(agents.counts.keptBytes).toBeLessThan(1_000)
   })
 
   it('counts whom it has no room for', () => {
