@@ -35,6 +35,7 @@ export async function toPolicyRecord(
   const waiting = pending && {
     ...toClasses(pending.policy),
     by: pending.by,
+    by_id: pending.byId,
     asked_at: pending.at.toISOString(),
     effective_at: new Date(pending.at.getTime() + LOWERING_WAIT_MS).toISOString(),
   }

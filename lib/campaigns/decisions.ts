@@ -109,6 +109,7 @@ export async function createCampaign(
     halt: null,
     raised: {},
     createdBy: actor.email,
+    createdById: actor.userId,
     requestedBy: null,
     requestedById: null,
     requestedAt: null,
@@ -131,7 +132,7 @@ export async function createCampaign(
     const refused = await alsoStore(tx, campaign)
     if (refused !== null) return refused
     // After what follows: a draft for Git does not count, since there is one of each fleet config.
-    const drafts = await measureDrafts(tx, actor.email)
+    const drafts = await measureDrafts(tx, actor.userId)
     const refusal = refuseCount(drafts) ?? refuseSize(drafts)
     if (refusal !== null) return refusal
     await tx.record({ action: 'campaign.create', resource: 'campaign', resourceId: campaign.id })
@@ -171,7 +172,7 @@ export async function changeCampaign(
     const edited = await editCampaign(tx, { id, ...draft, now: parts.clock.now() })
     // One that is smaller than it was is never too large, and one that is there never one too many.
     if (edited === null || sizeOf(draft) <= sizeOf(before)) return edited
-    return refuseSize(await measureDrafts(tx, edited.createdBy)) ?? edited
+    return refuseSize(await measureDrafts(tx, edited.createdById)) ?? edited
   })
 }
 
@@ -191,8 +192,8 @@ export async function removeDraft(
   return db.change('campaign.remove', actor, async (tx): Promise<RemovalOutcome> => {
     const before = await lockCampaign(tx, id)
     if (before === null) return { ok: false, code: 'campaign-not-found' }
-    const { status, name, createdBy } = before
-    if (createdBy !== actor.email && !mayRemoveOthers) return { ok: false, code: 'forbidden' }
+    const { status, name, createdBy, createdById } = before
+    if (createdById !== actor.userId && !mayRemoveOthers) return { ok: false, code: 'forbidden' }
     if (!EDITABLE.includes(status)) return { ok: false, code: 'campaign-not-ready', status }
     await deleteCampaign(tx, id)
     const detail = JSON.stringify({ name, created_by: createdBy })

@@ -71,6 +71,7 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
     wave_counts: counts.waves.map((wave) => ({ ...wave }) as Record<string, number>),
     ...(campaign.halt === null ? {} : { halt: haltAsSeen(campaign.halt, facts) }),
     created_by: campaign.createdBy,
+    created_by_id: campaign.createdById,
     ...present('requested_by', campaign.requestedBy),
     ...present('requested_at', campaign.requestedAt),
     ...present('request_comment', campaign.requestComment),

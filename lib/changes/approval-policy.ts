@@ -112,7 +112,8 @@ export function changeApprovalPolicy(
  */
 async function isOver(tx: Db, actor: AuditActor, wanted: ApprovalPolicy): Promise<boolean> {
   const { lowered } = await readLowering(tx)
-  return lowered === null || lowered.by !== actor.email || !lowersBar(lowered.from, wanted)
+  if (lowered === null || !lowersBar(lowered.from, wanted)) return true
+  return lowered.byId !== null && lowered.byId !== actor.userId
 }
 
 /**
@@ -130,11 +131,11 @@ export async function settleApprovalPolicy({ db, log }: Parts): Promise<void> {
       const now = await readDatabaseTime(tx)
       // Somebody may have answered since.
       if (pending === null || !hasWaited(pending, now)) return { ok: true }
-      const { policy: to, by, at } = pending
+      const { policy: to, by, byId, at } = pending
       const store = (name: typeof NAME | typeof LOWERED, value: object) =>
         storeSetting(tx, name, { value: JSON.stringify(value), updatedAt: now, updatedBy: by })
       await store(NAME, { policy: to, pending: null })
-      await store(LOWERED, { by, at: now, from })
+      await store(LOWERED, { by, byId, at: now, from })
       tx.afterCommit(() => log.warn({ email: by }, 'an approval policy that asks less counts from now on'))
       const detail = JSON.stringify({ from, to, asked_by: by, asked_at: at })
       await tx.record({ action: 'settings.approval_policy', resource: 'settings', resourceId: NAME, detail })

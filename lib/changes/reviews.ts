@@ -150,6 +150,7 @@ export function toReviewRecord(review: Review): ReviewRecord {
     workload_id: review.workloadId,
     reason: review.reason,
     done_by: review.doneBy,
+    author_ids: review.authorIds,
     done_at: review.doneAt.toISOString(),
     ...(configHash === null ? {} : { config_hash: configHash }),
     ...(pushId === null ? {} : { push_id: pushId }),

@@ -1,4 +1,15 @@
-import { array, boolean, enums, is, nullable, number, object, type Struct, string } from 'superstruct'
+import {
+  array,
+  boolean,
+  enums,
+  is,
+  nullable,
+  number,
+  object,
+  optional,
+  type Struct,
+  string,
+} from 'superstruct'
 import { Selector } from '../wire/selectors.ts'
 import { WORKLOAD_LINKS_MAX } from '../wire/values.ts'
 import { WorkloadLink } from '../wire/workload-links.ts'
@@ -16,7 +27,7 @@ const Policies = object({
   policy: Policy,
   pending: nullable(object({ policy: Policy, by: string(), byId: string(), at: string() })),
 })
-const Lowered = object({ by: string(), at: string(), from: Policy })
+const Lowered = object({ by: string(), byId: optional(string()), at: string(), from: Policy })
 const FreezeValue = object({ selector: nullable(Selector), reason: string(), until: string() })
 const Links = array(WorkloadLink)
 
@@ -30,6 +41,8 @@ export interface StoredPolicies {
 export interface LoweredPolicy {
   /** Who asked for it. */
   by: string
+  /** The account; null in rows from before it was kept. */
+  byId: string | null
   /** When it came into force, by the database's clock. */
   at: Date
   /** The policy before it. */
@@ -74,7 +87,7 @@ export function readStoredPolicies(text: string): StoredPolicies | null {
 export function readStoredLowered(text: string): LoweredPolicy | null {
   const read = readJson(text, Lowered)
   const at = read === null ? null : readTime(read.at)
-  return read === null || at === null ? null : { ...read, at }
+  return read === null || at === null ? null : { ...read, byId: read.byId ?? null, at }
 }
 
 /** The stored freeze; null where it cannot be read. */

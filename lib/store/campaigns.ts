@@ -73,7 +73,10 @@ export interface StoredCampaign {
   halt: CampaignHalt | null
   /** Limits that an operator raised when he continued. */
   raised: CampaignLimits
+  /** An e-mail, for people to read. */
   createdBy: string
+  /** The id of whoever made it; empty where that is not known of an old one. */
+  createdById: string
   requestedBy: string | null
   requestedById: string | null
   requestedAt: Date | null
@@ -96,6 +99,7 @@ const columnsWith = (
   change: string,
 ) => `id, name, description, status, edition, ${change}, scope, rules, plan, plan_hash as "planHash",
   policy_hash as "policyHash", wave, wave_ended_at as "waveEndedAt", halt, raised, created_by as "createdBy",
+  created_by_id as "createdById",
   requested_by as "requestedBy", requested_by_id as "requestedById", requested_at as "requestedAt",
   request_comment as "requestComment", approvals, closed_by as "closedBy", closed_by_id as "closedById", close_comment as "closeComment",
   started_by as "startedBy", started_by_id as "startedById", started_at as "startedAt",
@@ -109,8 +113,8 @@ export async function insertCampaign(tx: Db, campaign: StoredCampaign): Promise<
   const { change, scope, rules } = campaign
   await tx.execute(
     `insert into campaigns (id, name, description, status, edition, change, scope, rules, wave, raised, created_by,
-       approvals, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, 0, '{}', $9, '[]', $10, $10)`,
+       created_by_id, approvals, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, $8::jsonb, 0, '{}', $9, $11, '[]', $10, $10)`,
     [
       campaign.id,
       campaign.name,
@@ -122,6 +126,7 @@ export async function insertCampaign(tx: Db, campaign: StoredCampaign): Promise<
       JSON.stringify(rules),
       campaign.createdBy,
       campaign.createdAt,
+      campaign.createdById,
     ],
   )
 }
@@ -379,18 +384,18 @@ export interface MeasuredDrafts {
 }
 
 /**
- * Measure the drafts and plans of somebody (an e-mail). Those for Git do not count: each fleet config has one. Until the
+ * Measure the drafts and plans of an account. Those for Git do not count: each fleet config has one. Until the
  * transaction ends, no other one measures them: of several that add one, each counts those before it.
  */
-export async function measureDrafts(tx: Db, createdBy: string): Promise<MeasuredDrafts> {
-  await tx.query('select pg_advisory_xact_lock(hashtext($1))', [`campaign_drafts ${createdBy}`])
+export async function measureDrafts(tx: Db, createdById: string): Promise<MeasuredDrafts> {
+  await tx.query('select pg_advisory_xact_lock(hashtext($1))', [`campaign_drafts ${createdById}`])
   const rows = await tx.query<MeasuredDrafts>(
     `select count(*)::int as count,
        coalesce(sum(pg_column_size(change) + pg_column_size(scope)), 0)::float8 as bytes
      from campaigns c
-     where created_by = $1 and status in ('draft', 'planned')
+     where created_by_id = $1 and status in ('draft', 'planned')
        and not exists (select from managed_fleet_configs m where m.campaign_id = c.id)`,
-    [createdBy],
+    [createdById],
   )
   return rows[0]!
 }

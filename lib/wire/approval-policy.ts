@@ -31,7 +31,7 @@ export type ApprovalPolicyRequest = Infer<typeof ApprovalPolicyRequest>
 export const PendingApprovalPolicy = named(
   'PendingApprovalPolicy',
   'A policy that asks less and waits for a second person, or for its time.',
-  type({ ...CLASSES, by: string(), asked_at: string(), effective_at: string() }),
+  type({ ...CLASSES, by: string(), by_id: string(), asked_at: string(), effective_at: string() }),
 )
 
 export const ApprovalPolicyRecord = named(

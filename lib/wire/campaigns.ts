@@ -501,6 +501,7 @@ export const CampaignRecord = named(
     wave_counts: note('The same for each wave.', array(dictionary(number()))),
     halt: optional(CampaignHalt),
     created_by: string(),
+    created_by_id: note('The account that made it, since two may have one e-mail.', string()),
     requested_by: optional(string()),
     requested_at: optional(string()),
     request_comment: optional(string()),

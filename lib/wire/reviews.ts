@@ -25,6 +25,7 @@ export const ReviewRecord = named(
     kept_until: note('Of labels: until then, or until somebody else accepts them.', optional(string())),
     reason: string(),
     done_by: string(),
+    author_ids: note('The accounts of whoever did it, none of which may look at it.', array(string())),
     done_at: string(),
     reviewed_by: optional(string()),
     reviewed_at: optional(string()),

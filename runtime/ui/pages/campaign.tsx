@@ -128,7 +128,7 @@ function RemoveDraft({ of }: { of: CampaignRecord }) {
     toast(words.removed)
     navigate('/campaigns')
   }
-  const isOwn = me.value?.email === of.created_by
+  const isOwn = me.value?.id === of.created_by_id
   return (
     <>
       <Action

@@ -89,7 +89,7 @@ function Waiting({
       <div>
         <b>{words.waits(pending.by)}</b> {words.waitsUntil(formatExact(pending.effective_at))}
       </div>
-      {pending.by !== me.value?.email && <Action onClick={confirm}>{words.confirm}</Action>}
+      {pending.by_id !== me.value?.id && <Action onClick={confirm}>{words.confirm}</Action>}
     </div>
   )
 }

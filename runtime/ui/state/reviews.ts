@@ -12,4 +12,5 @@ export const useReviews = (isAsked: boolean): Resource<ReviewRecord[]> =>
   useResource(isAsked ? 'reviews' : null, (abort) => api.reviews('open', abort), touchesReviews)
 
 /** Whether somebody else did it, so that the reader may look at it. */
-export const isForMe = ({ done_by: by }: ReviewRecord): boolean => by !== me.value?.email
+export const isForMe = ({ author_ids: authors }: ReviewRecord): boolean =>
+  !authors.includes(me.value?.id ?? '')

@@ -480,6 +480,16 @@ describe('the policy', () => {
     }
   })
 
+  it('that came into force by waiting is told no longer once another account with the same e-mail has touched it', async () => {
+    await put(ann, laxer)
+    await age(24)
+    await settle()
+    await database.pool.execute('update users set email = $1 where id = $2', [ann!.email, bob!.userId])
+    await put(bob, laxer)
+    await ctx.alerts.run(new AbortController().signal)
+    expect((await call(cy, 'GET /api/alerts')).json).toEqual([])
+  })
+
   it('that came into force by waiting is told although whoever asked for it asks for it again', async () => {
     await put(ann, laxer)
     await age(24)

@@ -236,6 +236,21 @@ describe('drafts', () => {
     ])
   })
 
+  it('are of an account, and not of whoever else has its e-mail', async () => {
+    const id = await draft()
+    await copies(id, 99)
+    const namesake = await signIn(ctx, { groups: ['editor'] })
+    // Two people of an identity provider may have one e-mail.
+    await database.pool.execute('update users set email = $1 where id = $2', [ann.email, namesake.userId])
+    const remove = await call(`DELETE /api/campaigns/${id}`, undefined, namesake)
+    expect(remove).toMatchObject({ status: 403 })
+    expect(await call('POST /api/campaigns', asked(), namesake)).toMatchObject({
+      status: 201,
+      json: { created_by: ann.email, created_by_id: namesake.userId },
+    })
+    expect((await call(`DELETE /api/campaigns/${id}`)).status).toBe(204)
+  })
+
   it('are removed no more once somebody was asked to approve them, and while they are planned without harm', async () => {
     const id = await draft()
     expect((await call(`POST /api/campaigns/${id}/plan`)).status).toBe(202)

@@ -70,6 +70,7 @@ describe('broken glass', () => {
       push_id: expect.any(String),
       approval_id: expect.stringMatching(/^car_/),
       done_by: 'eve@example.com',
+      author_ids: [eve!.userId],
       done_at: new Date(ctx.clock.now().getTime() - 300).toISOString(),
     })
     expect(await look(eve, review.id)).toMatchObject(another('author'))
