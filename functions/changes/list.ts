@@ -73,6 +73,7 @@ export default defineHttp({
     const commentsOn = (workloadId: string | null) =>
       actor.permissions.has('config:request') ||
       (workloadId !== null && holdsOn(actor, 'config:request', ctx, workloadId))
+    const countLive = (workloadId: string) => ctx.fleet.workload(workloadId)?.live.count ?? 0
     const db = await ctx.db.upToDate()
     return listReply<StoredChange>(query, target, {
       order: 'changes.at',
@@ -84,7 +85,7 @@ export default defineHttp({
         return { items: changes, lookedTo: last === null ? null : [last.at.getTime(), last.id] }
       },
       keyOf: ({ at, id }) => [at.getTime(), id],
-      toWire: (change) => toChangeRecord(change, { comments: commentsOn(change.workloadId) }),
+      toWire: (change) => toChangeRecord(change, { comments: commentsOn(change.workloadId) }, countLive),
     })
   },
 })

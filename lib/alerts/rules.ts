@@ -345,6 +345,8 @@ function judgeRollout(facts: WorkloadFacts): Cause {
       stage: stage + 1,
       ...causeOf(fault),
     },
+    // Why may be known only later, and may be another by then.
+    isRestated: true,
   }
 }
 

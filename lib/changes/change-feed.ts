@@ -20,8 +20,20 @@ function standingOf({ kind, status, phase, rolloutId, rolloutStatus }: StoredCha
   }
 }
 
-/** A change as the wire shows it. Comments are for those who may request changes. */
-export function toChangeRecord(change: StoredChange, sees: { comments: boolean }): ChangeRecord {
+/** Rollouts that go on, or may: not all instances are in their stages yet. */
+const isRolloutOpen = ({ rolloutStatus }: StoredChange) =>
+  rolloutStatus === 'running' || rolloutStatus === 'halted'
+
+/**
+ * A change as the wire shows it. Comments are for those who may request changes. `countLive` says how many instances of
+ * a workload are connected.
+ */
+export function toChangeRecord(
+  change: StoredChange,
+  sees: { comments: boolean },
+  countLive: (workloadId: string) => number,
+): ChangeRecord {
+  const { workloadId } = change
   const optional = {
     ended_at: change.endedAt?.toISOString() ?? null,
     requester: change.requester,
@@ -42,6 +54,7 @@ export function toChangeRecord(change: StoredChange, sees: { comments: boolean }
     error_cause: change.errorCause,
     error_title: change.errorTitle,
     target_count: change.targetCount,
+    instance_count: workloadId !== null && isRolloutOpen(change) ? countLive(workloadId) : null,
     applied_count: change.appliedCount,
     failed_count: change.failedCount,
     skipped_count: change.skippedCount ?? null,

@@ -61,6 +61,10 @@ export const ChangeRecord = named(
     error_cause: optional(string()),
     error_title: optional(string()),
     target_count: optional(number()),
+    instance_count: note(
+      'Of a rollout in stages that is not over: the live instances of its workload, of which `target_count` are in the stages so far.',
+      optional(number()),
+    ),
     applied_count: optional(number()),
     failed_count: optional(number()),
     skipped_count: note('Of a campaign: the workloads that it left out at their turn.', optional(number())),

@@ -147,6 +147,7 @@ export const RevisionRecord = named(
     ),
     failed_config_hash: note('The hash whose failure this rollback answers.', optional(string())),
     approval_id: optional(string()),
+    campaign_id: note('The campaign that brought it.', optional(string())),
     rollout_id: note('The staged rollout that it is, and how that stands.', optional(string())),
     rollout_status: optional(RolloutStatus),
     target_count: number(),

@@ -113,6 +113,7 @@ export function toRevision(push: Push, around: RevisionSurroundings, texts: Text
     is_rollback: push.kind !== 'approval',
     ...toTakenBack(push),
     ...(push.approvalId === null ? {} : { approval_id: push.approvalId }),
+    ...(push.campaignId === null ? {} : { campaign_id: push.campaignId }),
     ...(around.rollout === null
       ? {}
       : { rollout_id: around.rollout.id, rollout_status: shownStatus(around.rollout) }),

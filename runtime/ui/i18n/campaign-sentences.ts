@@ -4,6 +4,7 @@ import { isLapse } from '../../../lib/model/stops.ts'
 import { statesThat } from '../../../lib/model/target-states.ts'
 import type {
   CampaignHalt,
+  CampaignMiss,
   CampaignReason,
   CampaignRecord,
   CampaignStatus,
@@ -116,8 +117,45 @@ export function describeLeftOut(counts: Readonly<Record<string, number>>): strin
   })
 }
 
-/** What a campaign does at `nowMs` (Unix time), in one sentence, and what comes next. */
-export function describeCampaign(of: CampaignRecord, nowMs: number): string[] {
+/** How a workload is named among those that are shown. */
+type NameIn = (name: string, place: string | undefined) => string
+
+/** How many workloads do not run what a campaign brought, by why, with their names and causes as far as they are known. */
+function describeMissing(
+  counts: CampaignRecord['counts'],
+  missed: readonly CampaignMiss[],
+  nameIn: NameIn,
+): string[] {
+  const words = say(campaignTexts)
+  return countMissing(counts).map(([state, count]) => {
+    const what = words.missing[state](count)
+    const who = missed.filter((miss) => miss.state === state).map((miss) => describeMiss(miss, nameIn))
+    return who.length === 0 ? `${what}.` : words.missingWho(what, who.join('; '))
+  })
+}
+
+function describeMiss(miss: CampaignMiss, nameIn: NameIn): string {
+  const named = nameMissed(miss, nameIn)
+  const why = describeTarget(miss)
+  return why === '' ? named : `${named} (${why})`
+}
+
+/** The workloads that were missed for one cause, by name, as far as they are named, and how many more there are. */
+export function nameMissed({ workloads, count }: CampaignMiss, nameIn: NameIn): string {
+  const names = workloads.map(({ workload_name: name, workload_place: place }) => nameIn(name, place))
+  return say(campaignTexts).missedSuch(formatList(names), count - names.length)
+}
+
+/**
+ * What a campaign does at `nowMs` (Unix time), in one sentence, and what comes next. `missed` says whom it has not
+ * reached, where that was read.
+ */
+export function describeCampaign(
+  of: CampaignRecord,
+  nowMs: number,
+  missed: readonly CampaignMiss[] = [],
+  nameIn: NameIn = (name, place = '') => namedAt(name, place, false),
+): string[] {
   const words = say(campaignTexts)
   const away = of.counts['offline'] ?? 0
   const more = away > 0 && ['running', 'done', 'paused'].includes(of.status) ? [words.away(away)] : []
@@ -125,10 +163,10 @@ export function describeCampaign(of: CampaignRecord, nowMs: number): string[] {
   if (of.status === 'halted' && of.halt !== undefined) {
     return [...describeHalt(of.halt), describeDeadEnd('continue', of) ?? describeHaltNext(of.halt)]
   }
-  const missing = countMissing(of.counts)
+  const missing = describeMissing(of.counts, missed, nameIn)
   if (of.status === 'done' && missing.length > 0) {
     const done = words.doneBut(of.counts['applied'] ?? 0, of.plan?.target_count ?? 0)
-    return [done, ...missing.map(([state, count]) => words.missing[state](count)), ...more]
+    return [done, ...missing, ...more, words.doneButNext]
   }
   if (of.status === 'approved' && waitsForApproval(of)) return [words.sentence.lapsed]
   if (of.status !== 'running')

@@ -186,11 +186,13 @@ export const campaignTexts = defineTexts({
     },
     doneBut: (applied: number, all: number) =>
       `Done, but not everywhere: ${n(applied)} of ${workloadsEn(all)} run it.`,
+    doneButNext: 'Bring these a config that works for them, by a change or a campaign of their own.',
     missing: {
-      failed: (count: number) => `${workloadsEn(count)} failed.`,
-      no_answer: (count: number) => `${workloadsEn(count)} did not answer.`,
-      skipped: (count: number) => `${workloadsEn(count)} ${plural(count, 'was', 'were')} skipped.`,
+      failed: (count: number) => `${workloadsEn(count)} failed`,
+      no_answer: (count: number) => `${workloadsEn(count)} did not answer`,
+      skipped: (count: number) => `${workloadsEn(count)} ${plural(count, 'was', 'were')} skipped`,
     },
+    missingWho: (what: string, who: string) => `${what}: ${who}.`,
     running: (wave: number, waves: number, applied: number, all: number) =>
       `Wave ${n(wave)} of ${n(waves)}: ${n(applied)} of ${workloadsEn(all)} run it.`,
     watching: (wave: number, left: string) => `Wave ${n(wave)} is done and watched for ${left} more.`,
@@ -457,11 +459,14 @@ export const campaignTexts = defineTexts({
     },
     doneBut: (applied: number, all: number) =>
       `Terminée, mais pas partout : ${n(applied)} sur ${workloadsFr(all)} l’exécutent.`,
+    doneButNext:
+      'Apportez à ceux-là une config qui leur convient, par une modification ou une campagne à eux.',
     missing: {
-      failed: (count: number) => `${workloadsFr(count)} en échec.`,
-      no_answer: (count: number) => `${workloadsFr(count)} sans réponse.`,
-      skipped: (count: number) => `${workloadsFr(count)} ${plural(count, 'ignoré', 'ignorés')}.`,
+      failed: (count: number) => `${workloadsFr(count)} en échec`,
+      no_answer: (count: number) => `${workloadsFr(count)} sans réponse`,
+      skipped: (count: number) => `${workloadsFr(count)} ${plural(count, 'ignoré', 'ignorés')}`,
     },
+    missingWho: (what: string, who: string) => `${what} : ${who}.`,
     running: (wave: number, waves: number, applied: number, all: number) =>
       `Vague ${n(wave)} sur ${n(waves)} : ${n(applied)} sur ${workloadsFr(all)} l’exécutent.`,
     watching: (wave: number, left: string) => `La vague ${n(wave)} est finie et observée encore ${left}.`,

@@ -130,7 +130,7 @@ export const shellTexts = defineTexts({
       scoped_push: 'aperçu de ceux qu’un groupe atteint',
       version_intelligence: 'page des versions',
     },
-    forYou: (count: number) => `${formatNumber(count)} pour vous`,
+    forYou: (count: number) => `${formatNumber(count)} à vous`,
     find: 'Trouver ou faire',
     live: 'en direct',
     connecting: 'connexion',

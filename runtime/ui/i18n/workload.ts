@@ -60,11 +60,22 @@ export const workloadTexts = defineTexts({
         `Its last instance left ${ago}.`,
         'It counts as disconnected when none comes back.',
       ],
-      rolledBack: (count: number, total: number, cause: string, back: string): [string, string] => [
+      rolledBack: (
+        count: number,
+        total: number,
+        cause: string,
+        back: string,
+        isOfCampaign: boolean,
+      ): [string, string] => [
         `${count > 0 ? `The last config failed on ${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')}.` : 'The last config failed.'} ${back}`,
-        cause
-          ? `Cause: ${cause}. Correct the draft and propose it again.`
-          : 'Correct the draft and propose it again.',
+        [
+          cause && `Cause: ${cause}.`,
+          isOfCampaign
+            ? 'A campaign brought it: see there whom else it failed on. A config that works here is a change of its own.'
+            : 'Correct the draft and propose it again.',
+        ]
+          .filter(Boolean)
+          .join(' '),
       ],
       pushFailed: (count: number, total: number, cause: string): [string, string] => [
         `The config failed on ${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')}.`,
@@ -141,6 +152,7 @@ export const workloadTexts = defineTexts({
       ],
     },
     see: {
+      campaign: 'See the campaign',
       instances: 'See the instances',
       health: 'See the health',
       push: 'See the push',
@@ -281,11 +293,22 @@ export const workloadTexts = defineTexts({
         `Sa dernière instance est partie ${ago}.`,
         'Il comptera comme déconnecté si aucune ne revient.',
       ],
-      rolledBack: (count: number, total: number, cause: string, back: string): [string, string] => [
+      rolledBack: (
+        count: number,
+        total: number,
+        cause: string,
+        back: string,
+        isOfCampaign: boolean,
+      ): [string, string] => [
         `${count > 0 ? `La dernière config a échoué sur ${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)}.` : 'La dernière config a échoué.'} ${back}`,
-        cause
-          ? `Cause : ${cause}. Corrigez le brouillon et proposez-le à nouveau.`
-          : 'Corrigez le brouillon et proposez-le à nouveau.',
+        [
+          cause && `Cause : ${cause}.`,
+          isOfCampaign
+            ? 'Une campagne l’a apportée : voyez-y sur qui d’autre elle a échoué. Une config qui marche ici est une modification à part.'
+            : 'Corrigez le brouillon et proposez-le à nouveau.',
+        ]
+          .filter(Boolean)
+          .join(' '),
       ],
       pushFailed: (count: number, total: number, cause: string): [string, string] => [
         `La config a échoué sur ${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)}.`,
@@ -363,6 +386,7 @@ export const workloadTexts = defineTexts({
       ],
     },
     see: {
+      campaign: 'Voir la campagne',
       instances: 'Voir les instances',
       health: 'Voir la santé',
       push: 'Voir la poussée',

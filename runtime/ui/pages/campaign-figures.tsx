@@ -1,8 +1,8 @@
 import type { CampaignFigures, CampaignMiss, CampaignRecord } from '../../../lib/wire/campaigns.ts'
-import { describeTarget } from '../i18n/campaign-sentences.ts'
+import { describeTarget, nameMissed } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
-import { formatDuration, formatList, formatNumber } from '../i18n/format.ts'
+import { formatDuration, formatNumber } from '../i18n/format.ts'
 import { shapeOfTarget, toneOfTarget } from '../logic/campaigns.ts'
 import { Loaded } from '../parts/failure.tsx'
 import { Pairs } from '../parts/page.tsx'
@@ -10,7 +10,7 @@ import { Mark } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
 import { lineOf } from '../state/names.ts'
 import { hrefWith } from '../state/router.ts'
-import { useResource } from '../state/use-resource.ts'
+import { type Resource, useResource } from '../state/use-resource.ts'
 
 /** How long it took until so many of a hundred ran the change. */
 function Reached({ of: reached, isOver }: { of: CampaignFigures['reached']; isOver: boolean }) {
@@ -29,7 +29,6 @@ function Reached({ of: reached, isOver }: { of: CampaignFigures['reached']; isOv
 /** Workloads that were missed for one cause, with a way to the list of all that stand so. */
 function Missed({ of }: { of: CampaignMiss }) {
   const words = say(campaignTexts)
-  const names = of.workloads.map(({ workload_name, workload_place }) => lineOf(workload_name, workload_place))
   const why = describeTarget(of)
   return (
     <li>
@@ -39,7 +38,7 @@ function Missed({ of }: { of: CampaignMiss }) {
         </Mark>
       </a>
       {why !== '' && <div>{why}</div>}
-      <div class="muted">{words.missedSuch(formatList(names), of.count - names.length)}</div>
+      <div class="muted">{nameMissed(of, lineOf)}</div>
     </li>
   )
 }
@@ -65,13 +64,16 @@ function Figures({ of: { reached, missed }, isOver }: { of: CampaignFigures; isO
   )
 }
 
-/** How fast a campaign that was started has reached its workloads, and why it has not reached others. */
-export function CampaignWent({ of }: { of: CampaignRecord }) {
-  const figures = useResource(
+/** The figures of a campaign, kept up to date; nothing of one that was not started. */
+export const useCampaignFigures = (of: CampaignRecord): Resource<CampaignFigures> =>
+  useResource(
     of.started_at === undefined ? null : `campaign-figures:${of.id}:${of.updated_at}`,
     (abort) => api.campaignFigures(of.id, abort),
     (frame) => frame.type === 'campaign_update' && frame.campaign.id === of.id,
   )
+
+/** How fast a campaign that was started has reached its workloads, and why it has not reached others. */
+export function CampaignWent({ of, figures }: { of: CampaignRecord; figures: Resource<CampaignFigures> }) {
   if (of.started_at === undefined) return null
   const isOver = of.status === 'done' || of.status === 'aborted'
   return <Loaded of={figures}>{(all) => <Figures of={all} isOver={isOver} />}</Loaded>

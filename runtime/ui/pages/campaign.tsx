@@ -26,7 +26,7 @@ import { addressWith } from '../state/selection.ts'
 import { heldSomewhere, holds, me } from '../state/session.ts'
 import { useNow } from '../state/use-now.ts'
 import { useResource } from '../state/use-resource.ts'
-import { CampaignWent } from './campaign-figures.tsx'
+import { CampaignWent, useCampaignFigures } from './campaign-figures.tsx'
 import { PlanNumbers, Waves } from './campaign-plan.tsx'
 import { CampaignRules } from './campaign-rules.tsx'
 import { CampaignSteps } from './campaign-steps.tsx'
@@ -218,7 +218,8 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
   }, [isBusy, reload])
   const now = useNow(of.wave_ends_at !== undefined)
   const [tone] = lookOf(of)
-  const [what, ...next] = describeCampaign(of, now)
+  const figures = useCampaignFigures(of)
+  const [what, ...next] = describeCampaign(of, now, figures.data?.missed, lineOf)
   return (
     <>
       <CampaignHead of={of} reload={reload} />
@@ -252,7 +253,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
               )}
             </div>
             <div>
-              <CampaignWent of={of} />
+              <CampaignWent of={of} figures={figures} />
               <PlanNumbers plan={of.plan} />
               <CampaignRules of={of} />
               <People of={of} />

@@ -72,35 +72,34 @@ function Marks({ row, isCurrent }: { row: RevisionRecord; isCurrent: boolean }) 
   )
 }
 
-function RowActions({
-  row,
-  rows,
-  onOpen,
-  reload,
-}: {
+interface RowProps {
   row: RevisionRecord
   /** The whole history, newest first. */
   rows: readonly RevisionRecord[]
   onOpen: (open: Open) => void
   reload: () => void
-}) {
+}
+
+/** Pin a config or take its pin away; asks first where another one is pinned. */
+async function pinOrAsk({ row, rows, onOpen, reload }: RowProps) {
+  // Another config is pinned: the dialog names it before it is replaced.
+  if (!row.is_last_known_good && rows.some((one) => one.is_last_known_good))
+    return onOpen({ kind: 'pin', row })
+  const result = row.is_last_known_good
+    ? await api.clearKnownGood(row.workload_id)
+    : await api.pinKnownGood(row.workload_id, row.config_hash, { if_current_known_good: '' })
+  // Somebody else has pinned a config meanwhile.
+  if (!result.ok && result.code === 'known_good_conflict') return onOpen({ kind: 'pin', row })
+  if (!result.ok) return toastFailure(result)
+  reload()
+}
+
+function RowActions({ row, rows, onOpen, reload }: RowProps) {
   const words = say(historyTexts)
   const isActive = rows.find((one) => one.is_current)?.config_hash === row.config_hash
   const applied = appliedHashes(rows).has(row.config_hash) ? null : words.rollBackOnlyApplied
-  const pin = async () => {
-    // Another config is pinned: the dialog names it before it is replaced.
-    if (!row.is_last_known_good && rows.some((one) => one.is_last_known_good))
-      return onOpen({ kind: 'pin', row })
-    const result = row.is_last_known_good
-      ? await api.clearKnownGood(row.workload_id)
-      : await api.pinKnownGood(row.workload_id, row.config_hash, { if_current_known_good: '' })
-    // Somebody else has pinned a config meanwhile.
-    if (!result.ok && result.code === 'known_good_conflict') return onOpen({ kind: 'pin', row })
-    if (!result.ok) return toastFailure(result)
-    reload()
-  }
   return (
-    <span class="actions row-actions">
+    <span class="actions row-actions short-names">
       <Action
         kind="plain"
         reason={unless('workload:push_config')}
@@ -112,20 +111,22 @@ function RowActions({
         <>
           <Action
             kind="plain"
+            label={row.is_last_known_good ? words.unpin : words.pin}
             reason={
               unless('workload:push_config') ??
               (canPin(rows, row.config_hash) || row.is_last_known_good ? null : words.pinOnlyApplied)
             }
-            onClick={() => void pin()}
+            onClick={() => void pinOrAsk({ row, rows, onOpen, reload })}
           >
-            {row.is_last_known_good ? words.unpin : words.pin}
+            {row.is_last_known_good ? words.unpin : words.pinShort}
           </Action>
           <Action
             kind="plain"
+            label={words.rollBack}
             reason={unless('workload:push_config') ?? (isActive ? words.rollBackHere : applied)}
             onClick={() => onOpen({ kind: 'rollback', row })}
           >
-            {words.rollBack}
+            {words.rollBackShort}
           </Action>
         </>
       )}

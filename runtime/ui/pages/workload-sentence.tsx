@@ -12,7 +12,7 @@ import { listComponents, pathOfComponent } from '../logic/health.ts'
 import { isStall } from '../logic/rollouts.ts'
 import { ActionLink } from '../parts/controls.tsx'
 import { api } from '../state/endpoints.ts'
-import { can, may } from '../state/session.ts'
+import { can, holds, may } from '../state/session.ts'
 import type { Failing } from '../state/use-failing.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import type { TabProps } from './workload.tsx'
@@ -54,7 +54,8 @@ function sayHalt(halt: RolloutRecord['halt'], failing: Failing): [string, string
 function sayTakenBack({ failed, trouble }: Diagnosis & { kind: 'rolled_back' }): [string, string] {
   const cause = causeOf(failed) || describeError(trouble)
   const back = describeAftermath(trouble.aftermath)
-  return say(workloadTexts).say.rolledBack(failed?.failed_count ?? 0, failed?.target_count ?? 0, cause, back)
+  const { failed_count: count = 0, target_count: total = 0, campaign_id: campaign } = failed ?? {}
+  return say(workloadTexts).say.rolledBack(count, total, cause, back, campaign !== undefined)
 }
 
 function toSentence(
@@ -161,6 +162,13 @@ function ToLines({ id, failing }: { id: string; failing: TabProps['failing'] }) 
   )
 }
 
+/** The campaign that brought what failed; for those who may read campaigns. */
+function ToCampaign({ of }: { of: Diagnosis }) {
+  const failed = of.kind === 'rolled_back' ? of.failed : of.kind === 'push_failed' ? of.push : null
+  if (failed?.campaign_id === undefined || !holds('config:request')) return null
+  return <ActionLink href={`/campaigns/${failed.campaign_id}`}>{say(workloadTexts).see.campaign}</ActionLink>
+}
+
 /** A change that waits for approval, beside whatever else is wrong: it may be what puts that right. */
 function Waiting({ of: { id, waiting_approval_count: count } }: { of: TabProps['workload'] }) {
   const diagnosis: Diagnosis = { kind: 'approval', count }
@@ -191,6 +199,7 @@ export function WorkloadSentence({ workload, topology, history, failing, complai
         <b>{what}</b> {next}
       </p>
       {diagnosis.kind === 'unhealthy' && <ToLines id={workload.id} failing={failing} />}
+      <ToCampaign of={diagnosis} />
       {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
       {diagnosis.kind !== 'approval' && workload.waiting_approval_count > 0 && <Waiting of={workload} />}
     </div>

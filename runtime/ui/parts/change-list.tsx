@@ -34,8 +34,9 @@ const countsOf = (of: ChangeRecord): Record<string, number> => ({
 function reachedBy(of: ChangeRecord): string | null {
   const { applied_count: applied = 0, failed_count: failed = 0, target_count: all = 0 } = of
   if (all === 0) return null
+  // A rollout in stages is to reach all, not those of its stages so far.
   return of.campaign_status === undefined
-    ? say(changeFeedTexts).reached(applied, failed, all)
+    ? say(changeFeedTexts).reached(applied, failed, Math.max(all, of.instance_count ?? 0))
     : describeReach(of.campaign_status, countsOf(of), all)
 }
 

@@ -36,6 +36,7 @@ interface ActionProps {
   kind?: '' | 'primary' | 'danger' | 'danger primary' | 'plain'
   isPressed?: boolean
   isSubmit?: boolean
+  /** What it is called in full, where there is room for a part of that only; a hover tells it as well. */
   label?: string
   onClick?: () => void
   children: ComponentChildren
@@ -62,7 +63,7 @@ export function Action({
         aria-describedby={reason ? id : undefined}
         aria-pressed={isPressed}
         aria-label={label}
-        title={reason ?? undefined}
+        title={reason ?? label}
         onClick={(event) => {
           if (!reason) return onClick?.()
           event.preventDefault()

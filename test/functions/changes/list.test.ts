@@ -219,6 +219,18 @@ describe('GET /api/changes', () => {
     expect(found).toEqual(all)
   })
 
+  it('counts a rollout in stages against all instances, and not those of its stages so far alone', async () => {
+    const [first] = ['a', 'b', 'c'].map((pod) => fakeAgent(ctx.fleet, { host: 'vm', pod }))
+    await ctx.advance(300)
+    const stages = [
+      { count: 1, dwellMs: 60_000, gates: [] },
+      { count: 3, dwellMs: 0, gates: [] },
+    ]
+    await pushConfig(ctx.fleet, first!.workloadId, configYaml(1), () => {}, stages)
+    await ctx.advance(1_000)
+    expect((await changes())[0]).toMatchObject({ kind: 'rollout', target_count: 1, instance_count: 3 })
+  })
+
   it('looks through a stretch for what hardly anything fits, and says where to go on', async () => {
     const agent = fakeAgent(ctx.fleet, { service: 'gateway' })
     await ctx.advance(300)

@@ -166,6 +166,14 @@ describe('rollout_halted', () => {
     ])
     expect(decideAlerts(workload(), [current], off, 0)).toMatchObject([{ kind: 'resolve' }])
   })
+
+  it('says why as soon as that is known, and that it is another cause, without calling anybody again', () => {
+    const fault = { cause: 'connection_failed', title: 'A backend cannot be reached' }
+    const current = { ...stored('rollout_halted', 'open'), subject: `r1/1/${at}`, message: 'without a cause' }
+    expect(decideAlerts(workload({ halted: { ...halted, fault } }), [current], off, 0)).toMatchObject([
+      { kind: 'restate', alertId: current.id, message: expect.stringMatching(/A backend cannot be reached/) },
+    ])
+  })
 })
 
 describe('push_failed', () => {

@@ -1,6 +1,11 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
-import type { CampaignHalt, CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
+import type {
+  CampaignHalt,
+  CampaignMiss,
+  CampaignRecord,
+  CampaignTarget,
+} from '../../../lib/wire/campaigns.ts'
 import { describeAlert } from '../../../runtime/ui/i18n/alerts.ts'
 import {
   describeCampaign,
@@ -27,6 +32,18 @@ test('a campaign that is done says which workloads do not run it, and looks like
     'Done, but not everywhere: 36 of 40 workloads run it.',
     '1 workload failed.',
     '2 workloads did not answer.',
+    '1 workload was skipped.',
+    'Bring these a config that works for them, by a change or a campaign of their own.',
+  ])
+  // With whom it has not reached and why, as far as that was read.
+  const store = { workload_id: 'w', workload_name: 'store', workload_place: 'store-17' }
+  const missed: CampaignMiss[] = [
+    { state: 'no_answer', count: 2, workloads: [{ ...store, workload_place: 'store-18' }] },
+    { state: 'failed', cause: 'port_in_use', title: 'Port already in use', count: 1, workloads: [store] },
+  ]
+  expect(describeCampaign(partly, 0, missed).slice(1, 4)).toEqual([
+    '1 workload failed: store · store-17 (Port already in use).',
+    '2 workloads did not answer: store · store-18 and 1 more.',
     '1 workload was skipped.',
   ])
   expect(lookOf(partly)[0]).toBe('warn')
