@@ -1,3 +1,4 @@
+import { NOTHING_SEEN } from '../../lib/campaigns/run/look-at-applied.ts'
 import type { CampaignRun, InFlight } from '../../lib/campaigns/run/run.ts'
 
 /** What a process keeps in memory of a campaign in which nothing has happened yet. */
@@ -6,7 +7,7 @@ export const emptyRun = (): CampaignRun => ({
   watched: new Map(),
   steady: new Map(),
   driftingSinceMs: new Map(),
-  drifted: [],
+  sight: NOTHING_SEEN,
   offline: new Set(),
   busy: new Map(),
   leftAlone: new Set(),
@@ -14,7 +15,7 @@ export const emptyRun = (): CampaignRun => ({
   watchingSinceMs: null,
   nextApproverLookMs: 0,
   nextAppliedLookMs: 0,
-  nextDriftLookMs: 0,
+  nextSightMs: 0,
   nextOfflineLookMs: 0,
 })
 

@@ -4,6 +4,7 @@ import type { CampaignParts } from '../judge/parts.ts'
 import { catchUp } from './catch-up.ts'
 import { findCatchUpHalt, findHalt, findLapseHalt, findUntriedHalt, isInSuspense } from './find-halt.ts'
 import { goBack } from './go-back.ts'
+import { lookAtApplied } from './look-at-applied.ts'
 import type { CampaignRun, RunCounts } from './run.ts'
 import { startNext } from './start-step.ts'
 import { closerOf, stopStaged } from './stop-staged.ts'
@@ -67,7 +68,9 @@ async function endWave(
     if (isWatched) run.watchingSinceMs = nowMs
     return isWatched
   }
-  if (isInSuspense(parts, campaign, run)) return false
+  // It goes on by how those that applied are now, which is asked once it could go on by how they were a moment ago.
+  if (isInSuspense(campaign, run.sight)) return false
+  if (isInSuspense(campaign, await lookAtApplied(parts, run, { isAfresh: true }))) return false
   const untried = move.action === 'campaign.wave' ? await findUntriedHalt(parts, campaign, waves) : null
   return untried === null ? writeMove(parts, campaign, move) : stopFor(parts, campaign, untried)
 }

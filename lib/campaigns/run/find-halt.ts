@@ -1,9 +1,6 @@
-import type { Workload } from '../../fleet/state/model.ts'
-import { countDrifted } from '../../fleet/views/drifted.ts'
 import { listMisses } from '../../store/campaign-outcome.ts'
 import { listCampaignTargets, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import type { CampaignSummary } from '../../store/campaigns.ts'
-import { inTurns } from '../../turns.ts'
 import type { CampaignHalt } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { reachOfCampaign } from '../judge/scope.ts'
@@ -17,6 +14,7 @@ import {
   type StateCounts,
   UNTRIED_STATES,
 } from './limits.ts'
+import { lookAtApplied, type Sight } from './look-at-applied.ts'
 import type { CampaignRun } from './run.ts'
 
 const APPROVER_LOOK_MS = 5_000
@@ -86,32 +84,15 @@ export async function findLapseHalt(
 }
 
 /**
- * Whether a watched workload is not well: one that is away after it applied the change is not. One that was deleted does
- * not count, nor one whose config somebody changed since: it is not held to what the campaign brought.
- */
-const isUnwell = (workload: Workload | null, hash: string): boolean =>
-  workload !== null && workload.activeHash === hash && workload.status !== 'connected'
-
-/** Whether nobody knows how a watched workload is: none of its instances is there, and it is not yet taken for away. */
-const isInDoubt = (workload: Workload | null, hash: string): boolean =>
-  workload !== null && workload.activeHash === hash && workload.live.count === 0
-
-/**
  * Whether so many of those that applied the change have vanished a moment ago that the campaign would halt if they stayed
  * away: they are waited for until the grace of each ends.
  */
 export function isInSuspense(
-  { fleet }: Pick<CampaignParts, 'fleet'>,
   { plan, wave, rules, raised }: CampaignSummary,
-  run: Pick<CampaignRun, 'watched'>,
+  { troubledCount }: Pick<Sight, 'troubledCount'>,
 ): boolean {
-  let count = 0
-  for (const [id, hash] of run.watched) {
-    const workload = fleet.workload(id)
-    if (isUnwell(workload, hash) || isInDoubt(workload, hash)) count++
-  }
   const targetCount = plan?.target_count ?? 0
-  return count > limitOf('unhealthy', { wave, targetCount, asked: rules.limits, raised })
+  return troubledCount > limitOf('unhealthy', { wave, targetCount, asked: rules.limits, raised })
 }
 
 /**
@@ -135,40 +116,6 @@ export async function findUntriedHalt(
   const filter = { states: UNTRIED_STATES, wave }
   const named = await listCampaignTargets(db, id, filter, { after: null, limit: NAMED_MAX })
   return haltOfLimit(untried, wave, named.map(toNamed), undefined)
-}
-
-/**
- * How long a target has to drift before it counts: an instance that joins runs something else until it has its config.
- */
-const DRIFT_MS = 30_000
-/** How often the drift of all targets is looked at, and at how many before other work has a turn. */
-const DRIFT_LOOK_MS = 1_000
-const DRIFT_CHUNK = 250
-
-/**
- * The targets that have drifted for so long, as of a moment ago: there may be thousands, and a campaign takes many steps
- * a second. One whose config somebody changed since is not held to what the campaign brought.
- */
-export async function findDrifted(
-  { clock, fleet }: Pick<CampaignParts, 'clock' | 'fleet'>,
-  run: CampaignRun,
-): Promise<readonly string[]> {
-  const nowMs = clock.monotonicMs()
-  if (nowMs < run.nextDriftLookMs) return run.drifted
-  const { driftingSinceMs } = run
-  const drifted: string[] = []
-  for await (const some of inTurns(run.steady, DRIFT_CHUNK))
-    for (const [id, hash] of some) {
-      const workload = fleet.workload(id)
-      const isDrifting =
-        workload !== null && workload.activeHash === hash && countDrifted(fleet, workload) > 0
-      if (!isDrifting) driftingSinceMs.delete(id)
-      else if (!driftingSinceMs.has(id)) driftingSinceMs.set(id, nowMs)
-      else if (nowMs - driftingSinceMs.get(id)! >= DRIFT_MS) drifted.push(id)
-    }
-  run.drifted = drifted
-  run.nextDriftLookMs = nowMs + DRIFT_LOOK_MS
-  return drifted
 }
 
 /** Why a campaign that is done may not start those that come back: too many targets failed. Null when it may. */
@@ -211,14 +158,12 @@ export async function findHalt(
 ): Promise<CampaignHalt | null> {
   const lapsed = await findLapseHalt(parts, campaign, run)
   if (lapsed !== null) return lapsed
-  const unhealthy: string[] = []
-  for (const [id, hash] of run.watched) if (isUnwell(parts.fleet.workload(id), hash)) unhealthy.push(id)
-  const drifted = await findDrifted(parts, run)
+  const { unwell, drifted } = await lookAtApplied(parts, run)
   const { id, rules, raised, wave, plan } = campaign
   const passed = findPassedLimit({
     wave,
     counts,
-    unhealthy: unhealthy.length,
+    unhealthy: unwell.length,
     drifted: drifted.length,
     asked: rules.limits,
     raised,
@@ -226,7 +171,7 @@ export async function findHalt(
   })
   if (passed === null) return null
   if (passed.gate === 'unhealthy' || passed.gate === 'drifted') {
-    const ids = passed.gate === 'unhealthy' ? unhealthy : drifted
+    const ids = passed.gate === 'unhealthy' ? unwell : drifted
     const filter = { workloadIds: ids.slice(0, NAMED_MAX) }
     const named = await listCampaignTargets(parts.db, id, filter, { after: null, limit: NAMED_MAX })
     return haltOfLimit(passed, wave, named.map(toNamed), undefined)

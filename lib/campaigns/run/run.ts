@@ -10,6 +10,7 @@ import type { Db } from '../../store/db.ts'
 import type { CampaignTargetState } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import type { StateCounts } from './limits.ts'
+import { NOTHING_SEEN, type Sight } from './look-at-applied.ts'
 
 /** A push of a campaign that has not ended. */
 export interface InFlight {
@@ -40,8 +41,8 @@ export interface CampaignRun {
   steady: Map<string, string>
   /** Since when workloads of these have drifted; monotonic. */
   driftingSinceMs: Map<string, number>
-  /** Those of them that had drifted for long when they were last looked at. */
-  drifted: readonly string[]
+  /** How all of these were when they were last looked at. */
+  sight: Sight
   /** Targets that are away, in the campaign's order. */
   offline: Set<string>
   /** Workloads that are busy with something else: since when, and when they are looked at again; monotonic. */
@@ -60,10 +61,13 @@ export interface CampaignRun {
    * watched anew.
    */
   watchingSinceMs: number | null
-  /** When approvers, drift, and targets that are away, are looked at again, and those that applied; monotonic. */
+  /**
+   * When approvers are looked at again, what is stored of those that applied, how those are, and targets that are away;
+   * monotonic.
+   */
   nextApproverLookMs: number
   nextAppliedLookMs: number
-  nextDriftLookMs: number
+  nextSightMs: number
   nextOfflineLookMs: number
 }
 
@@ -116,7 +120,7 @@ export async function loadRun(
     watched: resultsOf(applied.filter(({ wasDegraded }) => !wasDegraded)),
     steady: resultsOf(applied.filter(({ wasDrifted }) => !wasDrifted)),
     driftingSinceMs: former?.driftingSinceMs ?? new Map(),
-    drifted: [],
+    sight: NOTHING_SEEN,
     offline: new Set(offline.map(({ workloadId }) => workloadId)),
     busy: former?.busy ?? new Map(),
     leftAlone: new Set(),
@@ -124,7 +128,7 @@ export async function loadRun(
     watchingSinceMs: former?.watchingSinceMs ?? null,
     nextApproverLookMs: 0,
     nextAppliedLookMs: 0,
-    nextDriftLookMs: 0,
+    nextSightMs: 0,
     nextOfflineLookMs: 0,
   }
 }

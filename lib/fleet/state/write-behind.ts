@@ -24,8 +24,10 @@ const FLUSH_MS = 200
 const RETRY_MS = 1_000
 /** Events in one statement: to write and read back thousands at once would hold up the event loop. */
 const EVENTS_AT_ONCE = 1_000
-/** Workloads in one statement, for the same reason. */
-export const WORKLOADS_AT_ONCE = 1_000
+/** Workloads in one statement, for the same reason; of which only the time is written, and pushes. */
+export const WORKLOADS_AT_ONCE = 500
+const SEEN_AT_ONCE = 2_000
+export const PUSHES_AT_ONCE = 500
 /** How often the times at which workloads were last seen are stored. */
 export const PRESENCE_MS = 30_000
 
@@ -256,7 +258,7 @@ export class WriteBehind {
         tx,
         some.filter(({ isDeleted }) => !isDeleted),
       )
-    if (batch.seen.length > 0) await touchWorkloads(tx, batch.seen)
+    for await (const some of inTurns(batch.seen, SEEN_AT_ONCE)) await touchWorkloads(tx, some)
     if (batch.homes.length > 0) await rememberAgentHomes(tx, batch.homes)
     const events: StoredWorkloadEvent[] = []
     for (let at = 0; at < batch.events.length; at += EVENTS_AT_ONCE)
@@ -265,10 +267,10 @@ export class WriteBehind {
       await insertQuarantines(tx, await withoutLifted(tx, batch.quarantines), now)
     const pushIds = pushesOf(batch)
     if (pushIds.length > 0) await lockPushes(tx, pushIds)
-    if (batch.pushes.length > 0)
+    for await (const some of inTurns(batch.pushes, PUSHES_AT_ONCE))
       await updatePushProgress(
         tx,
-        batch.pushes.map((followed) => followed.push),
+        some.map(({ push }) => push),
       )
     if (batch.targets.length > 0) await updateTargets(tx, batch.targets)
     if (batch.forgotten.length > 0) await removeTargets(tx, batch.forgotten)

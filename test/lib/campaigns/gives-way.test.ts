@@ -3,7 +3,7 @@ import type { CampaignParts } from '../../../lib/campaigns/judge/parts.ts'
 import { hashPlan } from '../../../lib/campaigns/plan/plan-hash.ts'
 import { summarise } from '../../../lib/campaigns/plan/summary.ts'
 import { assignWaves, orderTargets } from '../../../lib/campaigns/plan/waves.ts'
-import { findDrifted } from '../../../lib/campaigns/run/find-halt.ts'
+import { lookAtApplied } from '../../../lib/campaigns/run/look-at-applied.ts'
 import type { Workload } from '../../../lib/fleet/state/model.ts'
 import { DEFAULT_APPROVAL_POLICY } from '../../../lib/model/approval-policy.ts'
 import type { StoredCampaignTarget } from '../../../lib/store/campaign-targets.ts'
@@ -44,7 +44,17 @@ const target = (n: number) =>
     groupKey: 'g',
   }) as StoredCampaignTarget
 const targets = Array.from({ length: COUNT }, (_, n) => target(n))
-const workload = { labels: {}, trustedLabels: {}, activeHash: 'r', active: null, rollout: null }
+const workload = {
+  labels: {},
+  trustedLabels: {},
+  activeHash: 'r',
+  active: null,
+  rollout: null,
+  status: 'connected',
+  live: { count: 1 },
+}
+const fleetOf = (one: typeof workload) =>
+  ({ workload: () => one }) as unknown as Pick<CampaignParts, 'fleet'>['fleet']
 const rules = {
   waves: [],
   limits: {},
@@ -73,18 +83,35 @@ describe('a campaign of many targets leaves other work its turns', () => {
       'when the plan is counted',
       () => summarise([{}], targets, () => workload as unknown as Workload, new Date(0)),
     ],
-    [
-      'when their drift is looked at',
+    ...(['watched', 'steady'] as const).map((which): [string, () => Promise<unknown>] => [
+      `when it looks how those are that it keeps as ${which}`,
       () => {
         const run = emptyRun()
-        for (const { workloadId } of targets) run.steady.set(workloadId, 'r')
-        const fleet = { workload: () => workload } as unknown as CampaignParts['fleet']
-        return findDrifted({ clock: fakeClock(), fleet }, run)
+        for (const { workloadId } of targets) run[which].set(workloadId, 'r')
+        return lookAtApplied({ clock: fakeClock(), fleet: fleetOf(workload) }, run)
       },
-    ],
+    ]),
   ])('%s', async (_, work) => {
     expect(await countTurns(work)).toBeGreaterThanOrEqual(TURNS)
   })
+})
+
+it('looks how those are that applied once a second, however many steps it takes, and afresh where it is asked', async () => {
+  const run = emptyRun()
+  run.watched.set('w1', 'r')
+  const clock = fakeClock()
+  const of = (status: string, count: number) => ({
+    clock,
+    fleet: fleetOf({ ...workload, status, live: { count } }),
+  })
+  expect(await lookAtApplied(of('connected', 1), run)).toMatchObject({ unwell: [], troubledCount: 0 })
+  expect(await lookAtApplied(of('degraded', 1), run)).toMatchObject({ unwell: [], troubledCount: 0 })
+  expect(await lookAtApplied(of('connected', 0), run, { isAfresh: true })).toMatchObject({
+    unwell: [],
+    troubledCount: 1,
+  })
+  clock.advance(1_000)
+  expect(await lookAtApplied(of('degraded', 1), run)).toMatchObject({ unwell: ['w1'], troubledCount: 1 })
 })
 
 it('stores the texts of many pushes by statements of a bounded size, as one parameter each', async () => {

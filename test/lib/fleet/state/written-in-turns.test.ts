@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { WORKLOADS_AT_ONCE } from '../../../../lib/fleet/state/write-behind.ts'
+import type { FollowedPush } from '../../../../lib/fleet/state/model.ts'
+import { PUSHES_AT_ONCE, WORKLOADS_AT_ONCE } from '../../../../lib/fleet/state/write-behind.ts'
 import type { Database, Db } from '../../../../lib/store/db.ts'
 import { through } from '../../../support/faulty-database.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
@@ -8,13 +9,15 @@ import { useTestDatabase } from '../../../support/postgres.ts'
 const database = await useTestDatabase()
 const WORKLOADS = 2.5 * WORKLOADS_AT_ONCE
 
-/** The ids of the workloads in each statement that wrote workloads. */
+/** The ids of the workloads in each statement that wrote workloads, and how many pushes were in each that wrote them. */
 let written: string[][]
+let pushesWritten: number[]
 /** Called after each such statement. */
 let afterEachOne: () => void
 let ctx: FleetTestContext
 beforeEach(async () => {
   written = []
+  pushesWritten = []
   afterEachOne = () => {}
   const noting = (tx: Db): Db => ({
     query: (text, params) => tx.query(text, params),
@@ -24,6 +27,7 @@ beforeEach(async () => {
         written.push(String(params?.[0]).slice(1, -1).replaceAll('"', '').split(','))
         afterEachOne()
       }
+      if (text.startsWith('update pushes')) pushesWritten.push((params![1] as string[]).length)
       return touched
     },
   })
@@ -68,4 +72,14 @@ it('one that is deleted while others are written is not written any more', async
   await ctx.fleet.writer.flush()
   expect(written.flat()).toHaveLength(WORKLOADS - 1)
   expect(written.flat()).not.toContain(last.id)
+})
+
+it('many pushes are written some in each turn as well', async () => {
+  await ctx.fleet.writer.flush()
+  for (let n = 0; n < 2.5 * PUSHES_AT_ONCE; n++) {
+    const pushId = `00000000-0000-7000-8000-${String(n).padStart(12, '0')}`
+    ctx.fleet.writer.push({ push: { pushId, counts: {} } } as FollowedPush)
+  }
+  await ctx.fleet.writer.flush()
+  expect(pushesWritten).toEqual([PUSHES_AT_ONCE, PUSHES_AT_ONCE, PUSHES_AT_ONCE / 2])
 })

@@ -1,0 +1,68 @@
+import type { Workload } from '../../fleet/state/model.ts'
+import { countDrifted } from '../../fleet/views/drifted.ts'
+import { inTurns } from '../../turns.ts'
+import type { CampaignParts } from '../judge/parts.ts'
+import type { CampaignRun } from './run.ts'
+
+/** How the targets that applied the change were when all of them were last looked at. */
+export interface Sight {
+  /** Who is not well. */
+  unwell: readonly string[]
+  /** How many are not well, or have vanished and are not yet taken for away. */
+  troubledCount: number
+  /** Who has drifted for long. */
+  drifted: readonly string[]
+}
+
+export const NOTHING_SEEN: Sight = { unwell: [], troubledCount: 0, drifted: [] }
+
+/**
+ * How often all targets that applied are looked at, and how many before other work has a turn: there may be thousands,
+ * and a campaign takes many steps a second.
+ */
+const LOOK_MS = 1_000
+const LOOK_CHUNK = 250
+/**
+ * How long a target has to drift before it counts: an instance that joins runs something else until it has its config.
+ */
+const DRIFT_MS = 30_000
+
+/**
+ * How the targets that applied the change are, as of a moment ago, or as of now where it is asked afresh. One that was
+ * deleted does not count, nor one whose config somebody changed since: it is not held to what the campaign brought.
+ */
+export async function lookAtApplied(
+  { clock, fleet }: Pick<CampaignParts, 'clock' | 'fleet'>,
+  run: CampaignRun,
+  { isAfresh = false } = {},
+): Promise<Sight> {
+  const nowMs = clock.monotonicMs()
+  if (!isAfresh && nowMs < run.nextSightMs) return run.sight
+  const find = (id: string, hash: string): Workload | null => {
+    const workload = fleet.workload(id)
+    return workload?.activeHash === hash ? workload : null
+  }
+  const unwell: string[] = []
+  let troubledCount = 0
+  for await (const some of inTurns(run.watched, LOOK_CHUNK))
+    for (const [id, hash] of some) {
+      const workload = find(id, hash)
+      if (workload === null) continue
+      // One that is away after it applied the change is not well.
+      const isUnwell = workload.status !== 'connected'
+      if (isUnwell) unwell.push(id)
+      if (isUnwell || workload.live.count === 0) troubledCount++
+    }
+  const drifted: string[] = []
+  const { driftingSinceMs } = run
+  for await (const some of inTurns(run.steady, LOOK_CHUNK))
+    for (const [id, hash] of some) {
+      const workload = find(id, hash)
+      if (workload === null || countDrifted(fleet, workload) === 0) driftingSinceMs.delete(id)
+      else if (!driftingSinceMs.has(id)) driftingSinceMs.set(id, nowMs)
+      else if (nowMs - driftingSinceMs.get(id)! >= DRIFT_MS) drifted.push(id)
+    }
+  run.sight = { unwell, troubledCount, drifted }
+  run.nextSightMs = nowMs + LOOK_MS
+  return run.sight
+}
