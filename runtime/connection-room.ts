@@ -1,43 +1,46 @@
 /**
  * Counts the connections of a listener that are no WebSockets, where strangers may reach it who have not said yet who they
- * are. Connections from an address that has a WebSocket here count, and are never too many: whoever is in stays in.
+ * are. Of those from an address that has a WebSocket here many more may be: whoever is in stays in, though strangers share
+ * the address. A connection that is here cannot be told from another one before it asks for something, so that none is
+ * cut to make room.
  */
 export class ConnectionRoom {
   readonly #most: number
+  readonly #mostBeside: number
   /** How many WebSockets each address has that has any. */
   readonly #sockets = new Map<string, number>()
-  #socketCount = 0
-  #connectionCount = 0
+  #count = 0
   /** Connections that were cut as they came. */
   turnedAway = 0
 
-  constructor(most: number) {
+  /** `mostBeside`: the most in all at which those are still let in that come from an address that has a WebSocket. */
+  constructor(most: number, mostBeside: number) {
     this.#most = most
+    this.#mostBeside = mostBeside
   }
 
   /** A connection has come. False, and counted, where it is to be cut at once; its end is told all the same. */
   opened(address: string): boolean {
-    const others = this.#connectionCount++ - this.#socketCount
-    if (others < this.#most || this.#sockets.has(address)) return true
+    const others = this.#count++
+    if (others < (this.#sockets.has(address) ? this.#mostBeside : this.#most)) return true
     this.turnedAway++
     return false
   }
 
-  /** A connection has ended, of whatever kind. */
+  /** A connection has ended that was no WebSocket. */
   closed(): void {
-    this.#connectionCount--
+    this.#count--
   }
 
-  /** A connection has become a WebSocket. */
+  /** A connection has become a WebSocket: of its end as a connection nothing is heard. */
   socketOpened(address: string): void {
     this.#sockets.set(address, (this.#sockets.get(address) ?? 0) + 1)
-    this.#socketCount++
+    this.#count--
   }
 
   socketClosed(address: string): void {
     const left = (this.#sockets.get(address) ?? 0) - 1
     if (left > 0) this.#sockets.set(address, left)
     else this.#sockets.delete(address)
-    this.#socketCount--
   }
 }

@@ -17,6 +17,8 @@ import { answerChallenge, isChallenge } from './owner-challenge.ts'
  * member one ends: the socket library closes it where no request is whole after some ten seconds, and a refusal does.
  */
 export const STRANGERS_MAX = 1_000
+/** The most of them at which those are still let in that come from an address from which a member has a link. */
+const BESIDE_MEMBERS_MAX = 10_000
 
 /**
  * Bind the listener for the other processes. While this process is the owner it proves that to members that ask, and
@@ -40,7 +42,7 @@ export function startInternalListener(parts: {
     {
       sockets: [passedBrowsers(self, owned), links],
       room: null,
-      connections: new ConnectionRoom(STRANGERS_MAX),
+      connections: new ConnectionRoom(STRANGERS_MAX, BESIDE_MEMBERS_MAX),
       bodyLimit: createBodyLimits(functions),
       // A member speaks for all of its callers.
       bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, () => null),

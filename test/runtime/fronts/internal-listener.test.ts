@@ -66,6 +66,24 @@ const ask = (
   socket.write(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`)
 }
 
+it('has room for a newcomer, however many sockets of members have come and gone', {
+  timeout: 60_000,
+}, async () => {
+  for (let at = 0; at < STRANGERS_MAX + 10; at += 101)
+    await Promise.all(
+      Array.from({ length: 101 }, async () => {
+        const link = new WebSocket(`ws://127.0.0.1:${listener.port}/link`, { headers: proves() })
+        await once(link, 'open')
+        link.terminate()
+      }),
+    )
+  await eventually('they are gone', () => listener.socketCounts().open === 0)
+  const member = await dial(ELSEWHERE)
+  ask(member, proves())
+  expect(await text(member)).toMatch(/^HTTP\/1.1 421 /)
+  expect(listener.connectionsTurnedAway()).toBe(0)
+})
+
 describe('whoever has not proved to be a member', () => {
   it('holds so many connections and no more, and keeps no member out that is linked', {
     timeout: 60_000,

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest'
+import { ConnectionRoom } from '../../runtime/connection-room.ts'
+
+it('lets in more from an address that has a socket here, and not without end: strangers may share it', () => {
+  const room = new ConnectionRoom(2, 4)
+  expect(['a', 'a', 'b'].map((address) => room.opened(address))).toEqual([true, true, false])
+  room.closed()
+  room.socketOpened('a')
+  expect(['a', 'a', 'a', 'a'].map((address) => room.opened(address))).toEqual([true, true, true, false])
+  expect([room.turnedAway, room.opened('b')]).toEqual([2, false])
+})
