@@ -14,12 +14,12 @@ export const OUTPUT_OPTION: Option = {
 
 /**
  * What a service said, fit for a terminal and a pipeline's log: without secrets, in one line, moving no cursor, and
- * no command to whatever reads the log. An agent may call itself anything.
+ * no command to whatever reads the log. An agent may call itself anything, and readers of logs skip blanks of any kind.
  */
 export const toLine = (text: string): string =>
   redactSecrets(text)
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
-    .replace(/^( *):(?=:)/, '$1: ')
+    .replace(/^(\p{Zs}*):(?=:)/u, '$1: ')
     .replaceAll(/##(?=\w*\[)/g, '## ')
 
 /** The same of several lines, none of which begins at the margin but the first. */

@@ -12,6 +12,19 @@ const AUTHORS_MAX = 200
 /** The longest name with its address that is told whole. */
 const NAME_LENGTH_MAX = 512
 
+/**
+ * Where pipelines say who made a commit and who started the run. A commit may name anybody; who started the run is the
+ * word of GitHub or GitLab, which whoever wrote the commit cannot change.
+ */
+const PIPELINE_AUTHORS = [
+  'CI_COMMIT_AUTHOR',
+  'GITLAB_USER_EMAIL',
+  'GITLAB_USER_LOGIN',
+  'GITLAB_USER_NAME',
+  'GITHUB_ACTOR',
+  'GITHUB_TRIGGERING_ACTOR',
+]
+
 /** The commit that a folder is at. */
 export interface Commit {
   /** Empty where nobody says. */
@@ -28,7 +41,7 @@ export interface Commit {
  */
 export async function readCommit(folder: string, args: Arguments, env: Environment): Promise<Commit> {
   const own = await askGit(folder, env)
-  const named = [args.text('author'), ...own.authors, env['CI_COMMIT_AUTHOR'], env['GITHUB_ACTOR']]
+  const named = [args.text('author'), ...own.authors, ...PIPELINE_AUTHORS.map((name) => env[name])]
   const authors = [...new Set(named.flatMap((name) => name?.trim().slice(0, NAME_LENGTH_MAX) || []))]
   return {
     sha: args.text('commit') || env['GITHUB_SHA'] || env['CI_COMMIT_SHA'] || own.sha,

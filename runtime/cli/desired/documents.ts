@@ -173,7 +173,7 @@ async function readConfig(
 
 /**
  * The absolute path of a `configFile`, which is relative to its document, with its links followed. Throws where it, or
- * a link, leads out of the folder.
+ * a link, leads out of the folder or to what is hidden in it: a checkout keeps the pipeline's credentials in `.git`.
  */
 async function inside(folder: string, file: string, place: string, path: string): Promise<string> {
   const named = resolve(dirname(file), path)
@@ -181,10 +181,19 @@ async function inside(folder: string, file: string, place: string, path: string)
   const found = await realpath(named).catch((error) => {
     throw unreadable(named, error)
   })
-  if (leadsOut(await realpath(folder), found)) throw wrong(place, 'configFile leads out of the folder')
+  const home = await realpath(folder)
+  if (leadsOut(home, found)) throw wrong(place, 'configFile leads out of the folder')
+  if (isHidden(folder, named) || isHidden(home, found))
+    throw wrong(place, 'configFile leads to a file or folder whose name begins with a dot')
   if (!(await stat(found)).isFile()) throw wrong(place, 'configFile is no file')
   return found
 }
+
+/** Whether a name on the way from a folder to a path in it begins with a dot. */
+const isHidden = (folder: string, path: string): boolean =>
+  relative(resolve(folder), path)
+    .split(sep)
+    .some((name) => name.startsWith('.'))
 
 function leadsOut(folder: string, path: string): boolean {
   const steps = relative(folder, path)

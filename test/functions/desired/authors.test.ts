@@ -117,6 +117,14 @@ describe('whoever made the commit does not approve it', () => {
     expect(await approve((await wish(OTHER, await commitOf({}))).approval_id, ann)).toEqual([409, 'author'])
   })
 
+  it('on GitLab, whoever pushed or merged, whomever the commit names', async () => {
+    await commit(by('Somebody', 'nobody@example.com'), 'forged')
+    const env = { CI_COMMIT_AUTHOR: 'Somebody <nobody@example.com>', GITLAB_USER_EMAIL: ann.email }
+    const said = await commitOf(env)
+    expect(said).toMatchObject({ commit_author: 'Somebody <nobody@example.com>' })
+    expect(await approve((await wish(TEXT, said)).approval_id, ann)).toEqual([409, 'author'])
+  })
+
   it('where they are its committer or a second author', async () => {
     await commit(by('Ann', ann.email), 'taken over', '--author', 'Bob <bob@example.com>')
     expect(await approve((await wish(TEXT, await commitOf({}))).approval_id, ann)).toEqual([409, 'author'])

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runClient } from '../../../runtime/cli/client.ts'
-import { printTable } from '../../../runtime/cli/output.ts'
+import { printTable, toLine } from '../../../runtime/cli/output.ts'
 
 // The name that an agent gives itself is printed on people's terminals and in the logs of pipelines.
 const HOSTILE =
@@ -61,6 +61,15 @@ describe('what a service says', () => {
     expect(lines.filter((line) => CONTROL.test(line))).toEqual([])
     expect(lines.filter((line) => line.startsWith('::') || /##\w*\[/.test(line))).toEqual([])
   })
+
+  it.each([' ', '\t', '\u00a0', '\u1680', '\u2009', '\u202f', '\u3000', '\ufeff', ' \u2003'])(
+    'gives no order to a log whose reader skips blanks at the beginning, %j',
+    (blank) => {
+      const line = toLine(`${blank}::add-mask::x`)
+      expect(line).toContain('add-mask')
+      expect(line.trimStart()).not.toMatch(/^::/)
+    },
+  )
 })
 
 describe('a table', () => {

@@ -44,6 +44,18 @@ describe('the file that a document names', () => {
     }
   })
 
+  it('is not sent where it, or a link, leads to what is hidden in the folder, as what a checkout keeps of Git', async () => {
+    await mkdir(join(folder, '.git'))
+    await writeFile(join(folder, '.git/config'), 'extraheader = AUTHORIZATION: basic c2VjcmV0')
+    await symlink('.git/config', join(folder, 'seen'))
+    for (const name of ['.git/config', './configs/../.git/config', 'seen']) {
+      await put(name)
+      await expect(read()).rejects.toThrow(
+        'configFile leads to a file or folder whose name begins with a dot',
+      )
+    }
+  })
+
   it('is a file', async () => {
     await put('configs')
     await expect(read()).rejects.toThrow('configFile is no file')
