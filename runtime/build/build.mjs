@@ -1,5 +1,6 @@
 // Builds `dist/`: the service as one bundle, the files that it loads at run time beside it, and one executable file
-// made of all these. `--no-executable` leaves the executable out; `--out=FOLDER` builds elsewhere.
+// made of all these. `--no-executable` leaves the executable out; `--out=FOLDER` builds elsewhere; `--this-node` leaves
+// out the socket libraries of other versions of Node that are installed here too.
 import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire, isBuiltin } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
@@ -7,6 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
 import { ROOT, workerEntries } from './bundle.mjs'
 import { buildExecutable } from './executable.mjs'
+import { nodeComponents, readNodeLicence, socketComponents } from './native-parts.mjs'
 import { bundledFiles, cycloneDx, FONTS, npmComponent, packageFolders } from './sbom.mjs'
 
 const out = process.argv.find((arg) => arg.startsWith('--out='))
@@ -86,40 +88,43 @@ async function bundleService() {
   return metafile
 }
 
-/** Copy the native socket library of every Node version that is installed here for this platform. */
-async function copySocketLibrary() {
+/**
+ * Copy the native socket library of every Node version that is installed here for this platform. Returns of each for
+ * which major version it is, its package's folder and that of the package that holds its licence.
+ */
+async function copySocketLibraries() {
+  const own = process.versions.node.split('.')[0]
+  const wanted = Object.entries(NODE_ABI).filter(
+    ([major]) => major === own || !process.argv.includes('--this-node'),
+  )
   const copied = []
-  for (const [major, abi] of Object.entries(NODE_ABI)) {
+  for (const [major, abi] of wanted) {
     for (const alias of ['uws-node-20-22', 'uws-node-22-26']) {
-      const require = createRequire(join(ROOT, 'node_modules', alias, 'package.json'))
+      const core = join(ROOT, 'node_modules', alias)
+      const require = createRequire(join(core, 'package.json'))
       let entry
       try {
         entry = require.resolve(`@uwsjs/${process.platform}-${process.arch}-${major}`)
       } catch {
         continue
       }
+      const folder = dirname(entry)
       const name = `uws_${process.platform}_${process.arch}_${abi}.node`
-      await copyFile(join(dirname(entry), 'uws.node'), join(DIST, name))
-      copied.push(major)
+      await copyFile(join(folder, 'uws.node'), join(DIST, name))
+      copied.push({ major, folder, core })
       break
     }
   }
-  const own = process.versions.node.split('.')[0]
-  if (!copied.includes(own))
+  if (!copied.some(({ major }) => major === own))
     throw new Error(`The socket library for Node ${own} is not installed: run npm install`)
   return copied
 }
 
-/** The folders of all packages of which something is in `dist/`. */
-function packagesIn({ service, ui }) {
-  return [
-    ...packageFolders(bundledFiles(service), ROOT),
-    ...packageFolders(bundledFiles(ui.metafile), ui.base),
-    // Their native parts are copied as they are.
-    join(ROOT, 'node_modules', 'uws-node-20-22'),
-    join(ROOT, 'node_modules', 'uws-node-22-26'),
-  ]
-}
+/** The folders of all packages of which something was bundled. */
+const packagesIn = ({ service, ui }) => [
+  ...packageFolders(bundledFiles(service), ROOT),
+  ...packageFolders(bundledFiles(ui.metafile), ui.base),
+]
 
 /** Licences under which a package may be part of `dist/`; of a package that offers several, one of these is used. */
 const COMPATIBLE = new Set(['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'Zlib'])
@@ -136,27 +141,44 @@ function isCompatible(license) {
     .some((choice) => choice.split(' AND ').every((name) => COMPATIBLE.has(name)))
 }
 
-/** Write what the licences of the bundled packages ask to be kept: their names and texts. */
-async function writeLicences(folders) {
-  const parts = []
-  for (const folder of new Set(folders)) {
-    const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
-    if (!isCompatible(license)) throw new Error(`${name} may not be in dist: its licence is ${license}`)
-    const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry))
-    const text = file ? await readFile(join(folder, file), 'utf8') : ''
-    parts.push(`${name} ${version} (${license})\n\n${text.trim()}\n`)
-  }
+/** What the licence of a package asks to be kept: its name and the text, which may lie in another package. */
+async function readLicence(folder, textFolder = folder) {
+  const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+  if (!isCompatible(license)) throw new Error(`${name} may not be in dist: its licence is ${license}`)
+  const file = (await readdir(textFolder)).find((entry) => /^licen[cs]e/i.test(entry))
+  const text = file ? await readFile(join(textFolder, file), 'utf8') : ''
+  return `${name} ${version} (${license})\n\n${text.trim()}\n`
+}
+
+/** Write the licences of what is in `dist/`. */
+async function writeLicences(folders, sockets) {
+  const parts = await Promise.all([
+    ...[...new Set(folders)].map((folder) => readLicence(folder)),
+    ...sockets.map(({ folder, core }) => readLicence(folder, core)),
+  ])
   const fonts = await readFile(join(ROOT, 'lib', 'reports', 'fonts', 'LICENSE'), 'utf8')
   parts.sort().push(`DejaVu fonts 2.37, in the PDF report\n\n${fonts.trim()}\n`)
   await writeFile(join(DIST, 'licenses.txt'), parts.join(`\n${'-'.repeat(72)}\n\n`))
 }
 
-/** Write the bill of materials of what is in `dist/`. */
-async function writeSbom(folders) {
+/**
+ * Write the bills of materials: of the bundle with what lies beside it, and of the executable, which holds the Node that
+ * builds it and of the socket libraries only its own.
+ */
+async function writeBills(folders, sockets, hasExecutable) {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'))
-  const components = await Promise.all([...new Set(folders)].map(npmComponent))
+  const bundled = [...(await Promise.all([...new Set(folders)].map(npmComponent))), FONTS]
+  const parts = async (some) => (await Promise.all(some.map(({ folder }) => socketComponents(folder)))).flat()
   const subject = { type: 'application', name: 'muster', version }
-  await writeFile(join(DIST, 'sbom.cdx.json'), cycloneDx(subject, [...components, FONTS]))
+  const write = (name, components) => writeFile(join(DIST, name), cycloneDx(subject, components))
+  await write('sbom.cdx.json', [...bundled, ...(await parts(sockets))])
+  if (!hasExecutable) return
+  const own = sockets.filter(({ major }) => major === process.versions.node.split('.')[0])
+  const inside = [...bundled, ...(await parts(own)), ...nodeComponents(process.versions)]
+  await write('muster.sbom.cdx.json', inside)
+  const licence = await readNodeLicence(process.execPath)
+  if (licence !== null) await writeFile(join(DIST, 'node-license.txt'), licence)
+  else console.warn('The licence of this Node was not found: whoever passes dist/muster on has to add it')
 }
 
 async function buildUserInterface() {
@@ -173,14 +195,17 @@ async function main() {
     buildUserInterface(),
     cp(join(ROOT, 'migrations'), join(DIST, 'migrations'), { recursive: true }),
   ])
-  const majors = await copySocketLibrary()
+  const hasExecutable = !process.argv.includes('--no-executable')
+  const sockets = await copySocketLibraries()
   const packages = packagesIn({ service, ui })
-  await writeLicences(packages)
-  await writeSbom(packages)
+  await writeLicences(packages, sockets)
+  await writeBills(packages, sockets, hasExecutable)
   await copyFile(join(ROOT, 'LICENSE'), join(DIST, 'LICENSE'))
   const bytes = Object.values(service.outputs).reduce((sum, output) => sum + output.bytes, 0)
-  console.log(`muster.mjs and its parts: ${Math.round(bytes / 1024)} KiB, for Node ${majors.join(', ')}`)
-  if (!process.argv.includes('--no-executable')) {
+  console.log(
+    `muster.mjs and its parts: ${Math.round(bytes / 1024)} KiB, for Node ${sockets.map(({ major }) => major).join(', ')}`,
+  )
+  if (hasExecutable) {
     const mib = Math.round((await buildExecutable(DIST)) / 1024 / 1024)
     console.log(`muster: ${mib} MiB, needs nothing installed`)
   }

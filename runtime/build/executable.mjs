@@ -29,8 +29,8 @@ async function injectQuietly(target, blob) {
 }
 
 /**
- * Build `dist/muster` from the other files of `dist`. Only this Node's socket library goes in. Returns the
- * size in bytes.
+ * Build `dist/muster` from the other files of `dist`. Only this Node's socket library goes in, and the bill of materials
+ * that is the executable's. Returns the size in bytes.
  */
 export async function buildExecutable(dist) {
   const work = await mkdtemp(join(tmpdir(), 'muster-build-'))
@@ -41,6 +41,8 @@ export async function buildExecutable(dist) {
       (path) => path !== target && (!path.endsWith('.node') || path.endsWith(abi)),
     )
     const assets = Object.fromEntries(files.map((path) => [relative(dist, path).replaceAll(sep, '/'), path]))
+    assets['sbom.cdx.json'] = assets['muster.sbom.cdx.json']
+    delete assets['muster.sbom.cdx.json']
     const index = join(work, 'index.json')
     await writeFile(index, JSON.stringify(Object.keys(assets)))
     const config = {

@@ -1,13 +1,14 @@
 // `npm run image`: the service as an OCI image archive in `dist-image/`, made of this checkout, a pinned Node from npm
 // and a few packages of Debian. No container engine and no image registry take part.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { ROOT } from './bundle.mjs'
 import { layDebian } from './debian.mjs'
+import { nodeComponents } from './native-parts.mjs'
 import { writeImage } from './oci.mjs'
 import { unpackPinned } from './pinned-package.mjs'
-import { cycloneDx, npmComponent } from './sbom.mjs'
+import { cycloneDx } from './sbom.mjs'
 
 /**
  * The newest release of the newest major version of Node whose socket library runs on the stable Debian's C library.
@@ -32,7 +33,7 @@ function run(command, args, options = {}) {
   return stdout
 }
 
-/** Unpack the pinned Node, with the socket library for it. Returns the folders of the two packages. */
+/** Unpack the pinned Node, with the socket library for it. Returns its folder, and the one that both lie in. */
 function layNode() {
   const modules = join(WORK, 'node_modules')
   const take = (name, version, integrity) => {
@@ -44,42 +45,16 @@ function layNode() {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
   const { version, integrity } = packages[`node_modules/${sockets}`]
   const node = take(`node-linux-${process.arch}`, NODE_VERSION, NODE_INTEGRITY[process.arch])
-  return { modules, node, library: take(sockets, version, integrity) }
+  take(sockets, version, integrity)
+  return { modules, node }
 }
 
-/** The bundle, built by the Node that will run it. */
+/** The bundle, built by the Node that will run it. Returns that Node's `process.versions`. */
 function buildBundle({ modules, node }, folder) {
   const script = join(ROOT, 'runtime', 'build', 'build.mjs')
   const env = { ...process.env, NODE_PATH: modules }
-  run(join(node, 'bin', 'node'), [script, '--no-executable', `--out=${folder}`], { env })
-  const own = JSON.parse(run(join(node, 'bin', 'node'), ['-p', 'JSON.stringify(process.versions)']))
-  // Other versions of Node on the machine that builds may have left their socket libraries there too.
-  for (const name of readdirSync(folder))
-    if (name.endsWith('.node') && !name.endsWith(`_${own.modules}.node`)) rmSync(join(folder, name))
-  return own
-}
-
-/** Node, and the libraries that are compiled into it. */
-function nodeComponents(versions) {
-  const { node, modules, ...libraries } = versions
-  const notLibraries = new Set(['unicode', 'cldr', 'tz', 'napi'])
-  return [
-    {
-      type: 'application',
-      name: 'node',
-      version: node,
-      cpe: `cpe:2.3:a:nodejs:node.js:${node}:*:*:*:*:*:*:*`,
-      purl: `pkg:generic/node@${node}`,
-    },
-    ...Object.entries(libraries)
-      .filter(([name]) => !notLibraries.has(name))
-      .map(([name, version]) => ({
-        type: 'library',
-        name,
-        version,
-        purl: `pkg:generic/${name}@${encodeURIComponent(version)}`,
-      })),
-  ]
+  run(join(node, 'bin', 'node'), [script, '--no-executable', '--this-node', `--out=${folder}`], { env })
+  return JSON.parse(run(join(node, 'bin', 'node'), ['-p', 'JSON.stringify(process.versions)']))
 }
 
 /** Write the accounts of root and of the user that the service runs as, and how host names are looked up. */
@@ -113,10 +88,8 @@ async function main() {
   copyFileSync(join(node.node, 'LICENSE'), join(runtime, 'usr', 'local', 'share', 'doc', 'node', 'LICENSE'))
   const bundle = JSON.parse(readFileSync(join(home, 'sbom.cdx.json'), 'utf8'))
   const parts = bundle.components.map(({ 'bom-ref': _, ...component }) => component)
-  const library = await npmComponent(node.library)
   const sbom = cycloneDx({ type: 'container', name: 'muster', version }, [
     ...parts,
-    library,
     ...nodeComponents(versions),
     ...debian,
   ])

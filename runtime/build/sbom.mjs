@@ -21,7 +21,7 @@ export const bundledFiles = ({ outputs }) =>
   )
 
 /** An SPDX name, an expression of such names, or else words. */
-function licenceOf(license) {
+export function licenceOf(license) {
   const text = license.replace(/^\((.*)\)$/, '$1')
   if (/^[\w.+-]+$/.test(text)) return { license: { id: text } }
   return /^[\w.+-]+( (OR|AND|WITH) [\w.+-]+)+$/.test(text)

@@ -122,11 +122,63 @@ describe('dist/muster.mjs', () => {
 })
 
 const isCycloneDx = readCycloneDxSchema()
-test.skipIf(isCycloneDx === null)('the bill of materials is one by the schema of CycloneDX', async () => {
-  const bill = JSON.parse(await readFile(join(ROOT, 'dist', 'sbom.cdx.json'), 'utf8'))
+const BILLS = ['sbom.cdx.json', 'muster.sbom.cdx.json']
+const readBill = async (name: string) => JSON.parse(await readFile(join(DIST, name), 'utf8'))
+
+test.skipIf(isCycloneDx === null).each(BILLS)('%s is one by the schema of CycloneDX', async (name) => {
+  const bill = await readBill(name)
   expect(isCycloneDx!(bill), JSON.stringify(isCycloneDx!.errors)).toBe(true)
   const licences = [{ license: { id: 'no such licence' } }]
   expect(isCycloneDx!({ ...bill, components: [{ ...bill.components[0], licenses: licences }] })).toBe(false)
+})
+
+describe('the bill of materials', () => {
+  interface Component {
+    group?: string
+    name: string
+    version?: string
+    licenses: object[]
+  }
+  const listIn = async (bill: string) =>
+    ((await readBill(bill)).components as Component[]).map(({ group, name, version = '' }) =>
+      [group ? `${group}/${name}` : name, version].join(' '),
+    )
+
+  test('of the executable lists the Node in it and its libraries, which the bundle has not', async () => {
+    const { node, modules, napi, unicode, cldr, tz, ...libraries } = process.versions
+    const inside = [`node ${node}`, ...Object.entries(libraries).map((one) => one.join(' '))]
+    expect(inside.length).toBeGreaterThan(10)
+    expect(await listIn('muster.sbom.cdx.json')).toEqual(expect.arrayContaining(inside))
+    const ofBundle = await listIn('sbom.cdx.json')
+    expect(inside.filter((one) => ofBundle.includes(one))).toEqual([])
+    const program = await readFile(join(DIST, 'muster'))
+    expect(program.includes(`v${node}`)).toBe(true)
+    expect(program.includes(process.versions.openssl)).toBe(true)
+  })
+
+  test('lists the native packages of which a file is inside, and what is compiled into these', async () => {
+    const natives = (await readdir(DIST)).filter((name) => name.endsWith('.node'))
+    const listed = await listIn('sbom.cdx.json')
+    expect(listed.filter((name) => name.startsWith('@uwsjs/'))).toHaveLength(natives.length)
+    const ofExecutable = await listIn('muster.sbom.cdx.json')
+    const platform = `${process.platform}-${process.arch}`
+    expect(ofExecutable.filter((name) => name.startsWith('@uwsjs/'))).toEqual([
+      expect.stringMatching(RegExp(`^@uwsjs/${platform}-${process.versions.node.split('.')[0]} `)),
+    ])
+    for (const name of ['boringssl ', 'uSockets ', 'uWebSockets ', 'lsquic '])
+      expect([name, listed.includes(name), ofExecutable.includes(name)]).toEqual([name, true, true])
+  })
+
+  test.each(BILLS)('%s says of each part its licence', async (name) => {
+    const { components } = await readBill(name)
+    expect(components.filter(({ licenses }: Component) => !licenses?.length)).toEqual([])
+  })
+})
+
+test('the licences of Node and its libraries lie beside the executable and in it', async () => {
+  const text = await readFile(join(DIST, 'node-license.txt'))
+  for (const name of ['Node.js', 'OpenSSL', 'V8', 'libuv']) expect(text.toString('utf8')).toContain(name)
+  expect((await readFile(join(DIST, 'muster'))).includes(text)).toBe(true)
 })
 
 describe('dist/muster', () => {
