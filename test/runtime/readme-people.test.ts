@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,8 +10,8 @@ import { startTestService, type TestService } from '../support/service.ts'
 
 const database = await useTestDatabase()
 const fromRoot = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
-// A shell command that runs `muster` from the sources, without a build.
-const MUSTER = `node ${fromRoot('runtime/build/run.mjs')} ${fromRoot('runtime/main.ts')}`
+// A program that runs `muster` from the sources, without a build.
+const MUSTER = `#!/bin/sh\nexec node '${fromRoot('runtime/build/run.mjs')}' '${fromRoot('runtime/main.ts')}' "$@"\n`
 const EMAIL = 'admin@example.com'
 const PASSWORD = 'correct horse battery'
 let running: TestService
@@ -51,11 +51,33 @@ it.each([
     const folder = await mkdtemp(join(tmpdir(), `readme-${snippet}-`))
     try {
       await writeFile(join(folder, file), content)
-      const environment = { MUSTER, JWT_SECRET: 'x'.repeat(40), DB_DSN: database.dsn }
+      await writeFile(join(folder, 'muster'), MUSTER)
+      await chmod(join(folder, 'muster'), 0o755)
+      const PATH = `${folder}:${process.env['PATH']}`
+      const environment = { PATH, JWT_SECRET: 'x'.repeat(40), DB_DSN: database.dsn }
       const said = await runReadmeCommands(snippet, environment, folder)
       expect(said).toBe('The configuration is usable and the database answers.\n')
     } finally {
       await rm(folder, { recursive: true })
     }
   },
+  // The sources are bundled first.
+  60_000,
 )
+
+it('every block of shell commands in the README is run by a test', async () => {
+  const readme = await readFile(fromRoot('README.md'), 'utf8')
+  const blocks = [...readme.matchAll(/(?:<!-- commands: (\S+) -->\s*)?^ *```sh\n([\s\S]*?)```/gm)]
+  // The first block of all is what the tests of the quick start do.
+  expect(blocks.filter(([, name]) => name === undefined).map(([, , text]) => text)).toEqual([
+    'npm install\nnpm start\n',
+  ])
+  const files = (await readdir(fromRoot('test'), { recursive: true })).filter((file) =>
+    file.endsWith('.test.ts'),
+  )
+  const texts = await Promise.all(files.map((file) => readFile(fromRoot(join('test', file)), 'utf8')))
+  const running = texts.filter((text) => /runReadmeCommands|readReadmeBlock/.test(text)).join('')
+  const names = blocks.flatMap(([, name]) => (name === undefined ? [] : [name]))
+  expect(names.length).toBeGreaterThan(10)
+  expect(names.filter((name) => !running.includes(`'${name}'`))).toEqual([])
+})

@@ -14,7 +14,7 @@ export async function runReadmeCommands(
   const env = { PATH: process.env['PATH'] ?? '', ...environment }
   const { stdout } = await promisify(execFile)('sh', ['-euc', readReadmeBlock('commands', name)], {
     env,
-    timeout: 30_000,
+    timeout: 55_000,
     cwd: folder,
   })
   return stdout

@@ -24,6 +24,7 @@ same variables. Exit codes: 0 nothing is wrong, 1 a file cannot be read, 3 somet
     { name: '--components', value: 'FILE', says: 'what "otelcol components" printed' },
     { name: '--collector-version', value: 'VERSION', says: 'the version that is to run it' },
     { name: '--environment', value: 'NAME', says: 'where it is to run: the policies are about productions' },
+    { name: '--variables', says: 'texts of fleet configs, too: muster fills in ${muster:NAME} later' },
   ],
   run: validateFiles,
 }
@@ -55,6 +56,7 @@ async function readTarget(args: Arguments, io: ClientIo): Promise<OfflineTarget>
     version: args.text('collector-version') ?? reported?.version ?? '',
     minimumVersion: (io.env['OTELCOL_MIN_RUNTIME_VERSION'] ?? '').trim(),
     environment: args.text('environment') ?? '',
+    hasVariables: args.isSet('variables'),
     policy: {
       allowed_otlp_endpoints: words('MUSTER_POLICY_OTLP_ALLOWLIST'),
       critical_exporters: words('MUSTER_POLICY_CRITICAL_EXPORTERS'),

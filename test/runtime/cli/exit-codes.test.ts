@@ -126,6 +126,15 @@ describe('a command of the client ends with', () => {
       'receivers: { nop: }\nexporters: { nop: }\nservice: { pipelines: { traces: { receivers: [nop], exporters: [nop] } } }\n'
     await writeFile(join(folder, 'right.yaml'), right)
     expect((await run(['validate', join(folder, 'right.yaml')])).code).toBe(0)
+    // What muster fills in is wrong in the config of a workload, and not in the text of a fleet config.
+    const varied = right.replace(
+      'nop: }\nservice',
+      'nop: , otlp: { endpoint: "${muster:region}.example.com:4317" } }\nservice',
+    )
+    await writeFile(join(folder, 'varied.yaml'), varied)
+    expect((await run(['validate', join(folder, 'varied.yaml')])).code).toBe(3)
+    expect((await run(['validate', '--variables', join(folder, 'varied.yaml')])).code).toBe(0)
+    expect((await run(['validate', '--variables', join(folder, 'config.yaml')])).code).toBe(3)
   })
 
   it.each(['plan', 'apply'])('1 for a folder of %s that is not there, 64 without an owner', async (name) => {
