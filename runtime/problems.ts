@@ -364,7 +364,7 @@ export const PROBLEMS = {
   'review-not-found': { status: 404, error: 'review not found' },
   'revision-not-found': { status: 404, error: "config not found in this workload's history" },
   'rollout-ended': { status: 409, error: 'the rollout has ended' },
-  'rollout-no-way-back': { status: 409, error: 'there is nothing to roll back to' },
+  'rollout-no-way-back': { status: 409, error: 'there is nothing approved to roll back to' },
   'rollout-not-found': { status: 404, error: 'canary not found' },
   'rollout-not-halted': { status: 409, error: 'only a halted rollout can be continued' },
   'scope-key-invalid': {

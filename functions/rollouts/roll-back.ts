@@ -1,3 +1,4 @@
+import { noteUnreviewed } from '../../lib/changes/reviews.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { RolloutRecord } from '../../lib/wire/rollouts.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
@@ -15,7 +16,10 @@ export default defineHttp({
   replies: [{ status: 202, description: 'The rollout as it is now.', json: RolloutRecord }],
   errors: ['rollout-not-found', 'rollout-ended', 'rollout-no-way-back', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
-    const outcome = await ctx.fleet.rollouts.rollBack(params.id, params.canary_id, actor)
+    const { id: workloadId, canary_id: rolloutId } = params
+    const outcome = await ctx.fleet.rollouts.rollBack(workloadId, rolloutId, actor, (tx, { pushId, hash }) =>
+      noteUnreviewed(ctx, tx, actor, { kind: 'rollback', workloadId, configHash: hash, pushId }),
+    )
     return replyToOutcome(ctx, params, outcome, { status: 202, texts: sightOf(actor.permissions) })
   },
 })

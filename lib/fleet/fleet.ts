@@ -473,13 +473,14 @@ export class Fleet implements FleetPort {
     const db = await this.#deps.db.upToDate()
     const live = this.state.liveInstances(workload)
     const from = workload.activeHash ?? ''
-    return findRollback(db, this.#deps, workload, live, from, { findable: 'applied-and-approved' })
+    return findRollback(db, this.#deps, workload, live, from, { by: 'person' })
   }
 
-  /** What the members of a workload's open rollout would go back to; null when there is nothing. */
+  /** What an operator would take the members of a workload's open rollout back to; null when there is nothing. */
   findRolloutRollback(workload: Workload, rollout: Rollout): Promise<FoundRollback | null> {
     const live = this.state.liveInstances(workload)
-    return findRolloutRollback(this.#deps.db, this.#deps, workload, live, rollout.followed.push.hash)
+    const { hash } = rollout.followed.push
+    return findRolloutRollback(this.#deps.db, this.#deps, workload, live, hash, { by: 'person' })
   }
 }
 

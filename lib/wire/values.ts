@@ -318,6 +318,7 @@ export const CAMPAIGN_REASONS = [
   'archived',
   'base_content_gone',
   'base_moved',
+  'base_not_approved',
   'became_production',
   'busy',
   'component_missing',

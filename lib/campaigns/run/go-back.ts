@@ -143,7 +143,7 @@ export function noteBack(
       run.leftAlone.add(workloadId)
       return null
     case 'no_way_back':
-      return { state: 'no_way_back' }
+      return { state: 'no_way_back', reason: outcome.reason }
     case 'refused':
       run.isStale = true
       return null

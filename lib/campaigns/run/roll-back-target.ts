@@ -1,4 +1,5 @@
 import { hasOpenPush } from '../../fleet/pushes/find-obstacle.ts'
+import { mayBringBack } from '../../fleet/pushes/rollback-search.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { markByItselfRollingBack } from '../../store/auto-apply-roll-back.ts'
 import { markTargetRollingBack, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
@@ -24,7 +25,8 @@ export type BackOutcome =
   | { kind: 'busy' }
   /** The workload runs something newer, or is gone: it is left alone. */
   | { kind: 'moved_on' }
-  | { kind: 'no_way_back' }
+  /** There is no former config, or none that may be brought back (`mayBringBack`), which the reason says. */
+  | { kind: 'no_way_back'; reason: 'base_not_approved' | null }
   | { kind: 'refused' }
 
 /** Push its former config to a target that still runs what the campaign brought. */
@@ -39,7 +41,10 @@ export async function rollBackTarget(
   if (!isStillMeant(campaign, workload) || !runsResult(workload, target)) return { kind: 'moved_on' }
   if (hasOpenPush(workload, target.pushId)) return { kind: 'busy' }
   const base = target.baseHash === null ? null : await findContent(parts.db, target.baseHash)
-  if (base === null) return { kind: 'no_way_back' }
+  if (base === null) return { kind: 'no_way_back', reason: null }
+  const back = { workloadId: workload.id, hash: base.hash }
+  if (!(await mayBringBack(parts.db, 'person', back)))
+    return { kind: 'no_way_back', reason: 'base_not_approved' }
   const pushed = await parts.fleet.push<{ ok: false; code: 'moved-on' | 'campaign-stopped' }>(
     {
       workloadId: workload.id,

@@ -3,7 +3,7 @@ import type { AuditActor } from '../../audit/event.ts'
 import { DatabaseUnavailable } from '../../store/db.ts'
 import { updateTargets } from '../../store/push-targets.ts'
 import { closePushes, failPush, updatePushProgress } from '../../store/push-writes.ts'
-import type { AgentError } from '../../store/pushes.ts'
+import type { AgentError, Push } from '../../store/pushes.ts'
 import { insertQuarantines } from '../../store/quarantines.ts'
 import { assignRollout, type RolloutHalt, type RolloutStatus, updateRollout } from '../../store/rollouts.ts'
 import { lockWorkload, type StoredWorkload } from '../../store/workloads.ts'
@@ -31,6 +31,8 @@ interface Undoing {
   rolloutStatus: RolloutStatus
   /** Why the rollout halted. */
   halt?: RolloutHalt
+  /** Writes its own rows in the same transaction. */
+  alongside?: (tx: ActTransaction, push: Push) => Promise<unknown>
 }
 
 /** Undoes pushes: those that failed by themselves, and open rollouts, in an operator's name or as they halted. */
@@ -100,8 +102,16 @@ export class PushUndoing {
     }
   }
 
-  /** Undo an open rollout in an operator's name, as if its push had failed. Call it in the workload's turn. */
-  async undoRollout(act: Act, workload: Workload, actor: AuditActor): Promise<void> {
+  /**
+   * Undo an open rollout in an operator's name, as if its push had failed. Call it in the workload's turn. `alongside`
+   * writes its own rows in the transaction of the push that takes its members back.
+   */
+  async undoRollout(
+    act: Act,
+    workload: Workload,
+    actor: AuditActor,
+    alongside: (tx: ActTransaction, push: Push) => Promise<unknown>,
+  ): Promise<void> {
     const { rollout } = workload
     if (rollout === null) return
     await this.#undo(act, workload, rollout.followed, {
@@ -111,6 +121,7 @@ export class PushUndoing {
       action: 'config.canary.rollback',
       error: { cause: 'rolled_back', title: 'Rolled back by an operator', parameters: {}, text: '' },
       rolloutStatus: 'rollback_started',
+      alongside,
     })
   }
 
@@ -212,6 +223,7 @@ export class PushUndoing {
     const live = this.#parts.state.liveInstances(workload)
     const search = rollout === null ? findRollback : findRolloutRollback
     const found: FoundRollback | null = await search(tx, this.#parts.deps, workload, live, push.hash, {
+      by: undoing.path === 'rollout-rollback' ? 'person' : 'by-itself',
       failedPushId: push.pushId,
     })
     if (found === null) return null
@@ -233,6 +245,7 @@ export class PushUndoing {
     }
     const draft = { workload, row, live, content, lifted: null }
     const [made] = (await insertPushRows(tx, this.#parts.deps, [draft])) as [NewPush]
+    await undoing.alongside?.(tx, made.push)
     await tx.record({
       action: undoing.action,
       resource: 'workload',

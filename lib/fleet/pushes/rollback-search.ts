@@ -3,7 +3,7 @@ import { findCampaignBase } from '../../store/campaign-targets.ts'
 import { findContent, findContents } from '../../store/config-contents.ts'
 import type { Db } from '../../store/db.ts'
 import { findKnownGood } from '../../store/known-good.ts'
-import { listAppliedHashes, listUnapprovedHashes } from '../../store/pushes.ts'
+import { listAppliedHashes, listUnapprovedHashes, wasEverApproved } from '../../store/pushes.ts'
 import { listWorkloadQuarantines } from '../../store/quarantines.ts'
 import { chooseRollbackTarget, type RollbackTarget } from '../decide/push.ts'
 import type { FleetDeps } from '../state/deps.ts'
@@ -30,13 +30,24 @@ export function isRunnable(
   )
 }
 
-/** Which configs a search for a rollback may find. */
-export type Findable = 'applied' | 'applied-and-approved'
+/**
+ * Who goes back. What a person asks for, of a workload, a rollout or a campaign, brings back only what was approved
+ * there: what somebody pushed by breaking the glass, and nobody accepted since, comes back in no other way either. What
+ * muster does by itself after a failed push brings back whatever ran there before: to leave a failed config running
+ * would be worse.
+ */
+export type GoingBack = 'person' | 'by-itself'
+
+/** Whether whoever goes back may bring this config back to a workload where it ran. */
+export const mayBringBack = async (
+  tx: Db,
+  by: GoingBack,
+  { workloadId, hash }: { workloadId: string; hash: string },
+): Promise<boolean> => by === 'by-itself' || wasEverApproved(tx, workloadId, hash)
 
 /**
- * Find the config that a workload goes back to from `failedHash`; null when nothing fits. An automatic rollback may go
- * back to any config that was applied here; an operator's (`applied-and-approved`) only to one that was approved here
- * as well. A push of a campaign goes back to its base before anything else, where that was applied here.
+ * Find the config that a workload goes back to from `failedHash`, of those that were applied here; null when nothing
+ * fits. A push of a campaign goes back to its base before anything else, where that was applied here.
  */
 export async function findRollback(
   tx: Db,
@@ -44,9 +55,9 @@ export async function findRollback(
   workload: Workload,
   live: readonly Instance[],
   failedHash: string,
-  { findable = 'applied', failedPushId = null }: { findable?: Findable; failedPushId?: string | null } = {},
+  { by, failedPushId = null }: { by: GoingBack; failedPushId?: string | null },
 ): Promise<FoundRollback | null> {
-  const unfit = new Set(findable === 'applied' ? [] : await listUnapprovedHashes(tx, workload.id))
+  const unfit = new Set(by === 'by-itself' ? [] : await listUnapprovedHashes(tx, workload.id))
   const pinned = await findKnownGood(tx, workload.id)
   const knownGood = pinned === null || unfit.has(pinned.hash) ? null : pinned
   const applied = (await listAppliedHashes(tx, workload.id)).filter((hash) => !unfit.has(hash))
@@ -76,7 +87,7 @@ export async function findRollback(
 
 /**
  * What the members of a rollout go back to: the active config, or, where none is active or it has failed here since,
- * what `findRollback` finds.
+ * what `findRollback` finds. Null where that may not be brought back.
  */
 export async function findRolloutRollback(
   tx: Db,
@@ -84,12 +95,13 @@ export async function findRolloutRollback(
   workload: Workload,
   live: readonly Instance[],
   failedHash: string,
-  of: { failedPushId?: string | null } = {},
+  of: { by: GoingBack; failedPushId?: string | null },
 ): Promise<FoundRollback | null> {
   const { activeHash } = workload
   const isFit = activeHash !== null && activeHash !== failedHash
   if (!isFit || (await listWorkloadQuarantines(tx, workload.id)).includes(activeHash))
     return findRollback(tx, deps, workload, live, failedHash, of)
+  if (!(await mayBringBack(tx, of.by, { workloadId: workload.id, hash: activeHash }))) return null
   const content = await findContent(tx, activeHash)
   if (content === null) return null
   return { target: { hash: activeHash, kind: 'previous' }, body: content.body, used: content.components }

@@ -2,13 +2,14 @@ import type { Act, ActTransaction } from '../../audit/database.ts'
 import type { AuditFailure } from '../../audit/delivery.ts'
 import type { AuditActor } from '../../audit/event.ts'
 import { abortPush } from '../../store/push-writes.ts'
+import type { Push } from '../../store/pushes.ts'
 import type { GateMeasures, StoredRollout } from '../../store/rollouts.ts'
 import { decideStage, type StageVerdict } from '../decide/rollout.ts'
 import { awaitsPromotion } from '../decide/rollout-standing.ts'
 import type { Assignments } from '../pushes/assignments.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
 import type { PushUndoing } from '../pushes/push-undoing.ts'
-import { findRolloutRollback } from '../pushes/rollback-search.ts'
+import { findRolloutRollback, type GoingBack } from '../pushes/rollback-search.ts'
 import type { Rollout, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { DwellTimes } from './dwell-times.ts'
@@ -107,16 +108,17 @@ export class RolloutEngine {
   ): Promise<void> {
     const { campaignId, autoApplyId } = rollout.followed.push
     const isOfMany = campaignId !== null || autoApplyId !== null
-    if (isOfMany && (await this.#hasWayBack(workload, rollout)))
+    if (isOfMany && (await this.#hasWayBack(workload, rollout, 'by-itself')))
       await this.#undoing.undoHaltedRollout(act, workload, this.#steps.haltOf(rollout, verdict))
     else await this.#steps.halt(act, workload, rollout, verdict)
   }
 
   /** Whether there is a config that the members of a rollout can go back to. */
-  async #hasWayBack(workload: Workload, { followed }: Rollout): Promise<boolean> {
+  async #hasWayBack(workload: Workload, { followed }: Rollout, by: GoingBack): Promise<boolean> {
     const db = await this.#parts.deps.db.upToDate()
     const live = this.#parts.state.liveInstances(workload)
-    return (await findRolloutRollback(db, this.#parts.deps, workload, live, followed.push.hash)) !== null
+    const { hash } = followed.push
+    return (await findRolloutRollback(db, this.#parts.deps, workload, live, hash, { by })) !== null
   }
 
   /** Do what an operator decided about an open rollout. */
@@ -206,13 +208,20 @@ export class RolloutEngine {
 
   /**
    * Take the members back to the active config, in the operator's name. Refused where there is nothing to go back to:
-   * the members would keep the config of a rollout that is shown as rolled back.
+   * the members would keep the config of a rollout that is shown as rolled back. `alongside` writes its own rows in the
+   * transaction of the push that takes them back.
    */
-  rollBack(workloadId: string, id: string, actor: AuditActor): Promise<RolloutOutcome | AuditFailure> {
+  rollBack(
+    workloadId: string,
+    id: string,
+    actor: AuditActor,
+    alongside: (tx: ActTransaction, push: Push) => Promise<unknown> = async () => {},
+  ): Promise<RolloutOutcome | AuditFailure> {
     return this.#decide('rollback.rollout', actor, workloadId, id, async (act, workload, rollout) => {
       if (rollout.stored.status === 'aborted') return { ok: false, code: 'rollout-ended' }
-      if (!(await this.#hasWayBack(workload, rollout))) return { ok: false, code: 'rollout-no-way-back' }
-      await this.#undoing.undoRollout(act, workload, actor)
+      if (!(await this.#hasWayBack(workload, rollout, 'person')))
+        return { ok: false, code: 'rollout-no-way-back' }
+      await this.#undoing.undoRollout(act, workload, actor, alongside)
       const now = this.#parts.deps.clock.now()
       return {
         ok: true,

@@ -97,6 +97,8 @@ export const campaignTexts = defineTexts({
       archived: 'archived',
       base_content_gone: 'its config is not kept any more',
       base_moved: 'its config has changed since the plan',
+      base_not_approved:
+        'nobody ever approved the config before it: the glass was broken for it, and nobody has accepted that',
       became_production: 'it became production since the plan',
       busy: 'another push is under way there',
       component_missing: 'a component is not installed',
@@ -364,6 +366,8 @@ export const campaignTexts = defineTexts({
       archived: 'archivé',
       base_content_gone: 'sa configuration n’est plus conservée',
       base_moved: 'sa configuration a changé depuis le plan',
+      base_not_approved:
+        'personne n’a approuvé la configuration précédente : elle est venue par bris de glace, que personne n’a accepté',
       became_production: 'il est passé en production depuis le plan',
       busy: 'un autre envoi y est en cours',
       component_missing: 'un composant n’est pas installé',

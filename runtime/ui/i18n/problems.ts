@@ -229,7 +229,7 @@ export const problemTexts = defineTexts({
     revision_not_found: 'This config is not in the history of the workload.',
     rollout_ended: 'The rollout has ended.',
     rollout_no_way_back:
-      'There is no earlier config to go back to: abort the rollout, and push one that works.',
+      'There is no earlier config to go back to that anybody approved: abort the rollout, and push one that works.',
     rollout_not_found: 'This rollout does not exist.',
     rollout_not_halted: 'Only a halted rollout can go on.',
     scope_key_invalid: 'A scope looks at one trusted label: its key begins with {prefix}.',
@@ -548,7 +548,7 @@ export const problemTexts = defineTexts({
     revision_not_found: 'Cette configuration n’est pas dans l’historique du workload.',
     rollout_ended: 'Le déploiement est terminé.',
     rollout_no_way_back:
-      'Il n’y a pas de configuration antérieure à rétablir : abandonnez le déploiement, puis poussez-en une qui fonctionne.',
+      'Il n’y a pas de configuration antérieure approuvée à rétablir : abandonnez le déploiement, puis poussez-en une qui fonctionne.',
     rollout_not_found: 'Ce déploiement n’existe pas.',
     rollout_not_halted: 'Seul un déploiement arrêté peut reprendre.',
     scope_key_invalid: 'Un périmètre regarde une étiquette de confiance : sa clé commence par {prefix}.',

@@ -84,7 +84,8 @@ export const rolloutTexts = defineTexts({
     failed: (count: number) =>
       `${n(count)} ${plural(count, 'instance', 'instances')} could not apply it, so it is over.`,
     rolledBack: 'It was rolled back.',
-    nothingToRollBack: 'There is no earlier config to go back to: abort it, and push one that works.',
+    nothingToRollBack:
+      'There is no earlier config to go back to that anybody approved: abort it, and push one that works.',
     othersSafe: 'Instances outside the started stages were never offered it.',
     aborted: 'It was aborted.',
     abortedMore: 'Its members keep the config until the next push; nobody else receives it.',
@@ -185,7 +186,7 @@ export const rolloutTexts = defineTexts({
       `${n(count)} ${plural(count, 'instance n’a pas pu l’appliquer', 'instances n’ont pas pu l’appliquer')} : il est terminé.`,
     rolledBack: 'Il a été annulé.',
     nothingToRollBack:
-      'Il n’y a pas de config antérieure à rétablir : abandonnez-le, et poussez-en une qui marche.',
+      'Il n’y a pas de config antérieure approuvée à rétablir : abandonnez-le, et poussez-en une qui marche.',
     othersSafe: 'Les instances hors des étapes commencées ne l’ont jamais reçue.',
     aborted: 'Il a été abandonné.',
     abortedMore:

@@ -133,7 +133,8 @@ export async function checkRolledBack(watcher: Pick<Connection, 'query'>, report
     `select t.campaign_id as id, t.workload_id, t.state, case
          when t.state in ('rolled_back', 'rollback_failed', 'rolling_back') and back.push_id is not null
            and back.config_hash is distinct from t.base_hash then 'was given something else than its base'
-         when t.state = 'no_way_back' and t.base_hash is not null then 'has a base, and was given nothing'
+         when t.state = 'no_way_back' and exists (select from pushes b where b.workload_id = t.workload_id
+           and b.config_hash = t.base_hash and b.kind = 'approval') then 'has a base, and was given nothing'
          when t.state = 'rollback_failed' then null
          when w.active_config_hash = t.result_hash and t.base_hash is not null and newest.push_id = t.push_id
            then 'still runs what the campaign brought'

@@ -84,7 +84,8 @@ describe('a target that is to be taken back', () => {
   })
 
   it('without a way back is named', () => {
-    expect(noteBack(emptyRun(), applied, { kind: 'no_way_back' }, now)).toEqual({ state: 'no_way_back' })
+    const none = { kind: 'no_way_back', reason: null } as const
+    expect(noteBack(emptyRun(), applied, none, now)).toEqual({ state: 'no_way_back', reason: null })
   })
 
   it('that cannot be reached is waited for as long as the campaign waits, and then named with its cause', () => {
