@@ -285,6 +285,17 @@ export async function listUnapprovedHashes(db: Db, workloadId: string): Promise<
   return rows.map((row) => row.config_hash)
 }
 
+/** Which of these workloads are to run a config of ours that nobody ever approved there. */
+export async function listOnUnapproved(db: Db, workloadIds: readonly string[]): Promise<Set<string>> {
+  const rows = await db.query<{ id: string }>(
+    `select w.id from workloads w where w.id = any($1::text[]) and w.active_config_hash is not null
+       and not exists (select from pushes p where p.workload_id = w.id and p.config_hash = w.active_config_hash
+         and ${APPROVED})`,
+    [workloadIds],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** Was a push of this hash on this workload ever approved? */
 export async function wasEverApproved(db: Db, workloadId: string, hash: string): Promise<boolean> {
   const rows = await db.query<{ found: boolean }>(

@@ -5,6 +5,7 @@ import { sortedJson } from '../../model/sorted-json.ts'
 import { openSelector, toSelectable } from '../../selectors/selector.ts'
 import { type PlannedTarget, replaceCampaignTargets } from '../../store/campaign-targets.ts'
 import { keepPlan, type StoredCampaign } from '../../store/campaigns.ts'
+import { listOnUnapproved } from '../../store/pushes.ts'
 import { mapInTurns, nextTurn } from '../../turns.ts'
 import type { CampaignWave } from '../../wire/campaigns.ts'
 import type { Selector } from '../../wire/selectors.ts'
@@ -107,9 +108,13 @@ export class CampaignPlanner {
       }),
     )
     const groups = new ChangeGroups(judge, this.#parts)
+    const ids = planned.map(({ workloadId }) => workloadId)
+    const onUnapproved = await listOnUnapproved(db, ids)
     await sideBySide([...members.keys()], SIDE_BY_SIDE, async (at) => {
-      if (members[at]!.meant !== 'excluded')
-        Object.assign(planned[at]!, await this.#look(judge, groups, planned[at]!))
+      const one = planned[at]!
+      if (members[at]!.meant !== 'excluded') Object.assign(one, await this.#look(judge, groups, one))
+      if (campaign.change.kind === 'patch' && onUnapproved.has(one.workloadId))
+        Object.assign(one, withoutApprovedBase(one))
       if (++progress.done % TURN === 0) {
         await nextTurn()
         if (progress.done % (TURN * 25) === 0) this.#changed(campaign.id)
@@ -133,7 +138,7 @@ export class CampaignPlanner {
     const workloads = new Map(planned.map(({ workload }) => [workload.id, workload]))
     const workloadOf = (id: string) => workloads.get(id)!
     const plan = {
-      ...(await summarise(waves, targets, workloadOf, now)),
+      ...(await summarise(waves, targets, { workloadOf, onUnapproved, now })),
       ...(isCut ? { outside_scope_count: outsideCount } : {}),
     }
     await db.transaction('campaign.plan', async (tx) => {
@@ -179,6 +184,16 @@ const withoutText = (judgement: Judgement): Judgement => ({
 })
 
 const isPushed = ({ verdict }: Judgement): boolean => verdict === 'changes' || verdict === 'offline'
+
+/**
+ * A workload that a patch would change on top of a config which nobody approved there: whoever approves is shown the
+ * lines of the patch, and would approve the rest with them. It is left out until somebody has accepted that config.
+ * What is approved stays so, so that this need not be asked again when its turn comes.
+ */
+const withoutApprovedBase = ({ judgement, groupKey }: Planned): Pick<Planned, 'judgement' | 'groupKey'> =>
+  isPushed(judgement)
+    ? { judgement: { ...judgement, verdict: 'refused', reason: 'base_not_approved' }, groupKey: null }
+    : { judgement, groupKey }
 
 const excluded = ({ activeHash }: Workload): Judgement => ({
   verdict: 'excluded',

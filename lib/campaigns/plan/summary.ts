@@ -9,12 +9,18 @@ import { PLAN_TURN } from './turn.ts'
 /** Names of environments, of clusters, and of missing components, that a plan lists at most. */
 const NAMES_MAX = 50
 
-/** What a plan says in numbers of its targets, at `now`. */
+/**
+ * What a plan says in numbers of its targets, at `now`. Of those in `onUnapproved` nobody approved the config that they
+ * run: a roll-back brings it back no more than none.
+ */
 export async function summarise(
   waves: readonly CampaignWave[],
   targets: readonly PlannedTarget[],
-  workloadOf: (id: string) => Workload,
-  now: Date,
+  {
+    workloadOf,
+    onUnapproved,
+    now,
+  }: { workloadOf: (id: string) => Workload; onUnapproved: ReadonlySet<string>; now: Date },
 ): Promise<CampaignPlan> {
   const [verdicts, refused] = [new Map<string, number>(), new Map<string, number>()]
   const missing = new Map<string, number>()
@@ -35,7 +41,7 @@ export async function summarise(
         numbers.instance_count += target.instanceCount
         if (target.isProduction) numbers.production_count++
       }
-      if (baseHash === null) noWayBackCount++
+      if (baseHash === null || onUnapproved.has(workloadId)) noWayBackCount++
       groups.add(groupKey)
       const { trustedLabels, labels, availableComponents } = workloadOf(workloadId)
       if (availableComponents === null) componentsUnknownCount++

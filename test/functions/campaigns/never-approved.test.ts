@@ -75,3 +75,44 @@ it('a push of a campaign that fails brings back by itself what ran before, whoev
   await scene.work(1_000)
   expect(forced.offered().at(-1)).toBe(configHash(UNAPPROVED))
 })
+
+const VERBOSE = {
+  change: { kind: 'patch', patch: { merge: { exporters: { debug: { verbosity: 'detailed' } } } } },
+}
+const verbose = (yaml: string) => configHash(yaml.replace('debug:', 'debug:\n    verbosity: detailed'))
+
+it('a patch leaves out, by name, a workload that runs what nobody approved, and changes the others', async () => {
+  await review(scene.ctx, scene.approver, open, false)
+  const id = await scene.approved(VERBOSE)
+  const { plan } = await scene.record(id)
+  expect(plan).toMatchObject({ target_count: 1, refused: { base_not_approved: 1 } })
+  expect(await scene.targetOf(id, forced)).toMatchObject({ verdict: 'refused', reason: 'base_not_approved' })
+  expect((await scene.call('POST', `/${id}/start`)).status).toBe(200)
+  await scene.work(1_000, 3)
+  expect(other.offered().at(-1)).toBe(verbose(configYaml(1)))
+  expect(forced.offered().at(-1)).toBe(configHash(UNAPPROVED))
+})
+
+it('a patch of nothing but a text that nobody approved cannot be asked for: whoever wrote that has nothing to approve', async () => {
+  const id = await scene.planned({ ...VERBOSE, scope: { workload_ids: [forced.workloadId] } })
+  const { plan_hash } = await scene.record(id)
+  expect(await scene.call('POST', `/${id}/request`, { plan_hash }, scene.approver)).toMatchObject({
+    status: 409,
+    json: { code: 'campaign_changes_nothing' },
+  })
+})
+
+it('a patch changes a text for which the glass was broken once a second person has accepted that', async () => {
+  await review(scene.ctx, scene.approver, open, true)
+  const id = await scene.approved(VERBOSE)
+  expect((await scene.call('POST', `/${id}/start`)).status).toBe(200)
+  await scene.work(1_000, 3)
+  expect(forced.offered().at(-1)).toBe(verbose(UNAPPROVED))
+})
+
+it('a plan counts among those without a way back whoever runs what nobody approved', async () => {
+  expect((await scene.record(await scene.planned())).plan).toMatchObject({
+    target_count: 2,
+    no_way_back_count: 1,
+  })
+})

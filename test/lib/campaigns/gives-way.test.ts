@@ -81,7 +81,10 @@ describe('a campaign of many targets leaves other work its turns', () => {
     ],
     [
       'when the plan is counted',
-      () => summarise([{}], targets, () => workload as unknown as Workload, new Date(0)),
+      () => {
+        const workloadOf = () => workload as unknown as Workload
+        return summarise([{}], targets, { workloadOf, onUnapproved: new Set(), now: new Date(0) })
+      },
     ],
     ...(['watched', 'steady'] as const).map((which): [string, () => Promise<unknown>] => [
       `when it looks how those are that it keeps as ${which}`,
