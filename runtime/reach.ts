@@ -129,3 +129,12 @@ export const coversReach = ({ grants }: Caller, permission: Permission, reach: C
  */
 export const refuseReach = (caller: Caller, permission: Permission, reach: ChangeReach): Reply | null =>
   coversReach(caller, permission, reach) ? null : lacks(permission, 'out-of-scope')
+
+/**
+ * The reply where an API token would end what somebody else asked for, which needs a person who is signed in; null where
+ * that is its holder's own, or a person withdraws it.
+ */
+export const refuseOthers = (
+  { userId, apiToken }: Pick<Actor, 'userId' | 'apiToken'>,
+  requesterId: string | null,
+): Reply | null => (apiToken === null || requesterId === userId ? null : problem('session-required'))

@@ -3,7 +3,7 @@ import { listOpenAutoApplies } from '../../lib/store/auto-apply.ts'
 import type { Db } from '../../lib/store/db.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor } from '../../runtime/define.ts'
-import { unlessRefused } from '../../runtime/reach.ts'
+import { refuseOthers, unlessRefused } from '../../runtime/reach.ts'
 import type { Reply } from '../../runtime/reply.ts'
 import { refuseSelection, requireFleetConfig } from '../fleet-configs/_fleet-config-path.ts'
 
@@ -35,3 +35,12 @@ export const mayChoose = (
   permission: Permission,
 ): ReturnType<typeof unlessRefused> =>
   unlessRefused(ctx, actor, (caller, db) => refuseAutoApply(ctx, id, caller, permission, db))
+
+/** The same of withdrawing the request: by a token only what its holder asked for. */
+export const mayWithdraw = (ctx: Context, id: string, actor: Actor): ReturnType<typeof unlessRefused> =>
+  unlessRefused(ctx, actor, async (caller, db) => {
+    const refused = await refuseAutoApply(ctx, id, caller, 'config:request', db)
+    if (refused !== null) return refused
+    const asked = (await listOpenAutoApplies(db, id)).find(({ status }) => status === 'requested')
+    return asked === undefined ? null : refuseOthers(caller, asked.requestedById)
+  })

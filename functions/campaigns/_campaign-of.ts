@@ -13,7 +13,7 @@ import type { CampaignRecord } from '../../lib/wire/campaigns.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor, Sight } from '../../runtime/define.ts'
-import { coversReach, refuseReach, sightBy, unlessRefused } from '../../runtime/reach.ts'
+import { coversReach, refuseOthers, refuseReach, sightBy, unlessRefused } from '../../runtime/reach.ts'
 import { json, problem, type Reply } from '../../runtime/reply.ts'
 import { readablePartOf } from '../fleet-configs/_fleet-config-path.ts'
 
@@ -98,9 +98,13 @@ export const mayDecide = (
   actor: Actor,
   step: CampaignStep,
 ): ReturnType<typeof unlessRefused> =>
-  unlessRefused(ctx, actor, (caller, db) =>
-    refuseCampaign(db, id, caller, CAMPAIGN_STEPS[step].permission, { isBack: step === 'roll-back' }),
-  )
+  unlessRefused(ctx, actor, async (caller, db) => {
+    const { permission } = CAMPAIGN_STEPS[step]
+    const refused = await refuseCampaign(db, id, caller, permission, { isBack: step === 'roll-back' })
+    if (refused !== null || step !== 'withdraw') return refused
+    const campaign = await findCampaignSummary(db, id)
+    return campaign?.requestedById == null ? null : refuseOthers(caller, campaign.requestedById)
+  })
 
 /** The reply where somebody may not request configs for all that a draft of a campaign can reach; null where that is allowed. */
 export const refuseDraft = (actor: Actor, draft: CampaignDraft): Reply | null =>

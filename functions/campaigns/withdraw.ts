@@ -4,7 +4,7 @@ import { CampaignDecisionRequest, CampaignRecord } from '../../lib/wire/campaign
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { campaignParams, mayDecide, replyToDecision } from './_campaign-of.ts'
 
-/** Withdraw a campaign that was not started. */
+/** Withdraw a campaign that was not started: by a token what its holder asked for, by a person anybody's. */
 export default defineHttp({
   route: 'POST /api/campaigns/:id/withdraw',
   summary: 'Withdraw a campaign.',
@@ -16,7 +16,7 @@ export default defineHttp({
     whenAbsent: { comment: '', plan_hash: '', prod_confirmation: false },
   }),
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
-  errors: [...DECISION_ERRORS],
+  errors: [...DECISION_ERRORS, 'session-required'],
   async handle({ params, body, actor }, ctx) {
     const asking = await mayDecide(ctx, params.id, actor, 'withdraw')
     if (!asking.ok) return asking.reply

@@ -1,0 +1,63 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { ApprovalRecord } from '../../lib/wire/approvals.ts'
+import { AutoApplyScene } from '../support/auto-apply-scene.ts'
+import { CampaignScene } from '../support/campaign-scene.ts'
+import { invoke, makeApiToken, type SignedIn, signIn } from '../support/invoke.ts'
+import { useTestDatabase } from '../support/postgres.ts'
+import { configYaml } from '../support/push-config.ts'
+
+const database = await useTestDatabase()
+let scene: CampaignScene | AutoApplyScene
+afterEach(() => scene.ctx.close())
+
+/** The same person, who calls by a token that may request and nothing else. */
+async function byToken(holder: SignedIn): Promise<SignedIn> {
+  return { ...holder, token: (await makeApiToken(scene.ctx, holder, ['config:request'])).token }
+}
+const refused = { status: 403, json: { code: 'session_required' } }
+
+describe('a token withdraws only what its holder asked for, and a person what anybody did', () => {
+  it('of requests for one workload, approved or not', async () => {
+    const made = await CampaignScene.open(database, 1)
+    scene = made
+    const { ctx, agents, editor, approver } = made
+    const path = `/api/workloads/${agents[0]!.workloadId}/config/approvals`
+    const call = (as: SignedIn, request: string, body: object) => invoke(ctx, request, { as: as.token, body })
+    const approved = async (): Promise<string> => {
+      const draft = { draft_yaml: configYaml(3) }
+      const { id } = (await call(editor, `POST ${path}`, draft)).json as ApprovalRecord
+      expect((await call(approver, `POST ${path}/${id}/approve`, { comment: 'yes' })).status).toBe(200)
+      return id
+    }
+    const eve = await signIn(ctx, { groups: ['editor'] })
+    const withdraw = (as: SignedIn, id: string) => call(as, `POST ${path}/${id}/withdraw`, { comment: '' })
+    const first = await approved()
+    expect(await withdraw(await byToken(eve), first)).toMatchObject(refused)
+    expect(await withdraw(await byToken(approver), first)).toMatchObject(refused)
+    expect(await withdraw(await byToken(editor), first)).toMatchObject({ json: { status: 'withdrawn' } })
+    expect(await withdraw(eve, await approved())).toMatchObject({ json: { status: 'withdrawn' } })
+  })
+
+  it('of campaigns', async () => {
+    const made = await CampaignScene.open(database, 1)
+    scene = made
+    const withdraw = (as: SignedIn, id: string) => made.call('POST', `/${id}/withdraw`, { comment: '' }, as)
+    const first = await made.approved()
+    expect(await withdraw(await byToken(made.approver), first)).toMatchObject(refused)
+    expect((await made.record(first)).status).toBe('approved')
+    expect(await withdraw(await byToken(made.editor), first)).toMatchObject({ json: { status: 'withdrawn' } })
+    expect(await withdraw(made.approver, await made.approved())).toMatchObject({ status: 200 })
+  })
+
+  it('of versions that are to apply by themselves', async () => {
+    const made = await AutoApplyScene.open(database)
+    scene = made
+    await made.carry(1)
+    await made.request(1)
+    const withdraw = (as: SignedIn) => made.on('POST', '/withdraw', {}, as)
+    expect(await withdraw(await byToken(made.approver))).toMatchObject(refused)
+    expect(await withdraw(await byToken(made.editor))).toMatchObject({ json: { status: 'withdrawn' } })
+    await made.request(1)
+    expect(await withdraw(made.approver)).toMatchObject({ json: { status: 'withdrawn' } })
+  })
+})
