@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import { findLapse } from '../campaigns/run/lapse.ts'
+import { listBecause } from '../changes/approval-help.ts'
 import { type ApprovalActor, refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
 import { refuseDiscounted, whyNotCounted } from '../changes/judge-approvals.ts'
 import { toAutoApplyNews } from '../changes/news.ts'
@@ -154,7 +155,11 @@ export async function approveAutoApply(
     })
     const { asked } = standing
     const why = whyNotCounted(standing, actor.userId)
-    if (why !== null) return refuseDiscounted(why)
+    if (why !== null)
+      return refuseDiscounted(
+        why,
+        await listBecause(tx, standing, { userId: actor.userId, sees: () => false }),
+      )
     const approval = {
       by: actor.email,
       byId: actor.userId,

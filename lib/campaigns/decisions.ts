@@ -1,5 +1,6 @@
 import type { ActTransaction } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
+import { listBecause } from '../changes/approval-help.ts'
 import type { ApprovalActor } from '../changes/approval-parts.ts'
 import { refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
 import { refuseDiscounted, refuseUnapproved, whyNotCounted } from '../changes/judge-approvals.ts'
@@ -249,7 +250,11 @@ export async function approveCampaign(
     const standing = await readCampaignStanding(tx, before, at, [actor.userId])
     const { asked, judgement } = standing
     const why = whyNotCounted(standing, actor.userId)
-    if (why !== null) return refuseDiscounted(why)
+    if (why !== null)
+      return refuseDiscounted(
+        why,
+        await listBecause(tx, standing, { userId: actor.userId, sees: () => false }),
+      )
     // An approved campaign may have lost an approval since: it got too old, or its approver lost the right.
     if (!isApprovalOpen({ status: before.status, isEnough: judgement.isEnough }))
       return { ok: false, code: 'campaign-not-ready', status: before.status }

@@ -120,7 +120,7 @@ export const alertTexts = defineTexts({
     title: 'Alertes',
     open: 'Ouvertes',
     resolved: 'Résolues aussi',
-    filter: 'Filtrer par collecteur, règle ou texte',
+    filter: 'Filtrer par workload, règle ou texte',
     column: {
       severity: 'Gravité',
       rule: 'Règle',
@@ -131,8 +131,8 @@ export const alertTexts = defineTexts({
     },
     severity: { critical: 'critique', warning: 'avertissement' },
     rules: {
-      workload_down: 'Collecteur absent',
-      workload_unhealthy: 'Collecteur en défaut',
+      workload_down: 'Workload absent',
+      workload_unhealthy: 'Workload en défaut',
       push_failed: 'Poussée échouée',
       rollout_halted: 'Déploiement arrêté',
       config_drift: 'Écart de config',
@@ -182,7 +182,7 @@ export const alertTexts = defineTexts({
     rolloutHalted: (stage: number) =>
       `Il s’est arrêté de lui-même à l’étape ${formatNumber(stage)} et attend que quelqu’un décide.`,
     campaignFailures: (failed: number, total: number, names: string, more: number) =>
-      `Échec sur ${formatNumber(failed)} ${plural(failed, 'collecteur', 'collecteurs')} sur ${formatNumber(total)} : ${names}${more > 0 ? ` et ${formatNumber(more)} de plus` : ''}.`,
+      `Échec sur ${formatNumber(failed)} ${plural(failed, 'workload', 'workloads')} sur ${formatNumber(total)} : ${names}${more > 0 ? ` et ${formatNumber(more)} de plus` : ''}.`,
     campaignLeftOut: (count: number) =>
       `${formatNumber(count)} ${plural(count, 'a été laissé', 'ont été laissés')} de côté par son plan.`,
     campaignNext: 'Apportez à ce qui a échoué une config qui marche : l’alerte se résout alors d’elle-même.',

@@ -5,7 +5,6 @@ import { formatExact, formatNumber } from './format.ts'
 export const helpTexts = defineTexts({
   en: {
     gone: 'an account that is gone',
-    who: 'Who is in the way',
     self: 'You yourself count as its author.',
     selfElsewhere: 'You asked for the same text elsewhere, or earlier, and count as its author.',
     asked: (who: string) => `${who} asked for it.`,
@@ -15,15 +14,16 @@ export const helpTexts = defineTexts({
     changedByYou: (who: string, at: string) =>
       `You made or changed the account of ${who} (${formatExact(at)}).`,
     there: 'That request',
-    could: 'These could approve instead:',
-    couldToo: 'These can approve:',
+    cannot: 'You cannot approve it:',
+    could: 'Could approve instead:',
+    couldToo: 'Can approve:',
     more: (count: number) => `and ${formatNumber(count)} more`,
-    nobody:
-      'Nobody can approve it as things stand. An account that one of its authors made or changed does not count: let somebody else hold the right to approve and have another administrator make that account, let somebody else request the change again, or have the approval policy ask less, which takes effect after a day or at once with another administrator.',
+    nobody: 'Nobody can approve it as things stand.',
+    wayOut:
+      'An account that one of its authors made or changed does not count: let somebody else hold the right to approve and have another administrator make that account, let somebody else request the change again, or have the approval policy ask less, which takes effect after a day or at once with another administrator.',
   },
   fr: {
     gone: 'un compte qui n’existe plus',
-    who: 'Qui l’empêche',
     self: 'Vous comptez vous-même comme son auteur.',
     selfElsewhere: 'Vous avez demandé le même texte ailleurs, ou plus tôt, et comptez comme son auteur.',
     asked: (who: string) => `${who} l’a demandé.`,
@@ -33,10 +33,12 @@ export const helpTexts = defineTexts({
     changedByYou: (who: string, at: string) =>
       `Vous avez créé ou modifié le compte de ${who} (${formatExact(at)}).`,
     there: 'Cette demande',
+    cannot: 'Vous ne pouvez pas l’approuver :',
     could: 'Pourraient approuver à votre place :',
     couldToo: 'Peuvent approuver :',
     more: (count: number) => `et ${formatNumber(count)} de plus`,
-    nobody:
-      'Personne ne peut l’approuver en l’état. Un compte qu’un de ses auteurs a créé ou modifié ne compte pas : faites créer par un autre administrateur un compte qui a le droit d’approuver, faites redemander la modification par quelqu’un d’autre, ou assouplissez la règle d’approbation, ce qui prend effet après un jour, ou tout de suite avec un autre administrateur.',
+    nobody: 'Personne ne peut l’approuver en l’état.',
+    wayOut:
+      'Un compte qu’un de ses auteurs a créé ou modifié ne compte pas : faites créer par un autre administrateur un compte qui a le droit d’approuver, faites redemander la modification par quelqu’un d’autre, ou assouplissez la règle d’approbation, ce qui prend effet après un jour, ou tout de suite avec un autre administrateur.',
   },
 })

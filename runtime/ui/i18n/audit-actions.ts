@@ -184,7 +184,7 @@ const actionTexts = defineTexts({
     'push_group.delete': 'Groupe de poussée retiré',
     'push_group.update': 'Groupe de poussée modifié',
     'settings.recommended_version': 'Version recommandée modifiée',
-    'settings.workload_links': 'Liens des collecteurs modifiés',
+    'settings.workload_links': 'Liens des workloads modifiés',
     'report.export': 'Rapport exporté',
     'report.preview': 'Rapport affiché',
     'service_account.create': 'Compte de service ajouté',

@@ -201,6 +201,8 @@ export const changeTexts = defineTexts({
     },
     risks: 'Risks',
     rule: {} as Record<string, string>,
+    // What the service advises, in English.
+    advice: {} as Record<string, string>,
     finding: {} as Record<string, string>,
   },
   fr: {
@@ -240,7 +242,7 @@ export const changeTexts = defineTexts({
     noMeaning: 'Rien qui change le travail du collecteur : commentaires, ordre des clés ou blancs.',
     beforeNotKept: 'Elle a remplacé ce que rapportaient alors les instances, et cela n’est pas conservé.',
     firstConfig:
-      'C’est la première config de ce collecteur, et aucune instance ne dit ce qu’elle exécute : il n’y a rien à comparer.',
+      'C’est la première config de ce workload, et aucune instance ne dit ce qu’elle exécute : il n’y a rien à comparer.',
     risk: { none: 'aucun risque vu', low: 'risque faible', medium: 'risque moyen', high: 'risque élevé' },
     fillIn: 'À remplir',
     fillInLead:
@@ -249,7 +251,7 @@ export const changeTexts = defineTexts({
     fillInNothing: 'Écrivez au moins une valeur.',
     riskUnknown: 'risque inconnu',
     againstReported:
-      'Rien n’a jamais été poussé vers ce collecteur. La comparaison est faite avec ce que ses instances disent exécuter.',
+      'Rien n’a jamais été poussé vers ce workload. La comparaison est faite avec ce que ses instances disent exécuter.',
     policy: 'Règles',
     policyPass: 'Aucune règle ne s’y oppose.',
     policyBlocks: (count: number) =>
@@ -329,11 +331,11 @@ export const changeTexts = defineTexts({
     },
     retiredBy: {
       request: () => 'Une demande plus récente l’a remplacée.',
-      campaign: (name: string) => `La campagne « ${name} » a changé le collecteur après elle.`,
+      campaign: (name: string) => `La campagne « ${name} » a changé le workload après elle.`,
       campaign_roll_back: (name: string) => `La campagne « ${name} » a été annulée après elle.`,
       auto_apply: (name: string, version: number) =>
         `La version ${version} de « ${name} » est venue d’elle-même après elle.`,
-      rollback: () => 'Le collecteur est revenu en arrière après elle.',
+      rollback: () => 'Le workload est revenu en arrière après elle.',
     },
     seeWhat: 'Voir ce qui l’a remplacée',
     nothingChanges: 'Le brouillon est déjà ce qui est actif.',
@@ -368,7 +370,7 @@ export const changeTexts = defineTexts({
     breakGlassGo: 'Pousser sans approbation',
     breakGlassNeeds: 'Donnez la raison et un commentaire.',
     wasBreakGlass: 'poussé par bris de glace',
-    notFound: 'Cette demande n’attend plus : une plus récente l’a remplacée, ou son collecteur a disparu.',
+    notFound: 'Cette demande n’attend plus : une plus récente l’a remplacée, ou son workload a disparu.',
     editAgain: 'Reprendre en nouveau brouillon',
     stages: 'Déployer par étapes',
     stageShares: 'Parts des instances, en pour cent',
@@ -405,6 +407,23 @@ export const changeTexts = defineTexts({
       keeps: (signal: string) => `laisse ${signal} tel quel`,
     },
     risks: 'Risques',
+    advice: {
+      'community.yaml.parse': 'Corrigez le YAML.',
+      'community.production.insecure_tls': 'Retirez « insecure: true » et passez par TLS.',
+      'community.production.tls_verification':
+        'Retirez « insecure_skip_verify: true » et nommez l’autorité dans « ca_file ».',
+      'community.production.plain_http': 'Écrivez « https:// ».',
+      'community.production.expansion': 'Écrivez la valeur même ; ailleurs, les expansions sont permises.',
+      'community.processors.memory_limiter.required':
+        'Définissez un processeur memory_limiter et mettez-le en tête de chaque pipeline.',
+      'community.pipelines.batch.required': 'Ajoutez un processeur batch au pipeline.',
+      'community.exporters.otlp_endpoint.allowlist':
+        'Envoyez vers un hôte permis, ou faites ajouter celui-ci à la liste.',
+      'community.resource.attributes.required': 'Posez-les dans un processeur resource.',
+      'community.sampling.percentage.safe_range': 'Choisissez un taux dans les bornes.',
+      'community.exporters.critical_removal':
+        'Gardez-le dans un pipeline. En production, aucun ne peut partir tant qu’aucune liste d’exporteurs critiques n’est fixée ; avec une liste, seuls les autres le peuvent. Un administrateur du service la fixe.',
+    },
     rule: {
       'community.yaml.parse': 'Le YAML doit être lisible.',
       'community.production.insecure_tls': 'Pas de TLS désactivé en production.',
@@ -417,7 +436,7 @@ export const changeTexts = defineTexts({
       'community.resource.attributes.required': 'Il manque des attributs de ressource exigés.',
       'community.sampling.percentage.safe_range': 'Le taux d’échantillonnage sort des bornes permises.',
       'community.exporters.critical_removal':
-        'Plus aucun pipeline n’envoie vers cet exporteur, qui compte en production : gardez-le dans un pipeline.',
+        'Plus aucun pipeline n’envoie vers cet exporteur, qui compte en production.',
       exporter_removed: 'Un exporteur est retiré.',
       batch_processor_removed_from_pipeline: 'Le processeur batch est retiré.',
       memory_limiter_removed_from_pipeline: 'Le processeur memory_limiter est retiré.',

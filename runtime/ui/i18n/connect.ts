@@ -49,7 +49,7 @@ export const connectTexts = defineTexts({
     about: {
       supervisor: 'Géré : le superviseur OpAMP lance le collecteur et applique les configs poussées.',
       kubernetes:
-        'Géré : le superviseur tourne dans chaque pod, et les pods du déploiement sont ici un seul collecteur.',
+        'Géré : le superviseur tourne dans chaque pod, et les pods du déploiement sont ici un seul workload.',
       windows: 'Géré : le superviseur tourne en service Windows et applique les configs poussées.',
       extension: 'Lecture seule : l’extension opamp du collecteur rend compte, mais ne prend pas de config.',
     },
@@ -69,7 +69,7 @@ export const connectTexts = defineTexts({
     open: 'Aucun secret n’est nécessaire : OPAMP_SHARED_SECRET n’est pas défini.',
     waiting: 'En attente de la première connexion…',
     came: (instance: string) =>
-      instance === '' ? 'Un nouveau collecteur s’est connecté :' : `${instance} s’est connecté :`,
+      instance === '' ? 'Un nouveau workload s’est connecté :' : `${instance} s’est connecté :`,
     again: 'En attendre un autre',
   },
 })

@@ -40,18 +40,20 @@ export const tallyTexts = defineTexts({
       `${formatNumber(given)} of ${formatNumber(needed)} ${plural(needed, 'approval', 'approvals')}.`,
     discounted: (count: number) =>
       `${formatNumber(count)} more ${plural(count, 'was', 'were')} given and ${plural(count, 'does', 'do')} not count.`,
-    ownCounts: 'Yours would count.',
+    ownCounts: 'You can approve it.',
     ownGiven: 'You have approved it.',
-    ownNot: (why: string) => `Yours would not count: ${why}.`,
+    ownNot: (why: string) => `You cannot approve it: ${why}.`,
+    ownBeside: 'You cannot approve it; the page says why.',
   },
   fr: {
     count: (given: number, needed: number) =>
       `${formatNumber(given)} sur ${formatNumber(needed)} ${plural(needed, 'approbation', 'approbations')}.`,
     discounted: (count: number) =>
       `${formatNumber(count)} de plus ${plural(count, 'ne compte', 'ne comptent')} pas.`,
-    ownCounts: 'La vôtre compterait.',
+    ownCounts: 'Vous pouvez l’approuver.',
     ownGiven: 'Vous l’avez approuvé.',
-    ownNot: (why: string) => `La vôtre ne compterait pas : ${why}.`,
+    ownNot: (why: string) => `Vous ne pouvez pas l’approuver : ${why}.`,
+    ownBeside: 'Vous ne pouvez pas l’approuver ; la page dit pourquoi.',
   },
 })
 

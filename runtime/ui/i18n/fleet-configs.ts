@@ -82,6 +82,9 @@ export const fleetConfigTexts = defineTexts({
     wasRolledBack: (number: number) =>
       `Version ${n(number)} was carried once and taken back, so it applies by itself no more. Look at why before it is carried again.`,
     carry: (number: number) => `Carry version ${n(number)} to all of them`,
+    carryRest: (number: number, count: number) =>
+      `Carry version ${n(number)} to the ${n(count)} ${plural(count, 'other', 'others')}`,
+    allRunIt: (number: number) => `All of them run version ${n(number)}.`,
     runIt: (count: number, all: number, number: number) =>
       `${n(count)} of ${n(all)} ${plural(count, 'runs', 'run')} version ${n(number)}.`,
     carryOwn: 'With waves and limits of your own…',
@@ -166,6 +169,11 @@ export const fleetConfigTexts = defineTexts({
     wasRolledBack: (number: number) =>
       `La version ${n(number)} a été portée une fois puis annulée : elle ne s’applique plus d’elle-même. Regardez pourquoi avant de la porter de nouveau.`,
     carry: (number: number) => `Porter la version ${n(number)} à tous`,
+    carryRest: (number: number, count: number) =>
+      count < 2
+        ? `Porter la version ${n(number)} au dernier`
+        : `Porter la version ${n(number)} aux ${n(count)} autres`,
+    allRunIt: (number: number) => `Tous exécutent la version ${n(number)}.`,
     runIt: (count: number, all: number, number: number) =>
       `${n(count)} sur ${n(all)} ${plural(count, 'exécute', 'exécutent')} la version ${n(number)}.`,
     carryOwn: 'Avec vos propres vagues et limites…',

@@ -147,6 +147,6 @@ export const historyTexts = defineTexts({
     chart: 'Connexions et déconnexions dans le temps',
     connects: 'connexions',
     disconnects: 'déconnexions',
-    noAlerts: 'Aucune alerte n’a jamais été levée pour ce collecteur.',
+    noAlerts: 'Aucune alerte n’a jamais été levée pour ce workload.',
   },
 })

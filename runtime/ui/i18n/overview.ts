@@ -60,7 +60,7 @@ export const overviewTexts = defineTexts({
     title: 'Vue d’ensemble',
     health: 'Santé',
     window: 'Période',
-    chart: 'Collecteurs au fil du temps',
+    chart: 'Workloads au fil du temps',
     noChart: 'L’état du parc est compté toutes les cinq minutes ; il n’y a encore rien à dessiner.',
     gap: 'Le pire de chaque moment. Là où rien n’est dessiné, rien n’a été compté.',
     alerts: 'Alertes ouvertes',
@@ -75,7 +75,7 @@ export const overviewTexts = defineTexts({
     destinationsMore:
       'D’après les configs assignées ou, sans elles, d’après celles que rapportent les agents.',
     noDestinations: 'Aucune config connue n’envoie de données ailleurs.',
-    destination: { address: 'Destination', exporter: 'Exporteur', signals: 'Signaux', who: 'Collecteurs' },
+    destination: { address: 'Destination', exporter: 'Exporteur', signals: 'Signaux', who: 'Workloads' },
     failingNow: (count: number, all: number) =>
       all === 1 ? 'en échec' : `en échec pour ${n(count)} sur ${n(all)}`,
     noAddress: 'pas d’adresse dans la config',

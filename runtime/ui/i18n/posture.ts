@@ -165,7 +165,7 @@ export const postureTexts = defineTexts({
       version: 'Version',
       standing: 'Face à la recommandation',
       todo: 'Recommandation',
-      count: 'Collecteurs',
+      count: 'Workloads',
       status: 'État',
       blocks: 'Bloqué par',
       component: 'Composant',

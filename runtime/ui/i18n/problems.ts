@@ -315,7 +315,7 @@ export const problemTexts = defineTexts({
   } satisfies Record<WireCode, string> as Record<WireCode, string>,
   fr: {
     account_unknown: 'Ce n’est ni un utilisateur ni un compte de service.',
-    activity_too_many: 'On peut nommer {max} collecteurs à la fois, au plus.',
+    activity_too_many: 'On peut nommer {max} workloads à la fois, au plus.',
     alert_not_found: 'Cette alerte n’existe pas, ou plus.',
     alert_not_reopenable: 'Cette alerte ne peut plus être rouverte.',
     already_linked: 'Cet utilisateur est déjà lié. La demande a disparu.',

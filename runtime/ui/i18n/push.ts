@@ -87,7 +87,7 @@ export const pushTexts = defineTexts({
     joined: 'Arrivées ensuite',
     seeRollback: 'Voir le retour',
     isRollback: (hash: string) => `C’est un retour : il répond à l’échec de ${hash}.`,
-    superseded: 'Une autre poussée de ce collecteur a pris sa place.',
+    superseded: 'Une autre poussée de ce workload a pris sa place.',
     noStatus: 'Aucune instance n’a pu répondre. Celles qui reviennent décideront.',
     nobody: (total: number) =>
       total === 1

@@ -85,18 +85,18 @@ export const reportTexts = defineTexts({
     lead: 'Un dossier de preuves dit ce qui tournait où, qui l’a changé, et que personne n’a altéré le registre.',
     scope: 'Ce qu’il couvre',
     scopes: {
-      workloads: 'Des collecteurs choisis',
+      workloads: 'Des workloads choisis',
       fleet: 'Toute la flotte',
       group: 'Un groupe de poussée ou une étiquette group',
       selector: 'Des étiquettes',
     },
     wholeFleet: (n: number) =>
-      `${plural(n, 'Le seul collecteur qui n’est pas archivé', `Les ${formatNumber(n)} collecteurs qui ne sont pas archivés`)}.`,
+      `${plural(n, 'Le seul workload qui n’est pas archivé', `Les ${formatNumber(n)} workloads qui ne sont pas archivés`)}.`,
     madeAnew:
       'L’aperçu est trop ancien ou trop grand pour être gardé : ce fichier est fait à neuf, avec ses propres empreintes.',
-    workloads: 'Collecteurs',
-    workloadsHint: 'Chaque collecteur choisi s’ajoute.',
-    chosen: 'Collecteurs choisis',
+    workloads: 'Workloads',
+    workloadsHint: 'Chaque workload choisi s’ajoute.',
+    chosen: 'Workloads choisis',
     leaveOut: (name: string) => `Retirer ${name}`,
     group: 'Groupe',
     selector: 'Étiquettes, une clé=valeur par ligne',
@@ -104,7 +104,7 @@ export const reportTexts = defineTexts({
     until: 'Au',
     sections: 'Sections',
     include: {
-      workload_summary: 'Collecteurs',
+      workload_summary: 'Workloads',
       config_history: 'Historique des configs',
       current_config: 'Config actuelle',
       config_plan: 'Plans de config',
@@ -117,7 +117,7 @@ export const reportTexts = defineTexts({
       audit_verification: 'Chaîne d’audit',
     },
     section: {
-      workloads: 'Collecteurs',
+      workloads: 'Workloads',
       config_history: 'Historique des configs',
       current_config: 'Config actuelle',
       config_plan: 'Plans de config',
@@ -152,7 +152,7 @@ export const reportTexts = defineTexts({
     pdfAway: 'Le PDF n’est pas disponible sur ce serveur ; prenez le Markdown.',
     failed: {
       report_scope_empty: 'Rien n’est dans ce périmètre.',
-      workload_not_found: 'Un des collecteurs n’existe pas.',
+      workload_not_found: 'Un des workloads n’existe pas.',
       invalid_time_range: 'La période finit avant de commencer.',
       invalid_scope: 'Le périmètre est incomplet.',
     },

@@ -160,7 +160,7 @@ export const settingsTexts = defineTexts({
       capabilities: 'remote_config, report_config, ou un composant comme filelog ; toutes à la fois.',
     },
     groupReach: 'Qui il atteint',
-    reached: (count: number) => `${formatNumber(count)} ${plural(count, 'collecteur', 'collecteurs')}`,
+    reached: (count: number) => `${formatNumber(count)} ${plural(count, 'workload', 'workloads')}`,
     bucket: {
       remote_config_capable: 'prennent des configs',
       read_only: 'lecture seule',
@@ -171,7 +171,7 @@ export const settingsTexts = defineTexts({
     noGroups: 'Il n’y a pas de groupe de poussée.',
     labelsLead:
       'Les étiquettes de confiance se définissent ici et nulle part ailleurs ; les agents ne peuvent pas les envoyer. Règles, contrôles de production, groupes et rapports s’y fient.',
-    labelsFor: 'Collecteur',
+    labelsFor: 'Workload',
     labelsText: 'Étiquettes, une clé=valeur par ligne',
     badLine: (line: string) => `Cette ligne n’est pas clé=valeur : ${line}`,
     systemLead: 'Connexions à la base',

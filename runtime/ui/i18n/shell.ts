@@ -144,11 +144,11 @@ export const shellTexts = defineTexts({
     profile: 'Profil et apparence',
     palette: {
       title: 'Trouver ou faire',
-      placeholder: 'Un collecteur, une page ou une action',
+      placeholder: 'Un workload, une page ou une action',
       campaign: 'campagne',
       fleetConfig: 'config de parc',
       nothing: 'Rien ne correspond.',
-      workload: 'collecteur',
+      workload: 'workload',
       page: 'page',
       action: 'action',
       light: 'Apparence claire',

@@ -20,8 +20,8 @@ export const workloadLinkTexts = defineTexts({
   fr: {
     openIn: 'Ouvrir dans',
     opensAnew: 's’ouvre dans un nouvel onglet',
-    missing: (what: string) => `ce collecteur n’a pas de ${what}`,
-    lead: 'Chaque collecteur a ces liens, par exemple vers son tableau de bord. L’adresse peut avoir {id}, {name}, {cluster}, {environment} et {label:CLÉ} après l’hôte ; chacune est remplie par ce que l’on sait du collecteur.',
+    missing: (what: string) => `ce workload n’a pas de ${what}`,
+    lead: 'Chaque workload a ces liens, par exemple vers son tableau de bord. L’adresse peut avoir {id}, {name}, {cluster}, {environment} et {label:CLÉ} après l’hôte ; chacune est remplie par ce que l’on sait du workload.',
     name: 'Nom',
     url: 'Adresse',
     example: 'https://grafana.example.com/d/collectors?var-host={label:host.name}',

@@ -245,7 +245,7 @@ export const workloadTexts = defineTexts({
       activity: 'Activité',
       alerts: 'Alertes',
     },
-    tabsLabel: 'Vues de ce collecteur',
+    tabsLabel: 'Vues de ce workload',
     propose: 'Proposer une modification',
     rollBack: 'Revenir en arrière',
     nothingToRollBack: 'Aucune autre config n’a été appliquée ici : il n’y a rien à rétablir.',
@@ -253,7 +253,7 @@ export const workloadTexts = defineTexts({
     archive: 'Archiver',
     archiveAsk:
       'Il quitte la liste par défaut. Il y revient de lui-même quand une de ses instances se connecte.',
-    archiveOnly: 'Seul un collecteur déconnecté peut être archivé.',
+    archiveOnly: 'Seul un workload déconnecté peut être archivé.',
     delete: 'Supprimer définitivement',
     deleteAsk: (name: string) =>
       `Ceci supprime ${name} avec son historique, ses événements, alertes et approbations. Les instances encore connectées s’inscrivent à nouveau, sans ce que des personnes lui ont donné : labels de confiance (avec les gels et périmètres qui en dépendent), retenue, valeurs de variables, et sa place dans Git. Seul qui peut lever tout cela peut le supprimer. Saisissez le nom pour confirmer.`,

@@ -130,7 +130,7 @@ function describeTooLow({ status, halt }: CampaignRecord, limits: CampaignLimits
 const refuseStep = (of: CampaignRecord, step: CampaignStep): string | null =>
   unless(CAMPAIGN_STEPS[step].permission, reachOf(of)) ??
   describeDeadEnd(step, of) ??
-  (step === 'approve' ? refuseOwn(of.tally) : null)
+  (step === 'approve' ? refuseOwn(of.tally, of.help) : null)
 
 /** Steps that lead a campaign on: only these stand out. What stops it or takes it back is there, and not urged. */
 const LEADS_ON: ReadonlySet<CampaignStep> = new Set(['request', 'approve', 'start', 'continue'])

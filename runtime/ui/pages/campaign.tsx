@@ -232,7 +232,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
           <b>{what}</b> {next.join(' ')}
         </p>
         {of.approval_rule && <p class="muted">{describeRule(of.approval_rule)}</p>}
-        {of.tally && <Tally of={of.tally} />}
+        {of.tally && <Tally of={of.tally} help={of.help} />}
         {of.tally && <ApprovalHelp of={of.help} tally={of.tally} />}
       </div>
       {(of.status === 'rolling_back' || of.status === 'rolled_back') && <ByItself of={of} />}

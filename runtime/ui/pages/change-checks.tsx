@@ -78,7 +78,7 @@ export function PolicyPane({ plan }: { plan: ConfigPlan }) {
                   {translated(words.rule, finding.rule_code, finding.message)}
                   {finding.component && <div class="mono">{finding.component}</div>}
                   <div class="mono muted">{finding.path}</div>
-                  {Object.keys(words.rule).length === 0 && <div class="muted">{finding.remediation}</div>}
+                  <div class="muted">{translated(words.advice, finding.rule_code, finding.remediation)}</div>
                 </div>
               </li>
             ))}

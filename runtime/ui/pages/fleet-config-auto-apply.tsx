@@ -167,7 +167,9 @@ function Steps({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
       {(STEPS[of.status] ?? []).map((step) => (
         <Action
           key={step}
-          reason={unless(permissionOf(step), of) ?? (step === 'approve' ? refuseOwn(of.tally) : null)}
+          reason={
+            unless(permissionOf(step), of) ?? (step === 'approve' ? refuseOwn(of.tally, of.help) : null)
+          }
           onClick={() => open(step)}
         >
           {words.step[step]}
@@ -210,7 +212,7 @@ function About({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
         <>
           <SelectorChips of={of.selector} />
           <PlanLines of={of} />
-          {of.tally && <Tally of={of.tally} />}
+          {of.tally && <Tally of={of.tally} help={of.help} />}
           {of.tally && <ApprovalHelp of={of.help} tally={of.tally} />}
           {!holds('config:read_content') && <LeftOutFor permission="config:read_content" />}
           {holds('config:read_content') && (

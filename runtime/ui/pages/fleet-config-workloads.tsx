@@ -51,26 +51,35 @@ function listColumns(): TableColumn<FleetConfigWorkload>[] {
   ]
 }
 
+/** The workloads under a fleet config, page by page, kept up to date. */
+export const useUnder = (id: string) =>
+  usePages<FleetConfigWorkload>(`fleet-config-workloads:${id}`, {
+    idOf: ({ workload_id }) => workload_id,
+    load: (address, abort) => api.fleetConfigWorkloads(id, address, abort),
+    touches: ({ type }) =>
+      type === 'workload_config_status' || type === 'campaign_update' || type === 'auto_apply_update',
+  })
+
+/** How many of the workloads under a fleet config run a version; null while not all of them are known. */
+export const countRunning = (
+  { rows, hasOlder }: ReturnType<typeof useUnder>,
+  number: number,
+): number | null =>
+  rows.length === 0 || hasOlder ? null : rows.filter(({ version }) => version === number).length
+
 /** The workloads under a fleet config, with the version that each should run and why some are left alone. */
-export function UnderConfig({ id, newest }: { id: string; newest: number }) {
+export function UnderConfig({ of, newest }: { of: ReturnType<typeof useUnder>; newest: number }) {
   const words = say(fleetConfigTexts)
-  const { rows, failure, isLoading, hasOlder, older, reload } = usePages<FleetConfigWorkload>(
-    `fleet-config-workloads:${id}`,
-    {
-      idOf: ({ workload_id }) => workload_id,
-      load: (address, abort) => api.fleetConfigWorkloads(id, address, abort),
-      touches: ({ type }) =>
-        type === 'workload_config_status' || type === 'campaign_update' || type === 'auto_apply_update',
-    },
-  )
+  const { rows, failure, isLoading, hasOlder, older, reload } = of
+  const running = countRunning(of, newest)
   noteNames(rows.map(({ display_name, place }) => [display_name, place]))
   return (
     <section class="stack" aria-label={words.under}>
       <h2>{words.under}</h2>
       <p class="muted">{words.runsHint}</p>
-      {rows.length > 0 && !hasOlder && newest > 0 && (
+      {running !== null && newest > 0 && (
         <p>
-          <b>{words.runIt(rows.filter(({ version }) => version === newest).length, rows.length, newest)}</b>
+          <b>{words.runIt(running, rows.length, newest)}</b>
         </p>
       )}
       {failure !== null && <FailureNotice failure={failure} retry={reload} />}

@@ -15,7 +15,7 @@ import { may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { AutoApplySection } from './fleet-config-auto-apply.tsx'
 import { VersionView } from './fleet-config-version.tsx'
-import { UnderConfig } from './fleet-config-workloads.tsx'
+import { countRunning, UnderConfig, useUnder } from './fleet-config-workloads.tsx'
 import { SelectorChips } from './fleet-configs.tsx'
 
 /** Makes a campaign that carries one version to all workloads under the fleet config, and goes to it. */
@@ -23,13 +23,18 @@ function Carry({
   of,
   number,
   isRolledBack,
+  running,
 }: {
   of: FleetConfigRecord
   number: number
   isRolledBack: boolean
+  /** How many workloads run this version already; null where that is not known. */
+  running: number | null
 }) {
   const words = say(fleetConfigTexts)
   const takeover = useSignal(false)
+  // Where some run it already, it is for the others.
+  const rest = running === null || running === 0 ? null : Math.max(0, of.workload_count - running)
   const isBusy = useSignal(false)
   const carry = async () => {
     if (isBusy.value) return
@@ -48,7 +53,10 @@ function Carry({
   }
   return (
     <div class="pane stack">
-      <p>{words.underCount(of.workload_count)}</p>
+      <p>
+        {words.underCount(of.workload_count)}
+        {running !== null && running > 0 && ` ${words.runIt(running, of.workload_count, number)}`}
+      </p>
       {isRolledBack && <p class="warn">{words.wasRolledBack(number)}</p>}
       <Checkbox
         value={takeover.value}
@@ -60,11 +68,14 @@ function Carry({
       </Checkbox>
       <div class="actions">
         <Action
-          kind={isRolledBack ? '' : 'primary'}
-          reason={unless('workload:push_config') ?? (of.workload_count === 0 ? words.nobody : null)}
+          kind={isRolledBack || (running ?? 0) > 0 ? '' : 'primary'}
+          reason={
+            unless('workload:push_config') ??
+            (of.workload_count === 0 ? words.nobody : rest === 0 ? words.allRunIt(number) : null)
+          }
           onClick={() => void carry()}
         >
-          {words.carry(number)}
+          {rest === null ? words.carry(number) : words.carryRest(number, rest)}
         </Action>
         <ActionLink
           href={`/campaigns/new?fleet_config=${of.id}&version=${number}`}
@@ -115,6 +126,7 @@ function FleetConfig({ of }: { of: FleetConfigRecord }) {
     (abort) => api.fleetConfigVersions(of.id, abort),
     ({ type }) => type === 'campaign_update',
   )
+  const under = useUnder(of.id)
   const asked = Number(query.value.get('version') ?? '')
   const number = Number.isInteger(asked) && asked > 0 ? asked : of.newest_version
   const isRolledBack = versions.data?.some((one) => one.number === number && one.rolled_back) ?? false
@@ -135,7 +147,9 @@ function FleetConfig({ of }: { of: FleetConfigRecord }) {
       <div class="stack" style={{ marginTop: '24px' }}>
         {!isRead && <p class="empty">{words.hidden}</p>}
         {of.newest_version === 0 && <p class="empty">{words.noVersion}</p>}
-        {of.newest_version > 0 && <Carry of={of} number={number} isRolledBack={isRolledBack} />}
+        {of.newest_version > 0 && (
+          <Carry of={of} number={number} isRolledBack={isRolledBack} running={countRunning(under, number)} />
+        )}
         {isRead && of.newest_version > 0 && (
           <Loaded of={versions}>
             {(all) => (
@@ -147,7 +161,7 @@ function FleetConfig({ of }: { of: FleetConfigRecord }) {
           </Loaded>
         )}
         <AutoApplySection of={of} number={number} />
-        <UnderConfig id={of.id} newest={of.newest_version} />
+        <UnderConfig of={under} newest={of.newest_version} />
       </div>
     </>
   )

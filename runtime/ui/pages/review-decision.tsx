@@ -35,7 +35,7 @@ function Count({ approval }: { approval: ApprovalRecord }) {
   return (
     <>
       {approval.approvals_short && <p class="warn">{words.approvalsShort}</p>}
-      <Tally of={approval.tally} />
+      <Tally of={approval.tally} help={approval.help} />
       <ApprovalHelp of={approval.help} tally={approval.tally} />
       {approval.author_counts === false && (
         <p class="muted">
@@ -56,7 +56,7 @@ function Approve({ workload, approval, reload }: DecisionProps) {
   const reason =
     unless('config:approve') ??
     (isOutsideGit ? say(gitTexts).notApproved : null) ??
-    refuseOwn(approval.tally) ??
+    refuseOwn(approval.tally, approval.help) ??
     (lacksComment ? words.approveNeedsComment : null)
   /** Send an answer unless another is under way; resolves with whether it was taken. */
   const answer = async (send: () => Promise<Result<unknown>>, told: string): Promise<boolean> => {

@@ -13,35 +13,49 @@ function describe(own: string, { who, account_at: at, same_text: isElsewhere }: 
   return `${asked} ${own === 'shaped_an_author' ? words.changedByYou(name, at) : words.changedYours(name, at)}`
 }
 
-/** Who keeps the reader's approval from counting, by name and with where, and who could approve instead. */
+/** Who is in the way, each with what he has to do with it, and a way to where he asked for the same. */
+function InTheWay({ of, own }: { of: Help['because']; own: string }) {
+  return (
+    <>
+      {of.map((person) => (
+        <span key={`${person.who} ${person.account_at}`}>
+          {describe(own, person)}{' '}
+          {person.workload_id && (
+            <>
+              <a class="link" href={`/workloads/${person.workload_id}/changes/${person.approval_id}`}>
+                {say(helpTexts).there}
+              </a>{' '}
+            </>
+          )}
+        </span>
+      ))}
+    </>
+  )
+}
+
+/**
+ * Who keeps the reader's approval from counting, by name and with where, and who could approve instead, or that nobody
+ * could: one paragraph, which nothing else on the page says again.
+ */
 export function ApprovalHelp({ of, tally }: { of: Help | undefined; tally: ApprovalTally }) {
   const words = say(helpTexts)
   if (of === undefined || tally.given >= tally.needed) return null
-  const more = of.could_approve_count - of.could_approve.length
+  const { because, could_approve: could, could_approve_count: count } = of
+  const isStuck = count === 0
+  if (tally.own === 'counts' && !isStuck) return null
+  const hasGiven = tally.own === 'approved_already' || tally.own === 'no_right'
+  const more = count - could.length
   return (
-    <>
-      {of.because.length > 0 && (
-        <ul aria-label={words.who}>
-          {of.because.map((person) => (
-            <li key={`${person.who} ${person.account_at}`}>
-              {describe(tally.own, person)}{' '}
-              {person.workload_id && (
-                <a href={`/workloads/${person.workload_id}/changes/${person.approval_id}`}>{words.there}</a>
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
-      {of.could_approve.length === 0 ? (
-        <p class="warn">{words.nobody}</p>
+    <p class={isStuck ? 'warn' : ''}>
+      {isStuck ? `${words.nobody} ` : because.length > 0 && `${words.cannot} `}
+      <InTheWay of={because} own={tally.own} />
+      {isStuck ? (
+        words.wayOut
       ) : (
-        tally.own !== 'counts' && (
-          <p>
-            {tally.own === 'approved_already' || tally.own === 'no_right' ? words.couldToo : words.could}{' '}
-            <b>{of.could_approve.join(', ')}</b> {more > 0 && words.more(more)}
-          </p>
-        )
+        <>
+          {hasGiven ? words.couldToo : words.could} <b>{could.join(', ')}</b> {more > 0 && words.more(more)}
+        </>
       )}
-    </>
+    </p>
   )
 }

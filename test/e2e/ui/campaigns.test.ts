@@ -171,7 +171,7 @@ describe('a campaign', () => {
     await writeDown('To Kafka', 'kafka', GATEWAY_KAFKA)
     await decide('Ask for approval')
     // Whether one's own approval would count is said before the click.
-    await says('0 of 1 approval. Yours would count.')
+    await says('0 of 1 approval. You can approve it.')
     await decide('Approve', 'try')
     await says('1 of 1 approval.')
     await decide('Start')

@@ -148,7 +148,7 @@ test('the chart of the fleet’s health leads to what was changed, in French and
   )
   await signIn(page, who)
   await page.goto('/overview')
-  const chart = page.getByRole('region', { name: /Collecteurs au fil du temps/ })
+  const chart = page.getByRole('region', { name: /Workloads au fil du temps/ })
   await chart.locator('canvas').waitFor()
   await page.screenshot({ path: join(SHOTS, 'overview-chart-1440-dark-fr.png'), fullPage: true })
   await expect.poll(() => page.getByText('Qui exporte où').count()).toBe(0)

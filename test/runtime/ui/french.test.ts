@@ -51,6 +51,23 @@ describe('French', () => {
     }
   })
 
+  test('says workload where the English does, and advises what to do about every rule of the policy', async () => {
+    const folder = join(ROOT, 'runtime', 'ui', 'i18n')
+    const strays: string[] = []
+    const compare = (en: unknown, fr: unknown): void => {
+      if (typeof en === 'string' && typeof fr === 'string') {
+        if (/workload/i.test(en) && !/collector/i.test(en) && /collecteur/i.test(fr)) strays.push(fr)
+      } else if (typeof en === 'object' && en !== null)
+        for (const [key, part] of Object.entries(en)) compare(part, (fr as Record<string, unknown>)[key])
+    }
+    for (const file of readdirSync(folder))
+      for (const texts of Object.values(await import(join(folder, file))) as { en?: unknown; fr?: unknown }[])
+        if (texts?.en !== undefined && texts.fr !== undefined) compare(texts.en, texts.fr)
+    expect(strays).toEqual([])
+    const rules = Object.keys(changeTexts.fr.rule).filter((code) => code.startsWith('community.'))
+    expect(Object.keys(changeTexts.fr.advice).sort()).toEqual(rules.sort())
+  })
+
   test('has a sentence for everything that can be wrong with what was sent, and for its place', () => {
     const { en, fr } = faultTexts
     const placesIn = (text: string) => [...text.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
