@@ -44,3 +44,9 @@ export function groupAlerts(
   const grouped = new Set(groups.map(({ key }) => key))
   return { groups, others: alerts.filter((alert) => !grouped.has(keys.get(alert) ?? '')) }
 }
+
+const isPressing = ({ severity, resolved_at: at }: AlertRecord): boolean => severity === 'critical' && !at
+
+/** Alerts as they came, but those first that are critical and open: whoever is called at night looks at these. */
+export const pressingFirst = (alerts: readonly AlertRecord[]): AlertRecord[] =>
+  [...alerts].sort((a, b) => Number(isPressing(b)) - Number(isPressing(a)))

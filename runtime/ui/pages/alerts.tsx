@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import { alertTexts } from '../i18n/alerts.ts'
 import { say } from '../i18n/define.ts'
-import { type AlertGroup, groupAlerts } from '../logic/alerts.ts'
+import { type AlertGroup, groupAlerts, pressingFirst } from '../logic/alerts.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { AlertTable, mayResolve, ResolveDialog, Severity } from '../parts/alert-table.tsx'
 import { Action } from '../parts/controls.tsx'
@@ -172,7 +172,7 @@ export function AlertsPage() {
       </div>
       <Loaded of={alerts}>
         {(all) => {
-          const shown = all.filter((alert) => {
+          const shown = pressingFirst(all).filter((alert) => {
             const workload = workloads.get(alert.workload_id)
             const text = `${alert.rule} ${words.rules[alert.rule]} ${alert.severity} ${alert.message} ${workload ? nameOf(workload) : ''}`
             return text.toLowerCase().includes(wanted)

@@ -11,6 +11,7 @@ import { fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, tick } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { describeFleet, overviewTexts } from '../i18n/overview.ts'
+import { pressingFirst } from '../logic/alerts.ts'
 import { hrefOfMoment } from '../logic/moments.ts'
 import {
   countShares,
@@ -152,18 +153,20 @@ function Alerts({ alerts }: { alerts: readonly AlertRecord[] }) {
       <h2>{words.alerts}</h2>
       {alerts.length === 0 && <p class="muted">{words.noAlerts}</p>}
       <ul class="list">
-        {alerts.slice(0, ALERTS_SHOWN).map((alert) => (
-          <li key={alert.id}>
-            <div>
-              <a class="name" href={causeHref(alert)}>
-                {nameOfSubject(alert)}
-              </a>{' '}
-              · {rules[alert.rule] ?? alert.rule} · <Ago at={alert.fired_at} />
-              {isOver(alert, workloads) && <span class="muted"> · {words.isOver}</span>}
-              <div class="muted small">{sayAlert(alert)}</div>
-            </div>
-          </li>
-        ))}
+        {pressingFirst(alerts)
+          .slice(0, ALERTS_SHOWN)
+          .map((alert) => (
+            <li key={alert.id}>
+              <div>
+                <a class="name" href={causeHref(alert)}>
+                  {nameOfSubject(alert)}
+                </a>{' '}
+                · {rules[alert.rule] ?? alert.rule} · <Ago at={alert.fired_at} />
+                {isOver(alert, workloads) && <span class="muted"> · {words.isOver}</span>}
+                <div class="muted small">{sayAlert(alert)}</div>
+              </div>
+            </li>
+          ))}
       </ul>
       {alerts.length > ALERTS_SHOWN && (
         <a class="link" href="/alerts">

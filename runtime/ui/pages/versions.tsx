@@ -56,6 +56,8 @@ function Matrix({ of }: { of: VersionOverview }) {
   const { shares } = of
   const total = of.counts.all
   const largest = Math.max(1, ...shares.map(({ count }) => count))
+  // With nothing recommended there is nothing to stand against.
+  const isCompared = shares.some(({ standing }) => standing !== 'unknown')
   return (
     <section>
       <h2>{words.matrix}</h2>
@@ -65,7 +67,7 @@ function Matrix({ of }: { of: VersionOverview }) {
         head={
           <>
             <th scope="col">{words.column.version}</th>
-            <th scope="col">{words.column.standing}</th>
+            {isCompared && <th scope="col">{words.column.standing}</th>}
             <th scope="col">{words.column.count}</th>
             <th scope="col">{words.column.group}</th>
           </>
@@ -77,9 +79,11 @@ function Matrix({ of }: { of: VersionOverview }) {
               <td class="mono">
                 <a href={`/?q=${encodeURIComponent(`version:${share.version}`)}`}>{share.version}</a>
               </td>
-              <td>
-                <Standing of={share.standing} />
-              </td>
+              {isCompared && (
+                <td>
+                  <Standing of={share.standing} />
+                </td>
+              )}
               <td>
                 <div class="share">
                   <span class="share-bar" aria-hidden="true">

@@ -193,6 +193,26 @@ describe('a staged rollout', () => {
     // The last push is shown as halted and not as going on.
     await page.locator('.pane', { hasText: 'Last push' }).getByText('halted', { exact: true }).waitFor()
     await page.getByRole('status').getByText(complaint).waitFor()
+    // Why is told wherever it is told that it halted: in the fleet's list, on the overview and in the alert.
+    await page.goto('/?q=watched')
+    await page.getByText(/^rollout halted/).first().waitFor()
+    const why = /cannot reach 10\.3\.0\.17:4318/
+    await page.getByText(why).first().waitFor()
+    await page.goto('/overview')
+    const worst = page
+      .getByRole('list', { name: 'The worst' })
+      .getByRole('listitem')
+      .filter({ hasText: 'watched' })
+    await worst.filter({ hasText: 'rollout halted' }).filter({ hasText: why }).waitFor()
+    await page.goto('/changes?workload=watched')
+    const entry = page.getByRole('listitem').filter({ hasText: 'in stages' })
+    await entry.getByText(`2 of ${POD_COUNT} applied`, { exact: false }).waitFor()
+    await page.goto('/alerts')
+    const alert = page.getByRole('row').filter({ hasText: 'watched' })
+    await alert
+      .filter({ hasText: /It stopped by itself in stage 1.*A backend cannot be reached/ })
+      .waitFor({ timeout: 40_000 })
+    await page.goto(`/workloads/${id}`)
     // No page says that it is applying while nothing goes on.
     await page.getByText(`2 applied · 0 failed · ${POD_COUNT - 2} waiting`).waitFor()
     for (const tab of ['', '/history', '/activity']) {

@@ -3,7 +3,7 @@ import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAlert, describeNext } from '../../../runtime/ui/i18n/alerts.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
-import { groupAlerts } from '../../../runtime/ui/logic/alerts.ts'
+import { groupAlerts, pressingFirst } from '../../../runtime/ui/logic/alerts.ts'
 
 const alert = (id: string, rule: string, workload: string, more: object = {}) =>
   ({ id, rule, workload_id: workload, severity: 'warning', ...more }) as AlertRecord
@@ -28,6 +28,18 @@ const groupsOf = (alerts: readonly AlertRecord[]) => {
     others: others.map(({ id }) => id).join(''),
   }
 }
+
+test('what is critical and open stands first, and all else as it came', () => {
+  const critical = { severity: 'critical' }
+  const came = [
+    alert('1', 'campaign_failures', 'a'),
+    alert('2', 'workload_down', 'b', { ...critical, resolved_at: '2026-01-01T00:00:00Z' }),
+    alert('3', 'workload_unhealthy', 'c', critical),
+    alert('4', 'config_drift', 'd'),
+    alert('5', 'workload_down', 'e', critical),
+  ]
+  expect(pressingFirst(came).map(({ id }) => id)).toEqual(['3', '5', '1', '2', '4'])
+})
 
 test('the same config that failed, one cluster that is lost, and one recommendation are one cause each', () => {
   const hash = { details: { config_hash: 'abcdef0123' } }
