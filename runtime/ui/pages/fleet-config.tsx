@@ -18,38 +18,39 @@ import { VersionView } from './fleet-config-version.tsx'
 import { countRunning, UnderConfig, useUnder } from './fleet-config-workloads.tsx'
 import { SelectorChips } from './fleet-configs.tsx'
 
-/** Makes a campaign that carries one version to all workloads under the fleet config, and goes to it. */
-function Carry({
-  of,
-  number,
-  isRolledBack,
-  running,
-}: {
+interface CarryProps {
   of: FleetConfigRecord
   number: number
   isRolledBack: boolean
   /** How many workloads run this version already; null where that is not known. */
   running: number | null
-}) {
+}
+
+/** Make a campaign that carries one version to all workloads under the fleet config, plan it, and go to it. */
+async function carry({ of, number }: Pick<CarryProps, 'of' | 'number'>, takeover: boolean): Promise<void> {
+  const made = await api.createCampaign({
+    name: say(fleetConfigTexts).carryName(of.name.slice(0, 100), number),
+    description: '',
+    change: { kind: 'version', fleet_config_id: of.id, number, takeover },
+    scope: {},
+  })
+  if (!made.ok) return toastFailure(made)
+  const planned = await api.planCampaign(made.value.id)
+  if (!planned.ok) toastFailure(planned)
+  navigate(`/campaigns/${made.value.id}`)
+}
+
+/** The way to bring one version to all workloads under the fleet config, or to those that do not run it yet. */
+function Carry({ of, number, isRolledBack, running }: CarryProps) {
   const words = say(fleetConfigTexts)
   const takeover = useSignal(false)
-  // Where some run it already, it is for the others.
-  const rest = running === null || running === 0 ? null : Math.max(0, of.workload_count - running)
   const isBusy = useSignal(false)
-  const carry = async () => {
+  const rest = running === null || running === 0 ? null : Math.max(0, of.workload_count - running)
+  const start = async () => {
     if (isBusy.value) return
     isBusy.value = true
-    const made = await api.createCampaign({
-      name: words.carryName(of.name.slice(0, 100), number),
-      description: '',
-      change: { kind: 'version', fleet_config_id: of.id, number, takeover: takeover.value },
-      scope: {},
-    })
+    await carry({ of, number }, takeover.value)
     isBusy.value = false
-    if (!made.ok) return toastFailure(made)
-    const planned = await api.planCampaign(made.value.id)
-    if (!planned.ok) toastFailure(planned)
-    navigate(`/campaigns/${made.value.id}`)
   }
   return (
     <div class="pane stack">
@@ -73,7 +74,7 @@ function Carry({
             unless('workload:push_config') ??
             (of.workload_count === 0 ? words.nobody : rest === 0 ? words.allRunIt(number) : null)
           }
-          onClick={() => void carry()}
+          onClick={() => void start()}
         >
           {rest === null ? words.carry(number) : words.carryRest(number, rest)}
         </Action>

@@ -164,6 +164,9 @@ describe('a staged rollout', () => {
     await page.getByText(/7 of 8 run it; of 1 it is not known what it runs/).waitFor()
     await page.goto('/?q=halved')
     await page.getByText('config failed, back on 1 of 2 only').first().waitFor()
+    // What became of it stands beside the request as well.
+    await page.goto(`/approvals?status=pushed&workload=${id}`)
+    await page.getByRole('row').filter({ hasText: 'Faster batches' }).getByText(inPart).waitFor()
     await page.goto('/changes?workload=halved')
     const entry = page.getByRole('listitem').filter({ hasText: 'Automatic rollback from' })
     await entry.getByText('applied in part', { exact: true }).waitFor()
@@ -195,7 +198,10 @@ describe('a staged rollout', () => {
     await page.getByRole('status').getByText(complaint).waitFor()
     // Why is told wherever it is told that it halted: in the fleet's list, on the overview and in the alert.
     await page.goto('/?q=watched')
-    await page.getByText(/^rollout halted/).first().waitFor()
+    await page
+      .getByText(/^rollout halted/)
+      .first()
+      .waitFor()
     const why = /cannot reach 10\.3\.0\.17:4318/
     await page.getByText(why).first().waitFor()
     await page.goto('/overview')
