@@ -44,6 +44,18 @@ async function findFaults(page: Page, size: { width: number; height: number }): 
   return faults
 }
 
+/** The photograph that the README shows, where it is `runtime/ui/picture.png`: a workload whose rollout was halted. */
+async function photographForReadme(page: Page): Promise<void> {
+  await page.setViewportSize({ width: 1280, height: 800 })
+  await page.goto(scene.pages.find(({ name }) => name === 'gateway')!.path)
+  await page.getByText('The staged rollout halted', { exact: false }).waitFor()
+  await page
+    .getByRole('group', { name: /traces: from/ })
+    .first()
+    .waitFor()
+  await page.screenshot({ path: join(SHOTS, 'readme.png') })
+}
+
 // The looks run at the same time, since each mostly waits. Theme and language belong to a user, so each look has a user
 // of its own. A page is opened once in each look, and the window resized: one look begins wide and the other narrow, so
 // that everything that is done on a page is done at both.
@@ -81,6 +93,10 @@ describe.concurrent.each([
       await page.waitForLoadState('networkidle')
       await look(name)
       found.push(...complaints.splice(0).map((line) => `${name} console: ${line}`))
+    }
+    if (language === 'en') {
+      expect((await api.call('PUT', '/api/me/preferences', { theme: 'light', language })).status).toBe(200)
+      await photographForReadme(page)
     }
     await context.close()
     expect(found).toEqual([])
