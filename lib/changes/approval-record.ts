@@ -1,7 +1,7 @@
 import { shownStatus } from '../fleet/decide/rollout-standing.ts'
 import { judgeOutcome } from '../model/push-outcome.ts'
 import { retiredByPush } from '../model/retired-by.ts'
-import type { ApprovalVote } from '../store/approval-votes.ts'
+import type { GivenVote } from '../store/approval-votes.ts'
 import type { Approval, ApprovalComment, ApprovalWithDraft, Retirement } from '../store/approvals.ts'
 import type { Push } from '../store/pushes.ts'
 import type { StoredRollout } from '../store/rollouts.ts'
@@ -20,7 +20,7 @@ import { endOfRequest } from './request-end.ts'
 /** What a request's record is made of beside the request itself. */
 export interface ApprovalSurroundings {
   comments: readonly Pick<ApprovalComment, 'author' | 'body' | 'createdAt'>[]
-  votes: readonly Pick<ApprovalVote, 'userId' | 'email' | 'comment' | 'at' | 'soleApprover'>[]
+  votes: readonly Pick<GivenVote, 'userId' | 'email' | 'comment' | 'at' | 'soleApprover' | 'isOvertaken'>[]
   /** How the request stands by the policy as it is now; null once it was pushed or closed. */
   standing: Pick<ApprovalStanding, 'approvalClass' | 'asked' | 'judgement' | 'votes'> | null
   /** Who is shown it. */
@@ -59,7 +59,7 @@ export function toApprovalSummary(approval: Approval, around: ApprovalSurroundin
     ...(approvalComment === null ? {} : { approval_comment: approvalComment }),
     ...(approvedAt === null ? {} : { approved_at: approvedAt.toISOString() }),
     ...(approver === null ? {} : { self_approved: isSelfApproved(approval, around.votes) }),
-    approvals: around.votes.map(toGiven),
+    approvals: around.votes.map((vote) => toGiven(approval, vote)),
     ...(around.standing === null ? {} : toProgress(approval, around.standing, around.userId)),
     prod_target: approval.prodTarget,
     prod_confirmation: approval.prodConfirmation,
@@ -103,11 +103,17 @@ const isSelfApproved = (
   votes: ApprovalSurroundings['votes'],
 ): boolean => approverId === requesterId || votes.some(({ userId }) => userId === requesterId)
 
-const toGiven = ({ email, at, comment, soleApprover }: ApprovalSurroundings['votes'][number]) => ({
+const isOpen = ({ status }: Approval): boolean => status === 'pending' || status === 'approved'
+
+const toGiven = (
+  approval: Approval,
+  { email, at, comment, soleApprover, isOvertaken }: ApprovalSurroundings['votes'][number],
+) => ({
   by: email,
   at: at.toISOString(),
   comment,
   ...(soleApprover ? { sole_approver: true as const } : {}),
+  ...(isOvertaken && isOpen(approval) ? { overtaken: true as const } : {}),
 })
 
 function toRetirement({ newerId, push, ...of }: Retirement): ApprovalRetirement {

@@ -7,7 +7,7 @@ import {
 } from '../model/approval-policy.ts'
 import type { ProductionFacts } from '../model/production.ts'
 import { type Grant, isHeldOn } from '../model/scopes.ts'
-import { type ApprovalVote, listApprovalVotes, listAuthorsOfTexts } from '../store/approval-votes.ts'
+import { type GivenVote, listApprovalVotes, listAuthorsOfTexts } from '../store/approval-votes.ts'
 import type { Approval } from '../store/approvals.ts'
 import type { Db } from '../store/db.ts'
 import { listKeptClasses } from '../store/reviews.ts'
@@ -20,7 +20,7 @@ import { labelsSince } from './reviews.ts'
 export interface ApprovalStanding {
   approvalClass: ApprovalClass
   asked: ApprovalCase
-  votes: readonly ApprovalVote[]
+  votes: readonly GivenVote[]
   judgement: ApprovalJudgement
 }
 

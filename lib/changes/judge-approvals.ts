@@ -8,6 +8,11 @@ export interface GivenApproval {
   at: Date
   /** The rule that was in force when it was given; null where none was stored. */
   rule: ApprovalRule | null
+  /**
+   * Something else was pushed to its workload since. Absent for a change of many workloads: its plan binds what each runs,
+   * so that one which was changed since is skipped.
+   */
+  isOvertaken?: boolean
 }
 
 /** What is known of an account that approves. */
@@ -47,6 +52,7 @@ export type Discount =
   | 'shaped-by-author'
   | 'shaped-since-request'
   | 'expired'
+  | 'overtaken'
 
 /** What the approvals come to. */
 export interface ApprovalJudgement {
@@ -71,8 +77,10 @@ const doesAuthorCount = ({ authorCounts }: ApprovalRule, isSoleApprover: boolean
 export function discountOf(
   { authors, valueAuthors, approvers, isSoleApprover, now }: Omit<ApprovalCase, 'given'>,
   rule: ApprovalRule,
-  { userId, at }: Pick<GivenApproval, 'userId' | 'at'>,
+  { userId, at, isOvertaken = false }: Pick<GivenApproval, 'userId' | 'at' | 'isOvertaken'>,
 ): Discount | null {
+  if (isOvertaken) return 'overtaken'
+
   const standing = approvers.get(userId)
   if (!standing?.mayApprove) return 'no-right'
   const isOwn = doesAuthorCount(rule, isSoleApprover)
@@ -136,6 +144,8 @@ const REMEDIES: Record<Discount | 'approved-already', string> = {
     'This account was made or changed by whoever asked, so both may be one person: let somebody approve whose account neither of them made (two accounts that a third person made count for each other), sign in with an identity provider, or ask less in the approval policy.',
   'shaped-since-request': 'This account was made or changed after the request: ask for the change again.',
   expired: 'Approve it again.',
+  overtaken:
+    'Something else was pushed to the workload since: look at the change again, and approve it again.',
 }
 
 /** What to do where a look at what was done without an approval does not count, in English. */

@@ -3,7 +3,12 @@ import type { PushAftermath } from '../wire/revisions.ts'
 const SHORT_HASH = 12
 
 /** How far a rollback got: `on 2 of 4 instances; 1 failed (Port in use), 1 has not answered`. */
-function sayReach(of: PushAftermath): string {
+export function sayReach(
+  of: Pick<
+    PushAftermath,
+    'applied_count' | 'target_count' | 'failed_count' | 'no_status_count' | 'error_title'
+  >,
+): string {
   const { applied_count: applied = 0, target_count: all = 0, error_title: title } = of
   const { failed_count: failed = 0, no_status_count: silent = 0 } = of
   const rest = [

@@ -4,6 +4,7 @@ const WORDS: Readonly<Record<string, string>> = {
   author: 'you asked for it, or wrote it',
   expired: 'it would be too old',
   no_right: 'you may not approve all that it reaches',
+  overtaken: 'something else was pushed to the workload since',
   shaped_an_author: 'you made or changed the account of one of its authors',
   shaped_by_author: 'one of its authors made or changed your account',
   shaped_since_request: 'your account was made or changed after the request',

@@ -16,6 +16,11 @@ export interface ApprovalVote {
   soleApprover: boolean
 }
 
+/** One that was given, and whether something else has been pushed to its workload since. */
+export interface GivenVote extends ApprovalVote {
+  isOvertaken: boolean
+}
+
 const VOTE = columns<keyof ApprovalVote>({
   approvalId: 'approval_id',
   userId: 'user_id',
@@ -35,10 +40,19 @@ export async function upsertApprovalVote(tx: Db, vote: ApprovalVote): Promise<vo
   )
 }
 
-/** The approvals of these requests, the first one first. */
-export async function listApprovalVotes(db: Db, approvalIds: readonly string[]): Promise<ApprovalVote[]> {
-  return db.query<ApprovalVote>(
-    `select ${VOTE.select()} from approval_votes where approval_id = any($1::text[]) order by approval_id, approved_at, user_id`,
+/**
+ * The approvals of these requests, the first one first. What overtakes one is what would have retired the request had it
+ * been approved by then (`retireOvertaken`): whoever gave it saw its workload run something else.
+ */
+export async function listApprovalVotes(db: Db, approvalIds: readonly string[]): Promise<GivenVote[]> {
+  return db.query<GivenVote>(
+    `select ${VOTE.select('v')}, exists (
+       select from approvals a join pushes p on p.workload_id = a.workload_id left join approvals n on n.id = p.approval_id
+       where a.id = v.approval_id and p.kind <> 'auto-rollback' and p.submitted_at > v.approved_at
+         and p.approval_id is distinct from a.id
+         and (n.id is null or (a.created_at, a.id) < (n.created_at, n.id))) as "isOvertaken"
+     from approval_votes v where v.approval_id = any($1::text[])
+     order by v.approval_id, v.approved_at, v.user_id`,
     [approvalIds],
   )
 }

@@ -54,6 +54,10 @@ export const GivenApproval = named(
     at: string(),
     comment: string(),
     sole_approver: note('Given while nobody else could approve anything.', optional(literal(true))),
+    overtaken: note(
+      'Of a request that waits: something else was pushed to the workload since, so this does not count until it is given again.',
+      optional(literal(true)),
+    ),
   }),
 )
 

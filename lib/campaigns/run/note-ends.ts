@@ -22,8 +22,11 @@ export function endOfFlight(
   nowMs: number,
 ): Omit<CampaignTargetEnd, 'workloadId'> | null {
   const isLate = nowMs - startedMs > TARGET_ENDS_MS
-  const end = ended ?? (isLate ? ({ state: 'no_answer' } as const) : null)
-  if (end === null || !isBack) return end
+  const whole: PushEnd | null = ended ?? (isLate ? { state: 'no_answer' } : null)
+  if (whole === null) return null
+  const { reach, ...end } = whole
+  if (!isBack) return end
+  if (reach !== undefined) return { state: 'rollback_failed', cause: 'in_part', title: reach }
   if (end.state === 'applied') return { state: 'rolled_back' }
   if (end.state === 'overtaken') return { state: 'moved_on' }
   return { ...(end.state === 'no_answer' ? UNANSWERED : end), state: 'rollback_failed' }

@@ -1,5 +1,9 @@
 import { ROLLOUT_HALTED } from '../../fleet/decide/rollout.ts'
+import type { Workload } from '../../fleet/state/model.ts'
 import { followedPushes } from '../../fleet/state/state.ts'
+import { firstFailureOf } from '../../fleet/views/first-failure.ts'
+import { sayReach } from '../../model/aftermath-words.ts'
+import { judgeOutcome } from '../../model/push-outcome.ts'
 import { findPush, type Push } from '../../store/pushes.ts'
 import type { CampaignTargetState } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
@@ -9,6 +13,8 @@ export interface PushEnd {
   state: Extract<CampaignTargetState, 'applied' | 'failed' | 'overtaken' | 'no_answer'>
   cause?: string | null
   title?: string | null
+  /** How far it got, in English, where some of its instances run what it brought and others do not. */
+  reach?: string
 }
 
 /** The staged rollout of a push halted and has nothing to go back to: for the campaign the target has failed. */
@@ -31,7 +37,21 @@ export async function endOfPush(
   // A push that the fleet does not follow may be open as well: when the answer to its commit was lost, the fleet
   // follows it a moment later.
   const push = followed?.push ?? (await findPush(parts.db, pushId))
-  return push === null ? { state: 'no_answer' } : endOf(push)
+  if (push === null) return { state: 'no_answer' }
+  const end = endOf(push)
+  return end === null || judgeOutcome(push) !== 'in_part' ? end : { ...end, reach: reachOf(workload, push) }
+}
+
+function reachOf(workload: Workload, push: Push): string {
+  const { applied, target, failed, straggler } = push.counts
+  const error = push.error ?? firstFailureOf(workload, push)?.error
+  return `Applied ${sayReach({
+    applied_count: applied,
+    target_count: target,
+    failed_count: failed,
+    no_status_count: straggler,
+    ...(error ? { error_title: error.title } : {}),
+  })}`
 }
 
 function endOf({ status, phase, error }: Push): PushEnd | null {

@@ -99,6 +99,12 @@ export function describeTarget({
   return [say(campaignTexts).reason[reason], ...(what === '' ? [] : [what])].join(': ')
 }
 
+/** How a target stands: one of which only some instances have their former config is not one that has kept the new one. */
+export const describeState = ({ state, cause }: Pick<CampaignTarget, 'state' | 'cause'>): string =>
+  state === 'rollback_failed' && cause === 'in_part'
+    ? say(campaignTexts).backInPart
+    : say(campaignTexts).state[state]
+
 /** What a plan does with a workload: whether it is held or frozen, two words for one verdict. */
 export const describeVerdict = ({ verdict, reason }: Pick<CampaignTarget, 'verdict' | 'reason'>): string =>
   verdict === 'held' && reason !== undefined

@@ -83,6 +83,7 @@ export const campaignTexts = defineTexts({
       moved_on: 'runs something newer',
       no_way_back: 'has nothing to go back to',
     } as Record<CampaignTargetState, string>,
+    backInPart: 'taken back in part',
     verdict: {
       changes: 'changes',
       same: 'runs it already',
@@ -352,6 +353,7 @@ export const campaignTexts = defineTexts({
       moved_on: 'exécute du plus récent',
       no_way_back: 'n’a pas de retour',
     } as Record<CampaignTargetState, string>,
+    backInPart: 'annulé en partie',
     verdict: {
       changes: 'change',
       same: 'l’exécute déjà',

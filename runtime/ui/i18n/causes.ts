@@ -27,6 +27,7 @@ const causeTexts = defineTexts({
     environment_missing: 'La config renvoie à une valeur introuvable',
     failed_before: 'A déjà échoué avec cette config',
     file_missing: 'Un fichier ou dossier manque',
+    in_part: 'La config d’avant n’est appliquée que sur une partie des instances',
     joined_rollout: 'Participe plutôt à un déploiement par étapes',
     left: 'Partie avant de dire ce qu’est devenue la config',
     lost_while_applying: 'Connexion perdue pendant l’application de la config',

@@ -146,6 +146,8 @@ export const changeTexts = defineTexts({
     approvalsShort:
       'It was approved and is no more: an approval got too old, or its approver lost the right.',
     soleApprover: 'approved while nobody else could',
+    overtakenApprovals: (who: string) =>
+      `Something else was pushed to the workload after ${who} approved this: that approval counts again once it is given again.`,
     approve: 'Approve',
     approveComment: 'Your comment',
     approveNeedsComment: 'Write a comment: what did you check?',
@@ -349,6 +351,8 @@ export const changeTexts = defineTexts({
     approvalsShort:
       'Elle était approuvée et ne l’est plus : une approbation est trop ancienne, ou son auteur n’a plus le droit.',
     soleApprover: 'approuvé quand personne d’autre ne le pouvait',
+    overtakenApprovals: (who: string) =>
+      `Autre chose a été envoyé au workload après l’approbation de ${who} : elle comptera de nouveau une fois redonnée.`,
     approve: 'Approuver',
     approveComment: 'Votre commentaire',
     approveNeedsComment: 'Écrivez un commentaire : qu’avez-vous vérifié ?',

@@ -8,6 +8,7 @@ export const discountTexts = defineTexts({
     author: 'you asked for it, wrote it or did it',
     expired: 'the approval is too old',
     no_right: 'you may not approve',
+    overtaken: 'something else was pushed to the workload since',
     shaped_an_author:
       'you made or changed the account of whoever asked, so both may be one person: somebody has to approve whose account neither of you made (two accounts that a third person made count for each other), or who signs in with the identity provider; or the policy asks less',
     shaped_by_author:
@@ -22,6 +23,7 @@ export const discountTexts = defineTexts({
     author: 'vous l’avez demandé, écrit ou fait',
     expired: 'l’approbation est trop ancienne',
     no_right: 'vous ne pouvez pas approuver',
+    overtaken: 'autre chose a été envoyé au workload depuis',
     shaped_an_author:
       'vous avez créé ou modifié le compte de qui a demandé, ce pourrait être la même personne : il faut l’approbation de quelqu’un dont aucun de vous n’a créé le compte (deux comptes créés par une troisième personne comptent l’un pour l’autre), ou qui passe par le fournisseur d’identité ; ou une règle plus souple',
     shaped_by_author:

@@ -1,5 +1,5 @@
 import type { CampaignFigures, CampaignMiss, CampaignRecord } from '../../../lib/wire/campaigns.ts'
-import { describeTarget, nameMissed } from '../i18n/campaign-sentences.ts'
+import { describeState, describeTarget, nameMissed } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatNumber } from '../i18n/format.ts'
@@ -34,7 +34,7 @@ function Missed({ of }: { of: CampaignMiss }) {
     <li>
       <a class="link" href={hrefWith({ state: of.state })}>
         <Mark tone={toneOfTarget(of.state)} shape={shapeOfTarget(of.state)}>
-          {`${formatNumber(of.count)} ${words.state[of.state]}`}
+          {`${formatNumber(of.count)} ${describeState(of)}`}
         </Mark>
       </a>
       {why !== '' && <div>{why}</div>}

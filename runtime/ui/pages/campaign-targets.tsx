@@ -1,5 +1,5 @@
 import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
-import { describeTarget, describeVerdict } from '../i18n/campaign-sentences.ts'
+import { describeState, describeTarget, describeVerdict } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
@@ -21,7 +21,6 @@ function sinceOf({ started_at: startedAt, ended_at: endedAt }: CampaignTarget) {
 }
 
 function TargetRow({ of: target }: { of: CampaignTarget }) {
-  const words = say(campaignTexts)
   return (
     <tr>
       <td class="text">
@@ -35,7 +34,7 @@ function TargetRow({ of: target }: { of: CampaignTarget }) {
       <td>{describeVerdict(target)}</td>
       <td>
         <Mark tone={toneOfTarget(target.state)} shape={shapeOfTarget(target.state)}>
-          {words.state[target.state]}
+          {describeState(target)}
         </Mark>
       </td>
       <td class="text">{describeTarget(target)}</td>

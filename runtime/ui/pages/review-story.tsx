@@ -2,6 +2,7 @@ import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
+import { formatList } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
 import { stateOf } from '../logic/pushes.ts'
 import { REQUEST_LOOK } from '../logic/requests.ts'
@@ -69,6 +70,7 @@ export function Story({ approval }: { approval: ApprovalRecord }) {
     [words.group, approval.target_group],
   ]
   const filled = facts.filter(([, value]) => value !== '')
+  const overtaken = approval.approvals.flatMap((given) => (given.overtaken ? [given.by] : []))
   return (
     <section class="pane" aria-label={words.story}>
       <h2>{words.story}</h2>
@@ -93,6 +95,7 @@ export function Story({ approval }: { approval: ApprovalRecord }) {
       {approval.approvals.some(({ sole_approver: isSole }) => isSole) && (
         <p class="warn">{words.soleApprover}</p>
       )}
+      {overtaken.length > 0 && <p class="warn">{words.overtakenApprovals(formatList(overtaken))}</p>}
       {approval.self_approved && <p class="warn">{words.self}</p>}
       {approval.break_glass && <p class="bad">{words.wasBreakGlass}</p>}
     </section>

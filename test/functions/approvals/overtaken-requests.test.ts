@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { DesiredResult } from '../../../lib/wire/desired.ts'
 import { AutoApplyScene, hashOn } from '../../support/auto-apply-scene.ts'
-import { signIn } from '../../support/invoke.ts'
+import { type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml } from '../../support/push-config.ts'
 
@@ -166,6 +166,71 @@ describe('an approved request can be pushed no more', () => {
       retired_by: { what: 'request', approval_id: next },
     })
     expect(await auditsOf(waiting)).toHaveLength(1)
+  })
+})
+
+describe('an approval of a request that waits for others', () => {
+  /** A request that one of the two who are needed has approved. */
+  async function half(host: string, port: number): Promise<string> {
+    const two = { approvals: 2, author_counts: false }
+    const policy = { production: two, other: two, unlabelled: two }
+    const { status } = await scene.call('PUT /api/approval-policy', policy, await signIn(scene.ctx))
+    expect(status).toBe(200)
+    const id = await approve(host, await request(host, port, 'half'))
+    expect(await read(host, id)).toMatchObject({
+      status: 'pending',
+      tally: { given: 1, discounted: 0, needed: 2 },
+    })
+    await scene.ctx.advance(1_000)
+    return id
+  }
+  const approveAs = async (host: string, id: string, as: SignedIn) =>
+    (await scene.call(`POST ${path(host)}/approvals/${id}/approve`, { comment: 'fine' }, as)).status
+  /** Somebody else approves as well: that is not enough, and is once the first has looked at it again. */
+  async function countsNoMore(host: string, id: string): Promise<void> {
+    const second = await signIn(scene.ctx, { groups: ['editor'] })
+    expect(await approveAs(host, id, second)).toBe(200)
+    expect(await read(host, id)).toMatchObject({
+      status: 'pending',
+      tally: { given: 1, discounted: 1, needed: 2 },
+      approvals: [{ overtaken: true }, {}],
+    })
+    expect(await push(host, id)).toMatchObject({ status: 409 })
+    expect(await approveAs(host, id, scene.approver)).toBe(200)
+    expect(await read(host, id)).toMatchObject({ status: 'approved', tally: { given: 2, discounted: 0 } })
+    expect((await push(host, id)).status).toBe(202)
+  }
+
+  it('counts no more once a campaign has pushed to its workload, and counts again once it is given again', async () => {
+    await scene.campaign(1)
+    const id = await half('vm-1', 11)
+    await scene.work(300)
+    await scene.applyAll()
+    await scene.work(300)
+    await countsNoMore('vm-1', id)
+  })
+
+  it('counts no more once somebody has rolled its workload back', async () => {
+    await run('vm-1', 10)
+    await run('vm-1', 11)
+    const id = await half('vm-1', 12)
+    const back = { comment: 'as it was' }
+    const { workloadId } = scene.agent('vm-1')
+    expect((await scene.call(`POST /api/workloads/${workloadId}/rollback`, back)).status).toBe(202)
+    await scene.ctx.advance(300)
+    await scene.applyAll(['vm-1'])
+    await countsNoMore('vm-1', id)
+  })
+
+  it('counts on where what failed is taken back by itself', async () => {
+    await run('vm-1', 10)
+    const failing = await approved('vm-1', 11, 'core')
+    expect((await push('vm-1', failing)).status).toBe(202)
+    const id = await half('vm-1', 12)
+    scene.agent('vm-1').fail('no such exporter')
+    await scene.ctx.advance(1_000)
+    expect((await read('vm-1', failing)).outcome).toMatchObject({ aftermath: { kind: 'going_back' } })
+    expect(await read('vm-1', id)).toMatchObject({ tally: { given: 1, discounted: 0 } })
   })
 })
 

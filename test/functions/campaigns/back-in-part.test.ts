@@ -1,0 +1,48 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { CampaignScene, FIRST, SECOND } from '../../support/campaign-scene.ts'
+import { type FakeAgent, fakeAgent } from '../../support/fleet.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+
+const database = await useTestDatabase()
+
+describe('a workload of two instances of which a roll-back reaches one', () => {
+  let scene: CampaignScene
+  afterEach(() => scene.ctx.close())
+
+  /** The campaign is carried and rolled back; the first instance takes its former config, the second does this. */
+  async function rolledBack(second: (agent: FakeAgent) => void): Promise<string> {
+    scene = await CampaignScene.open(database, 1)
+    const [one] = scene.agents
+    const other = fakeAgent(scene.ctx.fleet, { host: 'vm-1' })
+    await scene.ctx.advance(300)
+    other.apply()
+    const id = await scene.start()
+    await scene.work(300)
+    for (const agent of [one!, other]) agent.apply(SECOND)
+    await scene.work(300, 3)
+    expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { applied: 1 } })
+    expect((await scene.call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    await scene.work(300)
+    one!.apply(FIRST)
+    second(other)
+    await scene.work(60_000, 14)
+    expect((await scene.record(id)).status).toBe('rolled_back')
+    return id
+  }
+
+  it.each([
+    [
+      'fails',
+      (agent: FakeAgent) => agent.fail('no such exporter'),
+      'Applied on 1 of 2 instances; 1 failed (',
+    ],
+    ['says nothing', () => {}, 'Applied on 1 of 2 instances; 1 has not answered'],
+  ])('is not said to be taken back where the other %s: how far it got is', async (_, second, title) => {
+    const id = await rolledBack(second)
+    const target = await scene.targetOf(id, scene.agents[0]!)
+    expect(target).toMatchObject({ state: 'rollback_failed', cause: 'in_part' })
+    expect(target.title).toContain(title)
+    const { json } = await scene.call('GET', `/${id}/figures`)
+    expect(json).toMatchObject({ missed: [{ state: 'rollback_failed', cause: 'in_part', count: 1 }] })
+  })
+})
