@@ -1,3 +1,4 @@
+import { readAutoApplyRule } from '../../lib/auto-apply/approval.ts'
 import { AUTO_APPLY_PLAN_ERRORS } from '../../lib/auto-apply/decisions.ts'
 import { planAutoApply } from '../../lib/auto-apply/plan.ts'
 import { SELECTOR_ERRORS } from '../../lib/selectors/read-selector.ts'
@@ -32,6 +33,7 @@ export default defineHttp({
     if (outside !== null) return outside
     const planned = await planAutoApply(ctx.autoApply.parts, config, read.wanted)
     if (!planned.ok) return problem(planned.code, planned.details)
-    return json({ plan: planned.plan, plan_hash: planned.planHash })
+    const approval_rule = await readAutoApplyRule(ctx.db, planned.plan, null)
+    return json({ plan: planned.plan, plan_hash: planned.planHash, approval_rule })
   },
 })

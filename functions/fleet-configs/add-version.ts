@@ -1,7 +1,7 @@
 import { readVersion, VERSION_ERRORS } from '../../lib/fleet-configs/read-version.ts'
 import { toVersionRecord } from '../../lib/fleet-configs/records.ts'
 import { stillCovers } from '../../lib/identity/still-may.ts'
-import { listRolledBackNumbers } from '../../lib/store/fleet-config-history.ts'
+import { listTakenBackVersions } from '../../lib/store/fleet-config-history.ts'
 import { insertVersion, lockFleetConfig } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigVersion, FleetConfigVersionRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
@@ -57,7 +57,7 @@ export default defineHttp({
       return stored.code === 'audit-unavailable' ? auditUnavailable(stored) : problem(stored.code)
     await ctx.fleetConfigs.load()
     return created(
-      toVersionRecord({ ...version, number: stored.number }, await listRolledBackNumbers(ctx.db, params.id)),
+      toVersionRecord({ ...version, number: stored.number }, await listTakenBackVersions(ctx.db, params.id)),
     )
   },
 })

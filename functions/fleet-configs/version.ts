@@ -1,5 +1,5 @@
 import { toVersionRecord } from '../../lib/fleet-configs/records.ts'
-import { listRolledBackNumbers } from '../../lib/store/fleet-config-history.ts'
+import { listTakenBackVersions } from '../../lib/store/fleet-config-history.ts'
 import { findVersion } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigVersion } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
@@ -25,6 +25,6 @@ export default defineHttp({
     const version = number === null ? null : await findVersion(ctx.db, config.id, number)
     return version === null
       ? problem('fleet-config-version-not-found')
-      : json(toVersionRecord(found.cut(version), await listRolledBackNumbers(ctx.db, config.id)))
+      : json(toVersionRecord(found.cut(version), await listTakenBackVersions(ctx.db, config.id)))
   },
 })

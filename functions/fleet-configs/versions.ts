@@ -1,6 +1,6 @@
 import { array, type } from 'superstruct'
 import { toVersionSummary } from '../../lib/fleet-configs/records.ts'
-import { listRolledBackNumbers } from '../../lib/store/fleet-config-history.ts'
+import { listTakenBackVersions } from '../../lib/store/fleet-config-history.ts'
 import { listVersions } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigVersionSummary } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
@@ -22,7 +22,7 @@ export default defineHttp({
     const found = await requireTexts(ctx, params.id, actor)
     if (!found.ok) return found.reply
     const { config } = found
-    const rolledBack = await listRolledBackNumbers(ctx.db, config.id)
+    const rolledBack = await listTakenBackVersions(ctx.db, config.id)
     return listReply(query, target, {
       order: 'fleet_config_versions.number',
       key: ['number'],

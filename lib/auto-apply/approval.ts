@@ -5,15 +5,18 @@ import { readApprovalPolicy } from '../changes/approval-policy.ts'
 import { ruleOfRequest } from '../changes/approval-standing.ts'
 import { isEnoughBeside } from '../changes/judge-approvals.ts'
 import { labelsSince } from '../changes/reviews.ts'
+import { type ManyFacts, ruleOfMany, sayRuleInForce } from '../changes/rule-in-force.ts'
 import { listMembersThen } from '../fleet-configs/members-then.ts'
 import { chosenBy } from '../fleet-configs/values.ts'
-import { approvalClassOf, needsSecondPerson, ruleForMany } from '../model/approval-policy.ts'
+import { approvalClassOf, needsSecondPerson } from '../model/approval-policy.ts'
 import { listAuthors, listAutoApplyAuthors } from '../store/approval-votes.ts'
 import type { StoredAutoApply } from '../store/auto-apply.ts'
 import type { Db } from '../store/db.ts'
 import { findVersion } from '../store/fleet-configs.ts'
 import { listKeptClasses } from '../store/reviews.ts'
 import { listValueAuthors } from '../store/value-authors.ts'
+import type { ApprovalRuleInForce } from '../wire/approvals.ts'
+import type { AutoApplyPlan } from '../wire/auto-apply.ts'
 import type { AutoApplyParts } from './parts.ts'
 
 /**
@@ -30,6 +33,34 @@ export async function listValueAuthorsOfRequest(
   const { under } = await listMembersThen(parts, asked.fleetConfigId, asked)
   const ids = under.map(({ id }) => id)
   return listValueAuthors(tx, ids, chosenBy(version))
+}
+
+/** What decides by which rule it is approved that a version applies by itself. */
+const factsOf = (
+  { production_count: productionCount }: AutoApplyPlan,
+  reachesProduction: boolean,
+): ManyFacts => ({
+  productionCount: reachesProduction ? productionCount : 0,
+  mayReachProduction: reachesProduction,
+  keepsProduction: false,
+  unlabelledCount: null,
+})
+
+/**
+ * Read which rule holds for a version that is to apply by itself, as planned, and why; `standing` of one that waits for
+ * approval, null before that.
+ */
+export async function readAutoApplyRule(
+  db: Db,
+  plan: AutoApplyPlan,
+  standing: Pick<CampaignStanding, 'asked' | 'judgement'> | null,
+): Promise<ApprovalRuleInForce> {
+  const { policy } = await readApprovalPolicy(db)
+  const facts = factsOf(plan, plan.reaches_production)
+  return sayRuleInForce(policy, facts, {
+    applied: standing?.judgement.rule ?? ruleOfMany(policy, facts),
+    isSoleApprover: standing?.asked.isSoleApprover ?? (await hasSoleApprover(db)),
+  })
 }
 
 /**
@@ -52,7 +83,7 @@ export async function readAutoApplyStanding(
     ...(await listAuthors(tx, asked.versionHash)),
   ]
   const { requestedAt, approvals, reachesProduction, selector } = asked
-  const rule = ruleForMany(policy, reachesProduction)
+  const rule = ruleOfMany(policy, factsOf(asked.plan, reachesProduction))
   const about = { requestedAt, approvals, alsoAsking, reach: { selector }, hash: asked.versionHash }
   const plan = { rule, authors, valueAuthors, ...about }
   return standingOf(tx, plan, now)

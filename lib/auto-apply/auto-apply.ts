@@ -3,7 +3,7 @@ import { tallyOf } from '../changes/judge-approvals.ts'
 import { listOpenAutoApplies, type StoredAutoApply } from '../store/auto-apply.ts'
 import { countAutoApplyTargets } from '../store/auto-apply-targets.ts'
 import type { AutoApplyRecord, AutoApplyState } from '../wire/auto-apply.ts'
-import { listValueAuthorsOfRequest, readAutoApplyStanding } from './approval.ts'
+import { listValueAuthorsOfRequest, readAutoApplyRule, readAutoApplyStanding } from './approval.ts'
 import { AutoApplyEngine } from './engine.ts'
 import { type ComingGroups, gatherGroups } from './groups.ts'
 import type { AutoApplyParts } from './parts.ts'
@@ -82,19 +82,22 @@ export class AutoApply {
   /** What was asked for or is in force, as this user is shown it. */
   async record(autoApply: StoredAutoApply, reader: AutoApplyReader): Promise<AutoApplyRecord> {
     const isAsked = autoApply.status === 'requested'
-    const approval = isAsked ? await this.#approval(autoApply, reader) : { tally: null, help: null }
+    const approval = isAsked
+      ? await this.#approval(autoApply, reader)
+      : { tally: null, help: null, rule: null }
     const counts = await countAutoApplyTargets(this.parts.db, autoApply.id)
     return toAutoApplyRecord(autoApply, counts, approval)
   }
 
-  /** How far a request is approved, and who could. */
+  /** How far a request is approved, who could, and by which rule. */
   async #approval(request: StoredAutoApply, { userId, sees }: AutoApplyReader) {
     const { db, clock } = this.parts
     const valueAuthors = await listValueAuthorsOfRequest(this.parts, db, request)
     const about = { valueAuthors, alsoAsking: [userId], now: clock.now() }
     const standing = await readAutoApplyStanding(db, request, about)
     const help = sees === null ? null : await readApprovalHelp(db, standing, { userId, sees })
-    return { tally: tallyOf(standing, userId), help }
+    const rule = sees === null ? null : await readAutoApplyRule(db, request.plan, standing)
+    return { tally: tallyOf(standing, userId), help, rule }
   }
 
   async #tell(fleetConfigId: string): Promise<void> {

@@ -1,13 +1,21 @@
 import type { StoredAutoApply } from '../store/auto-apply.ts'
 import type { StoredAutoApplyTarget } from '../store/auto-apply-targets.ts'
-import type { ApprovalHelp, ApprovalTally } from '../wire/approvals.ts'
+import type { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from '../wire/approvals.ts'
 import type { AutoApplyRecord, AutoApplyTarget } from '../wire/auto-apply.ts'
 
 /** A version that applies by itself, as the wire shows it. */
 export function toAutoApplyRecord(
   stored: StoredAutoApply,
   counts: AutoApplyRecord['counts'],
-  { tally, help }: { tally: ApprovalTally | null; help: ApprovalHelp | null },
+  {
+    tally,
+    help,
+    rule,
+  }: {
+    tally: ApprovalTally | null
+    help: ApprovalHelp | null
+    rule: ApprovalRuleInForce | null
+  },
 ): AutoApplyRecord {
   const { hold, endCause } = stored
   return {
@@ -26,6 +34,7 @@ export function toAutoApplyRecord(
     approvals: stored.approvals.map(({ by, at, comment }) => ({ by, at, comment })),
     ...(tally === null ? {} : { tally }),
     ...(help === null ? {} : { help }),
+    ...(rule === null ? {} : { approval_rule: rule }),
     ...(stored.activeSince === null ? {} : { active_since: stored.activeSince.toISOString() }),
     ...(hold === null ? {} : { hold }),
     counts,

@@ -8,7 +8,7 @@ import {
   findCampaignSummary,
   listCampaignsById,
 } from '../store/campaigns.ts'
-import { listOfRolledBackVersions } from '../store/fleet-config-history.ts'
+import { listOfTakenBackVersions } from '../store/fleet-config-history.ts'
 import type { CampaignRecord, KeptByItself } from '../wire/campaigns.ts'
 import { type CampaignStanding, readCampaignRule, readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './judge/parts.ts'
@@ -90,7 +90,7 @@ export class Campaigns {
       campaigns.map(({ id }) => id),
     )
     const byItself = await this.#readByItself(campaigns)
-    const rolledBack = await listOfRolledBackVersions(
+    const versionsTakenBack = await listOfTakenBackVersions(
       db,
       campaigns.map(({ id }) => id),
     )
@@ -107,7 +107,7 @@ export class Campaigns {
             reader.withHelp && campaign.status === 'halted'
               ? await doesHaltHold(this.parts, campaign, counts.get(id)!)
               : null,
-          isVersionRolledBack: rolledBack.has(campaign.id),
+          versionRolledBackBy: versionsTakenBack.get(campaign.id) ?? null,
           byItself: byItself.kept.get(id) ?? null,
           takenBack: byItself.takenBack.get(id) ?? null,
           withTexts: reader.withTexts,

@@ -27,8 +27,8 @@ export interface CampaignFacts {
   rule: ApprovalRuleInForce | null
   /** Whether it would halt again at once; null where that was not asked, or it is not halted. */
   haltHolds: boolean | null
-  /** Whether it carries a version that a campaign took back. */
-  isVersionRolledBack: boolean
+  /** The campaign that took the version back that it carries, the last one of several; null where none did. */
+  versionRolledBackBy: string | null
   /** Who could approve it; null where that was not asked, or nobody waits for it. */
   help: ApprovalHelp | null
   /** Who got its version by itself and keeps it; null where there is none. */
@@ -62,7 +62,9 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
     ...(planning === null ? {} : { planning }),
     ...(plan === null ? {} : { plan: planAsSeen(plan, facts) }),
     ...(campaign.planHash === null ? {} : { plan_hash: campaign.planHash }),
-    ...(facts.isVersionRolledBack ? { version_rolled_back: true } : {}),
+    ...(facts.versionRolledBackBy === null
+      ? {}
+      : { version_rolled_back: true, version_rolled_back_by: facts.versionRolledBackBy }),
     wave: campaign.wave,
     ...(waveEndedAt === null || campaign.status !== 'running'
       ? {}

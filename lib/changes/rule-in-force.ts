@@ -10,6 +10,8 @@ import type { ApprovalRuleInForce } from '../wire/approvals.ts'
 /** What decides which rule holds for a change of many workloads. */
 export interface ManyFacts {
   productionCount: number
+  /** Newcomers that it reaches by itself may be production; absent for a campaign, which has none. */
+  mayReachProduction?: boolean
   /** A workload of it was production until its labels were changed, which nobody has confirmed. */
   keepsProduction: boolean
   /** Null where nobody has counted them. */
@@ -20,8 +22,11 @@ export interface ManyFacts {
 export const ruleOfMany = (policy: ApprovalPolicy, facts: ManyFacts): ApprovalRule =>
   ruleForMany(policy, reachesProduction(facts))
 
-const reachesProduction = ({ productionCount, keepsProduction }: ManyFacts): boolean =>
-  productionCount > 0 || keepsProduction
+const reachesProduction = ({
+  productionCount,
+  mayReachProduction = false,
+  keepsProduction,
+}: ManyFacts): boolean => productionCount > 0 || mayReachProduction || keepsProduction
 
 /**
  * Say which rule a change of many workloads is approved by, and why. `applied` is the rule by which its approvals are
@@ -48,11 +53,13 @@ export function sayRuleInForce(
 
 function whyOf(
   policy: ApprovalPolicy,
-  { productionCount, unlabelledCount }: ManyFacts,
+  { productionCount, mayReachProduction, unlabelledCount }: ManyFacts,
   name: 'production' | 'unlabelled' | 'other',
 ): ApprovalRuleInForce['because'][number] {
   if (name === 'production')
-    return productionCount > 0 ? { why: name, count: productionCount } : { why: 'kept_production' }
+    return productionCount > 0
+      ? { why: name, count: productionCount }
+      : { why: mayReachProduction ? 'may_reach_production' : 'kept_production' }
   if (name === 'other') return { why: name }
   return {
     why: name,

@@ -46,22 +46,23 @@ export const toFleetConfigRecord = (
 /** A version as lists show it. */
 export const toVersionSummary = (
   version: StoredVersionSummary,
-  rolledBack: ReadonlySet<number>,
+  takenBack: ReadonlyMap<number, string>,
 ): FleetConfigVersionSummary => ({
   number: version.number,
   hash: version.hash,
   comment: version.comment,
   author: version.author,
   created_at: version.createdAt.toISOString(),
-  rolled_back: rolledBack.has(version.number),
+  rolled_back: takenBack.has(version.number),
+  ...(takenBack.has(version.number) ? { rolled_back_by: takenBack.get(version.number)! } : {}),
 })
 
 /** A version as the wire shows it, with its text and values. */
 export const toVersionRecord = (
   version: StoredVersion,
-  rolledBack: ReadonlySet<number>,
+  takenBack: ReadonlyMap<number, string>,
 ): FleetConfigVersion => ({
-  ...toVersionSummary(version, rolledBack),
+  ...toVersionSummary(version, takenBack),
   content: version.body,
   variables: version.variables.map(({ name, type, isRequired, pattern, fallback, description, label }) => ({
     name,

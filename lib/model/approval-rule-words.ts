@@ -21,16 +21,18 @@ export function sayRuleReason({ why, count = 0, like_production: isLike }: Becau
   switch (why) {
     case 'production':
       return `${ofThem(count)} of it ${count === 1 ? 'is' : 'are'} production`
+    case 'may_reach_production':
+      return 'newcomers that it reaches by itself may be production'
     case 'kept_production':
       return 'a workload of it was production until its labels were changed, which nobody has confirmed yet'
     case 'unlabelled': {
       const treated = isLike ? ': treated as production' : ''
       return count > 0
         ? `no trusted label names the environment of ${ofThem(count)} of it${treated}`
-        : `every campaign is asked for as much as unlabelled workloads are${treated}`
+        : `every change of many workloads is asked for as much as unlabelled ones are${treated}`
     }
     case 'other':
-      return 'the policy asks it wherever a campaign goes'
+      return 'the policy asks it of every change of many workloads'
     case 'given_before':
       return 'an approval was given under a stricter policy'
     default:

@@ -79,28 +79,33 @@ const ROLLED_BACK = `from campaigns join fleet_config_versions v
  * that says the same counts as this version; one with another table of values does not.
  */
 export async function wasVersionRolledBack(db: Db, fleetConfigId: string, number: number): Promise<boolean> {
-  return (await listRolledBackNumbers(db, fleetConfigId)).has(number)
+  return (await listTakenBackVersions(db, fleetConfigId)).has(number)
 }
 
-/** The numbers of the versions of which `wasVersionRolledBack` is true. */
-export async function listRolledBackNumbers(db: Db, fleetConfigId: string): Promise<ReadonlySet<number>> {
-  const rows = await db.query<{ number: number }>(
-    `select distinct same.number ${ROLLED_BACK} and scope->'cut_to' is null`,
+/** The versions of which `wasVersionRolledBack` is true, by number, with the campaign that took each back last. */
+export async function listTakenBackVersions(
+  db: Db,
+  fleetConfigId: string,
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await db.query<{ number: number; campaignId: string }>(
+    `select distinct on (same.number) same.number, campaigns.id as "campaignId"
+     ${ROLLED_BACK} and scope->'cut_to' is null
+     order by same.number, roll_back_started_at desc nulls last, campaigns.id`,
     [fleetConfigId],
   )
-  return new Set(rows.map(({ number }) => number))
+  return new Map(rows.map(({ number, campaignId }) => [number, campaignId]))
 }
 
 /**
- * Which of some campaigns carry a version of which `wasVersionRolledBack` is true, by id: not one that is itself the only
- * campaign which took it back.
+ * Which of some campaigns carry a version of which `wasVersionRolledBack` is true, by id, each with the other campaign
+ * that took it back last: not one that is itself the only campaign which did.
  */
-export async function listOfRolledBackVersions(
+export async function listOfTakenBackVersions(
   db: Db,
   campaignIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const rows = await db.query<{ id: string }>(
-    `select distinct asked.id from campaigns asked
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db.query<{ id: string; backId: string }>(
+    `select distinct on (asked.id) asked.id, back.id as "backId" from campaigns asked
        join fleet_config_versions same on asked.change->>'kind' = 'version'
          and same.fleet_config_id::text = asked.change->>'fleet_config_id' and same.number = (asked.change->>'number')::int
        join campaigns back on back.id <> asked.id and back.change->>'kind' = 'version'
@@ -108,10 +113,11 @@ export async function listOfRolledBackVersions(
          and back.status in ('rolling_back', 'rolled_back') and back.scope->'cut_to' is null
        join fleet_config_versions v on v.fleet_config_id = same.fleet_config_id
          and v.number = (back.change->>'number')::int and ${SAYS_THE_SAME}
-     where asked.id = any($1)`,
+     where asked.id = any($1)
+     order by asked.id, back.roll_back_started_at desc nulls last, back.id`,
     [campaignIds],
   )
-  return new Set(rows.map(({ id }) => id))
+  return new Map(rows.map(({ id, backId }) => [id, backId]))
 }
 
 /**

@@ -90,7 +90,7 @@ export const ApprovalRuleInForce = named(
     because: array(
       type({
         why: note(
-          '`production`: workloads of it are production; `kept_production`: one of them was until its labels were changed, which nobody has confirmed; `unlabelled` and `other`: what the policy asks where no trusted label names the environment, and where one names another than production, holds for every change of many; `given_before`: an approval was given under a stricter policy.',
+          '`production`: workloads of it are production; `may_reach_production`: newcomers that it reaches by itself may be; `kept_production`: one of them was until its labels were changed, which nobody has confirmed; `unlabelled` and `other`: what the policy asks where no trusted label names the environment, and where one names another than production, holds for every change of many; `given_before`: an approval was given under a stricter policy.',
           enums(RULE_REASONS),
         ),
         count: note('How many workloads it is about, where that is known.', optional(number())),

@@ -10,7 +10,7 @@ import {
   string,
   type,
 } from 'superstruct'
-import { ApprovalHelp, ApprovalTally } from './approvals.ts'
+import { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from './approvals.ts'
 import { CampaignApproval } from './campaigns.ts'
 import { Selector } from './selectors.ts'
 import { dictionary, named, note, type Sent } from './structs.ts'
@@ -99,7 +99,11 @@ export type AutoApplyPlan = Infer<typeof AutoApplyPlan>
 export const PlannedAutoApply = named(
   'PlannedAutoApply',
   'A plan with its hash, which a request names.',
-  type({ plan: AutoApplyPlan, plan_hash: string() }),
+  type({
+    plan: AutoApplyPlan,
+    plan_hash: string(),
+    approval_rule: note('By which it would be approved now.', optional(ApprovalRuleInForce)),
+  }),
 )
 export type PlannedAutoApply = Infer<typeof PlannedAutoApply>
 
@@ -135,6 +139,10 @@ export const AutoApplyRecord = named(
     request_comment: optional(string()),
     approvals: array(CampaignApproval),
     tally: note('Only of one that waits to be approved.', optional(ApprovalTally)),
+    approval_rule: note(
+      'The same: by which it is approved; only to those who may request configs.',
+      optional(ApprovalRuleInForce),
+    ),
     help: note('The same; only to those who may request configs.', optional(ApprovalHelp)),
     active_since: note('Newcomers are those that were first seen since.', optional(string())),
     hold: optional(AutoApplyHold),

@@ -490,6 +490,7 @@ export const CampaignRecord = named(
       'Of one that carries a version: a campaign took this version back before, so it applies by itself no more.',
       optional(literal(true)),
     ),
+    version_rolled_back_by: note('That campaign, the last one of several.', optional(string())),
     wave: note('The wave that it is in, from 0.', number()),
     wave_ends_at: note('While a wave that is done is being watched.', optional(string())),
     counts: note('Targets by state.', dictionary(number())),

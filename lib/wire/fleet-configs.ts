@@ -96,6 +96,7 @@ const versionSummary = {
     'Whether a campaign that brought this text to all workloads was taken back: it applies by itself no more.',
     boolean(),
   ),
+  rolled_back_by: note('That campaign, the last one of several.', optional(string())),
 }
 
 export const FleetConfigVersionSummary = named(

@@ -77,7 +77,14 @@ export const RETIRED_BY = ['request', 'campaign', 'campaign_roll_back', 'auto_ap
 export const APPROVAL_CLASSES = ['production', 'other', 'unlabelled'] as const
 
 /** Why a rule of the approval policy holds for a change of many workloads. */
-export const RULE_REASONS = ['production', 'kept_production', 'unlabelled', 'other', 'given_before'] as const
+export const RULE_REASONS = [
+  'production',
+  'may_reach_production',
+  'kept_production',
+  'unlabelled',
+  'other',
+  'given_before',
+] as const
 
 /** Why a token cannot be used now. */
 export const TOKEN_IDLES = ['expired', 'holder_inactive', 'ownerless'] as const

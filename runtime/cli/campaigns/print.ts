@@ -48,7 +48,9 @@ export function printCampaign(io: ClientIo, campaign: CampaignRecord): void {
       ['plan', campaign.plan_hash ?? '-'],
     )
   }
-  if (campaign.version_rolled_back) rows.push(['version', 'was carried before, and taken back'])
+  const { version_rolled_back_by: takenBackBy } = campaign
+  if (campaign.version_rolled_back)
+    rows.push(['version', `was carried before, and taken back${takenBackBy ? ` by ${takenBackBy}` : ''}`])
   rows.push(...ruleRows(campaign))
   for (const { by, comment } of campaign.approvals) rows.push(['approved by', `${by}: ${comment}`])
   rows.push(...approvalRows(campaign))

@@ -39,14 +39,16 @@ function reasonFr({ why, count = 0, like_production: isLike }: Because): string 
   switch (why) {
     case 'production':
       return `${n(count)} de ses workloads ${plural(count, 'est', 'sont')} en production`
+    case 'may_reach_production':
+      return 'de nouveaux venus qu’elle atteint d’elle-même peuvent être en production'
     case 'kept_production':
       return 'un de ses workloads était en production jusqu’à ce que ses étiquettes changent, ce que personne n’a encore confirmé'
     case 'unlabelled':
       return count > 0
         ? `aucune étiquette de confiance ne nomme l’environnement de ${n(count)} de ses workloads${treated}`
-        : `il est demandé à chaque campagne autant qu’aux workloads sans environnement${treated}`
+        : `il est demandé à tout changement de plusieurs workloads autant qu’à ceux sans environnement${treated}`
     case 'other':
-      return 'la règle le demande où qu’aille une campagne'
+      return 'la règle le demande à tout changement de plusieurs workloads'
     case 'given_before':
       return 'une approbation a été donnée sous une règle plus stricte'
     default:

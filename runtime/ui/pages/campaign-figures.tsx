@@ -28,7 +28,6 @@ function Reached({ of: reached, isOver }: { of: CampaignFigures['reached']; isOv
 
 /** Workloads that were missed for one cause, with a way to the list of all that stand so. */
 function Missed({ of }: { of: CampaignMiss }) {
-  const words = say(campaignTexts)
   const why = describeTarget(of)
   return (
     <li>

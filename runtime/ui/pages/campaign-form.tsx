@@ -6,6 +6,7 @@ import { selectorLines } from '../logic/selector-lines.ts'
 import { CodeEditor } from '../parts/code.tsx'
 import { Checkbox, Select, TextArea, TextField } from '../parts/controls.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
+import { TakenBackVersion } from '../parts/version-taken-back.tsx'
 import type { CampaignForm } from '../state/use-campaign-form.ts'
 
 /** What is carried: a name for it, and the config, the patch or the version. */
@@ -39,12 +40,15 @@ export function WhatFields({ of: { values, set, errorOf } }: { of: CampaignForm 
           ]}
         />
       ) : (
-        <p>
-          {say(campaignFormTexts).version(version.number)}{' '}
-          <a class="link" href={`/fleet-configs/${version.fleetConfigId}?version=${version.number}`}>
-            {say(campaignFormTexts).seeVersion}
-          </a>
-        </p>
+        <>
+          <p>
+            {say(campaignFormTexts).version(version.number)}{' '}
+            <a class="link" href={`/fleet-configs/${version.fleetConfigId}?version=${version.number}`}>
+              {say(campaignFormTexts).seeVersion}
+            </a>
+          </p>
+          <TakenBackVersion fleetConfigId={version.fleetConfigId} number={version.number} />
+        </>
       )}
       {values.kind !== 'patch' && (
         <Checkbox value={values.takeover} onValue={(takeover) => set({ takeover })}>

@@ -6,7 +6,6 @@ import { campaignFormTexts } from '../i18n/campaign-form.ts'
 import { describeCampaign } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
-import { fleetConfigTexts } from '../i18n/fleet-configs.ts'
 import { formatNumber } from '../i18n/format.ts'
 import { lookOf } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
@@ -19,6 +18,7 @@ import { Head, Pairs } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { Tally } from '../parts/tally.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
+import { TakenBack } from '../parts/version-taken-back.tsx'
 import { api } from '../state/endpoints.ts'
 import { lineOf } from '../state/names.ts'
 import { navigate } from '../state/router.ts'
@@ -224,7 +224,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
     <>
       <CampaignHead of={of} reload={reload} />
       {of.version_rolled_back && of.change.kind === 'version' && (
-        <p class="warn">{say(fleetConfigTexts).wasRolledBack(of.change.number)}</p>
+        <TakenBack number={of.change.number} by={of.version_rolled_back_by} />
       )}
       {of.description !== '' && <p class="muted">{of.description}</p>}
       <div class={`say t-${tone}`} role={of.status === 'halted' ? 'alert' : 'status'}>

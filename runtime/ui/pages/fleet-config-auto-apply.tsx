@@ -6,6 +6,7 @@ import type {
   PlannedAutoApply,
 } from '../../../lib/wire/auto-apply.ts'
 import type { FleetConfigRecord } from '../../../lib/wire/fleet-configs.ts'
+import { describeRule } from '../i18n/approval-rule.ts'
 import { autoApplyTexts } from '../i18n/auto-apply.ts'
 import { say } from '../i18n/define.ts'
 import { formatList } from '../i18n/format.ts'
@@ -36,7 +37,11 @@ function StatusOf({ of }: { of: AutoApplyRecord }) {
 }
 
 /** What a plan says, one line for each thing that is to be known. */
-function PlanLines({ of: { plan } }: { of: Pick<PlannedAutoApply, 'plan'> }) {
+function PlanLines({
+  of: { plan, approval_rule },
+}: {
+  of: Pick<PlannedAutoApply, 'plan' | 'approval_rule'>
+}) {
   const words = say(autoApplyTexts)
   const left = Object.entries(plan.left_out)
   return (
@@ -56,6 +61,7 @@ function PlanLines({ of: { plan } }: { of: Pick<PlannedAutoApply, 'plan'> }) {
       <li>{plan.reaches_production ? words.production : words.noProduction}</li>
       {plan.environments.length > 0 && <li>{formatList(plan.environments)}</li>}
       <li>{plan.campaign_ids.length === 0 ? words.needsCampaign : words.proven(plan.campaign_ids.length)}</li>
+      {approval_rule && <li>{describeRule(approval_rule)}</li>}
     </ul>
   )
 }

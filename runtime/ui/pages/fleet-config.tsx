@@ -9,6 +9,7 @@ import { Head } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { Table } from '../parts/table.tsx'
 import { toastFailure } from '../parts/toast.tsx'
+import { TakenBack } from '../parts/version-taken-back.tsx'
 import { api } from '../state/endpoints.ts'
 import { navigate, query } from '../state/router.ts'
 import { may } from '../state/session.ts'
@@ -21,7 +22,8 @@ import { SelectorChips } from './fleet-configs.tsx'
 interface CarryProps {
   of: FleetConfigRecord
   number: number
-  isRolledBack: boolean
+  /** What is known of the version; undefined for whoever may not read configs. */
+  version: FleetConfigVersionSummary | undefined
   /** How many workloads run this version already; null where that is not known. */
   running: number | null
 }
@@ -41,7 +43,7 @@ async function carry({ of, number }: Pick<CarryProps, 'of' | 'number'>, takeover
 }
 
 /** The way to bring one version to all workloads under the fleet config, or to those that do not run it yet. */
-function Carry({ of, number, isRolledBack, running }: CarryProps) {
+function Carry({ of, number, version, running }: CarryProps) {
   const words = say(fleetConfigTexts)
   const takeover = useSignal(false)
   const isBusy = useSignal(false)
@@ -58,7 +60,7 @@ function Carry({ of, number, isRolledBack, running }: CarryProps) {
         {words.underCount(of.workload_count)}
         {running !== null && running > 0 && ` ${words.runIt(running, of.workload_count, number)}`}
       </p>
-      {isRolledBack && <p class="warn">{words.wasRolledBack(number)}</p>}
+      {version?.rolled_back && <TakenBack number={number} by={version.rolled_back_by} />}
       <Checkbox
         value={takeover.value}
         onValue={(isOn) => {
@@ -69,7 +71,7 @@ function Carry({ of, number, isRolledBack, running }: CarryProps) {
       </Checkbox>
       <div class="actions">
         <Action
-          kind={isRolledBack || (running ?? 0) > 0 ? '' : 'primary'}
+          kind={version?.rolled_back || (running ?? 0) > 0 ? '' : 'primary'}
           reason={
             unless('workload:push_config') ??
             (of.workload_count === 0 ? words.nobody : rest === 0 ? words.allRunIt(number) : null)
@@ -101,12 +103,19 @@ function Versions({ id, versions }: { id: string; versions: readonly FleetConfig
       columns={[
         {
           title: column.version,
-          cell: ({ number, rolled_back }) => (
+          cell: ({ number, rolled_back, rolled_back_by: by }) => (
             <>
               <a class="name" href={`/fleet-configs/${id}?version=${number}`}>
                 {words.version(number)}
               </a>
-              {rolled_back && <span class="warn"> {words.rolledBack}</span>}
+              {rolled_back && (
+                <>
+                  {' · '}
+                  <a class="link warn" href={`/campaigns/${by}`}>
+                    {words.rolledBack}
+                  </a>
+                </>
+              )}
             </>
           ),
         },
@@ -130,7 +139,7 @@ function FleetConfig({ of }: { of: FleetConfigRecord }) {
   const under = useUnder(of.id)
   const asked = Number(query.value.get('version') ?? '')
   const number = Number.isInteger(asked) && asked > 0 ? asked : of.newest_version
-  const isRolledBack = versions.data?.some((one) => one.number === number && one.rolled_back) ?? false
+  const shown = versions.data?.find((one) => one.number === number)
   return (
     <>
       <Head title={of.name}>
@@ -149,7 +158,7 @@ function FleetConfig({ of }: { of: FleetConfigRecord }) {
         {!isRead && <p class="empty">{words.hidden}</p>}
         {of.newest_version === 0 && <p class="empty">{words.noVersion}</p>}
         {of.newest_version > 0 && (
-          <Carry of={of} number={number} isRolledBack={isRolledBack} running={countRunning(under, number)} />
+          <Carry of={of} number={number} version={shown} running={countRunning(under, number)} />
         )}
         {isRead && of.newest_version > 0 && (
           <Loaded of={versions}>

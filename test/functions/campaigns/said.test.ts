@@ -197,8 +197,15 @@ it('a version that a campaign took back is marked in the plans and campaigns tha
     expect(await hosts.readCampaign(second)).not.toHaveProperty('version_rolled_back')
     const change = { kind: 'version', fleet_config_id: hosts.configId, number: 2 }
     const { json } = await hosts.call('POST /api/campaigns', { name: 'Again', change, scope: {} })
-    expect(json).toMatchObject({ version_rolled_back: true })
-    expect(printed(json as CampaignRecord)).toMatch(/version +was carried before, and taken back/)
+    expect(json).toMatchObject({ version_rolled_back: true, version_rolled_back_by: second })
+    const list = (await hosts.call(`GET /api/fleet-configs/${hosts.configId}/versions`)).json
+    expect(list).toMatchObject([
+      { number: 2, rolled_back: true, rolled_back_by: second },
+      { number: 1, rolled_back: false },
+    ])
+    expect(printed(json as CampaignRecord)).toMatch(
+      new RegExp(`version +was carried before, and taken back by ${second}`),
+    )
     expect(await hosts.readCampaign(first)).not.toHaveProperty('version_rolled_back')
   } finally {
     await hosts.ctx.close()
