@@ -150,6 +150,7 @@ export class ControlSession implements Connection {
   async setStatementTimeout(): Promise<void> {}
 
   async #say<T>(work: () => Promise<T>): Promise<T> {
+    if (this.purpose === 'members') await this.#database.untilRenews(this.#client)
     await this.#database.pass(this.#client).catch((error) => {
       this.#lose()
       throw error

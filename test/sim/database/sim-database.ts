@@ -18,6 +18,8 @@ export interface Client extends Mortal {
   application: string
   leases: Set<Lease>
   controls: Set<ControlSession>
+  /** What it renews itself with as a member gets stuck before this time. */
+  renewsAtMs: number
   /** Callers that wait until one of the process's few sessions is free. */
   waiters: (() => void)[]
 }
@@ -27,6 +29,7 @@ export const newClient = (application = 'muster'): Client => ({
   application,
   isDead: false,
   pausedUntilMs: 0,
+  renewsAtMs: 0,
   leases: new Set(),
   controls: new Set(),
   waiters: [],
@@ -150,6 +153,12 @@ export class SimDatabase {
         client,
       )
     })
+  }
+
+  /** Resolves once what this process renews itself with gets through. */
+  async untilRenews(client: Client): Promise<void> {
+    const waitMs = client.renewsAtMs - this.#time.nowMs
+    if (waitMs > 0) await new Promise<void>((resolve) => void this.#time.after(waitMs, resolve, client))
   }
 
   /** Send one statement over a lease and answer it. */

@@ -123,6 +123,14 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
     troubles: ['words', 'crashes'],
     flaw: { agents: keepFormerHealth },
   },
+  'an owner takes itself for fit to act, however long it has not renewed itself': {
+    troubles: ['stuckRenewals'],
+    flaw: {
+      member: (membership) => {
+        membership.mayAct = () => true
+      },
+    },
+  },
   'some answers of the owner do not arrive': {
     troubles: ['changingNatures'],
     flaw: { toFront: (entries) => entries.filter((entry) => entry[0] !== 'answer' || entry[1] % 7 !== 0) },

@@ -1,3 +1,4 @@
+import { OWNER_FRESH_MS } from '../../../lib/cluster/timing.ts'
 import type { Workload } from '../../../lib/fleet/state/model.ts'
 import type { AgentConnection } from '../../../lib/opamp/fleet-port.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
@@ -55,10 +56,20 @@ export class LinkPromises {
       const list = this.#sent.get(instance.uid) ?? []
       list.push({ hash: offer.hash, epoch, generation: offer.generation, workload: instance.workload })
       this.#sent.set(instance.uid, list)
+      this.#checkFresh(process, instance.uid)
       offers.frame(instance.uid, offer.hash, instance.workload?.id ?? '')
       // Of two agents with one uid the owner hears late which spoke last, and so which connection is a new one.
       sent(process, instance, offer, cause, about.isShared ? { ...about, linkedAtMs: about.nowMs } : about)
     }
+  }
+
+  /** An owner offers nothing once it has not renewed itself for so long that another one may follow it. */
+  #checkFresh(process: string, uid: string): void {
+    const { unrenewedMs = 0 } = this.#world.services.find(({ name }) => name === process)?.membership ?? {}
+    if (unrenewedMs > OWNER_FRESH_MS)
+      this.#world.promises.report(
+        `${process} offers ${uid} something ${Math.round(unrenewedMs)} ms after it has renewed itself`,
+      )
   }
 
   /** Count the losses of an agent that are its own. */

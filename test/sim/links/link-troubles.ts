@@ -9,6 +9,8 @@ const LIKELIHOODS = {
   words: 0.5,
   /** A front has no link while others have one, for long enough to send its agents to them. */
   cutOffs: 0.4,
+  /** What the owner renews itself with gets stuck, for long enough to be replaced, while all else of it goes on. */
+  stuckRenewals: 0.3,
 } as const
 
 /** The name of a kind of trouble of links. */

@@ -113,6 +113,14 @@ export class LinkedWorld extends World {
     super.suspendService(forMs)
   }
 
+  /** Let the owner not renew itself for a while, as where its session for that hangs. */
+  stickRenewals(forMs: number): void {
+    const service = this.service()
+    if (service === null) return
+    this.trace(`${service.name} cannot renew itself`)
+    service.client.renewsAtMs = this.time.nowMs + forMs
+  }
+
   protected override join(service: SimService): Membership {
     const { name, client } = service
     const membership = openSimMember({

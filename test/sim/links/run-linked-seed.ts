@@ -44,6 +44,7 @@ export async function runLinkedSeed(
   planTrouble(world, TROUBLE_MS)
   planLinkTrouble(world, TROUBLE_MS)
   if (has.cutOffs) planCutOffs(world, dice.fork('planned cut-offs'), TROUBLE_MS)
+  if (has.stuckRenewals) planStuckRenewals(world, dice.fork('planned stuck renewals'), TROUBLE_MS)
   if (has.words) planWords(world, dice.fork('planned words'), TROUBLE_MS)
   await world.run(TROUBLE_MS)
   world.heal()
@@ -86,6 +87,14 @@ function planCutOffs(world: LinkedWorld, dice: Dice, untilMs: number): void {
     world.time.after(atMs, () => {
       if (world.fronts.length > 1) world.cutOffFront(dice.pick(world.fronts), { forMs, isLetIn })
     })
+  }
+}
+
+/** Let the renewals of whoever is the owner get stuck now and then, until `untilMs`. */
+function planStuckRenewals(world: LinkedWorld, dice: Dice, untilMs: number): void {
+  for (let atMs = dice.between(3_000, 40_000); atMs < untilMs; atMs += dice.between(20_000, 80_000)) {
+    const forMs = dice.between(2_000, 12_000)
+    world.time.after(atMs, () => world.stickRenewals(forMs))
   }
 }
 
