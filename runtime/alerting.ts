@@ -2,7 +2,7 @@ import { AlertEngine, type AlertEngineParts, type AlertNotices } from '../lib/al
 import { minAgentVersionProblem } from '../lib/alerts/rules.ts'
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { WebhookDeliveries } from '../lib/alerts/webhook-delivery.ts'
-import { readLowering } from '../lib/changes/approval-policy.ts'
+import { readPolicyNews } from '../lib/changes/approval-policy.ts'
 import { type ChangeNews, openChangeNews } from '../lib/changes/news.ts'
 import type { Fleet } from '../lib/fleet/fleet.ts'
 import type { FleetDeps } from '../lib/fleet/state/deps.ts'
@@ -38,7 +38,7 @@ export function openAlerting(
     fleet,
     notices,
     findConflicts: parts.findConflicts,
-    findLowering: readLowering,
+    findPolicyNews: readPolicyNews,
     onlyPasswordLogin: config.onlyPasswordLogin,
     settings: {
       // Administrators may recommend another version while the engine runs.

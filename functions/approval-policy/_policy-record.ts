@@ -30,7 +30,7 @@ const toClasses = ({ production, other, unlabelled }: ApprovalPolicy): ApprovalP
 /** The policy as the wire shows it. */
 export async function toPolicyRecord(
   ctx: Context,
-  { policy, pending }: PolicyState,
+  { policy, pending, unreadable }: PolicyState,
 ): Promise<ApprovalPolicyRecord> {
   const waiting = pending && {
     ...toClasses(pending.policy),
@@ -46,6 +46,7 @@ export async function toPolicyRecord(
     ...(ending.length > 0 ? { sole_approver_ends_with: ending } : {}),
     ...((await lacksSecondPerson(ctx.db)) ? { lacks_second_person: true } : {}),
     ...(waiting === null ? {} : { pending: waiting }),
+    ...(unreadable === null ? {} : { unreadable }),
   }
 }
 

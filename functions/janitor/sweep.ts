@@ -15,7 +15,7 @@ export default defineSchedule({
     if (settings.length > 0)
       log.error(
         { settings },
-        'stored settings cannot be read; without them their defaults count, and a freeze is of the whole fleet',
+        'stored settings cannot be read; without them their defaults count, a freeze is of the whole fleet, and the approval policy is the strictest',
       )
     const { retentionDays, archiveDays, eventRetentionDays, alertRetentionDays } = config
     const { deleted } = await sweep(

@@ -57,8 +57,8 @@ export interface AlertEngineParts {
   settings: RuleSettings
   /** Fleet configs that hold workloads which another fleet config selects with the same priority. */
   findConflicts(): Promise<ConfigConflict[]>
-  /** An approval policy that asks less, as `AboutPeople` says. */
-  findLowering(db: Db): Promise<AboutPeople['lowering']>
+  /** What is to be told of the approval policy, as `AboutPeople` says. */
+  findPolicyNews(db: Db): Promise<AboutPeople['policy']>
   /** The e-mail of the only user who may log in with a password; null where every local user may. */
   onlyPasswordLogin: string | null
   /** The webhook that is told of fired alerts. */
@@ -102,11 +102,11 @@ export class AlertEngine {
 
   /** Judge the alerts about campaigns, fleet configs and people. */
   async #lookAtTopics(now: Date): Promise<{ fired: number; resolved: number }> {
-    const { db, random, findConflicts, findLowering, onlyPasswordLogin } = this.#parts
-    const lowering = await findLowering(db)
+    const { db, random, findConflicts, findPolicyNews, onlyPasswordLogin } = this.#parts
+    const policy = await findPolicyNews(db)
     const causes = [
       ...(await findTopicCauses(db, await findConflicts())),
-      ...(await findIdentityCauses(db, { now, onlyPasswordLogin, lowering })),
+      ...(await findIdentityCauses(db, { now, onlyPasswordLogin, policy })),
     ]
     const { fire, end } = decideTopics(causes, await listCurrentTopicAlerts(db))
     if (fire.length + end.length === 0) return { fired: 0, resolved: 0 }

@@ -13,17 +13,23 @@ export interface AboutPeople {
   now: Date
   /** The e-mail of the only user who may log in with a password; null where every local user may. */
   onlyPasswordLogin: string | null
-  /** An approval policy that asks less: one that waits to count, and one that came to count by waiting; null for none. */
-  lowering: { pending: PendingPolicy | null; lowered: LoweredPolicy | null }
+  policy: {
+    /** An approval policy that asks less: one that waits to count, and one that came to count by waiting; null for none. */
+    pending: PendingPolicy | null
+    lowered: LoweredPolicy | null
+    /** Where the stored policy is wrong that cannot be read; null where it can. */
+    unreadable: string | null
+  }
 }
 
 /**
- * The causes that are present now and are about people: an approval policy that asks less waits to count or came to by
- * waiting within a day, the administrator of the last resort signed in within a day, or somebody is an administrator
- * only because nobody else is one. At most one, one, and one.
+ * The causes that are present now and are about people: the approval policy cannot be read, one that asks less waits to
+ * count or came to by waiting within a day, the administrator of the last resort signed in within a day, or somebody is
+ * an administrator only because nobody else is one. At most one of each.
  */
 export async function findIdentityCauses(db: Db, about: AboutPeople): Promise<TopicCause[]> {
   return [
+    ...toUnreadablePolicy(about),
     ...toLoweredPolicy(about),
     ...(await findLastResort(db, about)),
     ...(await listKeptAdministrators(db)).map(
@@ -38,7 +44,20 @@ export async function findIdentityCauses(db: Db, about: AboutPeople): Promise<To
   ]
 }
 
-function toLoweredPolicy({ lowering: { pending, lowered } }: AboutPeople): TopicCause[] {
+function toUnreadablePolicy({ policy: { unreadable: where } }: AboutPeople): TopicCause[] {
+  if (where === null) return []
+  return [
+    {
+      rule: 'approval_policy_unreadable',
+      topic: 'approval_policy',
+      subject: where,
+      message: `The stored approval policy cannot be read (at ${where}): every change takes two approvals by others than its authors, given within the hour, until an administrator stores one`,
+      details: { name: where },
+    },
+  ]
+}
+
+function toLoweredPolicy({ policy: { pending, lowered } }: AboutPeople): TopicCause[] {
   if (pending === null) return lowered === null ? [] : [toPolicyInForce(lowered)]
   const counts_at = new Date(pending.at.getTime() + LOWERING_WAIT_MS).toISOString()
   return [

@@ -16,6 +16,8 @@ const NEXT_STEP: Record<AlertRule, string> = {
   administrator_kept: 'Make somebody else an administrator, or mend the groups at the identity provider.',
   approval_policy_lowered:
     'Ask for the former policy to stop it or take it back, or let a second person confirm it while it waits.',
+  approval_policy_unreadable:
+    'Store the policy anew under Settings, which a second person confirms, and find out who wrote over it.',
   last_resort_login: 'Make sure in the audit trail that the sign-in was meant to.',
 }
 

@@ -23,6 +23,7 @@ export const ALERT_SEVERITY: Record<AlertRule, AlertSeverity> = {
   config_conflict: 'warning',
   administrator_kept: 'critical',
   approval_policy_lowered: 'warning',
+  approval_policy_unreadable: 'critical',
   last_resort_login: 'critical',
 }
 

@@ -9,9 +9,15 @@ import {
   isSamePolicy,
   lowersBar,
   type PendingPolicy,
+  STRICTEST_APPROVAL_POLICY,
 } from '../model/approval-policy.ts'
 import type { Refusal } from '../model/refusal.ts'
-import { type LoweredPolicy, readStoredLowered, readStoredPolicies } from '../model/stored-settings.ts'
+import {
+  faultOfPolicies,
+  type LoweredPolicy,
+  readStoredLowered,
+  readStoredPolicies,
+} from '../model/stored-settings.ts'
 import { listApproverStandings } from '../store/approval-votes.ts'
 import { readDatabaseTime } from '../store/database-time.ts'
 import type { Db } from '../store/db.ts'
@@ -22,6 +28,8 @@ import { lockIdentity } from '../store/users.ts'
 export interface PolicyState {
   policy: ApprovalPolicy
   pending: PendingPolicy | null
+  /** Where the stored policy is wrong that cannot be read, so that the strictest one is in force; null where none is. */
+  unreadable: string | null
 }
 
 const NAME = 'approval_policy'
@@ -32,20 +40,30 @@ const LOWERED_TOLD_MS = 24 * 3_600_000
 /** The policy in force, and the one that waits: no time passes here, see `settleApprovalPolicy`. */
 export async function readApprovalPolicy(db: Db): Promise<PolicyState> {
   const setting = await findSetting(db, NAME)
-  const stored = setting === null ? null : readStoredPolicies(setting.value)
-  return stored ?? { policy: DEFAULT_APPROVAL_POLICY, pending: null }
+  if (setting === null) return { policy: DEFAULT_APPROVAL_POLICY, pending: null, unreadable: null }
+  const stored = readStoredPolicies(setting.value)
+  if (stored !== null) return { ...stored, unreadable: null }
+  // It may have asked anything, so nothing less will do.
+  return { policy: STRICTEST_APPROVAL_POLICY, pending: null, unreadable: faultOfPolicies(setting.value) }
 }
 
-/** A policy that asks less and is to be told of: one that waits, and one that came into force by waiting within a day. */
-export async function readLowering(
-  db: Db,
-): Promise<{ pending: PendingPolicy | null; lowered: LoweredPolicy | null }> {
-  const { pending } = await readApprovalPolicy(db)
+/** What is to be told of the policy. */
+export interface PolicyNews {
+  /** One that asks less and waits. */
+  pending: PendingPolicy | null
+  /** One that asks less and came into force by waiting within a day. */
+  lowered: LoweredPolicy | null
+  unreadable: PolicyState['unreadable']
+}
+
+/** Read what is to be told of the policy. */
+export async function readPolicyNews(db: Db): Promise<PolicyNews> {
+  const { pending, unreadable } = await readApprovalPolicy(db)
   const setting = await findSetting(db, LOWERED)
   const lowered = setting === null ? null : readStoredLowered(setting.value)
-  if (lowered === null) return { pending, lowered }
+  if (lowered === null) return { pending, lowered, unreadable }
   const age = (await readDatabaseTime(db)).getTime() - lowered.at.getTime()
-  return { pending, lowered: age < LOWERED_TOLD_MS ? lowered : null }
+  return { pending, lowered: age < LOWERED_TOLD_MS ? lowered : null, unreadable }
 }
 
 /** What came of asking for a policy. */
@@ -98,9 +116,10 @@ export function changeApprovalPolicy(
           from: before.policy,
           to: wanted,
           ...(isAskedAgain ? { asked_by: pending.by } : {}),
+          ...(before.unreadable === null ? {} : { unreadable: before.unreadable }),
         }),
       })
-      return { ok: true, state }
+      return { ok: true, state: { ...state, unreadable: null } }
     },
     { waitsForReports: false },
   )
@@ -111,7 +130,7 @@ export function changeApprovalPolicy(
  * again, or somebody else than whoever asked for it has looked at the policy and changed it.
  */
 async function isOver(tx: Db, actor: AuditActor, wanted: ApprovalPolicy): Promise<boolean> {
-  const { lowered } = await readLowering(tx)
+  const { lowered } = await readPolicyNews(tx)
   if (lowered === null || !lowersBar(lowered.from, wanted)) return true
   return lowered.byId !== null && lowered.byId !== actor.userId
 }

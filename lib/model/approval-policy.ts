@@ -27,6 +27,15 @@ export const DEFAULT_APPROVAL_POLICY: ApprovalPolicy = {
   unlabelled: BY_SOMEBODY_ELSE,
 }
 
+const BY_TWO_OTHERS: ApprovalRule = { approvals: 2, authorCounts: false, validHours: 1 }
+
+/** What counts where the stored policy cannot be read: no policy asks more in any point. */
+export const STRICTEST_APPROVAL_POLICY: ApprovalPolicy = {
+  production: BY_TWO_OTHERS,
+  other: BY_TWO_OTHERS,
+  unlabelled: BY_TWO_OTHERS,
+}
+
 /** The longest time that an approval can be valid, in hours: a year. */
 export const VALID_HOURS_MAX = 8_760
 

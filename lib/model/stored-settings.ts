@@ -9,17 +9,23 @@ import {
   optional,
   type Struct,
   string,
+  validate,
 } from 'superstruct'
 import { Selector } from '../wire/selectors.ts'
 import { WORKLOAD_LINKS_MAX } from '../wire/values.ts'
 import { WorkloadLink } from '../wire/workload-links.ts'
-import { type ApprovalPolicy, type PendingPolicy, VALID_HOURS_MAX } from './approval-policy.ts'
+import {
+  type ApprovalPolicy,
+  type ApprovalRule,
+  type PendingPolicy,
+  VALID_HOURS_MAX,
+} from './approval-policy.ts'
 import { readLinkTemplate } from './link-template.ts'
 import { readTime } from './times.ts'
 import { isComparable } from './versions.ts'
 
 // What administrators store. A row may have been written by hand, or by another version: what cannot be read counts as
-// not stored, and nothing fails because of it.
+// not stored, and nothing fails because of it. Where less would be asked then, whoever reads it takes the strictest.
 
 const Rule = object({ approvals: enums([1, 2]), authorCounts: boolean(), validHours: nullable(number()) })
 const Policy = object({ production: Rule, other: Rule, unlabelled: Rule })
@@ -67,11 +73,32 @@ function readJson<T>(text: string, shape: Struct<T, unknown>): T | null {
   }
 }
 
-const areHours = (policy: ApprovalPolicy) =>
-  Object.values(policy).every(
-    ({ validHours: hours }) =>
-      hours === null || (Number.isInteger(hours) && hours > 0 && hours <= VALID_HOURS_MAX),
-  )
+const areHoursOf = ({ validHours: hours }: ApprovalRule): boolean =>
+  hours === null || (Number.isInteger(hours) && hours > 0 && hours <= VALID_HOURS_MAX)
+
+const areHours = (policy: ApprovalPolicy): boolean => Object.values(policy).every(areHoursOf)
+
+/** Where what is stored of the approval policies is wrong, such as `policy.other.approvals`. */
+export function faultOfPolicies(text: string): string {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return 'JSON'
+  }
+  const [failure] = validate(value, Policies)
+  if (failure !== undefined)
+    return (
+      failure.path
+        .slice(0, 3)
+        .map((key) => `${key}`.slice(0, 40))
+        .join('.') || 'JSON'
+    )
+  const { policy, pending } = value as { policy: ApprovalPolicy; pending: unknown }
+  const class_ = Object.entries(policy).find(([, rule]) => !areHoursOf(rule))
+  if (class_ !== undefined) return `policy.${class_[0]}.validHours`
+  return pending === null ? 'JSON' : 'pending'
+}
 
 /** The stored approval policies; null where they cannot be read. */
 export function readStoredPolicies(text: string): StoredPolicies | null {

@@ -34,7 +34,7 @@ export async function removeSetting(tx: Db, name: SettingName): Promise<void> {
   await tx.execute(`delete from settings where name = $1`, [name])
 }
 
-/** The names of stored settings that cannot be read, whose defaults count. */
+/** The names of stored settings that cannot be read. */
 export async function listUnreadableSettings(db: Db): Promise<string[]> {
   const rows = await db.query<{ name: string; value: string }>(
     `select name, value from settings where name = any($1) order by name`,

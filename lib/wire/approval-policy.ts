@@ -49,6 +49,10 @@ export const ApprovalPolicyRecord = named(
       optional(boolean()),
     ),
     pending: optional(PendingApprovalPolicy),
+    unreadable: note(
+      'Where the stored policy is wrong, which cannot be read: until one is stored anew, the strictest is in force. Absent where it can be read.',
+      optional(string()),
+    ),
   }),
 )
 export type ApprovalPolicyRecord = Infer<typeof ApprovalPolicyRecord>

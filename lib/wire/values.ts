@@ -25,6 +25,7 @@ export const TOPIC_ALERT_RULES = [
   'config_conflict',
   'administrator_kept',
   'approval_policy_lowered',
+  'approval_policy_unreadable',
   'last_resort_login',
 ] as const
 

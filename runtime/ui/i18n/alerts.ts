@@ -37,6 +37,7 @@ export const alertTexts = defineTexts({
       config_conflict: 'Fleet configs in conflict',
       administrator_kept: 'Last administrator kept',
       approval_policy_lowered: 'Approval policy that asks less',
+      approval_policy_unreadable: 'Approval policy cannot be read',
       last_resort_login: 'Sign-in of the last resort',
     },
     resolve: 'Resolve',
@@ -113,6 +114,8 @@ export const alertTexts = defineTexts({
       `${who} asked for an approval policy that asks less. It counts from ${formatExact(at)}, or once a second person confirms it. Ask for the former one under Settings to stop it.`,
     loweredSince: (who: string, since: string) =>
       `The approval policy asks less since ${formatExact(since)}: ${who} asked for it, and nobody stood against it for a day. Ask for the former one under Settings to take it back. This ends by itself a day later.`,
+    unreadablePolicy: (where: string) =>
+      `The stored approval policy cannot be read (at ${where}): every change takes two approvals by others than its authors, given within the hour. Store the policy anew under Settings, and find out who wrote over it.`,
     lastResort: (at: string) =>
       `The only account that may sign in with a password did so at ${formatExact(at)}. Make sure that it was meant to. This ends by itself a day later.`,
   },
@@ -143,6 +146,7 @@ export const alertTexts = defineTexts({
       config_conflict: 'Configs de parc en conflit',
       administrator_kept: 'Dernier administrateur gardé',
       approval_policy_lowered: 'Règle d’approbation moins exigeante',
+      approval_policy_unreadable: 'Règle d’approbation illisible',
       last_resort_login: 'Connexion de dernier recours',
     },
     resolve: 'Résoudre',
@@ -194,6 +198,8 @@ export const alertTexts = defineTexts({
       `${who} a demandé une règle d’approbation moins exigeante. Elle vaudra à partir de ${formatExact(at)}, ou dès qu’une deuxième personne la confirme. Redemandez l’ancienne dans les réglages pour l’arrêter.`,
     loweredSince: (who: string, since: string) =>
       `La règle d’approbation est moins exigeante depuis ${formatExact(since)} : ${who} l’a demandé, et personne ne s’y est opposé pendant un jour. Redemandez l’ancienne dans les réglages pour revenir en arrière. L’alerte se résout d’elle-même un jour plus tard.`,
+    unreadablePolicy: (where: string) =>
+      `La règle d’approbation enregistrée est illisible (à ${where}) : tout changement demande deux approbations de personnes autres que ses auteurs, données dans l’heure. Enregistrez la règle à nouveau dans les réglages, et cherchez qui l’a modifiée.`,
     lastResort: (at: string) =>
       `Le seul compte qui peut se connecter avec un mot de passe l’a fait à ${formatExact(at)}. Assurez-vous que c’était voulu. L’alerte se résout d’elle-même un jour plus tard.`,
     drift: (hash: string, count: number, of: number, failed: number) =>
@@ -254,6 +260,7 @@ export const describeNext = (alert: AlertRecord): string =>
 function describePeople(rule: AlertRecord['rule'], details: AlertRecord['details']): string | null {
   const words = say(alertTexts)
   if (rule === 'administrator_kept') return words.keptAdministrator
+  if (rule === 'approval_policy_unreadable' && details) return words.unreadablePolicy(String(details['name']))
   if (rule === 'approval_policy_lowered' && details?.['since'])
     return words.loweredSince(String(details['name']), String(details['since']))
   if (rule === 'approval_policy_lowered' && details)

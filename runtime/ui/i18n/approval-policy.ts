@@ -24,6 +24,8 @@ export const policyTexts = defineTexts({
     hoursHint: 'Empty: of any age, until the request ends, 30 days after its last change.',
     save: 'Change the policy',
     saved: 'This is the policy now.',
+    unreadable: (where: string) =>
+      `The stored policy cannot be read (at ${where}), so the strictest is in force. Say what it is to be, and save it: a second person confirms it, or a day passes.`,
     waits: (who: string) => `${who} asked for a policy that asks less.`,
     waitsUntil: (when: string) =>
       `It counts once another administrator confirms it, or by itself at ${when}. Saving today’s policy again takes it back.`,
@@ -62,6 +64,8 @@ export const policyTexts = defineTexts({
     hoursHint: 'Vide : sans limite, jusqu’à la fin de la demande, 30 jours après son dernier changement.',
     save: 'Changer la règle',
     saved: 'C’est la règle désormais.',
+    unreadable: (where: string) =>
+      `La règle enregistrée est illisible (à ${where}) : la plus stricte est en vigueur. Indiquez ce qu’elle doit être et enregistrez : une deuxième personne la confirme, ou un jour passe.`,
     waits: (who: string) => `${who} a demandé une règle plus souple.`,
     waitsUntil: (when: string) =>
       `Elle vaudra quand un autre administrateur la confirme, ou d’elle-même à ${when}. Enregistrer de nouveau la règle d’aujourd’hui la retire.`,

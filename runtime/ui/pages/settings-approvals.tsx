@@ -134,6 +134,11 @@ function PolicyForm({ policy, reload }: { policy: ApprovalPolicyRecord; reload: 
           <div>{words.sole}</div>
         </div>
       )}
+      {policy.unreadable !== undefined && (
+        <div class="notice t-bad" role="status">
+          <div>{words.unreadable(policy.unreadable)}</div>
+        </div>
+      )}
       <NoSecondPerson policy={policy} />
       {pending && <Waiting pending={pending} confirm={() => void ask(pending)} />}
       <form

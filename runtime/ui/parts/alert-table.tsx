@@ -23,6 +23,7 @@ import { useFleet } from './workload-search.tsx'
 const PAGES: Readonly<Partial<Record<AlertRecord['rule'], string>>> = {
   administrator_kept: '/settings/users',
   approval_policy_lowered: '/settings/approvals',
+  approval_policy_unreadable: '/settings/approvals',
   last_resort_login: '/audit',
 }
 

@@ -69,7 +69,7 @@ function engine(): AlertEngine {
     },
     settings: { minAgentVersion: '', disconnectGraceSeconds: 120 },
     findConflicts: async () => [],
-    findLowering: async () => ({ pending: null, lowered: null }),
+    findPolicyNews: async () => ({ pending: null, lowered: null, unreadable: null }),
     onlyPasswordLogin: null,
     webhooks: { async owe() {} },
     notices: { fired() {}, resolved() {}, restated() {} },
