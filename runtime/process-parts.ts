@@ -23,11 +23,24 @@ export function openConfiguredPool(
   })
 }
 
-/** Read from the settings whose forwarding headers count; an entry that is no address is logged. */
-export const readProxyPolicy = ({ trustedProxies }: Config, log: Log): ProxyPolicy =>
-  createProxyPolicy(trustedProxies, (entry) =>
-    log.warn({ entry }, 'MUSTER_TRUSTED_PROXIES holds an entry that is no address and no block'),
-  )
+/**
+ * Read from the settings whose forwarding headers count. An entry that is no address is logged, and so is that there is
+ * none although a proxy has to stand in front: this process speaks no TLS.
+ */
+export function readProxyPolicy(
+  { trustedProxies, publicUrl }: Pick<Config, 'trustedProxies' | 'publicUrl'>,
+  log: Log,
+): ProxyPolicy {
+  const isPublicSecure = publicUrl.startsWith('https:')
+  if (isPublicSecure && trustedProxies.length === 0)
+    log.warn(
+      {},
+      'MUSTER_PUBLIC_URL is https, so a proxy stands in front, and MUSTER_TRUSTED_PROXIES names none: all who come through it count as one address, and one of them can use up the failed sign-ins of all',
+    )
+  const onBadEntry = (entry: string) =>
+    log.warn({ entry }, 'MUSTER_TRUSTED_PROXIES holds an entry that is no address and no block')
+  return createProxyPolicy(trustedProxies, onBadEntry, isPublicSecure)
+}
 
 /** Say in the log that agents need no credential, where they need none. */
 export function warnOfOpenDoor({ opampSharedSecret }: Config, log: Log): void {

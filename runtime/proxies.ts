@@ -22,10 +22,14 @@ function add(list: BlockList, entry: string): boolean {
   return true
 }
 
-/** Forwarding headers count only from these addresses and CIDR blocks; `onBadEntry` hears of malformed ones. */
+/**
+ * Forwarding headers count only from these addresses and CIDR blocks; `onBadEntry` hears of malformed ones. Where browsers
+ * are known to come by TLS (`isPublicSecure`), all of them do, whatever a proxy says or nobody trusts it to say.
+ */
 export function createProxyPolicy(
   trusted: readonly string[],
   onBadEntry: (entry: string) => void = () => {},
+  isPublicSecure = false,
 ): ProxyPolicy {
   const list = new BlockList()
   let hasEntries = false
@@ -41,9 +45,10 @@ export function createProxyPolicy(
   }
   return {
     clientOf(peerAddress, header) {
-      if (!isTrusted(peerAddress)) return { remoteAddress: peerAddress, isSecure: false }
+      if (!isTrusted(peerAddress)) return { remoteAddress: peerAddress, isSecure: isPublicSecure }
       // Each proxy may append a value of its own; the last one is of our peer, which we trust.
-      const isSecure = header('x-forwarded-proto').split(',').at(-1)!.trim().toLowerCase() === 'https'
+      const isSecure =
+        isPublicSecure || header('x-forwarded-proto').split(',').at(-1)!.trim().toLowerCase() === 'https'
       // From the right: each trusted hop vouches for the one before it.
       const hops = header('x-forwarded-for')
         .split(',')

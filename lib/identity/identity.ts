@@ -20,7 +20,7 @@ import { type LinkAdministration, openLinkAdministration } from './oidc/links.ts
 import { FLOW_LIFETIME_S, type Oidc, openOidc } from './oidc/oidc.ts'
 import type { IssuerFetch } from './oidc/provider.ts'
 import type { OidcSettings } from './oidc/settings.ts'
-import { limitCallbacks } from './oidc-callbacks.ts'
+import { limitExchange } from './oidc-callbacks.ts'
 import { openOwnPassword, type PasswordChange, type PasswordChangeOutcome } from './own-password.ts'
 import type { Passwords } from './passwords.ts'
 import { openServiceAccounts, type ServiceAccounts } from './service-accounts.ts'
@@ -160,7 +160,13 @@ function openSignIn(
   callbacks: LoginLimit,
 ): Oidc | null {
   const { oidc: settings } = parts
-  return settings === null ? null : limitCallbacks(openOidc({ ...parts, settings }), callbacks)
+  return settings === null
+    ? null
+    : openOidc({
+        ...parts,
+        settings,
+        limitExchange: (address, exchange) => limitExchange(callbacks, address, exchange),
+      })
 }
 
 /** Somebody may have been removed, signed out or given other rights unheard: end what does not stand any more. */

@@ -69,11 +69,15 @@ interface Parts {
   settings: OidcSettings
   /** E-mails of administrators that the settings name. */
   keptAdministrators: readonly string[]
+  /** Asks the provider about a callback from an address, unless too many of that address have failed there. */
+  limitExchange(address: string, exchange: () => Promise<CallbackOutcome>): Promise<CallbackOutcome>
   fetchFromIssuer: IssuerFetch
 }
 
 /** A flow as a browser keeps it. */
 type BegunFlow = Flow & { next: string; begunMs?: number }
+
+const LOST: CallbackOutcome = { ok: false, refusal: { code: 'sign-in-lost' } }
 
 /** How long a sign-in may take at the provider. */
 export const FLOW_LIFETIME_S = 900
@@ -90,10 +94,14 @@ export function openOidc(parts: Parts): Oidc {
   const flows = openEndedFlows(parts.clock, FLOW_LIFETIME_S * 1_000)
   const unguessable = () => Buffer.from(random.bytes(32)).toString('base64url')
 
-  async function finish({ query, kept }: Omit<Callback, 'address'>): Promise<CallbackOutcome> {
+  async function finish({ query, kept, address }: Callback): Promise<CallbackOutcome> {
     const flow = (await seal.open(kept, 'flow')) as BegunFlow | null
-    if (flow === null || new URLSearchParams(query).get('state') !== flow.state || !flows.end(flow.state))
-      return { ok: false, refusal: { code: 'sign-in-lost' } }
+    if (flow === null || new URLSearchParams(query).get('state') !== flow.state) return LOST
+    return parts.limitExchange(address, () => exchange(query, flow))
+  }
+
+  async function exchange(query: string, flow: BegunFlow): Promise<CallbackOutcome> {
+    if (!flows.end(flow.state)) return LOST
     const found = await provider.finish(query, flow)
     if (!found.ok) {
       log.warn({ err: found.cause, code: found.code }, 'sign-in with the identity provider failed')

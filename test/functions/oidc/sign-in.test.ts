@@ -413,6 +413,31 @@ describe('what does not hold is refused', () => {
       { trustedProxies: ['127.0.0.1'] },
     ))
 
+  it('nobody for the callbacks of strangers who have begun no sign-in, behind a proxy that gives all one address', () =>
+    withMuster({}, async () => {
+      const jar = openJar()
+      const { url: replayed } = await jar.follow(`${publicUrl}/api/auth/oidc/login`, isCallback)
+      const cookie = `muster_sign_in=${jar.cookie(host, 'muster_sign_in')}`
+      await fetch(replayed, { redirect: 'manual', headers: { cookie } })
+      const stray = async (query: string, headers: Record<string, string> = {}) => {
+        const answer = await fetch(`${publicUrl}/api/auth/oidc/callback${query}`, {
+          redirect: 'manual',
+          headers,
+        })
+        expect(answer.headers.get('location')).toBe('/login?sso=refused')
+      }
+      await Promise.all(
+        Array.from({ length: 40 }, async () => {
+          await stray('')
+          await stray('?state=x&code=y')
+          await stray('?state=x&code=y', { cookie })
+          await stray(replayed.search, { cookie })
+        }),
+      )
+      const { token, refusal } = await signIn()
+      expect([token !== undefined, await refusal()]).toEqual([true, {}])
+    }))
+
   it('whoever says no at the provider', () =>
     withMuster({}, async () => {
       await provider.tell({ isDenied: true })
