@@ -72,10 +72,16 @@ function columnsOf(): TableColumn<DriftItem>[] {
     },
     {
       title: column.wanted,
+      narrowTitle: column.wanted,
       look: 'mono muted',
       cell: (item) => wantedBy(item) || '–',
     },
-    { title: column.runs, look: 'mono muted', cell: (item) => runs(item) || '–' },
+    {
+      title: column.runs,
+      narrowTitle: column.runs,
+      look: 'mono muted',
+      cell: (item) => runs(item) || '–',
+    },
     {
       title: column.cause,
       look: 'text',
