@@ -25,7 +25,7 @@ export function toUserRecord({
     groups,
     created_at: createdAt.toISOString(),
     ...(isBound ? { signs_in_with: 'provider' } : {}),
-    ...(hasPassword ? {} : { has_password: false }),
+    ...(hasPassword && !isBound ? {} : { has_password: false }),
     ...(lastLoginAt ? { last_login_at: lastLoginAt.toISOString() } : {}),
   }
 }

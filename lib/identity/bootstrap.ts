@@ -64,6 +64,10 @@ export async function seedAdministrator(
  */
 export async function requirePasswordAdministrator(db: Database, email: string): Promise<void> {
   const known = await findCredentials(db, toEmailKey(email))
+  if (known?.isBound)
+    throw new Error(
+      `PASSWORD_LOGIN=only:${email}: this user signs in with the identity provider and has no password here; name a local administrator`,
+    )
   const user = known && (await findUser(db, known.id))
   const groups = await findGroups(db, user?.groups ?? [])
   if (groups.some((group) => group.role === 'administrator')) return

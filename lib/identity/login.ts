@@ -63,15 +63,14 @@ async function judge(parts: Parts, { email, password }: LoginRequest): Promise<L
   const mayTry = onlyPasswordLogin === null || toEmailKey(onlyPasswordLogin) === toEmailKey(email)
   // An account that may not log in with a password takes as long as one that does not exist.
   const user = mayTry ? await findCredentials(parts.db, toEmailKey(email)) : undefined
-  const checked = await parts.passwords.verify(password, user?.passwordHash ?? null)
+  // And so does one that is of the identity provider by now, whatever password it had.
+  const own = user?.isBound ? undefined : user
+  const checked = await parts.passwords.verify(password, own?.passwordHash ?? null)
   if (!checked.ok) return checked
-  if (!user || !checked.fits) return refuse(parts, email)
-  const opened = await openSession(parts, user)
+  if (!own || !checked.fits) return refuse(parts, email)
+  const opened = await openSession(parts, own)
   if (opened?.ok && onlyPasswordLogin !== null)
-    parts.log.warn(
-      { email: user.email },
-      'the administrator of the last resort has logged in with a password',
-    )
+    parts.log.warn({ email: own.email }, 'the administrator of the last resort has logged in with a password')
   return opened ?? refuse(parts, email)
 }
 

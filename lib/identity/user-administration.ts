@@ -125,7 +125,8 @@ async function updateUser(
     await lockIdentity(tx)
     const user = await findUser(tx, id)
     if (!user) return { ok: false, code: 'user-not-found' }
-    if (passwordHash !== null && !user.hasPassword) return { ok: false, code: 'no-password-here' }
+    if (passwordHash !== null && (user.isBound || !user.hasPassword))
+      return { ok: false, code: 'no-password-here' }
     if (change.groups !== undefined && user.isBound && parts.groupsFollowClaims)
       return { ok: false, code: 'groups-follow-claims' }
     const groups = change.groups === undefined ? null : await findGroups(tx, change.groups)

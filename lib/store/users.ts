@@ -38,10 +38,10 @@ export async function findCredentials(
   return rows[0]
 }
 
-/** The stored hash of a user's password; null for one without, undefined when the user is gone. */
+/** The stored hash of a user's password; null for one without or of an identity provider, undefined when it is gone. */
 export async function findPasswordHash(db: Db, userId: string): Promise<string | null | undefined> {
   const rows = await db.query<{ password_hash: string | null }>(
-    'SELECT password_hash FROM users WHERE id = $1',
+    'SELECT CASE WHEN issuer IS NULL THEN password_hash END AS password_hash FROM users WHERE id = $1',
     [userId],
   )
   return rows[0]?.password_hash
@@ -60,9 +60,12 @@ export async function insertUser(
   return inserted > 0
 }
 
-/** Note a login; false when the user is gone or its password is no longer the one that was checked. */
+/**
+ * Note a login with a password; false when the user is gone, is of an identity provider by now, or its password is no
+ * longer the one that was checked.
+ */
 export async function noteLogin(tx: Db, userId: string, passwordHash: string, now: Date): Promise<boolean> {
-  const text = 'UPDATE users SET last_login_at = $3 WHERE id = $1 AND password_hash = $2'
+  const text = 'UPDATE users SET last_login_at = $3 WHERE id = $1 AND password_hash = $2 AND issuer IS NULL'
   return (await tx.execute(text, [userId, passwordHash, now])) > 0
 }
 

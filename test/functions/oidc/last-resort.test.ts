@@ -49,6 +49,23 @@ describe('PASSWORD_LOGIN=only', () => {
     await started.stop()
   })
 
+  it('does not start where the provider vouches for that account, which then has no password', async () => {
+    const bind = (issuer: string | null) =>
+      database.pool.execute('update users set issuer = $2, subject = $2 where email_key = $1', [
+        EMAIL,
+        issuer,
+      ])
+    await bind('https://login.example.com')
+    try {
+      await expect(startTestService(database, config)).rejects.toThrow(
+        'PASSWORD_LOGIN=only:last@example.com: this user signs in with the identity provider and has no password here; name a local administrator',
+      )
+      expect((await logIn(EMAIL)).status).toBe(401)
+    } finally {
+      await bind(null)
+    }
+  })
+
   it('alarms of the sign-in for a day, and again of another', async () => {
     const look = async () => {
       await ctx.alerts.run(new AbortController().signal)

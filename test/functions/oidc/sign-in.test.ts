@@ -6,6 +6,7 @@ import { listApproverStandings } from '../../../lib/store/approval-votes.ts'
 import { listAuditRecords } from '../../../lib/store/audit.ts'
 import type { LinkRequestRecord, Me, SignInRefusal, UserRecord } from '../../../lib/wire/identity.ts'
 import type { Config } from '../../../runtime/config.ts'
+import { addSession } from '../../support/invoke.ts'
 import {
   CLIENT_ID,
   openJar,
@@ -591,6 +592,8 @@ describe('a logout at the provider', () => {
       const admin = await muster.token()
       const password = 'correct horse battery'
       const body = { email: 'ada@example.com', password, groups: ['viewer'] }
+      const eve = { ...body, email: 'eve@example.com' }
+      await muster.call('POST', '/api/users', { as: admin, body: eve })
       const { id } = (await muster.call('POST', '/api/users', { as: admin, body })).json as UserRecord
       const logIn = () => muster.call('POST', '/api/auth/login', { body: { email: body.email, password } })
       await signIn()
@@ -598,10 +601,24 @@ describe('a logout at the provider', () => {
         .json as LinkRequestRecord[]
       await muster.call('POST', `/api/link-requests/${request!.id}/accept`, { as: admin })
       expect((await logIn()).status).toBe(401)
-      // An administrator gives her a password again.
-      await muster.call('PATCH', `/api/users/${id}`, { as: admin, body: { password } })
-      const { token } = (await logIn()).json as { token: string }
-      expect((await muster.call('GET', '/api/me', { as: token })).status).toBe(200)
+      // No administrator gives her a password again, and one that an older process gave her fits no more.
+      const change = { as: admin, body: { password: 'another battery staple' } }
+      expect(await muster.call('PATCH', `/api/users/${id}`, change)).toMatchObject({
+        status: 409,
+        json: { code: 'no_password_here' },
+      })
+      const users = (await muster.call('GET', '/api/users', { as: admin })).json as UserRecord[]
+      expect(users.find((user) => user.id === id)).toMatchObject({ has_password: false })
+      await database.pool.execute(
+        `update users set password_hash = (select password_hash from users where email = 'eve@example.com') where id = $1`,
+        [id],
+      )
+      expect((await logIn()).status).toBe(401)
+      const { token } = await addSession(muster.service.ctx as never, { userId: id, email: body.email })
+      expect(await muster.call('GET', '/api/me', { as: token })).toMatchObject({
+        status: 200,
+        json: { has_password: false },
+      })
       const base = { iss: provider.issuer, aud: CLIENT_ID, iat: nowS(), jti: 'x', sub: 'ada-1' }
       expect((await post(await provider.sign({ ...base, events: EVENTS }))).status).toBe(200)
       expect((await muster.call('GET', '/api/me', { as: token })).status).toBe(401)
