@@ -25,6 +25,8 @@ export interface Offer {
   readonly formerSentAtMs: number | null
   /** Id of the connection that the last frame went out on. */
   readonly lastSentOn: number | null
+  /** Id of the connection on which a frame is known to have left: of one at a front, because the front said so. */
+  readonly leftOn: number | null
   readonly sendsOnConnection: number
   /** How often a repeated poll was answered with this offer again; such a poll means that the last answer was lost. */
   readonly repeats: number

@@ -257,12 +257,15 @@ function wasSentSince({ offer }: Instance, { push }: FollowedPush, sinceMs: numb
   return sentAtMs !== null && sentAtMs > sinceMs
 }
 
-/** Was the push's config sent on the instance's present connection, or does the instance report to be applying it? */
+/**
+ * Has the push's config left on the instance's present connection, or does the instance report to be applying it? A front
+ * that the owner has told of the config may not have sent it yet when the instance is lost.
+ */
 function isUnderWay(instance: Instance, { push }: FollowedPush, connectionId: number | null): boolean {
   if (standsTo(instance, push.hash) === 'applying') return true
   const { offer } = instance
   if (offer === null || offer.generation !== push.generation || offer.ended !== null) return false
-  return offer.lastSentAtMs !== null && offer.lastSentOn === connectionId
+  return connectionId !== null && offer.leftOn === connectionId
 }
 
 /**

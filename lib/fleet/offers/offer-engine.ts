@@ -11,7 +11,13 @@ import { awaitsComponents } from '../state/component-lists.ts'
 import { addTarget, moveTarget, newTarget } from '../state/followed-push.ts'
 import { inChunks } from '../state/in-chunks.ts'
 import { connectionIdOf, type FollowedPush, type Instance, type Workload } from '../state/model.ts'
-import { noteOfferDropped, noteOfferSent, reopenOffer, startOffer } from '../state/offer-state.ts'
+import {
+  noteOfferDropped,
+  noteOfferLeft,
+  noteOfferSent,
+  reopenOffer,
+  startOffer,
+} from '../state/offer-state.ts'
 import { type FleetParts, isCompatible } from '../state/parts.ts'
 import { assignmentOf, isQuarantined } from '../state/state.ts'
 import { OfferCommits } from './offer-commits.ts'
@@ -197,7 +203,10 @@ export class OfferEngine {
       nowMs: this.#parts.deps.clock.monotonicMs(),
       isRepeat: cause === 'poll-repeated',
     })
-    if (connection.acknowledges !== true) this.#noteOnTarget(instance, followed, !mayNotLeave)
+    if (connection.acknowledges !== true) {
+      noteOfferLeft(instance)
+      this.#noteOnTarget(instance, followed, !mayNotLeave)
+    }
     this.sentCounts.set(cause, (this.sentCounts.get(cause) ?? 0) + 1)
     this.#parts.deps.notices.offerSent(instance, offer, cause)
   }
@@ -214,6 +223,7 @@ export class OfferEngine {
 
   /** The frame that was sent last over a front has left from there. */
   noteLeft(instance: Instance): void {
+    noteOfferLeft(instance)
     const followed = assignmentOf(instance)
     const { offer } = instance
     if (followed === null || offer?.pushId !== followed.push.pushId) return

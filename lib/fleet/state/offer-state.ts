@@ -46,6 +46,7 @@ export function startOffer(
     lastSentAtMs: carries ? before.lastSentAtMs : null,
     formerSentAtMs: carries ? before.formerSentAtMs : null,
     lastSentOn: carries ? before.lastSentOn : null,
+    leftOn: carries ? before.leftOn : null,
     sendsOnConnection: carries ? before.sendsOnConnection : 0,
     repeats: carries ? before.repeats : 0,
     wasDropped: false,
@@ -92,6 +93,12 @@ export function noteOfferSent(
   offer.hasStatus = false
 }
 
+/** The frame that was noted as sent last has left. */
+export function noteOfferLeft(instance: Instance): void {
+  const offer = own(instance)
+  if (offer !== null) offer.leftOn = offer.lastSentOn
+}
+
 /** The socket had no room for the frame. */
 export function noteOfferDropped(instance: Instance): void {
   const offer = own(instance)
@@ -132,6 +139,7 @@ export function forgetOfferConnection(instance: Instance): void {
   const offer = own(instance)
   if (offer === null) return
   offer.lastSentOn = null
+  offer.leftOn = null
   offer.endedOn = null
 }
 

@@ -93,3 +93,47 @@ describe('an offer that has arrived before the link ended', () => {
     expect(instanceOf(1)!.workload!.active!.push.status).toBe('applied')
   })
 })
+
+/** Agents that say this are of one workload. */
+const OF_ONE: PlainMessage = {
+  agentDescription: {
+    identifyingAttributes: keyValues({
+      'service.name': 'edge',
+      'k8s.namespace.name': 'ns',
+      'k8s.deployment.name': 'edge',
+    }),
+  },
+  ...saying(APPLIED, NONE),
+}
+
+describe('an offer that waits on the way to a front', () => {
+  it.each(['goes on', 'is replaced'])(
+    'counts for no loss of an agent whose socket ended before it arrived, and the link %s',
+    async (how) => {
+      const [owner, front, other] = [openOwner(), openFront('front'), openFront('other')]
+      const agents = [1, 2, 3]
+      const link = front.link(owner)
+      other.link(owner)
+      for (const n of agents) front.say(n, n, 1, OF_ONE)
+      await fleet.ctx.advance(1_000)
+      const { workload } = instanceOf(1)!
+      link.hold()
+      await pushConfig(fleet.ctx.fleet, workload!.id, configYaml(1))
+      await fleet.ctx.advance(500)
+      if (how === 'is replaced') link.losing()
+      for (const n of agents) front.close(n)
+      await fleet.ctx.advance(500)
+      if (how === 'is replaced') link.break()
+      if (how === 'is replaced') front.link(owner)
+      else link.deliver()
+      await fleet.ctx.advance(500)
+      for (const n of agents) other.say(n, n, 2, OF_ONE)
+      await fleet.ctx.advance(SOON_MS)
+      const { push, targets } = workload!.active!
+      expect(offered(front)).toEqual([])
+      expect([...targets.values()].map(({ losses }) => losses)).toEqual([0, 0, 0])
+      expect(push.status).toBe('pending')
+      expect(offered(other)).toEqual([push.hash])
+    },
+  )
+})

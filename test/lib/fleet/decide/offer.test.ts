@@ -28,6 +28,7 @@ const SENT: Offer = {
   isCommitted: true,
   lastSentAtMs: NOW - 1_000,
   lastSentOn: 7,
+  leftOn: 7,
   sendsOnConnection: 1,
   startedAtMs: 0,
   repeats: 0,
