@@ -4,6 +4,7 @@ import { type CommitFollowers, noFollowers } from '../lib/audit/commit-followers
 import { type AuditedDatabase, openAuditedDatabase } from '../lib/audit/database.ts'
 import { AutoApply } from '../lib/auto-apply/auto-apply.ts'
 import { Campaigns } from '../lib/campaigns/campaigns.ts'
+import { readStanding } from '../lib/changes/approval-standing.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isCompatible } from '../lib/configs/check/components.ts'
 import { openRuntimeCheck } from '../lib/configs/check/runtime-check.ts'
@@ -367,6 +368,9 @@ function openFleet(
     busyMs: ground.busyMs,
     classifyError: classifyForFleet,
     normalise: read.normalise,
+    // Whether they were too old was asked at the push, for all its stages.
+    isStillApproved: async (tx, approval, workload) =>
+      (await readStanding(tx, approval, workload, approval.pushedAt ?? clock.now())).judgement.isEnough,
     ruleLabels: (fingerprintKeys) => labelRules.labelsFor(fingerprintKeys),
     graceMs: config.disconnectGraceMs,
     agentLimits: ground.agentLimits ?? (config.cluster === null ? AGENT_LIMITS : FLEET_LIMITS),

@@ -365,6 +365,10 @@ export const PROBLEMS = {
   'revision-not-found': { status: 404, error: "config not found in this workload's history" },
   'rollout-ended': { status: 409, error: 'the rollout has ended' },
   'rollout-no-way-back': { status: 409, error: 'there is nothing approved to roll back to' },
+  'rollout-not-approved': {
+    status: 409,
+    error: 'the approvals of this rollout do not all count any more: take it back, or break the glass',
+  },
   'rollout-not-found': { status: 404, error: 'canary not found' },
   'rollout-not-halted': { status: 409, error: 'only a halted rollout can be continued' },
   'scope-key-invalid': {

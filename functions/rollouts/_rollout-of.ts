@@ -1,7 +1,7 @@
 import { string, type } from 'superstruct'
 import type { AuditFailure } from '../../lib/audit/delivery.ts'
 import type { RolloutOutcome } from '../../lib/fleet/rollouts/rollout-engine.ts'
-import type { Workload } from '../../lib/fleet/state/model.ts'
+import type { StageHold, Workload } from '../../lib/fleet/state/model.ts'
 import type { TextAccess } from '../../lib/fleet/views/errors.ts'
 import { toRolloutRecord } from '../../lib/fleet/views/rollout.ts'
 import { findPush, findRollbackOf } from '../../lib/store/pushes.ts'
@@ -40,6 +40,7 @@ export async function readRollout(
       measured: ctx.fleet.rollouts.measure(workload),
       liveOf: (uid) => ctx.fleet.state.instances.get(uid) ?? null,
       aftermath: null,
+      hold: rollout.hold ?? null,
       rollbackTargetHash: target?.target.hash ?? null,
     },
     texts,
@@ -67,10 +68,25 @@ async function readStored(
       // Once it is over, how its members are doing is no matter of the rollout any more.
       liveOf: () => null,
       aftermath: ctx.views.aftermath(workload, push, answer),
+      hold: null,
       rollbackTargetHash: null,
     },
     texts,
   )
+}
+
+/** The reply where something keeps the next stage from starting, in the words of a push that it would keep as well. */
+function refuseHeld({ reason, about }: StageHold): Reply {
+  switch (reason) {
+    case 'frozen':
+      return problem('workload-frozen', { reason: about })
+    case 'kept_in_git':
+      return problem('managed-elsewhere', { owner: about })
+    case 'archived':
+      return problem('workload-archived')
+    default:
+      return problem('rollout-not-approved')
+  }
 }
 
 /** The reply to what an operator decided about a rollout. */
@@ -81,6 +97,7 @@ export async function replyToOutcome(
   { status, texts }: { status: number; texts: TextAccess },
 ): Promise<Reply> {
   if (!outcome.ok && outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
+  if (!outcome.ok && outcome.code === 'rollout-held') return refuseHeld(outcome.hold)
   const record = await readRollout(ctx, params, texts)
   if (outcome.ok) return record === null ? problem('rollout-not-found') : json(record, status)
   // A rollout that has ended is stored, but not assigned any more: it is told apart from one that never was.

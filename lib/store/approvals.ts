@@ -376,6 +376,19 @@ export async function markApproved(
   return rows[0]!
 }
 
+/** Note that the glass was broken for the further stages of a pushed request. Its row must be locked. */
+export async function markGlassBroken(
+  tx: Db,
+  { id, reason, now }: { id: string; reason: string; now: Date },
+): Promise<Approval> {
+  const rows = await tx.query<Approval>(
+    `update approvals set break_glass = true, break_glass_reason = $2, updated_at = $3
+     where id = $1 returning ${COLUMNS}`,
+    [id, reason, now],
+  )
+  return rows[0]!
+}
+
 /** Mark a request pushed. Its row must be locked and its status checked. */
 export async function markPushed(
   tx: Db,

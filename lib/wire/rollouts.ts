@@ -13,10 +13,23 @@ import {
 } from 'superstruct'
 import { ErrorParameters, PushAftermath, RevisionErrorGroup, RolloutStatus } from './revisions.ts'
 import { listOf, named, note, type Sent, texts, textsByKey } from './structs.ts'
-import { CANARY_STRATEGIES, ROLLOUT_GATES } from './values.ts'
+import { CANARY_STRATEGIES, ROLLOUT_GATES, ROLLOUT_HOLD_REASONS } from './values.ts'
 
 export const RolloutGateName = named('RolloutGateName', '', enums(ROLLOUT_GATES))
 export type RolloutGateName = Infer<typeof RolloutGateName>
+
+export const RolloutHoldReason = named('RolloutHoldReason', '', enums(ROLLOUT_HOLD_REASONS))
+export type RolloutHoldReason = Infer<typeof RolloutHoldReason>
+
+export const RolloutContinueRequest = named(
+  'RolloutContinueRequest',
+  'Body of `POST …/promote`, which may be left out; `break_glass` goes on past what holds the next stage.',
+  type({
+    break_glass: defaulted(boolean(), false),
+    break_glass_reason: defaulted(string(), ''),
+  }),
+)
+export type RolloutContinueRequest = Sent<typeof RolloutContinueRequest>
 
 export const RolloutStageRequest = named(
   'RolloutStageRequest',
@@ -188,6 +201,10 @@ export const RolloutRecord = named(
           message: string(),
         }),
       ),
+    ),
+    hold: note(
+      'Why the next stage waits; it starts once that is over. `about` is the reason of a freeze, or the owner in Git.',
+      optional(type({ reason: RolloutHoldReason, about: optional(string()) })),
     ),
     error_groups: note(
       'Why instances could not apply it, the gravest first.',

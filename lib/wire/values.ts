@@ -199,6 +199,16 @@ export const PIPELINE_SECTIONS = ['receivers', 'processors', 'exporters'] as con
 
 export const ROLLOUT_GATES = ['no_failure', 'health', 'drift'] as const
 
+/** What keeps a rollout from its next stage. */
+export const ROLLOUT_HOLD_REASONS = [
+  'archived',
+  'frozen',
+  'held',
+  'kept_in_git',
+  'not_approved',
+  'stopped',
+] as const
+
 export const LISTENER_NAMES = ['api', 'opamp', 'metrics'] as const
 
 export const HETEROGENEITY_FLAGS = [

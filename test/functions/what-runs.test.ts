@@ -42,7 +42,7 @@ const RULES: Readonly<Record<string, string>> = {
   'rollback/to-default': 'only what was approved and applied here',
   'rollback/to-hash': 'only what was approved and applied here',
   'rollouts/abort': 'stops what was approved',
-  'rollouts/continue': 'goes on with what was approved',
+  'rollouts/continue': 'goes on with what was approved, counted again; or with the glass broken, by a person',
   'rollouts/roll-back': 'back to what ran and was approved here',
   'rollouts/start': 'approved under the policy, counted again',
   'workloads/direct-push': 'always refused',

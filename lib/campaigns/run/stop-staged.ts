@@ -26,7 +26,7 @@ export function isHeldBack(
   { pushId }: { pushId: string },
 ): boolean {
   const rollout = fleet.workload(workloadId)?.rollout ?? null
-  return rollout?.followed.push.pushId === pushId && rollout.heldUntilMs !== undefined
+  return rollout?.followed.push.pushId === pushId && rollout.hold !== undefined
 }
 
 /**

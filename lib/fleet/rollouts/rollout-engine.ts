@@ -10,18 +10,20 @@ import type { Assignments } from '../pushes/assignments.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
 import type { PushUndoing } from '../pushes/push-undoing.ts'
 import { findRolloutRollback, type GoingBack } from '../pushes/rollback-search.ts'
-import type { Rollout, Workload } from '../state/model.ts'
+import type { Rollout, StageHold, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { DwellTimes } from './dwell-times.ts'
 import { RolloutSteps } from './rollout-steps.ts'
 import { chooseMembers, startStage, withStage } from './stage-members.ts'
 
-/** Writes the audit record of an operator's decision, last in its transaction. */
-type Audit = (tx: ActTransaction) => Promise<void>
+/** Does the rest of an operator's decision, last in its transaction; false takes all of it back. */
+type Also = (tx: ActTransaction) => Promise<boolean>
 
 /** What became of an operator's decision about a rollout. */
 export type RolloutOutcome =
   | { ok: true; rollout: StoredRollout }
+  /** Something keeps the next stage from starting. */
+  | { ok: false; code: 'rollout-held'; hold: StageHold }
   | { ok: false; code: 'rollout-not-found' | 'rollout-not-halted' | 'rollout-ended' | 'rollout-no-way-back' }
 
 /** The names of the transactions of the steps that a rollout takes by itself. */
@@ -69,7 +71,7 @@ export class RolloutEngine {
       }
       if (rollout.stored.status !== 'running' || workload.hasStoppedOffers || this.#busy.has(workload))
         continue
-      if (this.#parts.deps.clock.monotonicMs() < (rollout.heldUntilMs ?? 0)) continue
+      if (this.#parts.deps.clock.monotonicMs() < (rollout.hold?.untilMs ?? 0)) continue
       const verdict = decideStage(this.#steps.factsOf(workload, rollout))
       if (verdict.kind !== 'wait') this.#step(workload, rollout, verdict)
     }
@@ -140,31 +142,56 @@ export class RolloutEngine {
 
   /**
    * Go on after a halt: the instances that the halt named are waived, and do not count for the gates of this stage any
-   * more. A canary that waits for it is promoted instead.
+   * more. A canary that waits for it is promoted instead. Refused while something holds the rollout, unless the operator
+   * breaks the glass: `breakGlass` then writes that, in the same transaction.
    */
-  continue(workloadId: string, id: string, actor: AuditActor): Promise<RolloutOutcome | AuditFailure> {
+  continue(
+    workloadId: string,
+    id: string,
+    actor: AuditActor,
+    breakGlass: ((tx: ActTransaction, push: Push) => Promise<unknown>) | null = null,
+  ): Promise<RolloutOutcome | AuditFailure> {
     return this.#decide('rollout.continue', actor, workloadId, id, async (act, workload, rollout) => {
-      const { stored } = rollout
-      if (stored.status !== 'halted' && !awaitsPromotion(stored))
+      const { stored, followed } = rollout
+      // What holds a stage inside a campaign is decided about the campaign.
+      const isOfMany = followed.push.campaignId !== null || followed.push.autoApplyId !== null
+      const isHeld = rollout.hold !== undefined && !isOfMany
+      if (stored.status !== 'halted' && !awaitsPromotion(stored) && !isHeld)
         return { ok: false, code: 'rollout-not-halted' }
-      const audit = (tx: ActTransaction) => this.#steps.audit(tx, workload, stored, 'config.canary.promote')
+      let hold: StageHold | null = null
+      const also = async (tx: ActTransaction) => {
+        hold = isOfMany ? null : await this.#steps.holdOf(tx, workload, rollout)
+        if (hold !== null && breakGlass === null) return false
+        if (hold !== null) await breakGlass!(tx, followed.push)
+        await this.#steps.audit(tx, workload, stored, 'config.canary.promote')
+        return true
+      }
       const isDone =
         stored.status === 'halted'
-          ? await this.#resume(act, workload, rollout, audit)
-          : await this.#promote(act, workload, rollout, audit)
+          ? await this.#resume(act, workload, rollout, also)
+          : await this.#goOn(act, workload, rollout, also)
+      if (isDone) delete rollout.hold
+      else if (hold !== null) return { ok: false, code: 'rollout-held', hold }
       return isDone ? { ok: true, rollout: rollout.stored } : { ok: false, code: 'rollout-ended' }
     })
   }
 
+  /** Let a rollout go on that waits: a canary is promoted; of any other the next look asks what has held it. */
+  #goOn(act: Act, workload: Workload, rollout: Rollout, also: Also): Promise<boolean> {
+    if (awaitsPromotion(rollout.stored)) return this.#promote(act, workload, rollout, also)
+    const asItIs = withStage(rollout.stored, this.#parts.deps.clock.now(), {})
+    return this.#steps.addMembers(act, workload, rollout, [], asItIs, also)
+  }
+
   /** Note that the canary is promoted: once its dwell is over, the next look starts the stage of the others. */
-  #promote(act: Act, workload: Workload, rollout: Rollout, audit: Audit): Promise<boolean> {
+  #promote(act: Act, workload: Workload, rollout: Rollout, also: Also): Promise<boolean> {
     const now = this.#parts.deps.clock.now()
     const promoted = withStage(rollout.stored, now, { promotedAt: now.toISOString() })
-    return this.#steps.addMembers(act, workload, rollout, [], promoted, audit)
+    return this.#steps.addMembers(act, workload, rollout, [], promoted, also)
   }
 
   /** Go on after a halt. A stage that halted because no member was left, or none answered, gets other members. */
-  async #resume(act: Act, workload: Workload, rollout: Rollout, audit: Audit): Promise<boolean> {
+  async #resume(act: Act, workload: Workload, rollout: Rollout, also: Also): Promise<boolean> {
     const { stored } = rollout
     const now = this.#parts.deps.clock.now()
     const { stageIndex: stage, halt } = stored
@@ -183,7 +210,7 @@ export class RolloutEngine {
     this.#dwells.forget(stored)
     const resumed = withStage(stored, now, change)
     const next: StoredRollout = { ...resumed, status: 'running', halt: null, waived }
-    return this.#steps.addMembers(act, workload, rollout, added, next, audit)
+    return this.#steps.addMembers(act, workload, rollout, added, next, also)
   }
 
   /** Close a rollout as it is: its members keep its config until the next push. The service does so by itself for null. */

@@ -1,4 +1,6 @@
 import type { Act, ActTransaction } from '../../audit/database.ts'
+import { gitOwnerOf } from '../../model/git-group.ts'
+import { lockApproval } from '../../store/approvals.ts'
 import { shareAutoApply } from '../../store/auto-apply.ts'
 import { shareCampaign } from '../../store/campaigns.ts'
 import { insertTargets } from '../../store/push-targets.ts'
@@ -12,12 +14,14 @@ import {
   updateRollout,
 } from '../../store/rollouts.ts'
 import { assignPushes, lockWorkload } from '../../store/workloads.ts'
+import type { RolloutHoldReason } from '../../wire/rollouts.ts'
+import type { PushObstacle } from '../decide/push-obstacle.ts'
 import type { StageFacts, StageVerdict } from '../decide/rollout.ts'
 import { type Assignments, assignActive } from '../pushes/assignments.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
-import { openFreeze } from '../pushes/find-obstacle.ts'
+import { findObstacle, openFreeze } from '../pushes/find-obstacle.ts'
 import { addTarget } from '../state/followed-push.ts'
-import type { Rollout, Workload } from '../state/model.ts'
+import type { Rollout, StageHold, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import type { DwellTimes } from './dwell-times.ts'
 import { stageFactsOf } from './stage-facts.ts'
@@ -25,6 +29,17 @@ import { chooseMembers, type NewMembers, startStage, withStage } from './stage-m
 
 /** How long a rollout that was kept from its next stage waits until it asks again. */
 const HELD_LOOK_MS = 2_000
+
+/** What holds a rollout where this would keep its push from beginning. */
+const REASONS: Readonly<Record<PushObstacle, RolloutHoldReason>> = {
+  archived: 'archived',
+  frozen: 'frozen',
+  held: 'held',
+  'kept-in-git': 'kept_in_git',
+  // These two keep no push of a request.
+  busy: 'held',
+  quarantined: 'held',
+}
 
 /** The steps of a rollout: each is stored first and then done in memory. Call them in the workload's turn. */
 export class RolloutSteps {
@@ -137,31 +152,72 @@ export class RolloutSteps {
       waived: [],
       progress: [...ended.progress, startStage(rollout, added, now)],
     }
-    let isHeldBack = false
+    let hold: StageHold | null = null
     await this.addMembers(act, workload, rollout, added, next, async (tx) => {
-      isHeldBack = await this.#isHeldBack(tx, workload, rollout)
-      return !isHeldBack
+      hold = await this.holdOf(tx, workload, rollout)
+      return hold === null
     })
-    if (isHeldBack) rollout.heldUntilMs = this.#parts.deps.clock.monotonicMs() + HELD_LOOK_MS
-    else delete rollout.heldUntilMs
+    this.#noteHold(workload, rollout, hold)
+  }
+
+  /** Remember what holds a rollout, so that it is asked again soon, and tell browsers where that is another than before. */
+  #noteHold(workload: Workload, rollout: Rollout, hold: StageHold | null): void {
+    const { clock, notices } = this.#parts.deps
+    const { reason, about } = rollout.hold ?? { reason: null, about: '' }
+    if (hold === null) delete rollout.hold
+    else rollout.hold = { ...hold, untilMs: clock.monotonicMs() + HELD_LOOK_MS }
+    if (hold !== null && (hold.reason !== reason || hold.about !== about))
+      notices.pushChanged(workload, rollout.followed.push)
+  }
+
+  /** What keeps a rollout from its next stage; null when it may go on. All stays so until the transaction ends. */
+  holdOf(tx: ActTransaction, workload: Workload, rollout: Rollout): Promise<StageHold | null> {
+    const { campaignId, autoApplyId } = rollout.followed.push
+    return campaignId === null && autoApplyId === null
+      ? this.#holdOfRequest(tx, workload, rollout)
+      : this.#holdOfMany(tx, workload, rollout)
   }
 
   /**
-   * Whether a rollout may not go on to its next stage: the campaign that began it was stopped, or the version does not
-   * apply by itself now, or its workload is held or frozen. All stay as they are until the transaction ends.
+   * What would keep the push of a request from beginning now keeps its further stages as well, and so do approvals that
+   * do not count any more. Where the glass was broken for it, neither does.
    */
-  async #isHeldBack(tx: ActTransaction, workload: Workload, { followed }: Rollout): Promise<boolean> {
+  async #holdOfRequest(
+    tx: ActTransaction,
+    workload: Workload,
+    { followed: { push } }: Rollout,
+  ): Promise<StageHold | null> {
+    const approval = push.approvalId === null ? null : await lockApproval(tx, push.approvalId)
+    const path = approval?.breakGlass === true ? 'break-glass' : 'request'
+    const gitOwner = approval === null ? null : gitOwnerOf(approval.targetGroup)
+    const wish = { path, workload, hash: push.hash, gitOwner, ownPushId: push.pushId } as const
+    const found = await findObstacle(tx, this.#parts.deps.clock.now(), [wish])
+    if (found !== null) return { reason: REASONS[found.obstacle], about: found.about }
+    if (approval === null || approval.breakGlass) return null
+    const isApproved = await this.#parts.deps.isStillApproved(tx, approval, workload)
+    return isApproved ? null : { reason: 'not_approved', about: '' }
+  }
+
+  /**
+   * A stage inside a campaign, or of a version that applies by itself, waits while that is stopped, or its workload is
+   * held or frozen.
+   */
+  async #holdOfMany(
+    tx: ActTransaction,
+    workload: Workload,
+    { followed }: Rollout,
+  ): Promise<StageHold | null> {
     const { campaignId, autoApplyId } = followed.push
-    if (campaignId === null && autoApplyId === null) return false
     const status = campaignId === null ? undefined : (await shareCampaign(tx, campaignId))?.status
     const isCarried =
       autoApplyId === null
         ? status === 'running' || status === 'done'
         : (await shareAutoApply(tx, autoApplyId)) === 'active'
-    if (!isCarried) return true
+    if (!isCarried) return { reason: 'stopped', about: '' }
     const { freeze, of } = await readReservations(tx, [workload.id])
-    if (of.get(workload.id)?.isHeld === true) return true
-    return openFreeze(freeze)(workload, this.#parts.deps.clock.now()) !== null
+    if (of.get(workload.id)?.isHeld === true) return { reason: 'held', about: '' }
+    const frozen = openFreeze(freeze)(workload, this.#parts.deps.clock.now())
+    return frozen === null ? null : { reason: 'frozen', about: frozen.reason }
   }
 
   /** Store a rollout's next state and offer its new members the config; false when the rollout had ended meanwhile. */

@@ -7,6 +7,7 @@ import type { UsedComponent } from '../../model/components.ts'
 import type { OwnAttributes } from '../../model/own-attributes.ts'
 import type { Alert } from '../../store/alerts.ts'
 import type { Approval } from '../../store/approvals.ts'
+import type { Db } from '../../store/db.ts'
 import type { AgentError, Push } from '../../store/pushes.ts'
 import type { StoredWorkloadEvent } from '../../store/workload-events.ts'
 import type { Offer, OfferCause } from '../decide/offer.ts'
@@ -72,6 +73,8 @@ export interface FleetDeps {
    * no room to read it now.
    */
   normalise(text: string, own: OwnAttributes): Promise<NormalForm | null | 'busy'>
+  /** Whether enough approvals of a pushed request count still, on its workload as that is labelled now. */
+  isStillApproved(tx: Db, approval: Approval, workload: Workload): Promise<boolean>
   /** The labels that the label rules give to a workload with this fingerprint. */
   ruleLabels(fingerprintKeys: Readonly<Record<string, string>>): Readonly<Record<string, string>>
   /** The grace: how long an instance, or a workload with no live one, may be away before it counts as gone. */

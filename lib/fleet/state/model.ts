@@ -5,6 +5,7 @@ import type { PushTarget } from '../../store/push-targets.ts'
 import type { AgentError, Push } from '../../store/pushes.ts'
 import type { StoredRollout } from '../../store/rollouts.ts'
 import type { StoredWorkload } from '../../store/workloads.ts'
+import type { RolloutHoldReason } from '../../wire/rollouts.ts'
 import type { Offer, Reported } from '../decide/offer.ts'
 import type { PollRhythm } from '../decide/poll-rhythm.ts'
 import type { ComponentWait } from './component-lists.ts'
@@ -66,8 +67,14 @@ export interface Rollout {
   followed: FollowedPush
   /** uid → the stage it belongs to. The last stage has everyone. */
   members: Map<string, number>
-  /** Set while its campaign, or a freeze, keeps it from its next stage: when that is asked again; monotonic. */
-  heldUntilMs?: number
+  /** Set while something keeps it from its next stage, which is asked again at `untilMs`; monotonic. */
+  hold?: StageHold & { untilMs: number }
+}
+
+/** What keeps a rollout from its next stage; `about` is the reason of a freeze, or the owner in Git, else empty. */
+export interface StageHold {
+  reason: RolloutHoldReason
+  about: string
 }
 
 /** One agent; known while it is connected and for the grace after. */

@@ -5,7 +5,7 @@ import type { PushAftermath } from '../../wire/revisions.ts'
 import type { RolloutGate, RolloutRecord, RolloutStage, RolloutTarget } from '../../wire/rollouts.ts'
 import { describeHalt, dwellEndsAt, GATE_LIMIT } from '../decide/rollout.ts'
 import { shownStatus } from '../decide/rollout-standing.ts'
-import type { Instance } from '../state/model.ts'
+import type { Instance, StageHold } from '../state/model.ts'
 import { errorFields, groupErrors, type TextAccess, toErrorGroups } from './errors.ts'
 import { findInstanceFault } from './instance-fault.ts'
 
@@ -22,6 +22,8 @@ export interface RolloutFacts {
   liveOf(uid: string): Pick<Instance, 'report' | 'health'> | null
   /** What was done about the failure of its push; null where that has not failed. */
   aftermath: PushAftermath | null
+  /** What keeps it from its next stage; null for nothing, or when the rollout is over. */
+  hold: StageHold | null
   /** The config that its members would go back to; null when there is none, or when the rollout is over. */
   rollbackTargetHash: string | null
 }
@@ -124,7 +126,7 @@ const TARGETS_MAX = 200
 
 /** A staged rollout as the wire shows it. */
 export function toRolloutRecord(facts: RolloutFacts, texts: TextAccess): RolloutRecord {
-  const { rollout, push, aftermath, rollbackTargetHash } = facts
+  const { rollout, push, aftermath, hold, rollbackTargetHash } = facts
   const groups = toErrorGroups(groupErrors(facts.targets), push.hash, texts)
   const shown = [...facts.targets].sort((a, b) => Number(b.state === 'failed') - Number(a.state === 'failed'))
   const endedAt = rollout.endedAt?.toISOString()
@@ -154,6 +156,9 @@ export function toRolloutRecord(facts: RolloutFacts, texts: TextAccess): Rollout
             message: describeHalt(halt),
           },
         }),
+    ...(hold === null || rollout.status !== 'running'
+      ? {}
+      : { hold: { reason: hold.reason, ...(hold.about === '' ? {} : { about: hold.about }) } }),
     ...(groups.length === 0 ? {} : { error_groups: groups }),
     ...(aftermath === null ? {} : { aftermath }),
     ...(rollbackTargetHash === null ? {} : { rollback_target_hash: rollbackTargetHash }),

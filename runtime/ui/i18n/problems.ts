@@ -230,6 +230,8 @@ export const problemTexts = defineTexts({
     rollout_ended: 'The rollout has ended.',
     rollout_no_way_back:
       'There is no earlier config to go back to that anybody approved: abort the rollout, and push one that works.',
+    rollout_not_approved:
+      'The approvals of this rollout do not all count any more: take it back, or break the glass.',
     rollout_not_found: 'This rollout does not exist.',
     rollout_not_halted: 'Only a halted rollout can go on.',
     scope_key_invalid: 'A scope looks at one trusted label: its key begins with {prefix}.',
@@ -549,6 +551,8 @@ export const problemTexts = defineTexts({
     rollout_ended: 'Le déploiement est terminé.',
     rollout_no_way_back:
       'Il n’y a pas de configuration antérieure approuvée à rétablir : abandonnez le déploiement, puis poussez-en une qui fonctionne.',
+    rollout_not_approved:
+      'Les approbations de ce déploiement ne comptent plus toutes : annulez-le, ou brisez la glace.',
     rollout_not_found: 'Ce déploiement n’existe pas.',
     rollout_not_halted: 'Seul un déploiement arrêté peut reprendre.',
     scope_key_invalid: 'Un périmètre regarde une étiquette de confiance : sa clé commence par {prefix}.',

@@ -79,6 +79,22 @@ export const rolloutTexts = defineTexts({
       `Stage ${n(stage)} of ${n(all)} has it and is being watched for another ${left}.`,
     moving: (stage: number, all: number) => `Stage ${n(stage)} of ${n(all)} held; it moves on.`,
     byItself: 'It goes on by itself while the gates hold.',
+    waitsBefore: (stage: number, all: number, why: string) =>
+      `It waits before stage ${n(stage)} of ${n(all)}: ${why}.`,
+    hold: {
+      frozen: (reason: string) => `the workload is frozen (${reason})`,
+      keptInGit: (owner: string) => `the config of the workload is kept in Git by ${owner} now`,
+      why: {
+        archived: 'the workload is archived',
+        frozen: 'the workload is frozen',
+        held: 'the workload is held',
+        kept_in_git: 'the config of the workload is kept in Git now',
+        not_approved: 'its approvals do not all count any more',
+        stopped: 'what brought it here is stopped',
+      },
+      afterwards: 'It goes on by itself once that is over; until then abort it, or take it back.',
+      glass: 'With a reason you break the glass for it: it goes on, and somebody else has to look at that.',
+    },
     finished: (count: number, time: string) =>
       `Every stage is done: ${n(count)} ${plural(count, 'instance runs', 'instances run')} it, ${time} after the start.`,
     failed: (count: number) =>
@@ -180,6 +196,23 @@ export const rolloutTexts = defineTexts({
       `L’étape ${n(stage)} sur ${n(all)} l’a et reste en observation encore ${left}.`,
     moving: (stage: number, all: number) => `L’étape ${n(stage)} sur ${n(all)} a tenu ; il avance.`,
     byItself: 'Il avance seul tant que les seuils tiennent.',
+    waitsBefore: (stage: number, all: number, why: string) =>
+      `Il attend avant l’étape ${n(stage)} sur ${n(all)} : ${why}.`,
+    hold: {
+      frozen: (reason: string) => `le workload est gelé (${reason})`,
+      keptInGit: (owner: string) => `la configuration du workload est désormais tenue dans Git par ${owner}`,
+      why: {
+        archived: 'le workload est archivé',
+        frozen: 'le workload est gelé',
+        held: 'le workload est retenu',
+        kept_in_git: 'la configuration du workload est désormais tenue dans Git',
+        not_approved: 'ses approbations ne comptent plus toutes',
+        stopped: 'ce qui l’a apporté ici est arrêté',
+      },
+      afterwards: 'Il reprend seul une fois cela passé ; d’ici là, abandonnez-le ou annulez-le.',
+      glass:
+        'Avec une raison, vous brisez la glace pour lui : il reprend, et quelqu’un d’autre doit y regarder.',
+    },
     finished: (count: number, time: string) =>
       `Toutes les étapes sont terminées : ${n(count)} ${plural(count, 'instance l’exécute', 'instances l’exécutent')}, ${time} après le début.`,
     failed: (count: number) =>

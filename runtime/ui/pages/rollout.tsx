@@ -1,8 +1,10 @@
+import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import type { RolloutStatus } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord, RolloutStage } from '../../../lib/wire/rollouts.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeError } from '../i18n/causes.ts'
+import { changeTexts } from '../i18n/change.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatLeft, formatList, formatNumber, shortHash } from '../i18n/format.ts'
@@ -20,7 +22,7 @@ import {
 } from '../logic/rollouts.ts'
 import { nameOf } from '../logic/workloads.ts'
 import { Causes } from '../parts/causes.tsx'
-import { Action, ActionLink, unless } from '../parts/controls.tsx'
+import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import type { Shape } from '../parts/icons.tsx'
@@ -86,6 +88,12 @@ function describeHalt(of: RolloutRecord, { gate, value, limit, stage }: NonNulla
     : words.halted(words.gate[gate as keyof typeof words.gate] ?? gate, value, limit, stage + 1, names)
 }
 
+/** What keeps the next stage from starting. */
+function describeHold({ reason, about = '' }: NonNullable<RolloutRecord['hold']>): string {
+  const { why, frozen, keptInGit } = say(rolloutTexts).hold
+  return reason === 'frozen' ? frozen(about) : reason === 'kept_in_git' ? keptInGit(about) : why[reason]
+}
+
 /** What goes on, in one sentence, and what is to be done about it. */
 function toSentence(of: RolloutRecord, now: number): [string, string] {
   const words = say(rolloutTexts)
@@ -98,6 +106,7 @@ function toSentence(of: RolloutRecord, now: number): [string, string] {
     case 'running': {
       const number = of.stage_index + 1
       if (!stage) return [words.status.running, '']
+      if (of.hold) return [words.waitsBefore(number + 1, all, describeHold(of.hold)), words.hold.afterwards]
       if (stage.status !== 'dwelling')
         return [words.applying(number, all, stage.counts.applied, stage.target_count), words.byItself]
       const left = Date.parse(stage.dwell_ends_at ?? of.updated_at) - now
@@ -125,20 +134,27 @@ function toSentence(of: RolloutRecord, now: number): [string, string] {
 
 type Step = 'promote' | 'abort' | 'rollback'
 
-function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
+/** The refusals of a step that a person gets around by breaking the glass. */
+const NEEDS_GLASS: readonly string[] = ['managed_elsewhere', 'rollout_not_approved', 'workload_frozen']
+
+/** What an operator can do about a rollout: each step with its text, its hint, and why it cannot be done now. */
+function listRolloutSteps(of: RolloutRecord): [Step, string, string, string | null][] {
   const words = say(rolloutTexts)
-  const { about, open, close, done } = useDialog<Step>(reload)
   const over = isOpen(of) ? null : words.over
-  const steps: [Step, string, string, string | null][] = [
+  // What holds a stage inside a campaign is decided about the campaign.
+  const isHeld = of.hold !== undefined && of.approval_id !== undefined
+  return [
     [
       'promote',
       awaitsPromotion(of) ? words.promote : words.continue,
       awaitsPromotion(of)
         ? words.promoteHint
-        : isStall(of.halt?.gate)
-          ? words.standIns(nameHalted(of))
-          : words.continueHint(nameHalted(of)),
-      over ?? (of.status === 'halted' || awaitsPromotion(of) ? null : words.onlyHalted),
+        : isHeld
+          ? words.hold.afterwards
+          : isStall(of.halt?.gate)
+            ? words.standIns(nameHalted(of))
+            : words.continueHint(nameHalted(of)),
+      over ?? (of.status === 'halted' || awaitsPromotion(of) || isHeld ? null : words.onlyHalted),
     ],
     ['abort', words.abort, words.abortHint, over],
     [
@@ -148,10 +164,21 @@ function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
       over ?? (of.rollback_target_hash ? null : words.nothingToRollBack),
     ],
   ]
+}
+
+function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
+  const words = say(rolloutTexts)
+  const { about, open, close, done } = useDialog<Step>(reload)
+  const why = useSignal('')
+  const wasRefused = useSignal(false)
+  const asksGlass = (wasRefused.value || of.hold !== undefined) && unless('config:break_glass') === null
   const go = async (step: Step) => {
-    const result = await api.steerRollout(of.workload_id, of.id, step)
+    const reason = step === 'promote' && asksGlass ? why.value.trim() : ''
+    const glass = reason === '' ? null : { break_glass: true, break_glass_reason: reason }
+    const result = await api.steerRollout(of.workload_id, of.id, step, glass)
     if (!result.ok) {
-      close()
+      wasRefused.value = NEEDS_GLASS.some((code) => code === result.code)
+      if (!wasRefused.value) close()
       return toastFailure(result)
     }
     toast(words.done[step])
@@ -159,7 +186,7 @@ function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
   }
   return (
     <div class="actions">
-      {steps.map(([step, text, hint, reason]) => (
+      {listRolloutSteps(of).map(([step, text, hint, reason]) => (
         <span key={step}>
           <Action
             kind={step === 'promote' && !isAnyUnhealthy(of) ? 'primary' : ''}
@@ -171,6 +198,12 @@ function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
           {about === step && (
             <Dialog title={text} onClose={close}>
               <p>{hint}</p>
+              {step === 'promote' && asksGlass && (
+                <>
+                  <p class="bad">{words.hold.glass}</p>
+                  <TextArea label={say(changeTexts).breakGlassReason} {...bind(why)} />
+                </>
+              )}
               <div class="actions">
                 <Action onClick={close}>{say(commonTexts).cancel}</Action>
                 <Action kind="primary" onClick={() => void go(step)}>

@@ -109,7 +109,7 @@ import type {
   RollbackPrepare,
   RollbackRequest,
 } from '../../../lib/wire/rollback.ts'
-import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
+import type { RolloutContinueRequest, RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { Cluster, DatabaseCounters, SystemInfo } from '../../../lib/wire/system.ts'
 import type { TemplateCreateRequest, TemplateRecord } from '../../../lib/wire/templates.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
@@ -233,8 +233,16 @@ export const api = {
     call<RolloutRecord[]>('GET', `${w(id)}/config/canary`, { signal }),
   rollout: (id: string, rollout: string, signal?: Signal) =>
     call<RolloutRecord>('GET', `${w(id)}/config/canary/${e(rollout)}`, { signal }),
-  steerRollout: (id: string, rollout: string, action: 'promote' | 'abort' | 'rollback') =>
-    call<RolloutRecord>('POST', `${w(id)}/config/canary/${e(rollout)}/${action}`),
+  /** `glass` says why an operator breaks the glass to promote or continue it; null where nobody does. */
+  steerRollout: (
+    id: string,
+    rollout: string,
+    action: 'promote' | 'abort' | 'rollback',
+    glass: RolloutContinueRequest | null,
+  ) =>
+    call<RolloutRecord>('POST', `${w(id)}/config/canary/${e(rollout)}/${action}`, {
+      ...(glass === null ? {} : { json: glass }),
+    }),
 
   destinations: (signal?: Signal) => call<ExportDestination[]>('GET', '/api/fleet/destinations', { signal }),
   activity: (ids: readonly string[], window: EventStatsWindow, signal?: Signal) =>
