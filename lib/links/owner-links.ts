@@ -377,6 +377,7 @@ export class OwnerLink {
       this.push(['answer', n, { errorResponse: { type: 'unknown', message: 'internal error' } }])
     }
     this.#withdraw(report.uid, before, connection)
+    this.#withdrawOvertaken(report.uid, before, connection)
     if (form !== null) this.#form(conn, report.uid, form)
     if (report.isDisconnect) connection.forget(report.uid)
     else this.#grant(report.uid, connection)
@@ -391,6 +392,18 @@ export class OwnerLink {
     if (this.#links.parts.fleet.state.instances.get(uid)?.connection === before) return
     before.forget(uid)
     before.link.push(['withdraw', before.conn, uid])
+  }
+
+  /** The same where the agent was not taken for one of here, because it had gone on by the time this came. */
+  #withdrawOvertaken(
+    uid: string,
+    before: AgentConnection | null | undefined,
+    connection: LinkConnection,
+  ): void {
+    if (before == null || before === connection) return
+    if (this.#links.parts.fleet.state.instances.get(uid)?.connection !== before) return
+    connection.forget(uid)
+    this.push(['withdraw', connection.conn, uid])
   }
 
   /**

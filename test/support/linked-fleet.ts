@@ -121,6 +121,7 @@ function openFront(
       let isLosing = false
       let answers = true
       let held: string[] | null = null
+      let late: string[] | null = null
       const atOwner = links.open(
         {
           send(text) {
@@ -137,8 +138,10 @@ function openFront(
         version,
         send(entry: FrontEntry) {
           said.push(entry)
-          if (!isLosing)
-            atOwner.take(writeBatch({ cell: 0, epoch, atMs: clock.monotonicMs(), entries: [entry] }))
+          if (isLosing) return
+          const text = writeBatch({ cell: 0, epoch, atMs: clock.monotonicMs(), entries: [entry] })
+          if (late === null) atOwner.take(text)
+          else late.push(text)
         },
       }
       agents.linked(out)
@@ -158,6 +161,15 @@ function openFront(
           const waiting = held ?? []
           held = null
           for (const text of waiting) agents.take(readOwnerBatch(text))
+        },
+        /** Let what the front says wait on its way until `catchUp`. */
+        delay() {
+          late = []
+        },
+        catchUp() {
+          const waiting = late ?? []
+          late = null
+          for (const text of waiting) atOwner.take(text)
         },
         break() {
           answers = false

@@ -44,6 +44,7 @@ export class Presence {
     if (before !== null) this.#forgetOn(before, instance)
     instance.rival = before
     instance.connection = connection
+    instance.boundMs = this.#parts.deps.clock.monotonicMs()
     // What the instance says on this connection is newer than any offer that was sent on the old one.
     closeEarlierOffers(instance)
     instance.hasBeenAnswered = false

@@ -143,6 +143,7 @@ export class Receiver {
     if (report.isDisconnect) return this.#takeGoodbye(known, connection, report, about.agoMs ?? 0)
     if (known !== undefined && this.#isEcho(known, connection, report))
       return plain({ capabilities: OUR_CAPABILITIES })
+    if (known !== undefined && this.#isOvertaken(known, connection, report, about)) return plain({})
     const noRoom = this.#room.check(known, connection, report)
     if (noRoom !== null) return plain(noRoom)
     const instance = known ?? this.#addInstance(report.uid, report.uidOnWire)
@@ -243,6 +244,23 @@ export class Receiver {
       instance.isExcluded = !home.acceptsRemoteConfig
     }
     return instance
+  }
+
+  /**
+   * Whether this may have been said before the agent went to the connection that it has now: what a front passes on late
+   * says neither that the agent has come back nor that there are two. Two agents are told apart by what they say next.
+   */
+  #isOvertaken(
+    { connection: present, rival, evictedConnectionId, sequenceNum, boundMs }: Instance,
+    connection: AgentConnection,
+    report: AgentReport,
+    { agoMs }: AboutReport,
+  ): boolean {
+    if (present === null || present === connection || agoMs === undefined) return false
+    if (evictedConnectionId === connection.id) return false
+    if (this.#parts.deps.clock.monotonicMs() - agoMs >= boundMs) return false
+    // One that has gone on to a third connection counts on there, or begins with its description.
+    return rival === connection || (report.attributes === null && report.sequenceNum <= (sequenceNum ?? -1))
   }
 
   /**

@@ -1,0 +1,86 @@
+import { expect, it } from 'vitest'
+import { type LinkedFront, uidOf, useLinkedFleet } from '../../support/linked-fleet.ts'
+import { keyValues, type PlainMessage } from '../../support/opamp-messages.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+
+// An agent goes to another front while what it said at the former one is still on its way to the owner.
+
+const database = await useTestDatabase()
+const fleet = useLinkedFleet(database)
+const { instanceOf, openFront, openOwner } = fleet
+const DESCRIBED: PlainMessage = {
+  agentDescription: { identifyingAttributes: keyValues({ 'service.name': 'edge' }) },
+  remoteConfigStatus: { lastRemoteConfigHash: Buffer.alloc(32), status: 1, errorMessage: '' },
+}
+const APPLYING: PlainMessage = {
+  remoteConfigStatus: { lastRemoteConfigHash: Buffer.alloc(32, 1), status: 2, errorMessage: '' },
+}
+/** Those that were given another uid. */
+const renamed = (...fronts: LinkedFront[]): string[] =>
+  fronts.flatMap(({ told }) =>
+    told.flatMap(({ uid, message }) => (message.newInstanceUid === undefined ? [] : [uid])),
+  )
+
+/** Two fronts of an owner, the agent at the first, and the way from there to the owner. */
+async function atFormer() {
+  const [owner, former, present] = [openOwner(), openFront('former'), openFront('present')]
+  const way = former.link(owner)
+  present.link(owner)
+  former.say(1, 1, 1, DESCRIBED)
+  former.say(1, 1, 2)
+  await fleet.ctx.advance(1_000)
+  expect(instanceOf(1)!.connection?.place).toBe('former/1')
+  way.delay()
+  return { owner, former, present, way }
+}
+
+it.each([
+  ['that went on', 4, true],
+  ['that crashed as it applied a config and began anew', 0, true],
+  ['whose former socket seems open', 4, false],
+])('an agent %s keeps its uid and its place', async (_who, sequenceNum, hasClosed) => {
+  const { former, present, way } = await atFormer()
+  former.say(1, 1, 3, APPLYING)
+  if (hasClosed) former.close(1)
+  await fleet.ctx.advance(400)
+  present.say(7, 1, sequenceNum, DESCRIBED)
+  await fleet.ctx.advance(500)
+  way.catchUp()
+  await fleet.ctx.advance(1_000)
+  present.say(7, 1, sequenceNum + 1)
+  await fleet.ctx.advance(15_000)
+  expect(renamed(former, present)).toEqual([])
+  expect(instanceOf(1)!.connection?.place).toBe('present/7')
+  expect([former.agents.counts.agents, present.agents.counts.agents]).toEqual([0, 1])
+})
+
+it('two agents with one uid are told apart by what the one of the late front says next', async () => {
+  const { former, present, way } = await atFormer()
+  former.say(1, 1, 3, APPLYING)
+  await fleet.ctx.advance(400)
+  present.say(7, 1, 50, DESCRIBED)
+  await fleet.ctx.advance(500)
+  way.catchUp()
+  for (let n = 1; n <= 3; n++) {
+    await fleet.ctx.advance(5_000)
+    former.say(1, 1, 3 + n)
+    await fleet.ctx.advance(5_000)
+    present.say(7, 1, 50 + n)
+  }
+  expect(renamed(former, present)).toContain(uidOf(1))
+})
+
+it('an agent that went on to a third front meanwhile is at that one', async () => {
+  const { owner, former, present, way } = await atFormer()
+  const third = openFront('third')
+  third.link(owner)
+  former.say(1, 1, 3, APPLYING)
+  former.close(1)
+  present.say(7, 1, 4, DESCRIBED)
+  await fleet.ctx.advance(400)
+  third.say(9, 1, 5, DESCRIBED)
+  way.catchUp()
+  await fleet.ctx.advance(15_000)
+  expect(renamed(former, present, third)).toEqual([])
+  expect(instanceOf(1)!.connection?.place).toBe('third/9')
+})
