@@ -1,4 +1,5 @@
 import type { Connection } from './connection.ts'
+import type { Db } from './db.ts'
 
 /** First key of each of muster's advisory locks ("must" in ASCII); the second says which lock. */
 export const LOCK_SPACE = 0x6d757374
@@ -43,20 +44,36 @@ export async function findHolder(connection: Connection): Promise<Holder | undef
   return rows[0]
 }
 
-/** The statement by which a process that has the lock becomes the owner: it returns the new epoch. */
-export const RAISE_EPOCH = `INSERT INTO process_epoch (id, epoch, raised_at) VALUES (1, 1, $1)
-     ON CONFLICT (id) DO UPDATE SET epoch = process_epoch.epoch + 1, raised_at = excluded.raised_at
-     RETURNING epoch`
+/**
+ * One ownership. A replica that took the place of the database may lack that its epoch was raised; then the next owner
+ * gets the same number, and another mark.
+ */
+export interface Ownership {
+  epoch: number
+  mark: string
+}
+
+/** The statement by which a process that has the lock becomes the owner: it returns the new ownership. */
+export const RAISE_EPOCH = `INSERT INTO process_epoch (id, epoch, raised_at, mark) VALUES (1, 1, $1, gen_random_uuid())
+     ON CONFLICT (id) DO UPDATE
+       SET epoch = process_epoch.epoch + 1, raised_at = excluded.raised_at, mark = excluded.mark
+     RETURNING epoch, mark`
+
+const HAS_MARK = `SELECT 1 FROM pg_attribute
+     WHERE attrelid = 'process_epoch'::regclass AND attname = 'mark' AND NOT attisdropped`
 
 /**
- * Raise the epoch and return it. The epoch's table is made here and not by a migration: the epoch must be raised before
+ * Raise the epoch and return the new ownership. The epoch's table is made here and not by a migration: the epoch must be raised before
  * the first migration runs, so that a former owner that was cut off cannot write into a schema that is changing.
  */
-export async function raiseEpoch(connection: Connection, now: Date): Promise<number> {
+export async function raiseEpoch(connection: Connection, now: Date): Promise<Ownership> {
   await connection.query(`CREATE TABLE IF NOT EXISTS process_epoch (
     id integer PRIMARY KEY CHECK (id = 1), epoch bigint NOT NULL, raised_at timestamptz(3) NOT NULL)`)
-  const rows = await connection.query<{ epoch: number }>(RAISE_EPOCH, [now])
-  return rows[0]!.epoch
+  // Asked first, because the change would wait for everybody who reads the table, and make all others wait behind it.
+  if ((await connection.query(HAS_MARK)).length === 0)
+    await connection.query('ALTER TABLE process_epoch ADD COLUMN IF NOT EXISTS mark uuid')
+  const rows = await connection.query<Ownership>(RAISE_EPOCH, [now])
+  return rows[0]!
 }
 
 /** The history of writes that a server goes on with, which a promoted replica begins anew. */
@@ -76,8 +93,17 @@ export async function readHistory(connection: Connection): Promise<History> {
   return rows[0]!
 }
 
-/** The epoch as it is now; undefined before there was one. */
-export async function readEpoch(connection: Connection): Promise<number | undefined> {
-  const rows = await connection.query<{ epoch: number }>('SELECT epoch FROM process_epoch WHERE id = 1')
-  return rows[0]?.epoch
+/** The ownership as it is now; undefined before there was one. A replica may lack the column of the mark, too. */
+const ASK_WHOSE = `SELECT epoch, to_jsonb(process_epoch) ->> 'mark' AS mark FROM process_epoch WHERE id = 1`
+
+/** Whether this ownership is the newest that the database knows. */
+export async function isNewest(db: Pick<Db, 'query'>, { epoch, mark }: Ownership): Promise<boolean> {
+  const [now] = await db.query<Ownership>(ASK_WHOSE)
+  return now?.epoch === epoch && now.mark === mark
+}
+
+/** The same, and nobody else becomes the owner before this transaction has ended: raising the epoch waits for its lock. */
+export async function staysNewest(tx: Db, { epoch, mark }: Ownership): Promise<boolean> {
+  const [now] = await tx.query<Ownership>(`${ASK_WHOSE} FOR SHARE`)
+  return now?.epoch === epoch && now.mark === mark
 }

@@ -6,11 +6,13 @@ import {
   findHolder,
   type History,
   type Holder,
+  isNewest,
   keyOfSession,
+  type Ownership,
   raiseEpoch,
-  readEpoch,
   readHistory,
   releaseAdvisoryLock,
+  staysNewest,
   tryAdvisoryLock,
 } from './lock-statements.ts'
 import { checkServerVersion } from './server-version.ts'
@@ -51,7 +53,10 @@ export interface ProcessLock {
   readonly epoch: number
   /** The session that holds the lock. Throws `DatabaseUnavailable` later, when it breaks. */
   connection(): Connection
-  /** Throws `EpochLost` in a transaction when another process has become the owner since. */
+  /**
+   * Throws in a transaction of a process that may not write: `EpochLost` when another one has become the owner since, or
+   * this one has lost the lock for good; `DatabaseUnavailable` while it has to take the lock again.
+   */
   checkEpoch(tx: Db): Promise<void>
   /** Whether the database answers on the control session within `timeoutMs`. */
   ping(timeoutMs: number): Promise<boolean>
@@ -80,7 +85,7 @@ class AdvisoryProcessLock implements ProcessLock {
   #asked: { connection: Connection; answer: Promise<boolean> } | null = null
   #isHeld = false
   #isLost = false
-  #epoch = 0
+  #ownership: Ownership = NO_OWNERSHIP
   #pid = 0
   #session = ''
   #history: History | null = null
@@ -144,10 +149,10 @@ class AdvisoryProcessLock implements ProcessLock {
   /** Become the owner with the lock just taken. */
   async #takeOver(connection: Connection): Promise<void> {
     await this.#refuseTransactionPooler(connection)
-    this.#epoch = await raiseEpoch(connection, this.#options.clock.now())
+    this.#ownership = await raiseEpoch(connection, this.#options.clock.now())
     this.#history = await readHistory(connection)
     this.#hold(connection)
-    this.#options.log.info({ epoch: this.#epoch }, 'this process is the active one')
+    this.#options.log.info({ epoch: this.epoch }, 'this process is the active one')
   }
 
   /** Stand by again after a fault, without the lock: a session that keeps it would keep it from everybody. */
@@ -158,7 +163,7 @@ class AdvisoryProcessLock implements ProcessLock {
   }
 
   get epoch(): number {
-    return this.#epoch
+    return this.#ownership.epoch
   }
 
   isHeld(): boolean {
@@ -171,11 +176,13 @@ class AdvisoryProcessLock implements ProcessLock {
   }
 
   async checkEpoch(tx: Db): Promise<void> {
-    // A new owner that raises the epoch waits for this share lock: this transaction writes before that, or not at all.
-    const rows = await tx.query<{ epoch: number }>('SELECT epoch FROM process_epoch WHERE id = 1 FOR SHARE')
-    if (rows[0]?.epoch === this.#epoch) return
+    const ownership = this.#ownership
+    if (this.#isLost) throw new EpochLost('this process has lost the process lock')
+    // The database may be another one by now, which lacks some of what this process knows.
+    if (!this.#isHeld) throw new DatabaseUnavailable('this process does not hold the process lock now')
+    if (await staysNewest(tx, ownership)) return
     this.#lose(BY_ANOTHER)
-    throw new EpochLost(`epoch is ${rows[0]?.epoch ?? 'absent'}, this process has ${this.#epoch}`)
+    throw new EpochLost(`this process owns epoch ${ownership.epoch} no longer`)
   }
 
   async ping(timeoutMs: number): Promise<boolean> {
@@ -242,7 +249,7 @@ class AdvisoryProcessLock implements ProcessLock {
       try {
         if ((await this.#tryLockAgain(connection, signal)) && !signal.aborted) {
           this.#hold(connection)
-          return this.#options.log.info({ epoch: this.#epoch }, 'process lock taken again')
+          return this.#options.log.info({ epoch: this.epoch }, 'process lock taken again')
         }
         // The server has answered: this session does not hold the lock.
         this.#ownSessions.delete(this.#session)
@@ -261,9 +268,9 @@ class AdvisoryProcessLock implements ProcessLock {
       await this.#pause(this.#options.pollMs ?? 300, signal)
       return false
     }
-    const epoch = await readEpoch(connection)
+    const isOurs = await isNewest(connection, this.#ownership)
     if (signal.aborted) return false
-    if (epoch !== this.#epoch) this.#lose(BY_ANOTHER)
+    if (!isOurs) this.#lose(BY_ANOTHER)
     else if (await this.#hasEverything(connection)) return true
     else this.#lose(MAY_LACK)
     return false
@@ -297,7 +304,7 @@ class AdvisoryProcessLock implements ProcessLock {
     if (this.#isLost) return
     this.#isLost = true
     this.#isHeld = false
-    this.#options.log.error({ epoch: this.#epoch }, why)
+    this.#options.log.error({ epoch: this.epoch }, why)
     this.#options.onLost(why)
   }
 
@@ -377,6 +384,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
+const NO_OWNERSHIP: Ownership = { epoch: 0, mark: '' }
 const BY_ANOTHER = 'another process has become the active one'
 const REPLACED = 'the database is another one than before: a replica took its place'
 const MAY_LACK =

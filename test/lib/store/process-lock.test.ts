@@ -221,6 +221,59 @@ describe('process lock', () => {
     timeline = 2
     await endSessions(database, 'first')
     await expect.poll(() => lost).toEqual([expect.stringContaining('may lack what was committed last')])
+    // Nobody has raised the epoch since, and yet it writes no more.
+    expect(lock.isHeld()).toBe(false)
+    const write = () => pool.transaction('test', (tx) => lock.checkEpoch(tx))
+    await expect(write()).rejects.toBeInstanceOf(EpochLost)
+    await expect(write()).rejects.toBeInstanceOf(EpochLost)
+  })
+
+  it('writes nothing between the loss of its connection and the time when it has the lock again', async () => {
+    const database = await freshDatabase()
+    let goOn = () => {}
+    const away = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const pool = database.openPool({ applicationName: 'writes' })
+    let connections = 0
+    const control = database.openPool({ applicationName: 'first' })
+    const lock = openProcessLock({
+      async connect() {
+        if (++connections > 1) await away
+        return control.openReserved('control')
+      },
+      clock: systemClock,
+      log: recordingLog(),
+      onLost: () => undefined,
+      pollMs: POLL_MS,
+    })
+    cleanups.push(() => lock.release())
+    await lock.acquire(new AbortController().signal)
+    const write = () => pool.transaction('test', (tx) => lock.checkEpoch(tx))
+    await write()
+    await endSessions(database, 'first')
+    await expect.poll(() => connections).toBe(2)
+    await expect(write()).rejects.toBeInstanceOf(DatabaseUnavailable)
+    await expect(write()).rejects.not.toBeInstanceOf(EpochLost)
+    goOn()
+    await expect.poll(() => lock.isHeld()).toBe(true)
+    await write()
+  })
+
+  it('lets one of two write that own the same epoch, as where a replica lacks that it was raised', async () => {
+    const database = await freshDatabase()
+    const [first, second] = [startProcess(database, 'first'), startProcess(database, 'second')]
+    await acquire(first)
+    const admin = await openTestConnection(database.dsn)
+    cleanups.push(() => admin.close())
+    const write = ({ lock }: Process) => database.pool.transaction('test', (tx) => lock.checkEpoch(tx))
+    await admin.query('update process_epoch set epoch = epoch - 1')
+    // The lock is free on the other database, and the first process has not noticed that yet.
+    await first.lock.connection().query('SELECT pg_advisory_unlock(1836413812, 1)')
+    await acquire(second)
+    expect(second.lock.epoch).toBe(first.lock.epoch)
+    await write(second)
+    await expect(write(first)).rejects.toBeInstanceOf(EpochLost)
   })
 
   it('refuses a batch once another process raised the epoch', async () => {
