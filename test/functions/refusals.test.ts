@@ -92,6 +92,7 @@ describe('what needs a person', () => {
     expect(asking.map(({ id, when, permission, credential }) => [id, when, permission, credential])).toEqual([
       ['approvals/push', 'break_glass', 'config:break_glass', 'session'],
       ['desired/apply-fleet', null, 'config:create', 'any'],
+      ['rollouts/continue', 'break_glass', 'config:break_glass', 'session'],
     ])
     const [push] = asking
     const { token } = await makeApiToken(closed, signedIn.administrator, PERMISSIONS)
@@ -110,10 +111,12 @@ describe('what needs a person', () => {
         ),
     )
     // Whoever proposed what Git holds may release it, by a token too; anybody else only in person. A deletion needs a
-    // person where it takes something along that only a person may lift.
+    // person where it takes something along that only a person may lift, and a rollout goes on by one where the glass was
+    // broken for it.
     expect(looking.toSorted()).toEqual([
       'desired/release-fleet.ts',
       'desired/release.ts',
+      'rollouts/continue.ts',
       'workloads/_lifted-by-deletion.ts',
     ])
   })
