@@ -125,6 +125,16 @@ export const PROBLEMS = {
   'credentials-required': { status: 400, error: 'email and password are required' },
   'database-statistics-unavailable': { status: 503, error: 'database statistics unavailable' },
   'database-unavailable': { status: 503, error: 'database unavailable' },
+  'deletion-hides-labels': {
+    status: 409,
+    error:
+      'approvals keep to the stricter rule until a second person has accepted the changed labels of this workload, or for a day: delete it after that',
+  },
+  'deletion-hides-review': {
+    status: 409,
+    error:
+      'what was done on this workload without an approval waits for a second person, and its instances run on: it can be deleted once somebody has looked at it',
+  },
   'deletion-lifts-git': {
     status: 409,
     error:
@@ -142,6 +152,11 @@ export const PROBLEMS = {
   'deletion-lifts-variables': {
     status: 409,
     error: 'this would take the values of variables of this workload away: it needs config:create',
+  },
+  'deletion-lowers': {
+    status: 409,
+    error:
+      'this workload would come back without the labels that were set by hand, and approvals would ask less: take the labels away first',
   },
   'description-too-long': { status: 400, error: 'description exceeds {max} characters' },
   'diff-texts-required': { status: 400, error: 'base_yaml and target_yaml are required' },

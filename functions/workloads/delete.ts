@@ -2,7 +2,7 @@ import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { alsoAsking } from '../../runtime/reach.ts'
 import { noContent, problem } from '../../runtime/reply.ts'
-import { type Lifted, listLifted, refuseLifting } from './_lifted-by-deletion.ts'
+import { type Lifted, listLifted, refuseHiding, refuseLifting } from './_lifted-by-deletion.ts'
 import { workloadParams } from './_workload-path.ts'
 
 /**
@@ -20,6 +20,9 @@ export default defineHttp({
   replies: [{ status: 204, description: 'The workload is gone.' }],
   errors: [
     'workload-not-found',
+    'deletion-hides-labels',
+    'deletion-hides-review',
+    'deletion-lowers',
     'deletion-lifts-labels',
     'deletion-lifts-hold',
     'deletion-lifts-git',
@@ -33,7 +36,7 @@ export default defineHttp({
       actor,
       async (caller, tx) => {
         lifted = await listLifted(ctx, tx, id)
-        return refuseLifting(ctx, caller, id, lifted)
+        return refuseLifting(ctx, caller, id, lifted) ?? (await refuseHiding(ctx, tx, id))
       },
       'at-begin',
     )

@@ -1,12 +1,14 @@
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { Clock } from '../clock.ts'
 import type { Fleet } from '../fleet/fleet.ts'
+import type { Workload } from '../fleet/state/model.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Random } from '../ids.ts'
 import type { Log } from '../log.ts'
 import {
   type ApprovalClass,
   approvalClassOf,
+  isLooser,
   LOWERING_WAIT_MS,
   lowersClass,
 } from '../model/approval-policy.ts'
@@ -45,15 +47,8 @@ export async function labelWorkload<Refused extends { ok: false }>(
   | AuditFailure
 > {
   const { fleet, clock, log } = parts
-  const { labels: reported = {}, ruleLabels = {} } = fleet.workload(id) ?? {}
-  // A label that a label rule gives counts where nobody set the same key by hand.
-  const classOf = (byHand: Labels): ApprovalClass =>
-    approvalClassOf({
-      targetEnv: '',
-      targetGroup: '',
-      labels: reported,
-      trustedLabels: { ...ruleLabels, ...byHand },
-    })
+  const workload = fleet.workload(id)
+  const classOf = (byHand: Labels): ApprovalClass => classWith(workload, byHand)
   let former: ApprovalClass | null = null
   let formerLabels: Labels = {}
   let stricterUntil: Date | null = null
@@ -94,6 +89,32 @@ export async function labelWorkload<Refused extends { ok: false }>(
   )
   return outcome.ok ? { ok: true, stricterUntil } : outcome
 }
+
+type Labelled = Pick<Workload, 'labels' | 'ruleLabels'>
+
+/** The class of a workload with these labels by hand: what a label rule gives counts where nobody set the same key. */
+const classWith = (workload: Labelled | null, byHand: Labels): ApprovalClass =>
+  approvalClassOf({
+    targetEnv: '',
+    targetGroup: '',
+    labels: workload?.labels ?? {},
+    trustedLabels: { ...workload?.ruleLabels, ...byHand },
+  })
+
+/** Which of these classes asks more than the one that a workload has without labels by hand; by the stored policy. */
+export async function stricterThanWithoutLabels(
+  tx: Db,
+  workload: Labelled,
+  classes: readonly ApprovalClass[],
+): Promise<ApprovalClass[]> {
+  const { policy } = await readApprovalPolicy(tx)
+  const left = policy[classWith(workload, {})]
+  return classes.filter((one) => isLooser(policy[one], left))
+}
+
+/** The class of a workload by its labels now. */
+export const classByLabels = (workload: Labelled & Pick<Workload, 'handLabels'>): ApprovalClass =>
+  classWith(workload, workload.handLabels)
 
 /** Whether the labels lower the bar, by the policy that is stored now. */
 async function lowersBar(tx: Db, former: ApprovalClass, own: ApprovalClass): Promise<boolean> {

@@ -93,7 +93,7 @@ export const needsSecondPerson = ({ approvals, authorCounts }: ApprovalRule): bo
   !authorCounts || approvals > 1
 
 /** Whether a rule asks less than another one in any point. */
-const isLooser = (from: ApprovalRule, to: ApprovalRule): boolean =>
+export const isLooser = (from: ApprovalRule, to: ApprovalRule): boolean =>
   to.approvals < from.approvals ||
   (to.authorCounts && !from.authorCounts) ||
   (from.validHours !== null && (to.validHours === null || to.validHours > from.validHours))

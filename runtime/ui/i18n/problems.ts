@@ -78,6 +78,10 @@ export const problemTexts = defineTexts({
     database_unavailable: 'The server cannot reach its database. Try again in a moment.',
     description_too_long: 'The description has more than {max} characters.',
     diff_texts_required: 'Two configs are needed to compare.',
+    deletion_hides_labels:
+      'Approvals keep to the stricter rule until a second person has accepted the changed labels of this workload, or for a day. It can be deleted after that.',
+    deletion_hides_review:
+      'What was done on this workload without an approval waits for a second person, and its instances run on. It can be deleted once somebody has looked at it.',
     deletion_lifts_git:
       'Git keeps the config of this workload. Only a person who may break the glass can delete it.',
     deletion_lifts_hold: 'This workload is held. Only who may push to it, and so release it, can delete it.',
@@ -85,6 +89,8 @@ export const problemTexts = defineTexts({
       'This workload has trusted labels that were set by hand. Only a person who manages the settings can delete it.',
     deletion_lifts_variables:
       'This workload has values of variables. Only who may write configs for it can delete it.',
+    deletion_lowers:
+      'This workload would come back without the labels that were set by hand, and approvals would ask less. Take the labels away first.',
     draft_empty: 'The draft is empty.',
     email_invalid: 'This is no e-mail address.',
     email_taken: 'There is a user with this e-mail already.',
@@ -392,6 +398,10 @@ export const problemTexts = defineTexts({
     database_unavailable: 'Le serveur n’atteint pas sa base de données. Réessayez dans un instant.',
     description_too_long: 'La description dépasse {max} caractères.',
     diff_texts_required: 'Il faut deux configurations à comparer.',
+    deletion_hides_labels:
+      'Les approbations suivent la règle plus stricte jusqu’à ce qu’une seconde personne ait accepté les labels modifiés de ce workload, ou pendant un jour. Il pourra être supprimé ensuite.',
+    deletion_hides_review:
+      'Ce qui a été fait sur ce workload sans approbation attend une seconde personne, et ses instances continuent. Il pourra être supprimé une fois que quelqu’un l’aura examiné.',
     deletion_lifts_git:
       'La config de ce workload est tenue dans Git. Seule une personne qui peut briser la glace peut le supprimer.',
     deletion_lifts_hold:
@@ -400,6 +410,8 @@ export const problemTexts = defineTexts({
       'Ce workload a des labels de confiance posés à la main. Seule une personne qui gère les réglages peut le supprimer.',
     deletion_lifts_variables:
       'Ce workload a des valeurs de variables. Seul qui peut écrire des configs pour lui peut le supprimer.',
+    deletion_lowers:
+      'Ce workload reviendrait sans les labels posés à la main, et les approbations demanderaient moins. Retirez d’abord les labels.',
     draft_empty: 'Le brouillon est vide.',
     email_invalid: 'Ce n’est pas une adresse de courriel.',
     email_taken: 'Un utilisateur a déjà ce courriel.',
