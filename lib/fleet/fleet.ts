@@ -43,7 +43,7 @@ import { WriteBehind } from './state/write-behind.ts'
 
 const TICK_MS = 1_000
 /**
- * How long after a start a push waits for an agent. Fronts tell a new owner of theirs at once, and an agent whose process
+ * How long after a start a push waits for the agents of its workload. Fronts tell a new owner of theirs at once, and an agent whose process
  * ended is back after some seconds.
  */
 const AGENTS_AWAITED_MS = 10_000
@@ -365,17 +365,28 @@ export class Fleet implements FleetPort {
 
   /**
    * Whether an agent of this workload can take a config now. Right after the start of this process its agents are on
-   * their way: then it waits for the first, `AGENTS_AWAITED_MS` at most.
+   * their way: then it waits for those that are known from before, `AGENTS_AWAITED_MS` at most. What is decided of the
+   * first ones alone would be said of all: that a push is applied, or which share of them a stage is.
    */
   async canTakeConfig(workload: Workload): Promise<boolean> {
     const { clock, timers } = this.#deps
     const untilMs = this.#openSinceMs + AGENTS_AWAITED_MS
-    const mayCome = () => !this.#isStopped && workload.status !== 'disconnected' && this.isAwaited(workload)
-    while (!hasCapableInstance(workload)) {
-      if (!mayCome() || clock.monotonicMs() >= untilMs) return false
+    const mayCome = () =>
+      !this.#isStopped && workload.status !== 'disconnected' && clock.monotonicMs() < untilMs
+    let unheard = mayCome() ? await this.#unheardOf(workload) : []
+    while (mayCome() && (unheard.length > 0 || (!hasCapableInstance(workload) && this.isAwaited(workload)))) {
       await new Promise<void>((resolve) => timers.after(AGENTS_LOOK_MS, resolve))
+      unheard = unheard.filter((uid) => this.state.knownAtStart.has(uid))
     }
-    return true
+    return hasCapableInstance(workload)
+  }
+
+  /** The agents of this workload that are known from before and have not come back since this process decides. */
+  async #unheardOf({ id }: Workload): Promise<string[]> {
+    const unheard: string[] = []
+    for await (const some of inTurns(this.state.knownAtStart, CHUNK))
+      for (const uid of some) if (this.state.homes.get(uid) === id) unheard.push(uid)
+    return unheard
   }
 
   /** Live instances, by pod, connection time and uid. */
