@@ -17,6 +17,8 @@ export interface Bound extends FrontConfig {
   readonly connection: AgentConnection
   uidOnWire: Uint8Array
   sequenceNum: number
+  /** When it said something last; monotonic. */
+  saidMs: number
   /** What it said last that it can; null before it did. */
   capabilities: number | null
   /** No message of the agent was missed since the last report to the owner that was answered or still may be. */
@@ -52,12 +54,13 @@ export const unknownConfig = (): FrontConfig => ({
 })
 
 /** An agent that speaks for the first time on this socket. */
-export const newBound = (connection: AgentConnection, report: AgentReport): Bound => ({
+export const newBound = (connection: AgentConnection, report: AgentReport, nowMs: number): Bound => ({
   uid: report.uid,
   connection,
   uidOnWire: report.uidOnWire.slice(),
   report: new KeptReport(),
   sequenceNum: report.sequenceNum,
+  saidMs: nowMs,
   capabilities: null,
   isCaughtUp: false,
   isTold: false,

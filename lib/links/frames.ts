@@ -14,6 +14,8 @@ export const REPORT_BYTES_MAX = 524_288
 /**
  * What a front tells the owner. `conn` is the front's own number of a connection, `n` numbers what the owner answers.
  * - report: a message of an agent without its effective config; `isCaughtUp` says that no message before it is missing
+ * - replay: the same of all that an agent has said so far, of which the last was said so many milliseconds ago (since
+ *   version 6)
  * - poll: the message of an agent that polls, with the address that it came from and a digest of its body
  * - form: the effective config of an agent, which the front has read and stored; for an agent that polls `conn` is 0
  * - closed: a connection without agents ended
@@ -32,6 +34,15 @@ export const REPORT_BYTES_MAX = 524_288
  */
 export type FrontEntry =
   | ['report', n: number, conn: number, isCaughtUp: boolean, message: string, form: EffectiveForm | null]
+  | [
+      'replay',
+      n: number,
+      conn: number,
+      isCaughtUp: boolean,
+      message: string,
+      form: EffectiveForm | null,
+      agoMs: number,
+    ]
   | ['poll', n: number, source: string, digest: string, message: string]
   | ['form', conn: number, uid: string, form: EffectiveForm]
   | ['closed', conn: number]
@@ -106,6 +117,7 @@ type ShapesOf<Entry extends readonly unknown[]> = {
 
 const FRONT_SHAPES: ShapesOf<FrontEntry> = {
   report: ['number', 'number', 'boolean', 'string', 'object'],
+  replay: ['number', 'number', 'boolean', 'string', 'object', 'number'],
   poll: ['number', 'string', 'string', 'string'],
   form: ['number', 'string', 'object'],
   closed: ['number'],
@@ -188,7 +200,7 @@ function checkEntry(entry: unknown, shapes: Shapes): void {
     throw new Error(`an entry of a link is of an unknown kind: ${String(kind).slice(0, 40)}`)
   for (let index = 0; index < shape.length; index++)
     if (typeof values[index] !== shape[index]) throw new Error(`an entry ${String(kind)} has a wrong value`)
-  if (kind === 'report' && values[4] !== null) create(values[4], Form)
+  if ((kind === 'report' || kind === 'replay') && values[4] !== null) create(values[4], Form)
   if (kind === 'form') create(values[2], Form)
   if (kind === 'answer' && values[1] !== null) create(values[1], Message)
   if (kind === 'tell') create(values[2], Message)

@@ -20,6 +20,7 @@ import { FrontOffers } from './front-offers.ts'
 import { FrontPolls, type PolledConfig } from './front-polls.ts'
 import { goodbyeOf, splitReport, withoutConfig } from './kept-report.ts'
 import { KEPT_BYTES_MAX, type KeptOf, KeptReports } from './kept-reports.ts'
+import { REPLAYED_SINCE } from './link-versions.ts'
 import type { OfferTexts } from './offer-texts.ts'
 import type { ReportedTexts } from './reported-texts.ts'
 
@@ -185,6 +186,7 @@ export class FrontAgents implements FleetPort {
     const isNext = report.sequenceNum === before + 1
     const isAgain = report.sequenceNum === before
     bound.sequenceNum = report.sequenceNum
+    bound.saidMs = this.#parts.clock.monotonicMs()
     const asks = bound.unasked
     bound.unasked = {}
     if (bound.isGranted && isNext && isBareBeat(report, bound)) {
@@ -302,7 +304,7 @@ export class FrontAgents implements FleetPort {
     if (known !== undefined) return { held, bound: known, isNew: false }
     if (held.agents.size >= AGENT_LIMITS.perConnection || this.#agentCount >= AGENT_LIMITS.inAll)
       return { held, bound: null, isNew: true }
-    const bound = newBound(connection, report)
+    const bound = newBound(connection, report, this.#parts.clock.monotonicMs())
     held.agents.set(report.uid, bound)
     this.#connections.set(connection.id, held)
     this.#agentCount++
@@ -331,7 +333,8 @@ export class FrontAgents implements FleetPort {
     else this.#report(bound, message)
   }
 
-  #report(bound: Bound, message: Uint8Array): void {
+  /** `agoMs`: how long ago the last of it was said, where it is not said just now. */
+  #report(bound: Bound, message: Uint8Array, agoMs: number | null = null): void {
     const n = ++this.#lastN
     const { isCaughtUp } = bound
     this.#unconfirmed.set(n, { bound, wasCaughtUp: isCaughtUp, bytes: message.length })
@@ -340,7 +343,10 @@ export class FrontAgents implements FleetPort {
     bound.isCaughtUp = true
     bound.isTold = true
     const text = Buffer.from(message).toString('base64')
-    this.#link!.send(['report', n, bound.connection.id, isCaughtUp, text, bound.form])
+    const { connection, form } = bound
+    if (agoMs === null || this.#link!.version < REPLAYED_SINCE)
+      this.#link!.send(['report', n, connection.id, isCaughtUp, text, form])
+    else this.#link!.send(['replay', n, connection.id, isCaughtUp, text, form, agoMs])
   }
 
   /**
@@ -386,7 +392,8 @@ export class FrontAgents implements FleetPort {
       if (!this.#hasRoom) return
       this.#dirty.delete(bound)
       if (bound.report.isLacking) bound.unasked.reportFullState = true
-      this.#report(bound, bound.report.message(bound.sequenceNum))
+      const agoMs = this.#parts.clock.monotonicMs() - bound.saidMs
+      this.#report(bound, bound.report.message(bound.sequenceNum), agoMs)
     }
   }
 

@@ -7,7 +7,7 @@ import type { Timers } from '../fleet/state/timers.ts'
 import type { Log } from '../log.ts'
 import { decodeBody } from '../opamp/codec.ts'
 import type { OpampExchange } from '../opamp/exchange.ts'
-import type { AgentConnection } from '../opamp/fleet-port.ts'
+import type { AboutReport, AgentConnection } from '../opamp/fleet-port.ts'
 import { instanceUidKey } from '../opamp/instance-uid.ts'
 import type { AgentReport, ServerMessage } from '../opamp/report.ts'
 import { BatchWriter, SILENT_MS } from './batch-writer.ts'
@@ -284,8 +284,13 @@ export class OwnerLink {
   #takeEntry(entry: FrontEntry, delayMs: number): void {
     switch (entry[0]) {
       case 'report':
-        this.#report(entry, delayMs)
+        this.#report(entry, { agoMs: delayMs })
         break
+      case 'replay': {
+        const leastAgoMs = Math.max(0, entry[6])
+        this.#report(entry, { agoMs: delayMs + leastAgoMs, leastAgoMs })
+        break
+      }
       case 'poll':
         this.#poll(entry, delayMs).catch((error) => this.#pollFailed(entry, error))
         break
@@ -359,7 +364,10 @@ export class OwnerLink {
     this.#links.parts.fleet.offerNotSent(connection, uid, hash)
   }
 
-  #report([, n, conn, isCaughtUp, text, form]: FrontEntry & { 0: 'report' }, delayMs: number): void {
+  #report(
+    [, n, conn, isCaughtUp, text, form]: FrontEntry & { 0: 'report' | 'replay' },
+    said: Pick<AboutReport, 'agoMs' | 'leastAgoMs'>,
+  ): void {
     const { fleet, log } = this.#links.parts
     const intake = decodeBody(Buffer.from(text, 'base64'))
     if (!intake.ok) {
@@ -370,7 +378,7 @@ export class OwnerLink {
     const connection = this.#connectionOf(conn)
     const before = fleet.state.instances.get(report.uid)?.connection
     try {
-      const { message } = fleet.receive(connection, report, { isCaughtUp, agoMs: delayMs })
+      const { message } = fleet.receive(connection, report, { isCaughtUp, ...said })
       this.push(['answer', n, toLinkMessage(message)])
     } catch (error) {
       log.error({ uid: report.uid, err: error }, 'the fleet broke on a report')

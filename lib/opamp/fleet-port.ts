@@ -40,6 +40,8 @@ export interface AboutReport {
   isCaughtUp?: boolean
   /** How long ago it was said, at most (to a front); not said where it was just now. */
   agoMs?: number
+  /** How long ago it was said, at least, where a front says again what the agent has said before. */
+  leastAgoMs?: number
   /** The AgentToServer as it came, for a front that passes it on. */
   message?: Uint8Array
   /** Where a poll came from, and a digest of its body. */

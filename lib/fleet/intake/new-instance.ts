@@ -19,7 +19,7 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     uidOnWire,
     workload: null,
     connection: null,
-    boundMs: nowMs,
+    boundMs: { earliest: nowMs, latest: nowMs },
     rival: null,
     evictedConnectionId: null,
     sequenceNum: null,

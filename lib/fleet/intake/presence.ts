@@ -1,4 +1,4 @@
-import type { AgentConnection } from '../../opamp/fleet-port.ts'
+import type { AboutReport, AgentConnection } from '../../opamp/fleet-port.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
 import { inTurns } from '../../turns.ts'
 import { goneAfterMs } from '../decide/poll-rhythm.ts'
@@ -38,13 +38,18 @@ export class Presence {
   }
 
   /** An instance talks on this connection from now on. */
-  bind(instance: Instance, connection: AgentConnection): void {
+  bind(
+    instance: Instance,
+    connection: AgentConnection,
+    { agoMs = 0, leastAgoMs = 0 }: Pick<AboutReport, 'agoMs' | 'leastAgoMs'>,
+  ): void {
     const before = instance.connection
     if (before === connection) return
     if (before !== null) this.#forgetOn(before, instance)
     instance.rival = before
     instance.connection = connection
-    instance.boundMs = this.#parts.deps.clock.monotonicMs()
+    const nowMs = this.#parts.deps.clock.monotonicMs()
+    instance.boundMs = { earliest: nowMs - agoMs, latest: nowMs - leastAgoMs }
     // What the instance says on this connection is newer than any offer that was sent on the old one.
     closeEarlierOffers(instance)
     instance.hasBeenAnswered = false

@@ -163,7 +163,7 @@ export class Receiver {
       report.attributes !== null && !(mayLack && isPart(report, capabilitiesOf(instance, report)))
     // Messages were lost with the old connection or agent process: what it runs is not known until it says so again.
     if (isStart || (hasGap && instance.connection !== connection)) instance.reported = { isKnown: false }
-    this.#presence.bind(instance, connection)
+    this.#presence.bind(instance, connection, about)
     this.#merge(instance, report, wasLive, isWhole)
     const isRetransmission = about.isRetransmission === true
     const message = this.#answer(instance, isWhole, hasGap || mayLack, isRetransmission)
@@ -247,18 +247,20 @@ export class Receiver {
   }
 
   /**
-   * Whether this may have been said before the agent went to the connection that it has now: what a front passes on late
-   * says neither that the agent has come back nor that there are two. Two agents are told apart by what they say next.
+   * Whether this may have been said before the agent went to the connection that it has now: what a front passes on late,
+   * or says again over a new link, says neither that the agent has come back nor that there are two. Two agents are told apart by what they say next.
    */
   #isOvertaken(
     { connection: present, rival, evictedConnectionId, sequenceNum, boundMs }: Instance,
     connection: AgentConnection,
     report: AgentReport,
-    { agoMs }: AboutReport,
+    { agoMs, leastAgoMs = 0 }: AboutReport,
   ): boolean {
     if (present === null || present === connection || agoMs === undefined) return false
     if (evictedConnectionId === connection.id) return false
-    if (this.#parts.deps.clock.monotonicMs() - agoMs >= boundMs) return false
+    const nowMs = this.#parts.deps.clock.monotonicMs()
+    if (nowMs - leastAgoMs < boundMs.earliest) return true
+    if (nowMs - agoMs >= boundMs.latest) return false
     // One that has gone on to a third connection counts on there, or begins with its description.
     return rival === connection || (report.attributes === null && report.sequenceNum <= (sequenceNum ?? -1))
   }

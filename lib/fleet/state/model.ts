@@ -84,8 +84,8 @@ export interface Instance {
   workload: Workload | null
   /** Null while it is away. */
   connection: AgentConnection | null
-  /** When it was first heard of on its present connection; monotonic. */
-  boundMs: number
+  /** Between when it said what it was first heard of with on its present connection; monotonic. */
+  boundMs: { earliest: number; latest: number }
   /** The connection that this uid was on before; if it still talks, too, two agents use one uid. */
   rival: AgentConnection | null
   /** Id of the connection of a second agent with this uid, which was given a new uid and may still use the old one. */

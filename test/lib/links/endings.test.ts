@@ -294,7 +294,7 @@ describe('an agent that speaks at two fronts in turn', () => {
     otherLink.break()
     link.break()
     const next = front.link(owner)
-    expect(next.said.map(([kind]) => kind)).toContain('report')
+    expect(next.said.map(([kind]) => kind)).toContain('replay')
   })
 
   it('is not taken away from where it is by a goodbye on a socket that it had before', async () => {

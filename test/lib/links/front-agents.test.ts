@@ -96,7 +96,10 @@ const offerOf = (hash: string, generation = 1, workloadId = 'w1') => ({
   offer: { hash, workloadId, generation },
 })
 const reports = (said: readonly FrontEntry[]) =>
-  said.filter((entry): entry is FrontEntry & { 0: 'report' } => entry[0] === 'report')
+  said.filter(
+    (entry): entry is FrontEntry & { 0: 'report' | 'replay' } =>
+      entry[0] === 'report' || entry[0] === 'replay',
+  )
 
 describe('a front', () => {
   it('waits for the owner beyond 500 reports, and then says all of it at once', () => {

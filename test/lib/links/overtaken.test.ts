@@ -7,7 +7,7 @@ import { useTestDatabase } from '../../support/postgres.ts'
 
 const database = await useTestDatabase()
 const fleet = useLinkedFleet(database)
-const { instanceOf, openFront, openOwner } = fleet
+const { instanceOf, openFront, openOwner, takeOver } = fleet
 const DESCRIBED: PlainMessage = {
   agentDescription: { identifyingAttributes: keyValues({ 'service.name': 'edge' }) },
   remoteConfigStatus: { lastRemoteConfigHash: Buffer.alloc(32), status: 1, errorMessage: '' },
@@ -83,4 +83,62 @@ it('an agent that went on to a third front meanwhile is at that one', async () =
   await fleet.ctx.advance(15_000)
   expect(renamed(former, present, third)).toEqual([])
   expect(instanceOf(1)!.connection?.place).toBe('third/9')
+})
+
+/** The agent went to another front while its former one had no link, and that one has not noticed that its socket is dead. */
+async function leaveDeadSocket() {
+  const [owner, former, present] = [openOwner(), openFront('former'), openFront('present')]
+  const [link, presentLink] = [former.link(owner), present.link(owner)]
+  former.say(1, 1, 1, DESCRIBED)
+  former.say(1, 1, 2)
+  await fleet.ctx.advance(2_000)
+  link.break()
+  await fleet.ctx.advance(2_000)
+  return { owner, former, present, presentLink }
+}
+
+it.each([
+  ['that went on', 3],
+  ['that began anew', 0],
+])('an agent %s is not taken back by a front with its dead socket that has a link again', async (_who, n) => {
+  const { owner, former, present } = await leaveDeadSocket()
+  present.say(7, 1, n, DESCRIBED)
+  await fleet.ctx.advance(2_000)
+  former.link(owner)
+  await fleet.ctx.advance(15_000)
+  expect(instanceOf(1)!.connection?.place).toBe('present/7')
+  expect([former.agents.counts.agents, present.agents.counts.agents]).toEqual([0, 1])
+  former.close(1)
+  await fleet.ctx.advance(400_000)
+  expect(instanceOf(1)!.connection?.place).toBe('present/7')
+})
+
+it.each([
+  ['first', true],
+  ['last', false],
+])(
+  'a new owner that hears of the present front %s takes the agent for one of there',
+  async (_when, isFirst) => {
+    const { former, present, presentLink } = await leaveDeadSocket()
+    present.say(7, 1, 3, DESCRIBED)
+    await fleet.ctx.advance(2_000)
+    presentLink.break()
+    const next = await takeOver(2)
+    for (const front of isFirst ? [present, former] : [former, present]) front.link(next)
+    await fleet.ctx.advance(2_000)
+    expect(instanceOf(1)!.connection?.place).toBe('present/7')
+    expect([former.agents.counts.agents, present.agents.counts.agents]).toEqual([0, 1])
+  },
+)
+
+it('an agent that has come back to the front without a link is at that one once it has a link again', async () => {
+  const { owner, former, present } = await leaveDeadSocket()
+  present.say(7, 1, 3, DESCRIBED)
+  await fleet.ctx.advance(2_000)
+  former.say(8, 1, 4, DESCRIBED)
+  await fleet.ctx.advance(2_000)
+  former.link(owner)
+  await fleet.ctx.advance(2_000)
+  expect(instanceOf(1)!.connection?.place).toBe('former/8')
+  expect(renamed(former, present)).toEqual([])
 })

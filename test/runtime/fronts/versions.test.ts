@@ -14,7 +14,7 @@ import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts
 
 const OLD: LinkVersions = { least: 4, newest: 4 }
 const NEXT = LINK_VERSIONS
-const FOREIGN: LinkVersions = { least: 6, newest: 6 }
+const FOREIGN: LinkVersions = { least: 7, newest: 7 }
 const CONFIG = 'receivers: {}\n'
 
 const cleanups: (() => unknown)[] = []

@@ -55,14 +55,14 @@ function keepFormerHealth(agents: FrontAgents): void {
     let isReplaying = true
     const say = link.send.bind(link)
     const send: typeof link.send = (entry) => {
-      const [kind, n, conn, isCaughtUp, text, form] = entry as FrontEntry & { 0: 'report' }
-      if (kind !== 'report' || !isReplaying) return say(entry)
+      const [kind, n, conn, isCaughtUp, text, form, agoMs] = entry as FrontEntry & { 0: 'replay' }
+      if (kind !== 'replay' || !isReplaying) return say(entry)
       const message = Buffer.from(text, 'base64')
       const intake = decodeBody(message)
       const former = intake.ok ? first.get(intake.report.uid) : undefined
       // Of a field that is there twice the last one counts.
       const replayed = Buffer.concat(former === undefined ? [message] : [message, former])
-      return say([kind, n, conn, isCaughtUp, replayed.toString('base64'), form])
+      return say([kind, n, conn, isCaughtUp, replayed.toString('base64'), form, agoMs])
     }
     Object.assign(link, { send })
     linked(link)
