@@ -1,3 +1,4 @@
+import { type Random, systemRandom, uuidv7 } from '../ids.ts'
 import type { Connection } from './connection.ts'
 import type { Db } from './db.ts'
 
@@ -54,7 +55,7 @@ export interface Ownership {
 }
 
 /** The statement by which a process that has the lock becomes the owner: it returns the new ownership. */
-export const RAISE_EPOCH = `INSERT INTO process_epoch (id, epoch, raised_at, mark) VALUES (1, 1, $1, gen_random_uuid())
+export const RAISE_EPOCH = `INSERT INTO process_epoch (id, epoch, raised_at, mark) VALUES (1, 1, $1, $2)
      ON CONFLICT (id) DO UPDATE
        SET epoch = process_epoch.epoch + 1, raised_at = excluded.raised_at, mark = excluded.mark
      RETURNING epoch, mark`
@@ -63,16 +64,21 @@ const HAS_MARK = `SELECT 1 FROM pg_attribute
      WHERE attrelid = 'process_epoch'::regclass AND attname = 'mark' AND NOT attisdropped`
 
 /**
- * Raise the epoch and return the new ownership. The epoch's table is made here and not by a migration: the epoch must be raised before
- * the first migration runs, so that a former owner that was cut off cannot write into a schema that is changing.
+ * Raise the epoch and return the new ownership. The epoch's table is made here and not by a migration: the epoch must be
+ * raised before the first migration runs, so that a former owner that was cut off cannot write into a schema that is
+ * changing.
  */
-export async function raiseEpoch(connection: Connection, now: Date): Promise<Ownership> {
+export async function raiseEpoch(
+  connection: Connection,
+  now: Date,
+  random: Random = systemRandom,
+): Promise<Ownership> {
   await connection.query(`CREATE TABLE IF NOT EXISTS process_epoch (
     id integer PRIMARY KEY CHECK (id = 1), epoch bigint NOT NULL, raised_at timestamptz(3) NOT NULL)`)
   // Asked first, because the change would wait for everybody who reads the table, and make all others wait behind it.
   if ((await connection.query(HAS_MARK)).length === 0)
     await connection.query('ALTER TABLE process_epoch ADD COLUMN IF NOT EXISTS mark uuid')
-  const rows = await connection.query<Ownership>(RAISE_EPOCH, [now])
+  const rows = await connection.query<Ownership>(RAISE_EPOCH, [now, uuidv7(now, random)])
   return rows[0]!
 }
 

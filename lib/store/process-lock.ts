@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import type { Random } from '../ids.ts'
 import type { Log } from '../log.ts'
 import type { Connection } from './connection.ts'
 import { DatabaseUnavailable, type Db } from './db.ts'
@@ -27,6 +28,8 @@ export interface ProcessLockOptions {
   /** Opens a reserved session, see `Pool.openReserved`. */
   connect(): Promise<Connection>
   clock: Clock
+  /** Where the marks of ownerships come from; the system's, unless told otherwise. */
+  random?: Random
   log: Log
   /** Runs once when this process may not go on, with the reason: another one became the owner, say. */
   onLost(why: string): void
@@ -149,7 +152,7 @@ class AdvisoryProcessLock implements ProcessLock {
   /** Become the owner with the lock just taken. */
   async #takeOver(connection: Connection): Promise<void> {
     await this.#refuseTransactionPooler(connection)
-    this.#ownership = await raiseEpoch(connection, this.#options.clock.now())
+    this.#ownership = await raiseEpoch(connection, this.#options.clock.now(), this.#options.random)
     this.#history = await readHistory(connection)
     this.#hold(connection)
     this.#options.log.info({ epoch: this.epoch }, 'this process is the active one')

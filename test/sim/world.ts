@@ -58,6 +58,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   readonly #lines: string[] = []
   readonly #flaw: Flaw | null
   readonly #course = createHash('sha256')
+  readonly #marks: Dice
   readonly #failed = new Set<string>()
   /** Uids that two agents use, until the service has told them apart. */
   readonly #shared = new Set<string>()
@@ -90,6 +91,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   ) {
     this.#flaw = asked.flaw
     this.dice = new Dice(seed)
+    this.#marks = new Dice(seed)
     this.troubles = chooseTroubles(this.dice, asked.troubles, asked.without)
     this.#sessions = sessions
     this.#watcher = watcher
@@ -202,6 +204,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
       database: this.database,
       time: this.time,
       dice: this.dice,
+      marks: this.#marks,
       configs: this.#engine,
       minAgentVersion: MIN_AGENT_VERSION,
       hasCampaigns: this.troubles.campaigns,

@@ -61,6 +61,8 @@ export interface SimServiceParts {
   database: SimDatabase
   time: VirtualTime
   dice: Dice
+  /** Dice of their own for the marks of ownerships, which decide nothing: they change no seed's course. */
+  marks: Dice
   configs: ConfigEngine
   minAgentVersion: string
   /** Whether the process works at campaigns; the others have none, and save the time. */
@@ -106,6 +108,7 @@ export class SimService {
     this.lock = openProcessLock({
       connect: () => database.openControl(this.client),
       clock: time.clock,
+      random: sim.marks,
       log: this.#openLog(),
       onLost: () => sim.lostLock(this),
       pollMs: LOCK_POLL_MS,
