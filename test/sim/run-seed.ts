@@ -40,7 +40,7 @@ const REST_MAX_MS = 1_800_000
  * At most, where some agent polls slowly: the service needs several polls to know its interval, to tell two agents under
  * one uid apart, and to hear of each of the three losses that end an offer.
  */
-const SLOW_REST_MAX_MS = 3_900_000
+const SLOW_REST_MAX_MS = 7_200_000
 const LOOK_MS = 60_000
 
 /** Clear the database and let one world live: a stretch of trouble, then a stretch of rest. */
