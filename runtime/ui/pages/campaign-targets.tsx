@@ -80,7 +80,7 @@ export function Targets({ of }: { of: CampaignRecord }) {
   )
   if (of.plan === undefined) return null
   return (
-    <section class="stack" aria-label={words.targets}>
+    <section class="stack">
       <h2>{words.targets}</h2>
       <p class="actions">
         <a class="link" href={hrefWith({ state: null })}>

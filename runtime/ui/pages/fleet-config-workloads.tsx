@@ -74,7 +74,7 @@ export function UnderConfig({ of, newest }: { of: ReturnType<typeof useUnder>; n
   const running = countRunning(of, newest)
   noteNames(rows.map(({ display_name, place }) => [display_name, place]))
   return (
-    <section class="stack" aria-label={words.under}>
+    <section class="stack">
       <h2>{words.under}</h2>
       <p class="muted">{words.runsHint}</p>
       {running !== null && newest > 0 && (
