@@ -133,7 +133,7 @@ export const PROBLEMS = {
   'deletion-hides-review': {
     status: 409,
     error:
-      'what was done on this workload without an approval waits for a second person, and its instances run on: it can be deleted once somebody has looked at it',
+      'the glass was broken for this workload, and its instances run on: it can be deleted once a second person has looked at that',
   },
   'deletion-lifts-git': {
     status: 409,

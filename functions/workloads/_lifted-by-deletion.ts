@@ -3,7 +3,7 @@ import { labelsSince } from '../../lib/changes/reviews.ts'
 import type { ApprovalClass } from '../../lib/model/approval-policy.ts'
 import { rightsEverywhere } from '../../lib/model/scopes.ts'
 import type { Db } from '../../lib/store/db.ts'
-import { hasOpenReview, listKeptClasses } from '../../lib/store/reviews.ts'
+import { hasUnseenGlass, listKeptClasses } from '../../lib/store/reviews.ts'
 import { readSetByPeople } from '../../lib/store/set-by-people.ts'
 import type { Context } from '../../runtime/context.ts'
 import type { Actor } from '../../runtime/define.ts'
@@ -53,8 +53,8 @@ export function refuseLifting(
 
 /**
  * The reply where a deletion would take away what a second person has still to look at, or the stricter rule of
- * approvals; null where it would not. A workload comes back under its former id, and what it runs it runs on: so what
- * was done past an approval stays listed while an instance is there.
+ * approvals; null where it would not. A workload comes back under its former id, and what it runs it runs on: so
+ * broken glass stays listed while an instance is there.
  */
 export async function refuseHiding(ctx: Context, tx: Db, workloadId: string): Promise<Reply | null> {
   const workload = ctx.fleet.workload(workloadId)
@@ -63,7 +63,7 @@ export async function refuseHiding(ctx: Context, tx: Db, workloadId: string): Pr
   const asksMore = async (classes: readonly ApprovalClass[]) =>
     (await stricterThanWithoutLabels(tx, workload, classes)).length > 0
   if (await asksMore(kept.get(workloadId) ?? [])) return problem('deletion-hides-labels')
-  if (workload.live.count > 0 && (await hasOpenReview(tx, workloadId)))
+  if (workload.live.count > 0 && (await hasUnseenGlass(tx, workloadId)))
     return problem('deletion-hides-review')
   return (await asksMore([classByLabels(workload)])) ? problem('deletion-lowers') : null
 }

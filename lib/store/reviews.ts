@@ -139,11 +139,11 @@ export async function listDoneReviews(db: Db, page: Page): Promise<Review[]> {
   )
 }
 
-/** Whether something that was done on a workload, other than to its labels, waits for a second person. */
-export async function hasOpenReview(db: Db, workloadId: string): Promise<boolean> {
+/** Whether the glass was broken for a workload, and nobody has looked at it yet. */
+export async function hasUnseenGlass(db: Db, workloadId: string): Promise<boolean> {
   const rows = await db.query<{ found: boolean }>(
     `select exists (select from reviews
-       where workload_id = $1 and kind <> 'labels' and reviewed_at is null) as found`,
+       where workload_id = $1 and kind = 'break_glass' and reviewed_at is null) as found`,
     [workloadId],
   )
   return rows[0]!.found

@@ -81,7 +81,7 @@ export const problemTexts = defineTexts({
     deletion_hides_labels:
       'Approvals keep to the stricter rule until a second person has accepted the changed labels of this workload, or for a day. It can be deleted after that.',
     deletion_hides_review:
-      'What was done on this workload without an approval waits for a second person, and its instances run on. It can be deleted once somebody has looked at it.',
+      'The glass was broken for this workload, and its instances run on. It can be deleted once a second person has looked at that.',
     deletion_lifts_git:
       'Git keeps the config of this workload. Only a person who may break the glass can delete it.',
     deletion_lifts_hold: 'This workload is held. Only who may push to it, and so release it, can delete it.',
@@ -401,7 +401,7 @@ export const problemTexts = defineTexts({
     deletion_hides_labels:
       'Les approbations suivent la règle plus stricte jusqu’à ce qu’une seconde personne ait accepté les labels modifiés de ce workload, ou pendant un jour. Il pourra être supprimé ensuite.',
     deletion_hides_review:
-      'Ce qui a été fait sur ce workload sans approbation attend une seconde personne, et ses instances continuent. Il pourra être supprimé une fois que quelqu’un l’aura examiné.',
+      'La glace a été brisée pour ce workload, et ses instances continuent. Il pourra être supprimé une fois qu’une seconde personne l’aura examiné.',
     deletion_lifts_git:
       'La config de ce workload est tenue dans Git. Seule une personne qui peut briser la glace peut le supprimer.',
     deletion_lifts_hold:

@@ -139,8 +139,10 @@ describe('a rollback and a pin', () => {
     expect((await look(eve, pins[0]!.id)).status).toBe(200)
   })
 
-  it('go with their workload', async () => {
+  it('go with their workload, whose collectors are gone', async () => {
     await breakGlass()
+    agent.goodbye()
+    await ctx.advance(300)
     await call(ann, `DELETE ${on('')}`)
     expect(await listed()).toEqual([])
   })
