@@ -7,6 +7,8 @@ const named = [...new Set(README.match(/(?<![\w{.-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)
 
 /** Variables that the README is about and the service does not read. */
 const OF_OTHERS = [
+  // Of the commands by which the service is set up.
+  ...['ADMIN_DSN', 'DB_HOST', 'DB_PASSWORD'],
   // Of the example for Kubernetes.
   ...['K8S_NAMESPACE', 'K8S_POD_NAME'],
   // Of the client.

@@ -127,7 +127,9 @@ function pushesRead(plan: Plan): number {
 }
 
 describe('a page of the changes', () => {
-  it('reads as many pushes as it tells, however many campaigns and versions by themselves made since', async () => {
+  it('reads as many pushes as it tells, however many campaigns and versions by themselves made since', {
+    timeout: 60_000,
+  }, async () => {
     const id = await bring()
     const workload = scene.agent('vm-1').workloadId
     for (let port = 50; port < 60; port++) {

@@ -231,7 +231,9 @@ describe('GET /api/changes', () => {
     expect((await changes())[0]).toMatchObject({ kind: 'rollout', target_count: 1, instance_count: 3 })
   })
 
-  it('looks through a stretch for what hardly anything fits, and says where to go on', async () => {
+  it('looks through a stretch for what hardly anything fits, and says where to go on', {
+    timeout: 60_000,
+  }, async () => {
     const agent = fakeAgent(ctx.fleet, { service: 'gateway' })
     await ctx.advance(300)
     await pushByRequest(agent.workloadId, 1, 'the oldest of all')
