@@ -1,5 +1,5 @@
 import { refuseTexts } from '../../lib/changes/approval-parts.ts'
-import { breakGlassForStages } from '../../lib/changes/break-stages.ts'
+import { breakGlassForStages } from '../../lib/changes/broken-glass.ts'
 import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { findApproval } from '../../lib/store/approvals.ts'
 import { RolloutContinueRequest, RolloutRecord } from '../../lib/wire/rollouts.ts'

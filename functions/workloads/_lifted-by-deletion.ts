@@ -1,6 +1,5 @@
-import { classByLabels, stricterThanWithoutLabels } from '../../lib/changes/label-workload.ts'
+import { asksMoreThanWithoutLabels, classByLabels } from '../../lib/changes/label-workload.ts'
 import { labelsSince } from '../../lib/changes/reviews.ts'
-import type { ApprovalClass } from '../../lib/model/approval-policy.ts'
 import { rightsEverywhere } from '../../lib/model/scopes.ts'
 import type { Db } from '../../lib/store/db.ts'
 import { hasUnseenGlass, listKeptClasses } from '../../lib/store/reviews.ts'
@@ -60,10 +59,11 @@ export async function refuseHiding(ctx: Context, tx: Db, workloadId: string): Pr
   const workload = ctx.fleet.workload(workloadId)
   if (workload === null) return null
   const kept = await listKeptClasses(tx, [workloadId], labelsSince(ctx.clock.now()))
-  const asksMore = async (classes: readonly ApprovalClass[]) =>
-    (await stricterThanWithoutLabels(tx, workload, classes)).length > 0
-  if (await asksMore(kept.get(workloadId) ?? [])) return problem('deletion-hides-labels')
+  if (await asksMoreThanWithoutLabels(tx, workload, kept.get(workloadId) ?? []))
+    return problem('deletion-hides-labels')
   if (workload.live.count > 0 && (await hasUnseenGlass(tx, workloadId)))
     return problem('deletion-hides-review')
-  return (await asksMore([classByLabels(workload)])) ? problem('deletion-lowers') : null
+  return (await asksMoreThanWithoutLabels(tx, workload, [classByLabels(workload)]))
+    ? problem('deletion-lowers')
+    : null
 }

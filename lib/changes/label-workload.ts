@@ -101,15 +101,15 @@ const classWith = (workload: Labelled | null, byHand: Labels): ApprovalClass =>
     trustedLabels: { ...workload?.ruleLabels, ...byHand },
   })
 
-/** Which of these classes asks more than the one that a workload has without labels by hand; by the stored policy. */
-export async function stricterThanWithoutLabels(
+/** Whether one of these classes asks more than the one that a workload has without labels by hand; by the stored policy. */
+export async function asksMoreThanWithoutLabels(
   tx: Db,
   workload: Labelled,
   classes: readonly ApprovalClass[],
-): Promise<ApprovalClass[]> {
+): Promise<boolean> {
   const { policy } = await readApprovalPolicy(tx)
   const left = policy[classWith(workload, {})]
-  return classes.filter((one) => isLooser(policy[one], left))
+  return classes.some((one) => isLooser(policy[one], left))
 }
 
 /** The class of a workload by its labels now. */

@@ -30,11 +30,10 @@ import {
   type TextRefusal,
 } from './approval-parts.ts'
 import { classOfRequest, readStanding } from './approval-standing.ts'
+import { tellOfBrokenGlass } from './broken-glass.ts'
 import { holdAfter } from './hold-after.ts'
 import { refuseUnapproved } from './judge-approvals.ts'
-import { tellOfRequest } from './news.ts'
 import { type ObstacleRefusal, refuseObstructed } from './obstacle-refusal.ts'
-import { noteUnreviewed } from './reviews.ts'
 
 /** A push of a request as it comes in. */
 export interface ApprovalPush {
@@ -240,7 +239,12 @@ async function commit(
       const mark = { ...markOf(push, approval, prodTarget), pushId, now: parts.clock.now() }
       pushed = await markPushed(tx, mark)
       await holdAfter(parts, tx, { workloadId, actor, reason: push.comment || 'pushed to on its own' })
-      if (breakGlass) await tellOfBrokenGlass(parts, tx, push, pushed)
+      if (breakGlass)
+        await tellOfBrokenGlass(parts, tx, actor, {
+          push: { workloadId, hash: pushed.draftHash, pushId, approvalId: pushed.id },
+          reason: push.breakGlassReason,
+          approval: pushed,
+        })
       await recordPush(tx, push, approval)
       const frame = toApprovalFrame(pushed)
       tx.afterCommit(() => {
@@ -277,23 +281,4 @@ function recordPush(
     configHash: draftHash,
     detail: breakGlass ? `${id}:${breakGlassReason}:${draftHash}` : `${id}:${draftHash}`,
   })
-}
-
-/** List a push that broke the glass for a second person to review, and tell the webhook. */
-async function tellOfBrokenGlass(
-  parts: ApprovalParts,
-  tx: ActTransaction,
-  { actor, workloadId, breakGlassReason: reason }: ApprovalPush,
-  approval: Approval,
-): Promise<void> {
-  const { id: approvalId, draftHash: configHash, pushId } = approval
-  await noteUnreviewed(parts, tx, actor, {
-    kind: 'break_glass',
-    workloadId,
-    configHash,
-    pushId,
-    approvalId,
-    reason,
-  })
-  await tellOfRequest(parts, tx, 'glass_broken', approval, actor, reason)
 }

@@ -5,7 +5,7 @@ import { readPdfText } from '../../support/pdf-text.ts'
 import { findBarriers } from './support/browser.ts'
 import { GATEWAY, GATEWAY_FASTER, GATEWAY_KAFKA, SECRETIVE } from './support/scene.ts'
 import { TEST_ADMIN } from './support/service.ts'
-import { agents, connectAgent, page, service, stopAgents, useStage } from './support/stage.ts'
+import { agents, connectAgent, decide, page, service, stopAgents, useStage } from './support/stage.ts'
 
 // What campaigns promise to those who read their pages, each from its beginning to what the pages say afterwards.
 
@@ -58,13 +58,6 @@ const says = (what: string | RegExp) => page.getByText(what).first().waitFor()
 const workloads = () => page.getByRole('region', { name: 'Workloads' })
 const rowOf = (host: string) => workloads().getByRole('row').filter({ hasText: host })
 const hasNoBarrier = () => expect.poll(() => findBarriers(page)).toEqual([])
-const decide = async (name: string, comment = '') => {
-  await page.getByRole('button', { name, exact: true }).click()
-  const dialog = page.getByRole('dialog')
-  if (comment !== '') await dialog.getByLabel('Comment').fill(comment)
-  await dialog.getByRole('button', { name, exact: true }).click()
-  await dialog.waitFor({ state: 'detached' })
-}
 
 describe('the page of a campaign', () => {
   test('names what a workload is missing, and asks for nothing that changes nothing', async () => {

@@ -10,7 +10,7 @@ import {
   SECRETIVE,
   workloadId,
 } from './support/scene.ts'
-import { agents, connectAgent, page, service, stopAgents, useStage } from './support/stage.ts'
+import { agents, connectAgent, decide, page, service, stopAgents, useStage } from './support/stage.ts'
 
 useStage({ pages: 'each' })
 afterEach(stopAgents)
@@ -24,14 +24,6 @@ async function connectHosts(team: string, count: number): Promise<void> {
     })
   for (let at = 0; at < count; at++)
     await pushAndSettle(service, await workloadId(service, `${team}-${at}`), GATEWAY)
-}
-
-const decide = async (name: string, comment = '') => {
-  await page.getByRole('button', { name, exact: true }).click()
-  const dialog = page.getByRole('dialog')
-  if (comment !== '') await dialog.getByLabel('Comment').fill(comment)
-  await dialog.getByRole('button', { name, exact: true }).click()
-  await dialog.waitFor({ state: 'detached' })
 }
 
 const says = (text: string | RegExp) => page.getByText(text).first().waitFor()

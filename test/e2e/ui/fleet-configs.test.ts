@@ -1,18 +1,11 @@
 import { expect, test } from 'vitest'
 import { findBarriers, pasteInto } from './support/browser.ts'
 import { GATEWAY, GATEWAY_FASTER, pushAndSettle, SECRETIVE, workloadId } from './support/scene.ts'
-import { agents, connectAgent, page, service, useStage } from './support/stage.ts'
+import { agents, connectAgent, decide, page, service, useStage } from './support/stage.ts'
 
 useStage({ pages: 'one' })
 
 const says = (text: string | RegExp) => page.getByText(text).first().waitFor()
-const decide = async (name: string, comment = '') => {
-  await page.getByRole('button', { name, exact: true }).click()
-  const dialog = page.getByRole('dialog')
-  if (comment !== '') await dialog.getByLabel('Comment').fill(comment)
-  await dialog.getByRole('button', { name, exact: true }).click()
-  await dialog.waitFor({ state: 'detached' })
-}
 
 /** Write the next version on its page; the browser then shows the fleet config's page with it. */
 async function writeVersion(number: number, yaml: string, comment: string): Promise<void> {

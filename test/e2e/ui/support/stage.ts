@@ -53,6 +53,15 @@ export function useStage({ env, pages, looks, prepare, withinMs }: StageOptions)
   })
 }
 
+/** Press a button of the page and confirm in the dialog that asks, with a comment where one is given. */
+export async function decide(name: string, comment = ''): Promise<void> {
+  await page.getByRole('button', { name, exact: true }).click()
+  const dialog = page.getByRole('dialog')
+  if (comment !== '') await dialog.getByLabel('Comment').fill(comment)
+  await dialog.getByRole('button', { name, exact: true }).click()
+  await dialog.waitFor({ state: 'detached' })
+}
+
 /** Open a page on the service and sign in. It becomes `page`. */
 export async function openPage(looks?: Looks): Promise<void> {
   seen = await visit(browser, service.url, looks)
