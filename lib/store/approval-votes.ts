@@ -31,24 +31,31 @@ const VOTE = columns<keyof ApprovalVote>({
   soleApprover: 'sole_approver',
 })
 
-/** Add an approval; a newer one of the same person takes the place of an older. The request's row must be locked. */
+/**
+ * Add an approval, with the newest push that its workload has by now; a newer one of the same person takes the place of
+ * an older. The request's row must be locked.
+ */
 export async function upsertApprovalVote(tx: Db, vote: ApprovalVote): Promise<void> {
   await tx.execute(
-    `insert into approval_votes (${VOTE.names}) values (${VOTE.places})
-     on conflict (approval_id, user_id) do update set ${VOTE.replaced('email', 'comment', 'at', 'rule', 'soleApprover')}`,
+    `insert into approval_votes (${VOTE.names}, push_seq) values (${VOTE.places},
+       (select coalesce(max(p.seq), 0) from approvals a join pushes p on p.workload_id = a.workload_id where a.id = $1))
+     on conflict (approval_id, user_id) do update set push_seq = excluded.push_seq,
+       ${VOTE.replaced('email', 'comment', 'at', 'rule', 'soleApprover')}`,
     VOTE.valuesOf({ ...vote, rule: JSON.stringify(vote.rule) }),
   )
 }
 
 /**
  * The approvals of these requests, the first one first. What overtakes one is what would have retired the request had it
- * been approved by then (`retireOvertaken`): whoever gave it saw its workload run something else.
+ * been approved by then (`retireOvertaken`): whoever gave it saw its workload run something else. What came later is
+ * told by the order of the pushes, since a clock may be put back.
  */
 export async function listApprovalVotes(db: Db, approvalIds: readonly string[]): Promise<GivenVote[]> {
   return db.query<GivenVote>(
     `select ${VOTE.select('v')}, exists (
        select from approvals a join pushes p on p.workload_id = a.workload_id left join approvals n on n.id = p.approval_id
-       where a.id = v.approval_id and p.kind <> 'auto-rollback' and p.submitted_at > v.approved_at
+       where a.id = v.approval_id and p.kind <> 'auto-rollback'
+         and case when v.push_seq is null then p.submitted_at > v.approved_at else p.seq > v.push_seq end
          and p.approval_id is distinct from a.id
          and (n.id is null or (a.created_at, a.id) < (n.created_at, n.id))) as "isOvertaken"
      from approval_votes v where v.approval_id = any($1::text[])

@@ -222,6 +222,15 @@ describe('an approval of a request that waits for others', () => {
     await countsNoMore('vm-1', id)
   })
 
+  it('counts though the clock was put back after the last push', async () => {
+    await run('vm-1', 10)
+    scene.ctx.clock.set(new Date(scene.ctx.clock.now().getTime() - 3_600_000))
+    const id = await half('vm-1', 11)
+    expect(await approveAs('vm-1', id, await signIn(scene.ctx, { groups: ['editor'] }))).toBe(200)
+    expect(await read('vm-1', id)).toMatchObject({ status: 'approved', tally: { given: 2, discounted: 0 } })
+    expect((await push('vm-1', id)).status).toBe(202)
+  })
+
   it('counts on where what failed is taken back by itself', async () => {
     await run('vm-1', 10)
     const failing = await approved('vm-1', 11, 'core')
