@@ -18,6 +18,10 @@ export const PROBLEMS = {
   'account-unknown': { status: 400, error: 'to_account_id must be the id of a user or of a service account' },
   'activity-too-many': { status: 400, error: 'ids names more than {max} workloads' },
   'alert-ids-invalid': { status: 400, error: 'alert_ids must name 1 to {max} alerts' },
+  'alert-needs-another': {
+    status: 409,
+    error: 'this alert is about what you did or asked for: somebody else must resolve it',
+  },
   'alert-not-found': { status: 404, error: 'alert not found' },
   'alert-not-reopenable': { status: 409, error: 'alert can no longer be opened again' },
   'already-linked': { status: 409, error: 'this user is linked already; the request is gone' },

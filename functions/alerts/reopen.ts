@@ -4,7 +4,7 @@ import { AlertRecord } from '../../lib/wire/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { alertParams, isAlertId, mayResolve } from './_alert-id.ts'
+import { alertParams, isAlertId, mayResolve, RESOLVER_ERRORS } from './_alert-id.ts'
 
 /**
  * Open an alert again that an operator has resolved, within ten minutes and while its cause has not gone: later it
@@ -19,7 +19,7 @@ export default defineHttp({
   query: noQuery,
   body: noBody,
   replies: [{ status: 200, description: 'The alert is open.', json: AlertRecord }],
-  errors: ['alert-not-found', 'alert-not-reopenable', 'audit-unavailable'],
+  errors: [...RESOLVER_ERRORS, 'alert-not-found', 'alert-not-reopenable', 'audit-unavailable'],
   async handle({ params, actor }, ctx) {
     if (!isAlertId(params.id)) return problem('alert-not-found')
     const asking = await mayResolve(ctx, actor, [params.id])

@@ -2,7 +2,7 @@ import { AlertsResolved, AlertsResolveRequest } from '../../lib/wire/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { isAlertId, mayResolve } from './_alert-id.ts'
+import { isAlertId, mayResolve, RESOLVER_ERRORS } from './_alert-id.ts'
 import { REASON_LENGTH_MAX, readReason, resolveNamed } from './_resolve.ts'
 
 /** Alerts that one call can name: they are resolved in one transaction, which has the lock of the audit trail. */
@@ -18,7 +18,7 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(AlertsResolveRequest, { bytesMax: 16_384 }),
   replies: [{ status: 200, description: 'How many were resolved by this call.', json: AlertsResolved }],
-  errors: ['alert-ids-invalid', 'out-of-scope', 'reason-invalid', 'audit-unavailable'],
+  errors: [...RESOLVER_ERRORS, 'alert-ids-invalid', 'out-of-scope', 'reason-invalid', 'audit-unavailable'],
   async handle({ body, actor }, ctx) {
     const ids = [...new Set(body.alert_ids)].sort()
     if (ids.length === 0 || ids.length > NAMED_MAX || !ids.every(isAlertId))

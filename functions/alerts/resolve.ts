@@ -3,7 +3,7 @@ import { AlertResolved, AlertResolveRequest } from '../../lib/wire/alerts.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
 import { defineHttp, jsonBody, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
-import { alertParams, isAlertId, mayResolve } from './_alert-id.ts'
+import { alertParams, isAlertId, mayResolve, RESOLVER_ERRORS } from './_alert-id.ts'
 import { REASON_LENGTH_MAX, readReason, resolveNamed } from './_resolve.ts'
 
 const RESOLVED: AlertResolved = { status: 'resolved' }
@@ -21,7 +21,7 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(AlertResolveRequest, { bytesMax: 16_384, whenAbsent: { reason: '' } }),
   replies: [{ status: 200, description: 'The alert is resolved.', json: AlertResolved }],
-  errors: ['reason-invalid', 'alert-not-found', 'audit-unavailable'],
+  errors: [...RESOLVER_ERRORS, 'reason-invalid', 'alert-not-found', 'audit-unavailable'],
   async handle({ params, body, actor }, ctx) {
     if (!isAlertId(params.id)) return problem('alert-not-found')
     const asking = await mayResolve(ctx, actor, [params.id])

@@ -12,6 +12,7 @@ import {
   STRICTEST_APPROVAL_POLICY,
 } from '../model/approval-policy.ts'
 import type { Refusal } from '../model/refusal.ts'
+import { grantsOf, rightsEverywhere } from '../model/scopes.ts'
 import {
   faultOfPolicies,
   type LoweredPolicy,
@@ -90,10 +91,10 @@ export function changeApprovalPolicy(
       await lockIdentity(tx)
       const now = await readDatabaseTime(tx)
       const before = await readApprovalPolicy(tx)
-      const { pending } = before
+      const pending = before.pending && (await isStillAsked(tx, before.pending)) ? before.pending : null
       const isAskedAgain = pending !== null && isSamePolicy(pending.policy, wanted)
       if (isAskedAgain && pending.byId === actor.userId) return { ok: true, state: before }
-      if (isAskedAgain && (await isShaped(tx, actor, pending)))
+      if (isAskedAgain && (await isShaped(tx, actor.userId, pending)))
         return { ok: false, code: 'policy-needs-another' }
       const waits = !isAskedAgain && lowersBar(before.policy, wanted)
       const asked = { policy: wanted, by: actor.email, byId: actor.userId, at: now }
@@ -136,8 +137,8 @@ async function isOver(tx: Db, actor: AuditActor, wanted: ApprovalPolicy): Promis
 }
 
 /**
- * Bring a policy that asks less into force once it has waited its day by the database's clock. From that moment on it
- * counts, and not before: whoever reads the policy looks at no clock.
+ * Bring a policy that asks less into force once it has waited its day by the database's clock; one is dropped whose asker
+ * may not ask for it any more. From that moment on it counts, and not before: whoever reads the policy looks at no clock.
  */
 export async function settleApprovalPolicy({ db, log }: Parts): Promise<void> {
   if (!(await isDue(db))) return
@@ -149,10 +150,24 @@ export async function settleApprovalPolicy({ db, log }: Parts): Promise<void> {
       const { policy: from, pending } = await readApprovalPolicy(tx)
       const now = await readDatabaseTime(tx)
       // Somebody may have answered since.
-      if (pending === null || !hasWaited(pending, now)) return { ok: true }
+      if (pending === null) return { ok: true }
       const { policy: to, by, byId, at } = pending
       const store = (name: typeof NAME | typeof LOWERED, value: object) =>
         storeSetting(tx, name, { value: JSON.stringify(value), updatedAt: now, updatedBy: by })
+      if (!(await isStillAsked(tx, pending))) {
+        await store(NAME, { policy: from, pending: null })
+        tx.afterCommit(() =>
+          log.warn({ email: by }, 'an approval policy is dropped: who asked for it may not any more'),
+        )
+        await tx.record({
+          action: 'settings.approval_policy_dropped',
+          resource: 'settings',
+          resourceId: NAME,
+          detail: JSON.stringify({ from: to, to: from, asked_by: by, asked_at: at }),
+        })
+        return { ok: true }
+      }
+      if (!hasWaited(pending, now)) return { ok: true }
       await store(NAME, { policy: to, pending: null })
       await store(LOWERED, { by, byId, at: now, from })
       tx.afterCommit(() => log.warn({ email: by }, 'an approval policy that asks less counts from now on'))
@@ -166,7 +181,29 @@ export async function settleApprovalPolicy({ db, log }: Parts): Promise<void> {
 
 async function isDue(db: Db): Promise<boolean> {
   const { pending } = await readApprovalPolicy(db)
-  return pending !== null && hasWaited(pending, await readDatabaseTime(db))
+  if (pending === null) return false
+  return hasWaited(pending, await readDatabaseTime(db)) || !(await isStillAsked(db, pending))
+}
+
+/**
+ * Whether whoever asked for a policy is still somebody who may. Nobody else asked for it: without its asker it is nobody's
+ * wish.
+ */
+async function isStillAsked(tx: Db, { byId, at }: PendingPolicy): Promise<boolean> {
+  const request = { userIds: [byId], authors: [], requestedAt: at }
+  const standing = (await listApproverStandings(tx, [request]))[0]?.[0]
+  return standing !== undefined && rightsEverywhere(grantsOf(standing.roles)).has('settings:manage')
+}
+
+/**
+ * Whether somebody is a second person for a policy that asks less, whether it waits or came into force by waiting:
+ * neither who asked for it, nor somebody whose account is tied to that one. Anybody is where there is no such policy.
+ */
+export async function standsAgainstPolicy(db: Db, userId: string): Promise<boolean> {
+  const { pending, lowered } = await readPolicyNews(db)
+  const { byId = null, at = null } = pending ?? lowered ?? {}
+  if (byId === null || at === null) return true
+  return byId !== userId && !(await isShaped(db, userId, { byId, at }))
 }
 
 /**
@@ -174,8 +211,12 @@ async function isDue(db: Db): Promise<boolean> {
  * set its password, linked or regrouped it, made a token of it) or the other way round, or anybody has changed it
  * since.
  */
-async function isShaped(tx: Db, actor: AuditActor, pending: PendingPolicy): Promise<boolean> {
-  const request = { userIds: [actor.userId], authors: [pending.byId], requestedAt: pending.at }
+async function isShaped(
+  tx: Db,
+  userId: string,
+  pending: Pick<PendingPolicy, 'byId' | 'at'>,
+): Promise<boolean> {
+  const request = { userIds: [userId], authors: [pending.byId], requestedAt: pending.at }
   const standing = (await listApproverStandings(tx, [request]))[0]?.[0]
   if (standing === undefined) return true
   return standing.isShapedByAuthor || standing.hasShapedAuthor || standing.isShapedSinceRequest

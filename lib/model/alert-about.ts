@@ -1,4 +1,4 @@
-import type { AlertRecord } from '../wire/alerts.ts'
+import type { AlertRecord, AlertRule } from '../wire/alerts.ts'
 import type { WorkloadTrouble } from '../wire/workloads.ts'
 
 /**
@@ -19,3 +19,13 @@ export function parametersOf(
         : trouble.kind === 'unhealthy' || trouble.kind === 'some_unhealthy'
   return isItsOwn ? trouble.error_parameters : undefined
 }
+
+const ABOUT_PEOPLE: readonly AlertRule[] = [
+  'administrator_kept',
+  'approval_policy_lowered',
+  'approval_policy_unreadable',
+  'last_resort_login',
+]
+
+/** Whether alerts of a rule are about people or what they must ask of each other: only who manages those resolves them. */
+export const isAboutPeople = (rule: AlertRule): boolean => ABOUT_PEOPLE.includes(rule)

@@ -116,13 +116,15 @@ export async function findAlert(db: Db, id: string): Promise<Alert | null> {
   return rows[0] ?? null
 }
 
-/** The workloads that these alerts are about; '' for one that is about none. */
-export async function listAlertWorkloads(db: Db, ids: readonly string[]): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
-    `select distinct coalesce(workload_id, '') as id from alerts where id = any($1::text[])`,
+/** What an alert is about: `workloadId` is '' where it is no workload, `topic` where it is one. */
+export type AlertSubject = Pick<Alert, 'workloadId' | 'rule'> & { topic: string }
+
+/** What these alerts are about. */
+export async function listAlertSubjects(db: Db, ids: readonly string[]): Promise<AlertSubject[]> {
+  return db.query<AlertSubject>(
+    `select distinct coalesce(workload_id, '') as "workloadId", rule, topic from alerts where id = any($1::text[])`,
     [ids],
   )
-  return rows.map(({ id }) => id)
 }
 
 /** The alerts that count now, open or quiet: one at most for each workload and rule. */

@@ -111,9 +111,10 @@ describe('what needs a person', () => {
         ),
     )
     // Whoever proposed what Git holds may release it, by a token too; anybody else only in person. A deletion needs a
-    // person where it takes something along that only a person may lift, and a rollout goes on by one where the glass was
-    // broken for it.
+    // person where it takes something along that only a person may lift, a rollout goes on by one where the glass was
+    // broken for it, and an alert is resolved by one where it is about people.
     expect(looking.toSorted()).toEqual([
+      'alerts/_alert-id.ts',
       'desired/release-fleet.ts',
       'desired/release.ts',
       'rollouts/continue.ts',

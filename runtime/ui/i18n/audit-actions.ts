@@ -86,6 +86,7 @@ const actionTexts = defineTexts({
     'service_account.update': 'Service account changed',
     'settings.approval_policy': 'Approval policy changed',
     'settings.approval_policy_asked': 'Laxer approval policy asked for',
+    'settings.approval_policy_dropped': 'Laxer approval policy dropped: its asker may not any more',
     'settings.recommended_version': 'Recommended version changed',
     'settings.workload_links': 'Links of workloads changed',
     'report.export': 'Report exported',
@@ -194,6 +195,8 @@ const actionTexts = defineTexts({
     'token.revoke': 'Jeton révoqué',
     'settings.approval_policy': 'Règle d’approbation modifiée',
     'settings.approval_policy_asked': 'Règle d’approbation plus souple demandée',
+    'settings.approval_policy_dropped':
+      'Règle d’approbation plus souple abandonnée : qui l’a demandée n’en a plus le droit',
     'user.link': 'Utilisateur lié au fournisseur d’identité',
     'user.link_refused': 'Lien d’un utilisateur refusé',
     'user.create': 'Utilisateur ajouté',

@@ -12,6 +12,7 @@ export const problemTexts = defineTexts({
     account_unknown: 'This is no user and no service account.',
     activity_too_many: 'At most {max} workloads can be named at once.',
     alert_not_found: 'This alert does not exist, or no longer.',
+    alert_needs_another: 'This alert is about what you did or asked for. Somebody else must resolve it.',
     alert_not_reopenable: 'This alert can no longer be opened again.',
     already_linked: 'This user is linked already. The request is gone.',
     approval_already_pushed: 'This request has been pushed already.',
@@ -325,6 +326,8 @@ export const problemTexts = defineTexts({
     account_unknown: 'Ce n’est ni un utilisateur ni un compte de service.',
     activity_too_many: 'On peut nommer {max} workloads à la fois, au plus.',
     alert_not_found: 'Cette alerte n’existe pas, ou plus.',
+    alert_needs_another:
+      'Cette alerte concerne ce que vous avez fait ou demandé. Une autre personne doit la résoudre.',
     alert_not_reopenable: 'Cette alerte ne peut plus être rouverte.',
     already_linked: 'Cet utilisateur est déjà lié. La demande a disparu.',
     approval_already_pushed: 'Cette demande a déjà été poussée.',

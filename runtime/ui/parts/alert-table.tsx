@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { parametersOf } from '../../../lib/model/alert-about.ts'
+import { isAboutPeople, parametersOf } from '../../../lib/model/alert-about.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import { alertTexts, describeAlert, describeNext } from '../i18n/alerts.ts'
 import { commonTexts } from '../i18n/common.ts'
@@ -175,7 +175,9 @@ function RowActions({ alert, act }: { alert: AlertRecord; act: AlertActions }) {
 
 /** Whether an alert is open and the reader may resolve it. */
 export const mayResolve = (alert: AlertRecord): boolean =>
-  !alert.resolved_at && unless('alert:resolve', alert.workload_id || undefined) === null
+  !alert.resolved_at &&
+  unless('alert:resolve', alert.workload_id || undefined) === null &&
+  (!isAboutPeople(alert.rule) || unless('settings:manage') === null)
 
 /** The box with which an alert is chosen. */
 function choiceColumn(

@@ -464,6 +464,56 @@ describe('the policy', () => {
     expect(await told()).toEqual([])
   })
 
+  it('that asks less is silenced neither by who asked for it, nor by a token, nor by who does not manage settings', async () => {
+    const editor = await signIn(ctx, { email: 'eve@example.com', groups: ['editor'] })
+    const { token } = await makeApiToken(ctx, cy!, ['alert:resolve'])
+    await put(ann, laxer)
+    await ctx.alerts.run(new AbortController().signal)
+    const [alert] = (await call(cy, 'GET /api/alerts')).json as AlertRecord[]
+    for (const [who, status, json] of [
+      [ann, 409, { code: 'alert_needs_another' }],
+      [{ ...cy!, token }, 403, { code: 'session_required' }],
+      [editor, 403, { error: 'forbidden' }],
+    ] as const) {
+      const refusal = { status, json }
+      expect(await call(who, `POST /api/alerts/${alert!.id}/resolve`)).toMatchObject(refusal)
+      const several = { alert_ids: [alert!.id], reason: '' }
+      expect(await call(who, 'POST /api/alerts/resolve', several)).toMatchObject(refusal)
+    }
+    expect(await call(bob, `POST /api/alerts/${alert!.id}/resolve`)).toMatchObject({ status: 200 })
+    await age(24)
+    await settle()
+    await ctx.alerts.run(new AbortController().signal)
+    const [counts] = (await call(cy, 'GET /api/alerts')).json as AlertRecord[]
+    const own = await call(ann, `POST /api/alerts/${counts!.id}/resolve`)
+    expect(own).toMatchObject({ status: 409, json: { code: 'alert_needs_another' } })
+  })
+
+  it.each([
+    ['is gone', () => call(bob, `DELETE /api/users/${ann!.userId}`)],
+    [
+      'may not ask for it any more',
+      () => call(bob, `PATCH /api/users/${ann!.userId}`, { groups: ['editor'] }),
+    ],
+  ])('that asks less is not confirmed where its asker %s', async (_, leave) => {
+    await put(ann, laxer)
+    expect((await leave()).status).toBeLessThan(300)
+    // Nobody asks for it any more, so a second person who does is the first.
+    expect((await put(bob, laxer)).json).toMatchObject({ ...DEFAULT, pending: { by: 'bob@example.com' } })
+  })
+
+  it('that asks less is dropped once its asker may not ask for it any more, which is recorded', async () => {
+    await put(ann, laxer)
+    await age(24)
+    await call(bob, `PATCH /api/users/${ann!.userId}`, { groups: ['editor'] })
+    await settle()
+    expect(await policy()).toEqual({ ...DEFAULT, sole_approver: false })
+    expect(await records()).toMatchObject([
+      { action: 'settings.approval_policy_dropped', email: '', detail: { asked_by: 'ann@example.com' } },
+      {},
+    ])
+  })
+
   it('that came into force by waiting is told no longer once it is raised again, or somebody else has touched it', async () => {
     for (const [who, policy] of [
       [bob, DEFAULT],

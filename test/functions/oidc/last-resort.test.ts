@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { UserRecord } from '../../../lib/wire/identity.ts'
-import { createTestContext, invoke, signIn } from '../../support/invoke.ts'
+import { addSession, createTestContext, invoke, signIn } from '../../support/invoke.ts'
 import { settingsFor } from '../../support/oidc/provider.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { startTestService } from '../../support/service.ts'
@@ -78,6 +78,9 @@ describe('PASSWORD_LOGIN=only', () => {
     const owed = await database.pool.query('select body from webhook_deliveries')
     expect(owed.map((row) => JSON.stringify(row)).join()).toContain('last_resort_login')
     expect(await look()).toEqual([alert])
+    const { token } = await addSession(ctx, { userId: made[EMAIL]!.id, email: EMAIL })
+    const own = await invoke(ctx, `POST /api/alerts/${alert!.id}/resolve`, { as: token })
+    expect(own).toMatchObject({ status: 409, json: { code: 'alert_needs_another' } })
     ctx.clock.advance(60_000)
     await logIn(EMAIL)
     const [again] = await look()
