@@ -6,8 +6,17 @@ export interface Clock {
   monotonicMs(): number
 }
 
-/** The machine's own clocks. */
-export const systemClock: Clock = {
-  now: () => new Date(),
-  monotonicMs: () => performance.now(),
+/** The machine's own clocks. What asks within one millisecond gets one object: thousands of agents may beat in it. */
+export const systemClock: Clock = machineClock()
+
+function machineClock(): Clock {
+  let last = new Date()
+  return {
+    now() {
+      const ms = Date.now()
+      if (last.getTime() !== ms) last = new Date(ms)
+      return last
+    },
+    monotonicMs: () => performance.now(),
+  }
 }

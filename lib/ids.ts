@@ -36,6 +36,18 @@ export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
 }
 
+/** Whether a text is the lower-case hex of some bytes, without making that. */
+export function isHexOf(text: string, bytes: Uint8Array): boolean {
+  if (text.length !== bytes.length * 2) return false
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index]!
+    if (text.charCodeAt(2 * index) !== HEX_DIGITS[byte >> 4]) return false
+    if (text.charCodeAt(2 * index + 1) !== HEX_DIGITS[byte & 15]) return false
+  }
+  return true
+}
+const HEX_DIGITS = Buffer.from('0123456789abcdef')
+
 /** `count` random bytes in lower-case hex. */
 export function randomHex(count: number, random: Random): string {
   return toHex(random.bytes(count))

@@ -1,5 +1,5 @@
 import protobuf from 'protobufjs/minimal.js'
-import { toHex } from '../ids.ts'
+import { isHexOf, toHex } from '../ids.ts'
 import { instanceUidLike } from './instance-uid.ts'
 import { type Intake, readAgentToServer } from './intake.ts'
 import type { AgentReport, ServerMessage } from './report.ts'
@@ -11,10 +11,11 @@ const UID_BYTES = 16
 /**
  * Read one WebSocket message: a varint header of value 0, then an AgentToServer. Old clients send no header;
  * that is unambiguous, because no protobuf message starts with a zero byte. A header of another value reads
- * as an illegal field and is malformed. `frame` must belong to the caller: bodies in the report alias it.
+ * as an illegal field and is malformed. `frame` must belong to the caller: bodies in the report alias it. `likelyUid` is
+ * the text of the uid that the frame most likely names: where it does, that very string is in the report.
  */
-export function decodeFrame(frame: Uint8Array): Intake {
-  const beat = decodeBareBeat(frame)
+export function decodeFrame(frame: Uint8Array, likelyUid = ''): Intake {
+  const beat = decodeBareBeat(frame, likelyUid)
   if (beat !== null) return { ok: true, report: beat }
   const start = headerLength(frame)
   if (start === null) return { ok: false, code: 'message-malformed', uidOnWire: NO_BYTES }
@@ -45,7 +46,7 @@ function headerLength(frame: Uint8Array): number | null {
  * A fast path for most frames: header, 16-byte uid, sequence number and capabilities, in the order in which every
  * encoder writes them. Null for all other frames, which `readAgentToServer` reads.
  */
-function decodeBareBeat(frame: Uint8Array): AgentReport | null {
+function decodeBareBeat(frame: Uint8Array, likelyUid: string): AgentReport | null {
   const length = frame.length
   if (length < 19 || length > 36 || frame[0] !== 0x00 || frame[1] !== 0x0a || frame[2] !== 0x10) return null
   let at = 19
@@ -79,7 +80,7 @@ function decodeBareBeat(frame: Uint8Array): AgentReport | null {
   if (at !== length) return null
   const uidOnWire = frame.subarray(3, 19)
   return {
-    uid: toHex(uidOnWire),
+    uid: isHexOf(likelyUid, uidOnWire) ? likelyUid : toHex(uidOnWire),
     uidOnWire,
     sequenceNum,
     capabilities: capabilities & 0xffff,

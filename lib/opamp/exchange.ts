@@ -156,9 +156,11 @@ export function createOpampExchange(options: ExchangeOptions): OpampExchange {
         connection.send(encodeServerToAgent(uidOf(frame), { errorResponse: BUSY }))
         return
       }
-      const intake = decodeFrame(frame)
-      if (intake.ok) answerOn(connection, intake.report, messageOf(frame))
-      else connection.send(encodeServerToAgent(intake.uidOnWire, refuse(intake.code)))
+      const intake = decodeFrame(frame, connection.lastUid)
+      if (intake.ok) {
+        connection.lastUid = intake.report.uid
+        answerOn(connection, intake.report, messageOf(frame))
+      } else connection.send(encodeServerToAgent(intake.uidOnWire, refuse(intake.code)))
     },
     async answerBody(body, source) {
       counts.messages += 1

@@ -12,6 +12,8 @@ export interface AgentConnection {
   readonly place?: string
   /** It says afterwards of each offer whether that left (a link to a front): only then the offer counts as sent. */
   readonly acknowledges?: boolean
+  /** The uid that was heard on it last, as text; kept by the exchange, so that the text is not made anew for each beat. */
+  lastUid?: string
   /** Whether the bare beats of this agent are answered before they come here (by a front). */
   absorbs?(uid: string): boolean
   /** Send one encoded frame. 'dropped' means that the peer will not see it. */

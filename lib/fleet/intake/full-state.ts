@@ -29,8 +29,9 @@ export function askFullState(
   // A poller that was asked and sends no full state may never have got the answer that asked it.
   const mayBeLost = isRetransmission || (isMissing && instance.connection?.transport === 'http')
   const isDue = hasGap || (instance.hasAskedFullState ? mayBeLost : isMissing)
+  if (!isDue) return false
   const nowMs = deps.clock.monotonicMs()
-  if (!isDue || !takeToken(instance, nowMs)) return false
+  if (!takeToken(instance, nowMs)) return false
   // The wait counts from the first request, not from the newest.
   if (!instance.hasAskedFullState) instance.fullStateAskedMs = nowMs
   if (instance.workload !== null && !instance.reported.isKnown) state.unknownReported.add(instance)

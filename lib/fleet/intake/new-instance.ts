@@ -18,6 +18,7 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     uid,
     uidOnWire,
     workload: null,
+    tally: null,
     connection: null,
     boundMs: { earliest: nowMs, latest: nowMs },
     rival: null,

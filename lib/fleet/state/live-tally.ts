@@ -73,7 +73,7 @@ export class LiveTally {
   }
 
   has(instance: Instance): boolean {
-    return this.#shares.has(instance)
+    return instance.tally === this
   }
 
   /** How many of them have described themselves. */
@@ -119,6 +119,7 @@ export class LiveTally {
       reportedHash: instance.reportedConfigHash,
     }
     this.#shares.set(instance, after)
+    instance.tally = this
     this.#move(instance, before, after)
   }
 
@@ -127,6 +128,7 @@ export class LiveTally {
     const before = this.#shares.get(instance)
     if (before === undefined) return
     this.#shares.delete(instance)
+    if (instance.tally === this) instance.tally = null
     this.#move(instance, before, null)
   }
 

@@ -82,6 +82,8 @@ export interface Instance {
   readonly uid: string
   uidOnWire: Uint8Array
   workload: Workload | null
+  /** That of the workload's live instances which counts it; null for one that is not live. Written by the tally alone. */
+  tally: LiveTally | null
   /** Null while it is away. */
   connection: AgentConnection | null
   /** Between when it said what it was first heard of with on its present connection; monotonic. */

@@ -54,6 +54,20 @@ describe('frames of agents', () => {
     },
   )
 
+  test('a heartbeat names the uid in its bytes, whatever uid was heard on its connection before', () => {
+    const frame = hex(`000a10${UID}1001208730`)
+    const uidAfter = (before: string) => {
+      const intake = decodeFrame(frame, before)
+      return intake.ok ? intake.report.uid : intake.code
+    }
+    const others = Array.from(UID, (digit, at) => {
+      const other = ((Number.parseInt(digit, 16) + 1) % 16).toString(16)
+      return UID.slice(0, at) + other + UID.slice(at + 1)
+    })
+    for (const before of [UID, '', UID.toUpperCase(), UID.slice(1), `${UID}00`, ...others])
+      expect(uidAfter(before), before).toBe(UID)
+  })
+
   test('bits above the sixteen that are defined are ignored', () => {
     const capabilities = 2 ** 40 + 0x1807
     expect(reportOf(agentFrame({ instanceUid: hex(UID), capabilities })).capabilities).toBe(0x1807)
