@@ -4,7 +4,7 @@ import { listDoneReviews, listOpenReviews, type Review } from '../../lib/store/r
 import { ReviewRecord } from '../../lib/wire/reviews.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
-import { seesWorkloads } from '../../runtime/reach.ts'
+import { reachesReview } from './_reach.ts'
 
 /** What was done without an approval: what waits for a second person, the oldest first, or what has been looked at. */
 export default defineHttp({
@@ -17,7 +17,7 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'What waits, or was looked at.', json: array(ReviewRecord) }],
   errors: [...PAGE_ERRORS],
-  handle({ query, target, sight }, ctx) {
+  handle({ query, target, sight, actor }, ctx) {
     const isOpen = query.status === 'open'
     const since = labelsSince(ctx.clock.now())
     return listReply<Review>(query, target, {
@@ -28,7 +28,8 @@ export default defineHttp({
         const page = { after: place, limit }
         return isOpen ? listOpenReviews(ctx.db, since, page) : listDoneReviews(ctx.db, page)
       },
-      isSeen: seesWorkloads(sight),
+      isSeen:
+        sight.scopes === null ? null : (review) => reachesReview(ctx, review, actor.grants, 'config:request'),
       keyOf: ({ id, doneAt, reviewedAt }) => [(isOpen ? doneAt : (reviewedAt ?? doneAt)).getTime(), id],
       toWire: toReviewRecord,
     })

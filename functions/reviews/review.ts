@@ -7,6 +7,7 @@ import { defineHttp, inPerson, jsonBody, noQuery } from '../../runtime/define.ts
 import { alsoAsking } from '../../runtime/reach.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { COMMENT_ERRORS } from '../approvals/_approval-replies.ts'
+import { reachesReview } from './_reach.ts'
 
 /** Look at what somebody else did without an approval, and say whether it was in order. */
 export default defineHttp({
@@ -39,7 +40,7 @@ export default defineHttp({
       actor: asking,
       comment: body.comment,
       accepted: body.accepted,
-      placeOf: (workloadId) => ctx.fleet.workload(workloadId)?.trustedLabels ?? null,
+      coversOf: (review) => (grants) => reachesReview(ctx, review, grants, 'config:approve'),
       mayManage,
     })
     if (outcome.ok) return json(toReviewRecord(outcome.review))

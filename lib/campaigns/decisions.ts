@@ -5,6 +5,7 @@ import type { ApprovalActor } from '../changes/approval-parts.ts'
 import { refuseTexts, type TextRefusal } from '../changes/approval-parts.ts'
 import { refuseDiscounted, refuseUnapproved, whyNotCounted } from '../changes/judge-approvals.ts'
 import { toCampaignNews } from '../changes/news.ts'
+import { noteUnreviewed } from '../changes/reviews.ts'
 import { PATCH_PROBLEMS } from '../configs/patch/patch.ts'
 import { randomHex } from '../ids.ts'
 import {
@@ -341,6 +342,11 @@ export async function rollBackCampaign(parts: CampaignParts, decision: Decision)
       await endByItself(parts, tx, before, change, decision.actor.email)
       await claimAll(parts, tx, before, change)
     }
+    await noteUnreviewed(parts, tx, decision.actor, {
+      kind: 'campaign_rollback',
+      campaignId: before.id,
+      reason: [before.name, decision.comment.trim()].filter((part) => part !== '').join(': '),
+    })
     return {
       status: 'rolling_back',
       rollBackStartedAt: now,
@@ -425,10 +431,7 @@ async function take(
   parts: CampaignParts,
   decision: Decision & { planHash?: string; limits?: CampaignLimits },
   step: CampaignStep,
-  work: (
-    tx: Parameters<typeof lockCampaign>[0],
-    before: StoredCampaign,
-  ) => Promise<CampaignMove | CampaignRefusal>,
+  work: (tx: ActTransaction, before: StoredCampaign) => Promise<CampaignMove | CampaignRefusal>,
 ): Promise<CampaignOutcome> {
   const { id, comment, planHash, limits } = decision
   if (needsComment(step, limits) && comment.trim() === '') return refuse('comment-required')
@@ -480,7 +483,7 @@ async function decide(
 
 /** What a decision does under the campaign's lock; null where the campaign is not any more what was decided about. */
 type DecisionWork = (
-  tx: Parameters<typeof lockCampaign>[0],
+  tx: ActTransaction,
   before: StoredCampaign,
 ) => Promise<StoredCampaign | CampaignRefusal | null>
 

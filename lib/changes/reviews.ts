@@ -5,7 +5,6 @@ import type { Hub } from '../hub/hub.ts'
 import { type Random, randomHex } from '../ids.ts'
 import { type ApprovalRule, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
-import { isHeldOn, type PlaceLabels } from '../model/scopes.ts'
 import { listAuthors } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import { insertReview, lockReview, markReviewed, type NewReview, type Review } from '../store/reviews.ts'
@@ -15,8 +14,20 @@ import { type ApprovalActor, readComment, type TextRefusal } from './approval-pa
 import { discountOf, remedyOf } from './judge-approvals.ts'
 
 /** Something that was done without an approval, before it is stored with an id. */
-type Unreviewed = Pick<NewReview, 'kind' | 'workloadId'> &
-  Partial<Pick<NewReview, 'configHash' | 'pushId' | 'approvalId' | 'reason' | 'keptClasses'>>
+type Unreviewed = Pick<NewReview, 'kind'> &
+  Partial<
+    Pick<
+      NewReview,
+      | 'workloadId'
+      | 'campaignId'
+      | 'configHash'
+      | 'pushId'
+      | 'approvalId'
+      | 'reason'
+      | 'keptClasses'
+      | 'doneAt'
+    >
+  >
 
 interface Parts {
   clock: Clock
@@ -35,16 +46,18 @@ export async function noteUnreviewed(
   done: Unreviewed,
 ): Promise<Review> {
   const review = await insertReview(tx, {
+    workloadId: '',
+    campaignId: null,
     configHash: null,
     pushId: null,
     approvalId: null,
     reason: '',
     keptClasses: [],
+    doneAt: parts.clock.now(),
     ...done,
     id: `rev_${randomHex(16, parts.random)}`,
     doneBy: actor.email,
     doneById: actor.userId,
-    doneAt: parts.clock.now(),
   })
   tx.afterCommit(() => parts.hub.broadcast(toReviewFrame(review)))
   return review
@@ -63,6 +76,9 @@ export type ReviewOutcome =
 /** The rule of every review, whatever the policy asks: one person who is not an author. */
 const SOMEBODY_ELSE: ApprovalRule = { approvals: 1, authorCounts: false, validHours: null }
 
+/** Whether somebody changed which rule of approvals holds: it is reviewed by who could have. */
+const isOfLabels = ({ kind }: Pick<Review, 'kind'>): boolean => kind === 'labels' || kind === 'label_rule'
+
 /** Close a review: a second person, who could have approved what was done, says whether it was in order. */
 export async function reviewChange(
   parts: Parts & { db: AuditedDatabase },
@@ -72,8 +88,8 @@ export async function reviewChange(
     mayManage: boolean
     comment: string
     accepted: boolean
-    /** The trusted labels of a workload now. */
-    placeOf: (workloadId: string) => PlaceLabels
+    /** Whether rights of somebody reach all that a review is about. */
+    coversOf: (review: Review) => Covers
   },
 ): Promise<ReviewOutcome> {
   const { id, actor, accepted } = said
@@ -82,12 +98,11 @@ export async function reviewChange(
   return parts.db.change<ReviewOutcome>('review', actor, async (tx) => {
     const locked = await lockReview(tx, id)
     if (locked === null) return { ok: false, code: 'review-not-found' }
-    // A change of labels is reviewed by somebody who could have made it.
-    if (locked.kind === 'labels' && !said.mayManage) return { ok: false, code: 'forbidden' }
+    if (isOfLabels(locked) && !said.mayManage) return { ok: false, code: 'forbidden' }
     if (locked.reviewedAt !== null) return { ok: false, code: 'review-done' }
     const refusal = await refuseReviewer(tx, locked, actor, {
       now: parts.clock.now(),
-      place: said.placeOf(locked.workloadId),
+      covers: said.coversOf(locked),
     })
     if (refusal !== null) return refusal
     const review = await markReviewed(tx, {
@@ -100,8 +115,11 @@ export async function reviewChange(
     })
     await tx.record({
       action: 'config.review',
-      resource: 'workload',
-      resourceId: review.workloadId,
+      ...(review.campaignId !== null
+        ? { resource: 'campaign', resourceId: review.campaignId }
+        : review.kind === 'label_rule'
+          ? { resource: 'label_rule', resourceId: review.reason }
+          : { resource: 'workload', resourceId: review.workloadId }),
       ...(review.configHash === null ? {} : { configHash: review.configHash }),
       detail: JSON.stringify({
         review_id: id,
@@ -123,10 +141,8 @@ async function refuseReviewer(
   tx: Db,
   { authorIds, configHash, doneAt }: Review,
   { userId }: ApprovalActor,
-  { now, place }: { now: Date; place: PlaceLabels },
+  { now, covers }: { now: Date; covers: Covers },
 ): Promise<Refusal<'out-of-scope' | 'review-needs-another'> | null> {
-  // Only who may approve on this workload may look at what was done there.
-  const covers: Covers = (grants) => isHeldOn(grants, 'config:approve', place)
   // Whoever asked for the same text elsewhere would look at a text of their own.
   const ofText = configHash === null ? [] : await listAuthors(tx, configHash)
   const authors = [...new Set([...authorIds, ...ofText])]
@@ -143,7 +159,17 @@ async function refuseReviewer(
 
 /** A review as the wire shows it. */
 export function toReviewRecord(review: Review): ReviewRecord {
-  const { configHash, pushId, approvalId, reviewedBy, reviewedAt, comment, accepted, keptClasses } = review
+  const {
+    campaignId,
+    configHash,
+    pushId,
+    approvalId,
+    reviewedBy,
+    reviewedAt,
+    comment,
+    accepted,
+    keptClasses,
+  } = review
   return {
     id: review.id,
     kind: review.kind,
@@ -152,6 +178,7 @@ export function toReviewRecord(review: Review): ReviewRecord {
     done_by: review.doneBy,
     author_ids: review.authorIds,
     done_at: review.doneAt.toISOString(),
+    ...(campaignId === null ? {} : { campaign_id: campaignId }),
     ...(configHash === null ? {} : { config_hash: configHash }),
     ...(pushId === null ? {} : { push_id: pushId }),
     ...(approvalId === null ? {} : { approval_id: approvalId }),

@@ -134,7 +134,9 @@ async function lookAndChange(
   const change = openChange(parts, asked, actor.email)
   if ('ok' in change) return change
   const { before, after } = change
-  const { preview, lowered: every } = await look(parts, change, rules)
+  // Whoever comes from now on is a newcomer to the change.
+  const doneAt = parts.clock.now()
+  const { preview, lowered: every, keptForNewcomers: keptClasses } = await look(parts, change, rules)
   const { changed_count: changed, lowered_count: lowered, lowers_newcomers: lowersNewcomers } = preview
   if (!confirmsLowering && (lowered > 0 || lowersNewcomers))
     return refuse('label-rule-lowers', { count: lowered })
@@ -145,6 +147,13 @@ async function lookAndChange(
     const refusal = await write(tx, change, rules)
     if (refusal !== null) return refusal
     await noteAuthor(tx, change, rules, actor)
+    if (keptClasses.length > 0)
+      await noteUnreviewed(parts, tx, actor, {
+        kind: 'label_rule',
+        keptClasses,
+        reason: (after ?? before)!.name,
+        doneAt,
+      })
     // As where labels are set by hand: approvals keep to the stricter class until a second person has looked, or a day.
     for (const { workloadId, from, to } of every)
       await noteUnreviewed(parts, tx, actor, {

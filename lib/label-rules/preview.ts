@@ -40,6 +40,8 @@ export const withChange = (rules: readonly LabelRule[], { before, after }: RuleC
 export interface LookedAt {
   preview: LabelRulePreview
   lowered: readonly { workloadId: string; from: ApprovalClass; to: ApprovalClass }[]
+  /** The classes that newcomers could have had before, where approvals could ask less for them. */
+  keptForNewcomers: readonly ApprovalClass[]
 }
 
 /** What a change of the rules would do to the workloads that there are, and to those that are to come. */
@@ -79,6 +81,7 @@ export async function previewRuleChange(parts: PreviewParts, change: RuleChange)
       if (list.length < CHANGES_SHOWN) list.push(told.change)
     }
   }
+  const keptForNewcomers = listKept(change, next)
   const preview: LabelRulePreview = {
     workload_count: sum.workload,
     changed_count: sum.changed,
@@ -86,11 +89,11 @@ export async function previewRuleChange(parts: PreviewParts, change: RuleChange)
     moved_count: sum.moved,
     by_hand_count: sum.byHand,
     absent_count: (change.after?.rows?.labels.size ?? 0) - present.size,
-    lowers_newcomers: lowersNewcomers(change),
+    lowers_newcomers: keptForNewcomers.length > 0,
     conflicts: [...conflicts.values()].sort((a, b) => b.workload_count - a.workload_count),
     changes: [...lowered, ...others].slice(0, CHANGES_SHOWN),
   }
-  return { preview, lowered: every }
+  return { preview, lowered: every, keptForNewcomers }
 }
 
 /** Whether a label that was set by hand has another value than a rule gives it. */
@@ -163,16 +166,27 @@ const someGiven = (rule: LabelRule | null, isSo: (key: string, value: string) =>
 }
 
 /**
- * Whether approvals could ask less for workloads that are to come: the rule gives an environment that is not
- * production, or the rule before gave a value that names production.
+ * The classes that workloads which are to come could have had before a change by which approvals could ask less for
+ * them; none where they could not. The rule gives an environment that is not production, so that they would have been
+ * unlabelled, or production where a rule that counts less (`next`, in their order) says so under the same key. Or the
+ * rule before gave a value that names production.
  */
-function lowersNewcomers({ before, after }: RuleChange): boolean {
-  const isSame = before !== null && after !== null && sayTheSame(before, after)
-  if (isSame) return false
-  const isOther = (key: string, value: string) =>
-    (ENVIRONMENT_KEYS as readonly string[]).includes(key) && !namesProduction(value)
-  return someGiven(after, isOther) || someGiven(before, (_key, value) => namesProduction(value))
+function listKept({ before, after }: RuleChange, next: readonly LabelRule[]): ApprovalClass[] {
+  if (before !== null && after !== null && sayTheSame(before, after)) return []
+  const others = new Set<string>()
+  if (after !== null) for (const [key, value] of listGiven(after)) if (isOther(key, value)) others.add(key)
+  const below = after === null ? [] : next.slice(next.findIndex(({ id }) => id === after.id) + 1)
+  const wasProduction =
+    someGiven(before, (_key, value) => namesProduction(value)) ||
+    below.some((rule) => someGiven(rule, (key, value) => others.has(key) && namesProduction(value)))
+  return [
+    ...(wasProduction ? ['production' as const] : []),
+    ...(others.size > 0 ? ['unlabelled' as const] : []),
+  ]
 }
+
+const isOther = (key: string, value: string): boolean =>
+  (ENVIRONMENT_KEYS as readonly string[]).includes(key) && !namesProduction(value)
 
 /** Whether two rules give the same labels to the same workloads with the same priority; names do not matter. */
 export const sayTheSame = (a: StoredLabelRule, b: StoredLabelRule): boolean =>

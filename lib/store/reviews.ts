@@ -1,6 +1,7 @@
 import { type ApprovalClass, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
 import type { REVIEW_KINDS } from '../wire/values.ts'
 import { authorsOf } from './approval-votes.ts'
+import type { StoredCampaign } from './campaigns.ts'
 import { columns } from './columns.ts'
 import type { Db } from './db.ts'
 
@@ -11,11 +12,15 @@ export type ReviewKind = (typeof REVIEW_KINDS)[number]
 export interface Review {
   id: string
   kind: ReviewKind
+  /** Empty where it is a label rule or a campaign. */
   workloadId: string
+  /** The campaign that was taken back, and what it could reach; null where it is none. */
+  campaignId: string | null
+  campaignScope: StoredCampaign['scope'] | null
   configHash: string | null
   pushId: string | null
   approvalId: string | null
-  /** Of labels: the classes that the workload had before. */
+  /** Of labels: the classes that the workload had before; of a label rule: those that newcomers would have had. */
   keptClasses: ApprovalClass[]
   reason: string
   doneBy: string
@@ -29,10 +34,11 @@ export interface Review {
   accepted: boolean | null
 }
 
-const REVIEW = columns<keyof Review>({
+const REVIEW = columns<Exclude<keyof Review, 'campaignScope'>>({
   id: 'id',
   kind: 'kind',
-  workloadId: 'workload_id',
+  workloadId: `coalesce(workload_id,'')`,
+  campaignId: 'campaign_id',
   configHash: 'config_hash',
   pushId: 'push_id',
   approvalId: 'approval_id',
@@ -46,11 +52,15 @@ const REVIEW = columns<keyof Review>({
   comment: 'comment',
   accepted: 'accepted',
 })
-const COLUMNS = REVIEW.select()
+const COLUMNS = `${REVIEW.select()},
+  (select c.scope from campaigns c where c.id = campaign_id) as "campaignScope"`
 
 /** Something that waits for a second person from now on. */
 export interface NewReview
-  extends Pick<Review, 'id' | 'kind' | 'workloadId' | 'configHash' | 'pushId' | 'approvalId' | 'reason'> {
+  extends Pick<
+    Review,
+    'id' | 'kind' | 'workloadId' | 'campaignId' | 'configHash' | 'pushId' | 'approvalId' | 'reason'
+  > {
   keptClasses: readonly ApprovalClass[]
   doneBy: string
   doneById: string
@@ -65,8 +75,8 @@ export interface NewReview
 export async function insertReview(tx: Db, review: NewReview): Promise<Review> {
   const rows = await tx.query<Review>(
     `insert into reviews as r (id, kind, workload_id, config_hash, push_id, approval_id, kept_classes, reason, done_by,
-       author_ids, done_at)
-     values ($1, $2, $3, $4, $5, $6, $7::text[], $8, $9, ${authorsOf('$10')}, $11)
+       author_ids, done_at, campaign_id)
+     values ($1, $2, nullif($3, ''), $4, $5, $6, $7::text[], $8, $9, ${authorsOf('$10')}, $11, $13)
      on conflict (workload_id, kind) where reviewed_at is null and kind in ('known_good', 'labels') do update
        set id = excluded.id, config_hash = excluded.config_hash, reason = excluded.reason,
          kept_classes = case when r.done_at > $12
@@ -89,6 +99,7 @@ export async function insertReview(tx: Db, review: NewReview): Promise<Review> {
       review.doneById,
       review.doneAt,
       new Date(review.doneAt.getTime() - LOWERING_WAIT_MS),
+      review.campaignId,
     ],
   )
   return rows[0]!
@@ -118,11 +129,14 @@ interface Page {
   limit: number
 }
 
-/** The open reviews, the oldest first. Those of labels changed before `labelsSince` keep no class, and are left out. */
+/**
+ * The open reviews, the oldest first. Those of labels and label rules changed before `labelsSince` keep no class, and are
+ * left out.
+ */
 export async function listOpenReviews(db: Db, labelsSince: Date, page: Page): Promise<Review[]> {
   return db.query<Review>(
     `select ${COLUMNS} from reviews
-     where reviewed_at is null and (kind <> 'labels' or done_at > $1)
+     where reviewed_at is null and (kind not in ('labels', 'label_rule') or done_at > $1)
        and ($2::timestamptz is null or (done_at, id) > ($2, $3))
      order by done_at, id limit $4`,
     [labelsSince, page.after?.at ?? null, page.after?.id ?? null, page.limit],
@@ -149,28 +163,37 @@ export async function hasUnseenGlass(db: Db, workloadId: string): Promise<boolea
   return rows[0]!.found
 }
 
-/** The classes that these workloads had before a change of labels after `since` that nobody has accepted. */
+/**
+ * Classes that are kept beside those that labels make, as `workload_id` and `kept`, of changes after `$2` that nobody has
+ * accepted: those that a workload had before its labels were changed, and those that a newcomer would have had before
+ * the rules were.
+ */
+const KEPT = `
+  select r.workload_id, kept from reviews r, unnest(r.kept_classes) as kept
+  where r.kind = 'labels' and r.done_at > $2 and r.accepted is not true
+  union all
+  select w.id, kept from reviews r join workloads w on w.created_at > r.done_at, unnest(r.kept_classes) as kept
+  where r.kind = 'label_rule' and r.done_at > $2 and r.accepted is not true`
+
+/** The classes that these workloads keep after changes of labels and of label rules since `since` that nobody has accepted. */
 export async function listKeptClasses(
   db: Db,
   workloadIds: readonly string[],
   since: Date,
 ): Promise<Map<string, ApprovalClass[]>> {
   const rows = await db.query<{ workloadId: string; classes: ApprovalClass[] }>(
-    `select workload_id as "workloadId", array_agg(distinct kept) as classes
-     from reviews, unnest(kept_classes) as kept
-     where workload_id = any($1::text[]) and kind = 'labels' and done_at > $2 and accepted is not true
-     group by workload_id`,
+    `select workload_id as "workloadId", array_agg(distinct kept) as classes from (${KEPT}) k
+     where workload_id = any($1::text[]) group by workload_id`,
     [workloadIds, since],
   )
   return new Map(rows.map(({ workloadId, classes }) => [workloadId, classes]))
 }
 
-/** Whether a target of a campaign was production before a change of labels after `since` that nobody has accepted. */
+/** Whether a target of a campaign keeps being production after changes of labels since `since` that nobody has accepted. */
 export async function keepsProduction(db: Db, campaignId: string, since: Date): Promise<boolean> {
   const rows = await db.query<{ found: boolean }>(
-    `select exists (select from reviews r join campaign_targets t on t.workload_id = r.workload_id
-       where t.campaign_id = $1 and r.kind = 'labels' and r.done_at > $2 and r.accepted is not true
-         and 'production' = any(r.kept_classes)) as found`,
+    `select exists (select from (${KEPT}) k join campaign_targets t on t.workload_id = k.workload_id
+       where t.campaign_id = $1 and k.kept = 'production') as found`,
     [campaignId, since],
   )
   return rows[0]?.found ?? false

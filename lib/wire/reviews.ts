@@ -4,7 +4,7 @@ import { APPROVAL_CLASSES, REVIEW_KINDS } from './values.ts'
 
 export const ReviewKind = named(
   'ReviewKind',
-  'Glass that was broken, a rollback, a pin, or labels by which other rules hold for approvals.',
+  'Glass that was broken, a rollback, a pin, labels or a label rule by which other rules hold for approvals, or a campaign that was taken back.',
   enums(REVIEW_KINDS),
 )
 
@@ -14,12 +14,13 @@ export const ReviewRecord = named(
   type({
     id: string(),
     kind: ReviewKind,
-    workload_id: string(),
+    workload_id: note('Empty where it is a label rule or a campaign.', string()),
+    campaign_id: note('The campaign that was taken back.', optional(string())),
     config_hash: note('What was pushed or pinned.', optional(string())),
     push_id: optional(string()),
     approval_id: note('The request for which the glass was broken.', optional(string())),
     kept_classes: note(
-      'Of labels: the classes that the workload had. Approvals follow the strictest of them and of its own.',
+      'Of labels: the classes that the workload had; of a label rule: those that newcomers would have had. Approvals follow the strictest of them and of its own.',
       optional(array(enums(APPROVAL_CLASSES))),
     ),
     kept_until: note('Of labels: until then, or until somebody else accepts them.', optional(string())),

@@ -101,7 +101,14 @@ export const CHANGE_EVENTS = [
 ] as const
 
 /** The kinds of acts that a second person has to review. */
-export const REVIEW_KINDS = ['break_glass', 'rollback', 'known_good', 'labels'] as const
+export const REVIEW_KINDS = [
+  'break_glass',
+  'rollback',
+  'known_good',
+  'labels',
+  'label_rule',
+  'campaign_rollback',
+] as const
 
 export const DRIFT_STATUSES = [
   'remote_config_unsupported',

@@ -1,6 +1,13 @@
 import { defineTexts } from './define.ts'
 
-const NONE = { break_glass: '', rollback: '', known_good: '', labels: '' }
+const NONE = {
+  break_glass: '',
+  rollback: '',
+  known_good: '',
+  labels: '',
+  label_rule: '',
+  campaign_rollback: '',
+}
 
 /** Texts about what was done without an approval and is to be looked at. */
 export const reviewTexts = defineTexts({
@@ -15,6 +22,8 @@ export const reviewTexts = defineTexts({
       rollback: 'Rollback',
       known_good: 'Known good pinned',
       labels: 'Labels change the rule for approvals',
+      label_rule: 'A label rule asks less for newcomers',
+      campaign_rollback: 'Campaign taken back',
     },
     column: { what: 'What', workload: 'Workload', by: 'Done by', age: 'Age', why: 'Why', look: 'Look at it' },
     holds: (until: string) => `The stricter rule holds until ${until}.`,
@@ -29,6 +38,8 @@ export const reviewTexts = defineTexts({
       rollback: 'The config was approved before; you say whether going back to it was right.',
       known_good: 'Failed pushes go back to this config.',
       labels: 'Accepted, the labels count for approvals at once.',
+      label_rule: 'Accepted, the rule counts at once for the approvals of those who have come since.',
+      campaign_rollback: 'What ran before was approved; you say whether going back to it was right.',
     },
     comment: 'What you found',
     needsComment: 'Say what you found.',
@@ -47,6 +58,8 @@ export const reviewTexts = defineTexts({
       rollback: 'Retour en arrière',
       known_good: 'Configuration sûre épinglée',
       labels: 'Des étiquettes changent la règle d’approbation',
+      label_rule: 'Une règle d’étiquettes exige moins des nouveaux venus',
+      campaign_rollback: 'Campagne reprise',
     },
     column: {
       what: 'Quoi',
@@ -68,6 +81,9 @@ export const reviewTexts = defineTexts({
       rollback: 'La configuration avait été approuvée ; vous dites s’il était juste d’y revenir.',
       known_good: 'Les poussées en échec reviennent à cette configuration.',
       labels: 'Acceptées, les étiquettes valent aussitôt pour les approbations.',
+      label_rule: 'Acceptée, la règle vaut aussitôt pour les approbations de ceux qui sont venus depuis.',
+      campaign_rollback:
+        'Ce qui tournait avant avait été approuvé ; vous dites s’il était juste d’y revenir.',
     },
     comment: 'Ce que vous avez constaté',
     needsComment: 'Dites ce que vous avez constaté.',

@@ -17,11 +17,15 @@ import type { Resource } from '../state/use-resource.ts'
 
 /** The address of the page that shows what was done: the request, else the push, else the workload. */
 function addressOf({
+  kind,
   workload_id: id,
+  campaign_id: campaign,
   approval_id: approval,
   config_hash: hash,
   push_id: push,
 }: ReviewRecord) {
+  if (campaign) return `/campaigns/${campaign}`
+  if (kind === 'label_rule') return '/settings/label-rules'
   if (approval) return `/workloads/${id}/changes/${approval}`
   if (hash && push) return `/workloads/${id}/pushes/${hash}?push=${push}`
   return hash ? `/workloads/${id}/history` : `/workloads/${id}`
@@ -42,7 +46,7 @@ function columnsOf(onLook: (review: ReviewRecord) => void): TableColumn<ReviewRe
     },
     {
       title: column.workload,
-      cell: ({ workload_id: id }) => <WorkloadLink id={id} />,
+      cell: ({ workload_id: id }) => (id === '' ? '–' : <WorkloadLink id={id} />),
     },
     { title: column.by, cell: ({ done_by: by }) => by },
     { title: column.age, look: 'muted', cell: ({ done_at: at }) => <Ago at={at} /> },
@@ -60,8 +64,10 @@ function columnsOf(onLook: (review: ReviewRecord) => void): TableColumn<ReviewRe
       title: column.look,
       isTitleHidden: true,
       cell: (review) => {
-        const permission = review.kind === 'labels' ? 'settings:manage' : 'config:approve'
-        const reason = unless(permission, review.workload_id) ?? (isForMe(review) ? null : words.own)
+        const permission =
+          review.kind === 'labels' || review.kind === 'label_rule' ? 'settings:manage' : 'config:approve'
+        const reason =
+          unless(permission, review.workload_id || undefined) ?? (isForMe(review) ? null : words.own)
         return (
           <Action reason={reason} onClick={() => onLook(review)}>
             {words.look}

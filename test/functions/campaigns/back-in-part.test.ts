@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
 import { CampaignScene, FIRST, SECOND } from '../../support/campaign-scene.ts'
 import { type FakeAgent, fakeAgent } from '../../support/fleet.ts'
+import { invoke, type SignedIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
 const database = await useTestDatabase()
@@ -44,5 +46,40 @@ describe('a workload of two instances of which a roll-back reaches one', () => {
     expect(target.title).toContain(title)
     const { json } = await scene.call('GET', `/${id}/figures`)
     expect(json).toMatchObject({ missed: [{ state: 'rollback_failed', cause: 'in_part', count: 1 }] })
+  })
+})
+
+describe('a campaign that somebody takes back', () => {
+  it('is listed once for a second person, who says whether that was right', async () => {
+    const scene = await CampaignScene.open(database, 2)
+    const id = await scene.start()
+    await scene.work(300)
+    for (const agent of scene.agents) agent.apply(SECOND)
+    await scene.work(300, 3)
+    expect((await scene.call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    const listed = async (status: string) => {
+      const { json } = await invoke(scene.ctx, `GET /api/reviews?status=${status}`, {
+        as: scene.editor.token,
+      })
+      return json as ReviewRecord[]
+    }
+    const [review, ...more] = await listed('open')
+    expect(more).toEqual([])
+    expect(review).toMatchObject({
+      kind: 'campaign_rollback',
+      campaign_id: id,
+      workload_id: '',
+      reason: 'Two: no',
+    })
+    const look = (as: SignedIn) =>
+      invoke(scene.ctx, `POST /api/reviews/${review!.id}`, {
+        as: as.token,
+        body: { comment: 'looked', accepted: true },
+      })
+    expect(await look(scene.editor)).toMatchObject({ status: 409, json: { code: 'review_needs_another' } })
+    expect(await look(scene.approver)).toMatchObject({ status: 200 })
+    expect(await listed('open')).toEqual([])
+    expect(await listed('done')).toMatchObject([{ campaign_id: id, accepted: true }])
+    await scene.ctx.close()
   })
 })

@@ -1,11 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listWorkloadsByTrustedLabel } from '../../../lib/store/report-scope.ts'
+import { listKeptClasses } from '../../../lib/store/reviews.ts'
+import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { LabelRulePreview, LabelRuleRecord } from '../../../lib/wire/label-rules.ts'
+import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { type FaultyDatabase, faultyDatabase } from '../../support/faulty-database.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
+import { productionYaml } from '../../support/push-config.ts'
 
 const database = await useTestDatabase()
 let db: FaultyDatabase
@@ -20,7 +24,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await ctx.close()
-  for (const table of ['workloads', 'fleet_configs', 'label_rules', 'settings'])
+  for (const table of ['workloads', 'fleet_configs', 'label_rules', 'reviews', 'settings'])
     await database.pool.execute(`delete from ${table}`)
 })
 
@@ -29,6 +33,8 @@ const call = (route: string, body?: unknown) =>
 /** Connect a collector on a host of its own; returns its workload's id at once. */
 const host = (name: string, attributes: Record<string, string> = {}): string =>
   fakeAgent(ctx.fleet, { service: 'otelcol', host: name, attributes }).workloadId
+const reviews = async (kind: ReviewRecord['kind']) =>
+  ((await call('GET /api/reviews')).json as ReviewRecord[]).filter((review) => review.kind === kind)
 const labelsOf = (id: string) => ctx.fleet.workload(id)!.trustedLabels
 
 const on = (glob: string) => ({ match_labels: { 'identity/host.name': glob } })
@@ -189,8 +195,7 @@ describe('a rule by which a change would need less of an approval', () => {
     const { id: made } = await make({ ...body, confirm_lowering: true })
     expect(labelsOf(id)).toEqual({ env: 'test' })
     // Approvals follow the former environment until a second person has accepted the change, or for a day.
-    const [review] = (await call('GET /api/reviews')).json as object[]
-    expect(review).toMatchObject({ kind: 'labels', workload_id: id, reason: 'unlabelled → other' })
+    expect(await reviews('labels')).toMatchObject([{ workload_id: id, reason: 'unlabelled → other' }])
     // Making it production is stricter and needs no confirmation; taking that back does.
     const strict = rule('Test', 'web-*', { env: 'prod' })
     expect(await call(`PUT /api/label-rules/${made}`, strict)).toMatchObject({ status: 200 })
@@ -216,9 +221,7 @@ describe('a rule by which a change would need less of an approval', () => {
     }
     expect(await remove(one)).toMatchObject({ status: 204 })
     expect(labelsOf(id)).toEqual({})
-    expect(await call('GET /api/reviews')).toMatchObject({
-      json: [{ kind: 'labels', workload_id: id, reason: 'production → unlabelled' }],
-    })
+    expect(await reviews('labels')).toMatchObject([{ workload_id: id, reason: 'production → unlabelled' }])
   })
 
   it('is one also where only newcomers would be lowered', async () => {
@@ -228,6 +231,51 @@ describe('a rule by which a change would need less of an approval', () => {
     const { id } = await make({ ...body, confirm_lowering: true })
     // Renaming the rule lowers nothing and needs no confirmation.
     expect(await call(`PUT /api/label-rules/${id}`, { ...body, name: 'QA' })).toMatchObject({ status: 200 })
+  })
+
+  const ofNewcomer = async (id: string) => {
+    await ctx.advance(1_000)
+    const draft = { draft_yaml: productionYaml(1) }
+    const made = await call(`POST /api/workloads/${id}/config/approvals`, draft)
+    return (made.json as ApprovalRecord).id
+  }
+
+  it('waits for a second person for those who come later as well', async () => {
+    await make(rule('QA', 'qa-*', { env: 'qa' }, { confirm_lowering: true }))
+    const [review] = await reviews('label_rule')
+    expect(review).toMatchObject({ workload_id: '', reason: 'QA', kept_classes: ['unlabelled'] })
+    ctx.clock.advance(1_000)
+    const id = host('qa-1')
+    const request = await ofNewcomer(id)
+    const approve = () =>
+      call(`POST /api/workloads/${id}/config/approvals/${request}/approve`, { comment: 'ok' })
+    await signIn(ctx, { email: 'second@example.com' })
+    expect(await approve()).toMatchObject({ status: 409, json: { code: 'approval_needs_another' } })
+    const look = { comment: 'right', accepted: true }
+    expect(await call(`POST /api/reviews/${review!.id}`, look)).toMatchObject({ status: 409 })
+    const third = (await signIn(ctx, { email: 'third@example.com' })).token
+    expect(await invoke(ctx, `POST /api/reviews/${review!.id}`, { as: third, body: look })).toMatchObject({
+      status: 200,
+    })
+    expect(await approve()).toMatchObject({ status: 200 })
+  })
+
+  it('waits a day for those who come later where nobody looks, and no longer', async () => {
+    await make(rule('Prod', 'qa-*', { env: 'prod' }))
+    await make(rule('QA', 'qa-1', { env: 'qa' }, { priority: 5, confirm_lowering: true }))
+    expect(await reviews('label_rule')).toMatchObject([{ kept_classes: ['production', 'unlabelled'] }])
+    ctx.clock.advance(1_000)
+    const id = host('qa-1')
+    await ctx.advance(1_000)
+    const since = () => new Date(ctx.clock.now().getTime() - 24 * 3_600_000)
+    expect((await listKeptClasses(database.pool, [id], since())).get(id)).toEqual([
+      'production',
+      'unlabelled',
+    ])
+    ctx.clock.advance(24 * 3_600_000)
+    expect((await listKeptClasses(database.pool, [id], since())).size).toBe(0)
+    as = (await signIn(ctx, { email: 'next-day@example.com' })).token
+    expect(await reviews('label_rule')).toEqual([])
   })
 })
 
