@@ -11,7 +11,7 @@ import { assignmentOfUid, followedPushes, isQuarantined } from '../state/state.t
 /** How often all targets that have not answered are looked at. */
 const LOOK_MS = 5_000
 /** Targets, or workloads without any, looked at in one turn of the event loop. */
-export const CHUNK = 1_000
+export const CHUNK = 200
 
 /** Targets of a push to look at together; none stands for workloads that were passed over. */
 interface Piece {
