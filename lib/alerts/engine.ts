@@ -141,7 +141,7 @@ export class AlertEngine {
       }
       const counts = await this.#count(workload, this.#times, nowMs)
       if (counts === null) continue
-      const facts = toWorkloadFacts(workload, counts)
+      const facts = toWorkloadFacts(workload, counts, this.#parts.clock.now())
       if (pushesInTrouble(facts).length > 0) troubled.push({ facts, stored })
       else actions.push(...decideAlerts(facts, stored, settings))
     }

@@ -7,6 +7,7 @@ import { isComparable, isVersionOutdated } from '../model/versions.ts'
 import type { Alert, AlertDetails, CurrentAlert } from '../store/alerts.ts'
 import type { AlertRule, AlertSeverity, WorkloadAlertRule } from '../wire/alerts.ts'
 import type { PushAftermath } from '../wire/revisions.ts'
+import type { RolloutHoldReason } from '../wire/rollouts.ts'
 import { WORKLOAD_ALERT_RULES } from '../wire/values.ts'
 
 /** The severity of the alerts of each rule. */
@@ -159,15 +160,30 @@ export type PushFacts =
       isOfCampaign: boolean
     }
 
-/** A rollout in stages that stopped by itself and waits for an operator. */
+/** How long something may keep a rollout from its next stage until somebody is told. */
+export const HELD_DELAY_MS = 3_600_000
+
+/** What keeps rollouts from their next stage. */
+const HOLD_WORDS: Readonly<Record<RolloutHoldReason, string>> = {
+  archived: 'the workload is archived',
+  frozen: 'the workload is frozen',
+  held: 'the workload is held',
+  kept_in_git: 'its config is kept in Git now',
+  not_approved: 'its approvals do not all count any more',
+  stopped: 'what brought it here is stopped',
+}
+
+/** A rollout in stages that does not go on and waits for an operator: it stopped by itself, or has been held for long. */
 export interface HaltedRollout {
+  /** What keeps it from its next stage; null for one that stopped by itself. */
+  hold: RolloutHoldReason | null
   rolloutId: string
   pushId: string
   hash: string
   gate: string
   value: number
   limit: number
-  /** The stage in which it stopped, from 0. */
+  /** The stage in which it stopped, or after which it is held, from 0. */
   stage: number
   /** When; empty where that is not known. */
   at: string
@@ -330,7 +346,8 @@ function judgePush(facts: WorkloadFacts): Cause {
 
 function judgeRollout(facts: WorkloadFacts): Cause {
   if (facts.halted === null) return ABSENT
-  const { rolloutId, hash, gate, value, limit, stage, at, fault } = facts.halted
+  const { rolloutId, hash, gate, value, limit, stage, at, fault, hold } = facts.halted
+  if (hold !== null) return judgeHeld(facts, { rolloutId, hash, stage, at, hold })
   const where = `config ${hash.slice(0, SHORT_HASH)} halted in stage ${stage + 1}`
   return {
     kind: 'present',
@@ -347,6 +364,29 @@ function judgeRollout(facts: WorkloadFacts): Cause {
       ...causeOf(fault),
     },
     // Why may be known only later, and may be another by then.
+    isRestated: true,
+  }
+}
+
+function judgeHeld(
+  facts: WorkloadFacts,
+  {
+    rolloutId,
+    hash,
+    stage,
+    at,
+    hold,
+  }: Pick<HaltedRollout, 'rolloutId' | 'hash' | 'stage' | 'at'> & {
+    hold: RolloutHoldReason
+  },
+): Cause {
+  const next = stage + 2
+  return {
+    kind: 'present',
+    message: `${nameOf(facts)}: the rollout of config ${hash.slice(0, SHORT_HASH)} has waited before stage ${next} for an hour or longer: ${HOLD_WORDS[hold]}`,
+    subject: `${rolloutId}/${stage}/${at}/held`,
+    details: { rollout_id: rolloutId, config_hash: hash, stage: next, hold },
+    // Something else may hold it by now.
     isRestated: true,
   }
 }

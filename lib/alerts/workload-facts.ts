@@ -1,4 +1,5 @@
 import { canReport, isCapable } from '../fleet/decide/abilities.ts'
+import { dwellEndsAt } from '../fleet/decide/rollout.ts'
 import { toReportedConfig } from '../fleet/decide/standing.ts'
 import { judgeHealth } from '../fleet/decide/status.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
@@ -14,6 +15,7 @@ import {
   countInstance,
   type Fault,
   type HaltedRollout,
+  HELD_DELAY_MS,
   type InstanceCounts,
   type InstanceFacts,
   type PushFacts,
@@ -151,18 +153,32 @@ export function countLive(
   countInstance(counts, facts, nowMs)
 }
 
+/** A rollout that something has kept from its next stage for long; null for another one. */
+function toHeldRollout({ rollout }: Workload, now: Date): HaltedRollout | null {
+  if (rollout === null || rollout.hold === undefined || rollout.stored.status !== 'running') return null
+  const { push } = rollout.followed
+  // What holds a stage inside a campaign is told of where the campaign is.
+  if (push.campaignId !== null || push.autoApplyId !== null) return null
+  const { id: rolloutId, stageIndex: stage, stages, progress } = rollout.stored
+  const since = dwellEndsAt(stages[stage]!, progress[stage]!)
+  if (since === null || now.getTime() - since.getTime() < HELD_DELAY_MS) return null
+  const stop = { gate: '', value: 0, limit: 0, stage, at: since.toISOString(), fault: null }
+  return { rolloutId, pushId: push.pushId, hash: push.hash, ...stop, hold: rollout.hold.reason }
+}
+
 function toHaltedRollout(workload: Workload): HaltedRollout | null {
   const { rollout } = workload
   if (rollout === null || rollout.stored.status !== 'halted' || rollout.stored.halt === null) return null
   const { gate, value, limit, stage, at = '' } = rollout.stored.halt
   const { pushId, hash } = rollout.followed.push
   const fault = toFault(causeOfHalt(workload, { pushId }))
-  return { rolloutId: rollout.stored.id, pushId, hash, gate, value, limit, stage, at, fault }
+  return { rolloutId: rollout.stored.id, pushId, hash, gate, value, limit, stage, at, fault, hold: null }
 }
 
 /** What the alert rules look at in a workload of the fleet, with its live instances as they were counted. */
-export function toWorkloadFacts(workload: Workload, instances: InstanceCounts): WorkloadFacts {
+export function toWorkloadFacts(workload: Workload, instances: InstanceCounts, now: Date): WorkloadFacts {
   const { id: workloadId, displayName, status, version } = workload
   const push = toPushFacts(workload)
-  return { workloadId, displayName, status, version, instances, push, halted: toHaltedRollout(workload) }
+  const halted = toHaltedRollout(workload) ?? toHeldRollout(workload, now)
+  return { workloadId, displayName, status, version, instances, push, halted }
 }

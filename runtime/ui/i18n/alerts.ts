@@ -7,6 +7,7 @@ import { describeHalt, describeHaltNext } from './campaign-sentences.ts'
 import { describeError } from './causes.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatExact, formatNumber, shortHash } from './format.ts'
+import { rolloutTexts } from './rollout.ts'
 
 /** Texts of alerts. */
 export const alertTexts = defineTexts({
@@ -101,6 +102,8 @@ export const alertTexts = defineTexts({
     pushFailed: (hash: string) => `Config ${hash} failed.`,
     rolloutHalted: (stage: number) =>
       `It stopped by itself in stage ${formatNumber(stage)} and waits for somebody to decide.`,
+    rolloutHeld: (stage: number, why: string) =>
+      `It has waited before stage ${formatNumber(stage)} for an hour or longer: ${why}.`,
     campaignFailures: (failed: number, total: number, names: string, more: number) =>
       `It failed on ${formatNumber(failed)} of ${formatNumber(total)} ${plural(total, 'workload', 'workloads')}: ${names}${more > 0 ? ` and ${formatNumber(more)} more` : ''}.`,
     campaignLeftOut: (count: number) =>
@@ -185,6 +188,8 @@ export const alertTexts = defineTexts({
     pushFailed: (hash: string) => `La config ${hash} a échoué.`,
     rolloutHalted: (stage: number) =>
       `Il s’est arrêté de lui-même à l’étape ${formatNumber(stage)} et attend que quelqu’un décide.`,
+    rolloutHeld: (stage: number, why: string) =>
+      `Il attend depuis une heure ou plus avant l’étape ${formatNumber(stage)} : ${why}.`,
     campaignFailures: (failed: number, total: number, names: string, more: number) =>
       `Échec sur ${formatNumber(failed)} ${plural(failed, 'workload', 'workloads')} sur ${formatNumber(total)} : ${names}${more > 0 ? ` et ${formatNumber(more)} de plus` : ''}.`,
     campaignLeftOut: (count: number) =>
@@ -327,6 +332,12 @@ function describeCampaignFailures(details: Details): string {
     .join(' ')
 }
 
+/** What keeps a rollout from its next stage, in the reader's words. */
+function whyHeld(reason: string): string {
+  const { why } = say(rolloutTexts).hold
+  return why[reason as keyof typeof why] ?? reason
+}
+
 /** What happened, in the reader's words where they are known; else the server's own sentence. */
 export function describeAlert({ rule, message, details }: AlertRecord, about?: About): string {
   const words = say(alertTexts)
@@ -365,7 +376,9 @@ export function describeAlert({ rule, message, details }: AlertRecord, about?: A
   if (rule === 'campaign_failures' && details) return describeCampaignFailures(details)
   if (rule === 'rollout_halted' && details)
     return [
-      words.rolloutHalted(Number(details['stage'])),
+      details['hold'] === undefined
+        ? words.rolloutHalted(Number(details['stage']))
+        : words.rolloutHeld(Number(details['stage']), whyHeld(String(details['hold']))),
       asSentence(causeOf(details, about)),
       describeWorse(details),
     ]

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { keepManagedConfig } from '../../../lib/store/managed-configs.ts'
+import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
@@ -44,6 +45,10 @@ const goOn = (as: SignedIn, body?: object) =>
 const glass = { break_glass: true, break_glass_reason: 'it burns' }
 const reached = () => agents.filter((agent) => agent.offered().at(-1) === HASH).length
 const reviews = async () => (await call(ann, 'GET /api/reviews')).json as ReviewRecord[]
+async function alerts(): Promise<AlertRecord[]> {
+  await ctx.alerts.run(new AbortController().signal)
+  return (await call(ann, 'GET /api/alerts')).json as AlertRecord[]
+}
 
 async function freeze(): Promise<void> {
   const until = new Date(ctx.clock.now().getTime() + 3_600_000).toISOString()
@@ -151,10 +156,24 @@ describe('a push in stages', () => {
     await removeBob()
     await settle()
     expect(await read()).toMatchObject({ hold: { reason: 'not_approved' } })
+    expect(await alerts()).toEqual([])
+    // Nobody need look at the page: held for an hour, it calls somebody.
+    ctx.clock.advance(3_600_000)
+    await settle()
+    expect(await alerts()).toMatchObject([
+      {
+        rule: 'rollout_halted',
+        message: expect.stringMatching(
+          / has waited before stage 2 for an hour or longer: its approvals do not all count any more$/,
+        ),
+        details: { rollout_id: rollout, stage: 2, hold: 'not_approved' },
+      },
+    ])
     expect(await goOn(byToken)).toMatchObject({ status: 409, json: { code: 'rollout_not_approved' } })
     expect((await goOn(eve, glass)).status).toBe(202)
     await settle()
     expect(reached()).toBe(3)
+    expect(await alerts()).toEqual([])
     expect(await reviews()).toMatchObject([{ kind: 'break_glass', config_hash: HASH }])
   })
 

@@ -139,6 +139,7 @@ describe('rollout_halted', () => {
     gate: 'health',
     value: 2,
     limit: 0,
+    hold: null,
     stage: 1,
     at,
     fault: null,
@@ -298,7 +299,7 @@ describe('one failure', () => {
 
   it('that halts a rollout by its health is told by the rollout', () => {
     const place = { rolloutId: 'r', pushId: 'p', hash: HASH, stage: 0, at: '' }
-    const halted = { ...place, value: 2, limit: 0, fault: null }
+    const halted = { ...place, value: 2, limit: 0, fault: null, hold: null }
     const facts = (gate: string) => ({
       push: { kind: 'undecided' } as const,
       halted: { ...halted, gate },
