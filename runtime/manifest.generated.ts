@@ -136,6 +136,7 @@ import overviewActivity from '../functions/overview/activity.ts'
 import overviewDestinations from '../functions/overview/destinations.ts'
 import overviewHealth from '../functions/overview/health.ts'
 import overviewKeepHealth from '../functions/overview/keep-health.ts'
+import overviewSummary from '../functions/overview/summary.ts'
 import pushGroupsCreate from '../functions/push-groups/create.ts'
 import pushGroupsList from '../functions/push-groups/list.ts'
 import pushGroupsRemove from '../functions/push-groups/remove.ts'
@@ -355,6 +356,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'overview/destinations', definition: overviewDestinations },
   { id: 'overview/health', definition: overviewHealth },
   { id: 'overview/keep-health', definition: overviewKeepHealth },
+  { id: 'overview/summary', definition: overviewSummary },
   { id: 'push-groups/create', definition: pushGroupsCreate },
   { id: 'push-groups/list', definition: pushGroupsList },
   { id: 'push-groups/remove', definition: pushGroupsRemove },

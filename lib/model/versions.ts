@@ -103,3 +103,7 @@ function withThreeNumbers(version: string): string {
   const missing = 3 - core.split('.').length
   return core === '' ? version : `${core}${'.0'.repeat(missing)}${rest}`
 }
+
+/** The order of versions in lists: the newest first; what is no version last. */
+export const newestFirst = (a: string, b: string): number =>
+  compareVersions(b, a) || Number(isComparable(b)) - Number(isComparable(a)) || byBytes(a, b)

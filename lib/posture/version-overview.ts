@@ -1,5 +1,5 @@
 import { byBytes } from '../model/text-order.ts'
-import { compareVersions, isComparable } from '../model/versions.ts'
+import { newestFirst } from '../model/versions.ts'
 import type { CompatibilityRow, VersionIntelligence, VersionOverview } from '../wire/version-intelligence.ts'
 
 /** Rows of each list that are told; nobody reads more, and each has its count. */
@@ -22,10 +22,6 @@ export function verdictOf(row: Pick<CompatibilityRow, 'runnable' | 'blocking_rea
   const isKnown = row.blocking_reasons.some(({ code }) => !UNREPORTED.has(code))
   return isKnown ? 'cannot' : 'unknown'
 }
-
-/** The newest first; what is no version last. */
-const newestFirst = (a: string, b: string): number =>
-  compareVersions(b, a) || Number(isComparable(b)) - Number(isComparable(a)) || byBytes(a, b)
 
 /**
  * The collectors by version, the newest first; what cannot be compared last. One whose instances differ counts with

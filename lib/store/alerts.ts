@@ -110,6 +110,35 @@ export async function listAlerts(
   )
 }
 
+/** Open alerts to look at first: the critical ones, then the newest. */
+export async function listPressingAlerts(db: Db, limit: number): Promise<Alert[]> {
+  return db.query<Alert>(
+    `select ${COLUMNS} from alerts where resolved_at is null
+     order by (severity = 'critical') desc, fired_at desc, id limit $1`,
+    [limit],
+  )
+}
+
+/**
+ * How many alerts are open, how many of these are over, and how many critical ones are not. Those of an old version are
+ * over for the workloads of `currentIds`, all others for those of `calmIds`.
+ */
+export async function sumOpenAlerts(
+  db: Db,
+  calmIds: readonly string[],
+  currentIds: readonly string[],
+): Promise<{ open: number; over: number; critical: number }> {
+  const rows = await db.query<{ open: number; over: number; critical: number }>(
+    `select count(*)::int as open, (count(*) filter (where is_over))::int as over,
+       (count(*) filter (where severity = 'critical' and not is_over))::int as critical
+     from (select severity, coalesce(case when rule = 'version_outdated' then workload_id = any($2::text[])
+         else workload_id = any($1::text[]) end, false) as is_over
+       from alerts where resolved_at is null) a`,
+    [calmIds, currentIds],
+  )
+  return rows[0]!
+}
+
 /** One alert; null when there is none. */
 export async function findAlert(db: Db, id: string): Promise<Alert | null> {
   const rows = await db.query<Alert>(`select ${COLUMNS} from alerts where id = $1`, [id])

@@ -17,6 +17,7 @@ import { groupErrors, type TextAccess } from './errors.ts'
 import { type ClassifyError, toInstanceDetail, toLiveInstance, toRemoteConfigStatus } from './instance.ts'
 import { RecordBytes } from './record-bytes.ts'
 import { type RevisionSurroundings, timeoutAt, toRevision } from './revision.ts'
+import { type FleetTally, tallyRecords } from './tally.ts'
 import { summariseTopology } from './topology.ts'
 import { findTrouble } from './trouble.ts'
 import { CLEARABLE, type SteadyRecord, toWorkloadRecord } from './workload.ts'
@@ -38,6 +39,9 @@ export interface FleetViewsParts {
 const ALL: TextAccess = { withTexts: true }
 const NO_TEXTS: TextAccess = { withTexts: false }
 
+/** How long the numbers of a fleet in which nothing happens are kept: a push that comes to its limit is no change. */
+const TALLY_MS = 2_000
+
 interface Entry {
   record: SteadyRecord
   /** The record's JSON; made when a list asks for it. */
@@ -51,6 +55,9 @@ export class FleetViews {
   readonly #parts: FleetViewsParts
   readonly #withTexts = new WeakMap<Workload, Entry>()
   readonly #withoutTexts = new WeakMap<Workload, Entry>()
+  /** Counts what was invalidated: while it stands still, the numbers of the fleet do too. */
+  #changes = 0
+  #kept: { changes: number; untilMs: number; tally: Promise<FleetTally> } | null = null
 
   constructor(parts: FleetViewsParts) {
     this.#parts = parts
@@ -60,6 +67,26 @@ export class FleetViews {
   invalidate(workload: Workload): void {
     this.#withTexts.delete(workload)
     this.#withoutTexts.delete(workload)
+    this.#changes++
+  }
+
+  /** The numbers of the whole fleet. All who ask between two changes share one count. */
+  tally(): Promise<FleetTally> {
+    const { clock, fleet } = this.#parts
+    const nowMs = clock.monotonicMs()
+    const kept = this.#kept
+    if (kept !== null && kept.changes === this.#changes && nowMs < kept.untilMs) return kept.tally
+    const tally = tallyRecords(this.#records(fleet.state.workloads.values()))
+    this.#kept = { changes: this.#changes, untilMs: nowMs + TALLY_MS, tally }
+    // What failed is not kept.
+    tally.catch(() => {
+      this.#kept = null
+    })
+    return tally
+  }
+
+  *#records(workloads: Iterable<Workload>): Generator<SteadyRecord, void> {
+    for (const workload of workloads) if (!workload.isDeleted) yield this.#entry(workload, NO_TEXTS).record
   }
 
   /** The full record, with the newest push. */

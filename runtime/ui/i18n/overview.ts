@@ -1,4 +1,4 @@
-import type { FleetVerdict } from '../logic/overview.ts'
+import { type FleetVerdict, toneOf } from '../logic/overview.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber } from './format.ts'
 
@@ -111,14 +111,15 @@ export const overviewTexts = defineTexts({
 /** Is it us? What is wrong with the fleet, and whether somebody changed something, in a few sentences. */
 export function describeFleet(of: FleetVerdict): { state: string; cause: string } {
   const words = say(overviewTexts)
-  const { shares, troubledCount, alertCount, overCount, tone } = of.now
+  const { counts, troubled_count: troubled, alerts } = of.now
+  const standing = alerts.open_count - alerts.over_count
   const state = [
-    troubledCount === 0 ? words.well(shares.all) : words.unwell(troubledCount, shares.all),
-    ...(alertCount > 0 ? [words.open(alertCount)] : []),
-    ...(overCount > 0 ? [words.over(overCount)] : []),
+    troubled === 0 ? words.well(counts.all) : words.unwell(troubled, counts.all),
+    ...(standing > 0 ? [words.open(standing)] : []),
+    ...(alerts.over_count > 0 ? [words.over(alerts.over_count)] : []),
   ].join(' ')
   if (of.changeCount === null) return { state, cause: words.unread }
-  if (of.changeCount === 0) return { state, cause: tone === 'ok' ? words.quiet : words.elsewhere }
+  if (of.changeCount === 0) return { state, cause: toneOf(of) === 'ok' ? words.quiet : words.elsewhere }
   const count = `${n(of.changeCount)}${of.hasMoreChanges ? '+' : ''}`
   const changed = words.changed(count, of.changeCount === 1 && !of.hasMoreChanges)
   const bad = sayBad(of, of.changeCount)

@@ -1,66 +1,8 @@
-import { noPresences, type Presence } from '../../../lib/model/presence.ts'
-import type { AlertRecord } from '../../../lib/wire/alerts.ts'
+import type { Presence } from '../../../lib/model/presence.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
-import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import type { FleetSummary } from '../../../lib/wire/fleet-summary.ts'
 import type { Tone } from './diagnosis.ts'
-import {
-  compareNames,
-  compareVersions,
-  presenceOf,
-  toneOfTrouble,
-  troubleNow,
-  troubleRank,
-  versionsOf,
-} from './workloads.ts'
-
-/** How many workloads are how; archived ones do not count. */
-export type HealthShares = Record<Presence | 'all', number>
-
-/** Count the workloads by their status. */
-export function countShares(workloads: Iterable<WorkloadRecord>): HealthShares {
-  const shares: HealthShares = { all: 0, ...noPresences() }
-  for (const workload of workloads) {
-    if (workload.archived_at) continue
-    shares.all++
-    shares[presenceOf(workload)]++
-  }
-  return shares
-}
-
-/** The workloads of one version. */
-export interface VersionCount {
-  version: string
-  count: number
-  /** Those among them of which other instances run another version. */
-  mixedCount: number
-  isOutdated: boolean
-}
-
-/**
- * How many workloads run which version, the newest first; '' is unknown and last. A workload whose instances differ
- * counts with each of its versions, as it is found by each.
- */
-export function countVersions(workloads: Iterable<WorkloadRecord>): VersionCount[] {
-  const found = new Map<string, VersionCount>()
-  for (const workload of workloads) {
-    if (workload.archived_at || workload.type !== 'collector') continue
-    const mixed = workload.version_mix ? 1 : 0
-    for (const [at, version] of versionsOf(workload).entries()) {
-      const known = found.get(version) ?? { version, count: 0, mixedCount: 0, isOutdated: false }
-      known.count++
-      known.mixedCount += mixed
-      // The mark is about the lowest version of the workload.
-      known.isOutdated ||= at === 0 && workload.version_outdated
-      found.set(version, known)
-    }
-  }
-  return [...found.values()].sort((a, b) =>
-    a.version === '' || b.version === ''
-      ? Number(a.version === '') - Number(b.version === '')
-      : compareVersions(b.version, a.version),
-  )
-}
 
 /** The window as one line for each state, null where nothing was counted; null where nothing was counted at all. */
 export function toHealthLines(health: FleetHealth): Record<Presence, (number | null)[]> | null {
@@ -92,57 +34,15 @@ export function toHealthBars({ since, bucket_seconds: seconds, window, buckets }
   }
 }
 
-/** What is wrong with the fleet now. */
-export interface WrongNow {
-  shares: HealthShares
-  /** Workloads that have a trouble now, as the fleet's list shows it. */
-  troubledCount: number
-  /** The worst among them, as the fleet's list begins; `WORST_NAMED_MAX` at most. */
-  worst: readonly WorkloadRecord[]
-  /** Open alerts whose cause is there still. */
-  alertCount: number
-  /** Open alerts about a workload that has no trouble any more: the service closes them at its next look. */
-  overCount: number
-  tone: 'ok' | 'warn' | 'bad'
-}
-
-/** How many workloads the overview names as the worst. */
-export const WORST_NAMED_MAX = 3
-
-/** Whether the cause of an open alert has gone while the alert is still open. */
-export function isOver(alert: AlertRecord, workloads: ReadonlyMap<string, WorkloadRecord>): boolean {
-  const workload = workloads.get(alert.workload_id)
-  if (workload === undefined) return false
-  return alert.rule === 'version_outdated' ? !workload.version_outdated : troubleNow(workload) === null
-}
-
-/** What is wrong now: the troubles of the workloads, and the alerts whose cause is there still. */
-export function judgeNow(
-  workloads: ReadonlyMap<string, WorkloadRecord>,
-  alerts: readonly AlertRecord[],
-): WrongNow {
-  const troubled = [...workloads.values()].filter((workload) => troubleNow(workload) !== null)
-  const troubles = troubled.map(({ trouble }) => trouble!)
-  const standing = alerts.filter((alert) => !isOver(alert, workloads))
-  const isBad =
-    troubles.some((trouble) => toneOfTrouble(trouble) === 'bad') ||
-    standing.some(({ severity }) => severity === 'critical')
-  const isWrong = troubles.length > 0 || standing.length > 0
-  return {
-    shares: countShares(workloads.values()),
-    troubledCount: troubled.length,
-    worst: troubled
-      .sort((a, b) => troubleRank(a) - troubleRank(b) || compareNames(a, b))
-      .slice(0, WORST_NAMED_MAX),
-    alertCount: standing.length,
-    overCount: alerts.length - standing.length,
-    tone: isBad ? 'bad' : isWrong ? 'warn' : 'ok',
-  }
+/** How bad it is now: a loud trouble or a critical alert is, an alert whose cause has gone is nothing. */
+function toneNow({ loud_count: loud, troubled_count: troubled, alerts }: FleetSummary): Tone {
+  if (loud > 0 || alerts.critical_count > 0) return 'bad'
+  return troubled > 0 || alerts.open_count > alerts.over_count ? 'warn' : 'ok'
 }
 
 /** What the one sentence about the fleet is made of. */
 export interface FleetVerdict {
-  now: WrongNow
+  now: FleetSummary
   /** Changes that touched instances, and those among them that failed or stand still; null: nobody could read them. */
   changeCount: number | null
   badChangeCount: number
@@ -177,7 +77,7 @@ const wentWrong = ({ outcome, failed_count: failed = 0 }: ChangeRecord): boolean
 
 /** What to say of the fleet, by what is wrong now and what was changed. */
 export function judgeFleet(
-  now: WrongNow,
+  now: FleetSummary,
   changes: readonly ChangeRecord[] | null,
   hasMoreChanges: boolean,
 ): FleetVerdict {
@@ -197,5 +97,7 @@ export function judgeFleet(
 }
 
 /** How bad it is now. A change that failed and was made good since is told, but it is over. */
-export const toneOf = ({ now, haltedCount }: FleetVerdict): Tone =>
-  now.tone === 'ok' && haltedCount > 0 ? 'warn' : now.tone
+export function toneOf({ now, haltedCount }: FleetVerdict): Tone {
+  const tone = toneNow(now)
+  return tone === 'ok' && haltedCount > 0 ? 'warn' : tone
+}

@@ -1,16 +1,9 @@
 import { TRUSTED_PREFIX } from '../../../lib/model/labels.ts'
+import { nameOf } from '../../../lib/model/workload-names.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { language } from '../i18n/define.ts'
 import { describeReason, describeTrouble } from '../i18n/trouble.ts'
-import {
-  clusterOf,
-  configStateOf,
-  environmentOf,
-  nameOf,
-  placeOf,
-  statusOf,
-  versionsOf,
-} from './workloads.ts'
+import { clusterOf, configStateOf, environmentOf, placeOf, statusOf, versionsOf } from './workloads.ts'
 
 /** One word of a search: free text, or `key:value`; a leading `-` takes away. */
 export interface SearchTerm {

@@ -5,9 +5,9 @@ import {
 } from '../../../lib/model/labels.ts'
 import { placeOf as placeAmong } from '../../../lib/model/places.ts'
 import { type Presence, presenceOf as presenceAmong } from '../../../lib/model/presence.ts'
-import { compareVersions as compareSemantic, isComparable } from '../../../lib/model/versions.ts'
-import { WORKLOAD_TROUBLES } from '../../../lib/wire/values.ts'
-import type { ReadOnlyReason, WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
+import { troubleRank } from '../../../lib/model/troubles.ts'
+import { compareNames } from '../../../lib/model/workload-names.ts'
+import type { ReadOnlyReason, WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { isOpen } from './pushes.ts'
 
 /** A workload's environment, from its trusted or its reported labels; empty when unknown. */
@@ -19,7 +19,8 @@ export const clusterOf = ({ labels = {}, fingerprint_keys: keys }: WorkloadRecor
   clusterAmong(trustedAmong(labels), labels) || keys?.['cluster'] || ''
 
 /** What tells workloads of one name apart: namespace or host. */
-export const placeOf = (workload: WorkloadRecord): string => placeAmong(workload.fingerprint_keys ?? {})
+export const placeOf = ({ fingerprint_keys: keys }: Pick<WorkloadRecord, 'fingerprint_keys'>): string =>
+  placeAmong(keys ?? {})
 
 /** A name and its place, the telling one first: that is the place where others have the name too. */
 export const tellingFirst = (
@@ -33,10 +34,6 @@ export const namedAt = (name: string, place: string, isShared: boolean): string 
   tellingFirst(name, place, isShared)
     .filter((part) => part !== '')
     .join(' · ')
-
-/** A name to show, also for workloads that never gave one. */
-export const nameOf = (workload: WorkloadRecord): string =>
-  workload.display_name || workload.fingerprint_keys?.['name'] || workload.id
 
 /** The versions that a workload's instances have, the lowest first; of very many only some. */
 export const versionsOf = ({ version, version_mix: mix }: WorkloadRecord): readonly string[] =>
@@ -114,21 +111,6 @@ const CONFIG_RANK: Record<ConfigState, number> = {
 
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
 
-/**
- * Compare versions as lists and alerts do: a pre-release is older than its release. What is no semantic version is
- * older than what is one, and is compared part by part.
- */
-export function compareVersions(a: string, b: string): number {
-  const order = compareSemantic(a, b)
-  return order || Number(isComparable(a)) - Number(isComparable(b)) || collator.compare(a, b)
-}
-
-/** Compare by name, then by what tells namesakes apart, then by id: the order of rows that are equal otherwise. */
-export const compareNames = (a: WorkloadRecord, b: WorkloadRecord): number =>
-  collator.compare(nameOf(a), nameOf(b)) ||
-  collator.compare(placeOf(a), placeOf(b)) ||
-  (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
-
 /** The labels that say something that no other column says. */
 export const tellingLabels = (workload: WorkloadRecord): [string, string][] =>
   Object.entries(workload.labels ?? {}).filter(([key]) => !/^(host|os|service|k8s)\./.test(key))
@@ -141,29 +123,8 @@ export function labelsBesideIdentity({ labels, fingerprint_keys: keys }: Workloa
   )
 }
 
-const TROUBLE_RANK = new Map<string, number>(WORKLOAD_TROUBLES.map((kind, at) => [kind, at]))
-
-/** The rank of a workload's trouble: the worst has the lowest, no trouble the highest. */
-export const troubleRank = ({ trouble }: WorkloadRecord): number =>
-  trouble ? (TROUBLE_RANK.get(trouble.kind) ?? TROUBLE_RANK.size) : TROUBLE_RANK.size + 1
-
-const QUIET_TROUBLES: ReadonlySet<WorkloadTrouble['kind']> = new Set([
-  'drifted',
-  'degraded',
-  'leaving',
-  'outdated',
-])
-
-/** How loudly a trouble is shown. */
-export const toneOfTrouble = ({ kind }: WorkloadTrouble): 'bad' | 'warn' =>
-  QUIET_TROUBLES.has(kind) ? 'warn' : 'bad'
-
-/** The trouble that a workload has now; null where it has none. An old version alone is work to do, and no trouble. */
-export const troubleNow = ({ archived_at: archivedAt, trouble }: WorkloadRecord): WorkloadTrouble | null =>
-  archivedAt || !trouble || trouble.kind === 'outdated' ? null : trouble
-
 /** Where the trouble of a workload is to be seen. */
-export function troubleHref({ id, trouble }: WorkloadRecord): string {
+export function troubleHref({ id, trouble }: Pick<WorkloadRecord, 'id' | 'trouble'>): string {
   const base = `/workloads/${id}`
   switch (trouble?.kind) {
     case 'unhealthy':

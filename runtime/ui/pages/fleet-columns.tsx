@@ -1,3 +1,4 @@
+import { nameOf } from '../../../lib/model/workload-names.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { describeVersions, fleetTexts } from '../i18n/fleet.ts'
@@ -6,7 +7,6 @@ import {
   clusterOf,
   configStateOf,
   environmentOf,
-  nameOf,
   placeOf,
   readOnlyReason,
   statusOf,

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { nameOf } from '../../../lib/model/workload-names.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { language, say } from '../i18n/define.ts'
@@ -12,7 +13,6 @@ import {
   type FleetFilter,
   type FleetSort,
   groupValueOf,
-  nameOf,
   sortWorkloads,
 } from '../logic/workloads.ts'
 import { BigTable, type RowSelection, type TableLine, TICKS_WIDTH } from '../parts/big-table.tsx'

@@ -1,8 +1,9 @@
-import { useMemo } from 'preact/hooks'
-import type { AlertRecord } from '../../../lib/wire/alerts.ts'
+import { useMemo, useRef } from 'preact/hooks'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
+import type { FleetSummary } from '../../../lib/wire/fleet-summary.ts'
+import type { HubFrame } from '../../../lib/wire/hub.ts'
 import { EVENT_STATS_WINDOWS } from '../../../lib/wire/values.ts'
 import { alertTexts } from '../i18n/alerts.ts'
 import { describeError } from '../i18n/causes.ts'
@@ -11,20 +12,8 @@ import { fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, tick } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { describeFleet, overviewTexts } from '../i18n/overview.ts'
-import { pressingFirst } from '../logic/alerts.ts'
 import { hrefOfMoment } from '../logic/moments.ts'
-import {
-  countShares,
-  countVersions,
-  type HealthShares,
-  isMade,
-  isOver,
-  judgeFleet,
-  judgeNow,
-  toHealthBars,
-  toneOf,
-  type WrongNow,
-} from '../logic/overview.ts'
+import { isMade, judgeFleet, toHealthBars, toneOf } from '../logic/overview.ts'
 import { causeHref, nameOfSubject, sayAlert } from '../parts/alert-table.tsx'
 import { ChangeList } from '../parts/change-list.tsx'
 import type { ChartProps } from '../parts/chart.tsx'
@@ -36,10 +25,8 @@ import { Head } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { WhyLink } from '../parts/trouble.tsx'
-import { useFleet } from '../parts/workload-search.tsx'
 import { api } from '../state/endpoints.ts'
-import { fleetLoaded, fleetVersion, workloads } from '../state/fleet.ts'
-import { labelOf, lineOf } from '../state/names.ts'
+import { labelOf, lineOf, noteShared } from '../state/names.ts'
 import { query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { usePages } from '../state/use-pages.ts'
@@ -50,7 +37,6 @@ const Chart = lazy<ChartProps>(async () => (await import('../parts/chart.tsx')).
 
 const DAY_MS = 86_400_000
 /** How many alerts, versions and changes are shown here; each list leads to its page. */
-const ALERTS_SHOWN = 5
 const VERSIONS_SHOWN = 6
 const CHANGES_SHOWN = 8
 const NAMES_SHOWN = 5
@@ -65,7 +51,7 @@ const STATES = [
 ] as const
 
 /** How many workloads are how now; each number leads to them. */
-function Shares({ of }: { of: HealthShares }) {
+function Shares({ of }: { of: FleetSummary['counts'] }) {
   const words = say(fleetTexts)
   return (
     <ul class="shares">
@@ -115,7 +101,7 @@ function OverTime({ health }: { health: FleetHealth }) {
   )
 }
 
-function Health({ shares }: { shares: HealthShares | null }) {
+function Health({ shares }: { shares: FleetSummary['counts'] | null }) {
   const words = say(overviewTexts)
   const { windows } = say(historyTexts)
   const wanted = query.value.get('window')
@@ -143,51 +129,45 @@ function Health({ shares }: { shares: HealthShares | null }) {
   )
 }
 
-function Alerts({ alerts }: { alerts: readonly AlertRecord[] }) {
+function Alerts({ of: { open_count: count, pressing } }: { of: FleetSummary['alerts'] }) {
   const words = say(overviewTexts)
   const { rules } = say(alertTexts)
-  // Alerts may come before the names of their workloads.
-  void fleetVersion.value
   return (
     <section class="ground" aria-label={words.alerts}>
       <h2>{words.alerts}</h2>
-      {alerts.length === 0 && <p class="muted">{words.noAlerts}</p>}
+      {count === 0 && <p class="muted">{words.noAlerts}</p>}
       <ul class="list">
-        {pressingFirst(alerts)
-          .slice(0, ALERTS_SHOWN)
-          .map((alert) => (
-            <li key={alert.id}>
-              <div>
-                <a class="name" href={causeHref(alert)}>
-                  {nameOfSubject(alert)}
-                </a>{' '}
-                · {rules[alert.rule] ?? alert.rule} · <Ago at={alert.fired_at} />
-                {isOver(alert, workloads) && <span class="muted"> · {words.isOver}</span>}
-                <div class="muted small">{sayAlert(alert)}</div>
-              </div>
-            </li>
-          ))}
+        {pressing.map(({ alert, is_over: isOver, workload }) => (
+          <li key={alert.id}>
+            <div>
+              <a class="name" href={causeHref(alert)}>
+                {nameOfSubject(alert, workload)}
+              </a>{' '}
+              · {rules[alert.rule] ?? alert.rule} · <Ago at={alert.fired_at} />
+              {isOver && <span class="muted"> · {words.isOver}</span>}
+              <div class="muted small">{sayAlert(alert, workload)}</div>
+            </div>
+          </li>
+        ))}
       </ul>
-      {alerts.length > ALERTS_SHOWN && (
+      {count > pressing.length && (
         <a class="link" href="/alerts">
-          {words.allAlerts(alerts.length)}
+          {words.allAlerts(count)}
         </a>
       )}
     </section>
   )
 }
 
-function Versions() {
+function Versions({ of: { first } }: { of: FleetSummary['versions'] }) {
   const words = say(overviewTexts)
-  const version = fleetVersion.value
-  // `workloads` is no signal; `fleetVersion` counts its changes.
-  const counts = useMemo(() => countVersions(workloads.values()), [version])
-  const largest = Math.max(1, ...counts.map(({ count }) => count))
+  const shown = first.slice(0, VERSIONS_SHOWN)
+  const largest = Math.max(1, ...shown.map(({ count }) => count))
   return (
     <section class="ground" aria-label={words.versions}>
       <h2>{words.versions}</h2>
       <ul class="versions">
-        {counts.slice(0, VERSIONS_SHOWN).map((one) => (
+        {shown.map((one) => (
           <li key={one.version}>
             <a class="mono" href={`/?q=${encodeURIComponent(`version:${one.version}`)}`}>
               {one.version || words.unknownVersion}
@@ -198,8 +178,8 @@ function Versions() {
               </span>
               <span>{formatNumber(one.count)}</span>
             </div>
-            {one.mixedCount > 0 && <span class="muted small">{words.partly(one.mixedCount)}</span>}
-            {one.isOutdated && (
+            {one.mixed_count > 0 && <span class="muted small">{words.partly(one.mixed_count)}</span>}
+            {one.is_outdated && (
               <Mark tone="warn" shape="triangle">
                 {words.outdated}
               </Mark>
@@ -314,7 +294,7 @@ function useDay() {
 }
 
 /** The workloads that something is wrong with, the worst first, each with what it is and since when. */
-function Worst({ of: { worst, troubledCount } }: { of: WrongNow }) {
+function Worst({ of: { worst, troubled_count: troubledCount } }: { of: FleetSummary }) {
   const words = say(overviewTexts)
   if (worst.length === 0) return null
   return (
@@ -338,14 +318,36 @@ function Worst({ of: { worst, troubledCount } }: { of: WrongNow }) {
   )
 }
 
-function Verdict({ alerts, day }: { alerts: Resource<AlertRecord[]>; day: ReturnType<typeof useDay> }) {
-  const version = fleetVersion.value
-  // `workloads` is no signal; `fleetVersion` counts its changes.
-  const now = useMemo(() => judgeNow(workloads, alerts.data ?? []), [version, alerts.data])
+/** Until when frames are gathered before a large fleet is counted again, with a random part for each browser. */
+const LARGE_FLEET = 3_000
+const soonFor = (count: number): number => (count > LARGE_FLEET ? 2_000 + Math.random() * 2_000 : 250)
+
+const COUNTED: ReadonlySet<HubFrame['type']> = new Set([
+  'workload_update',
+  'workload_removed',
+  'push_update',
+  'alert_update',
+])
+
+/** The fleet in numbers, counted by the server: fetching all of it to count it takes megabytes. */
+function useSummary(): Resource<FleetSummary> {
+  const last = useRef(0)
+  const summary = useResource(
+    'fleet-summary',
+    (abort) => api.fleetSummary(abort),
+    ({ type }) => COUNTED.has(type),
+    () => soonFor(last.current),
+  )
+  last.current = summary.data?.counts.all ?? 0
+  // Before anything is drawn that names one of them.
+  noteShared(summary.data?.shared_names ?? [])
+  return summary
+}
+
+function Verdict({ now, day }: { now: FleetSummary; day: ReturnType<typeof useDay> }) {
   // Half of the answer would be a wrong one.
-  if (!fleetLoaded.value || alerts.data === null || (day.isLoading && day.rows.length === 0))
-    return <Waiting />
-  if (now.shares.all === 0) return null
+  if (day.isLoading && day.rows.length === 0) return <Waiting />
+  if (now.counts.all === 0) return null
   // A feed that did not come is not one that is empty.
   const changes = day.failure && day.rows.length === 0 ? null : day.rows
   const verdict = judgeFleet(now, changes, day.hasOlder)
@@ -363,29 +365,22 @@ function Verdict({ alerts, day }: { alerts: Resource<AlertRecord[]>; day: Return
 /** Is it us? How the fleet is and was, what is wrong, and what somebody changed. */
 export function OverviewPage() {
   const words = say(overviewTexts)
-  useFleet()
-  const version = fleetVersion.value
-  // `workloads` is no signal; `fleetVersion` counts its changes.
-  const shares = useMemo(() => countShares(workloads.values()), [version])
-  // Counts of a part of the fleet would be wrong ones.
-  const isWhole = fleetLoaded.value
-  const alerts = useResource(
-    'overview-alerts',
-    (abort) => api.alerts(false, abort),
-    (frame) => frame.type === 'alert_update' || frame.type === 'workload_removed',
-  )
+  const summary = useSummary()
+  const now = summary.data
   const day = useDay()
   // What the sentence counts is what is listed: requests and drafts are on the page of all changes.
   const made = day.rows.filter(isMade)
   return (
     <div class="stack">
       <Head title={words.title} />
-      <Verdict alerts={alerts} day={day} />
-      <Health shares={isWhole ? shares : null} />
-      <div class="two even">
-        <Loaded of={alerts}>{(data) => <Alerts alerts={data} />}</Loaded>
-        {isWhole && <Versions />}
-      </div>
+      <Loaded of={summary}>{(data) => <Verdict now={data} day={day} />}</Loaded>
+      <Health shares={now?.counts ?? null} />
+      {now && (
+        <div class="two even">
+          <Alerts of={now.alerts} />
+          <Versions of={now.versions} />
+        </div>
+      )}
       <section class="ground" aria-label={words.changes}>
         <h2>{words.changes}</h2>
         {day.failure && <FailureNotice failure={day.failure} retry={day.reload} />}

@@ -1,3 +1,4 @@
+import { nameOf } from '../../../lib/model/workload-names.ts'
 import type { HealthNode } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
@@ -9,7 +10,6 @@ import { workloadTexts } from '../i18n/workload.ts'
 import {
   clusterOf,
   environmentOf,
-  nameOf,
   placeOf,
   readOnlyReason,
   statusOf,

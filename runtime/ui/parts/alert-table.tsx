@@ -1,6 +1,8 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { isAboutPeople, parametersOf } from '../../../lib/model/alert-about.ts'
+import type { NamedRecord } from '../../../lib/model/workload-names.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { alertTexts, describeAlert, describeNext } from '../i18n/alerts.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
@@ -37,16 +39,23 @@ function topicOf({ rule, details = {} }: AlertRecord): { name: string; href: str
     : { name, href: `/fleet-configs/${details['fleet_config_id']}` }
 }
 
-/** The name of what an alert is about. */
-export function nameOfSubject(alert: AlertRecord): string {
+/** What a line about the workload of an alert is made of. */
+type Subject = NamedRecord & Pick<WorkloadRecord, 'trouble'>
+
+/** The name of what an alert is about; its workload is looked for in the fleet where it is not given. */
+export function nameOfSubject(
+  alert: AlertRecord,
+  workload: Subject | undefined = workloads.get(alert.workload_id),
+): string {
   if (alert.workload_id === '') return topicOf(alert).name
-  const workload = workloads.get(alert.workload_id)
   return workload ? labelOf(workload) : alert.workload_id.slice(0, 8)
 }
 
 /** What happened, with what the workload itself says that it is about, such as the host that was not found. */
-export const sayAlert = (alert: AlertRecord): string =>
-  describeAlert(alert, parametersOf(alert, workloads.get(alert.workload_id)?.trouble))
+export const sayAlert = (
+  alert: AlertRecord,
+  workload: Subject | undefined = workloads.get(alert.workload_id),
+): string => describeAlert(alert, parametersOf(alert, workload?.trouble))
 
 /** Where the cause of an alert is to be seen. */
 export function causeHref(alert: AlertRecord): string {

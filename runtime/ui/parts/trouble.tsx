@@ -1,6 +1,7 @@
+import { toneOfTrouble } from '../../../lib/model/troubles.ts'
 import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { describeReason, describeTrouble } from '../i18n/trouble.ts'
-import { toneOfTrouble, troubleHref } from '../logic/workloads.ts'
+import { troubleHref } from '../logic/workloads.ts'
 import { Ago } from './state.tsx'
 
 /** What is wrong, since when, and why. */
@@ -28,7 +29,7 @@ export function Why({ of }: { of: WorkloadTrouble }) {
 }
 
 /** What is wrong, since when and why, as a link to where it is shown. */
-export function WhyLink({ workload }: { workload: WorkloadRecord }) {
+export function WhyLink({ workload }: { workload: Pick<WorkloadRecord, 'id' | 'trouble'> }) {
   const { trouble } = workload
   if (!trouble) return <span class="faint">–</span>
   const reason = describeReason(trouble)

@@ -1,4 +1,5 @@
-import { nameOf, placeOf, tellingFirst } from '../logic/workloads.ts'
+import { nameOf } from '../../../lib/model/workload-names.ts'
+import { placeOf, tellingFirst } from '../logic/workloads.ts'
 import { fleetVersion, workloads } from '../state/fleet.ts'
 import { isShared } from '../state/names.ts'
 

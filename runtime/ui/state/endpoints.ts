@@ -60,6 +60,7 @@ import type {
   RenderedVersion,
 } from '../../../lib/wire/fleet-configs.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
+import type { FleetSummary } from '../../../lib/wire/fleet-summary.ts'
 import type { FleetView, FleetViewRequest } from '../../../lib/wire/fleet-views.ts'
 import type {
   ApiTokenCreated,
@@ -247,6 +248,7 @@ export const api = {
   destinations: (signal?: Signal) => call<ExportDestination[]>('GET', '/api/fleet/destinations', { signal }),
   activity: (ids: readonly string[], window: EventStatsWindow, signal?: Signal) =>
     call<FleetActivity>('GET', '/api/fleet/activity', { signal, query: { ids: ids.join(','), window } }),
+  fleetSummary: (signal?: Signal) => call<FleetSummary>('GET', '/api/fleet/summary', { signal }),
   fleetHealth: (window: EventStatsWindow, signal?: Signal) =>
     call<FleetHealth>('GET', '/api/fleet/health', { signal, query: { window } }),
   /** One page of the feed of changes; `address` is that of an older one. */

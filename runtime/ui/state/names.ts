@@ -1,5 +1,6 @@
-import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { namedAt, nameOf, placeOf } from '../logic/workloads.ts'
+import type { NamedRecord } from '../../../lib/model/workload-names.ts'
+import { nameOf } from '../../../lib/model/workload-names.ts'
+import { namedAt, placeOf } from '../logic/workloads.ts'
 import { isNameOfMany } from './fleet.ts'
 
 /** The first place that was seen of each name, and the names that were seen in more than one. */
@@ -14,6 +15,11 @@ export function noteNames(rows: Iterable<readonly [name: string, place: string |
   }
 }
 
+/** Note names that several workloads have, as an answer of the server tells them. */
+export function noteShared(names: Iterable<string>): void {
+  for (const name of names) shared.add(name)
+}
+
 /** Whether a workload is known by its place, such as its host, since others have its name. */
 export const isShared = (name: string): boolean => shared.has(name) || isNameOfMany(name)
 
@@ -21,4 +27,4 @@ export const isShared = (name: string): boolean => shared.has(name) || isNameOfM
 export const lineOf = (name: string, place = ''): string => namedAt(name, place, isShared(name))
 
 /** A workload of the fleet as one line. */
-export const labelOf = (workload: WorkloadRecord): string => lineOf(nameOf(workload), placeOf(workload))
+export const labelOf = (workload: NamedRecord): string => lineOf(nameOf(workload), placeOf(workload))

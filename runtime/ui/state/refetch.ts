@@ -12,14 +12,18 @@ export interface Refetching {
 }
 
 /** Begin to fetch again whenever `again` is due, until it is stopped. */
-export function startRefetching(touches: (frame: HubFrame) => boolean, again: () => void): Refetching {
+export function startRefetching(
+  touches: (frame: HubFrame) => boolean,
+  again: () => void,
+  soonMs = () => SOON_MS,
+): Refetching {
   let controller = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   const soon = () => {
     timer ??= setTimeout(() => {
       timer = undefined
       again()
-    }, SOON_MS)
+    }, soonMs())
   }
   const stopFrames = onFrame((frame) => {
     if (touches(frame)) soon()

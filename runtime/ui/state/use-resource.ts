@@ -39,12 +39,13 @@ function answered<T>(before: State<T>, key: string, result: Result<T>): State<T>
 
 /**
  * Fetch when `key` changes (null: not at all), after a reconnect, and shortly after a hub frame for which
- * `touches` answers true.
+ * `touches` answers true: `soonMs` later, so that a burst of frames is answered once.
  */
 export function useResource<T>(
   key: string | null,
   load: (signal: AbortSignal) => Promise<Result<T>>,
   touches?: (frame: HubFrame) => boolean,
+  soonMs?: () => number,
 ): Resource<T> {
   const state: Signal<State<T>> = useSignal<State<T>>({
     key: '',
@@ -75,6 +76,7 @@ export function useResource<T>(
     const refetching = startRefetching(
       (frame) => touchesRef.current?.(frame) === true,
       () => reloadRef.current(),
+      soonMs,
     )
     reloadRef.current = () => refetching.run(fetch)
     reloadRef.current()

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { toneOfTrouble } from '../../../lib/model/troubles.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
@@ -31,7 +32,6 @@ import {
   groupValueOf,
   labelsBesideIdentity,
   sortWorkloads,
-  toneOfTrouble,
 } from '../../../runtime/ui/logic/workloads.ts'
 import { lineOfPath } from '../../../runtime/ui/logic/yaml-lines.ts'
 

@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
+import type { FleetSummary } from '../../../lib/wire/fleet-summary.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeFleet } from '../../../runtime/ui/i18n/overview.ts'
 import { toStretches } from '../../../runtime/ui/logic/bars.ts'
 import {
-  countShares,
-  countVersions,
   isMade,
   judgeFleet,
-  judgeNow,
   toHealthBars,
   toHealthLines,
   toneOf,
@@ -35,29 +32,23 @@ const change = (kind: ChangeRecord['kind'], outcome: ChangeRecord['outcome']): C
   who: 'a@b.c',
   is_break_glass: false,
 })
-const ARCHIVED = { archived_at: '2026-07-01T08:00:00.000Z' }
-
-const UNHEALTHY = { kind: 'unhealthy', count: 1, total: 1 } as const
-const fleetOf = (...workloads: WorkloadRecord[]) =>
-  new Map(workloads.map((one, at) => [`w${at}`, { ...one, id: `w${at}` }]))
-const alert = (workloadId: string, more: Partial<AlertRecord> = {}) =>
-  ({
-    id: workloadId,
-    workload_id: workloadId,
-    rule: 'workload_unhealthy',
-    severity: 'critical',
-    ...more,
-  }) as AlertRecord
+/** The numbers of a fleet, as the server counts them. */
+const numbers = (
+  [all, troubled, loud]: readonly [number, number, number],
+  alerts: Partial<FleetSummary['alerts']> = {},
+): FleetSummary => ({
+  counts: { all, connected: all - troubled, degraded: troubled, disconnected: 0, leaving: 0 },
+  troubled_count: troubled,
+  loud_count: loud,
+  worst: [],
+  versions: { count: 0, first: [] },
+  alerts: { open_count: 0, over_count: 0, critical_count: 0, pressing: [], ...alerts },
+  shared_names: [],
+})
 
 describe('is it us?', () => {
-  const WELL = fleetOf(workload('connected'), workload('connected'))
-  const SICK = fleetOf(
-    workload('connected'),
-    workload('degraded', { trouble: UNHEALTHY }),
-    workload('disconnected', { trouble: { kind: 'disconnected' } }),
-  )
-  const well = judgeNow(WELL, [])
-  const sick = judgeNow(SICK, [alert('w1')])
+  const well = numbers([2, 0, 0])
+  const sick = numbers([3, 2, 2], { open_count: 1, critical_count: 1 })
   const judge = (...of: Parameters<typeof judgeFleet>) => {
     const verdict = judgeFleet(...of)
     const { state, cause } = describeFleet(verdict)
@@ -65,7 +56,7 @@ describe('is it us?', () => {
   }
 
   test('is red only while something is wrong: not for an alert whose cause has gone', () => {
-    const cured = judgeNow(WELL, [alert('w0'), alert('w1', { rule: 'push_failed', severity: 'warning' })])
+    const cured = numbers([2, 0, 0], { open_count: 2, over_count: 2 })
     expect(judge(cured, [], false)).toEqual([
       'ok',
       'All 2 workloads are connected and healthy. 2 alerts close shortly: what caused them is over.',
@@ -89,43 +80,12 @@ describe('is it us?', () => {
     )
   })
 
-  test('names the worst first, three at most, and none that is well, archived or only outdated', () => {
-    const away = (id: string) =>
-      workload('disconnected', { display_name: id, trouble: { kind: 'disconnected' } })
-    const fleet = fleetOf(
-      workload('connected', { display_name: 'old', trouble: { kind: 'outdated' } }),
-      workload('degraded', { display_name: 'sick', trouble: UNHEALTHY }),
-      away('gone-2'),
-      workload('disconnected', { ...ARCHIVED, display_name: 'archived', trouble: { kind: 'disconnected' } }),
-      away('gone-1'),
-      away('gone-3'),
-      workload('connected', { display_name: 'well' }),
-    )
-    const { worst, troubledCount } = judgeNow(fleet, [])
-    expect(worst.map(({ display_name: name }) => name)).toEqual(['gone-1', 'gone-2', 'gone-3'])
-    expect(troubledCount).toBe(4)
-  })
-
-  test('is as red as the worst that stands: an old version is work to do, a halted campaign a warning', () => {
-    const outdated = fleetOf(
-      workload('connected', { version_outdated: true, trouble: { kind: 'outdated' } }),
-      workload('connected'),
-    )
-    expect(judgeNow(outdated, [])).toMatchObject({ tone: 'ok', troubledCount: 0 })
-    expect(
-      judgeNow(outdated, [alert('w0', { rule: 'version_outdated', severity: 'warning' })]),
-    ).toMatchObject({ tone: 'warn', alertCount: 1, overCount: 0 })
-    expect(judgeNow(WELL, [alert('', { rule: 'campaign_halted', severity: 'warning' })])).toMatchObject({
-      tone: 'warn',
-      alertCount: 1,
-      overCount: 0,
-    })
-    const back = fleetOf(workload('connected', { trouble: { kind: 'rolled_back' } }))
-    expect(judgeNow(back, [])).toMatchObject({ tone: 'bad', troubledCount: 1 })
-    const drifted = fleetOf(workload('connected', { trouble: { kind: 'drifted', count: 1, total: 2 } }))
-    expect(judgeNow(drifted, [])).toMatchObject({ tone: 'warn', troubledCount: 1 })
-    // What it is about is not known here: it may well be wrong still.
-    expect(judgeNow(WELL, [alert('elsewhere')])).toMatchObject({ tone: 'bad', alertCount: 1 })
+  test('is as red as the worst that stands: drift is work to do, a warning alone a warning', () => {
+    const tone = (of: FleetSummary) => judge(of, [], false)[0]
+    expect(tone(numbers([2, 0, 0], { open_count: 1 }))).toBe('warn')
+    expect(tone(numbers([2, 1, 0]))).toBe('warn')
+    expect(tone(numbers([2, 1, 1]))).toBe('bad')
+    expect(tone(numbers([2, 0, 0], { open_count: 1, critical_count: 1 }))).toBe('bad')
   })
 
   test('nothing is wrong, and nothing was done', () => {
@@ -192,24 +152,7 @@ describe('is it us?', () => {
 })
 
 describe('the numbers of the overview', () => {
-  test('leave archived workloads out, and count versions of collectors, the newest first', () => {
-    const all = [
-      workload('connected'),
-      workload('degraded', { version: '0.131.0', version_outdated: true }),
-      workload('connected', { version: '0.131.0', version_outdated: true }),
-      workload('connected', { version: '' }),
-      workload('disconnected', ARCHIVED),
-      workload('connected', { type: 'sdk', version: '2.0.0' }),
-    ]
-    expect(countShares(all)).toEqual({ all: 5, connected: 4, degraded: 1, disconnected: 0, leaving: 0 })
-    expect(countVersions(all)).toEqual([
-      { version: '0.149.0', count: 1, mixedCount: 0, isOutdated: false },
-      { version: '0.131.0', count: 2, mixedCount: 0, isOutdated: true },
-      { version: '', count: 1, mixedCount: 0, isOutdated: false },
-    ])
-  })
-
-  test('count one without a connected instance as leaving, in the shares, the counters and the search alike', () => {
+  test('count one without a connected instance as leaving, in the counters and the search alike', () => {
     const gone = { connected_instance_count: 0 }
     const all = [
       workload('connected'),
@@ -217,7 +160,6 @@ describe('the numbers of the overview', () => {
       workload('degraded', gone),
       workload('disconnected'),
     ]
-    expect(countShares(all)).toEqual({ all: 4, connected: 1, degraded: 0, disconnected: 1, leaving: 2 })
     const passing = (id: keyof typeof FLEET_FILTERS) => all.filter(FLEET_FILTERS[id]).length
     expect([passing('connected'), passing('degraded'), passing('disconnected'), passing('leaving')]).toEqual([
       1, 0, 1, 2,
@@ -225,14 +167,6 @@ describe('the numbers of the overview', () => {
     const found = (text: string) => all.filter((one) => matchesSearch(one, parseSearch(text))).length
     expect([found('status:degraded'), found('status:leaving')]).toEqual([0, 2])
     expect(all.map(statusOf)).toEqual(['connected', 'leaving', 'leaving', 'disconnected'])
-  })
-
-  test('of its versions are listed newest first, a pre-release behind its release as alerts have it', () => {
-    const of = (version: string) => workload('connected', { version })
-    const versions = ['0.150.0-rc.1', '0.98.0', 'nightly', '0.150.0', '0.150.0-rc.2', '0.149.0'].map(of)
-    expect(countVersions(versions).map(({ version }) => version)).toEqual([
-      ...['0.150.0', '0.150.0-rc.2', '0.150.0-rc.1', '0.149.0', '0.98.0', 'nightly'],
-    ])
   })
 
   test('are lines with gaps in small, and no line where nothing was ever counted', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it, test } from 'vitest'
+import { tallyRecords } from '../../../lib/fleet/views/tally.ts'
 import { sharesOf, verdictOf } from '../../../lib/posture/version-overview.ts'
 import type { CompatibilityRow } from '../../../lib/wire/version-intelligence.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeVersions } from '../../../runtime/ui/i18n/fleet.ts'
 import { bucketAt, rangeOfBars, stackBars } from '../../../runtime/ui/logic/bars.ts'
-import { countVersions } from '../../../runtime/ui/logic/overview.ts'
 import { matchesSearch, parseSearch } from '../../../runtime/ui/logic/search.ts'
 
 import { groupValueOf } from '../../../runtime/ui/logic/workloads.ts'
@@ -49,7 +49,7 @@ describe('the versions page', () => {
   })
 })
 
-test('a workload whose instances differ counts with each of its versions, and is found, grouped and named by them', () => {
+test('a workload whose instances differ counts with each of its versions, and is found, grouped and named by them', async () => {
   const mix = {
     count: 2,
     lowest: [
@@ -64,10 +64,10 @@ test('a workload whose instances differ counts with each of its versions, and is
     { version: { reported: '0.98.0', status: 'below_recommended', mix }, group: 'g' },
     { version: { reported: '0.150.0', status: 'above_recommended' }, group: 'g' },
   ] as CompatibilityRow[]
-  const counted = countVersions(fleet)
+  const { versions: counted } = await tallyRecords(fleet)
   expect(counted).toEqual([
-    { version: '0.150.0', count: 2, mixedCount: 1, isOutdated: false },
-    { version: '0.98.0', count: 1, mixedCount: 1, isOutdated: true },
+    { version: '0.150.0', count: 2, mixed_count: 1, is_outdated: false },
+    { version: '0.98.0', count: 1, mixed_count: 1, is_outdated: true },
   ])
   // The page about versions, the overview and the search that both lead to agree.
   expect(

@@ -1,0 +1,98 @@
+import { noPresences, presenceOf } from '../../model/presence.ts'
+import { toneOfTrouble, troubleNow, troubleRank } from '../../model/troubles.ts'
+import { newestFirst } from '../../model/versions.ts'
+import { compareNames, nameOf } from '../../model/workload-names.ts'
+import { inTurns } from '../../turns.ts'
+import type { FleetSummary } from '../../wire/fleet-summary.ts'
+import type { SteadyRecord } from './workload.ts'
+
+/** How many workloads are named as the worst. */
+export const WORST_NAMED_MAX = 3
+/** Workloads counted in one turn of the event loop. */
+const CHUNK = 500
+
+/** The numbers of the whole fleet, archived workloads left out. */
+export interface FleetTally {
+  counts: FleetSummary['counts']
+  /** Workloads that have a trouble now, as the fleet's list shows it, and those of them whose trouble is loud. */
+  troubledCount: number
+  loudCount: number
+  /** The ids of the worst among them, as the fleet's list begins; `WORST_NAMED_MAX` at most. */
+  worstIds: readonly string[]
+  /** All of them, the newest first; '' is unknown and last. */
+  versions: readonly FleetSummary['versions']['first'][number][]
+  /** Those with open alerts that have no trouble now, and those with open alerts whose version is not too old. */
+  calmIds: ReadonlySet<string>
+  currentIds: ReadonlySet<string>
+  /** How many workloads have a name. */
+  namesakes(name: string): number
+}
+
+type Version = FleetSummary['versions']['first'][number]
+
+/**
+ * Note the versions that a workload runs. One whose instances differ counts with each of its versions, as it is found
+ * by each; of very many versions with the lowest.
+ */
+function noteVersions(found: Map<string, Version>, record: SteadyRecord): void {
+  if (record.type !== 'collector') return
+  const { version_mix: mix } = record
+  const versions = mix ? mix.lowest.map(({ version }) => version) : [record.version]
+  for (const [at, version] of versions.entries()) {
+    const known = found.get(version) ?? { version, count: 0, mixed_count: 0, is_outdated: false }
+    known.count++
+    known.mixed_count += mix ? 1 : 0
+    // The mark is about the lowest version of the workload.
+    known.is_outdated ||= at === 0 && record.version_outdated
+    found.set(version, known)
+  }
+}
+
+const byVersion = (a: Version, b: Version): number =>
+  Number(a.version === '') - Number(b.version === '') || newestFirst(a.version, b.version)
+
+/** Keep the worst few in their order. */
+function noteWorst(worst: SteadyRecord[], record: SteadyRecord): void {
+  const isWorse = (than: SteadyRecord) =>
+    (troubleRank(record) - troubleRank(than) || compareNames(record, than)) < 0
+  const last = worst.at(-1)
+  if (worst.length === WORST_NAMED_MAX && last !== undefined && !isWorse(last)) return
+  const at = worst.findIndex(isWorse)
+  worst.splice(at < 0 ? worst.length : at, 0, record)
+  worst.length = Math.min(worst.length, WORST_NAMED_MAX)
+}
+
+/** Count the fleet by its records, some in each turn of the event loop. */
+export async function tallyRecords(records: Iterable<SteadyRecord>): Promise<FleetTally> {
+  const counts = { all: 0, ...noPresences() }
+  const found = new Map<string, Version>()
+  const names = new Map<string, number>()
+  const [calmIds, currentIds] = [new Set<string>(), new Set<string>()]
+  const worst: SteadyRecord[] = []
+  let [troubledCount, loudCount] = [0, 0]
+  for await (const piece of inTurns(records, CHUNK))
+    for (const record of piece) {
+      if (record.archived_at) continue
+      counts.all++
+      counts[presenceOf(record.status, record.connected_instance_count)]++
+      names.set(nameOf(record), (names.get(nameOf(record)) ?? 0) + 1)
+      noteVersions(found, record)
+      const trouble = troubleNow(record)
+      if (record.open_alert_count > 0 && trouble === null) calmIds.add(record.id)
+      if (record.open_alert_count > 0 && !record.version_outdated) currentIds.add(record.id)
+      if (trouble === null) continue
+      troubledCount++
+      loudCount += toneOfTrouble(trouble) === 'bad' ? 1 : 0
+      noteWorst(worst, record)
+    }
+  return {
+    counts,
+    troubledCount,
+    loudCount,
+    worstIds: worst.map(({ id }) => id),
+    versions: [...found.values()].sort(byVersion),
+    calmIds,
+    currentIds,
+    namesakes: (name) => names.get(name) ?? 0,
+  }
+}

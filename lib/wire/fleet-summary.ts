@@ -1,0 +1,55 @@
+import { array, boolean, type Infer, number, optional, pick, string, type } from 'superstruct'
+import { AlertRecord } from './alerts.ts'
+import { named, note } from './structs.ts'
+import { WorkloadRecord } from './workloads.ts'
+
+export const FleetSummaryWorkload = named(
+  'FleetSummaryWorkload',
+  'What a line about a workload is made of, as in its record.',
+  pick(WorkloadRecord, ['id', 'display_name', 'fingerprint_keys', 'trouble']),
+)
+export type FleetSummaryWorkload = Infer<typeof FleetSummaryWorkload>
+
+export const FleetSummary = named(
+  'FleetSummary',
+  '`GET /api/fleet/summary`: the fleet in numbers, with a few of the worst by name. Archived workloads do not count.',
+  type({
+    counts: note(
+      'Workloads by how they are; `leaving` are those whose last instance has just left.',
+      type({
+        all: number(),
+        connected: number(),
+        degraded: number(),
+        disconnected: number(),
+        leaving: number(),
+      }),
+    ),
+    troubled_count: note(
+      'Workloads that have a trouble now; an old version alone is work to do, and none.',
+      number(),
+    ),
+    loud_count: note('Those of them whose trouble is more than drift or a part that is degraded.', number()),
+    worst: note('The worst among them; at most three.', array(FleetSummaryWorkload)),
+    versions: type({
+      count: note('How many different versions collectors run; an unknown one counts as one.', number()),
+      first: note(
+        'The newest twenty, the newest first; empty is unknown and last. A collector whose instances differ counts with each of its versions.',
+        array(type({ version: string(), count: number(), mixed_count: number(), is_outdated: boolean() })),
+      ),
+    }),
+    alerts: type({
+      open_count: number(),
+      over_count: note(
+        'Those of them whose cause has gone: the service closes them at its next look.',
+        number(),
+      ),
+      critical_count: note('Critical ones whose cause is still there.', number()),
+      pressing: note(
+        'The five to look at first.',
+        array(type({ alert: AlertRecord, is_over: boolean(), workload: optional(FleetSummaryWorkload) })),
+      ),
+    }),
+    shared_names: note('Names in this answer that several workloads have.', array(string())),
+  }),
+)
+export type FleetSummary = Infer<typeof FleetSummary>

@@ -1,0 +1,96 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import type { FleetSummary } from '../../../lib/wire/fleet-summary.ts'
+import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
+import { invoke, signIn } from '../../support/invoke.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+let viewer: string
+
+beforeEach(async () => {
+  await ctx?.close()
+  await database.pool.execute('delete from workloads')
+  ctx = await createFleetContext(database)
+  viewer = (await signIn(ctx, { groups: ['viewer'] })).token
+})
+afterAll(() => ctx.close())
+
+const ask = async () => {
+  const { status, json } = await invoke(ctx, 'GET /api/fleet/summary', { as: viewer })
+  expect(status).toBe(200)
+  return json as FleetSummary
+}
+const fire = (id: string, workloadId: string | null, rule: string, severity: string, minute: number) =>
+  database.pool.execute(
+    `insert into alerts (id, workload_id, topic, rule, severity, message, fired_at, quiet, subject, details)
+     values ($1, $2, $3, $4, $5, 'said', $6, false, '', '{"name":"winter"}')`,
+    [
+      id.padStart(32, '0'),
+      workloadId,
+      workloadId === null ? id : '',
+      rule,
+      severity,
+      new Date(Date.UTC(2026, 0, 1, 0, minute)),
+    ],
+  )
+
+describe('GET /api/fleet/summary', () => {
+  it('counts the fleet, names the worst and knows who shares a name', async () => {
+    expect(await ask()).toMatchObject({ counts: { all: 0 }, worst: [], versions: { count: 0, first: [] } })
+    const agents = ['vm-1', 'vm-2'].map((host) => fakeAgent(ctx.fleet, { service: 'edge', host }))
+    fakeAgent(ctx.fleet, { service: 'calm' })
+    await ctx.advance(300)
+    expect(await ask()).toMatchObject({
+      counts: { all: 3, connected: 3, degraded: 0, disconnected: 0, leaving: 0 },
+      troubled_count: 0,
+      worst: [],
+      shared_names: [],
+    })
+    // What happens is counted at once, though the numbers of before were kept.
+    agents[1]!.lose()
+    await ctx.advance(300)
+    const { worst, ...now } = await ask()
+    expect(now).toMatchObject({
+      counts: { all: 3, connected: 2, leaving: 1 },
+      troubled_count: 1,
+      loud_count: 0,
+      shared_names: ['edge'],
+    })
+    expect(worst).toEqual([
+      expect.objectContaining({
+        id: agents[1]!.workloadId,
+        display_name: 'edge',
+        trouble: expect.objectContaining({ kind: 'leaving' }),
+      }),
+    ])
+    expect(Object.keys(worst[0]!).sort()).toEqual(['display_name', 'fingerprint_keys', 'id', 'trouble'])
+  })
+
+  it('counts alerts, those whose cause has gone apart, and tells the five to look at first', async () => {
+    const agents = Array.from({ length: 6 }, (_, at) => fakeAgent(ctx.fleet, { service: `edge-${at}` }))
+    await ctx.advance(300)
+    for (const [at, { workloadId }] of agents.entries())
+      await fire(`a${at}`, workloadId, 'push_failed', 'warning', at)
+    await fire('f0', null, 'campaign_halted', 'critical', 0)
+    await ctx.counters.load(ctx.db)
+    agents[0]!.lose()
+    await ctx.advance(300)
+    const { alerts } = await ask()
+    // The workload of the first is in trouble still, and what the last is about is not known here.
+    expect(alerts).toMatchObject({ open_count: 7, over_count: 5, critical_count: 1 })
+    expect(
+      alerts.pressing.map(({ alert, is_over, workload }) => [
+        alert.id.slice(-2),
+        is_over,
+        workload?.display_name,
+      ]),
+    ).toEqual([
+      ['f0', false, undefined],
+      ['a5', true, 'edge-5'],
+      ['a4', true, 'edge-4'],
+      ['a3', true, 'edge-3'],
+      ['a2', true, 'edge-2'],
+    ])
+  })
+})

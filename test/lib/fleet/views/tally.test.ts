@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest'
+import { tallyRecords } from '../../../../lib/fleet/views/tally.ts'
+import type { WorkloadRecord } from '../../../../lib/wire/workloads.ts'
+
+let made = 0
+const workload = (status: WorkloadRecord['status'], more: Partial<WorkloadRecord> = {}) =>
+  ({
+    id: `w${++made}`,
+    type: 'collector',
+    status,
+    version: '0.149.0',
+    version_outdated: false,
+    connected_instance_count: status === 'disconnected' ? 0 : 1,
+    open_alert_count: 0,
+    ...more,
+  }) as WorkloadRecord
+const ARCHIVED = { archived_at: '2026-07-01T08:00:00.000Z' }
+const UNHEALTHY = { kind: 'unhealthy', count: 1, total: 1 } as const
+
+describe('the numbers of the fleet', () => {
+  it('leave archived workloads out, and count versions of collectors, the newest first', async () => {
+    const { counts, versions } = await tallyRecords([
+      workload('connected'),
+      workload('degraded', { version: '0.131.0', version_outdated: true }),
+      workload('connected', { version: '0.131.0', version_outdated: true }),
+      workload('connected', { version: '' }),
+      workload('disconnected', ARCHIVED),
+      workload('connected', { type: 'sdk', version: '2.0.0' }),
+    ])
+    expect(counts).toEqual({ all: 5, connected: 4, degraded: 1, disconnected: 0, leaving: 0 })
+    expect(versions).toEqual([
+      { version: '0.149.0', count: 1, mixed_count: 0, is_outdated: false },
+      { version: '0.131.0', count: 2, mixed_count: 0, is_outdated: true },
+      { version: '', count: 1, mixed_count: 0, is_outdated: false },
+    ])
+  })
+
+  it('count one without a connected instance as leaving', async () => {
+    const gone = { connected_instance_count: 0 }
+    const { counts } = await tallyRecords([
+      workload('connected'),
+      workload('connected', { ...gone, trouble: { kind: 'push_failed' } }),
+      workload('degraded', gone),
+      workload('disconnected'),
+    ])
+    expect(counts).toEqual({ all: 4, connected: 1, degraded: 0, disconnected: 1, leaving: 2 })
+  })
+
+  it('list versions newest first, a pre-release behind its release as alerts have it', async () => {
+    const listed = ['0.150.0-rc.1', '', '0.98.0', 'nightly', '0.150.0', '0.150.0-rc.2', '0.149.0']
+    const { versions } = await tallyRecords(listed.map((version) => workload('connected', { version })))
+    expect(versions.map(({ version }) => version)).toEqual([
+      ...['0.150.0', '0.150.0-rc.2', '0.150.0-rc.1', '0.149.0', '0.98.0', 'nightly', ''],
+    ])
+  })
+
+  it('name the worst first, three at most, and none that is well, archived or only outdated', async () => {
+    const away = (name: string) =>
+      workload('disconnected', { display_name: name, trouble: { kind: 'disconnected' } })
+    const fleet = [
+      workload('connected', { display_name: 'old', trouble: { kind: 'outdated' } }),
+      workload('degraded', { display_name: 'sick', trouble: UNHEALTHY }),
+      away('gone-10'),
+      workload('disconnected', { ...ARCHIVED, display_name: 'archived', trouble: { kind: 'disconnected' } }),
+      away('gone-1'),
+      workload('connected', { display_name: 'off', trouble: { kind: 'drifted', count: 1, total: 2 } }),
+      away('gone-2'),
+      workload('connected', { display_name: 'well' }),
+    ]
+    const { worstIds, troubledCount, loudCount } = await tallyRecords(fleet)
+    const names = new Map(fleet.map(({ id, display_name: name }) => [id, name]))
+    expect(worstIds.map((id) => names.get(id))).toEqual(['gone-1', 'gone-2', 'gone-10'])
+    expect([troubledCount, loudCount]).toEqual([5, 4])
+  })
+
+  it('tell whose open alerts have lost their cause, and which names several have', async () => {
+    const alerted = { open_alert_count: 1 }
+    const fleet = [
+      workload('connected', { ...alerted, display_name: 'cured' }),
+      workload('degraded', { ...alerted, display_name: 'sick', trouble: UNHEALTHY }),
+      workload('connected', { ...alerted, display_name: 'sick', version_outdated: true }),
+    ]
+    const [cured, sick, old] = fleet.map(({ id }) => id)
+    const { calmIds, currentIds, namesakes } = await tallyRecords(fleet)
+    expect([...calmIds]).toEqual([cured, old])
+    expect([...currentIds]).toEqual([cured, sick])
+    expect(['cured', 'sick', 'none'].map(namesakes)).toEqual([1, 2, 0])
+  })
+})
