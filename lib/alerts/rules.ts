@@ -344,14 +344,27 @@ function judgePush(facts: WorkloadFacts): Cause {
   }
 }
 
+/**
+ * How many live instances there are, where a rollout halted for sick ones and all are healthy by now; null where one is
+ * not, or nobody knows. It waits for somebody all the same.
+ */
+function countRecovered({ instances, halted }: WorkloadFacts): number | null {
+  const { total, unhealthy, healthUnknown } = instances
+  return halted?.gate === 'health' && total > 0 && unhealthy + healthUnknown === 0 ? total : null
+}
+
+const sayRecovered = (count: number): string =>
+  count === 1 ? '; its one live instance is healthy again' : `; all ${count} live instances are healthy again`
+
 function judgeRollout(facts: WorkloadFacts): Cause {
   if (facts.halted === null) return ABSENT
   const { rolloutId, hash, gate, value, limit, stage, at, fault, hold } = facts.halted
   if (hold !== null) return judgeHeld(facts, { rolloutId, hash, stage, at, hold })
+  const recovered = countRecovered(facts)
   const where = `config ${hash.slice(0, SHORT_HASH)} halted in stage ${stage + 1}`
   return {
     kind: 'present',
-    message: `${nameOf(facts)}: the rollout of ${where}: ${sayStop({ gate, value, limit })}${fault === null ? '' : ` (${fault.title})`}`,
+    message: `${nameOf(facts)}: the rollout of ${where}: ${sayStop({ gate, value, limit })}${fault === null ? '' : ` (${fault.title})`}${recovered === null ? '' : sayRecovered(recovered)}`,
     // One that was let go on and stops again fires anew, also where nobody looked in between.
     subject: `${rolloutId}/${stage}/${at}`,
     details: {
@@ -362,8 +375,9 @@ function judgeRollout(facts: WorkloadFacts): Cause {
       limit,
       stage: stage + 1,
       ...causeOf(fault),
+      ...(recovered === null ? {} : { recovered }),
     },
-    // Why may be known only later, and may be another by then.
+    // Why may be known only later, and may be another or over by then.
     isRestated: true,
   }
 }

@@ -104,6 +104,10 @@ export const alertTexts = defineTexts({
       `It stopped by itself in stage ${formatNumber(stage)} and waits for somebody to decide.`,
     rolloutHeld: (stage: number, why: string) =>
       `It has waited before stage ${formatNumber(stage)} for an hour or longer: ${why}.`,
+    recovered: (count: number) =>
+      count === 1
+        ? 'Its one live instance is healthy again: continue the rollout, or take it back.'
+        : `All ${formatNumber(count)} live instances are healthy again: continue the rollout, or take it back.`,
     campaignFailures: (failed: number, total: number, names: string, more: number) =>
       `It failed on ${formatNumber(failed)} of ${formatNumber(total)} ${plural(total, 'workload', 'workloads')}: ${names}${more > 0 ? ` and ${formatNumber(more)} more` : ''}.`,
     campaignLeftOut: (count: number) =>
@@ -190,6 +194,10 @@ export const alertTexts = defineTexts({
       `Il s’est arrêté de lui-même à l’étape ${formatNumber(stage)} et attend que quelqu’un décide.`,
     rolloutHeld: (stage: number, why: string) =>
       `Il attend depuis une heure ou plus avant l’étape ${formatNumber(stage)} : ${why}.`,
+    recovered: (count: number) =>
+      count === 1
+        ? 'Sa seule instance active est de nouveau saine : poursuivez le déploiement, ou revenez en arrière.'
+        : `Les ${formatNumber(count)} instances actives sont de nouveau saines : poursuivez le déploiement, ou revenez en arrière.`,
     campaignFailures: (failed: number, total: number, names: string, more: number) =>
       `Échec sur ${formatNumber(failed)} ${plural(failed, 'workload', 'workloads')} sur ${formatNumber(total)} : ${names}${more > 0 ? ` et ${formatNumber(more)} de plus` : ''}.`,
     campaignLeftOut: (count: number) =>
@@ -381,6 +389,7 @@ export function describeAlert({ rule, message, details }: AlertRecord, about?: A
         : words.rolloutHeld(Number(details['stage']), whyHeld(String(details['hold']))),
       asSentence(causeOf(details, about)),
       describeWorse(details),
+      details['recovered'] === undefined ? '' : words.recovered(Number(details['recovered'])),
     ]
       .filter((part) => part !== '')
       .join(' ')

@@ -73,6 +73,7 @@ export const rolloutTexts = defineTexts({
     standIns: (names: string) => `It goes on with others in place of ${names}, as far as there are any.`,
     more: (count: number) => `${n(count)} more`,
     decide: 'Look at them, then decide: nobody else receives the config until you do.',
+    recovered: 'None of its members is unhealthy any more. Nobody else receives the config until you decide.',
     applying: (stage: number, all: number, done: number, total: number) =>
       `Stage ${n(stage)} of ${n(all)} is being applied: ${n(done)} of ${n(total)} have it.`,
     watching: (stage: number, all: number, left: string) =>
@@ -190,6 +191,8 @@ export const rolloutTexts = defineTexts({
     standIns: (names: string) => `Il reprend avec d’autres à la place de ${names}, s’il y en a.`,
     more: (count: number) => `${n(count)} de plus`,
     decide: 'Regardez-les, puis décidez : personne d’autre ne reçoit la config d’ici là.',
+    recovered:
+      'Aucun de ses membres n’est plus en défaut. Personne d’autre ne reçoit la config avant que vous décidiez.',
     applying: (stage: number, all: number, done: number, total: number) =>
       `L’étape ${n(stage)} sur ${n(all)} est en application : ${n(done)} sur ${n(total)} l’ont.`,
     watching: (stage: number, all: number, left: string) =>

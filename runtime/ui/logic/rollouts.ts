@@ -60,6 +60,9 @@ const countUnhealthy = ({ targets }: RolloutRecord, index: number): number =>
 export const isAnyUnhealthy = ({ targets }: RolloutRecord): boolean =>
   targets.some(({ unhealthy }) => unhealthy)
 
+/** Whether a rollout halted for sick members of whom none is sick any more. */
+export const hasRecovered = (of: RolloutRecord): boolean => of.halt?.gate === 'health' && !isAnyUnhealthy(of)
+
 /** Whether a rollout halted for want of members or of answers, which no gate measures. */
 export const isStall = (gate: string | undefined): gate is 'no_member' | 'no_answer' =>
   gate === 'no_member' || gate === 'no_answer'

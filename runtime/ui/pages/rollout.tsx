@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { nameOf } from '../../../lib/model/workload-names.ts'
 import type { RolloutStatus } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord, RolloutStage } from '../../../lib/wire/rollouts.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
@@ -14,13 +15,13 @@ import type { Tone } from '../logic/diagnosis.ts'
 import { NEEDS_A_PUSH } from '../logic/pushes.ts'
 import {
   awaitsPromotion,
+  hasRecovered,
   isAnyUnhealthy,
   isStall,
   listHaltNames,
   listStageShares,
   sortMembers,
 } from '../logic/rollouts.ts'
-import { nameOf } from '../logic/workloads.ts'
 import { Causes } from '../parts/causes.tsx'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -102,7 +103,10 @@ function toSentence(of: RolloutRecord, now: number): [string, string] {
   const all = of.stages.length
   switch (of.status) {
     case 'halted':
-      return [halt ? describeHalt(of, halt) : words.status.halted, words.decide]
+      return [
+        halt ? describeHalt(of, halt) : words.status.halted,
+        hasRecovered(of) ? words.recovered : words.decide,
+      ]
     case 'running': {
       const number = of.stage_index + 1
       if (!stage) return [words.status.running, '']

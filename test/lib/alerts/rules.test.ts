@@ -175,6 +175,24 @@ describe('rollout_halted', () => {
       { kind: 'restate', alertId: current.id, message: expect.stringMatching(/A backend cannot be reached/) },
     ])
   })
+
+  it('that was for health says that all are healthy again, and not while one is sick or silent', () => {
+    const judgeWith = (gate: string, ...instances: InstanceFacts[]) =>
+      judgeWorkload(workload({ halted: { ...halted, gate }, instances }), off, 0).rollout_halted
+    const well = judgeWith('health', instance(), instance())
+    expect(well).toMatchObject({
+      message: expect.stringMatching(/health is 2, allowed is 0; all 2 live instances are healthy again$/),
+      details: { recovered: 2 },
+    })
+    for (const health of ['unhealthy', 'unknown'] as const)
+      expect(judgeWith('health', instance(), instance({ health }))).not.toHaveProperty('details.recovered')
+    expect(judgeWith('drift', instance())).not.toHaveProperty('details.recovered')
+    expect(judgeWith('health')).not.toHaveProperty('details.recovered')
+    const current = { ...stored('rollout_halted', 'open'), subject: `r1/1/${at}`, message: 'sick' }
+    expect(decideAlerts(workload({ halted, instances: [instance()] }), [current], off, 0)).toMatchObject([
+      { kind: 'restate', message: expect.stringMatching(/its one live instance is healthy again$/) },
+    ])
+  })
 })
 
 describe('push_failed', () => {

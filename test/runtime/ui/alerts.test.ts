@@ -78,6 +78,19 @@ test('a lone alert, one of a workload in no known cluster, and one that was reso
   ).toEqual({ groups: [], others: '123456789' })
 })
 
+test('an alert about a halted rollout says that all are healthy again, and what can be done', () => {
+  const details = { rollout_id: 'r', config_hash: 'abc', gate: 'health', value: 2, limit: 0, stage: 1 }
+  const say = (more: object) =>
+    describeAlert(alert('1', 'rollout_halted', 'a', { details: { ...details, ...more } }))
+  expect(say({})).toBe('It stopped by itself in stage 1 and waits for somebody to decide.')
+  expect(say({ recovered: 3 })).toMatch(
+    /decide\. All 3 live instances are healthy again: continue the rollout, or take it back\.$/,
+  )
+  language.value = 'fr'
+  expect(say({ recovered: 1 })).toMatch(/Sa seule instance active est de nouveau saine\s: poursuivez/)
+  language.value = 'en'
+})
+
 test('an alert says on whom, why, and what next, the same in both languages', () => {
   const drift = alert('1', 'config_drift', 'a', {
     details: { config_hash: 'abcdef0123', overdue: 2, judged: 3, failed: 1, instances: 'pod-a, pod-b' },
