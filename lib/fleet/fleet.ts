@@ -48,6 +48,8 @@ const TICK_MS = 1_000
  */
 const AGENTS_AWAITED_MS = 10_000
 const AGENTS_LOOK_MS = 100
+/** Of those that run a config whose text is missing, so many are asked for it at once. */
+const ASKED_FOR_TEXT = 10
 
 /**
  * The live fleet: agents in memory, workloads with their assignments, and everything that follows when an agent
@@ -71,6 +73,8 @@ export class Fleet implements FleetPort {
   readonly #receiver: Receiver
   readonly #leaving: WorkloadLeaving
   readonly #settings: WorkloadSettings
+  /** Called with the hashes of effective configs whose texts are not stored any more: fronts keep what they have read. */
+  onTextsGone: (hashes: readonly string[]) => void = () => {}
   #isStopped = false
   /** When agents could first be told of, by the monotonic clock. */
   #openSinceMs = 0
@@ -288,10 +292,30 @@ export class Fleet implements FleetPort {
     if (!this.#isStopped) this.#receiver.hadSaidGoodbye(report, said)
   }
 
-  /** Take an agent's effective config, which the front that it is connected to has read and stored. */
+  /** Take an agent's effective config, which the front that it is connected to has read, and stores. */
   effectiveConfigRead(uid: string, form: EffectiveForm): void {
     const instance = this.state.instances.get(uid)
     if (instance !== undefined && !this.#isStopped) this.effectiveConfigs.takeForm(instance, form)
+  }
+
+  /** The texts of these effective configs, which no agent runs, are not stored any more. */
+  textsRemoved(hashes: readonly string[]): void {
+    this.effectiveConfigs.forget(hashes)
+    this.onTextsGone(hashes)
+  }
+
+  /** The texts of these effective configs are not stored, though agents run them: some of these are asked for them. */
+  async textsMissing(hashes: ReadonlySet<string>): Promise<void> {
+    this.textsRemoved([...hashes])
+    const asked = new Map<string, number>()
+    for await (const some of inTurns(this.state.instances.values(), CHUNK))
+      for (const instance of some) {
+        const { reportedConfigHash: hash, connection } = instance
+        const count = asked.get(hash) ?? 0
+        if (connection === null || !hashes.has(hash) || count >= ASKED_FOR_TEXT) continue
+        asked.set(hash, count + 1)
+        this.effectiveConfigs.askAgain(instance)
+      }
   }
 
   /** Note that these agents were heard of; they said nothing new. */

@@ -4,7 +4,11 @@ import { AGENT_HOMES, forgetAgentHomes } from '../store/agents.ts'
 import { trimAlerts } from '../store/alerts.ts'
 import { removeUnusedContents } from '../store/config-contents.ts'
 import { CommitInDoubt, type Database, DatabaseUnavailable, type Db } from '../store/db.ts'
-import { REPORTED_CONFIGS, removeReportedConfigs } from '../store/reported-configs.ts'
+import {
+  listMissingReportedConfigs,
+  REPORTED_CONFIGS,
+  removeReportedConfigs,
+} from '../store/reported-configs.ts'
 import { findAgeOfSeen, listUnseen, touchSeen } from '../store/seen-rows.ts'
 import { trimEvents } from '../store/workload-events.ts'
 import { deleteIfArchived, deleteIfUntouched } from '../store/workloads.ts'
@@ -36,7 +40,10 @@ export interface JanitorParts {
   db: Database
   clock: Clock
   log: Log
-  fleet: Pick<Fleet, 'archive' | 'discard' | 'doubtAgents' | 'forgetAgents' | 'effectiveConfigs' | 'state'>
+  fleet: Pick<
+    Fleet,
+    'archive' | 'discard' | 'doubtAgents' | 'forgetAgents' | 'state' | 'textsMissing' | 'textsRemoved'
+  >
   /** Days after which a disconnected workload is archived, and an archived one removed. */
   retentionDays: number
   archiveDays: number
@@ -221,12 +228,18 @@ async function forgetOldHomes(parts: JanitorParts, signal: AbortSignal): Promise
   }
 }
 
+/** The hashes of the effective configs that agents run. */
+async function listReported({ fleet }: JanitorParts): Promise<Set<string>> {
+  const hashes = new Set<string>()
+  for await (const piece of inTurns(fleet.state.instances.values(), LOOK_CHUNK))
+    for (const { reportedConfigHash } of piece) hashes.add(reportedConfigHash)
+  hashes.delete('')
+  return hashes
+}
+
 async function sweepReported(parts: JanitorParts, signal: AbortSignal): Promise<void> {
   const { db, clock, fleet } = parts
-  const inUse = new Set<string>()
-  for await (const piece of inTurns(fleet.state.instances.values(), LOOK_CHUNK))
-    for (const { reportedConfigHash } of piece) inUse.add(reportedConfigHash)
-  inUse.delete('')
+  const inUse = await listReported(parts)
   const tooMany = await findAgeOfSeen(db, REPORTED_CONFIGS, inUse.size + REPORTED_SPARE_MAX)
   const before = later(new Date(clock.now().getTime() - REPORTED_KEPT_MS), tooMany)
   while (!signal.aborted) {
@@ -239,9 +252,22 @@ async function sweepReported(parts: JanitorParts, signal: AbortSignal): Promise<
       await write(parts, (tx) => removeReportedConfigs(tx, spare, before))
     } finally {
       // Also those that were kept, or of which it is not known: what is forgotten is stored again when it is reported.
-      fleet.effectiveConfigs.forget(spare)
+      fleet.textsRemoved(spare)
     }
   }
+}
+
+/**
+ * Have the texts of effective configs told again that agents run and that are not stored: the process that had read one
+ * ended before it was stored, an agent went back to it while it was removed, or the database has lost it.
+ */
+async function askForMissing(parts: JanitorParts, signal: AbortSignal): Promise<void> {
+  const missing = new Set<string>()
+  for await (const hashes of inTurns(await listReported(parts), LOOK_CHUNK)) {
+    if (signal.aborted) return
+    for (const hash of await listMissingReportedConfigs(parts.db, hashes)) missing.add(hash)
+  }
+  if (missing.size > 0) await parts.fleet.textsMissing(missing)
 }
 
 /**
@@ -277,6 +303,7 @@ export async function sweep(parts: JanitorParts, signal: AbortSignal): Promise<S
     },
     'forget-agents': () => forgetOldHomes(parts, signal),
     'sweep-reported-configs': () => sweepReported(parts, signal),
+    'ask-for-missing-texts': () => askForMissing(parts, signal),
   }
   for (const [step, run] of Object.entries(steps)) {
     if (signal.aborted) break

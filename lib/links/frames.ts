@@ -17,7 +17,7 @@ export const REPORT_BYTES_MAX = 524_288
  * - replay: the same of all that an agent has said so far, of which the last was said so many milliseconds ago (since
  *   version 6)
  * - poll: the message of an agent that polls, with the address that it came from and a digest of its body
- * - form: the effective config of an agent, which the front has read and stored; for an agent that polls `conn` is 0
+ * - form: the effective config of an agent, which the front has read and stores soon; for an agent that polls `conn` is 0
  * - closed: a connection without agents ended
  * - ended: this connection ended, and with it these agents have left, uids separated by commas. It is said on each link
  *   until it is answered
@@ -62,6 +62,8 @@ export type FrontEntry =
  * - grant: from now on the front may answer the bare beats of this agent itself
  * - withdraw: the agent speaks on another connection by now: forget it here until it speaks here again
  * - list: send a `bound` entry, and report every agent again
+ * - forget: the texts of effective configs with these hashes, separated by commas, are not stored any more: read and store
+ *   them again when they are reported (since version 7)
  */
 export type OwnerEntry =
   | ['answer', n: number, message: LinkMessage | null]
@@ -70,6 +72,7 @@ export type OwnerEntry =
   | ['grant', conn: number, uid: string]
   | ['withdraw', conn: number, uid: string]
   | ['list']
+  | ['forget', hashes: string]
 
 /** An offer: the hash of the config, and the generation that its workload had when the owner decided it. */
 export interface LinkOffer {
@@ -136,6 +139,7 @@ const OWNER_SHAPES: ShapesOf<OwnerEntry> = {
   grant: ['number', 'string'],
   withdraw: ['number', 'string'],
   list: [],
+  forget: ['string'],
 }
 const BATCH_FIELDS = ['cell', 'epoch', 'atMs', 'quickestMs', 'entries']
 

@@ -266,6 +266,9 @@ export class FrontAgents implements FleetPort {
       case 'list':
         this.#sayAll()
         break
+      case 'forget':
+        this.#effective.forget(entry[1].split(','), this.#all())
+        break
       default:
         entry satisfies never
     }

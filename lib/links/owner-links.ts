@@ -14,7 +14,7 @@ import { BatchWriter, SILENT_MS } from './batch-writer.ts'
 import { CELL, type FrontEntry, type OwnerEntry, readFrontBatch, toLinkMessage, xorOf } from './frames.ts'
 import { POLL_MS } from './front-polls.ts'
 import { LinkDelay } from './link-delay.ts'
-import { LINK_VERSIONS, MEASURED_SINCE } from './link-versions.ts'
+import { FORGETS_SINCE, LINK_VERSIONS, MEASURED_SINCE } from './link-versions.ts'
 
 /** The socket of one link, as the owner uses it. */
 export interface LinkSocket {
@@ -123,6 +123,9 @@ export class OwnerLinks {
 
   constructor(parts: OwnerLinksParts) {
     this.parts = parts
+    parts.fleet.onTextsGone = (hashes) => {
+      for (const link of this.#links) link.forgetTexts(hashes)
+    }
   }
 
   nextId(): number {
@@ -166,6 +169,8 @@ export class OwnerLink {
   readonly memberId: string
   /** The front says of each offer whether it left, and how quick the batches from here seem there. */
   readonly isMeasured: boolean
+  /** It understands `forget`. */
+  readonly #forgets: boolean
   readonly #since: Date
   readonly #writer: BatchWriter<OwnerEntry>
   /** By the front's own number of the connection. */
@@ -187,6 +192,7 @@ export class OwnerLink {
     this.#socket = socket
     this.memberId = memberId
     this.isMeasured = version >= MEASURED_SINCE
+    this.#forgets = version >= FORGETS_SINCE
     this.#since = clock.now()
     this.#heardMs = clock.monotonicMs()
     this.#delay = new LinkDelay(clock)
@@ -215,6 +221,11 @@ export class OwnerLink {
 
   push(entry: OwnerEntry): void {
     this.#writer.push(entry)
+  }
+
+  /** The texts of these effective configs are not stored any more. */
+  forgetTexts(hashes: readonly string[]): void {
+    if (this.#forgets) this.push(['forget', hashes.join(',')])
   }
 
   drop(): void {

@@ -19,7 +19,8 @@ export class ReportedTexts {
   readonly #waiting = new Map<string, ReportedConfig>()
   #bytes = 0
   #atOnce = STORED_AT_ONCE
-  #isStoring = false
+  /** The batch that is being stored; null for none. */
+  #storing: Promise<void> | null = null
   #isScheduled = false
 
   constructor(parts: { db: Db; clock: Clock; timers: Timers; log: Log }) {
@@ -49,10 +50,16 @@ export class ReportedTexts {
     } while (this.#waiting.size > 0 && this.#waiting.size < before)
   }
 
-  /** Store the next batch of what waits, and schedule the rest. */
-  async store(): Promise<void> {
-    if (this.#isStoring || this.#waiting.size === 0) return
-    this.#isStoring = true
+  /** Store the next batch of what waits, and schedule the rest. Where one is being stored, wait for that. */
+  store(): Promise<void> {
+    this.#storing ??= this.#storeBatch().finally(() => {
+      this.#storing = null
+    })
+    return this.#storing
+  }
+
+  async #storeBatch(): Promise<void> {
+    if (this.#waiting.size === 0) return
     const { db, clock, log } = this.#parts
     const batch = [...this.#waiting.values()].slice(0, this.#atOnce)
     try {
@@ -70,8 +77,6 @@ export class ReportedTexts {
       if (isRefused && batch.length === 1) this.#forget(batch)
       this.#atOnce = isRefused ? 1 : STORED_AT_ONCE
       this.#schedule(RETRY_MS)
-    } finally {
-      this.#isStoring = false
     }
   }
 

@@ -30,6 +30,16 @@ export async function findReportedConfig(db: Db, hash: string): Promise<string |
   return rows[0]?.body ?? null
 }
 
+/** Those of these hashes under which no text is stored. */
+export async function listMissingReportedConfigs(db: Db, hashes: readonly string[]): Promise<string[]> {
+  const rows = await db.query<{ hash: string }>(
+    `select asked.hash from unnest($1::text[]) as asked (hash)
+     where not exists (select from reported_configs r where r.hash = asked.hash)`,
+    [hashes],
+  )
+  return rows.map((row) => row.hash)
+}
+
 /** Remove those of these texts that nobody reported since `before`; returns which. */
 export async function removeReportedConfigs(
   tx: Db,

@@ -15,6 +15,8 @@ import type { TestDatabase } from './postgres.ts'
 /** Texts of configs, all of them at hand. */
 export const TEXTS_AT_HAND = { at: () => Buffer.from(''), find: async () => Buffer.from('') }
 
+const NOTHING_STORED = { reportedConfig: () => true, hasRoomForConfigs: true } as never
+
 /** The uid of agent `n`. */
 export const uidOf = (n: number): string => Buffer.from(uidBytes(n)).toString('hex')
 
@@ -27,6 +29,9 @@ export type FrontLink = ReturnType<LinkedFront['link']>
 interface FrontOptions {
   pollsMax?: number
   texts?: object
+  /** Stores what was read of effective configs; none is stored where this is absent. */
+  reported?: ConstructorParameters<typeof FrontAgents>[0]['reported']
+  normalise?: ConstructorParameters<typeof FrontAgents>[0]['normalise']
 }
 
 /** Owners of the fleet of one database and fronts with agents, for tests of what passes between them. */
@@ -66,14 +71,14 @@ function openOwner({ clock, timers, fleet }: FleetTestContext, epoch: number) {
 function openFront(
   { clock, timers }: FleetTestContext,
   name: string,
-  { pollsMax, texts = TEXTS_AT_HAND }: FrontOptions,
+  { pollsMax, texts = TEXTS_AT_HAND, reported = NOTHING_STORED, normalise = async () => null }: FrontOptions,
 ) {
   const agents = new FrontAgents({
     clock,
     timers,
     texts: texts as never,
-    reported: { reportedConfig: () => true, hasRoomForConfigs: true } as never,
-    normalise: async () => null,
+    reported,
+    normalise,
     ...(pollsMax !== undefined && { pollsMax }),
   })
   const connections = new Map<number, AgentConnection>()

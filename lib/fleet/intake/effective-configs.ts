@@ -40,7 +40,7 @@ export interface EffectiveParts<Agent extends RunsConfig> {
   tell(outcome: { kind: 'effective-config-read'; instance: Agent }): void
 }
 
-/** A normal form that is stored elsewhere, and the hash of its raw text. With an empty `hash` the text is no config. */
+/** A normal form that a front stores, and the hash of its raw text. With an empty `hash` the text is no config. */
 export interface EffectiveForm extends Omit<NormalForm, 'text'> {
   rawHash: string
 }
@@ -112,7 +112,7 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     else this.#askLater(instance)
   }
 
-  /** Take what a front has read and stored: the normal form of this agent's effective config. */
+  /** Take what a front has read, and stores: the normal form of this agent's effective config. */
   takeForm(instance: Agent, { rawHash, ...form }: EffectiveForm): void {
     if (rawHash === instance.rawEffectiveHash) return
     this.#owed.delete(instance)
@@ -144,11 +144,22 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     return !isCrowded && this.#owed.delete(instance)
   }
 
-  /** The stored texts of these normal forms were removed: when one is reported again, it is stored again. */
-  forget(hashes: readonly string[]): void {
+  /**
+   * The texts of these normal forms are not stored any more: when one is reported again, also by one of these agents that
+   * ran it last, it is stored again.
+   */
+  forget(hashes: readonly string[], agents: Iterable<Agent> = []): void {
     const gone = new Set(hashes)
     for (const [rawHash, form] of this.#known)
       if (form !== null && gone.has(form.hash)) this.#known.delete(rawHash)
+    for (const agent of agents)
+      if (gone.has(agent.reportedConfigHash) && !this.#underWay.has(agent.rawEffectiveHash))
+        agent.rawEffectiveHash = ''
+  }
+
+  /** The text of what this instance runs is missing: ask it for that again, unless what it runs by now is being read. */
+  askAgain(instance: Agent): void {
+    if (!this.#underWay.has(instance.rawEffectiveHash)) this.#askLater(instance)
   }
 
   /** Forget every normal form: each text that is reported from now on is read and stored anew. */

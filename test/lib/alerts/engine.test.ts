@@ -413,9 +413,9 @@ describe('the janitor', () => {
     clock.advance(31 * DAY_MS)
     const archive = () => Promise.reject(new DatabaseUnavailable('gone'))
     const { fleet } = server
-    const { state, effectiveConfigs } = fleet
+    const { state } = fleet
     const [discard, forgetAgents] = [fleet.discard.bind(fleet), fleet.forgetAgents.bind(fleet)]
-    const failing = parts({ fleet: { state, effectiveConfigs, discard, forgetAgents, archive } })
+    const failing = parts({ fleet: { state, discard, forgetAgents, archive } })
     expect(await sweep(failing, never)).toMatchObject({ archived: 0, trimmedEvents: 2 })
     expect(log.lines.filter((line) => line.level === 'error').map((line) => line.fields)).toMatchObject([
       { step: 'archive' },

@@ -48,8 +48,9 @@ it('a process that another one has taken over from removes nothing', async () =>
     Promise.all(['workload_events', 'reported_configs', 'agent_workloads'].map((table) => count(table)))
   const before = await kept()
   expect(Math.min(...before)).toBeGreaterThan(0)
-  const { archive, discard, state, effectiveConfigs } = ctx.fleet
-  const fleet = { archive, discard, state, effectiveConfigs, doubtAgents() {}, forgetAgents() {} }
+  const { archive, discard, state } = ctx.fleet
+  const nothing = { doubtAgents() {}, forgetAgents() {}, textsRemoved() {}, async textsMissing() {} }
+  const fleet = { archive, discard, state, ...nothing }
   const db = fenced(database.pool, () => Promise.reject(new Error('another process is active')))
   await clean({ db, fleet, retentionDays: 500, homesMax: 0 })
   expect(await kept()).toEqual(before)
@@ -91,11 +92,9 @@ describe('an archived workload', () => {
         fakeAgent(fleet, { host: 'late', uid: agent.uid })
         return outcome
       })
-    const { state, effectiveConfigs } = fleet
+    const { state } = fleet
     const [archive, forgetAgents] = [fleet.archive.bind(fleet), fleet.forgetAgents.bind(fleet)]
-    expect(await clean({ fleet: { state, effectiveConfigs, archive, forgetAgents, discard } })).toMatchObject(
-      { deleted: 0 },
-    )
+    expect(await clean({ fleet: { state, archive, forgetAgents, discard } })).toMatchObject({ deleted: 0 })
     await ctx.advance(1_000)
     expect(workloadOf(agent)).toMatchObject({ status: 'connected', archivedAt: null })
     expect(await count(`workloads where archived_at is null and status = 'connected'`)).toBe(1)

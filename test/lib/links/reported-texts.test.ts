@@ -56,6 +56,16 @@ it('are all stored when a front closes, however many wait', async () => {
   expect(rows).toHaveLength(250)
 })
 
+it('are all stored when a front closes while some are being stored', async () => {
+  const { texts } = textsOver(database.pool)
+  for (let n = 0; n < 150; n++) texts.reportedConfig({ hash: `late${n}`, body: 'small' })
+  const underWay = texts.store()
+  await texts.storeAll()
+  const rows = await database.pool.query(`select from reported_configs where hash like 'late%'`)
+  expect(rows).toHaveLength(150)
+  await underWay
+})
+
 it('keep no front from closing while the database is away', async () => {
   const away = () => Promise.reject(new DatabaseUnavailable('away'))
   const { texts } = textsOver({ query: away, execute: away })
