@@ -8,6 +8,10 @@ const BATCH_LENGTH_MAX = 262_144
 const BEAT_MS = 1_000
 /** A link on which nothing was received for this long is cut. */
 export const SILENT_MS = 5_000
+/**
+ * What was sent over a link before it was cut for this long may not have arrived: silence shows after twice SILENT_MS.
+ */
+export const UNSURE_MS = 2 * SILENT_MS
 
 /** What one side of a link writes with. */
 interface BatchWriterParts {

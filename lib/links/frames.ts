@@ -91,6 +91,8 @@ export interface LinkMessage extends Omit<ServerMessage, 'remoteConfig' | 'newIn
 export interface LinkOut {
   /** The version that both ends speak. */
   readonly version: number
+  /** The epoch of the owner. */
+  readonly epoch: number
   send(entry: FrontEntry): void
 }
 

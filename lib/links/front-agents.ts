@@ -54,7 +54,7 @@ export interface FrontAgentsParts {
 /**
  * What a front has counted, for the metrics and the page. `waiting`: agents to be reported; `unconfirmed`: reports
  * without an answer yet; `absorbed`: beats answered here; `forwarded`: messages for the owner; `replayed`: agents
- * reported anew to an owner; `refused`: messages of agents that found no room here; `keptBytes`: what is kept of all that
+ * reported anew to another owner; `refused`: messages of agents that found no room here; `keptBytes`: what is kept of all that
  * agents have said.
  */
 export interface FrontCounts {
@@ -90,6 +90,8 @@ export class FrontAgents implements FleetPort {
   readonly #unconfirmed = new Map<number, { bound: Bound; wasCaughtUp: boolean; bytes: number }>()
   #unconfirmedBytes = 0
   #link: LinkOut | null = null
+  /** The epoch of the owner of the last link; null before the first. */
+  #epoch: number | null = null
   #lastN = 0
   #agentCount = 0
   /** The owner is to be sent the list of agents in the next turn of the event loop. */
@@ -111,12 +113,15 @@ export class FrontAgents implements FleetPort {
       link: () => this.#link,
       onNotSent: () => this.#counts.offersNotSent++,
     }
+    const onForwarded = () => this.#counts.forwarded++
     const { clock, timers, texts, pollsMax, keptBytesMax = KEPT_BYTES_MAX } = parts
     this.#kept = new KeptReports(keptBytesMax, () => this.#connections.values())
     this.#endings = new FrontEndings(clock)
     this.#offers = new FrontOffers({ ...toOwner, clock, texts })
     this.#polls = new FrontPolls({
       ...toOwner,
+      onForwarded,
+      clock,
       timers,
       texts,
       effective: this.#effective,
@@ -156,7 +161,8 @@ export class FrontAgents implements FleetPort {
       Object.assign(bound, { isTold: false, isGranted: false, offered: null })
       this.#dirty.add(bound)
     }
-    this.#counts.replayed += this.#dirty.size
+    if (this.#epoch !== null && this.#epoch !== link.epoch) this.#counts.replayed += this.#dirty.size
+    this.#epoch = link.epoch
     this.#pump()
   }
 
@@ -165,6 +171,7 @@ export class FrontAgents implements FleetPort {
     if (this.#link !== link) return
     this.#link = null
     this.#offers.unlinked()
+    this.#polls.unlinked()
     this.#giveUpUnconfirmed()
     for (const bound of this.#all()) bound.offered = null
   }
@@ -243,7 +250,7 @@ export class FrontAgents implements FleetPort {
   #takeEntry(entry: OwnerEntry, delayMs: number): void {
     switch (entry[0]) {
       case 'answer':
-        this.#answered(entry[1], entry[2])
+        this.#answered(entry[1], entry[2], delayMs)
         break
       case 'tell': {
         const [, conn, uid, message, n] = entry
@@ -274,16 +281,16 @@ export class FrontAgents implements FleetPort {
     }
   }
 
-  #answered(n: number, message: LinkMessage | null): void {
+  #answered(n: number, message: LinkMessage | null, delayMs: number): void {
     this.#endings.confirmed(n)
-    if (this.#polls.answered(n, message)) return
+    if (this.#polls.answered(n, message, delayMs)) return
     const reported = this.#unconfirmed.get(n)
     if (reported === undefined) return
     this.#unconfirmed.delete(n)
     this.#unconfirmedBytes -= reported.bytes
     const { bound } = reported
     if (bound.reportedAs === n && !this.#dirty.has(bound)) bound.isUnheard = false
-    if (message !== null) this.#tell(bound, message, 0, n)
+    if (message !== null) this.#tell(bound, message, delayMs, n)
   }
 
   /** The owner says that this agent speaks elsewhere. It has not heard yet what the agent has said here since. */

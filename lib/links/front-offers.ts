@@ -68,8 +68,7 @@ export class FrontOffers {
       // A newer offer has replaced this one, the agent is gone, or there is no link to the owner that decided it.
       if (bound.offered !== waiting || link === null || this.#parts.link() !== link) return
       bound.offered = null
-      const waitedMs = delayMs + this.#parts.clock.monotonicMs() - startedMs
-      const isDue = waitedMs <= OFFER_MS && this.isNewest(offer)
+      const isDue = this.isDue(offer, delayMs + this.#parts.clock.monotonicMs() - startedMs)
       if (body !== null && isDue && this.#send(bound, fromLinkMessage(message, body))) {
         if (link.version >= MEASURED_SINCE) link.send(['sent', bound.connection.id, bound.uid, n])
         return
@@ -103,9 +102,12 @@ export class FrontOffers {
       this.#generations.delete(this.#generations.keys().next().value!)
   }
 
-  /** Whether nothing else was assigned to the workload, as far as is known here, since the owner decided this offer. */
-  isNewest({ workloadId, generation }: LinkOffer): boolean {
-    return generation === (this.#generations.get(workloadId) ?? generation)
+  /**
+   * Whether this offer, decided so long ago, may still be given out: nothing else was assigned to the workload since, as
+   * far as is known here.
+   */
+  isDue({ workloadId, generation }: LinkOffer, agoMs: number): boolean {
+    return agoMs <= OFFER_MS && generation === (this.#generations.get(workloadId) ?? generation)
   }
 
   #send(bound: Bound, message: ServerMessage): boolean {

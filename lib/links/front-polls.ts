@@ -1,7 +1,9 @@
+import type { Clock } from '../clock.ts'
 import type { EffectiveConfigs, RunsConfig } from '../fleet/intake/effective-configs.ts'
 import type { Timers } from '../fleet/state/timers.ts'
 import type { AboutReport, AgentConnection } from '../opamp/fleet-port.ts'
 import { type AgentReport, type Asked, askedBy, type ServerMessage } from '../opamp/report.ts'
+import { UNSURE_MS } from './batch-writer.ts'
 import { type FrontConfig, noteForm, unknownConfig } from './bound-agent.ts'
 import { fromLinkMessage, type LinkMessage, type LinkOut, REPORT_BYTES_MAX } from './frames.ts'
 import type { FrontEndings } from './front-endings.ts'
@@ -22,6 +24,8 @@ export interface PolledConfig extends FrontConfig {
   /** Null once it is not remembered any more that this agent has brought it. */
   connection: AgentConnection | null
   readonly attributes: RunsConfig['attributes']
+  /** When the owner was told what was read of it, by the monotonic clock; null before. */
+  toldMs: number | null
 }
 
 /** One poll that waits for its answer. */
@@ -34,17 +38,20 @@ interface OpenPoll {
 
 /** What the polls of a front are made of. */
 export interface FrontPollsParts {
+  clock: Pick<Clock, 'monotonicMs'>
   timers: Timers
   texts: OfferTexts
   effective: Pick<EffectiveConfigs<PolledConfig>, 'take' | 'takeOwed'>
   endings: Pick<FrontEndings, 'noteGoodbye' | 'isBack'>
-  offers: Pick<FrontOffers, 'note' | 'isNewest'>
+  offers: Pick<FrontOffers, 'note' | 'isDue'>
   /** The link to the owner; null while there is none. */
   link(): LinkOut | null
   /** The number of what is asked of the owner next. */
   nextN(): number
   /** An offer of the owner did not reach its agent. */
   onNotSent(): void
+  /** A poll was passed on to the owner. */
+  onForwarded(): void
   /** The most polls that may wait for an answer, and the most agents of which something is remembered. */
   pollsMax?: number | undefined
 }
@@ -74,6 +81,13 @@ export class FrontPolls {
     this.#late.clear()
   }
 
+  /** The link is gone, and with it what it was told last: agents are asked again for the configs that were in that. */
+  unlinked(): void {
+    const unsureMs = this.#parts.clock.monotonicMs() - UNSURE_MS
+    for (const { uid, toldMs } of this.#configs.values())
+      if (toldMs !== null && toldMs >= unsureMs) this.#askLater(uid, { reportFullState: true })
+  }
+
   /** Pass a poll on; resolves to its answer, null where too many wait. */
   take(
     connection: AgentConnection,
@@ -89,7 +103,10 @@ export class FrontPolls {
     const link = this.#parts.link()
     const fields = splitReport(message!)
     const passedOn = withoutConfig(fields, REPORT_BYTES_MAX)
-    link?.send(['poll', n, poll!.source, poll!.digest, Buffer.from(passedOn).toString('base64')])
+    if (link !== null) {
+      this.#parts.onForwarded()
+      link.send(['poll', n, poll!.source, poll!.digest, Buffer.from(passedOn).toString('base64')])
+    }
     if (isDisconnect) endings.noteGoodbye(n, 0, uid, goodbyeOf(fields))
     // A goodbye is passed on even beyond the limit: it does not come again.
     if (isFull) return Promise.resolve(null)
@@ -121,10 +138,10 @@ export class FrontPolls {
   }
 
   /** Take the owner's answer to what has this number; false where that is no poll. */
-  answered(n: number, message: LinkMessage | null): boolean {
+  answered(n: number, message: LinkMessage | null, delayMs: number): boolean {
     const open = this.#open.get(n)
     if (open !== undefined) {
-      void this.#answer(n, open, message)
+      void this.#answer(n, open, message, delayMs)
       return true
     }
     const uid = this.#late.get(n)
@@ -138,7 +155,14 @@ export class FrontPolls {
 
   /** An effective config that came with a poll was read. */
   formRead(config: PolledConfig): void {
-    this.#parts.link()?.send(['form', 0, config.uid, noteForm(config)])
+    const form = noteForm(config)
+    const link = this.#parts.link()
+    if (link === null) {
+      this.#askLater(config.uid, { reportFullState: true })
+      return
+    }
+    config.toldMs = this.#parts.clock.monotonicMs()
+    link.send(['form', 0, config.uid, form])
   }
 
   stop(): void {
@@ -146,17 +170,19 @@ export class FrontPolls {
   }
 
   /** Let the agent have the answer, with the text of its config. Without the config where that text cannot be read. */
-  async #answer(n: number, open: OpenPoll, message: LinkMessage | null): Promise<void> {
+  async #answer(n: number, open: OpenPoll, message: LinkMessage | null, delayMs: number): Promise<void> {
     const { offer } = message ?? {}
     if (offer === undefined) return open.settle(message === null ? {} : fromLinkMessage(message, null))
-    const { offers, texts } = this.#parts
+    const { clock, offers, texts } = this.#parts
+    const startedMs = clock.monotonicMs()
     // Also those that are told of it on sockets, and the other way round.
     offers.note(offer)
     const text = await texts.find(offer.hash)
     // An owner that follows has decided by itself what this agent is to run.
     const isOfThisOwner = open.link === this.#parts.link()
     const isOpen = this.#open.get(n) === open
-    const body = isOfThisOwner && isOpen && offers.isNewest(offer) ? text : null
+    const isDue = offers.isDue(offer, delayMs + clock.monotonicMs() - startedMs)
+    const body = isOfThisOwner && isOpen && isDue ? text : null
     if (isOfThisOwner && body === null) this.#notSent(n, open.uid, offer.hash)
     if (!isOpen) this.#askLater(open.uid, message!)
     open.settle(fromLinkMessage(message!, body))
@@ -198,7 +224,7 @@ export class FrontPolls {
       this.#forget(before)
       before.rawEffectiveHash = ''
     }
-    const config: PolledConfig = { uid, uidOnWire, connection, attributes, ...unknownConfig() }
+    const config: PolledConfig = { uid, uidOnWire, connection, attributes, toldMs: null, ...unknownConfig() }
     this.#configs.set(uid, config)
     if (this.#configs.size > this.#most) this.#forget(this.#configs.values().next().value!)
     this.#parts.effective.take(config, effectiveConfig)

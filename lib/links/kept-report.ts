@@ -1,4 +1,4 @@
-import { nextTag, skipField, varintTag, wireReader } from '../opamp/wire-reader.ts'
+import { lengthTag, nextTag, skipField, varintTag, wireReader } from '../opamp/wire-reader.ts'
 import { cutConfigStatus, cutHealth, FIELD_BYTES_MAX } from './cut-fields.ts'
 import { writeVarint } from './write-varint.ts'
 
@@ -51,13 +51,16 @@ function cut(fields: ReadonlyMap<number, Uint8Array>): Map<number, Uint8Array> {
   return short
 }
 
+/** An effective config without any file: what it says is that there was one. */
+const NO_CONFIG = Uint8Array.of(lengthTag(EFFECTIVE_CONFIG), 0)
+
 /**
- * The message without the effective config, at most `bytesMax` long: where it is too long, first health and config
+ * The message without what is in its effective config, of which it says that there was one; at most `bytesMax` long: where it is too long, first health and config
  * status are cut, then the longest field is left out until it fits.
  */
 export function withoutConfig(fields: ReadonlyMap<number, Uint8Array>, bytesMax: number): Uint8Array {
   let kept = new Map(fields)
-  kept.delete(EFFECTIVE_CONFIG)
+  if (kept.has(EFFECTIVE_CONFIG)) kept.set(EFFECTIVE_CONFIG, NO_CONFIG)
   const lengthOf = () => [...kept.values()].reduce((sum, field) => sum + field.length, 0)
   if (lengthOf() > bytesMax) kept = cut(kept)
   while (kept.size > 0 && lengthOf() > bytesMax) {

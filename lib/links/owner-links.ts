@@ -10,7 +10,7 @@ import type { OpampExchange } from '../opamp/exchange.ts'
 import type { AboutReport, AgentConnection } from '../opamp/fleet-port.ts'
 import { instanceUidKey } from '../opamp/instance-uid.ts'
 import type { AgentReport, ServerMessage } from '../opamp/report.ts'
-import { BatchWriter, SILENT_MS } from './batch-writer.ts'
+import { BatchWriter, SILENT_MS, UNSURE_MS } from './batch-writer.ts'
 import { CELL, type FrontEntry, type OwnerEntry, readFrontBatch, toLinkMessage, xorOf } from './frames.ts'
 import { POLL_MS } from './front-polls.ts'
 import { LinkDelay } from './link-delay.ts'
@@ -50,10 +50,6 @@ export interface FrontSaid {
   replayed: number
 }
 
-/**
- * What was sent over a link before it was cut for this long may not have arrived: silence shows after twice SILENT_MS.
- */
-const UNSURE_MS = 2 * SILENT_MS
 /** How often a front may be asked for the list of its agents. */
 const LIST_MS = 60_000
 
@@ -403,10 +399,14 @@ export class OwnerLink {
   }
 
   /**
-   * Where the agent speaks, or has said goodbye, on this connection, a front that had it on another one is to forget it
+   * Where the agent speaks, or has said goodbye, on this connection, null for a poll, a front that had it on another one is to forget it
    * there: were it told of as an agent of that front to the next owner, it would be in two places.
    */
-  #withdraw(uid: string, before: AgentConnection | null | undefined, connection: LinkConnection): void {
+  #withdraw(
+    uid: string,
+    before: AgentConnection | null | undefined,
+    connection: LinkConnection | null,
+  ): void {
     if (!(before instanceof LinkConnection) || before === connection) return
     if (this.#links.parts.fleet.state.instances.get(uid)?.connection === before) return
     before.forget(uid)
@@ -445,9 +445,11 @@ export class OwnerLink {
       return this.push(['answer', n, null])
     const { exchange, fleet, clock } = this.#links.parts
     const { uid } = intake.report
+    const before = fleet.state.instances.get(uid)?.connection
     const said = toLinkMessage(await exchange.answerPoll(intake.report, { source, digest, message }))
     if (fleet.isStopped) return
     this.push(['answer', n, said])
+    this.#withdraw(uid, before, null)
     // Whatever the agent was offered before has arrived or was lost by now: it polls again.
     this.#polled.delete(uid)
     this.#forgetPolled()

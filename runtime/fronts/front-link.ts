@@ -57,6 +57,10 @@ export class FrontLink {
   #waitMs = TRY_AGAIN_MS
   /** Since when it waits before it tries again, because links have ended soon; null while it does not. */
   #waitingSinceMs: number | null = null
+  /** For how long it has waited so since the last link was up. */
+  #waitedMs = 0
+  /** Dial now instead of after a while. */
+  #endWait = () => {}
   /** The epoch of the last owner with which this build has no version of a link in common. */
   #foreignEpoch = 0
   /** When the link was up last, by the monotonic clock; for one that fell silent, when something last came over it. */
@@ -83,12 +87,14 @@ export class FrontLink {
    * links on which the owner answers says nothing of the owner, and does not count.
    */
   get downMs(): number {
-    return this.isUp ? 0 : (this.#waitingSinceMs ?? this.#parts.clock.monotonicMs()) - this.#upMs
+    return this.isUp
+      ? 0
+      : (this.#waitingSinceMs ?? this.#parts.clock.monotonicMs()) - this.#upMs - this.#waitedMs
   }
 
-  /** For how long there was no link since this process started, in all, in milliseconds. */
+  /** For how long there was no link since this process started, for whatever reason, in all, in milliseconds. */
   get downSumMs(): number {
-    return this.#formerDownMs + this.downMs
+    return this.#formerDownMs + (this.isUp ? 0 : this.#parts.clock.monotonicMs() - this.#upMs)
   }
 
   /** Whether the owner speaks no version of a link that this build speaks: only another owner brings a link. */
@@ -96,10 +102,11 @@ export class FrontLink {
     return this.#foreignEpoch !== 0 && this.#parts.owner()?.epoch === this.#foreignEpoch
   }
 
-  /** Cut a link to a former owner. */
+  /** Cut a link to a former owner, and ask the new one: that links to the former one ended soon says nothing of it. */
   ownerChanged(epoch: number): void {
     this.#waitMs = TRY_AGAIN_MS
     if (this.#epoch < epoch) this.cut()
+    this.#endWait()
   }
 
   /** Cut the link, because what is on its way is out of date. On the next one all agents are told of anew. */
@@ -127,11 +134,15 @@ export class FrontLink {
     const { clock, timers } = this.#parts
     const sinceMs = clock.monotonicMs()
     if (wasUp) this.#waitingSinceMs = sinceMs
-    timers.after(this.#waitMs, () => {
-      if (wasUp) this.#upMs += clock.monotonicMs() - sinceMs
+    const end = () => {
+      cancel()
+      this.#endWait = () => {}
+      if (wasUp) this.#waitedMs += clock.monotonicMs() - sinceMs
       this.#waitingSinceMs = null
       void this.#dial()
-    })
+    }
+    const cancel = timers.after(this.#waitMs, end)
+    this.#endWait = end
   }
 
   async #dial(): Promise<void> {
@@ -189,7 +200,7 @@ export class FrontLink {
         else socket.send(text)
       },
     })
-    const out = { version, send: (entry: FrontEntry) => writer.push(entry) }
+    const out = { version, epoch, send: (entry: FrontEntry) => writer.push(entry) }
     socket.on('message', (data: RawData) => {
       // What had arrived before the cut is still given out.
       if (this.#isCut) return
@@ -208,7 +219,10 @@ export class FrontLink {
       writer.close()
       const nowMs = clock.monotonicMs()
       const lastedMs = this.isUp ? nowMs - startedMs : 0
-      if (this.isUp) this.#upMs = isSilent ? heardMs : nowMs
+      if (this.isUp) {
+        this.#upMs = isSilent ? heardMs : nowMs
+        this.#waitedMs = 0
+      }
       this.#socket = null
       agents.unlinked(out)
       this.#parts.onChange(null)
@@ -229,7 +243,7 @@ export class FrontLink {
 
   #answered(epoch: number): void {
     if (this.#isAnswered) return
-    this.#formerDownMs += this.downMs
+    this.#formerDownMs = this.downSumMs
     this.#isAnswered = true
     this.#parts.onChange(epoch)
   }

@@ -141,6 +141,7 @@ function openFront(
       )
       const out = {
         version,
+        epoch,
         send(entry: FrontEntry) {
           said.push(entry)
           if (isLosing) return

@@ -60,6 +60,7 @@ function openFront(): Receive {
   const atOwner = links.open({ send: takeAtFront, drop: () => undefined }, 'front')
   agents.linked({
     version: LINK_VERSIONS.newest,
+    epoch: 1,
     send: (entry) =>
       atOwner.take(writeBatch({ cell: 0, epoch: 1, atMs: clock.monotonicMs(), entries: [entry] })),
   })

@@ -42,7 +42,7 @@ function openFront(
     ...(keptBytesMax === undefined ? {} : { keptBytesMax }),
   })
   const said: FrontEntry[] = []
-  const link = { version: LINK_VERSIONS.newest, send: (entry: FrontEntry) => void said.push(entry) }
+  const link = { version: LINK_VERSIONS.newest, epoch: 1, send: (entry: FrontEntry) => void said.push(entry) }
   const told: ServerMessage[] = []
   const connectionOf = (id: number): AgentConnection => ({
     id,

@@ -14,9 +14,17 @@ const database = await useTestDatabase()
 const fleet = useLinkedFleet(database)
 const { instanceOf, openOwner } = fleet
 
+const stores: ReportedTexts[] = []
+/** Let all be told, read and stored that agents have said. */
+async function settle(): Promise<void> {
+  await fleet.ctx.advance(1_000)
+  for (const store of stores) await store.storeAll()
+}
+
 function openFront(name = 'front'): LinkedFront {
   const { clock, timers } = fleet.ctx
   const reported = new ReportedTexts({ db: database.pool, clock, timers, log: silentLog })
+  stores.push(reported)
   return fleet.openFront(name, { reported, normalise: READ_HERE.normalise })
 }
 
@@ -37,7 +45,7 @@ async function clean(): Promise<void> {
   const days = { retentionDays: 30, archiveDays: 90, eventRetentionDays: 30, alertRetentionDays: 60 }
   const parts = { db, clock, log, fleet: owner, ...days, workloadsMax: 1_000 }
   await sweep(parts, new AbortController().signal)
-  await fleet.ctx.advance(1_000)
+  await settle()
 }
 
 /** Let texts of others be stored, so many that nobody runs that the janitor removes those that were there before. */
@@ -56,15 +64,15 @@ it('a config that its agent goes back to is stored again, where its text was rem
   const front = openFront()
   front.link(openOwner())
   front.say(1, 1, 1, described(1))
-  await fleet.ctx.advance(1_000)
+  await settle()
   const { reportedConfigHash: first } = instanceOf(1)!
   front.say(1, 1, 2, running(2))
-  await fleet.ctx.advance(1_000)
+  await settle()
   await crowd()
   await clean()
   expect(await findReportedConfig(database.pool, first)).toBeNull()
   front.say(1, 1, 3, running(1))
-  await fleet.ctx.advance(1_000)
+  await settle()
   expect(instanceOf(1)!.reportedConfigHash).toBe(first)
   expect(await isStored()).toBe(true)
 })
@@ -73,12 +81,12 @@ it('an agent on a socket says again what it runs, where the text of that is miss
   const front = openFront()
   front.link(openOwner())
   front.say(1, 1, 1, described(1))
-  await fleet.ctx.advance(1_000)
+  await settle()
   await database.pool.execute('delete from reported_configs')
   await clean()
   expect(front.asked()).toHaveLength(1)
   front.say(1, 1, 2, described(1))
-  await fleet.ctx.advance(1_000)
+  await settle()
   expect(await isStored()).toBe(true)
   await clean()
   expect(front.asked()).toHaveLength(1)
@@ -91,7 +99,7 @@ it('an agent that polls says it again, at whichever front', async () => {
   other.link(owner)
   const poll = async (at: LinkedFront, n: number, more: PlainMessage) => {
     const answer = at.poll(1, n, more)
-    await fleet.ctx.advance(1_000)
+    await settle()
     return answer
   }
   await poll(other, 1, described(1))
@@ -107,7 +115,7 @@ it('a front of an earlier build is told nothing that it does not understand', as
   const front = openFront()
   front.link(openOwner(), 6)
   front.say(1, 1, 1, described(1))
-  await fleet.ctx.advance(1_000)
+  await settle()
   await database.pool.execute('delete from reported_configs')
   await clean()
   expect(front.asked()).toHaveLength(1)
@@ -117,7 +125,7 @@ it('of many agents that run one config a few are asked for it', async () => {
   const front = openFront()
   front.link(openOwner())
   for (let n = 1; n <= 30; n++) front.say(n, n, 1, described(1))
-  await fleet.ctx.advance(1_000)
+  await settle()
   await database.pool.execute('delete from reported_configs')
   await clean()
   expect(front.asked()).toHaveLength(10)

@@ -47,6 +47,7 @@ function openFront(capabilities: number) {
     const owners = links.open({ send: (text) => underWay.push(text) > 0, drop() {} }, 'front')
     const out: LinkOut = {
       version: LINK_VERSIONS.newest,
+      epoch: 1,
       send: (entry) =>
         owners.take(writeBatch({ cell: 0, epoch: 1, atMs: clock.monotonicMs(), entries: [entry] })),
     }

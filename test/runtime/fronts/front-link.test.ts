@@ -233,6 +233,35 @@ describe('a link of a front', () => {
     link.stop()
   })
 
+  it('is asked of a new owner at once, also while the front waits between links that end soon', async () => {
+    const { link, timers, dials, say, replaceOwner } = openLink()
+    for (let n = 0; n < 8; n++) {
+      const socket = new FakeSocket()
+      dials.at(-1)!.answer(socket)
+      await turns()
+      say(socket, 1)
+      timers.advance(10)
+      socket.emit('close')
+      for (let count = 0; dials.length === n + 1 && n < 7; count++) {
+        expect(count).toBeLessThan(200)
+        timers.advance(100)
+      }
+    }
+    const before = dials.length
+    const downBefore = link.downSumMs
+    timers.advance(3_000)
+    expect(link.downSumMs - downBefore).toBe(3_000)
+    expect(dials).toHaveLength(before)
+    replaceOwner(2)
+    expect(dials.slice(before).map(({ owner }) => owner.epoch)).toEqual([2])
+    timers.advance(2_000)
+    expect(link.downMs).toBeGreaterThanOrEqual(2_000)
+    // The wait that was over then opens no other link later.
+    timers.advance(20_000)
+    expect(dials).toHaveLength(before + 1)
+    link.stop()
+  })
+
   it('is cut by a message of another epoch or another cell', async () => {
     const { link, dials, taken, say } = openLink()
     const socket = new FakeSocket()
