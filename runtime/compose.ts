@@ -13,7 +13,12 @@ import { type ConfigJob, type ConfigJobResult, heapOfConfigJob } from '../lib/co
 import { classifyAgentError } from '../lib/configs/redact/agent-error.ts'
 import { CommitDoubts } from '../lib/fleet/commit-doubts.ts'
 import { Fleet } from '../lib/fleet/fleet.ts'
-import { AGENT_LIMITS, type AgentLimits, FLEET_LIMITS } from '../lib/fleet/state/agent-limits.ts'
+import {
+  AGENT_LIMITS,
+  type AgentLimits,
+  FLEET_LIMITS,
+  FLEET_POLLERS,
+} from '../lib/fleet/state/agent-limits.ts'
 import { FleetCounters } from '../lib/fleet/state/counters.ts'
 import type { FleetDeps, FleetNotices } from '../lib/fleet/state/deps.ts'
 import type { Workload } from '../lib/fleet/state/model.ts'
@@ -130,6 +135,7 @@ export function compose(ground: Ground): Composed {
       clock,
       log,
       messageBytesMax: config.opampMessageBytesMax,
+      ...(config.cluster !== null && { pollersMax: FLEET_POLLERS }),
     }),
   }
   return {

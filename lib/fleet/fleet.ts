@@ -376,12 +376,13 @@ export class Fleet implements FleetPort {
   }
 
   /**
-   * Resolves once it is known of these workloads whether they are away: right after the start of this process that takes
-   * as long as the grace at most.
+   * Resolves once it is known of these workloads whether they are away, and all agents of theirs are here that are known
+   * from before (`#waitForKnown`): right after the start of this process that takes as long as the grace at most.
    */
   async waitForAgents(workloads: readonly Workload[]): Promise<void> {
     const { clock, timers, graceMs } = this.#deps
     const untilMs = clock.monotonicMs() + graceMs
+    await this.#waitForKnown(workloads)
     const isOpen = (workload: Workload) => workload.status !== 'disconnected' && this.isAwaited(workload)
     while (!this.#isStopped && clock.monotonicMs() < untilMs && workloads.some(isOpen))
       await new Promise<void>((resolve) => timers.after(TICK_MS, resolve))
@@ -389,28 +390,42 @@ export class Fleet implements FleetPort {
 
   /**
    * Whether an agent of this workload can take a config now. Right after the start of this process its agents are on
-   * their way: then it waits for those that are known from before, `AGENTS_AWAITED_MS` at most. What is decided of the
-   * first ones alone would be said of all: that a push is applied, or which share of them a stage is.
+   * their way: then it waits for them (`#waitForKnown`).
    */
   async canTakeConfig(workload: Workload): Promise<boolean> {
-    const { clock, timers } = this.#deps
-    const untilMs = this.#openSinceMs + AGENTS_AWAITED_MS
-    const mayCome = () =>
-      !this.#isStopped && workload.status !== 'disconnected' && clock.monotonicMs() < untilMs
-    let unheard = mayCome() ? await this.#unheardOf(workload) : []
-    while (mayCome() && (unheard.length > 0 || (!hasCapableInstance(workload) && this.isAwaited(workload)))) {
-      await new Promise<void>((resolve) => timers.after(AGENTS_LOOK_MS, resolve))
-      unheard = unheard.filter((uid) => this.state.knownAtStart.has(uid))
-    }
+    await this.#waitForKnown([workload])
+    const mayCome = () => workload.status !== 'disconnected' && this.isAwaited(workload)
+    await this.#waitWhile(() => !hasCapableInstance(workload) && mayCome())
     return hasCapableInstance(workload)
   }
 
-  /** The agents of this workload that are known from before and have not come back since this process decides. */
-  async #unheardOf({ id }: Workload): Promise<string[]> {
+  /**
+   * Resolves once all agents of these workloads are here that are known from before; where some do not come,
+   * `AGENTS_AWAITED_MS` after this process began to decide. What is decided of the first ones alone would be said of all:
+   * that a push is applied, which share of them a stage is, or what they run.
+   */
+  async #waitForKnown(workloads: readonly Workload[]): Promise<void> {
+    const here = workloads.filter(({ status }) => status !== 'disconnected')
+    if (!this.#mayAgentsCome || here.length === 0) return
+    const ids = new Set(here.map(({ id }) => id))
     const unheard: string[] = []
     for await (const some of inTurns(this.state.knownAtStart, CHUNK))
-      for (const uid of some) if (this.state.homes.get(uid) === id) unheard.push(uid)
-    return unheard
+      for (const uid of some) if (ids.has(this.state.homes.get(uid) ?? '')) unheard.push(uid)
+    let at = 0
+    await this.#waitWhile(() => {
+      while (at < unheard.length && !this.state.knownAtStart.has(unheard[at]!)) at++
+      return at < unheard.length
+    })
+  }
+
+  /** Wait while this holds, as long as agents that are known from before may be on their way. */
+  async #waitWhile(holds: () => boolean): Promise<void> {
+    while (this.#mayAgentsCome && holds())
+      await new Promise<void>((resolve) => this.#deps.timers.after(AGENTS_LOOK_MS, resolve))
+  }
+
+  get #mayAgentsCome(): boolean {
+    return !this.#isStopped && this.#deps.clock.monotonicMs() < this.#openSinceMs + AGENTS_AWAITED_MS
   }
 
   /** Live instances, by pod, connection time and uid. */

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { decodeBody, decodeFrame, encodeServerBody, encodeServerToAgent, messageOf } from './codec.ts'
 import type { AboutReport, AgentConnection, FleetPort } from './fleet-port.ts'
-import { createHttpPollers, type HttpPollers, type PollerLimits } from './http-pollers.ts'
+import { createHttpPollers, type HttpPollers, POLLERS_MAX, type PollerLimits } from './http-pollers.ts'
 import type { IntakeRefusal } from './intake.ts'
 import type { AgentReport, ServerMessage } from './report.ts'
 import { FIELDS_MAX } from './wire-reader.ts'
@@ -67,7 +67,6 @@ const REFUSALS: Record<IntakeRefusal, string> = {
 }
 
 const RETRY_AFTER_MS = 30_000
-const POLLERS_MAX = { perSource: 20_000, inAll: 100_000 }
 /** Refusals of hostile or broken agents come in floods: the log gets at most one line in this time. */
 const REFUSAL_LOG_INTERVAL_MS = 10_000
 

@@ -15,6 +15,9 @@ export interface PollerLimits {
   inAll: number
 }
 
+/** What one process keeps, and what a front does: whom that forgets the owner still knows. */
+export const POLLERS_MAX: PollerLimits = { perSource: 20_000, inAll: 100_000 }
+
 /** The pollers that are known now, by the agent's uid. */
 export interface HttpPollers {
   /** The poller with this uid, made when it is new. It counts as used now, from this address. */

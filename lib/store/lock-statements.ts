@@ -89,8 +89,10 @@ export interface History {
   isReplicated: boolean
 }
 
+const TIMELINE = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`
+
 /** The statement that asks for the history. */
-export const ASK_FOR_HISTORY = `SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) AS timeline,
+export const ASK_FOR_HISTORY = `SELECT ${TIMELINE} AS timeline,
        current_setting('synchronous_standby_names') <> '' AS "isReplicated"`
 
 /** The history that this server goes on with now. */
@@ -99,8 +101,12 @@ export async function readHistory(connection: Connection): Promise<History> {
   return rows[0]!
 }
 
-/** The ownership as it is now; undefined before there was one. A replica may lack the column of the mark, too. */
-const ASK_WHOSE = `SELECT epoch, to_jsonb(process_epoch) ->> 'mark' AS mark FROM process_epoch WHERE id = 1`
+/**
+ * The ownership as it is now, and the timeline in which it is kept; none before there was one. A replica may lack the
+ * column of the mark, too.
+ */
+const ASK_WHOSE = `SELECT epoch, to_jsonb(process_epoch) ->> 'mark' AS mark, ${TIMELINE} AS timeline
+     FROM process_epoch WHERE id = 1`
 
 /** Whether this ownership is the newest that the database knows. */
 export async function isNewest(db: Pick<Db, 'query'>, { epoch, mark }: Ownership): Promise<boolean> {
@@ -108,8 +114,16 @@ export async function isNewest(db: Pick<Db, 'query'>, { epoch, mark }: Ownership
   return now?.epoch === epoch && now.mark === mark
 }
 
-/** The same, and nobody else becomes the owner before this transaction has ended: raising the epoch waits for its lock. */
-export async function staysNewest(tx: Db, { epoch, mark }: Ownership): Promise<boolean> {
-  const [now] = await tx.query<Ownership>(`${ASK_WHOSE} FOR SHARE`)
+/**
+ * The same, and nobody else becomes the owner before this transaction has ended: raising the epoch waits for its lock.
+ * 'elsewhere': the database is not the one whose timeline this is, but a replica that took its place.
+ */
+export async function staysNewest(
+  tx: Db,
+  { epoch, mark }: Ownership,
+  timeline: string,
+): Promise<boolean | 'elsewhere'> {
+  const [now] = await tx.query<Ownership & { timeline: string }>(`${ASK_WHOSE} FOR SHARE`)
+  if (now !== undefined && now.timeline !== timeline) return 'elsewhere'
   return now?.epoch === epoch && now.mark === mark
 }

@@ -183,7 +183,10 @@ class AdvisoryProcessLock implements ProcessLock {
     if (this.#isLost) throw new EpochLost('this process has lost the process lock')
     // The database may be another one by now, which lacks some of what this process knows.
     if (!this.#isHeld) throw new DatabaseUnavailable('this process does not hold the process lock now')
-    if (await staysNewest(tx, ownership)) return
+    const answer = await staysNewest(tx, ownership, this.#history!.timeline)
+    if (answer === true) return
+    // The lock that this process holds is in the former database; it notices when its session there breaks.
+    if (answer === 'elsewhere') throw new DatabaseUnavailable(REPLACED)
     this.#lose(BY_ANOTHER)
     throw new EpochLost(`this process owns epoch ${ownership.epoch} no longer`)
   }

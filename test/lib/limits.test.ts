@@ -10,9 +10,12 @@ import { openAuthority } from '../../lib/identity/authority.ts'
 import { openLoginLimit } from '../../lib/identity/login-limit.ts'
 import { openTokens } from '../../lib/identity/sessions/tokens.ts'
 import { formatApiToken, openTokenAuthority } from '../../lib/identity/token-authority.ts'
+import { decodeBody } from '../../lib/opamp/codec.ts'
 import { type Database, DatabaseUnavailable, type Db } from '../../lib/store/db.ts'
 import { fakeClock } from '../support/fakes.ts'
 import { createFleetContext, fakeAgent } from '../support/fleet.ts'
+import { createTestContext } from '../support/invoke.ts'
+import { agentBody, uidBytes } from '../support/opamp-messages.ts'
 import { useTestDatabase } from '../support/postgres.ts'
 
 // Bounds of kept collections that no other test reaches; test/keepings.test.ts lists all of them.
@@ -166,6 +169,21 @@ describe('who an API token stands for', () => {
     expect(reads).toBe(10_001)
     await authority.authenticate(token(0), '192.0.2.1')
     expect(reads).toBe(10_002)
+  })
+})
+
+describe('pollers', () => {
+  it('of the owner of several processes are as many as agents', async () => {
+    const cluster = { internalAddress: '', advertiseAddress: '', tls: null }
+    const owner = createTestContext(database, { config: { cluster } })
+    owner.fleet.receive = () => ({ message: {}, pendingOffer: null })
+    const intake = decodeBody(agentBody({ instanceUid: uidBytes(1), sequenceNum: 1 }))
+    if (!intake.ok) throw new Error(intake.code)
+    const poll = { digest: '', message: new Uint8Array() }
+    for (let n = 0; n <= 100_000; n++)
+      void owner.opamp.answerPoll({ ...intake.report, uid: String(n) }, { ...poll, source: `${n % 6}` })
+    expect(owner.opamp.counts().pollers).toBe(100_001)
+    await owner.close()
   })
 })
 

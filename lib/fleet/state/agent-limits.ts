@@ -1,3 +1,5 @@
+import { POLLERS_MAX, type PollerLimits } from '../../opamp/http-pollers.ts'
+
 /** Bounds on what agents can make up: a uid costs an instance while it is here, an identity a workload that stays. */
 export interface AgentLimits {
   /** Agents on one WebSocket. A gateway carries many on one; a faulty or hostile client may invent uids without end. */
@@ -17,6 +19,9 @@ export const FLEET_LIMITS: AgentLimits = {
   inAll: 1_000_000,
   workloads: 1_000_000,
 }
+
+/** Of the agents that the owner of several processes knows of, all may poll. */
+export const FLEET_POLLERS: PollerLimits = { ...POLLERS_MAX, inAll: FLEET_LIMITS.inAll }
 
 /** Pollers whose rhythm is remembered while they are away; the one that left longest ago is learnt anew. */
 export const RHYTHMS_MAX = 100_000

@@ -116,8 +116,10 @@ export function noteOfferNotSent(instance: Instance): void {
     return
   }
   offer.sendsOnConnection--
+  if (offer.sendsOnConnection > 0) return
   // On this connection none went out; on an earlier one it may have.
-  if (offer.sendsOnConnection === 0) offer.lastSentOn = null
+  offer.lastSentOn = null
+  offer.leftOn = null
 }
 
 /** The instance said something of the config that it was offered. */

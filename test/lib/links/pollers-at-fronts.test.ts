@@ -121,6 +121,21 @@ it('an offer that waited with the answer to a poll while the front stood still i
   expect((await next)?.remoteConfig).toBeDefined()
 })
 
+it('a poller that falls silent is no loss under a config that has not reached it', async () => {
+  const front = openFront('front', { texts: { at: () => null, find: async () => null } })
+  front.link(openOwner())
+  const described = front.poll(1, 1, DESCRIBED)
+  await answered()
+  await described
+  const { workload } = instanceOf(1)!
+  await pushConfig(fleet.ctx.fleet, workload!.id, configYaml(1))
+  const poll = front.poll(1, 2)
+  await answered()
+  expect((await poll)?.remoteConfig).toBeUndefined()
+  while (instanceOf(1)?.connection != null) await fleet.ctx.advance(10_000)
+  expect([...workload!.active!.targets.values()].map(({ losses }) => losses)).toEqual([0])
+})
+
 it('a full state after a gap is taken for one, though the config in it does not cross the link', async () => {
   const { front, poll, read } = openReadingFront()
   read()

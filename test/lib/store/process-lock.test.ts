@@ -228,6 +228,39 @@ describe('process lock', () => {
     await expect(write()).rejects.toBeInstanceOf(EpochLost)
   })
 
+  it('writes nothing into a replica that took the place of the database, until it has the lock there', async () => {
+    const database = await freshDatabase()
+    const lost: string[] = []
+    const pool = database.openPool({ applicationName: 'first' })
+    const lock = openProcessLock({
+      connect: () => pool.openReserved('control'),
+      clock: systemClock,
+      log: recordingLog(),
+      onLost: (why) => void lost.push(why),
+      pollMs: POLL_MS,
+    })
+    cleanups.push(() => lock.release())
+    await lock.acquire(new AbortController().signal)
+    let statements = 0
+    /** A transaction; on the replica the same rows are there, and writes go on in a timeline of its own. */
+    const write = (isOnReplica: boolean) =>
+      pool.transaction('test', (tx) =>
+        lock.checkEpoch({
+          execute: (...of) => tx.execute(...of),
+          async query<Row extends object>(text: string, params?: readonly unknown[]) {
+            statements++
+            const rows = await tx.query<Row>(text, params)
+            return isOnReplica ? rows.map((row) => ({ ...row, timeline: '000000FF' })) : rows
+          },
+        }),
+      )
+    await write(false)
+    await expect(write(true)).rejects.toThrow(DatabaseUnavailable)
+    await write(false)
+    expect(statements).toBe(3)
+    expect(lost).toEqual([])
+  })
+
   it('writes nothing between the loss of its connection and the time when it has the lock again', async () => {
     const database = await freshDatabase()
     let goOn = () => {}

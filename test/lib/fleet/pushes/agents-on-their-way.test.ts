@@ -61,6 +61,19 @@ it('a push after a change of owner waits for all agents that are known from befo
   expect(followed.push.status).toBe('failed')
 })
 
+it('so does a campaign that is planned then, for all agents of all its workloads', async () => {
+  const { later, next, workload } = await handOver()
+  let isOver = false
+  const waiting = fleet.ctx.fleet.waitForAgents([workload]).then(() => {
+    isOver = true
+  })
+  await fleet.ctx.advance(3_000)
+  expect(isOver).toBe(false)
+  later.link(next)
+  await fleet.ctx.advance(2_000)
+  await waiting
+})
+
 it('it waits for ten seconds at most where some of them do not come', async () => {
   const { answers, asked } = await handOver()
   await fleet.ctx.advance(10_000)
