@@ -81,6 +81,8 @@ export interface Ground {
   /** The network through which the alert webhook is called. */
   network: WebhookNetwork
   mayOffer: FleetDeps['mayOffer']
+  /** Nobody is told where it is absent: this process alone reads what agents report. */
+  textsGone?: FleetDeps['textsGone']
   busyMs: FleetDeps['busyMs']
   openApi: Context['openApi']
   /** The bundled entry of a worker thread. */
@@ -371,6 +373,7 @@ function openFleet(
     followers,
     isCompatible,
     mayOffer: ground.mayOffer,
+    textsGone: ground.textsGone ?? (() => {}),
     busyMs: ground.busyMs,
     classifyError: classifyForFleet,
     normalise: read.normalise,

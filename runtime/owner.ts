@@ -26,6 +26,7 @@ export interface OwnerGround {
   clock: Clock
   /** The processes of which this is one; absent where it is alone. */
   cluster?: Context['cluster']
+  textsGone?: FleetDeps['textsGone']
   /** Keeps a process that may not decide any more from storing and from offering. */
   fence: {
     /** Throws, which takes the transaction back, when another process has become the active one. */
@@ -75,7 +76,7 @@ export async function startOwner(ground: OwnerGround): Promise<Owner> {
 }
 
 /** The parts of this process, over its lock and the machine's clock, timers and network. */
-function composeOwner({ options, functions, pool, lock, clock, fence, cluster }: OwnerGround) {
+function composeOwner({ options, functions, pool, lock, clock, fence, cluster, textsGone }: OwnerGround) {
   const { config, files, log } = options
   // Made when somebody asks: the start need not wait for it.
   let openApiText: string | null = null
@@ -93,6 +94,7 @@ function composeOwner({ options, functions, pool, lock, clock, fence, cluster }:
     network: options.webhookNetwork ?? { ...systemWebhookNetwork, proxies: config.outboundProxies },
     db: fenced(pool, (tx) => fence.checkEpoch(tx)),
     mayOffer: () => fence.mayOffer(),
+    ...(textsGone !== undefined && { textsGone }),
     busyMs: () => performance.eventLoopUtilization().active,
     openApi: () => (openApiText ??= JSON.stringify(buildOpenApi(functions.http, VERSION))),
     workerUrl: (name) => workerUrl(files, name),

@@ -73,8 +73,6 @@ export class Fleet implements FleetPort {
   readonly #receiver: Receiver
   readonly #leaving: WorkloadLeaving
   readonly #settings: WorkloadSettings
-  /** Called with the hashes of effective configs whose texts are not stored any more: fronts keep what they have read. */
-  onTextsGone: (hashes: readonly string[]) => void = () => {}
   #isStopped = false
   /** When agents could first be told of, by the monotonic clock. */
   #openSinceMs = 0
@@ -301,7 +299,7 @@ export class Fleet implements FleetPort {
   /** The texts of these effective configs, which no agent runs, are not stored any more. */
   textsRemoved(hashes: readonly string[]): void {
     this.effectiveConfigs.forget(hashes)
-    this.onTextsGone(hashes)
+    this.#deps.textsGone(hashes)
   }
 
   /** The texts of these effective configs are not stored, though agents run them: some of these are asked for them. */

@@ -119,9 +119,11 @@ export class OwnerLinks {
 
   constructor(parts: OwnerLinksParts) {
     this.parts = parts
-    parts.fleet.onTextsGone = (hashes) => {
-      for (const link of this.#links) link.forgetTexts(hashes)
-    }
+  }
+
+  /** The texts of these effective configs are not stored any more: each front is told, as it keeps what it has read. */
+  forgetTexts(hashes: readonly string[]): void {
+    for (const link of this.#links) link.forgetTexts(hashes)
   }
 
   nextId(): number {

@@ -219,10 +219,7 @@ export class FrontLink {
       writer.close()
       const nowMs = clock.monotonicMs()
       const lastedMs = this.isUp ? nowMs - startedMs : 0
-      if (this.isUp) {
-        this.#upMs = isSilent ? heardMs : nowMs
-        this.#waitedMs = 0
-      }
+      if (this.isUp) this.#wasUpUntil(isSilent ? heardMs : nowMs)
       this.#socket = null
       agents.unlinked(out)
       this.#parts.onChange(null)
@@ -239,6 +236,11 @@ export class FrontLink {
     socket.resume()
     log.info({ member: owner.id, epoch }, 'linked to the owner')
     agents.linked(out)
+  }
+
+  #wasUpUntil(nowMs: number): void {
+    this.#upMs = nowMs
+    this.#waitedMs = 0
   }
 
   #answered(epoch: number): void {

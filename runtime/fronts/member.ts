@@ -481,6 +481,7 @@ class Member implements RunningMember {
     const { epoch } = this.#lock
     const owner = await startOwner({
       cluster: () => this.#facts(),
+      textsGone: (hashes) => this.#owning?.links.forgetTexts(hashes),
       options: this.#options,
       functions: this.#functions,
       pool: this.#pool,

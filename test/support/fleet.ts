@@ -54,9 +54,16 @@ function countStatements(db: Database): { db: Database; settled(): Promise<void>
 /** Make the context and start its fleet. `close` stops both. */
 export async function createFleetContext(
   database: TestDatabase,
-  options: TestContextOptions & Partial<Pick<FleetDeps, 'agentLimits' | 'normalise' | 'busyMs'>> = {},
+  options: TestContextOptions &
+    Partial<Pick<FleetDeps, 'agentLimits' | 'normalise' | 'busyMs' | 'textsGone'>> = {},
 ): Promise<FleetTestContext> {
-  const { agentLimits = AGENT_LIMITS, normalise = READ_HERE.normalise, busyMs = () => 0, ...rest } = options
+  const {
+    agentLimits = AGENT_LIMITS,
+    normalise = READ_HERE.normalise,
+    busyMs = () => 0,
+    textsGone = () => {},
+    ...rest
+  } = options
   const clock = options.clock ?? fakeClock()
   const timers = manualTimers(clock)
   const counted = countStatements(options.db ?? database.pool)
@@ -64,7 +71,7 @@ export async function createFleetContext(
   const base = createTestContext(
     database,
     { ...rest, clock, db: counted.db },
-    { timers, agentLimits, readConfigs, busyMs },
+    { timers, agentLimits, readConfigs, busyMs, textsGone },
   )
   const { counters, db, fleet, hub } = base
   const closeBase = base.close

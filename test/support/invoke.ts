@@ -89,7 +89,7 @@ let contexts = 0
 /** The parts of a process's ground that a test may replace. */
 export interface TestGround
   extends Pick<Ground, 'readConfigs' | 'agentLimits' | 'overhear'>,
-    Partial<Pick<Ground, 'timers' | 'mayOffer' | 'busyMs'>> {}
+    Partial<Pick<Ground, 'timers' | 'mayOffer' | 'busyMs' | 'textsGone'>> {}
 
 /**
  * Make a context as the service does, with a fake clock. Its fleet is empty and not started; see `createFleetContext`.

@@ -37,8 +37,14 @@ interface FrontOptions {
 /** Owners of the fleet of one database and fronts with agents, for tests of what passes between them. */
 export function useLinkedFleet(database: TestDatabase) {
   let ctx: FleetTestContext
+  let owner: Owner | null = null
+  const textsGone = (hashes: readonly string[]) => owner?.links.forgetTexts(hashes)
+  const open = (epoch: number): Owner => {
+    owner = openOwner(ctx, epoch)
+    return owner
+  }
   beforeEach(async () => {
-    ctx = await createFleetContext(database)
+    ctx = await createFleetContext(database, { textsGone })
   })
   afterEach(async () => {
     await ctx.close()
@@ -50,14 +56,14 @@ export function useLinkedFleet(database: TestDatabase) {
       return ctx
     },
     instanceOf: (n: number) => ctx.fleet.state.instances.get(uidOf(n)),
-    openOwner: (epoch = 1) => openOwner(ctx, epoch),
+    openOwner: (epoch = 1) => open(epoch),
     openFront: (name: string, options: FrontOptions = {}) => openFront(ctx, name, options),
     /** Another owner, which knows of the fleet what is stored. */
     async takeOver(epoch: number): Promise<Owner> {
       await ctx.fleet.writer.flush()
       await ctx.close()
-      ctx = await createFleetContext(database)
-      return openOwner(ctx, epoch)
+      ctx = await createFleetContext(database, { textsGone })
+      return open(epoch)
     },
   }
 }

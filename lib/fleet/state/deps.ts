@@ -59,6 +59,11 @@ export interface FleetDeps {
   followers: CommitFollowers
   /** False while this process may not be the owner any more, as when it has lost its lock: then it sends no offer. */
   mayOffer(): boolean
+  /**
+   * Called with the hashes of effective configs whose texts are not stored any more: whoever reads what agents report, as
+   * fronts do, has to store them again.
+   */
+  textsGone(hashes: readonly string[]): void
   /** For how many ms in all the event loop has worked, so that a push leaves time for everything else. */
   busyMs(): number
   /** Says in safe words what an agent's raw error text means. */
