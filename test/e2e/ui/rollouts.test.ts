@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { SimulatedAgentOptions } from '../../../runtime/quickstart/simulated-agent.ts'
+import { findBarriers } from './support/browser.ts'
 import {
   FAILING_EXPORTER,
   GATEWAY,
@@ -164,6 +165,18 @@ describe('a staged rollout', () => {
     await dialog.getByRole('button', { name: 'Cancel' }).click()
 
     await pushInStages('25, 50', '2')
+    // Frozen, it waits and says so; a person may break the glass for it. Afterwards it goes on by itself.
+    const until = new Date(Date.now() + 600_000).toISOString()
+    await service.api.call('PUT', '/api/freeze', { reason: 'Black Friday', until })
+    await page
+      .getByText(/It waits before stage [23] of 3: the workload is frozen \(Black Friday\)\./)
+      .waitFor()
+    await steer('Continue').click()
+    await dialog.getByText('With a reason you break the glass for it').waitFor()
+    await dialog.getByRole('textbox').waitFor()
+    await expect.poll(() => findBarriers(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await service.api.call('DELETE', '/api/freeze')
     await expect.poll(() => stages().count()).toBe(3)
     await stageSays(0, '2 of 8 instances')
     await stageSays(2, 'all 8 instances')
