@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -11,6 +12,8 @@ export type LoginEnd = 'done' | 'denied' | 'failed'
 /** Waits on this machine for the one answer that carries the sign-in's `state`. */
 export interface AnswerListener {
   port: number
+  /** Make an address of this listener that leads to another one, once, and says nothing about it. */
+  leadOnce(to: string): string
   /** Resolves with the answer; null when none came in time. */
   wait(timeoutMs: number): Promise<BrowserAnswer | null>
   /** Send the browser that brought the answer to a page that says how the sign-in ended, and stop listening. */
@@ -37,7 +40,14 @@ export async function openAnswerListener(
     take = resolve
   })
   let waiting: ServerResponse | null = null
+  let lead: { path: string; to: string } | null = null
   const server = createServer((request, response) => {
+    if (lead !== null && isOurs(request, port) && request.url === lead.path) {
+      response.writeHead(303, { ...HEADERS, Location: lead.to })
+      response.end()
+      lead = null
+      return
+    }
     const answer = readAnswer(request, port, state)
     // Any page in the browser can call this port: a call without the state neither ends nor changes the sign-in.
     if (answer === null || waiting !== null) {
@@ -56,6 +66,10 @@ export async function openAnswerListener(
   const { port } = server.address() as AddressInfo
   return {
     port,
+    leadOnce(to) {
+      lead = { path: `/${randomBytes(32).toString('base64url')}`, to }
+      return `http://127.0.0.1:${port}${lead.path}`
+    },
     async wait(timeoutMs) {
       const timer = setTimeout(() => take(null), timeoutMs)
       return answered.finally(() => clearTimeout(timer))
@@ -73,9 +87,12 @@ export async function openAnswerListener(
   }
 }
 
+/** Refuse other host names: somebody else's name server may let them lead to this machine (DNS rebinding). */
+const isOurs = ({ method, headers }: IncomingMessage, port: number): boolean =>
+  method === 'GET' && headers.host === `127.0.0.1:${port}`
+
 function readAnswer(request: IncomingMessage, port: number, state: string): BrowserAnswer | null {
-  // Refuse other host names: somebody else's name server may let them lead to this machine (DNS rebinding).
-  if (request.method !== 'GET' || request.headers.host !== `127.0.0.1:${port}`) return null
+  if (!isOurs(request, port)) return null
   const target = request.url ?? ''
   if (!target.startsWith('/?')) return null
   const query = new URLSearchParams(target.slice(2))

@@ -29,7 +29,8 @@ export async function logInByBrowser(
     const address = `${url}${PAGE}?${new URLSearchParams(asked)}`
     io.error(`Confirm the sign-in in a browser on this machine:\n\n  ${address}\n\n`)
     io.error(`The page shows this code: ${compareCode(challenge)}\n`)
-    if (options.opensBrowser) openBrowser(address, io.env)
+    // Everybody on this machine sees the browser's arguments: who had the state could answer in the browser's place.
+    if (options.opensBrowser) openBrowser(listener.leadOnce(address), io.env)
     const answer = await listener.wait(options.timeoutMs)
     if (answer?.kind === 'denied') end = 'denied'
     const { code } = demandCode(answer)
