@@ -16,6 +16,7 @@ import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { coversReach, seesWorkloads } from '../../runtime/reach.ts'
 import { problem } from '../../runtime/reply.ts'
 import { campaignParams, seesCampaign } from './_campaign-of.ts'
+import { type Wait, withWaits } from './_waits.ts'
 
 /** What a campaign does with each workload, in the order of the campaign, or with those first that need somebody. */
 export default defineHttp({
@@ -40,19 +41,25 @@ export default defineHttp({
     if (!seesCampaign(ctx, sight, campaign)) return problem('out-of-scope')
     const isSeen = seesWorkloads(sight)
     const withTexts = coversReach(actor, 'config:read_content', reachOfCampaign(campaign))
-    const toWire = (one: StoredCampaignTarget) => toTargetRecord(one, { withTexts })
+    const toWire = ({ wait, ...one }: StoredCampaignTarget & { wait: Wait }) => ({
+      ...toTargetRecord(one, { withTexts }),
+      ...wait,
+    })
+    const withWait = <Target extends StoredCampaignTarget>(all: readonly Target[]) =>
+      withWaits(ctx, sight, campaign.id, all)
     const filter = {
       ...(query.state === undefined ? {} : { states: [query.state] }),
       ...(query.verdict === undefined ? {} : { verdicts: [query.verdict] }),
       ...(query.group === undefined ? {} : { groupKey: query.group }),
     }
     if (query.order === 'worst')
-      return listReply<RankedTarget>(query, target, {
+      return listReply<RankedTarget & { wait: Wait }>(query, target, {
         order: 'campaign_targets.worst',
         key: ['number', 'number'],
-        fetch: ({ after, limit }) => {
+        fetch: async ({ after, limit }) => {
           const position = after === null ? null : { rank: Number(after[0]), position: Number(after[1]) }
-          return listTargetsWorstFirst(ctx.db, params.id, filter, WORST_FIRST, { after: position, limit })
+          const page = { after: position, limit }
+          return withWait(await listTargetsWorstFirst(ctx.db, params.id, filter, WORST_FIRST, page))
         },
         isSeen,
         keyOf: ({ rank, position }) => [rank, position],
@@ -61,11 +68,10 @@ export default defineHttp({
     return listReply(query, target, {
       order: 'campaign_targets.position',
       key: ['number'],
-      fetch: ({ after, limit }) =>
-        listCampaignTargets(ctx.db, params.id, filter, {
-          after: after === null ? null : Number(after[0]),
-          limit,
-        }),
+      fetch: async ({ after, limit }) => {
+        const page = { after: after === null ? null : Number(after[0]), limit }
+        return withWait(await listCampaignTargets(ctx.db, params.id, filter, page))
+      },
       isSeen,
       keyOf: ({ position }) => [position],
       toWire,

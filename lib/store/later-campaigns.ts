@@ -6,22 +6,23 @@ import { SAYS_THE_SAME } from './fleet-configs.ts'
 /** What a campaign that was started later says of a workload. */
 export interface LaterTarget {
   workloadId: string
+  campaignId: string
   status: CampaignStatus
   verdict: CampaignVerdict
   state: CampaignTargetState
 }
 
-/** What the campaigns that were started after this one say of some workloads. */
+/** What the campaigns that were started after this one say of some workloads, the newest last. */
 export async function listLaterTargets(
   db: Db,
   campaignId: string,
   workloadIds: readonly string[],
 ): Promise<LaterTarget[]> {
   return db.query<LaterTarget>(
-    `select t.workload_id as "workloadId", later.status, t.verdict, t.state
+    `select t.workload_id as "workloadId", later.id as "campaignId", later.status, t.verdict, t.state
      from campaigns c join campaigns later on (later.started_at, later.id) > (c.started_at, c.id)
        join campaign_targets t on t.campaign_id = later.id and t.workload_id = any($2::text[])
-     where c.id = $1`,
+     where c.id = $1 order by later.started_at, later.id`,
     [campaignId, workloadIds],
   )
 }

@@ -538,6 +538,14 @@ export const CampaignTarget = named(
     verdict: CampaignVerdict,
     reason: optional(CampaignReason),
     state: CampaignTargetState,
+    is_back: note(
+      'Of one that was away: it is connected again, and waits for its turn.',
+      optional(literal(true)),
+    ),
+    waits_for: note(
+      'Of one that was away: a newer campaign is to come to it. Once that has, this one does not; it does where the newer one is aborted before. Empty where the reader does not see that campaign.',
+      optional(type({ campaign_id: optional(string()), name: optional(string()) })),
+    ),
     base_hash: optional(string()),
     result_hash: optional(string()),
     group_key: optional(string()),

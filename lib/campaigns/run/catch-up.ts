@@ -16,8 +16,10 @@ const LOOK_MS = 1_000
  * Whether a target that was away can have its turn: it has live instances again, or it was deleted, which its turn then
  * notes as `workload_gone`.
  */
-const isBack = (workload: Workload | null): boolean =>
-  workload === null || (workload.status !== 'disconnected' && workload.live.count > 0)
+const canHaveTurn = (workload: Workload | null): boolean => workload === null || isBack(workload)
+
+/** Whether a workload that was away has live instances again. */
+export const isBack = ({ status, live }: Workload): boolean => status !== 'disconnected' && live.count > 0
 
 /**
  * Start targets that were away and are back, and that it is the campaign's turn to change (`judgeTurns`), as far as there
@@ -41,7 +43,7 @@ export async function catchUp(
   if (!isInWindow(campaign.rules.windows, clock.now())) return false
   const room = roomIn(run, campaign.rules.maxInFlight)
   if (room <= 0) return false
-  const back = [...run.offline].filter((id) => isBack(fleet.workload(id)))
+  const back = [...run.offline].filter((id) => canHaveTurn(fleet.workload(id)))
   if (back.length === 0) return false
   const turns = await judgeTurns(parts, campaign.id, back)
   if (await endOvertaken(parts, campaign, run, turns)) return true

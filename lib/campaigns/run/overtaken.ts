@@ -1,4 +1,5 @@
 import { statesThat } from '../../model/target-states.ts'
+import type { Db } from '../../store/db.ts'
 import { type LaterTarget, listLaterTargets, listTakenBackSince } from '../../store/later-campaigns.ts'
 import type { CampaignVerdict } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
@@ -32,6 +33,36 @@ export function judgeTurn(later: readonly Pick<LaterTarget, 'status' | 'verdict'
   return turn
 }
 
+async function laterOf(
+  db: Db,
+  campaignId: string,
+  workloadIds: readonly string[],
+): Promise<Map<string, LaterTarget[]>> {
+  const later = new Map<string, LaterTarget[]>()
+  for (const target of await listLaterTargets(db, campaignId, workloadIds)) {
+    const known = later.get(target.workloadId)
+    if (known === undefined) later.set(target.workloadId, [target])
+    else known.push(target)
+  }
+  return later
+}
+
+/** Of some workloads that a campaign waits for: the id of the newest campaign that is to come to each of them first. */
+export async function findRivals(
+  db: Db,
+  campaignId: string,
+  workloadIds: readonly string[],
+): Promise<Map<string, string>> {
+  if (workloadIds.length === 0) return new Map()
+  const later = await laterOf(db, campaignId, workloadIds)
+  return new Map(
+    [...later].flatMap(([id, targets]): [string, string][] => {
+      const rival = targets.findLast((target) => judgeTurn([target]) === 'waits')
+      return judgeTurn(targets) === 'waits' && rival !== undefined ? [[id, rival.campaignId]] : []
+    }),
+  )
+}
+
 /** The turn of each of some workloads that were away while a campaign was carried. */
 export async function judgeTurns(
   { db, fleet }: Pick<CampaignParts, 'db' | 'fleet'>,
@@ -39,12 +70,7 @@ export async function judgeTurns(
   workloadIds: readonly string[],
 ): Promise<Map<string, Turn>> {
   const takenBack = await listTakenBackSince(db, campaignId)
-  const later = new Map<string, LaterTarget[]>()
-  for (const target of await listLaterTargets(db, campaignId, workloadIds)) {
-    const known = later.get(target.workloadId)
-    if (known === undefined) later.set(target.workloadId, [target])
-    else known.push(target)
-  }
+  const later = await laterOf(db, campaignId, workloadIds)
   return new Map(
     workloadIds.map((id): [string, Turn] => {
       const workload = fleet.workload(id)

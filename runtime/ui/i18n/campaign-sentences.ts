@@ -100,10 +100,23 @@ export function describeTarget({
 }
 
 /** How a target stands: one of which only some instances have their former config is not one that has kept the new one. */
-export const describeState = ({ state, cause }: Pick<CampaignTarget, 'state' | 'cause'>): string =>
-  state === 'rollback_failed' && cause === 'in_part'
-    ? say(campaignTexts).backInPart
-    : say(campaignTexts).state[state]
+export function describeState({
+  state,
+  cause,
+  is_back: isBack,
+}: Pick<CampaignTarget, 'state' | 'cause' | 'is_back'>): string {
+  const words = say(campaignTexts)
+  if (isBack) return words.back
+  return state === 'rollback_failed' && cause === 'in_part' ? words.backInPart : words.state[state]
+}
+
+/** What a workload that was away waits for, and what comes of that; empty for any other. */
+export function describeWait({ state, is_back: isBack, waits_for: rival }: CampaignTarget): string {
+  const words = say(campaignTexts)
+  if (state !== 'offline') return ''
+  if (rival !== undefined) return words.waitsFor(rival.name ?? null, isBack === true)
+  return isBack ? words.waitsForTurn : ''
+}
 
 /** What a plan does with a workload: whether it is held or frozen, two words for one verdict. */
 export const describeVerdict = ({ verdict, reason }: Pick<CampaignTarget, 'verdict' | 'reason'>): string =>

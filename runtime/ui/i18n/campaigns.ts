@@ -84,6 +84,14 @@ export const campaignTexts = defineTexts({
       no_way_back: 'has nothing to go back to',
     } as Record<CampaignTargetState, string>,
     backInPart: 'taken back in part',
+    back: 'back, waits',
+    waitsForTurn: 'It is connected again, and gets the change at its turn.',
+    waitsFor: (name: string | null, isBack: boolean) => {
+      const newer = name === null ? 'a newer campaign' : `the newer campaign “${name}”`
+      return isBack
+        ? `It is connected again, and waits: ${newer} comes to it first. Once that has come, this change stays out.`
+        : `When it is back it gets what ${newer} brings, and not this change.`
+    },
     verdict: {
       changes: 'changes',
       same: 'runs it already',
@@ -354,6 +362,14 @@ export const campaignTexts = defineTexts({
       no_way_back: 'n’a pas de retour',
     } as Record<CampaignTargetState, string>,
     backInPart: 'annulé en partie',
+    back: 'de retour, attend',
+    waitsForTurn: 'Il est de nouveau connecté, et reçoit le changement à son tour.',
+    waitsFor: (name: string | null, isBack: boolean) => {
+      const newer = name === null ? 'une campagne plus récente' : `la campagne plus récente « ${name} »`
+      return isBack
+        ? `Il est de nouveau connecté, et attend : ${newer} vient d’abord. Une fois passée, ce changement ne vient plus.`
+        : `À son retour il reçoit ce qu’apporte ${newer}, et non ce changement.`
+    },
     verdict: {
       changes: 'change',
       same: 'l’exécute déjà',

@@ -1,5 +1,6 @@
+import { useRef } from 'preact/hooks'
 import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
-import { describeState, describeTarget, describeVerdict } from '../i18n/campaign-sentences.ts'
+import { describeState, describeTarget, describeVerdict, describeWait } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
@@ -20,6 +21,17 @@ function sinceOf({ started_at: startedAt, ended_at: endedAt }: CampaignTarget) {
   return since === undefined ? '' : <Ago at={since} />
 }
 
+/** Why it stands so, and for one that was away what it waits for. */
+function Why({ of: target }: { of: CampaignTarget }) {
+  const [why, wait] = [describeTarget(target), describeWait(target)]
+  const rival = target.waits_for?.campaign_id
+  return (
+    <>
+      {why} {rival === undefined ? wait : <a href={`/campaigns/${rival}`}>{wait}</a>}
+    </>
+  )
+}
+
 function TargetRow({ of: target }: { of: CampaignTarget }) {
   return (
     <tr>
@@ -37,7 +49,9 @@ function TargetRow({ of: target }: { of: CampaignTarget }) {
           {describeState(target)}
         </Mark>
       </td>
-      <td class="text">{describeTarget(target)}</td>
+      <td class="text">
+        <Why of={target} />
+      </td>
       <td class="muted">{sinceOf(target)}</td>
     </tr>
   )
@@ -72,11 +86,18 @@ function TargetTable({ of: all }: { of: readonly CampaignTarget[] }) {
 export function Targets({ of }: { of: CampaignRecord }) {
   const words = say(campaignTexts)
   const state = query.value.get('state') ?? undefined
+  const away = useRef<ReadonlySet<string>>(new Set())
   const targets = useResource(
     of.plan === undefined ? null : `campaign-targets:${of.id}:${of.plan_hash}:${state}:${of.updated_at}`,
     (abort) =>
       api.campaignTargets(of.id, { order: 'worst', ...(state === undefined ? {} : { state }) }, abort),
-    (frame) => frame.type === 'campaign_update' && frame.campaign.id === of.id,
+    (frame) =>
+      (frame.type === 'campaign_update' && frame.campaign.id === of.id) ||
+      // One that was away may be back.
+      (frame.type === 'workload_update' && away.current.has(frame.workload.id)),
+  )
+  away.current = new Set(
+    (targets.data ?? []).flatMap((one) => (one.state === 'offline' ? one.workload_id : [])),
   )
   if (of.plan === undefined) return null
   return (

@@ -94,8 +94,19 @@ describe('campaigns that a host was away for', () => {
     await oneAway()
     const older = await carried(2)
     const newer = await begunWithout()
+    // Who reads of the older one is told which is to come, before the host is back and after.
+    const waits_for = { campaign_id: newer, name: 'to 3' }
+    const inList = async (id: string) => {
+      const { json } = await scene.call('GET', `/${id}/targets`)
+      return (json as { workload_id: string }[]).find((one) => one.workload_id === away.workloadId)
+    }
+    const before = await inList(older)
+    expect(before).toMatchObject({ state: 'offline', waits_for })
+    expect(before).not.toHaveProperty('is_back')
+    expect(await inList(newer)).not.toHaveProperty('waits_for')
     expect((await comesBack()).offered()).toEqual([])
     expect(await targetOf(older)).toEqual({ state: 'offline' })
+    expect(await inList(older)).toMatchObject({ state: 'offline', is_back: true, waits_for })
     await scene.ctx.advance(600_000)
     await settle()
     expect(away.offered()).toEqual([THIRD])

@@ -14,8 +14,10 @@ import {
   describeHaltNext,
   describeLeftOut,
   describeReach,
+  describeState,
   describeTarget,
   describeVerdict,
+  describeWait,
 } from '../../../runtime/ui/i18n/campaign-sentences.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
 import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
@@ -123,6 +125,33 @@ describe('who a plan leaves out', () => {
     const by = { verdict: 'held', reason: 'frozen', title: 'ann@example.com: the audit' } as const
     expect(describeTarget(by)).toBe('ann@example.com: the audit')
   })
+})
+
+test('one that was away says whether it is back, what it waits for, and that only the newer change comes', () => {
+  const away = { state: 'offline' } as CampaignTarget
+  const rival = { waits_for: { campaign_id: 'c', name: 'Patch 2' } }
+  const told = (more: Partial<CampaignTarget>) => [
+    describeState({ ...away, ...more }),
+    describeWait({ ...away, ...more }),
+  ]
+  expect(told({})).toEqual(['away', ''])
+  expect(told(rival)).toEqual([
+    'away',
+    'When it is back it gets what the newer campaign “Patch 2” brings, and not this change.',
+  ])
+  expect(told({ is_back: true })).toEqual([
+    'back, waits',
+    'It is connected again, and gets the change at its turn.',
+  ])
+  expect(told({ is_back: true, ...rival })[1]).toMatch(
+    /waits: the newer campaign “Patch 2” comes to it first/,
+  )
+  // One whose campaign the reader does not see is not named.
+  expect(told({ waits_for: {} })[1]).toMatch(/what a newer campaign brings/)
+  expect(describeWait({ ...rival, state: 'applied' } as CampaignTarget)).toBe('')
+  language.value = 'fr'
+  expect(told({ is_back: true, ...rival })[1]).toMatch(/^Il est de nouveau connecté, et attend/)
+  language.value = 'en'
 })
 
 describe('in French', () => {
