@@ -159,6 +159,7 @@ export const refuseDiscounted = (
   refuse('approval-needs-another', {
     reason: why.replaceAll('-', '_'),
     hint: nameAsker(REMEDIES[why], because),
+    ...(because[0]?.who === undefined ? {} : { who: because[0].who }),
   })
 
 type Because = ApprovalHelp['because'][number]

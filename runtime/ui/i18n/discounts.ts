@@ -1,6 +1,11 @@
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber } from './format.ts'
 
+const MAY_BE_ONE_EN =
+  'so both may be one person: somebody has to approve whose account neither of you made (two accounts that a third person made count for each other), or who signs in with the identity provider; or the policy asks less'
+const MAY_BE_ONE_FR =
+  'ce pourrait être la même personne : il faut l’approbation de quelqu’un dont aucun de vous n’a créé le compte (deux comptes créés par une troisième personne comptent l’un pour l’autre), ou qui passe par le fournisseur d’identité ; ou une règle plus souple'
+
 /** Why somebody's approval of a change, or look at what was done without one, would not count. */
 export const discountTexts = defineTexts({
   en: {
@@ -9,10 +14,8 @@ export const discountTexts = defineTexts({
     expired: 'the approval is too old',
     no_right: 'you may not approve',
     overtaken: 'something else was pushed to the workload since',
-    shaped_an_author:
-      'you made or changed the account of whoever asked, so both may be one person: somebody has to approve whose account neither of you made (two accounts that a third person made count for each other), or who signs in with the identity provider; or the policy asks less',
-    shaped_by_author:
-      'your account was made or changed by whoever asked, so both may be one person: somebody has to approve whose account neither of you made (two accounts that a third person made count for each other), or who signs in with the identity provider; or the policy asks less',
+    shaped_an_author: `you made or changed the account of {who}, ${MAY_BE_ONE_EN}`,
+    shaped_by_author: `your account was made or changed by {who}, ${MAY_BE_ONE_EN}`,
     shaped_since_request:
       'your account was made or changed after that; a request that is withdrawn and made again can be approved by you',
     value_author:
@@ -24,10 +27,8 @@ export const discountTexts = defineTexts({
     expired: 'l’approbation est trop ancienne',
     no_right: 'vous ne pouvez pas approuver',
     overtaken: 'autre chose a été envoyé au workload depuis',
-    shaped_an_author:
-      'vous avez créé ou modifié le compte de qui a demandé, ce pourrait être la même personne : il faut l’approbation de quelqu’un dont aucun de vous n’a créé le compte (deux comptes créés par une troisième personne comptent l’un pour l’autre), ou qui passe par le fournisseur d’identité ; ou une règle plus souple',
-    shaped_by_author:
-      'votre compte a été créé ou modifié par qui a demandé, ce pourrait être la même personne : il faut l’approbation de quelqu’un dont aucun de vous n’a créé le compte (deux comptes créés par une troisième personne comptent l’un pour l’autre), ou qui passe par le fournisseur d’identité ; ou une règle plus souple',
+    shaped_an_author: `vous avez créé ou modifié le compte de {who}, ${MAY_BE_ONE_FR}`,
+    shaped_by_author: `votre compte a été créé ou modifié par {who}, ${MAY_BE_ONE_FR}`,
     shaped_since_request:
       'votre compte a été créé ou modifié depuis ; une demande retirée puis refaite peut être approuvée par vous',
     value_author:
@@ -40,6 +41,7 @@ export const tallyTexts = defineTexts({
   en: {
     count: (given: number, needed: number) =>
       `${formatNumber(given)} of ${formatNumber(needed)} ${plural(needed, 'approval', 'approvals')}.`,
+    anAuthor: 'one of its authors',
     discounted: (count: number) =>
       `${formatNumber(count)} more ${plural(count, 'was', 'were')} given and ${plural(count, 'does', 'do')} not count.`,
     ownCounts: 'You can approve it.',
@@ -50,6 +52,7 @@ export const tallyTexts = defineTexts({
   fr: {
     count: (given: number, needed: number) =>
       `${formatNumber(given)} sur ${formatNumber(needed)} ${plural(needed, 'approbation', 'approbations')}.`,
+    anAuthor: 'l’un de ses auteurs',
     discounted: (count: number) =>
       `${formatNumber(count)} de plus ${plural(count, 'ne compte', 'ne comptent')} pas.`,
     ownCounts: 'Vous pouvez l’approuver.',
@@ -59,6 +62,12 @@ export const tallyTexts = defineTexts({
   },
 })
 
-/** A reason in the reader's words; a code that is not listed, such as `0_of_1`, with blanks for underscores. */
-export const describeDiscount = (reason: string): string =>
-  say(discountTexts)[reason] ?? reason.replaceAll('_', ' ')
+/**
+ * A reason in the reader's words, with the author by name whose account it is about, where that is known; a code that is
+ * not listed, such as `0_of_1`, with blanks for underscores.
+ */
+export const describeDiscount = (reason: string, who?: string): string =>
+  (say(discountTexts)[reason] ?? reason.replaceAll('_', ' ')).replace(
+    '{who}',
+    () => who ?? say(tallyTexts).anAuthor,
+  )

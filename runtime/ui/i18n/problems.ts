@@ -666,6 +666,7 @@ export function sayProblem(code: string, body: object): string | null {
     const fields = body as Record<string, unknown>
     const value = String(fields[name] ?? '')
     if (name === 'reason' && fields.why !== undefined) return sayFault(fields) ?? value
-    return name === 'reason' && code.endsWith('_needs_another') ? describeDiscount(value) : value
+    if (name !== 'reason' || !code.endsWith('_needs_another')) return value
+    return describeDiscount(value, typeof fields.who === 'string' ? fields.who : undefined)
   })
 }

@@ -109,7 +109,7 @@ function StepDialog({
       {(step === 'request' || step === 'approve') && of.approval_rule && (
         <p>{describeRule(of.approval_rule)}</p>
       )}
-      {step === 'approve' && of.tally && <Tally of={of.tally} />}
+      {step === 'approve' && of.tally && <Tally of={of.tally} help={of.help} />}
       {step === 'continue' && !hasToBeChanged(of.counts) && <p class="warn">{words.comesToEnd}</p>}
       {step === 'continue' && <RaisedLimits of={of} typed={typed} faults={faults} />}
       <TextArea label={words.comment} {...bind(comment)} />

@@ -7,7 +7,9 @@ export function refuseOwn(tally: ApprovalTally | undefined, help?: ApprovalHelp)
   const words = say(tallyTexts)
   if (tally === undefined || tally.own === 'counts') return null
   if (tally.own === 'approved_already') return words.ownGiven
-  return isToldBeside(tally, help) ? words.ownBeside : words.ownNot(describeDiscount(tally.own))
+  return isToldBeside(tally, help)
+    ? words.ownBeside
+    : words.ownNot(describeDiscount(tally.own, help?.because[0]?.who))
 }
 
 /** How many approvals count, of how many. */
@@ -25,7 +27,7 @@ export function Tally({ of, help }: { of: ApprovalTally; help?: ApprovalHelp | u
   return (
     <p class={isEnough ? 'muted' : ''}>
       {countOf(of)} {of.discounted > 0 && words.discounted(of.discounted)}{' '}
-      {isSaid && (refuseOwn(of) ?? words.ownCounts)}
+      {isSaid && (refuseOwn(of, help) ?? words.ownCounts)}
     </p>
   )
 }

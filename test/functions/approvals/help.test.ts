@@ -53,7 +53,7 @@ it('names who asked for the same text elsewhere and changed the reader’s accou
   ])
   const yes = { comment: 'yes' }
   const refused = await scene.call(`POST ${pathOf('vm-1')}/${request.id}/approve`, yes, scene.approver)
-  expect(refused).toMatchObject({ status: 409, json: { reason: 'shaped_by_author' } })
+  expect(refused).toMatchObject({ status: 409, json: { reason: 'shaped_by_author', who: admin.email } })
   // Not by whoever asked for this one: they changed nothing of the account.
   expect((refused.json as { error: string }).error).toContain(
     `made or changed by ${admin.email}, who asked for the same text before, so both may be one person`,

@@ -167,6 +167,11 @@ describe('French', () => {
     expect(unsaid).toEqual([])
     expect(sayProblem('approval_needs_another', { reason: 'author' })).toContain('vous l’avez demandé')
     expect(sayProblem('approval_needs_another', { reason: '0_of_1' })).toContain('0 of 1')
+    const shaped = { reason: 'shaped_by_author', who: 'ann@example.com' }
+    expect(sayProblem('approval_needs_another', shaped)).toContain('créé ou modifié par ann@example.com, ')
+    expect(sayProblem('review_needs_another', { reason: 'shaped_an_author' })).toContain(
+      'le compte de l’un de ses auteurs, ',
+    )
   })
 
   test('has a sentence for every warning of the migration assistant', () => {
