@@ -241,7 +241,8 @@ const withoutPushes = (facts: WorkloadFacts, pushIds: ReadonlySet<string>): Work
   ...(facts.push.kind === 'failed' && pushIds.has(facts.push.pushId)
     ? { push: { ...facts.push, isOfCampaign: true } }
     : {}),
-  ...(facts.halted !== null && pushIds.has(facts.halted.pushId) ? { halted: null } : {}),
+  // What keeps one workload of a campaign from its next stage is told of that workload.
+  ...(facts.halted?.hold === null && pushIds.has(facts.halted.pushId) ? { halted: null } : {}),
 })
 
 function groupByWorkload(alerts: readonly CurrentAlert[]): Map<string, CurrentAlert[]> {

@@ -163,20 +163,26 @@ export type PushFacts =
 /** How long something may keep a rollout from its next stage until somebody is told. */
 export const HELD_DELAY_MS = 3_600_000
 
-/** What keeps rollouts from their next stage. */
-const HOLD_WORDS: Readonly<Record<RolloutHoldReason, string>> = {
+/** How long a canary may wait for its promotion until somebody is told. */
+export const UNPROMOTED_DELAY_MS = 24 * 3_600_000
+
+/** What keeps a rollout from its next stage: something else, or that nobody has promoted its canary. */
+type Hold = RolloutHoldReason | 'unpromoted'
+
+const HOLD_WORDS: Readonly<Record<Hold, string>> = {
   archived: 'the workload is archived',
   frozen: 'the workload is frozen',
   held: 'the workload is held',
   kept_in_git: 'its config is kept in Git now',
   not_approved: 'its approvals do not all count any more',
   stopped: 'what brought it here is stopped',
+  unpromoted: 'nobody has promoted its canary',
 }
 
 /** A rollout in stages that does not go on and waits for an operator: it stopped by itself, or has been held for long. */
 export interface HaltedRollout {
   /** What keeps it from its next stage; null for one that stopped by itself. */
-  hold: RolloutHoldReason | null
+  hold: Hold | null
   rolloutId: string
   pushId: string
   hash: string
@@ -391,7 +397,7 @@ function judgeHeld(
     at,
     hold,
   }: Pick<HaltedRollout, 'rolloutId' | 'hash' | 'stage' | 'at'> & {
-    hold: RolloutHoldReason
+    hold: Hold
   },
 ): Cause {
   const next = stage + 2

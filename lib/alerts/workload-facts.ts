@@ -1,5 +1,6 @@
 import { canReport, isCapable } from '../fleet/decide/abilities.ts'
 import { dwellEndsAt } from '../fleet/decide/rollout.ts'
+import { awaitsPromotion } from '../fleet/decide/rollout-standing.ts'
 import { toReportedConfig } from '../fleet/decide/standing.ts'
 import { judgeHealth } from '../fleet/decide/status.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
@@ -19,6 +20,7 @@ import {
   type InstanceCounts,
   type InstanceFacts,
   type PushFacts,
+  UNPROMOTED_DELAY_MS,
   type WorkloadFacts,
 } from './rules.ts'
 
@@ -153,17 +155,19 @@ export function countLive(
   countInstance(counts, facts, nowMs)
 }
 
-/** A rollout that something has kept from its next stage for long; null for another one. */
+/** A rollout that has been kept from its next stage for long; null for another one. */
 function toHeldRollout({ rollout }: Workload, now: Date): HaltedRollout | null {
-  if (rollout === null || rollout.hold === undefined || rollout.stored.status !== 'running') return null
-  const { push } = rollout.followed
-  // What holds a stage inside a campaign is told of where the campaign is.
-  if (push.campaignId !== null || push.autoApplyId !== null) return null
+  if (rollout === null || rollout.stored.status !== 'running') return null
+  const hold = awaitsPromotion(rollout.stored) ? 'unpromoted' : rollout.hold?.reason
+  // A campaign that is paused or halted, or a version that applies by itself no more, is told of itself.
+  if (hold === undefined || hold === 'stopped') return null
+  const { pushId, hash } = rollout.followed.push
   const { id: rolloutId, stageIndex: stage, stages, progress } = rollout.stored
   const since = dwellEndsAt(stages[stage]!, progress[stage]!)
-  if (since === null || now.getTime() - since.getTime() < HELD_DELAY_MS) return null
+  const delayMs = hold === 'unpromoted' ? UNPROMOTED_DELAY_MS : HELD_DELAY_MS
+  if (since === null || now.getTime() - since.getTime() < delayMs) return null
   const stop = { gate: '', value: 0, limit: 0, stage, at: since.toISOString(), fault: null }
-  return { rolloutId, pushId: push.pushId, hash: push.hash, ...stop, hold: rollout.hold.reason }
+  return { rolloutId, pushId, hash, ...stop, hold }
 }
 
 function toHaltedRollout(workload: Workload): HaltedRollout | null {

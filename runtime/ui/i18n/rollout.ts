@@ -92,6 +92,7 @@ export const rolloutTexts = defineTexts({
         kept_in_git: 'the config of the workload is kept in Git now',
         not_approved: 'its approvals do not all count any more',
         stopped: 'what brought it here is stopped',
+        unpromoted: 'nobody has promoted its canary',
       },
       afterwards: 'It goes on by itself once that is over; until then abort it, or take it back.',
       glass: 'With a reason you break the glass for it: it goes on, and somebody else has to look at that.',
@@ -211,6 +212,7 @@ export const rolloutTexts = defineTexts({
         kept_in_git: 'la configuration du workload est désormais tenue dans Git',
         not_approved: 'ses approbations ne comptent plus toutes',
         stopped: 'ce qui l’a apporté ici est arrêté',
+        unpromoted: 'personne n’a promu son canari',
       },
       afterwards: 'Il reprend seul une fois cela passé ; d’ici là, abandonnez-le ou annulez-le.',
       glass:

@@ -84,6 +84,16 @@ describe('a canary', () => {
     expect(reached()).toBe(1)
   })
 
+  it('that nobody promotes for a day calls somebody', async () => {
+    ctx.clock.advance(3_600_000)
+    expect(await alerts()).toEqual([])
+    ctx.clock.advance(23 * 3_600_000)
+    ann = await signIn(ctx, { email: 'next-day@example.com' })
+    expect(await alerts()).toMatchObject([
+      { rule: 'rollout_halted', details: { rollout_id: rollout, stage: 2, hold: 'unpromoted' } },
+    ])
+  })
+
   it('is promoted while all that approved it stands', async () => {
     expect((await goOn(byToken)).status).toBe(202)
     await settle()
