@@ -21,6 +21,8 @@ export async function openSimStore(dsn: string): Promise<SimStore> {
   // A trigger forbids to delete audit records; in this mode triggers do not run.
   await watcher.execute('set session_replication_role = replica')
   const sessions = new RealSessions(dsn, watcher)
+  const keeper = await openTestConnection(dsn)
+  await keeper.execute('set idle_in_transaction_session_timeout = 0')
   for (const person of [AUTHOR, APPROVER]) await addPerson(watcher, person)
   const tables = await listEmptyTables(watcher)
   for (const name of tables) {
@@ -32,11 +34,17 @@ export async function openSimStore(dsn: string): Promise<SimStore> {
     watcher,
     async clear() {
       await sessions.open()
+      await keeper.execute('rollback')
       const used = await listUsed(watcher, tables)
       if (used.length > 0) await watcher.execute(`truncate ${used.join(', ')} restart identity cascade`)
       await watcher.execute('update process_epoch set epoch = 1')
+      // PostgreSQL uses the room of old rows again once no transaction on the whole server can see them, so the order of
+      // rows that nothing sorts would depend on what happens in other databases. This one sees them until the world ends.
+      await keeper.execute('begin')
+      await keeper.query('select pg_current_xact_id()')
     },
     async close() {
+      await keeper.close()
       await sessions.close()
       await watcher.close()
     },
