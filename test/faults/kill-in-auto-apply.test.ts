@@ -48,7 +48,10 @@ afterAll(async () => {
 })
 
 beforeEach(async () => {
-  // Each test begins with the hosts that were there first.
+  // Each test begins with the hosts that were there first, and with nothing that waits, however the one before ended.
+  await fleet.recover()
+  if ((await fleet.service.api.get(`/api/fleet-configs/${configId}/auto-apply`)).request !== undefined)
+    expect((await onAutoApply('/withdraw', { comment: 'once more' })).status).toBe(200)
   for (const host of newcomers) agents.get(host)!.kill()
   newcomers = []
   await writeVersion()

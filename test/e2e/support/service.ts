@@ -148,13 +148,13 @@ export async function startService(launch: Partial<Launch> = {}): Promise<Servic
     WORKLOAD_DISCONNECT_GRACE_SECONDS: '20',
     ...env,
   }
-  const start = async () => {
-    const running = startProgram(command, args, { cwd, env: variables })
+  const start = () => startProgram(command, args, { cwd, env: variables })
+  const untilServing = async () => {
     await waitUntilReady(running, url)
     await api.login()
-    return running
   }
-  let running = await start()
+  let running = start()
+  await untilServing()
   return {
     url,
     opampUrl: `ws://127.0.0.1:${opampPort}/v1/opamp`,
@@ -165,7 +165,9 @@ export async function startService(launch: Partial<Launch> = {}): Promise<Servic
     output: () => running.output(),
     async restart(signal = 'SIGTERM') {
       await running.stop(signal)
-      running = await start()
+      // Known before it is ready: a test may kill it until then.
+      running = start()
+      await untilServing()
     },
     stop: () => running.stop(),
   }

@@ -98,6 +98,14 @@ export class KillableFleet {
     this.#workload = workloadId
   }
 
+  /** Kill nothing any more, and start the service again where it has ended: whatever the test before left. */
+  async recover(): Promise<void> {
+    this.#kills.hasKilled = true
+    this.#proxy.judge = null
+    this.agents.onOffer = null
+    if (this.service.process().hasEnded()) await this.service.restart()
+  }
+
   async end(): Promise<void> {
     this.agents.end()
     await this.#db.end()
