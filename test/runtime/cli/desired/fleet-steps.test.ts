@@ -5,8 +5,14 @@ import { type Api, ServiceRefusal } from '../../../../runtime/cli/server/api.ts'
 
 // Only so many campaigns are planned at one time: a pipeline over many fleet configs waits for its turn.
 
-beforeEach(() => void vi.useFakeTimers())
-afterEach(() => void vi.useRealTimers())
+// Its seconds pass at once. All other timers of the process, which many files of tests share, go on: a clock that stood
+// still for them as well would have to run whatever they set again and again.
+beforeEach(() => {
+  const later = setTimeout
+  const sooner = (work: () => void, ms?: number) => (ms === 1_000 ? setImmediate(work) : later(work, ms))
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(sooner as never)
+})
+afterEach(() => void vi.restoreAllMocks())
 
 /** A service that refuses the first so many plans with this code. */
 function refusing(code: string, times: number): { api: Api; plans: () => number } {
@@ -24,31 +30,26 @@ function refusing(code: string, times: number): { api: Api; plans: () => number 
   }
 }
 
-/** What comes of it once all that it waits for has passed. */
-async function settle<Value>(work: Promise<Value>): Promise<Value | Error> {
-  const end = work.catch((error: Error) => error)
-  await vi.runAllTimersAsync()
-  return end
-}
+const failureOf = (work: Promise<unknown>) => work.catch((error: Error) => error)
 
 describe('a plan that is refused because too many are being made', () => {
   it.each(['plans_too_many', 'plans_too_many_of_one'])('is asked for again (%s)', async (code) => {
     const { api, plans } = refusing(code, 2)
     const document = { place: 'a.yaml:1:1', name: 'n', content: 'x', rest: {} } as never
     const common = { owner: 'o', commit_sha: '', commit_author: '', commit_authors: [], dry_run: false }
-    expect(await settle(takeFleetStep(api, document, common))).toMatchObject({ campaign_status: 'requested' })
+    expect(await takeFleetStep(api, document, common)).toMatchObject({ campaign_status: 'requested' })
     expect(plans()).toBe(3)
   })
 
   it('is not waited for without end', async () => {
     const { api, plans } = refusing('plans_too_many', Number.POSITIVE_INFINITY)
-    expect(await settle(beginPlan(api, 'c'))).toMatchObject({ code: 'plans_too_many' })
+    expect(await failureOf(beginPlan(api, 'c'))).toMatchObject({ code: 'plans_too_many' })
     expect(plans()).toBe(PLAN_SECONDS_MAX + 1)
   })
 
   it('is refused at once for any other reason', async () => {
     const { api, plans } = refusing('campaign_not_ready', 1)
-    expect(await settle(beginPlan(api, 'c'))).toMatchObject({ code: 'campaign_not_ready' })
+    expect(await failureOf(beginPlan(api, 'c'))).toMatchObject({ code: 'campaign_not_ready' })
     expect(plans()).toBe(1)
   })
 })
