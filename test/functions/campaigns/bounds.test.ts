@@ -153,8 +153,9 @@ describe('a campaign that ended', () => {
 describe('drafts', () => {
   const copies = (id: string, count: number) =>
     database.pool.execute(
-      `insert into campaigns select (jsonb_populate_record(c, jsonb_build_object('id', c.id || n))).*
-       from campaigns c, generate_series(1, $2::int) n where c.id = $1`,
+      `insert into campaigns select made.* from campaigns c, generate_series(1, $2::int) n,
+         jsonb_populate_record(c, jsonb_build_object('id', c.id || n)) made
+       where c.id = $1`,
       [id, count],
     )
 

@@ -26,8 +26,9 @@ afterEach(() => scene.ctx.close())
 /** Add campaigns like one that is there, in this status. */
 const copy = (id: string, count: number, status: string) =>
   database.pool.execute(
-    `insert into campaigns select (jsonb_populate_record(c, jsonb_build_object('id', c.id || $3 || n, 'status', $3::text))).*
-     from campaigns c, generate_series(1, $2::int) n where c.id = $1`,
+    `insert into campaigns select made.* from campaigns c, generate_series(1, $2::int) n,
+       jsonb_populate_record(c, jsonb_build_object('id', c.id || $3 || n, 'status', $3::text)) made
+     where c.id = $1`,
     [id, count, status],
   )
 

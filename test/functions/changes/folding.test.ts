@@ -139,10 +139,10 @@ describe('a page of the changes', () => {
     const [{ auto_apply_id: autoApplyId } = {}] = await changes('?workload=vm-4')
     for (const column of ['campaign_id', 'auto_apply_id'])
       await database.pool.execute(
-        `insert into pushes select (jsonb_populate_record(p, jsonb_build_object('push_id', gen_random_uuid(),
-           'seq', p.seq + n + case $2 when 'campaign_id' then 1000000 else 2000000 end, $2::text, $3::text,
-           'submitted_at', p.submitted_at + n * interval '1 second'))).*
-         from pushes p, generate_series(1, 6000) n
+        `insert into pushes select made.* from pushes p, generate_series(1, 6000) n,
+           jsonb_populate_record(p, jsonb_build_object('push_id', gen_random_uuid(),
+             'seq', p.seq + n + case $2 when 'campaign_id' then 1000000 else 2000000 end, $2::text, $3::text,
+             'submitted_at', p.submitted_at + n * interval '1 second')) made
          where p.workload_id = $1 and p.seq = (select max(seq) from pushes where workload_id = $1 and seq < 1000000)`,
         [workload, column, column === 'campaign_id' ? id : autoApplyId],
       )

@@ -240,9 +240,10 @@ describe('GET /api/changes', () => {
     agent.apply()
     await ctx.advance(1_000)
     await database.pool.execute(
-      `insert into pushes select (jsonb_populate_record(p, jsonb_build_object('push_id', gen_random_uuid(),
-         'seq', p.seq + n, 'approval_id', null, 'pushed_by', 'robot', 'submitted_at', p.submitted_at + n * interval '1 second'))).*
-       from pushes p, generate_series(1, 11000) n where p.workload_id = $1`,
+      `insert into pushes select made.* from pushes p, generate_series(1, 11000) n,
+         jsonb_populate_record(p, jsonb_build_object('push_id', gen_random_uuid(), 'seq', p.seq + n, 'approval_id', null,
+           'pushed_by', 'robot', 'submitted_at', p.submitted_at + n * interval '1 second')) made
+       where p.workload_id = $1`,
       [agent.workloadId],
     )
     let address: string | null = `?person=${encodeURIComponent(editor.email)}&limit=50`
