@@ -259,7 +259,8 @@ function wasSentSince({ offer }: Instance, { push }: FollowedPush, sinceMs: numb
 
 /**
  * Has the push's config left on the instance's present connection, or does the instance report to be applying it? A front
- * that the owner has told of the config may not have sent it yet when the instance is lost.
+ * that the owner has told of the config may not have sent it yet when the instance is lost. Where its link ended before
+ * it said so, the loss counts for nobody: the next one under the config does, and the target ends in time all the same.
  */
 function isUnderWay(instance: Instance, { push }: FollowedPush, connectionId: number | null): boolean {
   if (standsTo(instance, push.hash) === 'applying') return true

@@ -137,3 +137,46 @@ describe('an offer that waits on the way to a front', () => {
     },
   )
 })
+
+/**
+ * An agent that the config ends each time it gets it, after so long. As long as `cuts` says, the link ends with it, and
+ * with the word that the offer had left; then it is back over another link.
+ */
+async function crashOver(cuts: (round: number) => boolean, afterMs: number) {
+  const [front, owner] = [openFront('front'), openOwner()]
+  let link = front.link(owner)
+  front.say(1, 1, 1, OF_ONE)
+  await fleet.ctx.advance(1_000)
+  const { workload } = instanceOf(1)!
+  await pushConfig(fleet.ctx.fleet, workload!.id, configYaml(1))
+  const followed = workload!.active!
+  const target = followed.targets.get(uidOf(1))!
+  const isOver = () => followed.push.status !== 'pending' || target.state === 'straggler'
+  let round = 1
+  for (; !isOver() && round < 100; round++) {
+    if (cuts(round)) link.losing()
+    await fleet.ctx.advance(1_000)
+    fleet.ctx.timers.advance(afterMs)
+    front.close(round)
+    if (cuts(round)) {
+      link.break()
+      link = front.link(owner)
+    }
+    await fleet.ctx.advance(500)
+    front.say(round + 1, 1, 1, OF_ONE)
+  }
+  return { rounds: round - 1, offers: offered(front).length, status: followed.push.status, target }
+}
+
+describe('an agent that a config ends, and with it the link before the owner hears that the config had left', () => {
+  it('is no loss as long as that lasts, and fails after three losses from then on', async () => {
+    const ended = await crashOver((round) => round <= 3, 0)
+    expect(ended).toMatchObject({ rounds: 6, offers: 6, status: 'failed', target: { losses: 3 } })
+  })
+
+  it('is waited for no longer after some minutes where that never stops', async () => {
+    const ended = await crashOver(() => true, 30_000)
+    expect(ended).toMatchObject({ target: { state: 'straggler', losses: 0 } })
+    expect(ended.offers).toBeGreaterThanOrEqual(ended.rounds - 1)
+  })
+})
