@@ -6,14 +6,23 @@ const LOOK_MS = 1_000
 /** After so many looks in a row at which nothing hindered the front and the owner, the owner knows. */
 const LOOKS = 10
 
+/** A goodbye: to which front, and how often nothing hindered that and the owner since. */
+interface Said {
+  front: SimFront
+  looks: number
+  isPoll: boolean
+  /** The owner that is told first; one that follows it knows of no goodbyes from before. */
+  toldTo: string | null
+}
+
 /**
  * Whoever said goodbye to a front is known by the owner to have left, soon after there is a link again; it is not away
  * until its grace ends.
  */
 export class Goodbyes {
   readonly #world: LinkedWorld
-  /** By uid: to which front, and how often nothing hindered the two since. */
-  readonly #said = new Map<string, { front: SimFront; looks: number; isPoll: boolean }>()
+  /** By uid. */
+  readonly #said = new Map<string, Said>()
 
   constructor(world: LinkedWorld) {
     this.#world = world
@@ -21,8 +30,15 @@ export class Goodbyes {
   }
 
   heard(front: SimFront, { uid, isDisconnect }: AgentReport, isPoll: boolean): void {
-    if (isDisconnect) this.#said.set(uid, { front, looks: 0, isPoll })
-    else this.#said.delete(uid)
+    if (!isDisconnect) this.#said.delete(uid)
+    else {
+      const toldTo = front.link.isUp ? (front.membership.owner?.id ?? null) : null
+      this.#said.set(uid, { front, looks: 0, isPoll, toldTo })
+    }
+  }
+
+  linked(front: SimFront, owner: string): void {
+    for (const said of this.#said.values()) if (said.front === front) said.toldTo ??= owner
   }
 
   #look(): void {
@@ -46,9 +62,13 @@ export class Goodbyes {
     return isStill || wire.stalledUntilMs > time.nowMs
   }
 
-  #check(uid: string, { front, isPoll }: { front: SimFront; isPoll: boolean }): void {
+  #check(uid: string, { front, isPoll, toldTo }: Said): void {
     this.#said.delete(uid)
-    const instance = this.#world.service()!.fleet.state.instances.get(uid)
+    const service = this.#world.service()!
+    const { instances, knownAtStart } = service.fleet.state
+    const instance = instances.get(uid)
+    if (instance === undefined && toldTo === service.name && knownAtStart.has(uid))
+      this.#world.promises.report(`${uid} said goodbye to ${front.name}, and is waited for`)
     if (instance === undefined || instance.hasDeparted) return
     // Where two agents go by one uid, the other one is there.
     if (instance.connection === null)

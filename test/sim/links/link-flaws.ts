@@ -4,7 +4,7 @@ import { splitReport } from '../../../lib/links/kept-report.ts'
 import { decodeBody } from '../../../lib/opamp/codec.ts'
 import type { Trouble } from '../troubles.ts'
 import type { LinkTrouble } from './link-troubles.ts'
-import type { LinkFlaw } from './linked-world.ts'
+import { type LinkFlaw, loseByProcess } from './linked-world.ts'
 
 /** A fault of links, and the world in which it shows. */
 interface PlantedFlaw {
@@ -128,6 +128,27 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
     flaw: {
       member: (membership) => {
         membership.mayAct = () => true
+      },
+    },
+  },
+  'a front that is stopped lets its sockets end, as if its agents had, before it cuts its link': {
+    from: 4,
+    troubles: ['drains', 'rollbacks'],
+    flaw: {
+      async drain(time, sockets) {
+        for (const socket of sockets) loseByProcess(socket)
+        await new Promise<void>((resolve) => void time.after(1_000, resolve))
+      },
+    },
+  },
+  'an owner does not take the goodbye of an agent of which it has not heard yet': {
+    troubles: ['lateGoodbyes'],
+    flaw: {
+      fleet(fleet) {
+        const take = fleet.hadSaidGoodbye.bind(fleet)
+        fleet.hadSaidGoodbye = (report, said) => {
+          if (fleet.state.instances.has(report.uid)) take(report, said)
+        }
       },
     },
   },

@@ -11,6 +11,10 @@ const LIKELIHOODS = {
   cutOffs: 0.4,
   /** What the owner renews itself with gets stuck, for long enough to be replaced, while all else of it goes on. */
   stuckRenewals: 0.3,
+  /** Fronts are stopped one after the other, as where a new build is rolled out; others begin before they end. */
+  drains: 0.3,
+  /** Agents say goodbye while nobody decides, and are not known yet to whoever decides next. */
+  lateGoodbyes: 0.3,
 } as const
 
 /** The name of a kind of trouble of links. */

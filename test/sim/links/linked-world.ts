@@ -1,6 +1,7 @@
 import type { Membership, Owner } from '../../../lib/cluster/membership.ts'
 import { openRuntimeCheck } from '../../../lib/configs/check/runtime-check.ts'
 import { type ConfigEngine, openConfigEngine } from '../../../lib/configs/engine.ts'
+import type { Fleet } from '../../../lib/fleet/fleet.ts'
 import type { FrontAgents } from '../../../lib/links/front-agents.ts'
 import { OwnerLinks } from '../../../lib/links/owner-links.ts'
 import { silentLog } from '../../../lib/log.ts'
@@ -11,6 +12,7 @@ import type { SimSocket } from '../agents/socket.ts'
 import type { Client } from '../database/sim-database.ts'
 import type { SimStore } from '../database/sim-store.ts'
 import type { SimService } from '../service/sim-service.ts'
+import type { VirtualTime } from '../time/virtual-time.ts'
 import { World } from '../world.ts'
 import { LinkPromises } from './link-promises.ts'
 import { SimFront } from './sim-front.ts'
@@ -24,6 +26,9 @@ const CONNECT_MS = 2_000
 export interface LinkFlaw extends Meddling {
   agents?(agents: FrontAgents): void
   member?(membership: Membership): void
+  fleet?(fleet: Fleet): void
+  /** Done first where a front is stopped, with the sockets of its agents. */
+  drain?(time: VirtualTime, sockets: readonly SimSocket[]): Promise<void>
 }
 
 /**
@@ -105,6 +110,12 @@ export class LinkedWorld extends World {
         this.promises.offers.notSent(service.name, instance)
       notSent(connection, uid, hash)
     }
+    const removed = fleet.textsRemoved.bind(fleet)
+    fleet.textsRemoved = (hashes) => {
+      removed(hashes)
+      this.#owned.get(service)?.forgetTexts(hashes)
+    }
+    this.#flaw.fleet?.(fleet)
   }
 
   override suspendService(forMs: number): void {
@@ -189,6 +200,18 @@ export class LinkedWorld extends World {
     this.time.after(downMs, () => this.startFront())
   }
 
+  /** Stop a front as on SIGTERM, once another one has begun. */
+  async drainFront(front: SimFront): Promise<void> {
+    const at = this.fronts.indexOf(front)
+    if (at === -1) return
+    this.startFront()
+    this.trace(`${front.name} is stopped`)
+    this.fronts.splice(at, 1)
+    await this.#flaw.drain?.(this.time, this.socketsOf(front))
+    await front.stop(() => this.socketsOf(front))
+    if (!front.isDead) this.database.bury(front.client)
+  }
+
   /** Let a front stand still, and go on. Its agents notice nothing, or connect elsewhere after a while. */
   suspendFront(front: SimFront, forMs: number): void {
     if (front.isDead) return
@@ -249,6 +272,7 @@ export class LinkedWorld extends World {
       front.name,
     )
     this.trace(`${front.name} is linked to ${id}`)
+    this.links.goodbyes.linked(front, id)
     // The owner hears of all its agents anew.
     this.stirred()
     return wire
@@ -285,7 +309,7 @@ export class LinkedWorld extends World {
 }
 
 /** A socket ends because the process at its other end died or stands still. */
-function loseByProcess(socket: SimSocket): void {
+export function loseByProcess(socket: SimSocket): void {
   socket.isCutByProcess ||= socket.isOpen
   socket.lose()
 }

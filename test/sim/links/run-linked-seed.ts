@@ -45,6 +45,8 @@ export async function runLinkedSeed(
   planLinkTrouble(world, TROUBLE_MS)
   if (has.cutOffs) planCutOffs(world, dice.fork('planned cut-offs'), TROUBLE_MS)
   if (has.stuckRenewals) planStuckRenewals(world, dice.fork('planned stuck renewals'), TROUBLE_MS)
+  if (has.drains) planDrains(world, dice.fork('planned drains'), TROUBLE_MS)
+  if (has.lateGoodbyes) planLateGoodbyes(world, dice.fork('planned late goodbyes'), TROUBLE_MS)
   if (has.words) planWords(world, dice.fork('planned words'), TROUBLE_MS)
   await world.run(TROUBLE_MS)
   world.heal()
@@ -95,6 +97,38 @@ function planStuckRenewals(world: LinkedWorld, dice: Dice, untilMs: number): voi
   for (let atMs = dice.between(3_000, 40_000); atMs < untilMs; atMs += dice.between(20_000, 80_000)) {
     const forMs = dice.between(2_000, 12_000)
     world.time.after(atMs, () => world.stickRenewals(forMs))
+  }
+}
+
+/** Stop all fronts, one soon after the other, now and then until `untilMs`. */
+function planDrains(world: LinkedWorld, dice: Dice, untilMs: number): void {
+  for (let atMs = dice.between(3_000, 40_000); atMs < untilMs; atMs += dice.between(20_000, 80_000)) {
+    const everyMs = dice.between(500, 8_000)
+    world.time.after(atMs, () => {
+      for (const [index, front] of world.fronts.entries())
+        world.time.after(index * everyMs, () => void world.drainFront(front))
+    })
+  }
+}
+
+/** Let agents leave while nobody decides, now and then until `untilMs`; they come back. */
+function planLateGoodbyes(world: LinkedWorld, dice: Dice, untilMs: number): void {
+  const { time } = world
+  for (let atMs = dice.between(3_000, 60_000); atMs < untilMs; atMs += dice.between(60_000, 150_000)) {
+    const downMs = dice.between(500, 4_000)
+    const leaving = [dice.pick(world.agents), dice.pick(world.agents)].map((agent) => ({
+      agent,
+      leavesMs: atMs + dice.between(1, downMs),
+      returnsMs: atMs + downMs + dice.between(15_000, 60_000),
+    }))
+    time.after(atMs, () => world.crashService(downMs))
+    for (const { agent, leavesMs, returnsMs } of leaving) {
+      time.after(leavesMs, () => {
+        world.trace(`${agent.uid} leaves while nobody decides`)
+        agent.stop()
+      })
+      time.after(returnsMs, () => agent.start())
+    }
   }
 }
 

@@ -51,6 +51,7 @@ export class SimFront implements AgentsService {
   readonly fleet: Fleet
   readonly ctx: AgentsService['ctx']
   readonly #parts: SimFrontParts
+  readonly #reported: ReportedTexts
   #epoch = 0
 
   constructor(parts: SimFrontParts) {
@@ -61,11 +62,12 @@ export class SimFront implements AgentsService {
     const db = database.openFor(this.client)
     this.#parts = parts
     this.name = name
+    this.#reported = new ReportedTexts({ db, clock, timers, log: silentLog })
     this.agents = new FrontAgents({
       clock,
       timers,
       texts: new OfferTexts(db),
-      reported: new ReportedTexts({ db, clock, timers, log: silentLog }),
+      reported: this.#reported,
       normalise: (text, own) => this.#normalise(text, own),
     })
     this.fleet = this.#asFleet()
@@ -113,6 +115,15 @@ export class SimFront implements AgentsService {
   isCutOff(): boolean {
     const { owner, members } = this.membership
     return isCutOff({ link: this.link, owner, members, selfId: this.name })
+  }
+
+  /** Stop as on SIGTERM. The caller marks the process as dead afterwards. */
+  async stop(sockets: () => readonly SimSocket[]): Promise<void> {
+    this.link.stop()
+    for (const socket of sockets()) socket.cut()
+    await this.membership.stop()
+    this.agents.stop()
+    await this.#reported.storeAll()
   }
 
   decidedBy(): unknown {
