@@ -1,4 +1,6 @@
-import { defineTexts } from './define.ts'
+import type { ForYou } from '../state/for-you.ts'
+import { defineTexts, plural, say } from './define.ts'
+import { formatList, formatNumber } from './format.ts'
 
 /** Texts of the list of approvals. */
 export const approvalTexts = defineTexts({
@@ -13,6 +15,12 @@ export const approvalTexts = defineTexts({
     },
     noneWithin: 'There is none within your scope.',
     untitled: 'Change without a comment',
+    forYou: 'for you',
+    noneForYou: 'Nothing of it waits for you.',
+    waitsForYou: (what: string) => `For you: ${what}.`,
+    changes: (count: number) => `${formatNumber(count)} ${plural(count, 'change', 'changes')}`,
+    campaigns: (count: number) => `${formatNumber(count)} ${plural(count, 'campaign', 'campaigns')}`,
+    reviews: (count: number) => `${formatNumber(count)} to look at`,
     column: {
       change: 'Change',
       workload: 'Workload',
@@ -34,6 +42,12 @@ export const approvalTexts = defineTexts({
     },
     noneWithin: 'Il n’y en a aucune dans votre périmètre.',
     untitled: 'Changement sans commentaire',
+    forYou: 'à vous',
+    noneForYou: 'Rien de cela ne vous attend.',
+    waitsForYou: (what: string) => `À vous : ${what}.`,
+    changes: (count: number) => `${formatNumber(count)} ${plural(count, 'modification', 'modifications')}`,
+    campaigns: (count: number) => `${formatNumber(count)} ${plural(count, 'campagne', 'campagnes')}`,
+    reviews: (count: number) => `${formatNumber(count)} à regarder`,
     column: {
       change: 'Modification',
       workload: 'Workload',
@@ -45,3 +59,14 @@ export const approvalTexts = defineTexts({
     },
   },
 })
+
+/** What the badge beside the name of this page counts, by what it is. */
+export function describeForYou({ changes, campaigns, reviews }: ForYou): string {
+  const words = say(approvalTexts)
+  const parts = [
+    ...(changes > 0 ? [words.changes(changes)] : []),
+    ...(campaigns > 0 ? [words.campaigns(campaigns)] : []),
+    ...(reviews > 0 ? [words.reviews(reviews)] : []),
+  ]
+  return parts.length === 0 ? words.noneForYou : words.waitsForYou(formatList(parts))
+}

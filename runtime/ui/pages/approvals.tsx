@@ -1,6 +1,6 @@
 import type { ApprovalSummary } from '../../../lib/wire/approvals.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
-import { approvalTexts } from '../i18n/approvals.ts'
+import { approvalTexts, describeForYou } from '../i18n/approvals.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
@@ -14,6 +14,7 @@ import { countOf } from '../parts/tally.tsx'
 import { WorkloadLink } from '../parts/workload-link.tsx'
 import { useFleet } from '../parts/workload-search.tsx'
 import { api } from '../state/endpoints.ts'
+import { countForYou, waitsForMe } from '../state/for-you.ts'
 import { useReviews } from '../state/reviews.ts'
 import { hrefWith, query } from '../state/router.ts'
 import { boundTo, can } from '../state/session.ts'
@@ -58,6 +59,7 @@ function State({ approval }: { approval: ApprovalSummary }) {
     <>
       <ApprovalMark of={approval} />
       {approval.tally && <span class="sub">{countOf(approval.tally)}</span>}
+      {waitsForMe(approval) && <span class="sub warn">{say(approvalTexts).forYou}</span>}
       {approval.outcome?.aftermath && (
         <span class="sub">{describeAftermath(approval.outcome.aftermath)}</span>
       )}
@@ -148,6 +150,9 @@ export function ApprovalsPage() {
   return (
     <>
       <Head title={words.title} />
+      {status === 'pending' && !isReviews && approvals.data !== null && (
+        <p class="muted">{describeForYou(countForYou(approvals.data, waiting, reviews.data ?? []))}</p>
+      )}
       <Tabs label={words.title} tabs={tabs} />
       {isReviews ? (
         <Reviews of={reviews} only={only} />

@@ -1,15 +1,15 @@
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import type { ApprovalTally } from '../../../lib/wire/approvals.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatClock } from '../i18n/format.ts'
 import { shellTexts } from '../i18n/shell.ts'
 import { isConnectOpen } from '../state/connecting.ts'
 import { api } from '../state/endpoints.ts'
+import { countForYou, sumOf } from '../state/for-you.ts'
 import { heardAt, hubState } from '../state/hub.ts'
-import { isForMe, useReviews } from '../state/reviews.ts'
+import { useReviews } from '../state/reviews.ts'
 import { path } from '../state/router.ts'
 import { can, holds, me, signOut } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -89,9 +89,6 @@ export function listPages(counts: { approvals?: number; alerts?: number } = {}):
   return items.filter((item) => item !== false)
 }
 
-/** Whether the reader's own approval of it would count: the badge counts what waits for her. */
-const counts = ({ tally }: { tally?: ApprovalTally }): boolean => tally?.own === 'counts'
-
 function useCounts() {
   const seesApprovals = can('config_safety.approvals') && holds('workload:push_config')
   const approvals = useResource(
@@ -106,11 +103,8 @@ function useCounts() {
   )
   const campaigns = useWaitingCampaigns()
   const reviews = useReviews(seesApprovals)
-  const waiting =
-    (approvals.data?.filter(counts).length ?? 0) +
-    campaigns.filter(counts).length +
-    (reviews.data?.filter(isForMe).length ?? 0)
-  return { approvals: waiting, alerts: alerts.data?.length ?? 0 }
+  const waiting = countForYou(approvals.data ?? [], campaigns, reviews.data ?? [])
+  return { approvals: sumOf(waiting), alerts: alerts.data?.length ?? 0 }
 }
 
 function LiveMark() {

@@ -101,6 +101,12 @@ describe('label rules', () => {
     const id = await workloadIdOf('web-1')
     await page.goto(`/settings/labels?workload=${id}`)
     await page.getByText('site=paris (Sites)').waitFor()
+    // What the table gives can be selected by, as by any trusted label.
+    await page.goto('/campaigns/new')
+    await page.getByLabel('For whom').fill('muster/site=paris')
+    await page.getByText('Means 1 workload.').waitFor()
+    await page.getByText('They are web-1.').waitFor()
+    await page.goto(`/settings/labels?workload=${id}`)
     const byHand = page.getByLabel('Labels, one key=value a line')
     await expect.poll(() => byHand.inputValue()).toBe('')
     await byHand.fill('site=nantes')
