@@ -12,7 +12,7 @@ const troubleTexts = defineTexts({
     unhealthy: (count: number, total: number) => `${n(count)} of ${n(total)} unhealthy`,
     push_failed: 'config failed, no way back',
     rollback_failed: 'config failed, its rollback as well',
-    back_in_part: (count: number, total: number) => `config failed, back on ${n(count)} of ${n(total)} only`,
+    back_in_part: (count: number, total: number) => `config failed, back on ${n(count)} of ${n(total)}`,
     going_back: 'config failed, going back',
     rollout_halted: 'rollout halted',
     rolled_back: 'config failed, rolled back',
@@ -28,14 +28,12 @@ const troubleTexts = defineTexts({
     disconnected: 'aucune instance connectée',
     unhealthy: (count: number, total: number) => `${n(count)} sur ${n(total)} en défaut`,
     push_failed: 'config échouée, sans retour',
-    rollback_failed: 'config échouée, son retour aussi',
-    back_in_part: (count: number, total: number) =>
-      `config échouée, retour sur ${n(count)} sur ${n(total)} seulement`,
+    rollback_failed: 'config échouée, retour aussi',
+    back_in_part: (count: number, total: number) => `config échouée, retour sur ${n(count)} de ${n(total)}`,
     going_back: 'config échouée, retour en cours',
     rollout_halted: 'déploiement arrêté',
     rolled_back: 'config échouée, annulée',
-    some_failed: (count: number, total: number) =>
-      `${n(count)} sur ${n(total)} n’${plural(count, 'a', 'ont')} pas pu appliquer la config`,
+    some_failed: (count: number, total: number) => `config échouée sur ${n(count)} de ${n(total)}`,
     drifted: (count: number, total: number) =>
       `${n(count)} sur ${n(total)} ${plural(count, 'exécute', 'exécutent')} autre chose`,
     degraded: 'signale que quelque chose ne va pas',
@@ -58,14 +56,18 @@ export function describeReason(trouble: WorkloadTrouble): string {
   return said.filter((text) => text !== '').join(host === '' ? ': ' : ' · ')
 }
 
-/** What is wrong with a workload, in a few words; how many are unhealthy beside that comes after it. */
-export function describeTrouble(trouble: WorkloadTrouble): string {
-  const { unhealthy_count: count = 0, instance_count: total = 0 } = trouble
-  const beside = count > 0 ? [say(troubleTexts).unhealthy(count, total)] : []
-  return [describeKind(trouble), ...beside].join(' · ')
-}
+/** How many instances are unhealthy besides what happened to a config; empty where none is. */
+export const describeBeside = ({
+  unhealthy_count: count = 0,
+  instance_count: total = 0,
+}: WorkloadTrouble): string => (count > 0 ? say(troubleTexts).unhealthy(count, total) : '')
 
-function describeKind({ kind, count = 0, total = 0, aftermath }: WorkloadTrouble): string {
+/** What is wrong with a workload, in a few words; how many are unhealthy beside that comes after it. */
+export const describeTrouble = (trouble: WorkloadTrouble): string =>
+  [describeKind(trouble), describeBeside(trouble)].filter((part) => part !== '').join(' · ')
+
+/** The same without how many are unhealthy beside. */
+export function describeKind({ kind, count = 0, total = 0, aftermath }: WorkloadTrouble): string {
   const words = say(troubleTexts)
   switch (aftermath?.kind) {
     case 'rollback_failed':

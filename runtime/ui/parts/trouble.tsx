@@ -1,27 +1,21 @@
 import { toneOfTrouble } from '../../../lib/model/troubles.ts'
 import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
-import { describeReason, describeTrouble } from '../i18n/trouble.ts'
+import { describeBeside, describeKind, describeReason, describeTrouble } from '../i18n/trouble.ts'
 import { troubleHref } from '../logic/workloads.ts'
 import { Ago } from './state.tsx'
 
-/** What is wrong, since when, and why. */
+/** What is wrong; in a row since when and why stand below it, and elsewhere after it. */
 export function Why({ of }: { of: WorkloadTrouble }) {
-  const reason = describeReason(of)
+  const reason = [describeReason(of), describeBeside(of)].filter((part) => part !== '').join(' · ')
   return (
     <>
-      <span class={`trouble ${toneOfTrouble(of)}`}>
-        <span>{describeTrouble(of)}</span>
-        {of.since && (
-          <span class="muted since">
-            {' · '}
-            <Ago at={of.since} />
-          </span>
-        )}
-      </span>
-      {reason !== '' && (
-        <span class="reason">
+      <span class={`trouble ${toneOfTrouble(of)}`}>{describeKind(of)}</span>
+      {(of.since || reason !== '') && (
+        <span class="beneath">
           <span class="gap"> · </span>
-          {reason}
+          {of.since && <Ago at={of.since} />}
+          {of.since && reason !== '' && ' · '}
+          {reason !== '' && <span class="reason">{reason}</span>}
         </span>
       )}
     </>

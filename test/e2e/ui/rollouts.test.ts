@@ -236,7 +236,7 @@ describe('a staged rollout', () => {
     await page.getByText('Wanted config').waitFor()
     await page.getByText(/7 of 8 run it; of 1 it is not known what it runs/).waitFor()
     await page.goto('/?q=halved')
-    await page.getByText('config failed, back on 1 of 2 only').first().waitFor()
+    await page.getByText('config failed, back on 1 of 2').first().waitFor()
     // What became of it stands beside the request as well.
     await page.goto(`/approvals?status=pushed&workload=${id}`)
     await page.getByRole('row').filter({ hasText: 'Faster batches' }).getByText(inPart).waitFor()

@@ -19,9 +19,42 @@ test('on a wide page causes get the width that is there, and are not cut', async
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'cart', exact: true }) })
   const reason = row.locator('.reason')
   await reason.getByText(/10\.3\.0\.17:4318/).waitFor()
-  expect(await reason.evaluate((part) => part.scrollWidth <= part.clientWidth)).toBe(true)
+  const beneath = row.locator('.beneath')
+  expect(await beneath.evaluate((part) => part.scrollWidth <= part.clientWidth)).toBe(true)
   const width = (of: string) => row.locator(of).evaluate((part) => part.closest('td')?.clientWidth ?? 0)
   expect(await width('.reason')).toBeGreaterThan(await width('.name'))
+  await seen.context.close()
+})
+
+test('at 1,440 px what happened is whole, in French too, with since when and how many are unhealthy below', async () => {
+  await openPage({ width: 1440 })
+  await page.route('**/api/workloads?limit=*', async (route) => {
+    const answer = await route.fetch()
+    const all = (await answer.json()) as object[]
+    const trouble = {
+      kind: 'push_failed',
+      since: new Date(Date.now() - 47 * 60_000).toISOString(),
+      aftermath: { kind: 'went_back_in_part', applied_count: 11, target_count: 12, running_count: 1 },
+      unhealthy_count: 10,
+      instance_count: 12,
+      error_cause: 'port_in_use',
+      error_title: 'A port is in use',
+    }
+    return route.fulfill({ response: answer, json: all.map((one) => ({ ...one, trouble })) })
+  })
+  for (const [language, beside] of [
+    ['en', '10 of 12 unhealthy'],
+    ['fr', '10 sur 12 en défaut'],
+  ]) {
+    await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language })
+    await page.reload()
+    const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'cart', exact: true }) })
+    await row.locator('.reason').getByText(beside!).waitFor()
+    const parts = row.locator('.trouble')
+    const cut = () => parts.evaluateAll((all) => all.map((part) => part.scrollWidth - part.clientWidth))
+    await expect.poll(async () => Math.max(...(await cut()))).toBeLessThanOrEqual(0)
+  }
+  await service.api.call('PUT', '/api/me/preferences', { theme: 'light', language: 'en' })
   await seen.context.close()
 })
 
