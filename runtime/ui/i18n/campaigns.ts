@@ -188,7 +188,7 @@ export const campaignTexts = defineTexts({
       lapsed: 'The plan was approved, and an approval counts no more: somebody has to approve it again.',
       paused: 'Paused: what was started comes to its end, and nothing else is started.',
       done: 'Done.',
-      aborted: 'Aborted. What was done stays.',
+      aborted: 'Aborted. What was done stays. Take it back, or plan another campaign for the rest.',
       rolling_back: 'Every workload that still runs what this brought gets its former config.',
       rolled_back: 'Taken back wherever it still ran.',
       rejected: 'Rejected.',
@@ -471,7 +471,8 @@ export const campaignTexts = defineTexts({
         'Le plan était approuvé, mais une approbation ne compte plus : quelqu’un doit l’approuver à nouveau.',
       paused: 'En pause : ce qui a commencé se termine, et rien d’autre ne commence.',
       done: 'Terminée.',
-      aborted: 'Abandonnée. Ce qui est fait reste.',
+      aborted:
+        'Abandonnée. Ce qui est fait reste. Revenez en arrière, ou planifiez une autre campagne pour le reste.',
       rolling_back:
         'Chaque workload qui exécute encore ce qu’elle a apporté reçoit son ancienne configuration.',
       rolled_back: 'Annulée partout où elle s’exécutait encore.',

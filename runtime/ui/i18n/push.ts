@@ -38,11 +38,12 @@ export const pushTexts = defineTexts({
     seeRollback: 'See the rollback',
     isRollback: (hash: string) => `This is a rollback: it answers the failure of ${hash}.`,
     superseded: 'Another push of this workload took its place.',
-    noStatus: 'No instance could answer. Those that return decide.',
+    noStatus:
+      'None of its instances was there to answer. Nothing is known to run it: it is decided by those that come back. See whether their hosts or pods run.',
     nobody: (total: number) =>
       total === 1
-        ? 'The one instance has not answered. An answer that comes later still counts.'
-        : `None of ${n(total)} instances has answered. Answers that come later still count.`,
+        ? 'The one instance has not answered: nobody knows what it runs. See whether its supervisor is up; an answer that comes later still counts.'
+        : `None of ${n(total)} instances has answered: nobody knows what they run. See whether their supervisors are up; answers that come later still count.`,
     allDone: (time: string) => `Every instance applied it within ${time}.`,
     someFailed: (failed: number, total: number) =>
       `${n(failed)} of ${n(total)} ${plural(total, 'instance', 'instances')} could not apply it.`,
@@ -88,11 +89,12 @@ export const pushTexts = defineTexts({
     seeRollback: 'Voir le retour',
     isRollback: (hash: string) => `C’est un retour : il répond à l’échec de ${hash}.`,
     superseded: 'Une autre poussée de ce workload a pris sa place.',
-    noStatus: 'Aucune instance n’a pu répondre. Celles qui reviennent décideront.',
+    noStatus:
+      'Aucune de ses instances n’était là pour répondre. On ne sait si quelqu’un l’exécute : celles qui reviennent le diront. Voyez si leurs hôtes ou pods tournent.',
     nobody: (total: number) =>
       total === 1
-        ? 'La seule instance n’a pas répondu. Une réponse tardive compte encore.'
-        : `Aucune des ${n(total)} instances n’a répondu. Les réponses tardives comptent encore.`,
+        ? 'La seule instance n’a pas répondu : on ne sait pas ce qu’elle exécute. Voyez si son superviseur tourne ; une réponse tardive compte encore.'
+        : `Aucune des ${n(total)} instances n’a répondu : on ne sait pas ce qu’elles exécutent. Voyez si leurs superviseurs tournent ; les réponses tardives comptent encore.`,
     allDone: (time: string) => `Toutes les instances l’ont appliquée en ${time}.`,
     someFailed: (failed: number, total: number) =>
       `${n(failed)} ${plural(failed, 'instance', 'instances')} sur ${n(total)} ${plural(failed, 'n’a', 'n’ont')} pas pu l’appliquer.`,

@@ -106,7 +106,8 @@ export const rolloutTexts = defineTexts({
       'There is no earlier config to go back to that anybody approved: abort it, and push one that works.',
     othersSafe: 'Instances outside the started stages were never offered it.',
     aborted: 'It was aborted.',
-    abortedMore: 'Its members keep the config until the next push; nobody else receives it.',
+    abortedMore:
+      'Its members keep the config, the others what they ran: the workload is split until you push one config to all.',
     stopped: 'Another push took its place.',
     waiting: 'waits to be promoted',
     waits: (count: number) =>
@@ -228,7 +229,7 @@ export const rolloutTexts = defineTexts({
     othersSafe: 'Les instances hors des étapes commencées ne l’ont jamais reçue.',
     aborted: 'Il a été abandonné.',
     abortedMore:
-      'Ses membres gardent la config jusqu’à la prochaine poussée ; personne d’autre ne la reçoit.',
+      'Ses membres gardent la config, les autres ce qu’elles exécutaient : le workload reste partagé jusqu’à ce que vous poussiez une même config à toutes.',
     stopped: 'Une autre poussée a pris sa place.',
     waiting: 'attend d’être promu',
     waits: (count: number) =>

@@ -99,11 +99,11 @@ export const workloadTexts = defineTexts({
       complaint: (what: string, error: string): string => (error ? `${what && `${what}: `}“${error}”.` : ''),
       rolloutStalled: (stage: number): [string, string] => [
         `The staged rollout halted in stage ${n(stage)}: nobody in it runs the config.`,
-        'Continue, abort or roll back.',
+        'The others keep what they ran. Look at the stage, then continue, abort or roll back.',
       ],
       rolloutHalted: (stage: number, gate: string, value: number): [string, string] => [
         `The staged rollout halted in stage ${n(stage)}: ${gate} ${n(value)}.`,
-        'Continue, abort or roll back.',
+        'The others keep what they ran. Look at the stage, then continue, abort or roll back.',
       ],
       rollout: (applied: number): [string, string] => [
         `A staged rollout is under way: ${n(applied)} ${plural(applied, 'instance has', 'instances have')} the new config.`,
@@ -113,7 +113,7 @@ export const workloadTexts = defineTexts({
         total === 1
           ? 'Its instance has not answered the last push.'
           : `None of its ${n(total)} instances has answered the last push.`,
-        'What they run is not known until they do; an answer that comes later still counts.',
+        'Nobody knows what they run until they do. See whether their supervisors are up and report the status of remote configs, then push again or roll back; a late answer still counts.',
       ],
       applying: (done: number, total: number): [string, string] => [
         `A config is being applied: ${n(done)} of ${n(total)} done.`,
@@ -333,11 +333,11 @@ export const workloadTexts = defineTexts({
         error ? `${what && `${what} : `}« ${error} ».` : '',
       rolloutStalled: (stage: number): [string, string] => [
         `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : personne n’y fait tourner la config.`,
-        'Continuez, abandonnez ou revenez en arrière.',
+        'Les autres gardent ce qu’elles exécutaient. Voyez l’étape, puis continuez, abandonnez ou revenez en arrière.',
       ],
       rolloutHalted: (stage: number, gate: string, value: number): [string, string] => [
         `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : ${gate} ${n(value)}.`,
-        'Continuez, abandonnez ou revenez en arrière.',
+        'Les autres gardent ce qu’elles exécutaient. Voyez l’étape, puis continuez, abandonnez ou revenez en arrière.',
       ],
       rollout: (applied: number): [string, string] => [
         `Un déploiement par étapes est en cours : ${n(applied)} ${plural(applied, 'instance a', 'instances ont')} la nouvelle config.`,
@@ -347,7 +347,7 @@ export const workloadTexts = defineTexts({
         total === 1
           ? 'Son instance n’a pas répondu à la dernière poussée.'
           : `Aucune de ses ${n(total)} instances n’a répondu à la dernière poussée.`,
-        'On ne sait pas ce qu’elles exécutent tant qu’elles se taisent ; une réponse tardive compte encore.',
+        'On ne sait pas ce qu’elles exécutent tant qu’elles se taisent. Voyez si leurs superviseurs tournent et rapportent l’état des configs distantes, puis poussez de nouveau ou revenez en arrière ; une réponse tardive compte encore.',
       ],
       applying: (done: number, total: number): [string, string] => [
         `Une config est en cours d’application : ${n(done)} sur ${n(total)}.`,
