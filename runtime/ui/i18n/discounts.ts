@@ -32,7 +32,7 @@ export const discountTexts = defineTexts({
     shaped_since_request:
       'votre compte a été créé ou modifié depuis ; une demande retirée puis refaite peut être approuvée par vous',
     value_author:
-      'vous avez fixé une valeur qui atteint l’un de ses workloads, ou un label de confiance ou une règle de labels qui en choisit une : une partie de ce qui est envoyé est de vous',
+      'vous avez fixé une valeur qui atteint l’un de ses workloads, ou une étiquette de confiance ou une règle d’étiquettes qui en choisit une : une partie de ce qui est envoyé est de vous',
   },
 })
 

@@ -49,7 +49,8 @@ export const overviewTexts = defineTexts({
     changed: (count: string, isOne: boolean) =>
       `${count} ${isOne ? 'change' : 'changes'} in the last 24 hours`,
     noneBad: 'none of them failed.',
-    undecided: (count: number) => `${n(count)} ${plural(count, 'has', 'have')} not ended yet.`,
+    undecided: (said: string, count: number) =>
+      `${said}; ${n(count)} ${plural(count, 'has', 'have')} not ended yet.`,
     noneBadOf: (read: number) => `none of the newest ${n(read)} failed.`,
     unread: 'Whether somebody changed a config could not be read.',
     bad: (count: number) => `${n(count)} of them failed or ${plural(count, 'stands', 'stand')} still.`,
@@ -100,7 +101,7 @@ export const overviewTexts = defineTexts({
     changed: (count: string, isOne: boolean) =>
       `${count} ${isOne ? 'changement' : 'changements'} ces dernières 24 heures`,
     noneBad: 'aucun échec.',
-    undecided: (count: number) => `${n(count)} en suspens.`,
+    undecided: (said: string, count: number) => `${said} ; ${n(count)} en suspens.`,
     noneBadOf: (read: number) => `aucun échec parmi les ${n(read)} plus récents.`,
     unread: 'Impossible de lire si quelqu’un a changé une config.',
     bad: (count: number) => `${n(count)} en échec ou à l’arrêt.`,
@@ -124,7 +125,7 @@ export function describeFleet(of: FleetVerdict): { state: string; cause: string 
   const changed = words.changed(count, of.changeCount === 1 && !of.hasMoreChanges)
   const bad = sayBad(of, of.changeCount)
   // Of one that has not ended nobody knows yet whether it failed.
-  const ended = of.openCount > 0 ? `${bad.replace(/\.$/, '')}; ${words.undecided(of.openCount)}` : bad
+  const ended = of.openCount > 0 ? words.undecided(bad.replace(/\.$/, ''), of.openCount) : bad
   return { state, cause: `${changed}, ${ended}` }
 }
 

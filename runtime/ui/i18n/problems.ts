@@ -402,7 +402,7 @@ export const problemTexts = defineTexts({
     description_too_long: 'La description dépasse {max} caractères.',
     diff_texts_required: 'Il faut deux configurations à comparer.',
     deletion_hides_labels:
-      'Les approbations suivent la règle plus stricte jusqu’à ce qu’une seconde personne ait accepté les labels modifiés de ce workload, ou pendant un jour. Il pourra être supprimé ensuite.',
+      'Les approbations suivent la règle plus stricte jusqu’à ce qu’une seconde personne ait accepté les étiquettes modifiées de ce workload, ou pendant un jour. Il pourra être supprimé ensuite.',
     deletion_hides_review:
       'La glace a été brisée pour ce workload, et ses instances continuent. Il pourra être supprimé une fois qu’une seconde personne l’aura examiné.',
     deletion_lifts_git:
@@ -410,11 +410,11 @@ export const problemTexts = defineTexts({
     deletion_lifts_hold:
       'Ce workload est retenu. Seul qui peut y pousser, et donc le libérer, peut le supprimer.',
     deletion_lifts_labels:
-      'Ce workload a des labels de confiance posés à la main. Seule une personne qui gère les réglages peut le supprimer.',
+      'Ce workload a des étiquettes de confiance posées à la main. Seule une personne qui gère les réglages peut le supprimer.',
     deletion_lifts_variables:
       'Ce workload a des valeurs de variables. Seul qui peut écrire des configs pour lui peut le supprimer.',
     deletion_lowers:
-      'Ce workload reviendrait sans les labels posés à la main, et les approbations demanderaient moins. Retirez d’abord les labels.',
+      'Ce workload reviendrait sans les étiquettes posées à la main, et les approbations demanderaient moins. Retirez d’abord les étiquettes.',
     draft_empty: 'Le brouillon est vide.',
     email_invalid: 'Ce n’est pas une adresse de courriel.',
     email_taken: 'Un utilisateur a déjà ce courriel.',

@@ -1,3 +1,4 @@
+import type { AlertRule } from '../../../lib/wire/alerts.ts'
 import type { EvidenceItem, EvidenceSection, FactValue } from '../../../lib/wire/reports.ts'
 import { alertTexts } from './alerts.ts'
 import { commonTexts } from './common.ts'
@@ -20,6 +21,7 @@ const itemTexts = defineTexts({
     event: {} as Record<string, string>,
     config: (name: string, hash: string, state: string) => `${name}: config ${hash} ${state}`,
     inPart: 'applied in part',
+    inEnglish: (what: string, said: string) => `${what}: “${said}”`,
     breakGlass: 'by break-glass',
     ready: (name: string) => `${name}: ready to roll back`,
     notReady: (name: string) => `${name}: no rollback target`,
@@ -77,7 +79,7 @@ const itemTexts = defineTexts({
       failed_config_hash: 'config échouée',
       failed_count: 'échouées',
       first_bad_seq: 'premier enregistrement altéré',
-      fleet_config_id: 'configuration de parc',
+      fleet_config_id: 'config de parc',
       gone_count: 'disparues',
       halt: 'arrêt',
       halt_gate: 'seuil de l’arrêt',
@@ -160,8 +162,8 @@ const itemTexts = defineTexts({
       wave_count: 'workloads de la vague',
       workload_count: 'workloads',
       started_count: 'en cours',
-      workload_id: 'collecteur',
-      workload_name: 'nom du collecteur',
+      workload_id: 'workload',
+      workload_name: 'nom du workload',
     },
     value: {
       applied: 'appliquée',
@@ -198,6 +200,7 @@ const itemTexts = defineTexts({
     },
     config: (name: string, hash: string, state: string) => `${name} : config ${hash} ${state}`,
     inPart: 'appliquée en partie',
+    inEnglish: (what: string, said: string) => `${what} : « ${said} »`,
     breakGlass: 'par bris de glace',
     ready: (name: string) => `${name} : retour possible`,
     notReady: (name: string) => `${name} : aucun retour possible`,
@@ -237,9 +240,13 @@ export function describeValue(value: FactValue): string {
   return words.value[value] ?? (value === '' ? '–' : value)
 }
 
+const nameOfRule = ({ facts: { rule } }: EvidenceItem): string =>
+  say(alertTexts).rules[rule as AlertRule] ?? String(rule ?? '')
+
 /** A fact in its item: some sections have words of their own for what it says. */
 export function describeFactOf(sectionId: string, item: EvidenceItem, key: string): string {
   const own = sectionId === 'campaigns' ? describeCampaignFact(key, item) : null
+  if (sectionId === 'alerts' && key === 'rule') return nameOfRule(item)
   return own ?? describeValue(item.facts[key] ?? null)
 }
 
@@ -270,7 +277,8 @@ export function describeItem(sectionId: string, item: EvidenceItem): string {
     case 'version_intelligence':
       return text('version') === '' ? words.noVersion(name) : `${name} : ${text('version')}`
     case 'alerts':
-      return say(alertTexts).sentence[text('rule')] ?? summary
+      // Where only the pack says what happened, its own words stand as such.
+      return say(alertTexts).sentence[text('rule')] ?? words.inEnglish(nameOfRule(item), summary)
     case 'workload_events':
       return words.event[summary] ?? summary
     case 'rollback_readiness':

@@ -64,7 +64,7 @@ export const rightsTexts = defineTexts({
     title: (name: string) => `Ce que ${name} peut faire`,
     lead: 'Sur tous les workloads, sauf mention contraire. Lire le parc n’en demande aucun.',
     texts:
-      'Dans un périmètre, le texte d’une configuration de parc peut être lu par qui peut lire celle d’un workload qui la suit, sans les lignes de sa table qui sont à d’autres ; il peut être modifié là où tout ce qu’elle choisit est dans le périmètre.',
+      'Dans un périmètre, le texte d’une config de parc peut être lu par qui peut lire celle d’un workload qui la suit, sans les lignes de sa table qui sont à d’autres ; il peut être modifié là où tout ce qu’elle choisit est dans le périmètre.',
     within: (scopes: string) => `seulement là où ${scopes}`,
     column: { right: 'Droit', why: 'Par' },
     group: (names: string) => `groupe ${names}`,

@@ -131,7 +131,7 @@ export const shellTexts = defineTexts({
       version_intelligence: 'page des versions',
     },
     forYou: (count: number) => `${formatNumber(count)} à vous`,
-    find: 'Trouver ou faire',
+    find: 'Trouver, agir',
     live: 'en direct',
     connecting: 'connexion',
     away: 'hors direct',
@@ -143,7 +143,7 @@ export const shellTexts = defineTexts({
     account: 'Compte',
     profile: 'Profil et apparence',
     palette: {
-      title: 'Trouver ou faire',
+      title: 'Trouver, agir',
       placeholder: 'Un workload, une page ou une action',
       campaign: 'campagne',
       fleetConfig: 'config de parc',
@@ -189,7 +189,7 @@ export const shellTexts = defineTexts({
     },
     keys: {
       title: 'Touches',
-      palette: 'Trouver ou faire',
+      palette: 'Trouver, agir',
       search: 'Chercher dans cette page',
       list: 'Montrer ces touches',
       rows: 'Passer d’une ligne à l’autre',

@@ -256,7 +256,7 @@ export const workloadTexts = defineTexts({
     archiveOnly: 'Seul un workload déconnecté peut être archivé.',
     delete: 'Supprimer définitivement',
     deleteAsk: (name: string) =>
-      `Ceci supprime ${name} avec son historique, ses événements, alertes et approbations. Les instances encore connectées s’inscrivent à nouveau, sans ce que des personnes lui ont donné : labels de confiance (avec les gels et périmètres qui en dépendent), retenue, valeurs de variables, et sa place dans Git. Seul qui peut lever tout cela peut le supprimer. Saisissez le nom pour confirmer.`,
+      `Ceci supprime ${name} avec son historique, ses événements, alertes et approbations. Les instances encore connectées s’inscrivent à nouveau, sans ce que des personnes lui ont donné : étiquettes de confiance (avec les gels et périmètres qui en dépendent), retenue, valeurs de variables, et sa place dans Git. Seul qui peut lever tout cela peut le supprimer. Saisissez le nom pour confirmer.`,
     deleted: 'Supprimé.',
     archivedDone: 'Archivé.',
     managed: 'géré par superviseur',

@@ -25,7 +25,8 @@ const COLUMNS: Readonly<Record<string, readonly string[]>> = {
   campaigns: ['status', 'requested_by', 'outcome', 'wave', 'reason'],
   drift: ['drift_status', 'expected_config_hash', 'effective_config_hash'],
   version_intelligence: ['version', 'minimum_version', 'is_outdated'],
-  alerts: ['rule', 'resolved_at'],
+  alerts: ['workload_id', 'rule', 'resolved_at'],
+  workload_events: ['workload_id', 'pod_name', 'version'],
   rollback_readiness: ['ready', 'target_config_id', 'reason'],
   audit_verification: ['status', 'verified_records'],
 }
@@ -108,7 +109,7 @@ function Item({
       </td>
       <td class="muted">{item.observed_at ? formatExact(item.observed_at) : '–'}</td>
       {shown.map((key) => (
-        <td key={key}>
+        <td key={key} data-label={describeFact(key)}>
           <Fact sectionId={section.id} item={item} name={key} people={people} />
         </td>
       ))}
@@ -125,6 +126,7 @@ function SectionTable({
 }) {
   return (
     <Sheet
+      isStacked
       label={describeSection(section)}
       head={
         <>

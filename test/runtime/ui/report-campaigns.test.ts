@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { draftCampaign, draftCampaignTarget } from '../../../lib/reports/campaign-section.ts'
+import { draftAlert } from '../../../lib/reports/dated-sections.ts'
 import { createRedactor } from '../../../lib/reports/redaction.ts'
 import { buildItem, type ItemDraft } from '../../../lib/reports/section-items.ts'
 import type { CampaignHalt } from '../../../lib/wire/campaigns.ts'
@@ -55,4 +56,15 @@ describe('the preview of a campaign', () => {
     const unnamed = keys.filter((key) => describeFact(key) === key.replaceAll('_', ' '))
     expect(unnamed).toEqual([])
   })
+})
+
+test('the preview of an alert names its rule, and quotes the pack where only that says what happened', () => {
+  const row = { workloadId: 'w', severity: 'warning', firedAt: new Date(0), resolvedAt: null } as const
+  const of = (rule: string) =>
+    itemOf(draftAlert({ ...row, id: rule, rule, message: 'Workload w (cart): as the pack says it' } as never))
+  expect(describeFactOf('alerts', of('push_failed'), 'rule')).toBe('Push failed')
+  language.value = 'fr'
+  expect(describeFactOf('alerts', of('push_failed'), 'rule')).toBe('Poussée échouée')
+  expect(describeItem('alerts', of('push_failed'))).toMatch(/^Poussée échouée\s: «\sWorkload w \(cart\)/)
+  expect(describeItem('alerts', of('workload_down'))).toBe('Plus aucune instance n’est connectée.')
 })
