@@ -27,6 +27,23 @@ export async function listLaterTargets(
   )
 }
 
+/** The newest campaign before this one that still waits for each of some workloads to come back. */
+export async function listOlderWaiting(
+  db: Db,
+  campaignId: string,
+  workloadIds: readonly string[],
+): Promise<{ workloadId: string; campaignId: string }[]> {
+  return db.query(
+    `select distinct on (t.workload_id) t.workload_id as "workloadId", older.id as "campaignId"
+     from campaigns c join campaigns older on older.id <> c.id and older.started_at is not null
+         and (c.started_at is null or (older.started_at, older.id) < (c.started_at, c.id))
+         and older.status in ('running', 'paused', 'halted', 'done')
+       join campaign_targets t on t.campaign_id = older.id and t.workload_id = any($2::text[]) and t.state = 'offline'
+     where c.id = $1 order by t.workload_id, older.started_at desc, older.id desc`,
+    [campaignId, workloadIds],
+  )
+}
+
 /**
  * Where what a campaign brings was taken back, or is being so, by the roll-back of others since it was started: the
  * scopes that each of these is cut to, null for one that is cut to none. A version that says the same counts as the same.

@@ -527,6 +527,9 @@ export const CampaignRecord = named(
 )
 export type CampaignRecord = Infer<typeof CampaignRecord>
 
+/** Another campaign; without its name for who does not see it. */
+const OtherCampaign = type({ campaign_id: optional(string()), name: optional(string()) })
+
 export const CampaignTarget = named(
   'CampaignTarget',
   'What a campaign does with one workload.',
@@ -544,7 +547,11 @@ export const CampaignTarget = named(
     ),
     waits_for: note(
       'Of one that was away: a newer campaign is to come to it. Once that has, this one does not; it does where the newer one is aborted before. Empty where the reader does not see that campaign.',
-      optional(type({ campaign_id: optional(string()), name: optional(string()) })),
+      optional(OtherCampaign),
+    ),
+    overtakes: note(
+      'Of one that is away: an older campaign waits for it as well, and does not come any more once this one has.',
+      optional(OtherCampaign),
     ),
     base_hash: optional(string()),
     result_hash: optional(string()),

@@ -111,11 +111,20 @@ export function describeState({
 }
 
 /** What a workload that was away waits for, and what comes of that; empty for any other. */
-export function describeWait({ state, is_back: isBack, waits_for: rival }: CampaignTarget): string {
+export function describeWait({
+  state,
+  is_back: isBack,
+  waits_for: rival,
+  overtakes: older,
+}: CampaignTarget): string {
   const words = say(campaignTexts)
   if (state !== 'offline') return ''
   if (rival !== undefined) return words.waitsFor(rival.name ?? null, isBack === true)
-  return isBack ? words.waitsForTurn : ''
+  const parts = [
+    ...(isBack ? [words.waitsForTurn] : []),
+    ...(older === undefined ? [] : [words.overtakes(older.name ?? null)]),
+  ]
+  return parts.join(' ')
 }
 
 /** What a plan does with a workload: whether it is held or frozen, two words for one verdict. */

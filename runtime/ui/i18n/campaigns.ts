@@ -86,6 +86,8 @@ export const campaignTexts = defineTexts({
     backInPart: 'taken back in part',
     back: 'back, waits',
     waitsForTurn: 'It is connected again, and gets the change at its turn.',
+    overtakes: (name: string | null) =>
+      `${name === null ? 'An older campaign' : `The older campaign “${name}”`} waits for it as well: it gets this change only, and not that one.`,
     waitsFor: (name: string | null, isBack: boolean) => {
       const newer = name === null ? 'a newer campaign' : `the newer campaign “${name}”`
       return isBack
@@ -364,6 +366,8 @@ export const campaignTexts = defineTexts({
     backInPart: 'annulé en partie',
     back: 'de retour, attend',
     waitsForTurn: 'Il est de nouveau connecté, et reçoit le changement à son tour.',
+    overtakes: (name: string | null) =>
+      `${name === null ? 'Une campagne plus ancienne' : `La campagne plus ancienne « ${name} »`} l’attend aussi : il reçoit ce changement seul, et non l’autre.`,
     waitsFor: (name: string | null, isBack: boolean) => {
       const newer = name === null ? 'une campagne plus récente' : `la campagne plus récente « ${name} »`
       return isBack

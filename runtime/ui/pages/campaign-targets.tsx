@@ -24,7 +24,7 @@ function sinceOf({ started_at: startedAt, ended_at: endedAt }: CampaignTarget) {
 /** Why it stands so, and for one that was away what it waits for. */
 function Why({ of: target }: { of: CampaignTarget }) {
   const [why, wait] = [describeTarget(target), describeWait(target)]
-  const rival = target.waits_for?.campaign_id
+  const rival = (target.waits_for ?? target.overtakes)?.campaign_id
   return (
     <>
       {why} {rival === undefined ? wait : <a href={`/campaigns/${rival}`}>{wait}</a>}

@@ -103,6 +103,9 @@ describe('campaigns that a host was away for', () => {
     const before = await inList(older)
     expect(before).toMatchObject({ state: 'offline', waits_for })
     expect(before).not.toHaveProperty('is_back')
+    // And who reads of the newer one, that the host gets nothing of the older.
+    expect(before).not.toHaveProperty('overtakes')
+    expect(await inList(newer)).toMatchObject({ overtakes: { campaign_id: older, name: 'to 2' } })
     expect(await inList(newer)).not.toHaveProperty('waits_for')
     expect((await comesBack()).offered()).toEqual([])
     expect(await targetOf(older)).toEqual({ state: 'offline' })

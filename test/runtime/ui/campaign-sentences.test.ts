@@ -148,6 +148,11 @@ test('one that was away says whether it is back, what it waits for, and that onl
   )
   // One whose campaign the reader does not see is not named.
   expect(told({ waits_for: {} })[1]).toMatch(/what a newer campaign brings/)
+  const older = { overtakes: { campaign_id: 'o', name: 'Patch 1' } }
+  expect(told(older)[1]).toMatch(
+    /^The older campaign “Patch 1” waits for it as well: it gets this change only/,
+  )
+  expect(told({ ...older, is_back: true })[1]).toMatch(/at its turn\. The older campaign/)
   expect(describeWait({ ...rival, state: 'applied' } as CampaignTarget)).toBe('')
   language.value = 'fr'
   expect(told({ is_back: true, ...rival })[1]).toMatch(/^Il est de nouveau connecté, et attend/)
