@@ -52,6 +52,8 @@ export interface FrontSaid {
 
 /** How often a front may be asked for the list of its agents. */
 const LIST_MS = 60_000
+/** The hashes of texts that are named in one entry. */
+const HASHES_AT_ONCE = 1_000
 
 /** A connection of agents to another process, a front, as the owner sees it. */
 class LinkConnection implements AgentConnection {
@@ -223,7 +225,9 @@ export class OwnerLink {
 
   /** The texts of these effective configs are not stored any more. */
   forgetTexts(hashes: readonly string[]): void {
-    if (this.#forgets) this.push(['forget', hashes.join(',')])
+    if (!this.#forgets) return
+    for (let at = 0; at < hashes.length; at += HASHES_AT_ONCE)
+      this.push(['forget', hashes.slice(at, at + HASHES_AT_ONCE).join(',')])
   }
 
   drop(): void {

@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type FrontEntry, type OwnerEntry, readOwnerBatch, writeBatch } from '../../../lib/links/frames.ts'
+import {
+  type FrontEntry,
+  LINK_MESSAGE_BYTES_MAX,
+  type OwnerEntry,
+  readOwnerBatch,
+  writeBatch,
+} from '../../../lib/links/frames.ts'
 import { OwnerLinks } from '../../../lib/links/owner-links.ts'
 import { silentLog } from '../../../lib/log.ts'
 import { createOpampExchange } from '../../../lib/opamp/exchange.ts'
@@ -146,4 +152,27 @@ describe('what a front says', () => {
     await stalled.poll({ sequenceNum: 8 }, { atMs: atMs + 10 })
     expect(ctx.fleet.state.instances.get(UID)).toMatchObject({ sequenceNum: 8 })
   })
+})
+
+it('however many texts were removed, fronts are told in messages that are no longer than those of a link may be', async () => {
+  const links = openLinks()
+  const sizes: number[] = []
+  let told = 0
+  links.open(
+    {
+      send(text) {
+        sizes.push(text.length)
+        for (const [kind, hashes] of readOwnerBatch(text).entries)
+          if (kind === 'forget') told += String(hashes).split(',').length
+        return true
+      },
+      drop() {},
+    },
+    'front',
+  )
+  const hashes = Array.from({ length: 300_000 }, (_, n) => String(n).padStart(64, '0'))
+  links.forgetTexts(hashes)
+  await ctx.advance(1)
+  expect(told).toBe(hashes.length)
+  expect(Math.max(...sizes)).toBeLessThan(LINK_MESSAGE_BYTES_MAX)
 })
