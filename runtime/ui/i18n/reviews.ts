@@ -1,4 +1,6 @@
-import { defineTexts } from './define.ts'
+import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
+import { policyTexts } from './approval-policy.ts'
+import { defineTexts, say } from './define.ts'
 
 const NONE = {
   break_glass: '',
@@ -92,3 +94,9 @@ export const reviewTexts = defineTexts({
     done: 'Noté.',
   },
 })
+
+/** Why something was done: in the words of whoever did it, or of labels, which rule held for approvals and which does. */
+export const describeReason = ({ kind, reason }: Pick<ReviewRecord, 'kind' | 'reason'>): string =>
+  kind === 'labels'
+    ? reason.replace(/\w+/g, (name) => (say(policyTexts).class as Record<string, string>)[name] ?? name)
+    : reason

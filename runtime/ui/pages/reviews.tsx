@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
 import { say } from '../i18n/define.ts'
 import { formatExact, shortHash } from '../i18n/format.ts'
-import { reviewTexts } from '../i18n/reviews.ts'
+import { describeReason, reviewTexts } from '../i18n/reviews.ts'
 import { Action, bind, TextArea, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
@@ -53,10 +53,10 @@ function columnsOf(onLook: (review: ReviewRecord) => void): TableColumn<ReviewRe
     {
       title: column.why,
       look: 'text',
-      cell: ({ reason, kept_until: until }) => (
+      cell: (review) => (
         <>
-          {reason || '–'}
-          {until && <span class="sub">{words.holds(formatExact(until))}</span>}
+          {describeReason(review) || '–'}
+          {review.kept_until && <span class="sub">{words.holds(formatExact(review.kept_until))}</span>}
         </>
       ),
     },

@@ -250,7 +250,7 @@ function Recommended({ of, onStored }: { of: RecommendedVersion; onStored: () =>
 function Counts({ of }: { of: VersionOverview }) {
   const words = say(postureTexts)
   const counts = [
-    ['all', words.total],
+    ['all', () => words.total],
     ['can', words.runnable],
     ['cannot', words.notRunnable],
     ['unknown', words.unknown],
@@ -264,7 +264,7 @@ function Counts({ of }: { of: VersionOverview }) {
           aria-current={id === of.show ? 'true' : undefined}
         >
           <b>{formatNumber(of.counts[id])}</b>
-          {name}
+          {name(of.counts[id])}
         </a>
       ))}
     </div>

@@ -13,6 +13,7 @@ import { faultTexts } from '../../../runtime/ui/i18n/faults.ts'
 import { sayFinding } from '../../../runtime/ui/i18n/findings.ts'
 import { libraryTexts } from '../../../runtime/ui/i18n/library.ts'
 import { problemTexts, sayProblem } from '../../../runtime/ui/i18n/problems.ts'
+import { describeReason } from '../../../runtime/ui/i18n/reviews.ts'
 import { shellTexts } from '../../../runtime/ui/i18n/shell.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
@@ -165,6 +166,10 @@ describe('French', () => {
     expect(reasons.length).toBeGreaterThan(5)
     const unsaid = reasons.filter((reason) => discountTexts.fr[reason.replaceAll('-', '_')] === undefined)
     expect(unsaid).toEqual([])
+    expect(describeReason({ kind: 'labels', reason: 'unlabelled → other' })).toBe(
+      'Aucun environnement → Un autre environnement',
+    )
+    expect(describeReason({ kind: 'rollback', reason: 'other things' })).toBe('other things')
     expect(sayProblem('approval_needs_another', { reason: 'author' })).toContain('vous l’avez demandé')
     expect(sayProblem('approval_needs_another', { reason: '0_of_1' })).toContain('0 of 1')
     const shaped = { reason: 'shaped_by_author', who: 'ann@example.com' }
