@@ -1,6 +1,7 @@
 import type { FrontEntry, OwnerEntry } from '../../../lib/links/frames.ts'
 import type { FrontAgents } from '../../../lib/links/front-agents.ts'
 import { splitReport } from '../../../lib/links/kept-report.ts'
+import type { ReportedTexts } from '../../../lib/links/reported-texts.ts'
 import { decodeBody } from '../../../lib/opamp/codec.ts'
 import type { Trouble } from '../troubles.ts'
 import type { LinkTrouble } from './link-troubles.ts'
@@ -37,6 +38,13 @@ function overlookCapabilities(agents: FrontAgents): void {
   const receive = agents.receive.bind(agents)
   agents.receive = (connection, report, about) =>
     receive(connection, { ...report, hasCapabilities: report.attributes !== null }, about)
+}
+
+/** Every second text of what agents run counts as stored, and is not. */
+export function loseSomeTexts(texts: ReportedTexts): void {
+  const store = texts.reportedConfig.bind(texts)
+  let count = 0
+  texts.reportedConfig = (config) => ++count % 2 === 0 || store(config)
 }
 
 const HEALTH = 5
@@ -149,6 +157,15 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
         fleet.hadSaidGoodbye = (report, said) => {
           if (fleet.state.instances.has(report.uid)) take(report, said)
         }
+      },
+    },
+  },
+  'a front does not store some of what agents run, and the owner does not look for it': {
+    troubles: ['effectiveConfigs'],
+    flaw: {
+      reported: loseSomeTexts,
+      fleet(fleet) {
+        fleet.textsMissing = async () => {}
       },
     },
   },

@@ -21,6 +21,8 @@ interface Sent {
 /** The losses of its connection after which a target that was offered a config fails. */
 const LOSSES_MAX = 3
 
+/** As late as that a batch comes over a slow link, or over one that stalls and is not cut for it. */
+const HEARD_LATE_MS = 7_000
 /** A front says each five seconds whose beats it has answered, and the link takes a while. */
 const BEATS_TOLD_MS = 15_000
 /** An owner that has other agents of a front than the front itself asks for its list once a minute at most. */
@@ -58,8 +60,10 @@ export class LinkPromises {
       this.#sent.set(instance.uid, list)
       this.#checkFresh(process, instance.uid)
       offers.frame(instance.uid, offer.hash, instance.workload?.id ?? '')
-      // Of two agents with one uid the owner hears late which spoke last, and so which connection is a new one.
-      sent(process, instance, offer, cause, about.isShared ? { ...about, linkedAtMs: about.nowMs } : about)
+      // Of two agents with one uid the owner hears late which spoke last, and so which connection is a new one; of any
+      // other one that it has begun anew, perhaps when it has been offered something already.
+      const heardMs = about.isShared ? about.nowMs : about.linkedAtMs + HEARD_LATE_MS
+      sent(process, instance, offer, cause, { ...about, linkedAtMs: Math.min(heardMs, about.nowMs) })
     }
   }
 
@@ -155,6 +159,7 @@ export class LinkPromises {
       if (known !== count) report(`${name} has ${count} agents, and the owner knows ${known} there`)
     }
     this.#checkGrants()
+    await this.#checkTexts(watcher)
     const rows = await watcher.query<{ uid: string; hash: string; cause: string | null }>(
       `select t.instance_uid as uid, p.config_hash as hash, t.cause from push_targets t join pushes p using (push_id)
        where t.state = 'failed'`,
@@ -164,6 +169,20 @@ export class LinkPromises {
       `select instance_uid as uid, max(losses)::int as losses from push_targets where losses > 0 group by 1`,
     )
     for (const { uid, losses } of counted) this.#checkLosses(uid, losses)
+  }
+
+  /** What agents run can be read, whoever has stored it. */
+  async #checkTexts(watcher: Connection): Promise<void> {
+    const { instances } = this.#world.service()!.fleet.state
+    const hashes = new Set([...instances.values()].map(({ reportedConfigHash }) => reportedConfigHash))
+    hashes.delete('')
+    const stored = await watcher.query<{ hash: string }>(
+      'select hash from reported_configs where hash = any($1)',
+      [[...hashes]],
+    )
+    for (const { hash } of stored) hashes.delete(hash)
+    for (const hash of hashes)
+      this.#world.promises.report(`the text of the effective config ${hash.slice(0, 6)} is missing`)
   }
 
   /** No loss is counted that was the doing of a front, as where it sent its agents elsewhere. */

@@ -4,6 +4,7 @@ import { type ConfigEngine, openConfigEngine } from '../../../lib/configs/engine
 import type { Fleet } from '../../../lib/fleet/fleet.ts'
 import type { FrontAgents } from '../../../lib/links/front-agents.ts'
 import { OwnerLinks } from '../../../lib/links/owner-links.ts'
+import type { ReportedTexts } from '../../../lib/links/reported-texts.ts'
 import { silentLog } from '../../../lib/log.ts'
 import { TEST_CONFIG } from '../../support/invoke.ts'
 import type { AgentsService } from '../agents/link.ts'
@@ -25,6 +26,7 @@ const CONNECT_MS = 2_000
 /** A fault that is put into every link, into what fronts do with their agents, or into the processes that may own. */
 export interface LinkFlaw extends Meddling {
   agents?(agents: FrontAgents): void
+  reported?(texts: ReportedTexts): void
   member?(membership: Membership): void
   fleet?(fleet: Fleet): void
   /** Done first where a front is stopped, with the sockets of its agents. */
@@ -183,6 +185,7 @@ export class LinkedWorld extends World {
       dial: (from, owner) => this.#dial(from, owner),
     })
     this.#flaw.agents?.(front.agents)
+    this.#flaw.reported?.(front.reported)
     this.#frontClients.add(front.client)
     this.fronts.push(front)
     this.everyFront.push(front)

@@ -51,7 +51,7 @@ export class SimFront implements AgentsService {
   readonly fleet: Fleet
   readonly ctx: AgentsService['ctx']
   readonly #parts: SimFrontParts
-  readonly #reported: ReportedTexts
+  readonly reported: ReportedTexts
   #epoch = 0
 
   constructor(parts: SimFrontParts) {
@@ -62,12 +62,12 @@ export class SimFront implements AgentsService {
     const db = database.openFor(this.client)
     this.#parts = parts
     this.name = name
-    this.#reported = new ReportedTexts({ db, clock, timers, log: silentLog })
+    this.reported = new ReportedTexts({ db, clock, timers, log: silentLog })
     this.agents = new FrontAgents({
       clock,
       timers,
       texts: new OfferTexts(db),
-      reported: this.#reported,
+      reported: this.reported,
       normalise: (text, own) => this.#normalise(text, own),
     })
     this.fleet = this.#asFleet()
@@ -123,7 +123,7 @@ export class SimFront implements AgentsService {
     for (const socket of sockets()) socket.cut()
     await this.membership.stop()
     this.agents.stop()
-    await this.#reported.storeAll()
+    await this.reported.storeAll()
   }
 
   decidedBy(): unknown {
