@@ -31,12 +31,14 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
        where campaign_id = $1 and verdict in ('held', 'unmanaged', 'refused')`,
     ),
     says: /outside the approved set/,
+    first: 12,
   },
   'tries a target that failed once more': {
     flaw: {
       ground: (ground) => ({ ...ground, db: alsoWriting(retrying(ground.db), isEndOfTargets, FAILED_WAITS) }),
     },
     says: /is that of 0 targets/,
+    first: 5,
   },
   'sees no hold': {
     flaw: {
@@ -48,19 +50,21 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
       },
     },
     says: /pushes to \S+, which is held/,
+    first: 6,
   },
   'sees no freeze': {
     flaw: {
       ground: (ground) => ({ ...ground, db: without(ground.db, isOfFreeze) }),
     },
     says: /pushes to \S+, which is frozen/,
+    first: 16,
   },
   'changes as many instances at once as there are': {
     flaw: reading((text, row) => {
       if (isOfCampaigns(text) && row['rules']) row['rules'] = { ...(row['rules'] as Row), maxInFlight: 1_000 }
     }),
     says: /changes \d+ instances at once/,
-    first: 25,
+    first: 32,
   },
   'starts all waves at once': {
     flaw: reading((text, row) => {

@@ -33,8 +33,8 @@ describe('a fault that is put into a process is found by some seed', () => {
     return null
   }
 
-  it.each(Object.entries(FLAWS))('when it %s', { timeout: 600_000 }, async (_, { troubles, flaw }) => {
-    const found = await find(troubles, flaw)
+  it.each(Object.entries(FLAWS))('when it %s', { timeout: 600_000 }, async (_, { troubles, ...planted }) => {
+    const found = await find(troubles, planted.flaw, planted)
     console.info(found)
     expect(found).not.toBeNull()
   })
