@@ -1,10 +1,14 @@
 import { array, defaulted, enums, type } from 'superstruct'
-import { labelsSince, toReviewRecord } from '../../lib/changes/reviews.ts'
+import { labelsSince, readOwnLooks, toReviewRecord } from '../../lib/changes/reviews.ts'
+import type { Grant } from '../../lib/model/scopes.ts'
 import { listDoneReviews, listOpenReviews, type Review } from '../../lib/store/reviews.ts'
 import { ReviewRecord } from '../../lib/wire/reviews.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { reachesReview } from './_reach.ts'
+
+/** A review with what a look by the reader would come to; null for one that is closed. */
+type ListedReview = Review & { own: string | null }
 
 /** What was done without an approval: what waits for a second person, the oldest first, or what has been looked at. */
 export default defineHttp({
@@ -20,18 +24,28 @@ export default defineHttp({
   handle({ query, target, sight, actor }, ctx) {
     const isOpen = query.status === 'open'
     const since = labelsSince(ctx.clock.now())
-    return listReply<Review>(query, target, {
+    const mayManage = actor.permissions.has('settings:manage')
+    const coversOf = (review: Review) => (grants: readonly Grant[]) =>
+      reachesReview(ctx, review, grants, 'config:approve')
+    const withOwn = async (reviews: readonly Review[]): Promise<ListedReview[]> => {
+      const reader = { userId: actor.userId, mayManage, now: ctx.clock.now(), coversOf }
+      const looks = isOpen ? await readOwnLooks(ctx.db, reviews, reader) : []
+      return reviews.map((review, at) => ({ ...review, own: looks[at] ?? null }))
+    }
+    return listReply<ListedReview>(query, target, {
       order: isOpen ? 'reviews.done_at' : 'reviews.reviewed_at',
       key: ['number', 'string'],
-      fetch({ after, limit }) {
+      async fetch({ after, limit }) {
         const place = after === null ? null : { at: new Date(Number(after[0])), id: String(after[1]) }
         const page = { after: place, limit }
-        return isOpen ? listOpenReviews(ctx.db, since, page) : listDoneReviews(ctx.db, page)
+        return withOwn(
+          isOpen ? await listOpenReviews(ctx.db, since, page) : await listDoneReviews(ctx.db, page),
+        )
       },
       isSeen:
         sight.scopes === null ? null : (review) => reachesReview(ctx, review, actor.grants, 'config:request'),
       keyOf: ({ id, doneAt, reviewedAt }) => [(isOpen ? doneAt : (reviewedAt ?? doneAt)).getTime(), id],
-      toWire: toReviewRecord,
+      toWire: ({ own, ...review }) => ({ ...toReviewRecord(review), ...(own === null ? {} : { own }) }),
     })
   },
 })

@@ -11,7 +11,7 @@ import { insertReview, lockReview, markReviewed, type NewReview, type Review } f
 import type { ReviewRecord } from '../wire/reviews.ts'
 import { type Covers, readApproverStandings } from './approval-case.ts'
 import { type ApprovalActor, readComment, type TextRefusal } from './approval-parts.ts'
-import { discountOf, remedyOf } from './judge-approvals.ts'
+import { type ApprovalCase, type Discount, discountOf, remedyOf } from './judge-approvals.ts'
 
 /** Something that was done without an approval, before it is stored with an id. */
 type Unreviewed = Pick<NewReview, 'kind'> &
@@ -133,28 +133,70 @@ export async function reviewChange(
   })
 }
 
+/** Somebody who looks at a review, with all that decides whether that counts. */
+interface AskedReviewer {
+  userIds: string[]
+  authors: string[]
+  requestedAt: Date
+  covers: Covers
+}
+
+async function askReviewer(
+  db: Db,
+  { authorIds, configHash, doneAt }: Review,
+  userId: string,
+  covers: Covers,
+): Promise<AskedReviewer> {
+  // Whoever asked for the same text elsewhere would look at a text of their own.
+  const ofText = configHash === null ? [] : await listAuthors(db, configHash)
+  return { userIds: [userId], authors: [...new Set([...authorIds, ...ofText])], requestedAt: doneAt, covers }
+}
+
 /**
- * Refuse a reviewer whose approval would not count (`discountOf`): whoever did it or wrote what was pushed, or somebody
- * whose account is tied to theirs.
+ * Why a look by this user would not count: they did it or wrote what was pushed, or their account is tied to that of
+ * somebody who did; null where it would.
  */
+function whyNotLooked(
+  { userIds, authors }: AskedReviewer,
+  approvers: ApprovalCase['approvers'],
+  now: Date,
+): Discount | null {
+  const [userId] = userIds
+  if (!approvers.get(userId!)?.mayApprove) return 'no-right'
+  const asked = { rule: SOMEBODY_ELSE, authors: new Set(authors), approvers, isSoleApprover: false, now }
+  return discountOf(asked, SOMEBODY_ELSE, { userId: userId!, at: now })
+}
+
+/** Refuse a reviewer whose look would not count. */
 async function refuseReviewer(
   tx: Db,
-  { authorIds, configHash, doneAt }: Review,
+  review: Review,
   { userId }: ApprovalActor,
   { now, covers }: { now: Date; covers: Covers },
 ): Promise<Refusal<'out-of-scope' | 'review-needs-another'> | null> {
-  // Whoever asked for the same text elsewhere would look at a text of their own.
-  const ofText = configHash === null ? [] : await listAuthors(tx, configHash)
-  const authors = [...new Set([...authorIds, ...ofText])]
-  const request = { userIds: [userId], authors, requestedAt: doneAt, covers }
-  const [standings] = await readApproverStandings(tx, [request])
-  const approvers = standings!
-  if (!approvers.get(userId)?.mayApprove) return refuse('out-of-scope')
-  const asked = { rule: SOMEBODY_ELSE, authors: new Set(authors), approvers, isSoleApprover: false, now }
-  const why = discountOf(asked, SOMEBODY_ELSE, { userId, at: now })
+  const asked = await askReviewer(tx, review, userId, covers)
+  const [approvers] = await readApproverStandings(tx, [asked])
+  const why = whyNotLooked(asked, approvers!, now)
+  if (why === 'no-right') return refuse('out-of-scope')
   return why === null
     ? null
     : refuse('review-needs-another', { reason: why.replaceAll('-', '_'), hint: remedyOf(why) })
+}
+
+/** What a look by this user at each of some open reviews would come to, as the wire names it. */
+export async function readOwnLooks(
+  db: Db,
+  reviews: readonly Review[],
+  reader: { userId: string; mayManage: boolean; now: Date; coversOf: (review: Review) => Covers },
+): Promise<string[]> {
+  const asked: AskedReviewer[] = []
+  for (const review of reviews)
+    asked.push(await askReviewer(db, review, reader.userId, reader.coversOf(review)))
+  const standings = await readApproverStandings(db, asked)
+  return reviews.map((review, at) => {
+    if (isOfLabels(review) && !reader.mayManage) return 'no_right'
+    return whyNotLooked(asked[at]!, standings[at]!, reader.now)?.replaceAll('-', '_') ?? 'counts'
+  })
 }
 
 /** A review as the wire shows it. */

@@ -28,6 +28,10 @@ export const ReviewRecord = named(
     done_by: string(),
     author_ids: note('The accounts of whoever did it, none of which may look at it.', array(string())),
     done_at: string(),
+    own: note(
+      'Of an open one in a list: what a look by whoever reads this would come to: `counts`, or why it would not, in the words of the tally of approvals.',
+      optional(string()),
+    ),
     reviewed_by: optional(string()),
     reviewed_at: optional(string()),
     comment: optional(string()),

@@ -33,6 +33,7 @@ export const reviewTexts = defineTexts({
       `Saved. Approvals follow the stricter rule until ${until}, or until somebody else accepts the labels.`,
     look: 'Looked at',
     own: 'You did this: somebody else has to look at it.',
+    ownNot: (why: string) => `Somebody else has to look at it: ${why}.`,
     title: 'Look at what was done',
     explain: {
       ...NONE,
@@ -76,6 +77,7 @@ export const reviewTexts = defineTexts({
       `Enregistré. Les approbations suivent la règle la plus stricte jusqu’au ${until}, ou jusqu’à ce que quelqu’un d’autre accepte les étiquettes.`,
     look: 'Regardé',
     own: 'Vous l’avez fait : quelqu’un d’autre doit le regarder.',
+    ownNot: (why: string) => `Quelqu’un d’autre doit le regarder : ${why}.`,
     title: 'Regarder ce qui a été fait',
     explain: {
       ...NONE,

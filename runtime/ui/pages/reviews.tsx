@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
 import { say } from '../i18n/define.ts'
+import { describeDiscount } from '../i18n/discounts.ts'
 import { formatExact, shortHash } from '../i18n/format.ts'
 import { describeReason, reviewTexts } from '../i18n/reviews.ts'
 import { Action, bind, TextArea, unless } from '../parts/controls.tsx'
@@ -67,7 +68,12 @@ function columnsOf(onLook: (review: ReviewRecord) => void): TableColumn<ReviewRe
         const permission =
           review.kind === 'labels' || review.kind === 'label_rule' ? 'settings:manage' : 'config:approve'
         const reason =
-          unless(permission, review.workload_id || undefined) ?? (isForMe(review) ? null : words.own)
+          unless(permission, review.workload_id || undefined) ??
+          (isForMe(review)
+            ? null
+            : review.own === undefined || review.own === 'author'
+              ? words.own
+              : words.ownNot(describeDiscount(review.own)))
         return (
           <Action reason={reason} onClick={() => onLook(review)}>
             {words.look}

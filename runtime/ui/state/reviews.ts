@@ -1,7 +1,6 @@
 import type { HubFrame } from '../../../lib/wire/hub.ts'
 import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
 import { api } from './endpoints.ts'
-import { me } from './session.ts'
 import { type Resource, useResource } from './use-resource.ts'
 
 const touchesReviews = (frame: HubFrame) =>
@@ -11,6 +10,5 @@ const touchesReviews = (frame: HubFrame) =>
 export const useReviews = (isAsked: boolean): Resource<ReviewRecord[]> =>
   useResource(isAsked ? 'reviews' : null, (abort) => api.reviews('open', abort), touchesReviews)
 
-/** Whether somebody else did it, so that the reader may look at it. */
-export const isForMe = ({ author_ids: authors }: ReviewRecord): boolean =>
-  !authors.includes(me.value?.id ?? '')
+/** Whether the reader's look at it would count. */
+export const isForMe = ({ own }: ReviewRecord): boolean => own === 'counts'

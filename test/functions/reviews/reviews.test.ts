@@ -71,6 +71,7 @@ describe('broken glass', () => {
       approval_id: expect.stringMatching(/^car_/),
       done_by: 'eve@example.com',
       author_ids: [eve!.userId],
+      own: 'counts',
       done_at: new Date(ctx.clock.now().getTime() - 300).toISOString(),
     })
     expect(await look(eve, review.id)).toMatchObject(another('author'))
@@ -101,6 +102,16 @@ describe('broken glass', () => {
     const sock = await addSession(ctx, { userId: id, email })
     ctx.clock.advance(1_000)
     const own = await breakGlass(ann)
+    // The list says before the click what the look would come to.
+    const ownOf = async (who: typeof sock) => {
+      const { json } = await call(who, 'GET /api/reviews')
+      return (json as ReviewRecord[]).find(({ id }) => id === own.id)?.own
+    }
+    expect([await ownOf(sock), await ownOf(ann!), await ownOf(bob!)]).toEqual([
+      'shaped_by_author',
+      'author',
+      'counts',
+    ])
     expect(await look(sock, own.id)).toMatchObject(another('shaped_by_author'))
     expect((await look(bob, own.id)).status).toBe(200)
     await run(1)
