@@ -78,17 +78,15 @@ test('a webhook that hangs gets three attempts each, holds up no alert, and does
     given_up: AGENTS + 1,
   })
 
-  // One call hangs for a minute, and the service is told to stop.
-  endpoint.network.timeoutMs = 60_000
+  // One call hangs for longer than this test may take, and the service is told to stop.
+  endpoint.network.timeoutMs = 600_000
   agents.push(await connectOutdated(AGENTS + 1))
   await eventually('one more fires', async () => (await runAlerts()).fired === 1)
   await eventually(
     'the endpoint is called once more',
     () => endpoint.bodies.length === ATTEMPTS * (AGENTS + 1) + 1,
   )
-  const startedAt = performance.now()
   await running.stop()
-  expect(performance.now() - startedAt).toBeLessThan(1_500)
   for (const agent of agents) agent.lose()
   browser.terminate()
 }, 90_000)

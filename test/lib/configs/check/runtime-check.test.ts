@@ -102,21 +102,19 @@ describe.runIf(isWalled)('the runtime check', () => {
   })
 
   it('ends at its time limit with everything the binary started', async () => {
-    // An unusual number of seconds, by which these processes are found.
+    // An unusual number of seconds, by which these processes are found, and more than this test may take.
     const binaryPath = await fakeCollector('slow', 'sleep 60.2718281 & setsid sleep 60.2718281 & wait')
-    const started = performance.now()
     const check = await run({ binaryPath, timeoutMs: 300 })
-    expect(performance.now() - started).toBeLessThan(5_000)
     expect(check).toMatchObject({ status: 'warning', metadata: { exit_code: -1 } })
-    expect(codes(check)).toEqual(['otelcol_runtime_timeout'])
+    // On a busy machine its version may not come within that limit either.
+    expect(codes(check)).toContain('otelcol_runtime_timeout')
     await expect.poll(() => running('60.2718281')).toEqual([])
   })
 
   it('does not wait for a process that the binary left behind', async () => {
+    // That one lives for longer than this test may take.
     const binaryPath = await fakeCollector('daemon', 'sleep 60 &\nexit 0')
-    const started = performance.now()
     expect((await run({ binaryPath })).status).toBe('passed')
-    expect(performance.now() - started).toBeLessThan(4_000)
   })
 
   it('keeps no more than 64 KiB of what the binary says', async () => {
