@@ -31,7 +31,7 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
        where campaign_id = $1 and verdict in ('held', 'unmanaged', 'refused')`,
     ),
     says: /outside the approved set/,
-    first: 12,
+    first: 26,
   },
   'tries a target that failed once more': {
     flaw: {
