@@ -12,8 +12,11 @@ const CORE_NUMBER_MAX = 2n ** 64n - 1n
 const DIGITS = /^[0-9]+$/
 /** 2^64 has 20 digits; leading zeros are allowed, but not so many that parsing costs. */
 const CORE_DIGITS_MAX = 40
+/** What is longer is no version anybody ships: agents choose theirs, and lists of them are sorted. */
+const CHARACTERS_MAX = 128
 
 function parseVersion(text: string): Version | null {
+  if (text.length > CHARACTERS_MAX) return null
   const trimmed = text.trim()
   const bare = trimmed.startsWith('v') ? trimmed.slice(1) : trimmed
   const plus = bare.indexOf('+')
@@ -69,9 +72,10 @@ export function isComparable(text: string): boolean {
  * Which of two semantic versions is newer: negative when `a` is older, 0 when they are equal in precedence,
  * positive when `a` is newer, null when either is not a semantic version. Build metadata does not count.
  */
-export function compareVersions(a: string, b: string): number | null {
-  const left = parseVersion(a)
-  const right = parseVersion(b)
+export const compareVersions = (a: string, b: string): number | null =>
+  comparePrecedence(parseVersion(a), parseVersion(b))
+
+function comparePrecedence(left: Version | null, right: Version | null): number | null {
   if (left === null || right === null) return null
   for (let i = 0; i < 3; i++) {
     if (left.core[i]! !== right.core[i]!) return left.core[i]! < right.core[i]! ? -1 : 1
@@ -104,6 +108,26 @@ function withThreeNumbers(version: string): string {
   return core === '' ? version : `${core}${'.0'.repeat(missing)}${rest}`
 }
 
-/** The order of versions in lists: the newest first; what is no version last. */
-export const newestFirst = (a: string, b: string): number =>
-  compareVersions(b, a) || Number(isComparable(b)) - Number(isComparable(a)) || byBytes(a, b)
+/**
+ * The order of the versions of one list: the newest first; what is no version behind, and '' last. Each is read once,
+ * however often it is compared, so the order is for one list.
+ */
+export function newestFirst(): (a: string, b: string) => number {
+  const read = new Map<string, Version | null>()
+  const versionOf = (text: string): Version | null => {
+    const known = read.get(text)
+    if (known !== undefined) return known
+    const version = parseVersion(text)
+    read.set(text, version)
+    return version
+  }
+  return (a, b) => {
+    const [left, right] = [versionOf(a), versionOf(b)]
+    return (
+      comparePrecedence(right, left) ||
+      Number(right !== null) - Number(left !== null) ||
+      Number(a === '') - Number(b === '') ||
+      byBytes(a, b)
+    )
+  }
+}

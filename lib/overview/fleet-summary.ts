@@ -7,9 +7,8 @@ import type { AlertRecord } from '../wire/alerts.ts'
 import type { FleetSummary, FleetSummaryWorkload } from '../wire/fleet-summary.ts'
 import type { WorkloadRecord } from '../wire/workloads.ts'
 
-/** Alerts that are told in full, and versions that are named; all of them are counted. */
+/** Alerts that are told in full; all of them are counted. */
 const ALERTS_MAX = 5
-const VERSIONS_MAX = 20
 
 /** What the summary is made from. */
 export interface SummaryParts {
@@ -51,7 +50,7 @@ export async function readFleetSummary(parts: SummaryParts): Promise<FleetSummar
     troubled_count: tally.troubledCount,
     loud_count: tally.loudCount,
     worst,
-    versions: { count: tally.versions.length, first: tally.versions.slice(0, VERSIONS_MAX) },
+    versions: { count: tally.versions.count, first: [...tally.versions.first] },
     alerts: {
       open_count: sum.open,
       over_count: sum.over,

@@ -41,6 +41,7 @@ export function sharesOf(rows: readonly CompatibilityRow[]): VersionOverview['sh
       found.set(one.version, share)
     }
   }
+  const order = newestFirst()
   return [...found]
     .map(([version, { groups, ...share }]) => ({
       version,
@@ -52,7 +53,7 @@ export function sharesOf(rows: readonly CompatibilityRow[]): VersionOverview['sh
         .slice(0, OVERVIEW_GROUPS_MAX)
         .map(([group, count]) => ({ group, count })),
     }))
-    .sort((a, b) => newestFirst(a.version, b.version))
+    .sort((a, b) => order(a.version, b.version))
 }
 
 const firstOf = <T>(all: readonly T[]): { count: number; first: T[] } => ({

@@ -8,7 +8,9 @@ import type { SteadyRecord } from './workload.ts'
 
 /** How many workloads are named as the worst. */
 export const WORST_NAMED_MAX = 3
-/** Workloads counted in one turn of the event loop. */
+/** How many versions are named; agents choose theirs, so there may be one for each workload. */
+export const VERSIONS_NAMED_MAX = 20
+/** Workloads counted, or versions looked at, in one turn of the event loop. */
 const CHUNK = 500
 
 /** The numbers of the whole fleet, archived workloads left out. */
@@ -19,8 +21,8 @@ export interface FleetTally {
   loudCount: number
   /** The ids of the worst among them, as the fleet's list begins; `WORST_NAMED_MAX` at most. */
   worstIds: readonly string[]
-  /** All of them, the newest first; '' is unknown and last. */
-  versions: readonly FleetSummary['versions']['first'][number][]
+  /** How many there are, and the newest, `VERSIONS_NAMED_MAX` at most; '' is unknown and last. */
+  versions: { count: number; first: readonly Version[] }
   /** Those with open alerts that have no trouble now, and those with open alerts whose version is not too old. */
   calmIds: ReadonlySet<string>
   currentIds: ReadonlySet<string>
@@ -48,18 +50,35 @@ function noteVersions(found: Map<string, Version>, record: SteadyRecord): void {
   }
 }
 
-const byVersion = (a: Version, b: Version): number =>
-  Number(a.version === '') - Number(b.version === '') || newestFirst(a.version, b.version)
+/** Keep the first few of an order, of those that come one after the other. */
+function noteFirst<T>(first: T[], one: T, { most, compare }: First<T>): void {
+  const last = first.at(-1)
+  if (first.length === most && last !== undefined && compare(one, last) >= 0) return
+  const at = first.findIndex((than) => compare(one, than) < 0)
+  first.splice(at < 0 ? first.length : at, 0, one)
+  first.length = Math.min(first.length, most)
+}
 
-/** Keep the worst few in their order. */
-function noteWorst(worst: SteadyRecord[], record: SteadyRecord): void {
-  const isWorse = (than: SteadyRecord) =>
-    (troubleRank(record) - troubleRank(than) || compareNames(record, than)) < 0
-  const last = worst.at(-1)
-  if (worst.length === WORST_NAMED_MAX && last !== undefined && !isWorse(last)) return
-  const at = worst.findIndex(isWorse)
-  worst.splice(at < 0 ? worst.length : at, 0, record)
-  worst.length = Math.min(worst.length, WORST_NAMED_MAX)
+interface First<T> {
+  most: number
+  compare(a: T, b: T): number
+}
+
+const WORST: First<SteadyRecord> = {
+  most: WORST_NAMED_MAX,
+  compare: (a, b) => troubleRank(a) - troubleRank(b) || compareNames(a, b),
+}
+
+async function newestOf(versions: ReadonlyMap<string, Version>): Promise<Version[]> {
+  const order = newestFirst()
+  const newest: First<Version> = {
+    most: VERSIONS_NAMED_MAX,
+    compare: (a, b) => order(a.version, b.version),
+  }
+  const first: Version[] = []
+  for await (const piece of inTurns(versions.values(), CHUNK))
+    for (const version of piece) noteFirst(first, version, newest)
+  return first
 }
 
 /** Count the fleet by its records, some in each turn of the event loop. */
@@ -83,14 +102,14 @@ export async function tallyRecords(records: Iterable<SteadyRecord>): Promise<Fle
       if (trouble === null) continue
       troubledCount++
       loudCount += toneOfTrouble(trouble) === 'bad' ? 1 : 0
-      noteWorst(worst, record)
+      noteFirst(worst, record, WORST)
     }
   return {
     counts,
     troubledCount,
     loudCount,
     worstIds: worst.map(({ id }) => id),
-    versions: [...found.values()].sort(byVersion),
+    versions: { count: found.size, first: await newestOf(found) },
     calmIds,
     currentIds,
     namesakes: (name) => names.get(name) ?? 0,

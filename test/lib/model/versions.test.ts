@@ -58,6 +58,12 @@ describe('compareVersions', () => {
     expect(compareVersions('1.2.3', text)).toBeNull()
   })
 
+  it('takes for no version what is longer than any that is shipped: agents choose theirs', () => {
+    const long = (length: number) => `1.0.0-${'a.'.repeat(length)}`.slice(0, length - 1).concat('1')
+    expect(compareVersions(long(128), '0.1.0')).toBe(1)
+    expect(compareVersions(long(129), '0.1.0')).toBeNull()
+  })
+
   it('is a total order on everything that can be compared', () => {
     const part = fc.oneof(fc.nat(3).map(String), fc.constantFrom('18446744073709551615', '9007199254740993'))
     const identifier = fc.constantFrom('0', '1', '10', 'a', 'b', 'rc', 'A-')

@@ -64,7 +64,7 @@ test('a workload whose instances differ counts with each of its versions, and is
     { version: { reported: '0.98.0', status: 'below_recommended', mix }, group: 'g' },
     { version: { reported: '0.150.0', status: 'above_recommended' }, group: 'g' },
   ] as CompatibilityRow[]
-  const { versions: counted } = await tallyRecords(fleet)
+  const counted = (await tallyRecords(fleet)).versions.first
   expect(counted).toEqual([
     { version: '0.150.0', count: 2, mixed_count: 1, is_outdated: false },
     { version: '0.98.0', count: 1, mixed_count: 1, is_outdated: true },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { tallyRecords } from '../../../../lib/fleet/views/tally.ts'
+import { tallyRecords, VERSIONS_NAMED_MAX } from '../../../../lib/fleet/views/tally.ts'
 import type { WorkloadRecord } from '../../../../lib/wire/workloads.ts'
 
 let made = 0
@@ -28,7 +28,7 @@ describe('the numbers of the fleet', () => {
       workload('connected', { type: 'sdk', version: '2.0.0' }),
     ])
     expect(counts).toEqual({ all: 5, connected: 4, degraded: 1, disconnected: 0, leaving: 0 })
-    expect(versions).toEqual([
+    expect(versions.first).toEqual([
       { version: '0.149.0', count: 1, mixed_count: 0, is_outdated: false },
       { version: '0.131.0', count: 2, mixed_count: 0, is_outdated: true },
       { version: '', count: 1, mixed_count: 0, is_outdated: false },
@@ -49,9 +49,20 @@ describe('the numbers of the fleet', () => {
   it('list versions newest first, a pre-release behind its release as alerts have it', async () => {
     const listed = ['0.150.0-rc.1', '', '0.98.0', 'nightly', '0.150.0', '0.150.0-rc.2', '0.149.0']
     const { versions } = await tallyRecords(listed.map((version) => workload('connected', { version })))
-    expect(versions.map(({ version }) => version)).toEqual([
+    expect(versions.first.map(({ version }) => version)).toEqual([
       ...['0.150.0', '0.150.0-rc.2', '0.150.0-rc.1', '0.149.0', '0.98.0', 'nightly', ''],
     ])
+  })
+
+  it('name the newest of many versions, in whatever order they come, and count all', async () => {
+    const numbers = Array.from({ length: 1_500 }, (_, at) => (at * 7) % 1_500)
+    const { versions } = await tallyRecords(
+      numbers.map((number) => workload('connected', { version: `0.${number}.0` })),
+    )
+    expect(versions.count).toBe(1_500)
+    expect(versions.first.map(({ version }) => version)).toEqual(
+      Array.from({ length: VERSIONS_NAMED_MAX }, (_, at) => `0.${1_499 - at}.0`),
+    )
   })
 
   it('name the worst first, three at most, and none that is well, archived or only outdated', async () => {
