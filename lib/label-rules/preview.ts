@@ -57,10 +57,11 @@ export async function previewRuleChange(parts: PreviewParts, change: RuleChange)
   const every: LookedAt['lowered'][number][] = []
   for await (const piece of inTurns(workloads, CHUNK)) {
     for (const workload of piece) {
-      if (workload.archivedAt !== null) continue
+      // One that is archived comes back with the labels that it has by then: only what lowers is told of it.
+      const isHere = workload.archivedAt === null
       const identity = workload.fingerprintKeys
       const given = giveLabels(next, identity)
-      const said = change.after === null ? null : labelsOfRule(change.after, identity)
+      const said = change.after === null || !isHere ? null : labelsOfRule(change.after, identity)
       if (said !== null) {
         sum.workload++
         if (contradicts(workload.handLabels, said)) sum.byHand++
@@ -69,7 +70,7 @@ export async function previewRuleChange(parts: PreviewParts, change: RuleChange)
       const listed = change.after?.rows ?? null
       if (listed !== null && said !== null) present.add(identity[listed.key]!)
       const told = changeOf(parts, workload, { ...given.labels, ...workload.handLabels })
-      if (told === null) continue
+      if (told === null || (!isHere && !told.change.is_lowered)) continue
       sum.changed++
       if (told.change.is_lowered) {
         sum.lowered++

@@ -172,7 +172,7 @@ const KEPT = `
   select r.workload_id, kept from reviews r, unnest(r.kept_classes) as kept
   where r.kind = 'labels' and r.done_at > $2 and r.accepted is not true
   union all
-  select w.id, kept from reviews r join workloads w on w.created_at > r.done_at, unnest(r.kept_classes) as kept
+  select w.id, kept from reviews r join workloads w on w.created_at >= r.done_at, unnest(r.kept_classes) as kept
   where r.kind = 'label_rule' and r.done_at > $2 and r.accepted is not true`
 
 /** The classes that these workloads keep after changes of labels and of label rules since `since` that nobody has accepted. */

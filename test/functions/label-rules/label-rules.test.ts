@@ -233,6 +233,22 @@ describe('a rule by which a change would need less of an approval', () => {
     expect(await call(`PUT /api/label-rules/${id}`, { ...body, name: 'QA' })).toMatchObject({ status: 200 })
   })
 
+  it('waits for a second person also for one that is archived and comes back', async () => {
+    await make(rule('Web', 'web-*', { env: 'prod' }))
+    const agent = fakeAgent(ctx.fleet, { service: 'otelcol', host: 'web-1' })
+    const { workloadId } = agent
+    await ctx.advance(1_000)
+    agent.goodbye()
+    await ctx.advance(300_000)
+    expect(await call(`POST /api/workloads/${workloadId}/archive`)).toMatchObject({ status: 204 })
+    const staging = rule('QA', 'web-1', { env: 'qa' }, { priority: 5 })
+    expect(await preview(staging)).toMatchObject({ workload_count: 0, lowered_count: 1 })
+    await make({ ...staging, confirm_lowering: true })
+    expect(await reviews('labels')).toMatchObject([
+      { workload_id: workloadId, reason: 'production → other' },
+    ])
+  })
+
   const ofNewcomer = async (id: string) => {
     await ctx.advance(1_000)
     const draft = { draft_yaml: productionYaml(1) }
