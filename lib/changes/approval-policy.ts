@@ -128,12 +128,15 @@ export function changeApprovalPolicy(
 
 /**
  * Whether a lowering that came into force by waiting is to be told of no longer: the policy asks no less than before it
- * again, or somebody else than whoever asked for it has looked at the policy and changed it.
+ * again, or somebody else than whoever asked for it, whose account is not tied to that one, has looked at the policy and
+ * set it.
  */
 async function isOver(tx: Db, actor: AuditActor, wanted: ApprovalPolicy): Promise<boolean> {
   const { lowered } = await readPolicyNews(tx)
   if (lowered === null || !lowersBar(lowered.from, wanted)) return true
-  return lowered.byId !== null && lowered.byId !== actor.userId
+  const { byId, at } = lowered
+  if (byId === null || at === null) return false
+  return byId !== actor.userId && !(await isShaped(tx, actor.userId, { byId, at }))
 }
 
 /**

@@ -487,6 +487,19 @@ describe('the policy', () => {
     const [counts] = (await call(cy, 'GET /api/alerts')).json as AlertRecord[]
     const own = await call(ann, `POST /api/alerts/${counts!.id}/resolve`)
     expect(own).toMatchObject({ status: 409, json: { code: 'alert_needs_another' } })
+    // Nor by setting the same policy once more, through an account that the asker made.
+    const told = async () => {
+      await ctx.alerts.run(new AbortController().signal)
+      return ((await call(cy, 'GET /api/alerts')).json as AlertRecord[]).length
+    }
+    await database.pool.execute(
+      `insert into account_changes (user_id, by_id, changed_at) values ($1, $2, now() - interval '2 days')`,
+      [bob!.userId, ann!.userId],
+    )
+    expect(await put(bob, laxer)).toMatchObject({ status: 200 })
+    expect(await told()).toBe(1)
+    expect(await put(cy, laxer)).toMatchObject({ status: 200 })
+    expect(await told()).toBe(0)
   })
 
   it.each([
