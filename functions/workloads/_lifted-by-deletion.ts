@@ -53,7 +53,7 @@ export function refuseLifting(
 /**
  * The reply where a deletion would take away what a second person has still to look at, or the stricter rule of
  * approvals; null where it would not. A workload comes back under its former id, and what it runs it runs on: so
- * broken glass stays listed while an instance is there.
+ * broken glass stays listed until its instances have been away for the grace: a collector that restarts is back before.
  */
 export async function refuseHiding(ctx: Context, tx: Db, workloadId: string): Promise<Reply | null> {
   const workload = ctx.fleet.workload(workloadId)
@@ -61,7 +61,7 @@ export async function refuseHiding(ctx: Context, tx: Db, workloadId: string): Pr
   const kept = await listKeptClasses(tx, [workloadId], labelsSince(ctx.clock.now()))
   if (await asksMoreThanWithoutLabels(tx, workload, kept.get(workloadId) ?? []))
     return problem('deletion-hides-labels')
-  if (workload.live.count > 0 && (await hasUnseenGlass(tx, workloadId)))
+  if (workload.status !== 'disconnected' && (await hasUnseenGlass(tx, workloadId)))
     return problem('deletion-hides-review')
   return (await asksMoreThanWithoutLabels(tx, workload, [classByLabels(workload)]))
     ? problem('deletion-lowers')

@@ -12,6 +12,8 @@ import { configYaml, productionYaml } from '../../support/push-config.ts'
 
 const database = await useTestDatabase()
 const DAY_MS = 86_400_000
+/** After this a workload without instances counts as disconnected. */
+const GRACE_MS = 300_000
 let ctx: FleetTestContext
 let agent: FakeAgent
 let ann: SignedIn
@@ -60,10 +62,12 @@ it('the glass that was broken stays listed while a collector runs on with the te
   expect(await remove()).toBe(204)
 })
 
-it('a workload that is gone with its collectors can be deleted all the same', async () => {
+it('a workload that is gone with its collectors can be deleted all the same, once they are no longer just restarting', async () => {
   await breakGlass()
   agent.goodbye()
   await ctx.advance(300)
+  expect(await remove()).toBe('deletion_hides_review')
+  await ctx.advance(GRACE_MS)
   expect(await remove()).toBe(204)
 })
 
