@@ -57,7 +57,7 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
       ground: (ground) => ({ ...ground, db: without(ground.db, isOfFreeze) }),
     },
     says: /pushes to \S+, which is frozen/,
-    first: 16,
+    first: 44,
   },
   'changes as many instances at once as there are': {
     flaw: reading((text, row) => {
