@@ -47,7 +47,11 @@ export const pushTexts = defineTexts({
     allDone: (time: string) => `Every instance applied it within ${time}.`,
     someFailed: (failed: number, total: number) =>
       `${n(failed)} of ${n(total)} ${plural(total, 'instance', 'instances')} could not apply it.`,
+    failedNext: 'See what keeps those that failed from running it, or propose a config that they can run.',
+    silentNext:
+      'Nobody knows what these run. See whether their supervisors are up, then push again or roll back.',
     running: (applied: number, total: number) => `It is on its way: ${n(applied)} of ${n(total)} have it.`,
+    ended: (applied: number, total: number) => `It has ended: ${n(applied)} of ${n(total)} applied it.`,
     halted: (applied: number, total: number) =>
       `It is halted: ${n(applied)} of ${n(total)} have it, and nobody else receives it until somebody decides.`,
     excluded: (count: number) => `${n(count)} left out: not compatible`,
@@ -98,7 +102,13 @@ export const pushTexts = defineTexts({
     allDone: (time: string) => `Toutes les instances l’ont appliquée en ${time}.`,
     someFailed: (failed: number, total: number) =>
       `${n(failed)} ${plural(failed, 'instance', 'instances')} sur ${n(total)} ${plural(failed, 'n’a', 'n’ont')} pas pu l’appliquer.`,
+    failedNext:
+      'Voyez ce qui en empêche celles qui ont échoué, ou proposez une config qu’elles peuvent exécuter.',
+    silentNext:
+      'On ne sait pas ce que celles-ci exécutent. Voyez si leurs superviseurs tournent, puis poussez de nouveau ou revenez en arrière.',
     running: (applied: number, total: number) => `Elle est en route : ${n(applied)} sur ${n(total)} l’ont.`,
+    ended: (applied: number, total: number) =>
+      `Elle est terminée : ${n(applied)} sur ${n(total)} l’ont appliquée.`,
     halted: (applied: number, total: number) =>
       `Elle est arrêtée : ${n(applied)} sur ${n(total)} l’ont, et plus personne ne la reçoit avant une décision.`,
     excluded: (count: number) => `${n(count)} laissées de côté : non compatibles`,

@@ -115,10 +115,7 @@ export const workloadTexts = defineTexts({
           : `None of its ${n(total)} instances has answered the last push.`,
         'Nobody knows what they run until they do. See whether their supervisors are up and report the status of remote configs, then push again or roll back; a late answer still counts.',
       ],
-      applying: (done: number, total: number): [string, string] => [
-        `A config is being applied: ${n(done)} of ${n(total)} done.`,
-        '',
-      ],
+      applying: (done: number, total: number) => `A config is being applied: ${n(done)} of ${n(total)} done.`,
       drifted: (count: number, total: number): [string, string] => [
         `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} ${plural(count, 'does', 'do')} not run the assigned config.`,
         'See which ones; push the config again, or find what keeps them from taking it.',
@@ -349,10 +346,8 @@ export const workloadTexts = defineTexts({
           : `Aucune de ses ${n(total)} instances n’a répondu à la dernière poussée.`,
         'On ne sait pas ce qu’elles exécutent tant qu’elles se taisent. Voyez si leurs superviseurs tournent et rapportent l’état des configs distantes, puis poussez de nouveau ou revenez en arrière ; une réponse tardive compte encore.',
       ],
-      applying: (done: number, total: number): [string, string] => [
+      applying: (done: number, total: number) =>
         `Une config est en cours d’application : ${n(done)} sur ${n(total)}.`,
-        '',
-      ],
       drifted: (count: number, total: number): [string, string] => [
         `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} ${plural(count, 'n’exécute', 'n’exécutent')} pas la config assignée.`,
         'Voyez lesquelles ; poussez la config à nouveau, ou trouvez ce qui les en empêche.',

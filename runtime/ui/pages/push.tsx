@@ -9,10 +9,9 @@ import { describeMessage } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
-import { rolloutTexts } from '../i18n/rollout.ts'
+import { describePush } from '../i18n/push-sentences.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import type { Tone } from '../logic/diagnosis.ts'
-import { isOpen, isSilent, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
+import { isOpen, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Causes } from '../parts/causes.tsx'
 import { ActionLink, unless } from '../parts/controls.tsx'
@@ -62,24 +61,6 @@ export function ConvergenceBar({ of }: { of: Convergence }) {
   )
 }
 
-function sentenceOf(of: Convergence): { tone: Tone; text: string } {
-  const words = say(pushTexts)
-  if (of.phase === 'superseded') return { tone: 'idle', text: words.superseded }
-  if (of.phase === 'aborted') {
-    const { aborted, abortedMore } = say(rolloutTexts)
-    return { tone: 'idle', text: `${aborted} ${abortedMore}` }
-  }
-  if (of.failed_count > 0) return { tone: 'bad', text: words.someFailed(of.failed_count, of.target_count) }
-  if (isSilent(of)) return { tone: 'warn', text: words.nobody(of.target_count) }
-  if (of.phase === 'no_status') return { tone: 'warn', text: words.noStatus }
-  if (of.status === 'applied' && of.times_ms.p100 !== null)
-    return { tone: 'ok', text: words.allDone(formatDuration(of.times_ms.p100)) }
-  const has = words.running(of.applied_count, of.target_count)
-  return of.no_status_count > 0
-    ? { tone: 'warn', text: `${has} ${words.silent(of.no_status_count)}` }
-    : { tone: 'busy', text: has }
-}
-
 /** What happened in one sentence, and what was done about it. */
 function Sentence({
   of,
@@ -94,7 +75,7 @@ function Sentence({
   const isHalted = push !== null && stateOf(push) === 'halted'
   const { tone, text } = isHalted
     ? { tone: 'bad', text: words.halted(of.applied_count, Math.max(of.target_count, connected)) }
-    : sentenceOf(of)
+    : describePush(of)
   const { aftermath } = of
   // What an automatic rollback did is what its own page is about; that it did not help is said there as well.
   const isOwn = aftermath !== undefined && aftermath.push_id === of.push_id

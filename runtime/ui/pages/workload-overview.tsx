@@ -3,9 +3,10 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatList } from '../i18n/format.ts'
+import { pushTexts } from '../i18n/push.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { instanceName, listOddities, oddnessOf } from '../logic/instances.ts'
-import { isOpen, stateOf } from '../logic/pushes.ts'
+import { isOpen, sharesOf, stateOf } from '../logic/pushes.ts'
 import { labelsBesideIdentity } from '../logic/workloads.ts'
 import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { Icon } from '../parts/icons.tsx'
@@ -80,7 +81,7 @@ function LastPush({ push, workload }: { push: RevisionRecord; workload: Workload
   const total = isInStages
     ? Math.max(push.target_count, workload.connected_instance_count)
     : push.target_count
-  const waiting = push.pending_count + total - push.target_count
+  const { applied, failed, silent, waiting } = sharesOf(push)
   const times = isInStages ? undefined : convergence.data?.times_ms
   return (
     <div class="stack tight">
@@ -100,7 +101,10 @@ function LastPush({ push, workload }: { push: RevisionRecord; workload: Workload
         ]}
         total={total}
       />
-      <div class="muted">{words.pushCounts(push.applied_count, push.failed_count, waiting)}</div>
+      <div class="muted">
+        {words.pushCounts(applied, failed, waiting + total - push.target_count)}
+        {silent > 0 && ` · ${say(pushTexts).noAnswer(silent)}`}
+      </div>
       {times && (
         <div class="quant">
           {(['p50', 'p90', 'p99', 'p100'] as const).map((key) => (

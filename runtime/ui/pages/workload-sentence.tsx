@@ -5,6 +5,7 @@ import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeError, describeGroup } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo, formatList } from '../i18n/format.ts'
+import { describeUnanswered } from '../i18n/push-sentences.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
@@ -98,7 +99,10 @@ function toSentence(
     case 'silent':
       return words.silent(diagnosis.push.target_count)
     case 'applying':
-      return words.applying(diagnosis.push.applied_count, diagnosis.push.target_count)
+      return [
+        words.applying(diagnosis.push.applied_count, diagnosis.push.target_count),
+        describeUnanswered(diagnosis.push.no_status_count),
+      ]
     case 'drifted':
       return words.drifted(diagnosis.count, diagnosis.total)
     case 'degraded':

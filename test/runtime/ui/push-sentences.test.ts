@@ -1,0 +1,60 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Convergence } from '../../../lib/wire/convergence.ts'
+import { language } from '../../../runtime/ui/i18n/define.ts'
+import { describePush } from '../../../runtime/ui/i18n/push-sentences.ts'
+import { sharesOf } from '../../../runtime/ui/logic/pushes.ts'
+
+afterEach(() => {
+  language.value = 'en'
+})
+
+const UNANSWERED =
+  'Nobody knows what these run. See whether their supervisors are up, then push again or roll back.'
+const FAILED_NEXT = 'See what keeps those that failed from running it, or propose a config that they can run.'
+
+describe('how far a push got', () => {
+  const push = (change: Partial<Convergence> = {}) =>
+    ({
+      status: 'pending',
+      phase: 'applying',
+      target_count: 6,
+      applied_count: 3,
+      failed_count: 0,
+      no_status_count: 0,
+      times_ms: { p50: 1000, p90: null, p99: null, p100: null },
+      ...change,
+    }) as Convergence
+
+  test('is on its way only while it is, and one that has ended with some silent says so and what to do', () => {
+    expect(describePush(push())).toEqual({ tone: 'busy', text: 'It is on its way: 3 of 6 have it.' })
+    expect(describePush(push({ no_status_count: 3 }))).toEqual({
+      tone: 'warn',
+      text: `It is on its way: 3 of 6 have it. 3 do not answer. ${UNANSWERED}`,
+    })
+    const ended = push({ status: 'applied', phase: 'applied', no_status_count: 3 })
+    expect(describePush(ended)).toEqual({
+      tone: 'warn',
+      text: `It has ended: 3 of 6 applied it. 3 do not answer. ${UNANSWERED}`,
+    })
+    language.value = 'fr'
+    expect(describePush(ended).text).toMatch(
+      /^Elle est terminée\s: 3 sur 6 l’ont appliquée\. 3 ne répondent pas\./,
+    )
+  })
+
+  test('names those without an answer beside those that failed, and a next step unless it was taken back', () => {
+    const part = { applied_count: 4, failed_count: 1, no_status_count: 1 }
+    expect(describePush(push({ ...part, status: 'applied', phase: 'applied' })).text).toBe(
+      `1 of 6 instances could not apply it. ${FAILED_NEXT} 1 does not answer. ${UNANSWERED}`,
+    )
+    expect(describePush(push({ ...part, status: 'failed', phase: 'failed' })).text).toBe(
+      '1 of 6 instances could not apply it.',
+    )
+  })
+})
+
+test('who has not answered a push in time is not counted as waiting', () => {
+  const counts = { applied_count: 3, failed_count: 0, pending_count: 3 }
+  expect(sharesOf({ ...counts, no_status_count: 3 })).toMatchObject({ waiting: 0, silent: 3 })
+  expect(sharesOf({ ...counts, no_status_count: 1 })).toMatchObject({ waiting: 2, silent: 1 })
+})
