@@ -1,10 +1,13 @@
 import type { Convergence } from '../../../lib/wire/convergence.ts'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { Tone } from '../logic/diagnosis.ts'
-import { isOpen, isSilent } from '../logic/pushes.ts'
+import { isOpen, isSilent, sharesOf } from '../logic/pushes.ts'
+import { describeGroup } from './causes.ts'
 import { say } from './define.ts'
 import { formatDuration } from './format.ts'
 import { pushTexts } from './push.ts'
 import { rolloutTexts } from './rollout.ts'
+import { workloadTexts } from './workload.ts'
 
 const join = (parts: readonly string[]): string => parts.filter((part) => part !== '').join(' ')
 
@@ -36,4 +39,19 @@ export function describePush(of: Convergence): { tone: Tone; text: string } {
   const has = isOpen(of) ? words.running(of.applied_count, total) : words.ended(of.applied_count, total)
   const isMissed = silent > 0 || !isOpen(of)
   return { tone: isMissed ? 'warn' : 'busy', text: join([has, describeUnanswered(silent)]) }
+}
+
+/** That some instances cannot run a config, how it is with the others, and what to do. */
+export function describeSomeFailed(push: RevisionRecord): [string, string] {
+  const words = say(workloadTexts).say
+  const { failed, applied, silent, waiting } = sharesOf(push)
+  const cause = describeGroup(push.error_groups?.[0])
+  return [
+    words.someFailed(failed, push.target_count, push.is_rollback),
+    join([
+      words.someFailedWhy(cause, applied, waiting),
+      say(pushTexts).failedNext,
+      describeUnanswered(silent),
+    ]),
+  ]
 }

@@ -81,10 +81,15 @@ export const workloadTexts = defineTexts({
         `The config failed on ${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')}.`,
         cause ? `Cause: ${cause}.` : '',
       ],
-      someFailed: (count: number, total: number, cause: string): [string, string] => [
-        `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} cannot run the config.`,
-        cause ? `Cause: ${cause}. The others applied it.` : 'The others applied it.',
-      ],
+      someFailed: (count: number, total: number, isRollback: boolean) =>
+        `${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')} cannot run the config${isRollback ? ' that was rolled back to' : ''}.`,
+      someFailedWhy: (cause: string, applied: number, waiting: number) =>
+        [
+          cause && `Cause: ${cause}.`,
+          `${n(applied)} applied it${waiting > 0 ? `, ${n(waiting)} ${plural(waiting, 'is', 'are')} not done yet` : ''}.`,
+        ]
+          .filter(Boolean)
+          .join(' '),
       unhealthy: (
         count: number,
         total: number,
@@ -311,10 +316,15 @@ export const workloadTexts = defineTexts({
         `La config a échoué sur ${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)}.`,
         cause ? `Cause : ${cause}.` : '',
       ],
-      someFailed: (count: number, total: number, cause: string): [string, string] => [
-        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} ${plural(count, 'ne peut', 'ne peuvent')} pas exécuter la config.`,
-        cause ? `Cause : ${cause}. Les autres l’ont appliquée.` : 'Les autres l’ont appliquée.',
-      ],
+      someFailed: (count: number, total: number, isRollback: boolean) =>
+        `${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} ${plural(count, 'ne peut', 'ne peuvent')} pas exécuter la config${isRollback ? ' rétablie' : ''}.`,
+      someFailedWhy: (cause: string, applied: number, waiting: number) =>
+        [
+          cause && `Cause : ${cause}.`,
+          `${n(applied)} ${plural(applied, 'l’a', 'l’ont')} appliquée${waiting > 0 ? `, ${n(waiting)} ${plural(waiting, 'n’a', 'n’ont')} pas encore fini` : ''}.`,
+        ]
+          .filter(Boolean)
+          .join(' '),
       unhealthy: (
         count: number,
         total: number,

@@ -5,7 +5,7 @@ import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeError, describeGroup } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo, formatList } from '../i18n/format.ts'
-import { describeUnanswered } from '../i18n/push-sentences.ts'
+import { describeSomeFailed, describeUnanswered } from '../i18n/push-sentences.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
@@ -79,11 +79,7 @@ function toSentence(
       return [what, `${why} ${describeAftermath(push.aftermath)}`]
     }
     case 'some_failed':
-      return words.someFailed(
-        diagnosis.push.failed_count,
-        diagnosis.push.target_count,
-        causeOf(diagnosis.push),
-      )
+      return describeSomeFailed(diagnosis.push)
     case 'rollout_halted':
       return sayHalt(diagnosis.rollout.halt, { components: failing, complaint })
     case 'rollout':

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Convergence } from '../../../lib/wire/convergence.ts'
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
-import { describePush } from '../../../runtime/ui/i18n/push-sentences.ts'
+import { describePush, describeSomeFailed } from '../../../runtime/ui/i18n/push-sentences.ts'
 import { sharesOf } from '../../../runtime/ui/logic/pushes.ts'
 
 afterEach(() => {
@@ -57,4 +58,27 @@ test('who has not answered a push in time is not counted as waiting', () => {
   const counts = { applied_count: 3, failed_count: 0, pending_count: 3 }
   expect(sharesOf({ ...counts, no_status_count: 3 })).toMatchObject({ waiting: 0, silent: 3 })
   expect(sharesOf({ ...counts, no_status_count: 1 })).toMatchObject({ waiting: 2, silent: 1 })
+})
+
+test('where one instance fails and one is silent, nobody says that all the others applied it', () => {
+  const push = {
+    target_count: 4,
+    applied_count: 2,
+    failed_count: 1,
+    pending_count: 1,
+    no_status_count: 1,
+    is_rollback: true,
+    error_groups: [{ cause: 'port_in_use', title: 'A port is already in use' }],
+  } as RevisionRecord
+  expect(describeSomeFailed(push)).toEqual([
+    '1 of 4 instances cannot run the config that was rolled back to.',
+    `Cause: A port is already in use. 2 applied it. ${FAILED_NEXT} 1 does not answer. ${UNANSWERED}`,
+  ])
+  const busy = { ...push, is_rollback: false, no_status_count: 0, error_groups: [] }
+  expect(describeSomeFailed(busy)).toEqual([
+    '1 of 4 instances cannot run the config.',
+    `2 applied it, 1 is not done yet. ${FAILED_NEXT}`,
+  ])
+  language.value = 'fr'
+  expect(describeSomeFailed(busy)[1]).toMatch(/^2 l’ont appliquée, 1 n’a pas encore fini\. Voyez/)
 })
