@@ -1,4 +1,5 @@
 import type { PushAftermath, RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 
 /** Whether a push is under way, or waits: nothing has ended it yet. */
 export const isOpen = ({ status, phase }: Pick<RevisionRecord, 'status' | 'phase'>): boolean =>
@@ -57,6 +58,16 @@ export const appliedHashes = (history: readonly RevisionRecord[]): ReadonlySet<s
 export function hasRollbackTarget(history: readonly RevisionRecord[]): boolean {
   const current = history.find((row) => row.is_current)?.config_hash
   return [...appliedHashes(history)].some((hash) => hash !== current)
+}
+
+/** The rollout whose stages a workload is rolled back at, as only their members have to go back; null for none. */
+export const openRolloutOf = ({ current_config_push: push }: WorkloadRecord): string | null =>
+  push !== undefined && isOpen(push) ? (push.rollout_id ?? null) : null
+
+/** Where a workload is rolled back: at its stages while a push goes out in stages, else in its history. */
+export function rollBackPath(workload: WorkloadRecord): string {
+  const rollout = openRolloutOf(workload)
+  return `/workloads/${workload.id}/${rollout === null ? 'history?rollback=1' : `rollouts/${rollout}`}`
 }
 
 /** Whether a hash can be pinned: it was applied, and its newest push has not failed. */

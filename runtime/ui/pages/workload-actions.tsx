@@ -4,7 +4,7 @@ import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { hasRollbackTarget } from '../logic/pushes.ts'
+import { hasRollbackTarget, openRolloutOf, rollBackPath } from '../logic/pushes.ts'
 import { Action, ActionLink, bind, TextField, unless } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/form.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
@@ -62,10 +62,12 @@ export function WorkloadActions({
     <>
       {can('config_safety.guided_rollback') && workload.current_config_push && (
         <ActionLink
-          href={`/workloads/${workload.id}/history?rollback=1`}
+          href={rollBackPath(workload)}
           reason={
             unless('workload:push_config') ??
-            (history === null || hasRollbackTarget(history) ? null : words.nothingToRollBack)
+            (history === null || openRolloutOf(workload) !== null || hasRollbackTarget(history)
+              ? null
+              : words.nothingToRollBack)
           }
         >
           {words.rollBack}

@@ -3,6 +3,7 @@ import { language, say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
 import { sectionTexts } from '../i18n/settings-sections.ts'
 import { shellTexts } from '../i18n/shell.ts'
+import { rollBackPath } from '../logic/pushes.ts'
 import { matchesSearch, parseSearch } from '../logic/search.ts'
 import { listSections } from '../logic/settings-sections.ts'
 import { FLEET_FILTERS, type FleetFilter, readOnlyReason } from '../logic/workloads.ts'
@@ -34,9 +35,8 @@ const toAction = (text: string, run: () => void, also: readonly string[] = []): 
 
 const VERBS = ['rollBack', 'change', 'health', 'instances', 'configuration', 'history'] as const
 type Verb = (typeof VERBS)[number]
-/** The tab of a workload that each verb leads to. */
-const TABS: Record<Verb, string> = {
-  rollBack: 'history?rollback=1',
+/** The tab of a workload that each verb leads to; where it is rolled back hangs on how it stands. */
+const TABS: Record<Exclude<Verb, 'rollBack'>, string> = {
   change: 'change',
   health: 'health',
   instances: 'instances',
@@ -59,7 +59,7 @@ function isOffered(verb: Verb, workload: WorkloadRecord): boolean {
 
 const doWith = (verb: Verb, workload: WorkloadRecord): Entry => {
   return toAction(say(shellTexts).palette[verb](labelOf(workload)), () =>
-    navigate(`/workloads/${workload.id}/${TABS[verb]}`),
+    navigate(verb === 'rollBack' ? rollBackPath(workload) : `/workloads/${workload.id}/${TABS[verb]}`),
   )
 }
 

@@ -74,7 +74,7 @@ const countRunning = (yaml: string) =>
 /**
  * Start a rollout whose first stage halts because one of its two members becomes unhealthy; returns that member's pod.
  */
-async function haltFirstStage(id: string): Promise<{ pod: string }> {
+async function haltFirstStage(id: string): Promise<{ pod: string; rollout: string }> {
   const rollout = await startRollout(service, id, GATEWAY_FASTER, [
     { percentage: 25, dwell_seconds: FOR_EVER },
     { percentage: 100, dwell_seconds: 0 },
@@ -84,14 +84,14 @@ async function haltFirstStage(id: string): Promise<{ pod: string }> {
   const record = await service.api.get(`/api/workloads/${id}/config/canary/${rollout}`)
   const { instance_uid: uid, pod_name: pod } = record.targets[0]
   agents.find((agent) => agent.uidHex() === uid.replaceAll('-', ''))?.say({ health: FAILING_EXPORTER })
-  return { pod }
+  return { pod, rollout }
 }
 
 describe('a staged rollout', () => {
   // First of all: the overview names the three worst, and what fails below is worse.
   test('a gate halts it with one sentence: gate, value, instance; and it can be continued', async () => {
     const id = await connectPods('watched')
-    const { pod } = await haltFirstStage(id)
+    const { pod, rollout } = await haltFirstStage(id)
     await page
       .getByText(`Halted in stage 1: unhealthy instances 1, allowed 0: ${pod}.`)
       .waitFor({ timeout: 30_000 })
@@ -106,6 +106,10 @@ describe('a staged rollout', () => {
     await page.getByText(`halted: 2 of ${POD_COUNT}`).waitFor()
     await page.goto(`/workloads/${id}`)
     await page.getByText('The staged rollout halted in stage 1: unhealthy instances 1.').waitFor()
+    // It is rolled back where its stages are: its members only have to go back.
+    await expect
+      .poll(() => page.getByRole('link', { name: 'Roll back', exact: true }).getAttribute('href'))
+      .toBe(`/workloads/${id}/rollouts/${rollout}`)
     // The last push is shown as halted and not as going on.
     await page.locator('.pane', { hasText: 'Last push' }).getByText('halted', { exact: true }).waitFor()
     await page.getByRole('status').getByText(complaint).waitFor()

@@ -21,7 +21,7 @@ import {
 } from '../../../runtime/ui/logic/instances.ts'
 import { readLabelLines } from '../../../runtime/ui/logic/label-lines.ts'
 import { joinPage } from '../../../runtime/ui/logic/pages.ts'
-import { stateOf } from '../../../runtime/ui/logic/pushes.ts'
+import { rollBackPath, stateOf } from '../../../runtime/ui/logic/pushes.ts'
 import { listStageShares } from '../../../runtime/ui/logic/rollouts.ts'
 import { matchesSearch, parseSearch, suggestSearch } from '../../../runtime/ui/logic/search.ts'
 import { listStageSizes, readShares, toStageRequests } from '../../../runtime/ui/logic/stages.ts'
@@ -350,6 +350,16 @@ test('a halted rollout is said before an unhealthy instance, one under way after
   expect(diagnose(row, topology, [], halted).kind).toBe('rollout_halted')
   expect(diagnose(row, topology, [], { ...halted, status: 'running' }).kind).toBe('unhealthy')
   expect(diagnose(row, null, [], null).kind).toBe('rollout')
+})
+
+test('a workload whose push goes out in stages is rolled back at these, any other in its history', () => {
+  const push = { status: 'pending', phase: 'applying', rollout_id: 'r1' } as RevisionRecord
+  const of = (change: Partial<RevisionRecord>) =>
+    rollBackPath(workload({ current_config_push: { ...push, ...change } }))
+  expect(of({})).toBe('/workloads/a1/rollouts/r1')
+  expect(of({ phase: 'aborted' })).toBe('/workloads/a1/history?rollback=1')
+  expect(of({ status: 'failed', phase: 'failed' })).toBe('/workloads/a1/history?rollback=1')
+  expect(rollBackPath(workload())).toBe('/workloads/a1/history?rollback=1')
 })
 
 test('a rollout that waits for an operator is not one that is applied, and one that was aborted is over', () => {
