@@ -22,6 +22,15 @@ export function describeOddity(oddity: Oddity, instance: LiveInstance): string {
   }
 }
 
+/** How many instances said what of the last config that they were offered, the most common first. */
+function describeAnswers({ remote_config_status_counts: counts }: TopologySummary): string {
+  const { share, answer } = say(workloadTexts).odd
+  const said = (Object.keys(answer) as (keyof typeof answer)[])
+    .filter((state) => counts[state] > 0)
+    .sort((a, b) => counts[b] - counts[a])
+  return formatList(said.map((state) => share(counts[state], answer[state])))
+}
+
 /** How the instances of a workload differ from each other, in sentences with numbers. */
 export function describeHeterogeneity(
   instances: readonly LiveInstance[],
@@ -44,8 +53,8 @@ export function describeHeterogeneity(
         return words.odd.takes(summary.remote_config_status_counts.applying)
       case 'failed_remote_config':
         return words.odd.cannot(summary.remote_config_status_counts.failed)
-      default:
-        return words.reasons[reason]
+      case 'mixed_remote_config_statuses':
+        return words.odd.answers(describeAnswers(summary))
     }
   }
   return summary.heterogeneity_reasons.map(toText)

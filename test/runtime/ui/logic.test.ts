@@ -34,6 +34,7 @@ import {
   sortWorkloads,
 } from '../../../runtime/ui/logic/workloads.ts'
 import { lineOfPath } from '../../../runtime/ui/logic/yaml-lines.ts'
+import { describeHeterogeneity } from '../../../runtime/ui/parts/instance-words.ts'
 
 const workload = (change: Partial<WorkloadRecord> = {}): WorkloadRecord => ({
   id: 'a1',
@@ -495,6 +496,23 @@ describe('many instances', () => {
     sortInstances(many, summary, { sort, isDescending }, ({ pod_name: pod }) => pod ?? '').map(
       ({ pod_name: pod }) => pod,
     )
+
+  test('say what they answered, in numbers, and not that they are still at it', () => {
+    const differ = {
+      remote_config_status_counts: {
+        capable: 60,
+        no_status: 45,
+        sent: 0,
+        applying: 0,
+        applied: 0,
+        failed: 15,
+      },
+      heterogeneity_reasons: ['mixed_remote_config_statuses'],
+    } as unknown as WorkloadTopology['summary']
+    expect(describeHeterogeneity(many, differ)).toEqual([
+      'What they last said of a config from here: nothing on 45 and failed on 15.',
+    ])
+  })
 
   test('are found by a part of a text and the beginning of a state, all words of a search', () => {
     const words = {
