@@ -1,8 +1,8 @@
 import { isCapable } from '../fleet/decide/abilities.ts'
 import { isDrifted, isHeldToConfig } from '../fleet/decide/drift.ts'
+import { runningHash } from '../fleet/decide/running-hash.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
-import { runningHash } from '../fleet/views/running-configs.ts'
 import type { RevisionRecord } from '../wire/revisions.ts'
 import type { DriftCollector } from './drift-overview.ts'
 

@@ -3,6 +3,7 @@ import type { AvailableComponents, ComponentList } from '../../model/components.
 import { byBytes } from '../../model/text-order.ts'
 import { compareVersions, isComparable } from '../../model/versions.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
+import { runningHash } from '../decide/running-hash.ts'
 import { isWorkloadLabel } from '../decide/workload-identity.ts'
 import type { Instance, RemoteConfigReport } from './model.ts'
 
@@ -263,6 +264,17 @@ export class LiveTally {
   /** How many of the expected instances report that they have applied a config. */
   appliedCount(hash: string): number {
     return this.#reporters.get(hash)?.applied.size ?? 0
+  }
+
+  /**
+   * How many of the expected instances run a config by what they say: beside those that report it applied, those that
+   * have it still while they apply another one, or after they failed that.
+   */
+  runningCount(hash: string): number {
+    let count = this.appliedCount(hash)
+    for (const { failed, applying } of this.#reporters.values())
+      for (const instance of [...failed, ...applying]) count += Number(runningHash(instance) === hash)
+    return count
   }
 
   /** The newest report of any config. */

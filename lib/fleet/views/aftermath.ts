@@ -13,7 +13,7 @@ interface Failed {
 
 /** What of a workload says what became of a failed push. */
 type Judged = Pick<Workload, 'pushSeq' | 'active' | 'rollout' | 'takenBack'> & {
-  live: Pick<Workload['live'], 'appliedCount'>
+  live: Pick<Workload['live'], 'runningCount'>
 }
 
 const KINDS: Record<PushOutcome, PushAftermath['kind']> = {
@@ -29,7 +29,7 @@ const KINDS: Record<PushOutcome, PushAftermath['kind']> = {
  * `answer` is the push that took it back, where one did; memory knows best how it stands.
  */
 export function judgeAftermath(workload: Judged, failed: Failed, answer: Push | null): PushAftermath {
-  const running_count = workload.live.appliedCount(failed.hash)
+  const running_count = workload.live.runningCount(failed.hash)
   if (answer === null)
     return { kind: workload.pushSeq > failed.seq ? 'overtaken' : 'nowhere_to_go', running_count }
   const push = followedOf(workload, answer.pushId)?.push ?? answer

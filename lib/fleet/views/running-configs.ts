@@ -1,20 +1,11 @@
 import { byBytes } from '../../model/text-order.ts'
 import type { RunningConfigs } from '../../wire/workloads.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
-import type { Instance, Workload } from '../state/model.ts'
+import { runningHash } from '../decide/running-hash.ts'
+import type { Workload } from '../state/model.ts'
 
 /** Other configs that are named, those of most instances first. */
 const NAMED_MAX = 5
-
-/**
- * The hash of the config that an instance runs by what it says: after a FAILED it is back at what it applied before.
- * Empty where it is not known, as after it could not apply again what it ran.
- */
-export function runningHash({ report, appliedHash }: Pick<Instance, 'report' | 'appliedHash'>): string {
-  if (report === null) return ''
-  if (report.status === 'applied') return report.hash
-  return appliedHash === report.hash ? '' : appliedHash
-}
 
 /**
  * What the live instances run that take configs and say what became of them; null where all of them run the active

@@ -5,6 +5,9 @@ import { formatNumber, shortHash } from './format.ts'
 
 const n = formatNumber
 
+/** A mark and a sentence for each way in which a rollback can stand. */
+type Taken = Record<PushAftermath['kind'], readonly [string, string]>
+
 const aftermathTexts = defineTexts({
   en: {
     automatic: 'The automatic rollback',
@@ -29,6 +32,14 @@ const aftermathTexts = defineTexts({
         ? 'No live instance runs it.'
         : `${n(count)} ${plural(count, 'instance runs', 'instances run')} it still.`,
     push: 'Push a config that works.',
+    taken: {
+      went_back: ['rolled back', 'It was rolled back.'],
+      going_back: ['being rolled back', 'It is being rolled back.'],
+      went_back_in_part: ['rolled back in part', 'It was rolled back in part.'],
+      rollback_failed: ['rollback failed', 'It could not be rolled back.'],
+      nowhere_to_go: ['not rolled back', 'It was not rolled back.'],
+      overtaken: ['rolled back', 'It was to be rolled back.'],
+    } as Taken,
   },
   fr: {
     automatic: 'Le retour automatique',
@@ -53,8 +64,26 @@ const aftermathTexts = defineTexts({
         ? 'Aucune instance active ne l’exécute.'
         : `${n(count)} ${plural(count, 'instance l’exécute', 'instances l’exécutent')} encore.`,
     push: 'Poussez une config qui marche.',
+    taken: {
+      went_back: ['annulé', 'Il a été annulé.'],
+      going_back: ['en cours d’annulation', 'Il est en cours d’annulation.'],
+      went_back_in_part: ['annulé en partie', 'Il a été annulé en partie.'],
+      rollback_failed: ['annulation échouée', 'Il n’a pas pu être annulé.'],
+      nowhere_to_go: ['non annulé', 'Il n’a pas été annulé.'],
+      overtaken: ['annulé', 'Il devait être annulé.'],
+    },
   },
 })
+
+/** How many instances could not go back, and how many have not said whether they did; empty where that is none. */
+const othersOf = (of: PushAftermath): string =>
+  say(aftermathTexts).others(of.failed_count ?? 0, of.no_status_count ?? 0, describeError(of))
+
+/** How a rollout stands that was taken back, as a mark and in a sentence: it may not be back yet, or not all of it. */
+export function describeTakenBack(of: PushAftermath | undefined): { mark: string; sentence: string } {
+  const [mark, sentence] = say(aftermathTexts).taken[of?.kind ?? 'went_back']
+  return { mark, sentence }
+}
 
 /** What was done about a failed push, in the same words wherever it is said. */
 export function describeAftermath(of: PushAftermath | undefined): string {
@@ -67,11 +96,10 @@ export function describeAftermath(of: PushAftermath | undefined): string {
     case 'went_back':
       return words.wentBack(who, hash)
     case 'going_back':
-      return words.goingBack(who, hash)
+      return [words.goingBack(who, hash), othersOf(of)].filter((part) => part !== '').join(' ')
     case 'went_back_in_part': {
-      const { applied_count: applied = 0, target_count: all = 0, failed_count: failed = 0 } = of
-      const others = words.others(failed, of.no_status_count ?? 0, describeError(of))
-      return `${words.inPart(who, hash, applied, all)} ${others}${of.running_count > 0 ? ` ${running}` : ''}`
+      const { applied_count: applied = 0, target_count: all = 0 } = of
+      return `${words.inPart(who, hash, applied, all)} ${othersOf(of)}${of.running_count > 0 ? ` ${running}` : ''}`
     }
     case 'rollback_failed':
       return `${words.failedToo(who, hash, describeError(of))} ${running} ${words.push}`

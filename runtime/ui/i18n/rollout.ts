@@ -36,7 +36,6 @@ export const rolloutTexts = defineTexts({
       succeeded: 'done',
       promoted: 'done',
       aborted: 'aborted',
-      rollback_started: 'rolled back',
       stopped: 'stopped',
       failed: 'failed',
     },
@@ -101,7 +100,6 @@ export const rolloutTexts = defineTexts({
       `Every stage is done: ${n(count)} ${plural(count, 'instance runs', 'instances run')} it, ${time} after the start.`,
     failed: (count: number) =>
       `${n(count)} ${plural(count, 'instance', 'instances')} could not apply it, so it is over.`,
-    rolledBack: 'It was rolled back.',
     nothingToRollBack:
       'There is no earlier config to go back to that anybody approved: abort it, and push one that works.',
     othersSafe: 'Instances outside the started stages were never offered it.',
@@ -156,7 +154,6 @@ export const rolloutTexts = defineTexts({
       succeeded: 'terminé',
       promoted: 'terminé',
       aborted: 'abandonné',
-      rollback_started: 'annulé',
       stopped: 'remplacé',
       failed: 'échoué',
     },
@@ -223,7 +220,6 @@ export const rolloutTexts = defineTexts({
       `Toutes les étapes sont terminées : ${n(count)} ${plural(count, 'instance l’exécute', 'instances l’exécutent')}, ${time} après le début.`,
     failed: (count: number) =>
       `${n(count)} ${plural(count, 'instance n’a pas pu l’appliquer', 'instances n’ont pas pu l’appliquer')} : il est terminé.`,
-    rolledBack: 'Il a été annulé.',
     nothingToRollBack:
       'Il n’y a pas de config antérieure approuvée à rétablir : abandonnez-le, et poussez-en une qui marche.',
     othersSafe: 'Les instances hors des étapes commencées ne l’ont jamais reçue.',

@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { nameOf } from '../../../lib/model/workload-names.ts'
 import type { RolloutStatus } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord, RolloutStage } from '../../../lib/wire/rollouts.ts'
-import { describeAftermath } from '../i18n/aftermath.ts'
+import { describeAftermath, describeTakenBack } from '../i18n/aftermath.ts'
 import { describeError } from '../i18n/causes.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { commonTexts } from '../i18n/common.ts'
@@ -80,6 +80,13 @@ const listUnhealthy = ({ status, halt }: RolloutRecord) =>
     ? halt.instance_uids.map((instance_uid) => ({ instance_uid, healthy: false }))
     : []
 
+/** How a rollout stands, in a word or two. */
+function nameStatus(of: RolloutRecord): string {
+  const { waiting, status } = say(rolloutTexts)
+  if (of.status === 'rollback_started') return describeTakenBack(of.aftermath).mark
+  return awaitsPromotion(of) ? waiting : status[of.status]
+}
+
 /** A halt in one sentence. */
 function describeHalt(of: RolloutRecord, { gate, value, limit, stage }: NonNullable<RolloutRecord['halt']>) {
   const words = say(rolloutTexts)
@@ -128,7 +135,10 @@ function toSentence(of: RolloutRecord, now: number): [string, string] {
     case 'failed':
       return [words.failed(of.counts.failed), `${describeAftermath(of.aftermath)} ${words.othersSafe}`]
     case 'rollback_started':
-      return [words.rolledBack, `${describeAftermath(of.aftermath)} ${words.othersSafe}`]
+      return [
+        describeTakenBack(of.aftermath).sentence,
+        `${describeAftermath(of.aftermath)} ${words.othersSafe}`,
+      ]
     case 'aborted':
       return [words.aborted, words.abortedMore]
     case 'stopped':
@@ -455,7 +465,7 @@ export function RolloutPage({ params }: { params: Record<string, string> }) {
               beside={
                 <>
                   <Mark tone={tone} shape={shape}>
-                    {awaitsPromotion(data) ? words.waiting : words.status[data.status]}
+                    {nameStatus(data)}
                   </Mark>
                   <span class="muted">
                     <a href={`/workloads/${id}`}>{name}</a> ·{' '}

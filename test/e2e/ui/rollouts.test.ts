@@ -268,7 +268,7 @@ describe('a staged rollout', () => {
     await haltFirstStage(id)
     await page.getByText(/Halted in stage 1/).waitFor({ timeout: 30_000 })
     await decide('Roll back')
-    await page.getByText(/It was rolled back\. A rollback (went|is going) back to/).waitFor()
+    await page.getByText(/It (was|is being) rolled back\. A rollback (went|is going) back to/).waitFor()
     await expect.poll(() => countRunning(GATEWAY)).toBe(POD_COUNT)
   })
 })

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Convergence } from '../../../lib/wire/convergence.ts'
-import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { PushAftermath, RevisionRecord } from '../../../lib/wire/revisions.ts'
+import { describeAftermath, describeTakenBack } from '../../../runtime/ui/i18n/aftermath.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
 import { describePush, describeSomeFailed } from '../../../runtime/ui/i18n/push-sentences.ts'
 import { sharesOf } from '../../../runtime/ui/logic/pushes.ts'
@@ -81,4 +82,40 @@ test('where one instance fails and one is silent, nobody says that all the other
   ])
   language.value = 'fr'
   expect(describeSomeFailed(busy)[1]).toMatch(/^2 l’ont appliquée, 1 n’a pas encore fini\. Voyez/)
+})
+
+describe('what was done about a push that failed', () => {
+  const back = {
+    kind: 'going_back',
+    config_hash: 'c580433aa',
+    pushed_by: 'ada@example.com',
+    target_count: 4,
+    applied_count: 2,
+    failed_count: 1,
+    no_status_count: 1,
+    running_count: 2,
+  } as PushAftermath
+
+  test('is not over while it goes back, and says meanwhile of whom it failed and who is silent', () => {
+    expect(describeTakenBack(back)).toEqual({
+      mark: 'being rolled back',
+      sentence: 'It is being rolled back.',
+    })
+    expect(describeAftermath(back)).toBe(
+      'A rollback is going back to c580433. It failed on 1. 1 has not answered.',
+    )
+    expect(describeAftermath({ ...back, failed_count: 0, no_status_count: 0 })).toBe(
+      'A rollback is going back to c580433.',
+    )
+  })
+
+  test('has gone back in part or not at all where that is so', () => {
+    const said = (kind: PushAftermath['kind']) => describeTakenBack({ ...back, kind }).sentence
+    expect(said('went_back')).toBe('It was rolled back.')
+    expect(said('went_back_in_part')).toBe('It was rolled back in part.')
+    expect(said('rollback_failed')).toBe('It could not be rolled back.')
+    expect(describeTakenBack(undefined).mark).toBe('rolled back')
+    language.value = 'fr'
+    expect(said('going_back')).toBe('Il est en cours d’annulation.')
+  })
 })

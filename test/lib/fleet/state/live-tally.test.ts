@@ -34,6 +34,19 @@ describe('what live instances have in common', () => {
     expect(tally.lowestVersion()).toBe('0.150.0')
   })
 
+  test('who runs a config are those that applied it, and those that failed or are still applying the next one', () => {
+    const tally = new LiveTally()
+    const GOOD = 'b'.repeat(64)
+    const say = (uid: string, status: 'applied' | 'applying' | 'failed', hash: string, appliedHash: string) =>
+      tally.put(someone(uid, { report: { status, hash, error: null, at: new Date(0) }, appliedHash }))
+    say('silent', 'applied', HASH, HASH)
+    say('failed the way back', 'failed', GOOD, HASH)
+    say('on its way back', 'applying', GOOD, HASH)
+    say('back', 'applied', GOOD, GOOD)
+    say('cannot start again', 'failed', HASH, HASH)
+    expect([tally.runningCount(HASH), tally.appliedCount(HASH)]).toEqual([3, 1])
+  })
+
   test('labels come from every attribute but name, version and the trusted prefix', () => {
     const tally = new LiveTally()
     const attributes = new Map([

@@ -5,7 +5,7 @@ import type { Push } from '../../../../lib/store/pushes.ts'
 const failed = { seq: 4, hash: 'bad' }
 const workloadAt = (pushSeq: number) => ({
   pushSeq,
-  live: { appliedCount: (hash: string) => (hash === 'bad' ? 2 : 7) },
+  live: { runningCount: (hash: string) => (hash === 'bad' ? 2 : 7) },
   active: null,
   rollout: null,
   takenBack: null,
