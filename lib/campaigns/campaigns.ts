@@ -15,7 +15,7 @@ import type { CampaignParts } from './judge/parts.ts'
 import { isInOneOf } from './judge/scope.ts'
 import { CampaignPlanner } from './plan/planner.ts'
 import { type CampaignFacts, toCampaignRecord, toKeptRecord } from './record.ts'
-import { doesHaltHold } from './run/halt-holds.ts'
+import { lookAtHalt } from './run/halt-holds.ts'
 import { countRun, countRuns } from './run/run.ts'
 import { CampaignRunner } from './run/runner.ts'
 
@@ -103,9 +103,9 @@ export class Campaigns {
           planning: planning.get(id) ?? null,
           counts: counts.get(id)!,
           ...(await this.#approval(campaign, reader)),
-          haltHolds:
+          haltNow:
             reader.withHelp && campaign.status === 'halted'
-              ? await doesHaltHold(this.parts, campaign, counts.get(id)!)
+              ? await lookAtHalt(this.parts, campaign, counts.get(id)!)
               : null,
           versionRolledBackBy: versionsTakenBack.get(campaign.id) ?? null,
           byItself: byItself.kept.get(id) ?? null,

@@ -15,6 +15,7 @@ import type {
   KeptByItself,
 } from '../wire/campaigns.ts'
 import type { PlanProgress } from './plan/planner.ts'
+import type { HaltNow } from './run/halt-holds.ts'
 import type { StateCounts } from './run/limits.ts'
 
 /** What is shown beside the stored campaign. */
@@ -25,8 +26,8 @@ export interface CampaignFacts {
   tally: ApprovalTally | null
   /** Which rule it is approved by; null where that was not asked, or is over. */
   rule: ApprovalRuleInForce | null
-  /** Whether it would halt again at once; null where that was not asked, or it is not halted. */
-  haltHolds: boolean | null
+  /** How its halt stands now; null where that was not asked, or it is not halted. */
+  haltNow: HaltNow | null
   /** The campaign that took the version back that it carries, the last one of several; null where none did. */
   versionRolledBackBy: string | null
   /** Who could approve it; null where that was not asked, or nobody waits for it. */
@@ -125,15 +126,16 @@ function withoutTexts(change: StoredChange | NamedChange): NamedChange {
 
 /** Why it stopped, naming only those that are shown of the workloads that it is about. */
 function haltAsSeen(
-  { workload_ids: ids, workloads, ...halt }: CampaignHalt,
-  { sees, haltHolds }: Pick<CampaignFacts, 'sees' | 'haltHolds'>,
+  before: CampaignHalt,
+  { sees, haltNow }: Pick<CampaignFacts, 'sees' | 'haltNow'>,
 ): CampaignHalt {
+  const { workload_ids: ids, workloads, ...halt } = haltNow?.halt ?? before
   const isSeen = sees ?? (() => true)
   return {
     ...halt,
     workload_ids: ids.filter(isSeen),
     ...(workloads === undefined ? {} : { workloads: workloads.filter(({ workload_id: id }) => isSeen(id)) }),
-    ...(haltHolds === null ? {} : { holds: haltHolds }),
+    ...(haltNow === null ? {} : { holds: haltNow.holds, passed: haltNow.passed }),
   }
 }
 

@@ -394,7 +394,7 @@ export type CampaignPlan = Infer<typeof CampaignPlan>
 
 export const CampaignHalt = named(
   'CampaignHalt',
-  'Why it stopped by itself: the gate, what was found, and what was allowed.',
+  'Why it stopped by itself: the gate, what was found, and what was allowed. Of one campaign that is read by itself while it is halted, it is counted now where more have failed or are silent since.',
   type({
     gate: CampaignGate,
     value: number(),
@@ -414,6 +414,10 @@ export const CampaignHalt = named(
     holds: note(
       'Whether it would halt again at once if it were continued as it is: the approval still does not hold, or the limit is still passed. Only of one campaign that is read by itself, while it is halted; of unhealthy and drifted workloads only a new look tells.',
       optional(boolean()),
+    ),
+    passed: note(
+      'With `holds`: each limit that is passed now. Only with all of them at `value` or higher does it go on.',
+      optional(array(type({ gate: CampaignGate, value: number(), limit: number() }))),
     ),
     cause: note('What most of them failed of, in the words of push errors.', optional(string())),
     title: optional(string()),

@@ -132,7 +132,7 @@ export async function findCatchUpHalt(
 }
 
 /** The halt of a limit that counts targets by their state, with the first of them. */
-async function haltOfCounted(
+export async function haltOfCounted(
   { db }: Pick<CampaignParts, 'db'>,
   { id, wave }: Pick<CampaignSummary, 'id' | 'wave'>,
   passed: PassedLimit,

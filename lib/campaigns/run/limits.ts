@@ -40,8 +40,11 @@ export function limitOf(
   return said >= 0 ? said : standardLimit(gate, { wave, targetCount })
 }
 
-/** The first limit that is passed; null when none is. Targets that are away count nowhere. */
-export function findPassedLimit(facts: LimitFacts): PassedLimit | null {
+/** The first limit that is passed; null when none is. */
+export const findPassedLimit = (facts: LimitFacts): PassedLimit | null => listPassedLimits(facts)[0] ?? null
+
+/** The limits that are passed, in the order in which they halt. Targets that are away count nowhere. */
+export function listPassedLimits(facts: LimitFacts): PassedLimit[] {
   const { counts, unhealthy, drifted } = facts
   const values: Readonly<Record<Limited, number>> = {
     failed: countIn(COUNTED.failed, counts),
@@ -49,11 +52,9 @@ export function findPassedLimit(facts: LimitFacts): PassedLimit | null {
     drifted,
     silent: countIn(COUNTED.silent, counts),
   }
-  for (const gate of LIMITED) {
-    const limit = limitOf(gate, facts)
-    if (values[gate] > limit) return { gate, value: values[gate], limit }
-  }
-  return null
+  return LIMITED.map((gate) => ({ gate, value: values[gate], limit: limitOf(gate, facts) })).filter(
+    ({ value, limit }) => value > limit,
+  )
 }
 
 /** How many targets are in one of these states. */

@@ -119,15 +119,18 @@ function haltLines(campaign: CampaignRecord, halt: CampaignHalt): string[] {
   return [`Halted in wave ${halt.wave + 1}: ${why}${who && `: ${who}`}.`, sayWayOut(campaign, halt)]
 }
 
-function sayWayOut(campaign: CampaignRecord, { gate, value, holds }: CampaignHalt): string {
+function sayWayOut(campaign: CampaignRecord, { gate, value, holds, passed = [] }: CampaignHalt): string {
   if (findDeadEnd('continue', campaign) !== null)
     return 'No workload is left to be changed, and none runs the change: abort it, or roll it back.'
   if (isLapse(gate))
     return holds === false
       ? 'That is as it was again: continue, abort, or roll it back.'
       : 'It goes on only once that is as it was. Else abort it and ask anew, or roll it back.'
+  const raised = (passed.length > 0 ? passed : [{ gate, value }]).map(
+    (one) => `--raise ${one.gate}=${one.value}`,
+  )
   return holds
-    ? `It would halt again as it is: continue with --raise ${gate}=${value} or more, abort, or roll it back.`
+    ? `It would halt again as it is: continue with ${raised.join(' ')} or more, abort, or roll it back.`
     : 'Look at its workloads, then continue, abort, or roll it back.'
 }
 

@@ -47,7 +47,7 @@ export function describeHalt({
   return [
     words.halt[gate](value, limit, wave + 1),
     ...(names.length === 0 ? [] : [`${said}.`]),
-    ...(why === '' ? [] : [words.haltCause(why)]),
+    ...(why === '' ? [] : [words.haltCause(why, value)]),
   ]
 }
 

@@ -223,7 +223,7 @@ export const campaignTexts = defineTexts({
       policy_changed: () => 'Halted: the policy is another one than that of the plan.',
       approver_gone: () => 'Halted: whoever approved it may not approve any more.',
     } as Record<CampaignGate, (value: number, limit: number, wave: number) => string>,
-    haltCause: (title: string) => `Most of them: ${title}.`,
+    haltCause: (title: string, count: number) => `${count === 1 ? 'Cause' : 'Most of them'}: ${title}.`,
     haltMore: (more: number) => `${n(more)} more`,
     byItself: 'Got this version by itself',
     byItselfBack: (count: number, withoutBase: number) =>
@@ -511,7 +511,7 @@ export const campaignTexts = defineTexts({
       policy_changed: () => 'Arrêtée : la politique n’est plus celle du plan.',
       approver_gone: () => 'Arrêtée : qui l’a approuvée ne peut plus approuver.',
     } as Record<CampaignGate, (value: number, limit: number, wave: number) => string>,
-    haltCause: (title: string) => `La plupart : ${title}.`,
+    haltCause: (title: string, count: number) => `${count === 1 ? 'Cause' : 'La plupart'} : ${title}.`,
     haltMore: (more: number) => `${n(more)} de plus`,
     byItself: 'Ont reçu cette version automatiquement',
     byItselfBack: (count: number, withoutBase: number) =>

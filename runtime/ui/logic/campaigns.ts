@@ -1,6 +1,11 @@
 import { statesThat } from '../../../lib/model/target-states.ts'
 import type { AutoApplyStatus } from '../../../lib/wire/auto-apply.ts'
-import type { CampaignRecord, CampaignStatus, CampaignTargetState } from '../../../lib/wire/campaigns.ts'
+import type {
+  CampaignHalt,
+  CampaignRecord,
+  CampaignStatus,
+  CampaignTargetState,
+} from '../../../lib/wire/campaigns.ts'
 import type { Tone } from './diagnosis.ts'
 
 type CampaignLook = readonly [
@@ -103,3 +108,9 @@ export function rolledBackToo({
   const back = kept?.in_cut ?? kept
   return back === undefined || back.count === 0 ? null : back
 }
+
+/** The limits that a campaign which halted has passed: as they stand now, or at least the one that it halted over. */
+export const passedBy = ({
+  halt,
+}: Pick<CampaignRecord, 'halt'>): readonly Pick<CampaignHalt, 'gate' | 'value' | 'limit'>[] =>
+  halt === undefined ? [] : halt.passed?.length ? halt.passed : [halt]

@@ -15,7 +15,7 @@ import { describeDeadEnd } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { type Faults, NO_LIMITS, readTypedLimits, type TypedLimits } from '../logic/campaign-form.ts'
-import { rolledBackToo } from '../logic/campaigns.ts'
+import { passedBy, rolledBackToo } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
 import { Action, bind, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/form.tsx'
@@ -41,7 +41,7 @@ function RaisedLimits({
     <>
       {LIMITED.map((key) => {
         const fault = faults[`limits.${key}`]
-        const now = of.halt?.gate === key ? of.halt.limit : (of.limits[key] ?? null)
+        const now = passedBy(of).find(({ gate }) => gate === key)?.limit ?? of.limits[key] ?? null
         return (
           <TextField
             key={key}
@@ -121,9 +121,9 @@ function StepDialog({
 /** Why a campaign that halted would halt again at once with these limits; null where it would not, or nobody knows. */
 function describeTooLow({ status, halt }: CampaignRecord, limits: CampaignLimits): string | null {
   if (status !== 'halted' || halt?.holds !== true || isLapse(halt.gate)) return null
-  const gate = halt.gate as Limited
-  const isHigher = (limits[gate] ?? halt.limit) >= halt.value
-  return isHigher ? null : say(campaignTexts).raiseNeeded(say(campaignFormTexts).limit[gate], halt.value)
+  const low = passedBy({ halt }).find(({ gate, value, limit }) => (limits[gate as Limited] ?? limit) < value)
+  if (low === undefined) return null
+  return say(campaignTexts).raiseNeeded(say(campaignFormTexts).limit[low.gate as Limited], low.value)
 }
 
 /** Why the reader may not take this step, or why it leads nowhere; for an approval also why hers would not count. */

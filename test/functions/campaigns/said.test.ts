@@ -162,6 +162,32 @@ describe('a campaign that halted', () => {
     expect((await scene.record(id)).status).toBe('running')
   })
 
+  it('counts and names those that failed since, and says the limit with which it goes on now', async () => {
+    const id = await scene.start({ waves: [{ count: 2 }, {}] })
+    await scene.work(300, 2)
+    const started: typeof scene.agents = []
+    for (const agent of scene.agents) if ((await scene.targetOf(id, agent)).wave === 0) started.push(agent)
+    const [one, other] = started
+    one!.fail('unknown processor')
+    await scene.work(1_000, 3)
+    expect((await scene.record(id)).halt).toMatchObject({ value: 1, passed: [{ gate: 'failed', value: 1 }] })
+    other!.fail('unknown processor')
+    await scene.work(1_000, 3)
+    const record = await scene.record(id)
+    expect(record).toMatchObject({
+      status: 'halted',
+      counts: { failed: 2 },
+      halt: { value: 2, limit: 0, holds: true, passed: [{ gate: 'failed', value: 2, limit: 0 }] },
+    })
+    expect(record.halt!.workload_ids).toHaveLength(2)
+    expect(printed(record)).toMatch(/failed is 2, allowed is 0/)
+    expect(printed(record)).toMatch(/continue with --raise failed=2 or more/)
+    const raised = { comment: 'these may', limits: { failed: 2 } }
+    expect((await scene.call('POST', `/${id}/continue`, raised)).status).toBe(200)
+    await scene.work(300, 3)
+    expect((await scene.record(id)).status).toBe('running')
+  })
+
   it('as who approved it may not any more names them, and says once that is as it was again', async () => {
     const id = await scene.start({ waves: [{ count: 1 }, {}] })
     const admin = await signIn(scene.ctx)

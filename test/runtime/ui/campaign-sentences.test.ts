@@ -21,7 +21,7 @@ import {
 } from '../../../runtime/ui/i18n/campaign-sentences.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
 import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
-import { lookOf, rolledBackToo, toBar, toneOfTarget } from '../../../runtime/ui/logic/campaigns.ts'
+import { lookOf, passedBy, rolledBackToo, toBar, toneOfTarget } from '../../../runtime/ui/logic/campaigns.ts'
 
 const done = (counts: CampaignRecord['counts']) =>
   ({ status: 'done', counts, plan: { target_count: 40, waves: [] } }) as unknown as CampaignRecord
@@ -213,6 +213,8 @@ describe('a halt', () => {
       'vm-a, vm-b, vm-c and 22 more.',
       'Most of them: Port in use.',
     ])
+    // Most of one is no sentence.
+    expect(describeHalt({ ...halt, value: 1, cause: 'port_in_use' }).at(-1)).toBe('Cause: Port in use.')
     const gone: CampaignHalt = { ...halt, gate: 'approver_gone', value: 1, approvers: ['ann@example.com'] }
     expect(describeHalt(gone)[1]).toBe('ann@example.com.')
   })
@@ -231,6 +233,14 @@ describe('a halt', () => {
     expect(describeDeadEnd('continue', halted({ ...halt, gate: 'policy_changed', holds: false }))).toBeNull()
     expect(describeHaltNext({ gate: 'failed', holds: true })).toContain('with a higher limit')
     expect(describeDeadEnd('abort', stuck)).toBeNull()
+  })
+
+  test('has passed what it passes now, and where that was not read what it halted over', () => {
+    const passed = [{ gate: 'failed', value: 6, limit: 0 }] as const
+    expect(passedBy({ halt: { ...halt, passed: [...passed] } })).toEqual(passed)
+    expect(passedBy({ halt })).toEqual([halt])
+    expect(passedBy({ halt: { ...halt, passed: [] } })).toMatchObject([halt])
+    expect(passedBy({ halt: undefined })).toEqual([])
   })
 
   test('counts its wave from 1 in the audit log, too', () => {
