@@ -1,4 +1,5 @@
 import { array, enums, optional, string, type } from 'superstruct'
+import { aftermathOfTarget } from '../../lib/campaigns/failed-since.ts'
 import { reachOfCampaign } from '../../lib/campaigns/judge/scope.ts'
 import { WORST_FIRST } from '../../lib/campaigns/judge/worst-first.ts'
 import { toTargetRecord } from '../../lib/campaigns/record.ts'
@@ -41,10 +42,14 @@ export default defineHttp({
     if (!seesCampaign(ctx, sight, campaign)) return problem('out-of-scope')
     const isSeen = seesWorkloads(sight)
     const withTexts = coversReach(actor, 'config:read_content', reachOfCampaign(campaign))
-    const toWire = ({ wait, ...one }: StoredCampaignTarget & { wait: Wait }) => ({
-      ...toTargetRecord(one, { withTexts }),
-      ...wait,
-    })
+    const toWire = ({ wait, ...one }: StoredCampaignTarget & { wait: Wait }) => {
+      const aftermath = one.state === 'failed' ? aftermathOfTarget(ctx.fleet, one) : null
+      return {
+        ...toTargetRecord(one, { withTexts }),
+        ...(aftermath === null ? {} : { aftermath }),
+        ...wait,
+      }
+    }
     const withWait = <Target extends StoredCampaignTarget>(all: readonly Target[]) =>
       withWaits(ctx, sight, campaign.id, all)
     const filter = {

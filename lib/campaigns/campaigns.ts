@@ -11,6 +11,7 @@ import {
 import { listOfTakenBackVersions } from '../store/fleet-config-history.ts'
 import type { CampaignRecord, KeptByItself } from '../wire/campaigns.ts'
 import { type CampaignStanding, readCampaignRule, readCampaignStanding } from './approval.ts'
+import { countAftermaths } from './failed-since.ts'
 import type { CampaignParts } from './judge/parts.ts'
 import { isInOneOf } from './judge/scope.ts'
 import { CampaignPlanner } from './plan/planner.ts'
@@ -106,6 +107,10 @@ export class Campaigns {
           haltNow:
             reader.withHelp && campaign.status === 'halted'
               ? await lookAtHalt(this.parts, campaign, counts.get(id)!)
+              : null,
+          failedSince:
+            reader.withHelp && (counts.get(id)!.all.failed ?? 0) > 0
+              ? await countAftermaths(this.parts, id)
               : null,
           versionRolledBackBy: versionsTakenBack.get(campaign.id) ?? null,
           byItself: byItself.kept.get(id) ?? null,

@@ -28,6 +28,8 @@ export interface CampaignFacts {
   rule: ApprovalRuleInForce | null
   /** How its halt stands now; null where that was not asked, or it is not halted. */
   haltNow: HaltNow | null
+  /** What became of those that failed, by how their rollback stands; null where that was not asked, or none failed. */
+  failedSince: Readonly<Record<string, number>> | null
   /** The campaign that took the version back that it carries, the last one of several; null where none did. */
   versionRolledBackBy: string | null
   /** Who could approve it; null where that was not asked, or nobody waits for it. */
@@ -71,6 +73,7 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
       ? {}
       : { wave_ends_at: new Date(waveEndedAt.getTime() + dwellMs).toISOString() }),
     counts: { ...counts.all } as Record<string, number>,
+    ...(facts.failedSince === null ? {} : { failed_since: { ...facts.failedSince } }),
     wave_counts: counts.waves.map((wave) => ({ ...wave }) as Record<string, number>),
     ...(campaign.halt === null ? {} : { halt: haltAsSeen(campaign.halt, facts) }),
     created_by: campaign.createdBy,

@@ -100,6 +100,18 @@ export async function countCampaignTargets(
   )
 }
 
+/** A target that failed, with the push that did. */
+export type FailedTarget = Pick<StoredCampaignTarget, 'workloadId' | 'pushId' | 'resultHash'>
+
+/** The first targets of a campaign that failed, in its order. */
+export async function listFailedTargets(db: Db, campaignId: string, limit: number): Promise<FailedTarget[]> {
+  return db.query<FailedTarget>(
+    `select workload_id as "workloadId", push_id as "pushId", result_hash as "resultHash" from campaign_targets
+     where campaign_id = $1 and state = 'failed' order by position limit $2`,
+    [campaignId, limit],
+  )
+}
+
 /** Which targets are asked for; what is absent does not matter. */
 export interface CampaignTargetFilter {
   states?: readonly CampaignTargetState[]

@@ -15,6 +15,7 @@ import {
 import { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from './approvals.ts'
 import { GroupScope } from './identity.ts'
 import { RiskLevel } from './plan.ts'
+import { PushAftermath } from './revisions.ts'
 import { Selector, SelectorExpression } from './selectors.ts'
 import { anyOf, anything, dictionary, listOf, named, note, type Sent, texts } from './structs.ts'
 import {
@@ -503,6 +504,10 @@ export const CampaignRecord = named(
       'Of one that is rolled back: those that got its version by itself and are taken back, by state.',
       optional(dictionary(number())),
     ),
+    failed_since: note(
+      'What became of the targets that failed, by the kind of `PushAftermath`. Only of one campaign that is read by itself.',
+      optional(dictionary(number())),
+    ),
     wave_counts: note('The same for each wave.', array(dictionary(number()))),
     halt: optional(CampaignHalt),
     created_by: string(),
@@ -564,6 +569,10 @@ export const CampaignTarget = named(
     instance_count: number(),
     push_id: optional(string()),
     rollback_push_id: optional(string()),
+    aftermath: note(
+      'Of one that failed: what became of it, as far as the service knows now.',
+      optional(PushAftermath),
+    ),
     cause: optional(string()),
     title: note('What went wrong, or what a refusal by the plan is about, in English.', optional(string())),
     started_at: optional(string()),

@@ -14,6 +14,7 @@ import type {
 } from '../../../lib/wire/campaigns.ts'
 import { countMissing } from '../logic/campaigns.ts'
 import { namedAt } from '../logic/workloads.ts'
+import { describeAftermath } from './aftermath.ts'
 import { campaignTexts } from './campaigns.ts'
 import { describeCause } from './causes.ts'
 import { changeFeedTexts } from './change-feed.ts'
@@ -53,6 +54,25 @@ export function describeHalt({
 
 /** Workloads that a halt names; the list beneath has all. */
 const NAMES_SHOWN = 3
+
+/** Ends of a failed push after which a workload is left with what fails. */
+const STUCK = ['went_back_in_part', 'rollback_failed', 'nowhere_to_go'] as const
+
+/** What became of the workloads that failed, in sentences; none where that was not read. */
+export function describeFailedSince({
+  failed_since: counts = {},
+}: Pick<CampaignRecord, 'failed_since'>): string[] {
+  const words = say(campaignTexts)
+  const kinds = (Object.keys(words.failedAs) as (keyof typeof words.failedAs)[]).filter(
+    (kind) => (counts[kind] ?? 0) > 0,
+  )
+  if (kinds.length === 0) return []
+  const stuck = STUCK.reduce((sum, kind) => sum + (counts[kind] ?? 0), 0)
+  return [
+    words.failedSince(formatList(kinds.map((kind) => words.failedAs[kind](counts[kind] ?? 0)))),
+    ...(stuck > 0 ? [words.failedStuck(stuck)] : []),
+  ]
+}
 
 /** What to do about a campaign that halted, as far as its halt tells. */
 export function describeHaltNext({ gate, holds }: Pick<CampaignHalt, 'gate' | 'holds'>): string {
@@ -98,6 +118,10 @@ export function describeTarget({
   if (cause !== undefined || reason === undefined) return what
   return [say(campaignTexts).reason[reason], ...(what === '' ? [] : [what])].join(': ')
 }
+
+/** Why a campaign stands so with a workload, and what became of one that failed. */
+export const describeFate = (target: CampaignTarget): string =>
+  [describeTarget(target), describeAftermath(target.aftermath)].filter((part) => part !== '').join('. ')
 
 /** How a target stands: one of which only some instances have their former config is not one that has kept the new one. */
 export function describeState({
@@ -186,10 +210,14 @@ export function describeCampaign(
 ): string[] {
   const words = say(campaignTexts)
   const away = of.counts['offline'] ?? 0
-  const more = away > 0 && ['running', 'done', 'paused'].includes(of.status) ? [words.away(away)] : []
+  const since = describeFailedSince(of)
+  const more = [
+    ...since,
+    ...(away > 0 && ['running', 'done', 'paused'].includes(of.status) ? [words.away(away)] : []),
+  ]
   if (of.planning !== undefined) return [words.planning(of.planning.done, of.planning.total)]
   if (of.status === 'halted' && of.halt !== undefined) {
-    return [...describeHalt(of.halt), describeDeadEnd('continue', of) ?? describeHaltNext(of.halt)]
+    return [...describeHalt(of.halt), ...since, describeDeadEnd('continue', of) ?? describeHaltNext(of.halt)]
   }
   const missing = describeMissing(of.counts, missed, nameIn)
   if (of.status === 'done' && missing.length > 0) {

@@ -223,6 +223,17 @@ export const campaignTexts = defineTexts({
       policy_changed: () => 'Halted: the policy is another one than that of the plan.',
       approver_gone: () => 'Halted: whoever approved it may not approve any more.',
     } as Record<CampaignGate, (value: number, limit: number, wave: number) => string>,
+    failedSince: (parts: string) => `Of those that failed: ${parts}.`,
+    failedAs: {
+      went_back: (count: number) => `${n(count)} went back`,
+      going_back: (count: number) => `${n(count)} ${plural(count, 'is', 'are')} going back`,
+      went_back_in_part: (count: number) => `${n(count)} went back in part`,
+      rollback_failed: (count: number) => `${n(count)} could not go back either`,
+      nowhere_to_go: (count: number) => `${n(count)} had nothing to go back to`,
+      overtaken: (count: number) => `${n(count)} got another push since`,
+    },
+    failedStuck: (count: number) =>
+      `${n(count)} of them may run nothing that works: neither to go on nor to end this helps ${plural(count, 'it', 'them')}, only another config does.`,
     haltCause: (title: string, count: number) => `${count === 1 ? 'Cause' : 'Most of them'}: ${title}.`,
     haltMore: (more: number) => `${n(more)} more`,
     byItself: 'Got this version by itself',
@@ -511,6 +522,20 @@ export const campaignTexts = defineTexts({
       policy_changed: () => 'Arrêtée : la politique n’est plus celle du plan.',
       approver_gone: () => 'Arrêtée : qui l’a approuvée ne peut plus approuver.',
     } as Record<CampaignGate, (value: number, limit: number, wave: number) => string>,
+    failedSince: (parts: string) => `Parmi les échecs : ${parts}.`,
+    failedAs: {
+      went_back: (count: number) => `${n(count)} ${plural(count, 'est revenu', 'sont revenus')} en arrière`,
+      going_back: (count: number) => `${n(count)} ${plural(count, 'revient', 'reviennent')} en arrière`,
+      went_back_in_part: (count: number) =>
+        `${n(count)} ${plural(count, 'est revenu', 'sont revenus')} en partie`,
+      rollback_failed: (count: number) =>
+        `${n(count)} ${plural(count, 'n’a', 'n’ont')} pas pu revenir non plus`,
+      nowhere_to_go: (count: number) =>
+        `${n(count)} ${plural(count, 'n’avait', 'n’avaient')} rien à rétablir`,
+      overtaken: (count: number) => `${n(count)} ${plural(count, 'a', 'ont')} reçu une autre poussée depuis`,
+    },
+    failedStuck: (count: number) =>
+      `${n(count)} d’entre eux n’${plural(count, 'exécute', 'exécutent')} peut-être rien qui marche : ni continuer ni terminer ceci n’y change rien, seule une autre config le fait.`,
     haltCause: (title: string, count: number) => `${count === 1 ? 'Cause' : 'La plupart'} : ${title}.`,
     haltMore: (more: number) => `${n(more)} de plus`,
     byItself: 'Ont reçu cette version automatiquement',

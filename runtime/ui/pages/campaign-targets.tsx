@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks'
 import type { CampaignRecord, CampaignTarget } from '../../../lib/wire/campaigns.ts'
-import { describeState, describeTarget, describeVerdict, describeWait } from '../i18n/campaign-sentences.ts'
+import { describeFate, describeState, describeVerdict, describeWait } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
@@ -23,7 +23,7 @@ function sinceOf({ started_at: startedAt, ended_at: endedAt }: CampaignTarget) {
 
 /** Why it stands so, and for one that was away what it waits for. */
 function Why({ of: target }: { of: CampaignTarget }) {
-  const [why, wait] = [describeTarget(target), describeWait(target)]
+  const [why, wait] = [describeFate(target), describeWait(target)]
   const rival = (target.waits_for ?? target.overtakes)?.campaign_id
   return (
     <>
@@ -86,18 +86,20 @@ function TargetTable({ of: all }: { of: readonly CampaignTarget[] }) {
 export function Targets({ of }: { of: CampaignRecord }) {
   const words = say(campaignTexts)
   const state = query.value.get('state') ?? undefined
-  const away = useRef<ReadonlySet<string>>(new Set())
+  const open = useRef<ReadonlySet<string>>(new Set())
   const targets = useResource(
     of.plan === undefined ? null : `campaign-targets:${of.id}:${of.plan_hash}:${state}:${of.updated_at}`,
     (abort) =>
       api.campaignTargets(of.id, { order: 'worst', ...(state === undefined ? {} : { state }) }, abort),
     (frame) =>
       (frame.type === 'campaign_update' && frame.campaign.id === of.id) ||
-      // One that was away may be back.
-      (frame.type === 'workload_update' && away.current.has(frame.workload.id)),
+      // One that was away, or is going back, may be back.
+      (frame.type === 'workload_update' && open.current.has(frame.workload.id)),
   )
-  away.current = new Set(
-    (targets.data ?? []).flatMap((one) => (one.state === 'offline' ? one.workload_id : [])),
+  open.current = new Set(
+    (targets.data ?? []).flatMap(({ state, aftermath, workload_id: id }) =>
+      state === 'offline' || aftermath?.kind === 'going_back' ? id : [],
+    ),
   )
   if (of.plan === undefined) return null
   return (

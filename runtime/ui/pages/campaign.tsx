@@ -210,7 +210,9 @@ function Kept({ of: { count, workloads } }: { of: NonNullable<CampaignRecord['by
 
 function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
   const words = say(campaignTexts)
-  const isBusy = of.planning !== undefined || of.status === 'running' || of.status === 'rolling_back'
+  const isGoingBack = (of.failed_since?.['going_back'] ?? 0) > 0
+  const isBusy =
+    of.planning !== undefined || of.status === 'running' || of.status === 'rolling_back' || isGoingBack
   useEffect(() => {
     if (!isBusy) return
     const timer = setInterval(reload, POLL_MS)

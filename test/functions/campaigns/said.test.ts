@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { printCampaign } from '../../../runtime/cli/campaigns/print.ts'
 import { AutoApplyScene } from '../../support/auto-apply-scene.ts'
-import { CampaignScene } from '../../support/campaign-scene.ts'
+import { CampaignScene, FIRST } from '../../support/campaign-scene.ts'
 import { fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -155,6 +155,15 @@ describe('a campaign that halted', () => {
     await scene.work(1_000, 3)
     const record = await scene.record(id)
     expect(record).toMatchObject({ status: 'halted', halt: { holds: true } })
+    // It is said what became of the workload that failed, while it goes back and once it could not.
+    expect(record).toMatchObject({ failed_since: { going_back: 1 } })
+    first.fail('unknown processor')
+    await scene.work(1_000, 3)
+    expect(await scene.record(id)).toMatchObject({ failed_since: { rollback_failed: 1 } })
+    expect(await scene.targetOf(id, first)).toMatchObject({
+      state: 'failed',
+      aftermath: { kind: 'rollback_failed', config_hash: FIRST, target_count: 1 },
+    })
     expect(printed(record)).toMatch(/would halt again as it is: continue with --raise failed=1/)
     const raised = { comment: 'one may', limits: { failed: 1 } }
     expect((await scene.call('POST', `/${id}/continue`, raised)).status).toBe(200)

@@ -10,6 +10,8 @@ import { describeAlert } from '../../../runtime/ui/i18n/alerts.ts'
 import {
   describeCampaign,
   describeDeadEnd,
+  describeFailedSince,
+  describeFate,
   describeHalt,
   describeHaltNext,
   describeLeftOut,
@@ -233,6 +235,31 @@ describe('a halt', () => {
     expect(describeDeadEnd('continue', halted({ ...halt, gate: 'policy_changed', holds: false }))).toBeNull()
     expect(describeHaltNext({ gate: 'failed', holds: true })).toContain('with a higher limit')
     expect(describeDeadEnd('abort', stuck)).toBeNull()
+  })
+
+  test('says what became of those that failed, and that an end of the campaign helps none that is stuck', () => {
+    const of = { ...halted(halt), failed_since: { went_back: 3, rollback_failed: 2, nowhere_to_go: 1 } }
+    const said = describeCampaign(of, 0)
+    expect(said.slice(-3)).toEqual([
+      'Of those that failed: 3 went back, 2 could not go back either and 1 had nothing to go back to.',
+      '3 of them may run nothing that works: neither to go on nor to end this helps them, only another config does.',
+      describeHaltNext(halt),
+    ])
+    expect(describeFailedSince({ failed_since: { went_back: 1 } })).toEqual([
+      'Of those that failed: 1 went back.',
+    ])
+    expect(describeFailedSince({})).toEqual([])
+    const target = {
+      state: 'failed',
+      verdict: 'changes',
+      cause: 'port_in_use',
+      title: 'Port in use',
+    } as CampaignTarget
+    const aftermath = { kind: 'nowhere_to_go', running_count: 0 } as const
+    expect(describeFate({ ...target, aftermath })).toBe(
+      'Port in use. There was no earlier config to go back to. No live instance runs it. Push a config that works.',
+    )
+    expect(describeFate(target)).toBe('Port in use')
   })
 
   test('has passed what it passes now, and where that was not read what it halted over', () => {
