@@ -13,7 +13,7 @@ export const helpTexts = defineTexts({
     changedYours: (who: string, at: string) => `${who} made or changed your account (${formatExact(at)}).`,
     changedByYou: (who: string, at: string) =>
       `You made or changed the account of ${who} (${formatExact(at)}).`,
-    there: 'That request',
+    there: 'See that request.',
     cannot: 'You cannot approve it:',
     could: 'Could approve instead:',
     couldToo: 'Can approve:',
@@ -32,7 +32,7 @@ export const helpTexts = defineTexts({
     changedYours: (who: string, at: string) => `${who} a créé ou modifié votre compte (${formatExact(at)}).`,
     changedByYou: (who: string, at: string) =>
       `Vous avez créé ou modifié le compte de ${who} (${formatExact(at)}).`,
-    there: 'Cette demande',
+    there: 'Voir cette demande.',
     cannot: 'Vous ne pouvez pas l’approuver :',
     could: 'Pourraient approuver à votre place :',
     couldToo: 'Peuvent approuver :',

@@ -44,10 +44,10 @@ test('whoever may not approve reads who is in the way, and where, and is not tol
   await expect
     .poll(() => way.textContent())
     .toMatch(
-      /^Nobody can approve it as things stand\. admin@example\.com asked for the same text elsewhere.*made or changed your account.*let somebody else request the change again/,
+      /^Nobody can approve it as things stand\. admin@example\.com asked for the same text elsewhere.*made or changed your account.*See that request\. An account.*let somebody else request the change again/,
     )
   await expect
-    .poll(() => way.getByRole('link', { name: 'That request' }).getAttribute('href'))
+    .poll(() => way.getByRole('link', { name: 'See that request.', exact: true }).getAttribute('href'))
     .toContain(`/workloads/${ids[1]}/changes/`)
   expect(await page.getByText(/would not count|You cannot approve it:/).count()).toBe(0)
   await expect.poll(() => link.textContent()).toBe('Approvals')
