@@ -39,6 +39,8 @@ export const changeTexts = defineTexts({
     skipped: 'not run',
     what: 'What it does',
     nothingChanged: 'The draft is the same as what is active.',
+    sameAsReported:
+      'The draft is the same as what its instances report to run. Nothing was ever pushed to it.',
     noMeaning: 'Nothing that changes what the collector does: comments, order of keys or blanks.',
     beforeNotKept: 'What it replaced was what the instances reported then, and that is not kept.',
     firstConfig:
@@ -241,6 +243,8 @@ export const changeTexts = defineTexts({
     skipped: 'non exécuté',
     what: 'Ce que ça fait',
     nothingChanged: 'Le brouillon est identique à la config active.',
+    sameAsReported:
+      'Le brouillon est identique à ce que ses instances disent exécuter. Rien ne lui a jamais été poussé.',
     noMeaning: 'Rien qui change le travail du collecteur : commentaires, ordre des clés ou blancs.',
     beforeNotKept: 'Elle a remplacé ce que rapportaient alors les instances, et cela n’est pas conservé.',
     firstConfig:

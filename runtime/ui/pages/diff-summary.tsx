@@ -87,7 +87,7 @@ export function DiffSummary({
       api.diff({ base_yaml: before, target_yaml: after, context: { workload_id: workloadId } }, abort),
   )
   if (before.trim() === '') return <p class="muted">{whyNothing ?? words.firstConfig}</p>
-  if (before === after) return <p class="muted">{words.nothingChanged}</p>
+  if (before === after) return <p class="muted">{isReported ? words.sameAsReported : words.nothingChanged}</p>
   if (diff.failure) return <FailureNotice failure={diff.failure} retry={diff.reload} />
   if (diff.data === null) return <p class="muted">{words.checking}</p>
   const { data } = diff

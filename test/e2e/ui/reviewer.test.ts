@@ -71,6 +71,10 @@ test('a first takeover is compared with what runs, says so, and a new destinatio
 
 test('of a text that cannot be read nobody says that it has no risk', async () => {
   await page.goto(`/workloads/${id}/change`)
+  // Nothing is active: what a draft that changes nothing is the same as is what runs.
+  await page
+    .getByText('The draft is the same as what its instances report to run.', { exact: false })
+    .waitFor()
   await pasteInto(page, page.getByRole('textbox', { name: 'Draft' }), `${WITH_DESTINATION}  broken: [`)
   await what().getByText('risk not known', { exact: true }).waitFor()
   await expect
