@@ -244,9 +244,7 @@ describe('a rule by which a change would need less of an approval', () => {
     const staging = rule('QA', 'web-1', { env: 'qa' }, { priority: 5 })
     expect(await preview(staging)).toMatchObject({ workload_count: 0, lowered_count: 1 })
     await make({ ...staging, confirm_lowering: true })
-    expect(await reviews('labels')).toMatchObject([
-      { workload_id: workloadId, reason: 'production → other' },
-    ])
+    expect(await reviews('labels')).toMatchObject([{ workload_id: workloadId, reason: 'production → other' }])
   })
 
   const ofNewcomer = async (id: string) => {
