@@ -208,11 +208,15 @@ function Kept({ of: { count, workloads } }: { of: NonNullable<CampaignRecord['by
   )
 }
 
+const mayChangeByItself = ({ planning, status, failed_since: failed }: CampaignRecord): boolean =>
+  planning !== undefined ||
+  status === 'running' ||
+  status === 'rolling_back' ||
+  (failed?.['going_back'] ?? 0) > 0
+
 function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
   const words = say(campaignTexts)
-  const isGoingBack = (of.failed_since?.['going_back'] ?? 0) > 0
-  const isBusy =
-    of.planning !== undefined || of.status === 'running' || of.status === 'rolling_back' || isGoingBack
+  const isBusy = mayChangeByItself(of)
   useEffect(() => {
     if (!isBusy) return
     const timer = setInterval(reload, POLL_MS)
