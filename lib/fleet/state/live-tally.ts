@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { type First, keepFirst } from '../../keep-first.ts'
 import type { AvailableComponents, ComponentList } from '../../model/components.ts'
 import { byBytes } from '../../model/text-order.ts'
 import { compareVersions, isComparable } from '../../model/versions.ts'
@@ -294,15 +295,14 @@ function orderVersions(a: string, b: string): number {
   return compareVersions(a, b) || byBytes(a, b)
 }
 
+const LOWEST: First<VersionMix['lowest'][number]> = {
+  most: VERSIONS_NAMED,
+  compare: (a, b) => orderVersions(a.version, b.version),
+}
+
 function mixOf(versions: ReadonlyMap<string, number>): VersionMix {
   const lowest: { version: string; instanceCount: number }[] = []
-  for (const [version, instanceCount] of versions) {
-    const last = lowest[VERSIONS_NAMED - 1]
-    if (last !== undefined && orderVersions(version, last.version) > 0) continue
-    lowest.push({ version, instanceCount })
-    lowest.sort((a, b) => orderVersions(a.version, b.version))
-    lowest.length = Math.min(lowest.length, VERSIONS_NAMED)
-  }
+  for (const [version, instanceCount] of versions) keepFirst(lowest, { version, instanceCount }, LOWEST)
   return { count: versions.size, lowest }
 }
 

@@ -1,3 +1,4 @@
+import { type First, keepFirst } from '../../keep-first.ts'
 import { noPresences, presenceOf } from '../../model/presence.ts'
 import { toneOfTrouble, troubleNow, troubleRank } from '../../model/troubles.ts'
 import { newestFirst } from '../../model/versions.ts'
@@ -50,20 +51,6 @@ function noteVersions(found: Map<string, Version>, record: SteadyRecord): void {
   }
 }
 
-/** Keep the first few of an order, of those that come one after the other. */
-function noteFirst<T>(first: T[], one: T, { most, compare }: First<T>): void {
-  const last = first.at(-1)
-  if (first.length === most && last !== undefined && compare(one, last) >= 0) return
-  const at = first.findIndex((than) => compare(one, than) < 0)
-  first.splice(at < 0 ? first.length : at, 0, one)
-  first.length = Math.min(first.length, most)
-}
-
-interface First<T> {
-  most: number
-  compare(a: T, b: T): number
-}
-
 const WORST: First<SteadyRecord> = {
   most: WORST_NAMED_MAX,
   compare: (a, b) => troubleRank(a) - troubleRank(b) || compareNames(a, b),
@@ -77,7 +64,7 @@ async function newestOf(versions: ReadonlyMap<string, Version>): Promise<Version
   }
   const first: Version[] = []
   for await (const piece of inTurns(versions.values(), CHUNK))
-    for (const version of piece) noteFirst(first, version, newest)
+    for (const version of piece) keepFirst(first, version, newest)
   return first
 }
 
@@ -102,7 +89,7 @@ export async function tallyRecords(records: Iterable<SteadyRecord>): Promise<Fle
       if (trouble === null) continue
       troubledCount++
       loudCount += toneOfTrouble(trouble) === 'bad' ? 1 : 0
-      noteFirst(worst, record, WORST)
+      keepFirst(worst, record, WORST)
     }
   return {
     counts,
