@@ -5,7 +5,7 @@ import type { Hub } from '../hub/hub.ts'
 import { type Random, randomHex } from '../ids.ts'
 import { type ApprovalRule, LOWERING_WAIT_MS } from '../model/approval-policy.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
-import { listAuthors } from '../store/approval-votes.ts'
+import { listAuthorsOfTexts } from '../store/approval-votes.ts'
 import type { Db } from '../store/db.ts'
 import { insertReview, lockReview, markReviewed, type NewReview, type Review } from '../store/reviews.ts'
 import type { ReviewRecord } from '../wire/reviews.ts'
@@ -141,15 +141,22 @@ interface AskedReviewer {
   covers: Covers
 }
 
+/** Somebody as who looks at each of some reviews. */
 async function askReviewer(
   db: Db,
-  { authorIds, configHash, doneAt }: Review,
+  reviews: readonly Review[],
   userId: string,
-  covers: Covers,
-): Promise<AskedReviewer> {
+  coversOf: (review: Review) => Covers,
+): Promise<AskedReviewer[]> {
   // Whoever asked for the same text elsewhere would look at a text of their own.
-  const ofText = configHash === null ? [] : await listAuthors(db, configHash)
-  return { userIds: [userId], authors: [...new Set([...authorIds, ...ofText])], requestedAt: doneAt, covers }
+  const hashes = reviews.flatMap(({ configHash }) => configHash ?? [])
+  const ofTexts = hashes.length === 0 ? new Map<string, string[]>() : await listAuthorsOfTexts(db, hashes)
+  return reviews.map((review) => ({
+    userIds: [userId],
+    authors: [...new Set([...review.authorIds, ...(ofTexts.get(review.configHash ?? '') ?? [])])],
+    requestedAt: review.doneAt,
+    covers: coversOf(review),
+  }))
 }
 
 /**
@@ -174,9 +181,9 @@ async function refuseReviewer(
   { userId }: ApprovalActor,
   { now, covers }: { now: Date; covers: Covers },
 ): Promise<Refusal<'out-of-scope' | 'review-needs-another'> | null> {
-  const asked = await askReviewer(tx, review, userId, covers)
-  const [approvers] = await readApproverStandings(tx, [asked])
-  const why = whyNotLooked(asked, approvers!, now)
+  const asked = await askReviewer(tx, [review], userId, () => covers)
+  const [approvers] = await readApproverStandings(tx, asked)
+  const why = whyNotLooked(asked[0]!, approvers!, now)
   if (why === 'no-right') return refuse('out-of-scope')
   return why === null
     ? null
@@ -189,9 +196,7 @@ export async function readOwnLooks(
   reviews: readonly Review[],
   reader: { userId: string; mayManage: boolean; now: Date; coversOf: (review: Review) => Covers },
 ): Promise<string[]> {
-  const asked: AskedReviewer[] = []
-  for (const review of reviews)
-    asked.push(await askReviewer(db, review, reader.userId, reader.coversOf(review)))
+  const asked = await askReviewer(db, reviews, reader.userId, reader.coversOf)
   const standings = await readApproverStandings(db, asked)
   return reviews.map((review, at) => {
     if (isOfLabels(review) && !reader.mayManage) return 'no_right'
