@@ -2,10 +2,13 @@ import type { Workload } from '../fleet/state/model.ts'
 import { judgeAftermath, takenBackBy } from '../fleet/views/aftermath.ts'
 import { type FailedTarget, listFailedTargets } from '../store/campaign-targets.ts'
 import type { Db } from '../store/db.ts'
+import { inTurns } from '../turns.ts'
 import type { PushAftermath } from '../wire/revisions.ts'
 
 /** Failed targets of one campaign that are looked at to say what became of them. */
 const LOOKED_AT_MAX = 5_000
+/** Those of them that are looked at in one turn of the event loop. */
+const CHUNK = 500
 
 interface Fleet {
   workload(id: string): Workload | null
@@ -32,9 +35,10 @@ export async function countAftermaths(
   campaignId: string,
 ): Promise<Partial<Record<PushAftermath['kind'], number>>> {
   const counts: Partial<Record<PushAftermath['kind'], number>> = {}
-  for (const target of await listFailedTargets(db, campaignId, LOOKED_AT_MAX)) {
-    const kind = aftermathOfTarget(fleet, target)?.kind
-    if (kind !== undefined) counts[kind] = (counts[kind] ?? 0) + 1
-  }
+  for await (const some of inTurns(await listFailedTargets(db, campaignId, LOOKED_AT_MAX), CHUNK))
+    for (const target of some) {
+      const kind = aftermathOfTarget(fleet, target)?.kind
+      if (kind !== undefined) counts[kind] = (counts[kind] ?? 0) + 1
+    }
   return counts
 }
