@@ -28,13 +28,15 @@ export async function withSurroundings<Of extends Approval>(
   userId: string,
 ): Promise<ShownApproval<Of>[]> {
   const ids = approvals.map(({ id }) => id)
-  const comments = ids.length === 0 ? [] : await listApprovalComments(ctx.db, ids)
-  const votes = ids.length === 0 ? [] : await listApprovalVotes(ctx.db, ids)
-  const standings = await standingsOf(ctx, approvals, userId)
   const pushIds = approvals.flatMap(({ pushId }) => pushId ?? [])
-  const pushes = new Map(
-    (pushIds.length === 0 ? [] : await listPushesById(ctx.db, pushIds)).map((push) => [push.pushId, push]),
-  )
+  // All at once: right after a push each answer waits behind some of the offers that go out.
+  const [comments, votes, standings, listed] = await Promise.all([
+    ids.length === 0 ? [] : listApprovalComments(ctx.db, ids),
+    ids.length === 0 ? [] : listApprovalVotes(ctx.db, ids),
+    standingsOf(ctx, approvals, userId),
+    pushIds.length === 0 ? [] : listPushesById(ctx.db, pushIds),
+  ])
+  const pushes = new Map(listed.map((push) => [push.pushId, push]))
   const failedIds = [...pushes.values()].flatMap((push) => (push.status === 'failed' ? push.pushId : []))
   const answers = failedIds.length === 0 ? null : await listRollbacksOf(ctx.db, failedIds)
   const retiredIds = approvals.flatMap(({ status, id }) => (status === 'retired' ? id : []))
@@ -79,9 +81,11 @@ export async function readApproval(
   approval: Approval,
   userId: string,
 ): Promise<ApprovalRecord> {
-  const draftYaml = (await findDraft(ctx.db, approval.id)) ?? ''
-  const [found] = await withSurroundings(ctx, [approval], userId)
-  return toApprovalRecord({ ...approval, draftYaml }, found!.around)
+  const [draftYaml, [found]] = await Promise.all([
+    findDraft(ctx.db, approval.id),
+    withSurroundings(ctx, [approval], userId),
+  ])
+  return toApprovalRecord({ ...approval, draftYaml: draftYaml ?? '' }, found!.around)
 }
 
 /** The same, with who could approve it, and who keeps this user's own approval from counting. */

@@ -26,8 +26,10 @@ export interface Columns<Name extends string> {
 /** What a list holds; objects become JSON. */
 export type Listed = string | number | boolean | Date | object | null
 
-/** A list as PostgreSQL writes it. */
-function toList<T>(items: readonly T[], read: (item: T) => Listed): string {
+/**
+ * A list as PostgreSQL writes it, for a parameter: the driver asks of each item what it is, and takes three times as long.
+ */
+export function toList<T>(items: readonly T[], read: (item: T) => Listed): string {
   let lastAt: Date | null = null
   let lastText = ''
   return `{${items

@@ -1,6 +1,6 @@
 import { compareText } from '../model/text-order.ts'
 import { inTurns, sortInTurns } from '../turns.ts'
-import { columns } from './columns.ts'
+import { columns, toList } from './columns.ts'
 import type { Db } from './db.ts'
 import { type AgentError, toAgentError } from './pushes.ts'
 
@@ -141,12 +141,12 @@ async function insertSomeTargets(tx: Db, push: PushOfTargets, targets: readonly 
       push.pushId,
       push.generation,
       push.offeredAt,
-      targets.map((target) => target.instanceUid),
-      targets.map((target) => target.podName),
-      targets.map((target) => target.isTarget),
-      targets.map((target) => target.isJoiner),
-      targets.map((target) => target.state),
-      targets.map((target) => target.hadFailedBefore),
+      toList(targets, (target) => target.instanceUid),
+      toList(targets, (target) => target.podName),
+      toList(targets, (target) => target.isTarget),
+      toList(targets, (target) => target.isJoiner),
+      toList(targets, (target) => target.state),
+      toList(targets, (target) => target.hadFailedBefore),
     ],
   )
 }
