@@ -489,7 +489,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'POLLS_MAX, then the oldest is forgotten',
     reachedBy: [
       'lib/links/front-agents.test.ts',
-      'is asked for again by no more agents than polls may wait, of those that came last',
+      'is asked for again by no more than twice as many agents as polls may wait, of those that came last',
     ],
   },
   'lib/links/front-polls.ts FrontPolls.#late': {

@@ -290,10 +290,15 @@ export class Fleet implements FleetPort {
     if (!this.#isStopped) this.#receiver.hadSaidGoodbye(report, said)
   }
 
-  /** Take an agent's effective config, which the front that it is connected to has read, and stores. */
-  effectiveConfigRead(uid: string, form: EffectiveForm): void {
+  /**
+   * Take an agent's effective config, which the front that it is connected to has read, and stores. `isLast`: it is the
+   * one that the agent said last, and not one from before it.
+   */
+  effectiveConfigRead(uid: string, form: EffectiveForm, { isLast }: { isLast: boolean }): void {
     const instance = this.state.instances.get(uid)
-    if (instance !== undefined && !this.#isStopped) this.effectiveConfigs.takeForm(instance, form)
+    if (instance === undefined || this.#isStopped) return
+    if (isLast) instance.configReader = null
+    this.effectiveConfigs.takeForm(instance, form)
   }
 
   /** The texts of these effective configs, which no agent runs, are not stored any more. */

@@ -41,7 +41,7 @@ export interface FrontPollsParts {
   clock: Pick<Clock, 'monotonicMs'>
   timers: Timers
   texts: OfferTexts
-  effective: Pick<EffectiveConfigs<PolledConfig>, 'take' | 'takeOwed'>
+  effective: Pick<EffectiveConfigs<PolledConfig>, 'take' | 'takeOwed' | 'forgetOwed'>
   endings: Pick<FrontEndings, 'noteGoodbye' | 'isBack'>
   offers: Pick<FrontOffers, 'note' | 'isDue'>
   /** The link to the owner; null while there is none. */
@@ -226,8 +226,14 @@ export class FrontPolls {
     }
     const config: PolledConfig = { uid, uidOnWire, connection, attributes, toldMs: null, ...unknownConfig() }
     this.#configs.set(uid, config)
-    if (this.#configs.size > this.#most) this.#forget(this.#configs.values().next().value!)
+    if (this.#configs.size > this.#most) this.#giveWay(this.#configs.values().next().value!)
     this.#parts.effective.take(config, effectiveConfig)
+  }
+
+  /** There is no room to remember this one. An agent that is to be asked for it again is asked at its next poll. */
+  #giveWay(config: PolledConfig): void {
+    if (this.#parts.effective.forgetOwed(config)) this.#askLater(config.uid, { reportFullState: true })
+    this.#forget(config)
   }
 
   /** Without a connection, nobody waits to be asked for it again. */

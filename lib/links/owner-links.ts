@@ -7,7 +7,7 @@ import type { Timers } from '../fleet/state/timers.ts'
 import type { Log } from '../log.ts'
 import { decodeBody } from '../opamp/codec.ts'
 import type { OpampExchange } from '../opamp/exchange.ts'
-import type { AboutReport, AgentConnection } from '../opamp/fleet-port.ts'
+import type { AboutReport, AgentConnection, ConfigReader } from '../opamp/fleet-port.ts'
 import { instanceUidKey } from '../opamp/instance-uid.ts'
 import type { AgentReport, ServerMessage } from '../opamp/report.ts'
 import { BatchWriter, SILENT_MS, UNSURE_MS } from './batch-writer.ts'
@@ -152,6 +152,11 @@ export class OwnerLinks {
     for (const link of this.#links) link.drop()
   }
 
+  /** Whether this front has a link. */
+  has(memberId: string): boolean {
+    return [...this.#links].some((link) => link.memberId === memberId)
+  }
+
   /** Whether another front than this one has a link. */
   hasOtherThan(memberId: string): boolean {
     return [...this.#links].some((link) => link.memberId !== memberId)
@@ -163,7 +168,7 @@ export class OwnerLinks {
 }
 
 /** One link of a front, at the owner. */
-export class OwnerLink {
+export class OwnerLink implements ConfigReader {
   readonly #links: OwnerLinks
   readonly #socket: LinkSocket
   readonly memberId: string
@@ -213,6 +218,10 @@ export class OwnerLink {
     for (const { id } of this.#connections.values())
       agents += this.#links.parts.fleet.state.byConnection.get(id)?.size ?? 0
     return { memberId: this.memberId, agents, since: this.#since, counts: this.#counts }
+  }
+
+  get isThere(): boolean {
+    return this.#links.has(this.memberId)
   }
 
   nextTell(): number {
@@ -308,7 +317,7 @@ export class OwnerLink {
         this.#poll(entry, delayMs).catch((error) => this.#pollFailed(entry, error))
         break
       case 'form':
-        this.#form(entry[1], entry[2], entry[3])
+        this.#form(entry[1], entry[2], entry[3], true)
         break
       case 'closed': {
         const connection = this.#connections.get(entry[1])
@@ -391,7 +400,7 @@ export class OwnerLink {
     const connection = this.#connectionOf(conn)
     const before = fleet.state.instances.get(report.uid)?.connection
     try {
-      const { message } = fleet.receive(connection, report, { isCaughtUp, ...said })
+      const { message } = fleet.receive(connection, report, { isCaughtUp, ...said, reader: this })
       this.push(['answer', n, toLinkMessage(message)])
     } catch (error) {
       log.error({ uid: report.uid, err: error }, 'the fleet broke on a report')
@@ -399,7 +408,7 @@ export class OwnerLink {
     }
     this.#withdraw(report.uid, before, connection)
     this.#withdrawOvertaken(report.uid, before, connection)
-    if (form !== null) this.#form(conn, report.uid, form)
+    if (form !== null) this.#form(conn, report.uid, form, false)
     if (report.isDisconnect) connection.forget(report.uid)
     else this.#grant(report.uid, connection)
   }
@@ -452,7 +461,9 @@ export class OwnerLink {
     const { exchange, fleet, clock } = this.#links.parts
     const { uid } = intake.report
     const before = fleet.state.instances.get(uid)?.connection
-    const said = toLinkMessage(await exchange.answerPoll(intake.report, { source, digest, message }))
+    const said = toLinkMessage(
+      await exchange.answerPoll(intake.report, { source, digest, message, reader: this }),
+    )
     if (fleet.isStopped) return
     this.push(['answer', n, said])
     this.#withdraw(uid, before, null)
@@ -496,11 +507,16 @@ export class OwnerLink {
     fleet.offerNotSent(instance.connection, uid, hash)
   }
 
-  #form(conn: number, uid: string, form: EffectiveForm): void {
+  /** Of an agent that polls, the front that was given a config last says what it was; another one comes late. */
+  #form(conn: number, uid: string, form: EffectiveForm, isLast: boolean): void {
     const { fleet } = this.#links.parts
-    const at = fleet.state.instances.get(uid)?.connection
-    const isOurs = conn === 0 ? at?.transport === 'http' : at != null && at === this.#connections.get(conn)
-    if (isOurs) fleet.effectiveConfigRead(uid, form)
+    const instance = fleet.state.instances.get(uid)
+    const at = instance?.connection
+    const isOurs =
+      conn === 0
+        ? at?.transport === 'http' && instance?.configReader?.memberId === this.memberId
+        : at != null && at === this.#connections.get(conn)
+    if (isOurs) fleet.effectiveConfigRead(uid, form, { isLast })
   }
 
   #seen(count: number, xor: string, beats: string): void {

@@ -29,7 +29,7 @@ export interface OpampExchange {
 }
 
 /** What is known of a poll beside its report: the address that it came from, a digest of its body, and the body. */
-export interface Poll {
+export interface Poll extends Pick<AboutReport, 'reader'> {
   source: string
   digest: string
   message: Uint8Array
@@ -78,12 +78,13 @@ type Encode = (uidOnWire: Uint8Array, message: ServerMessage) => Uint8Array
  */
 const pollsAnsweredBy =
   (ask: FleetPort['receive'], pollers: HttpPollers) =>
-  async (report: AgentReport, { source, digest, message: body }: Poll): Promise<ServerMessage> => {
+  async (report: AgentReport, { source, digest, message: body, reader }: Poll): Promise<ServerMessage> => {
     const poller = pollers.of(report.uid, source)
     const { stream, isDuplicate, isToldApart } = poller.streams.follow(report.sequenceNum, source)
     const isRetransmission = digest === stream.lastBodyDigest
     stream.lastBodyDigest = digest
-    const about = { isRetransmission, isDuplicate, isToldApart, message: body, poll: { source, digest } }
+    const from = { message: body, poll: { source, digest }, reader }
+    const about = { isRetransmission, isDuplicate, isToldApart, ...from }
     const { message, pendingOffer } = ask(poller.connection, report, about)
     if (report.isDisconnect && !isDuplicate) pollers.forget(report.uid)
     const offer = pendingOffer === null ? null : await pendingOffer.catch(() => null)

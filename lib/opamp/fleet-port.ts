@@ -24,6 +24,13 @@ export interface AgentConnection {
   drop(): void
 }
 
+/** Another process (a front) that reads the effective configs of its agents and says later what each was. */
+export interface ConfigReader {
+  readonly memberId: string
+  /** Whether it can be expected to say so: false while it has no link. */
+  readonly isThere: boolean
+}
+
 /** What is known of a report beside its contents. */
 export interface AboutReport {
   /** The same HTTP request came before (a retransmission). */
@@ -44,6 +51,8 @@ export interface AboutReport {
   agoMs?: number
   /** How long ago it was said, at least, where a front says again what the agent has said before. */
   leastAgoMs?: number
+  /** Who reads the effective config in it; not said where that is this process. */
+  reader?: ConfigReader | undefined
   /** The AgentToServer as it came, for a front that passes it on. */
   message?: Uint8Array
   /** Where a poll came from, and a digest of its body. */

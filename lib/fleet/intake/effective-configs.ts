@@ -144,6 +144,11 @@ export class EffectiveConfigs<Agent extends RunsConfig = Instance> {
     return !isCrowded && this.#owed.delete(instance)
   }
 
+  /** Whether this instance was to be asked again; it is not any more. */
+  forgetOwed(instance: Agent): boolean {
+    return this.#owed.delete(instance)
+  }
+
   /**
    * The texts of these normal forms are not stored any more: when one is reported again, also by one of these agents that
    * ran it last, it is stored again.

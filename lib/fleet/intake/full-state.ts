@@ -1,3 +1,4 @@
+import type { ConfigReader } from '../../opamp/fleet-port.ts'
 import { AGENT_CAPABILITIES, type AgentReport } from '../../opamp/report.ts'
 import { canReport } from '../decide/abilities.ts'
 import type { Instance } from '../state/model.ts'
@@ -19,13 +20,38 @@ export function isPart(report: AgentReport, capabilities: number): boolean {
   )
 }
 
+/**
+ * Note which front reads the effective config of this report. Whether it is lost what the agent had said before: that was
+ * to be read by a front that has no link any more, or that is not asked any more of what an agent with a socket elsewhere
+ * runs. Where the agent has said everything since, there was nothing to read.
+ */
+export function noteConfigReader(
+  instance: Instance,
+  { effectiveConfig }: AgentReport,
+  reader: ConfigReader | null,
+  isWhole: boolean,
+): boolean {
+  const { configReader: former, connection } = instance
+  const isLost =
+    former !== null &&
+    (connection?.transport === 'ws' ? reader?.memberId !== former.memberId : !former.isThere)
+  if (effectiveConfig !== null) instance.configReader = reader
+  else if (isLost && isWhole) instance.configReader = null
+  return isLost && effectiveConfig === null
+}
+
 /** Is this instance to be asked for its full state now? If so, this counts as one request to it. */
 export function askFullState(
   { deps, state }: Pick<FleetParts, 'deps' | 'state'>,
   instance: Instance,
-  { hasGap, isRetransmission }: { hasGap: boolean; isRetransmission: boolean },
+  {
+    hasGap,
+    isConfigLost,
+    isRetransmission,
+  }: { hasGap: boolean; isConfigLost: boolean; isRetransmission: boolean },
 ): boolean {
-  const isMissing = !instance.isDescribed || (!instance.reported.isKnown && canReport(instance))
+  const isMissing =
+    !instance.isDescribed || isConfigLost || (!instance.reported.isKnown && canReport(instance))
   // A poller that was asked and sends no full state may never have got the answer that asked it.
   const mayBeLost = isRetransmission || (isMissing && instance.connection?.transport === 'http')
   const isDue = hasGap || (instance.hasAskedFullState ? mayBeLost : isMissing)

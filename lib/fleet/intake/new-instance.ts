@@ -49,6 +49,7 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     componentsHash: '',
     componentWait: null,
     rawEffectiveHash: '',
+    configReader: null,
     reportedConfigHash: '',
     runsPipelines: false,
     runsProfiles: false,

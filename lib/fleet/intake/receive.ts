@@ -12,7 +12,7 @@ import { AgentRoom } from './agent-room.ts'
 import type { ConfigReports } from './config-reports.ts'
 import { Descriptions } from './descriptions.ts'
 import type { EffectiveConfigs } from './effective-configs.ts'
-import { askFullState, isPart } from './full-state.ts'
+import { askFullState, isPart, noteConfigReader } from './full-state.ts'
 import { createInstance, OUR_CAPABILITIES } from './new-instance.ts'
 import type { Presence } from './presence.ts'
 
@@ -164,9 +164,11 @@ export class Receiver {
     // Messages were lost with the old connection or agent process: what it runs is not known until it says so again.
     if (isStart || (hasGap && instance.connection !== connection)) instance.reported = { isKnown: false }
     this.#presence.bind(instance, connection, about)
+    const isConfigLost = noteConfigReader(instance, report, about.reader ?? null, isWhole)
     this.#merge(instance, report, wasLive, isWhole)
     const isRetransmission = about.isRetransmission === true
-    const message = this.#answer(instance, isWhole, hasGap || mayLack, isRetransmission)
+    const lacks = { hasGap: hasGap || mayLack, isConfigLost, isRetransmission }
+    const message = this.#answer(instance, isWhole, lacks)
     return { message, heard: { instance, isRepeated: isRepeated || isRetransmission } }
   }
 
@@ -331,7 +333,7 @@ export class Receiver {
       this.#presence.touch(instance, workload)
   }
 
-  #answer(instance: Instance, isWhole: boolean, hasGap: boolean, isRetransmission: boolean): ServerMessage {
+  #answer(instance: Instance, isWhole: boolean, lacks: Parameters<typeof askFullState>[2]): ServerMessage {
     const message: ServerMessage = {}
     const { unasked } = instance
     instance.unasked = null
@@ -343,13 +345,13 @@ export class Receiver {
       instance.hasAskedFullState = false
     } else if (
       unasked?.reportFullState === true ||
-      askFullState(this.#parts, instance, { hasGap, isRetransmission }) ||
+      askFullState(this.#parts, instance, lacks) ||
       this.#effective.takeOwed(instance)
     ) {
       message.reportFullState = true
       instance.hasAskedFullState = true
     }
-    const isListDue = this.#components.ask(instance, isRetransmission)
+    const isListDue = this.#components.ask(instance, lacks.isRetransmission)
     if (isListDue || (unasked?.reportAvailableComponents === true && instance.componentWait !== null))
       message.reportAvailableComponents = true
     return message

@@ -1,5 +1,5 @@
 import type { ComponentList, UsedComponent } from '../../model/components.ts'
-import type { AgentConnection } from '../../opamp/fleet-port.ts'
+import type { AgentConnection, ConfigReader } from '../../opamp/fleet-port.ts'
 import type { Asked, HealthNode } from '../../opamp/report.ts'
 import type { PushTarget } from '../../store/push-targets.ts'
 import type { AgentError, Push } from '../../store/pushes.ts'
@@ -130,6 +130,8 @@ export interface Instance {
   componentWait: ComponentWait | null
   /** Hash of its effective config as sent, without what differs by instance; '' when none was read. */
   rawEffectiveHash: string
+  /** Who reads the effective config that it said last, and has not said yet what it was; null for nobody. */
+  configReader: ConfigReader | null
   /** Hash of the normal form of its effective config; '' while unknown. */
   reportedConfigHash: string
   /** Its effective config has pipelines. */

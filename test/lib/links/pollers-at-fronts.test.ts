@@ -42,6 +42,20 @@ function openReadingFront() {
   }
   return { front, poll, read }
 }
+/** Another front, which reads every config at once. */
+function openOtherFront() {
+  const front = openFront('other', {
+    normalise: async (text) => ({ hash: text.repeat(64), text, runsPipelines: true, runsProfiles: false }),
+  })
+  return {
+    front,
+    async poll(sequenceNum: number, more: PlainMessage = { capabilities: CAPABILITIES }) {
+      const answer = front.poll(1, sequenceNum, more)
+      await fleet.ctx.advance(1_000)
+      return answer
+    },
+  }
+}
 /** Let the owner answer a poll, and its batch arrive, before the front answers without it. */
 const answered = async () => {
   await fleet.ctx.advance(300)
@@ -87,6 +101,101 @@ describe('what a poller runs is known to the owner', () => {
     front.link(owner)
     expect((await poll())?.reportFullState).toBeUndefined()
   })
+})
+
+describe('what an agent runs is asked for again where the front that was to read it', () => {
+  it('is killed, and the agent polls another one', async () => {
+    const { front, poll } = openReadingFront()
+    const other = openOtherFront()
+    const owner = openOwner()
+    const link = front.link(owner)
+    other.front.link(owner)
+    await poll({ ...DESCRIBED, ...running('a') })
+    await poll(running('b'))
+    link.break()
+    const answer = await other.poll(3)
+    expect(answer?.reportFullState).toBe(true)
+    // The agent did not get that answer.
+    expect((await other.poll(4))?.reportFullState).toBe(true)
+    await other.poll(5, FULL)
+    expect(runs()).toBe('b')
+    expect((await other.poll(6))?.reportFullState).toBeUndefined()
+  })
+
+  it('is killed, and the agent goes on over a socket at another one', async () => {
+    const { front } = openReadingFront()
+    const other = openOtherFront()
+    const owner = openOwner()
+    const link = front.link(owner)
+    other.front.link(owner)
+    front.say(1, 1, 1, { ...DESCRIBED, ...running('a') })
+    await fleet.ctx.advance(1_000)
+    front.say(1, 1, 2, running('b'))
+    await fleet.ctx.advance(1_000)
+    expect(runs()).toBe('a')
+    link.break()
+    other.front.say(1, 1, 3, { capabilities: CAPABILITIES })
+    await fleet.ctx.advance(1_000)
+    expect(other.front.asked()).toHaveLength(1)
+    other.front.say(1, 1, 4, FULL)
+    await fleet.ctx.advance(1_000)
+    expect(runs()).toBe('b')
+    expect(other.front.asked()).toHaveLength(1)
+  })
+
+  it('is killed, but not where the agent says all of it again without a config', async () => {
+    const { front, poll } = openReadingFront()
+    const other = openOtherFront()
+    const owner = openOwner()
+    const link = front.link(owner)
+    other.front.link(owner)
+    await poll({ ...DESCRIBED, capabilities: 0x1003 })
+    await poll(running('b'))
+    link.break()
+    expect((await other.poll(3, { ...DESCRIBED, capabilities: 0x1003 }))?.reportFullState).toBeUndefined()
+    expect((await other.poll(4))?.reportFullState).toBeUndefined()
+  })
+})
+
+it('a poller whose config found no room is asked for it again, also where the front has forgotten that since', async () => {
+  let hasRoom = false
+  const front = openFront('front', {
+    pollsMax: 1,
+    reported: {
+      reportedConfig: () => true,
+      get hasRoomForConfigs() {
+        return hasRoom
+      },
+    } as never,
+    normalise: async (text) => ({ hash: text.repeat(64), text, runsPipelines: true, runsProfiles: false }),
+  })
+  front.link(openOwner())
+  const poll = async (n: number, sequenceNum: number, more: PlainMessage) => {
+    const answer = front.poll(n, sequenceNum, more)
+    await answered()
+    return answer
+  }
+  await poll(1, 1, FULL)
+  await poll(2, 1, FULL)
+  hasRoom = true
+  expect((await poll(1, 2, { capabilities: CAPABILITIES }))?.reportFullState).toBe(true)
+  await poll(1, 3, FULL)
+  expect(runs()).toBe('b')
+})
+
+it('what a former front has read late of a poller does not take the place of what another one was told since', async () => {
+  const { front, poll, read } = openReadingFront()
+  const other = openOtherFront()
+  const owner = openOwner()
+  front.link(owner)
+  other.front.link(owner)
+  await poll({ ...DESCRIBED, ...running('a') })
+  await poll(running('b'))
+  await other.poll(3, running('c'))
+  expect(runs()).toBe('c')
+  read()
+  await fleet.ctx.advance(1_000)
+  expect(runs()).toBe('c')
 })
 
 it('an agent that polls another front by now is forgotten by the one to which its socket stays open', async () => {
