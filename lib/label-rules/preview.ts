@@ -82,7 +82,7 @@ export async function previewRuleChange(parts: PreviewParts, change: RuleChange)
       if (list.length < CHANGES_SHOWN) list.push(told.change)
     }
   }
-  const keptForNewcomers = listKept(change, next)
+  const keptForNewcomers = listKept(change, { rules, next, policy: parts.policy })
   const preview: LabelRulePreview = {
     workload_count: sum.workload,
     changed_count: sum.changed,
@@ -160,34 +160,68 @@ function* listGiven({ labels, rows }: LabelRule): Generator<readonly [string, st
   for (const given of rows?.labels.values() ?? []) yield* Object.entries(given)
 }
 
-const someGiven = (rule: LabelRule | null, isSo: (key: string, value: string) => boolean): boolean => {
-  if (rule === null) return false
-  for (const [key, value] of listGiven(rule)) if (isSo(key, value)) return true
-  return false
-}
-
 /**
  * The classes that workloads which are to come could have had before a change by which approvals could ask less for
- * them; none where they could not. The rule gives an environment that is not production, so that they would have been
- * unlabelled, or production where a rule that counts less (`next`, in their order) says so under the same key. Or the
- * rule before gave a value that names production.
+ * them; none where they could not. They have a class that the changed rule gives, or none where it does not mean them
+ * (unlabelled), or one that it hides of a rule that counts less. Who was production by it keeps that in any case: what
+ * other rules say of them is not known.
  */
-function listKept({ before, after }: RuleChange, next: readonly LabelRule[]): ApprovalClass[] {
+function listKept({ before, after }: RuleChange, { rules, next, policy }: Around): ApprovalClass[] {
   if (before !== null && after !== null && sayTheSame(before, after)) return []
-  const others = new Set<string>()
-  if (after !== null) for (const [key, value] of listGiven(after)) if (isOther(key, value)) others.add(key)
-  const below = after === null ? [] : next.slice(next.findIndex(({ id }) => id === after.id) + 1)
-  const wasProduction =
-    someGiven(before, (_key, value) => namesProduction(value)) ||
-    below.some((rule) => someGiven(rule, (key, value) => others.has(key) && namesProduction(value)))
-  return [
-    ...(wasProduction ? ['production' as const] : []),
-    ...(others.size > 0 ? ['unlabelled' as const] : []),
-  ]
+  const [were, are] = [classesGiven(before), classesGiven(after)]
+  if (hidesProduction(after, next)) were.add('production')
+  if (hidesProduction(before, rules)) are.add('production')
+  const meansTheSame =
+    JSON.stringify([before?.selector, before?.list]) === JSON.stringify([after?.selector, after?.list]) &&
+    before?.priority === after?.priority
+  // Whom only one of them means has no environment by the other.
+  if (!meansTheSame || !givesEnvironment(before)) were.add('unlabelled')
+  if (!meansTheSame || !givesEnvironment(after)) are.add('unlabelled')
+  const raised = are.has('production') && lowersClass(policy, 'other', 'production')
+  if (raised && rules.some((rule) => classesGiven(rule).has('other'))) were.add('other')
+  return [...were]
+    .filter((from) => from === 'production' || [...are].some((to) => lowersClass(policy, from, to)))
+    .sort()
 }
 
-const isOther = (key: string, value: string): boolean =>
-  (ENVIRONMENT_KEYS as readonly string[]).includes(key) && !namesProduction(value)
+/** All rules before and after a change, in their order, and what approvals ask. */
+interface Around {
+  rules: readonly LabelRule[]
+  next: readonly LabelRule[]
+  policy: ApprovalPolicy
+}
+
+/** The classes that a rule makes by itself, each for some of those that it means. */
+function classesGiven(rule: LabelRule | null): Set<ApprovalClass> {
+  const found = new Set<ApprovalClass>()
+  if (rule === null) return found
+  for (const [key, value] of listGiven(rule)) {
+    const given = classGiven(key, value)
+    if (given !== null) found.add(given)
+  }
+  return found
+}
+
+/** Whether a rule gives an environment to everybody whom it means. */
+const givesEnvironment = (rule: LabelRule | null): boolean =>
+  rule !== null && rule.list === null && ENVIRONMENT_KEYS.some((key) => Object.hasOwn(rule.labels, key))
+
+/** Whether a rule has another value under a key under which one that counts less says production. */
+function hidesProduction(rule: LabelRule | null, all: readonly LabelRule[]): boolean {
+  if (rule === null) return false
+  const keys = new Set<string>()
+  for (const [key, value] of listGiven(rule)) if (!namesProduction(value)) keys.add(key)
+  return all.slice(all.findIndex(({ id }) => id === rule.id) + 1).some((below) => {
+    for (const [key, value] of listGiven(below)) if (keys.has(key) && namesProduction(value)) return true
+    return false
+  })
+}
+
+/** The class that one label makes by itself; null where it says nothing of it. */
+function classGiven(key: string, value: string): 'production' | 'other' | null {
+  if (namesProduction(value)) return 'production'
+  return (ENVIRONMENT_KEYS as readonly string[]).includes(key) ? 'other' : null
+}
 
 /** Whether two rules give the same labels to the same workloads with the same priority; names do not matter. */
 export const sayTheSame = (a: StoredLabelRule, b: StoredLabelRule): boolean =>

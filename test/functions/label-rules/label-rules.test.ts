@@ -233,6 +233,41 @@ describe('a rule by which a change would need less of an approval', () => {
     expect(await call(`PUT /api/label-rules/${id}`, { ...body, name: 'QA' })).toMatchObject({ status: 200 })
   })
 
+  it('is one also where a rule goes, and less is asked of newcomers without an environment', async () => {
+    const anybody = { approvals: 1, author_counts: true, valid_hours: null }
+    const others = { approvals: 2, author_counts: false, valid_hours: null }
+    const policy = { production: others, other: others, unlabelled: anybody }
+    const another = (await signIn(ctx, { email: 'another@example.com' })).token
+    for (const by of [as, another]) await invoke(ctx, 'PUT /api/approval-policy', { as: by, body: policy })
+    const body = rule('QA', 'qa-*', { env: 'qa' })
+    const { id } = await make(body)
+    const to = (more: object) => call(`PUT /api/label-rules/${id}`, { ...body, ...more })
+    // Whom the rule means has an environment all the same.
+    expect(await to({ labels: { env: 'dev', tier: 'x' } })).toMatchObject({ status: 200 })
+    const lowers = { status: 409, json: { code: 'label_rule_lowers', count: 0 } }
+    for (const less of [{ selector: on('qa-1') }, { labels: { tier: 'qa' } }])
+      expect(await to(less)).toMatchObject(lowers)
+    expect(await call(`DELETE /api/label-rules/${id}`)).toMatchObject(lowers)
+    expect(await reviews('label_rule')).toEqual([])
+    expect(await call(`DELETE /api/label-rules/${id}?confirm_lowering=true`)).toMatchObject({ status: 204 })
+    expect(await reviews('label_rule')).toMatchObject([{ reason: 'QA', kept_classes: ['other'] }])
+    const newcomer = host('qa-1')
+    const request = await ofNewcomer(newcomer)
+    expect(
+      await call(`POST /api/workloads/${newcomer}/config/approvals/${request}/approve`, { comment: 'ok' }),
+    ).toMatchObject({ status: 409, json: { code: 'approval_needs_another' } })
+  })
+
+  it('is one also where it hides what makes newcomers production under any key', async () => {
+    await make(rule('Zone', 'web-*', { zone: 'prod-eu' }))
+    expect(
+      await call('POST /api/label-rules', rule('EU', 'web-1', { zone: 'eu' }, { priority: 5 })),
+    ).toMatchObject({
+      status: 409,
+      json: { code: 'label_rule_lowers' },
+    })
+  })
+
   it('waits for a second person also for one that is archived and comes back', async () => {
     await make(rule('Web', 'web-*', { env: 'prod' }))
     const agent = fakeAgent(ctx.fleet, { service: 'otelcol', host: 'web-1' })
