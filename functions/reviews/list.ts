@@ -1,5 +1,5 @@
 import { array, defaulted, enums, type } from 'superstruct'
-import { labelsSince, readOwnLooks, toReviewRecord } from '../../lib/changes/reviews.ts'
+import { readOwnLooks, toReviewRecord } from '../../lib/changes/reviews.ts'
 import type { Grant } from '../../lib/model/scopes.ts'
 import { listDoneReviews, listOpenReviews, type Review } from '../../lib/store/reviews.ts'
 import { ReviewRecord } from '../../lib/wire/reviews.ts'
@@ -23,7 +23,6 @@ export default defineHttp({
   errors: [...PAGE_ERRORS],
   handle({ query, target, sight, actor }, ctx) {
     const isOpen = query.status === 'open'
-    const since = labelsSince(ctx.clock.now())
     const mayManage = actor.permissions.has('settings:manage')
     const coversOf = (review: Review) => (grants: readonly Grant[]) =>
       reachesReview(ctx, review, grants, 'config:approve')
@@ -38,9 +37,7 @@ export default defineHttp({
       async fetch({ after, limit }) {
         const place = after === null ? null : { at: new Date(Number(after[0])), id: String(after[1]) }
         const page = { after: place, limit }
-        return withOwn(
-          isOpen ? await listOpenReviews(ctx.db, since, page) : await listDoneReviews(ctx.db, page),
-        )
+        return withOwn(isOpen ? await listOpenReviews(ctx.db, page) : await listDoneReviews(ctx.db, page))
       },
       isSeen:
         sight.scopes === null ? null : (review) => reachesReview(ctx, review, actor.grants, 'config:request'),

@@ -1,5 +1,4 @@
 import { asksMoreThanWithoutLabels, classByLabels } from '../../lib/changes/label-workload.ts'
-import { labelsSince } from '../../lib/changes/reviews.ts'
 import { rightsEverywhere } from '../../lib/model/scopes.ts'
 import type { Db } from '../../lib/store/db.ts'
 import { hasUnseenGlass, listKeptClasses } from '../../lib/store/reviews.ts'
@@ -58,7 +57,7 @@ export function refuseLifting(
 export async function refuseHiding(ctx: Context, tx: Db, workloadId: string): Promise<Reply | null> {
   const workload = ctx.fleet.workload(workloadId)
   if (workload === null) return null
-  const kept = await listKeptClasses(tx, [workloadId], labelsSince(ctx.clock.now()))
+  const kept = await listKeptClasses(tx, [workloadId])
   if (await asksMoreThanWithoutLabels(tx, workload, kept.get(workloadId) ?? []))
     return problem('deletion-hides-labels')
   if (workload.status !== 'disconnected' && (await hasUnseenGlass(tx, workloadId)))

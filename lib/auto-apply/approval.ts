@@ -4,7 +4,6 @@ import { hasSoleApprover } from '../changes/approval-case.ts'
 import { readApprovalPolicy } from '../changes/approval-policy.ts'
 import { ruleOfRequest } from '../changes/approval-standing.ts'
 import { isEnoughBeside } from '../changes/judge-approvals.ts'
-import { labelsSince } from '../changes/reviews.ts'
 import { type ManyFacts, ruleOfMany, sayRuleInForce } from '../changes/rule-in-force.ts'
 import { listMembersThen } from '../fleet-configs/members-then.ts'
 import { chosenBy } from '../fleet-configs/values.ts'
@@ -96,14 +95,14 @@ export async function readAutoApplyStanding(
  * chosen, so that whoever chose them is known by then.
  */
 export async function openCoversValues(
-  { db, clock }: Pick<AutoApplyParts, 'db' | 'clock'>,
+  { db }: Pick<AutoApplyParts, 'db'>,
   { requestedAt, approvals }: StoredAutoApply,
 ): Promise<CoversValues> {
   const { policy } = await readApprovalPolicy(db)
   const isSoleApprover = await hasSoleApprover(db)
   const approverIds = approvals.filter(({ counted }) => counted !== false).map(({ byId }) => byId)
   return async ({ id, labels, trustedLabels }, version, ownSetAt) => {
-    const kept = (await listKeptClasses(db, [id], labelsSince(clock.now()))).get(id)
+    const kept = (await listKeptClasses(db, [id])).get(id)
     const now = approvalClassOf({ targetEnv: '', targetGroup: '', labels, trustedLabels })
     const rule = ruleOfRequest(policy, now, kept)
     if (!needsSecondPerson(rule) && now !== 'production' && !kept?.includes('production')) return true

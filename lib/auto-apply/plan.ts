@@ -1,5 +1,4 @@
 import { hashPolicy } from '../campaigns/judge/parts.ts'
-import { labelsSince } from '../changes/reviews.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { listMembersThen } from '../fleet-configs/members-then.ts'
 import { configHash } from '../model/config-hash.ts'
@@ -128,7 +127,6 @@ export async function listProduction(
   const kept = await listKeptClasses(
     db,
     workloads.map(({ id }) => id),
-    labelsSince(clock.now()),
   )
   const found = new Set<string>()
   await eachInTurns(workloads, { size: LABELLED_TURN, clock }, ({ id, labels, trustedLabels }) => {

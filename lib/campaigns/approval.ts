@@ -2,7 +2,6 @@ import { type Covers, hasSoleApprover, readApprovalCase } from '../changes/appro
 import type { HelpedChange } from '../changes/approval-help.ts'
 import { readApprovalPolicy } from '../changes/approval-policy.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from '../changes/judge-approvals.ts'
-import { labelsSince } from '../changes/reviews.ts'
 import { type ManyFacts, ruleOfMany, sayRuleInForce } from '../changes/rule-in-force.ts'
 import { chosenBy } from '../fleet-configs/values.ts'
 import type { ApprovalPolicy, ApprovalRule } from '../model/approval-policy.ts'
@@ -27,12 +26,11 @@ export interface CampaignStanding extends HelpedChange {
 async function readFacts(
   tx: Db,
   { id, plan }: Pick<CampaignSummary, 'id' | 'plan'>,
-  now: Date,
 ): Promise<{ policy: ApprovalPolicy; facts: ManyFacts }> {
   const { policy } = await readApprovalPolicy(tx)
   const facts = {
     productionCount: plan?.production_count ?? 0,
-    keepsProduction: await keepsProduction(tx, id, labelsSince(now)),
+    keepsProduction: await keepsProduction(tx, id),
     unlabelledCount: plan?.unlabelled_count ?? null,
   }
   return { policy, facts }
@@ -42,10 +40,9 @@ async function readFacts(
 export async function readCampaignRule(
   tx: Db,
   campaign: Pick<CampaignSummary, 'id' | 'plan'>,
-  now: Date,
   standing: Pick<CampaignStanding, 'asked' | 'judgement'> | null,
 ): Promise<ApprovalRuleInForce> {
-  const { policy, facts } = await readFacts(tx, campaign, now)
+  const { policy, facts } = await readFacts(tx, campaign)
   return sayRuleInForce(policy, facts, {
     applied: standing?.judgement.rule ?? ruleOfMany(policy, facts),
     isSoleApprover: standing?.asked.isSoleApprover ?? (await hasSoleApprover(tx)),
@@ -66,7 +63,7 @@ export async function readCampaignStanding(
   now: Date,
   alsoAsking: readonly string[] = [],
 ): Promise<CampaignStanding> {
-  const { policy, facts } = await readFacts(tx, campaign, now)
+  const { policy, facts } = await readFacts(tx, campaign)
   const { change } = campaign
   const version =
     change.kind === 'version' ? await findVersion(tx, change.fleet_config_id, change.number) : null

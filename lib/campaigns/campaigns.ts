@@ -197,7 +197,7 @@ export class Campaigns {
   ): Promise<Pick<CampaignFacts, 'tally' | 'help' | 'rule'>> {
     const { db, clock } = this.parts
     const ruleFor = (standing: CampaignStanding | null) =>
-      withHelp ? readCampaignRule(db, campaign, clock.now(), standing) : null
+      withHelp ? readCampaignRule(db, campaign, standing) : null
     if (campaign.status === 'planned') return { tally: null, help: null, rule: await ruleFor(null) }
     if (campaign.status !== 'requested' && campaign.status !== 'approved')
       return { tally: null, help: null, rule: null }

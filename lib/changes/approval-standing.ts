@@ -14,7 +14,6 @@ import { listKeptClasses } from '../store/reviews.ts'
 import { readApprovalCases } from './approval-case.ts'
 import { readApprovalPolicy } from './approval-policy.ts'
 import { type ApprovalCase, type ApprovalJudgement, judgeApprovals } from './judge-approvals.ts'
-import { labelsSince } from './reviews.ts'
 
 /** A request with everything that decides whether it is approved. */
 export interface ApprovalStanding {
@@ -72,7 +71,7 @@ export async function readStandings(
   const ids = approvals.map(({ id }) => id)
   const votes = await listApprovalVotes(tx, ids)
   const workloadIds = [...new Set(approvals.map(({ workloadId }) => workloadId))]
-  const kept = await listKeptClasses(tx, workloadIds, labelsSince(now))
+  const kept = await listKeptClasses(tx, workloadIds)
   const authors = await listAuthorsOfTexts(tx, [...new Set(approvals.map(({ draftHash }) => draftHash))])
   const changes = approvals.map((approval) => {
     const labels = labelsOf(approval)

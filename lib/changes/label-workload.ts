@@ -5,19 +5,13 @@ import type { Workload } from '../fleet/state/model.ts'
 import type { Hub } from '../hub/hub.ts'
 import type { Random } from '../ids.ts'
 import type { Log } from '../log.ts'
-import {
-  type ApprovalClass,
-  approvalClassOf,
-  isLooser,
-  LOWERING_WAIT_MS,
-  lowersClass,
-} from '../model/approval-policy.ts'
+import { type ApprovalClass, approvalClassOf, isLooser, lowersClass } from '../model/approval-policy.ts'
 import type { Db } from '../store/db.ts'
 import { listKeptClasses } from '../store/reviews.ts'
 import { changedNames, noteValueAuthor } from '../store/value-authors.ts'
 import type { ApprovalActor } from './approval-parts.ts'
 import { readApprovalPolicy } from './approval-policy.ts'
-import { labelsSince, noteUnreviewed } from './reviews.ts'
+import { keptUntil, noteUnreviewed } from './reviews.ts'
 
 type Labels = Readonly<Record<string, string>>
 
@@ -46,7 +40,7 @@ export async function labelWorkload<Refused extends { ok: false }>(
   | Refused
   | AuditFailure
 > {
-  const { fleet, clock, log } = parts
+  const { fleet, log } = parts
   const workload = fleet.workload(id)
   const classOf = (byHand: Labels): ApprovalClass => classWith(workload, byHand)
   let former: ApprovalClass | null = null
@@ -62,16 +56,15 @@ export async function labelWorkload<Refused extends { ok: false }>(
     actor,
     async (tx, labels) => {
       const own = classOf(labels)
-      const now = clock.now()
-      const kept = (await listKeptClasses(tx, [id], labelsSince(now))).get(id) ?? []
+      const kept = (await listKeptClasses(tx, [id])).get(id) ?? []
       if (former !== null && former !== own && (kept.length > 0 || (await lowersBar(tx, former, own)))) {
-        await noteUnreviewed(parts, tx, actor, {
+        const review = await noteUnreviewed(parts, tx, actor, {
           kind: 'labels',
           workloadId: id,
           keptClasses: [...new Set([...kept, former])].sort(),
           reason: `${former} → ${own}`,
         })
-        stricterUntil = new Date(now.getTime() + LOWERING_WAIT_MS)
+        stricterUntil = keptUntil(review)
         const said = { email: actor.email, workload_id: id, from: former, to: own }
         tx.afterCommit(() => log.warn(said, 'other rules for approvals wait for a second person'))
       }

@@ -25,7 +25,7 @@ type Unreviewed = Pick<NewReview, 'kind'> &
       | 'approvalId'
       | 'reason'
       | 'keptClasses'
-      | 'doneAt'
+      | 'newcomersAfter'
     >
   >
 
@@ -53,8 +53,9 @@ export async function noteUnreviewed(
     approvalId: null,
     reason: '',
     keptClasses: [],
-    doneAt: parts.clock.now(),
+    newcomersAfter: null,
     ...done,
+    doneAt: parts.clock.now(),
     id: `rev_${randomHex(16, parts.random)}`,
     doneBy: actor.email,
     doneById: actor.userId,
@@ -63,8 +64,9 @@ export async function noteUnreviewed(
   return review
 }
 
-/** Changes of labels before this time have waited long enough: approvals follow the labels as they are. */
-export const labelsSince = (now: Date): Date => new Date(now.getTime() - LOWERING_WAIT_MS)
+/** Until when the classes that a review keeps are kept where nobody accepts it, by the database's clock. */
+export const keptUntil = ({ keptSince }: Pick<Review, 'keptSince'>): Date =>
+  new Date(keptSince.getTime() + LOWERING_WAIT_MS)
 
 /** What came of closing a review. */
 export type ReviewOutcome =
@@ -233,7 +235,7 @@ export function toReviewRecord(review: Review): ReviewRecord {
       ? {}
       : {
           kept_classes: keptClasses,
-          kept_until: new Date(review.doneAt.getTime() + LOWERING_WAIT_MS).toISOString(),
+          kept_until: keptUntil(review).toISOString(),
         }),
     ...(reviewedBy === null ? {} : { reviewed_by: reviewedBy }),
     ...(reviewedAt === null ? {} : { reviewed_at: reviewedAt.toISOString() }),

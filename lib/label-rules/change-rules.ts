@@ -17,6 +17,7 @@ import {
   type StoredLabelRule,
   storeLabelRule,
 } from '../store/label-rules.ts'
+import { readLastComing } from '../store/reviews.ts'
 import { noteLabelRuleAuthor } from '../store/value-authors.ts'
 import type { LabelRulePreview } from '../wire/label-rules.ts'
 import { LABEL_RULES_MAX, type LabelRules, LISTS_LENGTH_MAX, RULE_KEYS_MAX } from './label-rules.ts'
@@ -135,7 +136,7 @@ async function lookAndChange(
   if ('ok' in change) return change
   const { before, after } = change
   // Whoever comes from now on is a newcomer to the change.
-  const doneAt = parts.clock.now()
+  const newcomersAfter = await readLastComing(parts.db)
   const { preview, lowered: every, keptForNewcomers: keptClasses } = await look(parts, change, rules)
   const { changed_count: changed, lowered_count: lowered, lowers_newcomers: lowersNewcomers } = preview
   if (!confirmsLowering && (lowered > 0 || lowersNewcomers))
@@ -152,7 +153,7 @@ async function lookAndChange(
         kind: 'label_rule',
         keptClasses,
         reason: (after ?? before)!.name,
-        doneAt,
+        newcomersAfter,
       })
     // As where labels are set by hand: approvals keep to the stricter class until a second person has looked, or a day.
     for (const { workloadId, from, to } of every)

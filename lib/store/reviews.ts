@@ -27,6 +27,8 @@ export interface Review {
   /** Whoever did it, by id, and the owner of the service account that did. */
   authorIds: string[]
   doneAt: Date
+  /** By the database's clock: for `LOWERING_WAIT_MS` from then on its classes are kept. */
+  keptSince: Date
   /** Null until somebody has looked at it, as all that follows. */
   reviewedBy: string | null
   reviewedAt: Date | null
@@ -47,6 +49,7 @@ const REVIEW = columns<Exclude<keyof Review, 'campaignScope'>>({
   doneBy: 'done_by',
   authorIds: 'author_ids',
   doneAt: 'done_at',
+  keptSince: 'kept_since',
   reviewedBy: 'reviewed_by',
   reviewedAt: 'reviewed_at',
   comment: 'comment',
@@ -65,6 +68,19 @@ export interface NewReview
   doneBy: string
   doneById: string
   doneAt: Date
+  /** Of a label rule: who came later is a newcomer to it, by `readLastComing`; null of anything else. */
+  newcomersAfter: number | null
+}
+
+/** Whether a review, as `r`, keeps its classes still where nobody has looked at it. */
+const IS_WAITING = `r.kept_since > now() - interval '${LOWERING_WAIT_MS} milliseconds'`
+
+/** The number of the last workload that came, in the order in which their rows are written. */
+export async function readLastComing(db: Db): Promise<number> {
+  const rows = await db.query<{ last: number }>(
+    'select case when is_called then last_value else 0 end as last from workload_comings',
+  )
+  return rows[0]!.last
 }
 
 /**
@@ -75,14 +91,14 @@ export interface NewReview
 export async function insertReview(tx: Db, review: NewReview): Promise<Review> {
   const rows = await tx.query<Review>(
     `insert into reviews as r (id, kind, workload_id, config_hash, push_id, approval_id, kept_classes, reason, done_by,
-       author_ids, done_at, campaign_id)
-     values ($1, $2, nullif($3, ''), $4, $5, $6, $7::text[], $8, $9, ${authorsOf('$10')}, $11, $13)
+       author_ids, done_at, campaign_id, newcomers_after)
+     values ($1, $2, nullif($3, ''), $4, $5, $6, $7::text[], $8, $9, ${authorsOf('$10')}, $11, $12, $13)
      on conflict (workload_id, kind) where reviewed_at is null and kind in ('known_good', 'labels') do update
        set id = excluded.id, config_hash = excluded.config_hash, reason = excluded.reason,
-         kept_classes = case when r.done_at > $12
+         kept_classes = case when ${IS_WAITING}
            then array(select distinct unnest(r.kept_classes || excluded.kept_classes) order by 1)
            else excluded.kept_classes end,
-         done_by = excluded.done_by, done_at = excluded.done_at,
+         done_by = excluded.done_by, done_at = excluded.done_at, kept_since = excluded.kept_since,
          author_ids = case when r.kind = 'labels'
            then array(select distinct unnest(r.author_ids || excluded.author_ids)) else excluded.author_ids end
      returning ${COLUMNS}`,
@@ -98,8 +114,8 @@ export async function insertReview(tx: Db, review: NewReview): Promise<Review> {
       review.doneBy,
       review.doneById,
       review.doneAt,
-      new Date(review.doneAt.getTime() - LOWERING_WAIT_MS),
       review.campaignId,
+      review.newcomersAfter,
     ],
   )
   return rows[0]!
@@ -129,17 +145,14 @@ interface Page {
   limit: number
 }
 
-/**
- * The open reviews, the oldest first. Those of labels and label rules changed before `labelsSince` keep no class, and are
- * left out.
- */
-export async function listOpenReviews(db: Db, labelsSince: Date, page: Page): Promise<Review[]> {
+/** The open reviews, the oldest first. Those of labels and label rules that keep no class any more are left out. */
+export async function listOpenReviews(db: Db, page: Page): Promise<Review[]> {
   return db.query<Review>(
-    `select ${COLUMNS} from reviews
-     where reviewed_at is null and (kind not in ('labels', 'label_rule') or done_at > $1)
-       and ($2::timestamptz is null or (done_at, id) > ($2, $3))
-     order by done_at, id limit $4`,
-    [labelsSince, page.after?.at ?? null, page.after?.id ?? null, page.limit],
+    `select ${COLUMNS} from reviews r
+     where reviewed_at is null and (kind not in ('labels', 'label_rule') or ${IS_WAITING})
+       and ($1::timestamptz is null or (done_at, id) > ($1, $2))
+     order by done_at, id limit $3`,
+    [page.after?.at ?? null, page.after?.id ?? null, page.limit],
   )
 }
 
@@ -164,37 +177,38 @@ export async function hasUnseenGlass(db: Db, workloadId: string): Promise<boolea
 }
 
 /**
- * Classes that are kept beside those that labels make, as `workload_id` and `kept`, of changes after `$2` that nobody has
- * accepted: those that a workload had before its labels were changed, and those that a newcomer would have had before
- * the rules were.
+ * Classes that are kept beside those that labels make, as `workload_id` and `kept`, of changes that nobody has accepted
+ * and that wait still: those that a workload had before its labels were changed, and those that a newcomer would have
+ * had before the rules were.
  */
 const KEPT = `
   select r.workload_id, kept from reviews r, unnest(r.kept_classes) as kept
-  where r.kind = 'labels' and r.done_at > $2 and r.accepted is not true
+  where r.kind = 'labels' and ${IS_WAITING} and r.accepted is not true
   union all
-  select w.id, kept from reviews r join workloads w on w.created_at >= r.done_at, unnest(r.kept_classes) as kept
-  where r.kind = 'label_rule' and r.done_at > $2 and r.accepted is not true`
+  select w.id, kept from reviews r join workloads w
+    on case when r.newcomers_after is null then w.created_at >= r.done_at else w.coming > r.newcomers_after end,
+    unnest(r.kept_classes) as kept
+  where r.kind = 'label_rule' and ${IS_WAITING} and r.accepted is not true`
 
-/** The classes that these workloads keep after changes of labels and of label rules since `since` that nobody has accepted. */
+/** The classes that these workloads keep after changes of labels and of label rules that nobody has accepted. */
 export async function listKeptClasses(
   db: Db,
   workloadIds: readonly string[],
-  since: Date,
 ): Promise<Map<string, ApprovalClass[]>> {
   const rows = await db.query<{ workloadId: string; classes: ApprovalClass[] }>(
     `select workload_id as "workloadId", array_agg(distinct kept) as classes from (${KEPT}) k
      where workload_id = any($1::text[]) group by workload_id`,
-    [workloadIds, since],
+    [workloadIds],
   )
   return new Map(rows.map(({ workloadId, classes }) => [workloadId, classes]))
 }
 
-/** Whether a target of a campaign keeps being production after changes of labels since `since` that nobody has accepted. */
-export async function keepsProduction(db: Db, campaignId: string, since: Date): Promise<boolean> {
+/** Whether a target of a campaign keeps being production after changes of labels that nobody has accepted. */
+export async function keepsProduction(db: Db, campaignId: string): Promise<boolean> {
   const rows = await db.query<{ found: boolean }>(
     `select exists (select from (${KEPT}) k join campaign_targets t on t.workload_id = k.workload_id
        where t.campaign_id = $1 and k.kept = 'production') as found`,
-    [campaignId, since],
+    [campaignId],
   )
   return rows[0]?.found ?? false
 }

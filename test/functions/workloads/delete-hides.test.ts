@@ -11,7 +11,6 @@ import { configYaml, productionYaml } from '../../support/push-config.ts'
 // that waits for a second person.
 
 const database = await useTestDatabase()
-const DAY_MS = 86_400_000
 /** After this a workload without instances counts as disconnected. */
 const GRACE_MS = 300_000
 let ctx: FleetTestContext
@@ -21,7 +20,7 @@ let bob: SignedIn
 
 beforeEach(async () => {
   await ctx?.close()
-  for (const table of ['workloads', 'users', 'settings', 'label_rules'])
+  for (const table of ['workloads', 'users', 'settings', 'label_rules', 'reviews'])
     await database.pool.execute(`delete from ${table}`)
   ctx = await createFleetContext(database, { edition: createCompleteEdition() })
   ann = await signIn(ctx, { email: 'ann@example.com' })
@@ -39,6 +38,9 @@ const remove = async (as = ann) => {
 }
 const openReviews = async () => (await call(bob, 'GET /api/reviews?status=open')).json as ReviewRecord[]
 const labelReview = async () => (await openReviews()).find(({ kind }) => kind === 'labels')
+/** Let the day pass for which the stricter rule is kept, by the database's clock. */
+const passDay = () =>
+  database.pool.execute(`update reviews set kept_since = kept_since - interval '24 hours'`)
 const label = (labels: Record<string, string>, as = ann) =>
   call(as, `PUT ${on('/trusted-labels')}`, { labels })
 
@@ -88,16 +90,15 @@ it('the stricter rule that a label rule leaves for a day ends by no deletion', a
     (await call(bob, `POST /api/reviews/${review!.id}`, { comment: 'no', accepted: false })).status,
   ).toBe(200)
   expect(await remove()).toBe('deletion_hides_labels')
-  ctx.clock.advance(DAY_MS)
-  expect(await remove(await signIn(ctx, { email: 'ann2@example.com' }))).toBe(204)
+  await passDay()
+  expect(await remove()).toBe(204)
 })
 
 it('labels by hand for which approvals ask more are taken away first, which keeps the stricter rule for a day', async () => {
   await label({ env: 'production' }, bob)
   expect((await call(bob, 'POST /api/label-rules', STAGING)).status).toBe(201)
   await ctx.advance(1_000)
-  ctx.clock.advance(5 * DAY_MS)
-  ann = await signIn(ctx, { email: 'ann2@example.com' })
+  await passDay()
   expect(await remove()).toBe('deletion_lowers')
   expect((await label({})).status).toBe(200)
   expect(await remove()).toBe('deletion_hides_labels')
