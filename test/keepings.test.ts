@@ -592,6 +592,17 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'runtime/uws-sockets.ts UwsSocket.#behind': perSocket,
 }
 
+/** Rows that people can make without end, and that go with nothing else. */
+const ROWS: Readonly<Record<string, Keeping>> = {
+  'reviews of label rules': {
+    bound: '200 in a day, for 90 days',
+    reachedBy: [
+      'functions/label-rules/label-rules.test.ts',
+      'may lower the bar of newcomers so often in a day',
+    ],
+  },
+}
+
 /**
  * Collections that live for one call, one job or one document, within the limits of its input, or are filled at the
  * start only.
@@ -699,10 +710,13 @@ describe('what the service keeps', () => {
     expect([...Object.keys(KEPT), ...SHORT_LIVED].sort()).toEqual([...new Set(found)].sort())
   })
 
-  it.each(Object.entries(KEPT))('%s reaches its bound in a test', (_, { bound, reachedBy: [file, name] }) => {
-    expect(bound).not.toBe('')
-    expect(readFileSync(join(ROOT, 'test', file), 'utf8')).toContain(name)
-  })
+  it.each(Object.entries({ ...KEPT, ...ROWS }))(
+    '%s reaches its bound in a test',
+    (_, { bound, reachedBy: [file, name] }) => {
+      expect(bound).not.toBe('')
+      expect(readFileSync(join(ROOT, 'test', file), 'utf8')).toContain(name)
+    },
+  )
 
   it('is found wherever it is made', () => {
     const source = [

@@ -9,6 +9,7 @@ import {
   REPORTED_CONFIGS,
   removeReportedConfigs,
 } from '../store/reported-configs.ts'
+import { trimRuleReviews } from '../store/reviews.ts'
 import { findAgeOfSeen, listUnseen, touchSeen } from '../store/seen-rows.ts'
 import { trimEvents } from '../store/workload-events.ts'
 import { deleteIfArchived, deleteIfUntouched } from '../store/workloads.ts'
@@ -28,6 +29,8 @@ const REPORTED_KEPT_MS = DAY_MS
 export const REPORTED_SPARE_MAX = 10_000
 /** How long the text of a config is kept at least, also where nothing names it. */
 const CONTENTS_KEPT_DAYS = 1
+/** How long reviews of label rules are kept, looked at or not: what they did is over after a day. */
+const RULE_REVIEWS_KEPT_DAYS = 90
 /** Shares of `workloadsMax`: above the first, workloads are removed to make room, down to the second. */
 const CROWDED = 0.9
 const ROOMY = 0.8
@@ -64,6 +67,7 @@ export interface SweepResult {
   displaced: number
   trimmedEvents: number
   trimmedAlerts: number
+  trimmedReviews: number
   /** Texts of configs that no push, workload or known-good names any more. */
   removedConfigs: number
 }
@@ -281,6 +285,7 @@ export async function sweep(parts: JanitorParts, signal: AbortSignal): Promise<S
     displaced: 0,
     trimmedEvents: 0,
     trimmedAlerts: 0,
+    trimmedReviews: 0,
     removedConfigs: 0,
   }
   const steps: Record<string, () => Promise<unknown>> = {
@@ -295,6 +300,10 @@ export async function sweep(parts: JanitorParts, signal: AbortSignal): Promise<S
       const before = daysAgo(parts, parts.alertRetentionDays)
       result.trimmedAlerts = await trim(parts, signal, (tx, limit) => trimAlerts(tx, before, limit))
     },
+    'trim-reviews': async () =>
+      (result.trimmedReviews = await trim(parts, signal, (tx, limit) =>
+        trimRuleReviews(tx, RULE_REVIEWS_KEPT_DAYS, limit),
+      )),
     'remove-configs': async () => {
       const before = daysAgo(parts, CONTENTS_KEPT_DAYS)
       result.removedConfigs = await trim(parts, signal, (tx, limit) =>

@@ -8,6 +8,7 @@ import type { Fleet } from '../fleet/fleet.ts'
 import type { FleetConfigs } from '../fleet-configs/fleet-configs.ts'
 import type { Hub } from '../hub/hub.ts'
 import { type Random, uuidv7 } from '../ids.ts'
+import type { ApprovalClass } from '../model/approval-policy.ts'
 import { type Fault, faultOf } from '../model/faults.ts'
 import { type Refusal, refuse } from '../model/refusal.ts'
 import {
@@ -17,7 +18,7 @@ import {
   type StoredLabelRule,
   storeLabelRule,
 } from '../store/label-rules.ts'
-import { readLastComing } from '../store/reviews.ts'
+import { countKeepingRules, readLastComing } from '../store/reviews.ts'
 import { noteLabelRuleAuthor } from '../store/value-authors.ts'
 import type { LabelRulePreview } from '../wire/label-rules.ts'
 import { LABEL_RULES_MAX, type LabelRules, LISTS_LENGTH_MAX, RULE_KEYS_MAX } from './label-rules.ts'
@@ -44,6 +45,9 @@ const LOOKED_MOST = 3
 
 /** Workloads for which one change may make approvals ask less: each becomes a review for a second person. */
 const LOWERED_MAX = 500
+
+/** Changes within a day that can lower the bar of newcomers: all of them are looked at for each workload. */
+const LOWERING_CHANGES_MAX = 200
 
 type NotFound = Refusal<'label-rule-not-found'>
 
@@ -145,7 +149,7 @@ async function lookAndChange(
     return refuse('label-rules-full', faultOf('lowered_too_many', { max: LOWERED_MAX }))
   const kind = before === null ? 'create' : after === null ? 'delete' : 'update'
   const stored = await parts.db.change<RuleOutcome | Moved>(`label-rule.${kind}`, actor, async (tx) => {
-    const refusal = await write(tx, change, rules)
+    const refusal = await write(tx, change, rules, keptClasses)
     if (refusal !== null) return refusal
     await noteAuthor(tx, change, rules, actor)
     if (keptClasses.length > 0)
@@ -192,6 +196,7 @@ async function write(
   tx: ActTransaction,
   { before, after }: RuleChange,
   rules: readonly LabelRule[],
+  keptClasses: readonly ApprovalClass[],
 ): Promise<ChangeRefusal | Moved | null> {
   await lockLabelRules(tx)
   const stored = await listLabelRules(tx)
@@ -199,6 +204,8 @@ async function write(
     rules.some((rule) => rule.id === one.id && sayTheSame(rule, one))
   if (stored.length !== rules.length || !stored.every(isAsLookedAt))
     return { ok: false, code: 'moved-meanwhile' }
+  if (keptClasses.length > 0 && (await countKeepingRules(tx)) >= LOWERING_CHANGES_MAX)
+    return refuse('label-rules-full', faultOf('lowered_too_often', { max: LOWERING_CHANGES_MAX }))
   if (after === null) {
     await deleteLabelRule(tx, before!.id)
     return null

@@ -19,6 +19,7 @@ export const FAULTS = {
   list_too_long: 'the list exceeds {max} characters',
   lists_too_long: 'all lists together have {max} characters at most',
   lowered_too_many: 'one change lowers the bar of {max} workloads at most',
+  lowered_too_often: 'within a day {max} changes at most may lower the bar of workloads that are to come',
   name_controls: 'the name has control characters',
   name_twice: '{name} stands there twice',
   patch_empty: 'the patch changes nothing',

@@ -190,6 +190,23 @@ const KEPT = `
     unnest(r.kept_classes) as kept
   where r.kind = 'label_rule' and ${IS_WAITING} and r.accepted is not true`
 
+/** How many changes of label rules have kept classes for newcomers within the last `LOWERING_WAIT_MS`. */
+export async function countKeepingRules(db: Db): Promise<number> {
+  const rows = await db.query<{ count: number }>(
+    `select count(*)::int as count from reviews r where r.kind = 'label_rule' and ${IS_WAITING}`,
+  )
+  return rows[0]!.count
+}
+
+/** Remove at most `limit` reviews of label rules that are older than so many days; returns how many went. */
+export async function trimRuleReviews(tx: Db, days: number, limit: number): Promise<number> {
+  return tx.execute(
+    `delete from reviews where id in (
+       select id from reviews where kind = 'label_rule' and kept_since < now() - make_interval(days => $1) limit $2)`,
+    [days, limit],
+  )
+}
+
 /** The classes that these workloads keep after changes of labels and of label rules that nobody has accepted. */
 export async function listKeptClasses(
   db: Db,

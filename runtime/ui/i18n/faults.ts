@@ -30,6 +30,8 @@ export const faultTexts = defineTexts<{
       list_too_long: 'la liste dépasse {max} caractères',
       lists_too_long: 'toutes les listes ensemble ont au plus {max} caractères',
       lowered_too_many: 'une modification abaisse l’exigence de {max} workloads au plus',
+      lowered_too_often:
+        'en un jour, {max} modifications au plus peuvent abaisser l’exigence des workloads à venir',
       name_controls: 'le nom contient des caractères de contrôle',
       name_twice: '{name} s’y trouve deux fois',
       patch_empty: 'la retouche ne change rien',

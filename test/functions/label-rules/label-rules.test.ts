@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import sweepJanitor from '../../../functions/janitor/sweep.ts'
 import { listWorkloadsByTrustedLabel } from '../../../lib/store/report-scope.ts'
 import { listKeptClasses } from '../../../lib/store/reviews.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
@@ -396,6 +397,36 @@ describe('rules', () => {
         name: 'x',
       },
     })
+  })
+
+  it('may lower the bar of newcomers so often in a day, and what waited for a look goes after 90 days', async () => {
+    const lowering = (name: string) => rule(name, 'qa-*', { env: 'qa' }, { confirm_lowering: true })
+    await make(lowering('First'))
+    const many = (times: number) =>
+      database.pool.execute(
+        `insert into reviews (id, kind, kept_classes, reason, done_by, author_ids, done_at)
+         select 'rev_' || n, 'label_rule', '{unlabelled}', 'x', 'a', '{}', now() from generate_series(1, $1) n`,
+        [times],
+      )
+    await many(199)
+    expect(await call('POST /api/label-rules', lowering('Second'))).toMatchObject({
+      status: 409,
+      json: { code: 'label_rules_full', why: 'lowered_too_often', max: 200 },
+    })
+    // What lowers nothing goes on.
+    await make(rule('Third', 'web-*', { tier: 'web' }))
+    const aged = (days: number) =>
+      database.pool.execute('update reviews set kept_since = now() - make_interval(days => $1)', [days])
+    await aged(1)
+    await make(lowering('Second'))
+    const left = async () => (await database.pool.query('select from reviews')).length
+    const sweep = () => sweepJanitor.run(ctx, new AbortController().signal)
+    await aged(89)
+    await sweep()
+    expect(await left()).toBe(201)
+    await aged(91)
+    await sweep()
+    expect(await left()).toBe(0)
   })
 
   it('are so many, and set so many labels, and no more', async () => {
