@@ -162,17 +162,38 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'the attributes of live agents',
     reachedBy: ATTRIBUTES,
   },
+  'lib/fleet/state/common-components.ts CommonComponents.#lists': perAgent,
+  'lib/fleet/state/common-components.ts CommonComponents.#counts': {
+    bound: 'the names in the component lists of live agents',
+    reachedBy: [
+      'lib/fleet/state/common-components.test.ts',
+      'lists that lack a category or a name have in common what is left, and are what they were once it has gone',
+    ],
+  },
+  'lib/fleet/state/common-components.ts CategoryCount.types': {
+    bound: 'the names in the component lists of live agents',
+    reachedBy: [
+      'lib/fleet/state/common-components.test.ts',
+      'lists that lack a category or a name have in common what is left, and are what they were once it has gone',
+    ],
+  },
   'lib/fleet/state/live-tally.ts LiveTally.#shares': perAgent,
-  'lib/fleet/state/live-tally.ts LiveTally.#versions': perAgent,
+  'lib/fleet/state/version-tally.ts VersionTally.#counted': perAgent,
+  'lib/fleet/state/version-tally.ts VersionTally.#lowest': {
+    bound: 'a fixed number of versions',
+    reachedBy: [
+      'lib/fleet/state/version-tally.test.ts',
+      'whoever comes and goes, the lowest versions are those of a recount (seed %i)',
+    ],
+  },
   'lib/fleet/state/live-tally.ts LiveTally.#labels': {
     bound: 'the attributes of live agents',
     reachedBy: ATTRIBUTES,
   },
   'lib/fleet/state/live-tally.ts LiveTally.#reportedHashes': perAgent,
-  'lib/fleet/state/live-tally.ts LiveTally.#components': perAgent,
   'lib/fleet/state/live-tally.ts LiveTally.#reporters': perAgent,
   'lib/fleet/state/live-tally.ts LiveTally.#unhealthy': perAgent,
-  'lib/fleet/state/live-tally.ts module made': {
+  'lib/fleet/state/common-components.ts module made': {
     bound: 'weak: goes with the component list',
     reachedBy: [
       'lib/fleet/compatibility.test.ts',

@@ -57,6 +57,8 @@ function compareIdentifiers(a: string, b: string): number {
 function comparePreReleases(a: readonly string[], b: readonly string[]): number {
   if (a.length === 0 || b.length === 0) return a.length === b.length ? 0 : a.length === 0 ? 1 : -1
   for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    // Versions that agents make up may have dozens that are equal.
+    if (a[i] === b[i]) continue
     const order = compareIdentifiers(a[i]!, b[i]!)
     if (order !== 0) return order
   }
@@ -107,6 +109,21 @@ function withThreeNumbers(version: string): string {
   const missing = 3 - core.split('.').length
   return core === '' ? version : `${core}${'.0'.repeat(missing)}${rest}`
 }
+
+/** A version's text with what was read of it, for one that is compared many times. */
+export interface ReadVersion {
+  readonly text: string
+  /** Null when it is no version that can be compared. */
+  readonly version: Version | null
+}
+
+export const readVersion = (text: string): ReadVersion => ({ text, version: parseVersion(text) })
+
+/** Versions that can be compared come before those that cannot, each from the lowest up. */
+export const lowestFirst = (a: ReadVersion, b: ReadVersion): number =>
+  Number(a.version === null) - Number(b.version === null) ||
+  comparePrecedence(a.version, b.version) ||
+  byBytes(a.text, b.text)
 
 /**
  * The order of the versions of one list: the newest first; what is no version behind, and '' last. Each is read once,

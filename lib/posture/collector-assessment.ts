@@ -1,6 +1,6 @@
 import { missingComponents } from '../configs/check/components.ts'
 import type { ConfigOutline } from '../configs/outline.ts'
-import type { VersionMix } from '../fleet/state/live-tally.ts'
+import type { VersionMix } from '../fleet/state/version-tally.ts'
 import { placeFieldOf } from '../model/places.ts'
 import { byBytes } from '../model/text-order.ts'
 import { compareVersions, isComparable } from '../model/versions.ts'

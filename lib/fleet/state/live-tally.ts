@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto'
-import { type First, keepFirst } from '../../keep-first.ts'
 import type { AvailableComponents, ComponentList } from '../../model/components.ts'
-import { byBytes } from '../../model/text-order.ts'
-import { compareVersions, isComparable } from '../../model/versions.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { runningHash } from '../decide/running-hash.ts'
 import { isWorkloadLabel } from '../decide/workload-identity.ts'
+import { CommonComponents } from './common-components.ts'
 import type { Instance, RemoteConfigReport } from './model.ts'
+import { type VersionMix, VersionTally } from './version-tally.ts'
 
 /** What one live instance adds to the tally, as it was when it was last counted. */
 interface Share {
@@ -30,17 +28,6 @@ interface LabelValues {
   others: Map<string, number> | null
 }
 
-/** The versions of live instances that do not all report the same one. */
-export interface VersionMix {
-  /** How many different versions there are. */
-  count: number
-  /** The lowest of them, lowest first, with how many instances report each. */
-  lowest: readonly { readonly version: string; readonly instanceCount: number }[]
-}
-
-/** Versions named of a mix: agents choose theirs, so there may be one for each instance. */
-const VERSIONS_NAMED = 10
-
 /** Expected instances by the status that they report of one config. */
 type Reporters = Record<RemoteConfigReport['status'], Set<Instance>>
 
@@ -50,24 +37,20 @@ type Reporters = Record<RemoteConfigReport['status'], Set<Instance>>
  */
 export class LiveTally {
   readonly #shares = new Map<Instance, Share>()
-  readonly #versions = new Map<string, number>()
+  readonly #versions = new VersionTally()
   readonly #labels = new Map<string, LabelValues>()
   readonly #reportedHashes = new Map<string, number>()
-  readonly #components = new Map<ComponentList, number>()
+  readonly #components = new CommonComponents()
   /** By the hash of the remote config that they report on. */
   readonly #reporters = new Map<string, Reporters>()
   readonly #unhealthy = new Set<Instance>()
   #described = 0
-  /** The versions that differ; undefined when it has to be worked out again. */
-  #mix: VersionMix | null | undefined = null
   #collectors = 0
   #capable = 0
   #expected = 0
   #applying = 0
   /** The newest report of all; undefined when it has to be looked for again. */
   #newest: RemoteConfigReport | null | undefined = null
-  /** The components that all lists have in common; undefined when it has to be worked out again. */
-  #common: AvailableComponents | null | undefined = null
 
   /** How many live instances there are. */
   get count(): number {
@@ -142,14 +125,13 @@ export class LiveTally {
     this.#applying += isApplying(after) - isApplying(before)
     if (after?.isUnhealthy === true) this.#unhealthy.add(instance)
     else this.#unhealthy.delete(instance)
-    if (before?.version !== after?.version) this.#mix = undefined
-    moveText(this.#versions, before?.version ?? '', after?.version ?? '')
+    this.#versions.move(before?.version ?? '', after?.version ?? '')
+    this.#components.move(before?.components ?? null, after?.components ?? null)
     moveText(this.#reportedHashes, before?.reportedHash ?? '', after?.reportedHash ?? '')
     if (before?.attributes !== after?.attributes) {
       if (before !== null) this.#moveLabels(before.attributes, -1)
       if (after !== null) this.#moveLabels(after.attributes, 1)
     }
-    if (before?.components !== after?.components) this.#moveComponents(before, after)
     if (before?.report !== after?.report || before?.isExpected !== after?.isExpected)
       this.#moveReport(instance, before, after)
   }
@@ -180,14 +162,6 @@ export class LiveTally {
     values.others!.delete(values.value)
   }
 
-  #moveComponents(before: Share | null, after: Share | null): void {
-    const kinds = this.#components.size
-    if (before?.components != null) addTo(this.#components, before.components, -1)
-    const hasNew = after?.components != null && !this.#components.has(after.components)
-    if (after?.components != null) addTo(this.#components, after.components, 1)
-    if (hasNew || this.#components.size !== kinds) this.#common = undefined
-  }
-
   #moveReport(instance: Instance, before: Share | null, after: Share | null): void {
     if (before?.report != null) {
       if (before.isExpected) this.#moveReporter(instance, before.report, false)
@@ -214,16 +188,12 @@ export class LiveTally {
 
   /** The lowest comparable version, else the first in the order of strings; '' when none reports one. */
   lowestVersion(): string {
-    let lowest = ''
-    for (const version of this.#versions.keys())
-      if (lowest === '' || orderVersions(version, lowest) < 0) lowest = version
-    return lowest
+    return this.#versions.lowest()
   }
 
   /** The versions and how many instances report each, where they differ; null where all that report one agree. */
   versionMix(): VersionMix | null {
-    if (this.#mix === undefined) this.#mix = this.#versions.size < 2 ? null : mixOf(this.#versions)
-    return this.#mix
+    return this.#versions.mix()
   }
 
   /** The hash of the effective config's normal form, where all that report one agree; else ''. */
@@ -248,8 +218,7 @@ export class LiveTally {
 
   /** The components in every reported list, with a new hash where the lists differ; null when no list is reported. */
   commonComponents(): AvailableComponents | null {
-    if (this.#common === undefined) this.#common = intersect([...this.#components.keys()])
-    return this.#common
+    return this.#components.value()
   }
 
   /** The worst report of expected instances on a config: failed, applying, or applied by all of them; else null. */
@@ -289,23 +258,6 @@ export class LiveTally {
   }
 }
 
-/** Versions that can be compared come before those that cannot, each from the lowest up. */
-function orderVersions(a: string, b: string): number {
-  if (isComparable(a) !== isComparable(b)) return isComparable(a) ? -1 : 1
-  return compareVersions(a, b) || byBytes(a, b)
-}
-
-const LOWEST: First<VersionMix['lowest'][number]> = {
-  most: VERSIONS_NAMED,
-  compare: (a, b) => orderVersions(a.version, b.version),
-}
-
-function mixOf(versions: ReadonlyMap<string, number>): VersionMix {
-  const lowest: { version: string; instanceCount: number }[] = []
-  for (const [version, instanceCount] of versions) keepFirst(lowest, { version, instanceCount }, LOWEST)
-  return { count: versions.size, lowest }
-}
-
 const isDescribed = (share: Share | null): number => Number(share !== null && share.attributes !== null)
 const isApplying = (share: Share | null): number => Number(share?.report?.status === 'applying')
 
@@ -320,28 +272,4 @@ function addTo<Key>(counts: Map<Key, number>, key: Key, by: 1 | -1): void {
   const count = (counts.get(key) ?? 0) + by
   if (count === 0) counts.delete(key)
   else counts.set(key, count)
-}
-
-/** Nearly all instances of a fleet report one of a few lists: workloads share the object that is made of each. */
-const made = new WeakMap<ComponentList, AvailableComponents>()
-
-function allOf(list: ComponentList): AvailableComponents {
-  const known = made.get(list)
-  if (known !== undefined) return known
-  const all = { components: Object.fromEntries(list.components), hash: list.hash }
-  made.set(list, all)
-  return all
-}
-
-function intersect([first, ...others]: readonly ComponentList[]): AvailableComponents | null {
-  if (first === undefined) return null
-  if (others.length === 0) return allOf(first)
-  const components: Record<string, readonly string[]> = {}
-  for (const [category, types] of first.components) {
-    if (!others.every((list) => list.components.has(category))) continue
-    components[category] = types.filter((type) =>
-      others.every((list) => list.components.get(category)!.includes(type)),
-    )
-  }
-  return { components, hash: createHash('sha256').update(JSON.stringify(components)).digest('hex') }
 }
