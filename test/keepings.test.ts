@@ -579,6 +579,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'reads no more of the owner than a browser reads, and loses nothing of what it had read',
     ],
   },
+  'runtime/cli/login/answer-listener.ts createOpenServer().silent': {
+    bound: '16 connections that have asked for nothing; a further one takes the place of the oldest',
+    reachedBy: [
+      'runtime/cli/answer-listener.test.ts',
+      'lets the browser through past any number of connections that say nothing',
+    ],
+  },
   'runtime/fronts/owner-turns.ts OwnerTurns.#waiting': {
     bound: 'the requests and handshakes that wait for an owner, each for three seconds at most',
     reachedBy: [

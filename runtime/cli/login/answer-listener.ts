@@ -1,10 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 
 /** The answer to a sign-in, as the browser brings it: a code, or that the person said no. */
-export type BrowserAnswer = { kind: 'code'; code: string } | { kind: 'denied' }
+type BroughtAnswer = { kind: 'code'; code: string } | { kind: 'denied' }
+
+/** How waiting for the answer ended; `overheard` where the address that leads to the question was opened twice. */
+export type BrowserAnswer = BroughtAnswer | { kind: 'overheard' }
 
 /** How a sign-in ended, as the page of the service says it. */
 export type LoginEnd = 'done' | 'denied' | 'failed'
@@ -12,7 +21,10 @@ export type LoginEnd = 'done' | 'denied' | 'failed'
 /** Waits on this machine for the one answer that carries the sign-in's `state`. */
 export interface AnswerListener {
   port: number
-  /** Make an address of this listener that leads to another one, once, and says nothing about it. */
+  /**
+   * Make an address of this listener that leads to another one, once, and says nothing about it. A second call ends the
+   * sign-in: one of both callers is not the browser, and whoever knows the question can have somebody else confirm it.
+   */
   leadOnce(to: string): string
   /** Resolves with the answer; null when none came in time. */
   wait(timeoutMs: number): Promise<BrowserAnswer | null>
@@ -20,7 +32,8 @@ export interface AnswerListener {
   close(end: LoginEnd): Promise<void>
 }
 
-const CONNECTIONS_MAX = 16
+/** Connections that have not said what they want; a further one takes the place of the oldest. */
+const SILENT_MAX = 16
 const HEADERS = {
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
@@ -30,22 +43,30 @@ const HEADERS = {
   Connection: 'close',
 }
 
-/** Listen on a free port of 127.0.0.1. `pageOf` is the address of the service's page for each end. */
+/**
+ * Listen on a free port of 127.0.0.1. `pageOf` is the address of the service's page for each end. No code counts before
+ * `leadSettlesMs` after the first call of the address that leads to the question: a program that is faster than the
+ * browser must not have answered before the browser calls.
+ */
 export async function openAnswerListener(
   state: string,
   pageOf: (end: LoginEnd) => string,
+  leadSettlesMs: number,
 ): Promise<AnswerListener> {
   let take: (answer: BrowserAnswer | null) => void = () => {}
   const answered = new Promise<BrowserAnswer | null>((resolve) => {
     take = resolve
   })
   let waiting: ServerResponse | null = null
-  let lead: { path: string; to: string } | null = null
-  const server = createServer((request, response) => {
+  let lead: { path: string; to: string; calledAtMs: number | null } | null = null
+  let settling: NodeJS.Timeout | undefined
+  const server = createOpenServer((request, response) => {
     if (lead !== null && isOurs(request, port) && request.url === lead.path) {
-      response.writeHead(303, { ...HEADERS, Location: lead.to })
+      const isFirst = lead.calledAtMs === null
+      response.writeHead(303, { ...HEADERS, Location: isFirst ? lead.to : pageOf('failed') })
       response.end()
-      lead = null
+      if (isFirst) lead.calledAtMs = performance.now()
+      else take({ kind: 'overheard' })
       return
     }
     const answer = readAnswer(request, port, state)
@@ -56,18 +77,17 @@ export async function openAnswerListener(
       return
     }
     waiting = response
-    take(answer)
+    const calledAtMs = answer.kind === 'code' ? (lead?.calledAtMs ?? null) : null
+    if (calledAtMs === null) take(answer)
+    else settling = setTimeout(() => take(answer), calledAtMs + leadSettlesMs - performance.now())
   })
-  server.maxConnections = CONNECTIONS_MAX
-  server.headersTimeout = 5_000
-  server.requestTimeout = 5_000
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
     port,
     leadOnce(to) {
-      lead = { path: `/${randomBytes(32).toString('base64url')}`, to }
+      lead = { path: `/${randomBytes(32).toString('base64url')}`, to, calledAtMs: null }
       return `http://127.0.0.1:${port}${lead.path}`
     },
     async wait(timeoutMs) {
@@ -75,6 +95,7 @@ export async function openAnswerListener(
       return answered.finally(() => clearTimeout(timer))
     },
     async close(end) {
+      clearTimeout(settling)
       if (waiting !== null) {
         const sent = once(waiting, 'close')
         waiting.writeHead(303, { ...HEADERS, Location: pageOf(end) })
@@ -87,11 +108,31 @@ export async function openAnswerListener(
   }
 }
 
+/** A server that always has room for one more caller: of those that say nothing the oldest has to go. */
+function createOpenServer(answer: RequestListener): Server {
+  const silent = new Set<Socket>()
+  const server = createServer(
+    // It looks for those that are over their time at the interval, which is half a minute by default.
+    { connectionsCheckingInterval: 1_000, headersTimeout: 5_000, requestTimeout: 5_000 },
+    (request, response) => {
+      silent.delete(request.socket)
+      answer(request, response)
+    },
+  )
+  server.on('connection', (socket) => {
+    silent.add(socket)
+    socket.once('close', () => silent.delete(socket))
+    const [oldest] = silent
+    if (silent.size > SILENT_MAX) oldest?.destroy()
+  })
+  return server
+}
+
 /** Refuse other host names: somebody else's name server may let them lead to this machine (DNS rebinding). */
 const isOurs = ({ method, headers }: IncomingMessage, port: number): boolean =>
   method === 'GET' && headers.host === `127.0.0.1:${port}`
 
-function readAnswer(request: IncomingMessage, port: number, state: string): BrowserAnswer | null {
+function readAnswer(request: IncomingMessage, port: number, state: string): BroughtAnswer | null {
   if (!isOurs(request, port)) return null
   const target = request.url ?? ''
   if (!target.startsWith('/?')) return null

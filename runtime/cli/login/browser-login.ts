@@ -9,6 +9,8 @@ import { type BrowserAnswer, openAnswerListener } from './answer-listener.ts'
 import { openBrowser } from './open-browser.ts'
 
 const PAGE = '/command-line'
+/** How long a browser may take to start; a person reads the question for longer. */
+const LEAD_SETTLES_MS = 3_000
 
 /**
  * Have a person confirm in the browser that this command line may act for her; resolves with the token. Throws
@@ -22,7 +24,7 @@ export async function logInByBrowser(
   const verifier = randomBytes(32).toString('base64url')
   const challenge = createHash('sha256').update(verifier).digest('base64url')
   const state = randomBytes(32).toString('base64url')
-  const listener = await openAnswerListener(state, (end) => `${url}${PAGE}?end=${end}`)
+  const listener = await openAnswerListener(state, (end) => `${url}${PAGE}?end=${end}`, LEAD_SETTLES_MS)
   let end: 'done' | 'denied' | 'failed' = 'failed'
   try {
     const asked = { challenge, state, port: String(listener.port), machine: toMachineName(hostname()) }
@@ -49,5 +51,9 @@ function demandCode(answer: BrowserAnswer | null): { code: string } {
   if (answer === null) throw new CommandFailure('nobody confirmed the sign-in in time')
   if (answer.kind === 'denied')
     throw new CommandFailure('the sign-in was refused in the browser', EXIT.refused)
+  if (answer.kind === 'overheard')
+    throw new CommandFailure(
+      'the address that the browser was given was opened twice: another program on this machine may have been first, so nobody is signed in. Sign in with --no-browser, and open the address that is printed yourself',
+    )
   return answer
 }
