@@ -1,11 +1,13 @@
 import { JudgeBusy } from '../campaigns/judge/judge.ts'
 import {
+  type ComparedTexts,
   readDiff,
   SHOWN_VALUES_MAX,
   type SomeLines,
   showChange,
   toVariable,
 } from '../campaigns/plan/groups.ts'
+import { compareWithReport, keyReports, reportInPlaceOfBase } from '../campaigns/plan/reports.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { listMembersThen } from '../fleet-configs/members-then.ts'
 import { toDeclared } from '../fleet-configs/read-version.ts'
@@ -76,17 +78,11 @@ export async function gatherGroups(
   const gathered = new Map<string, Gathered>()
   for (let at = 0; at < seen.length; at += CHUNK) {
     const some = seen.slice(at, at + CHUNK)
-    const ids = some.map(({ id }) => id)
-    const own = await listWorkloadVariables(db, ids)
-    const from = await readFormer(parts, asked.fleetConfigId, some)
+    const chosen = await chooseForAll(parts, version, some, production)
+    const from = await readFormer(parts, asked.fleetConfigId, some, chosen)
     await eachInTurns(some, turns, (workload) => {
       const isProduction = production.has(workload.id)
-      const { values, choices } = chooseValues(version.variables, {
-        own: own.get(workload.id)?.values ?? {},
-        table: version.valueTable,
-        workload: toSelectable(workload),
-        withReported: !isProduction,
-      })
+      const { values, choices } = chosen.get(workload.id)!
       const key = configHash(`${from.get(workload.id)}`).slice(0, 32)
       const group = gathered.get(key) ?? {
         key,
@@ -110,17 +106,48 @@ export async function gatherGroups(
   return { version, groups: [...gathered.values()].map(toGroup).sort(inOrder) }
 }
 
-/** What each workload comes from: the version that it runs, else its config; as a text. */
+type Chosen = ReadonlyMap<string, ReturnType<typeof chooseValues>>
+
+/** The values of a version's variables on each of these workloads, by its id. */
+async function chooseForAll(
+  { db, clock }: Pick<AutoApplyParts, 'db' | 'clock'>,
+  { variables, valueTable }: StoredVersion,
+  workloads: readonly Workload[],
+  production: ReadonlySet<string>,
+): Promise<Chosen> {
+  const ids = workloads.map(({ id }) => id)
+  const own = await listWorkloadVariables(db, ids)
+  const chosen = new Map<string, ReturnType<typeof chooseValues>>()
+  await eachInTurns(workloads, { size: TURN, clock }, (workload) => {
+    const sources = {
+      own: own.get(workload.id)?.values ?? {},
+      table: valueTable,
+      workload: toSelectable(workload),
+      withReported: !production.has(workload.id),
+    }
+    chosen.set(workload.id, chooseValues(variables, sources))
+  })
+  return chosen
+}
+
+/** What each workload comes from: the version that it runs, else its config, else what it reports to run; as a text. */
 async function readFormer(
-  { db }: Pick<AutoApplyParts, 'db'>,
+  { db, configs }: Pick<AutoApplyParts, 'db' | 'configs'>,
   fleetConfigId: string,
   workloads: readonly Workload[],
+  chosen: Chosen,
 ): Promise<Map<string, string>> {
   const hashes = new Map(workloads.map(({ id, activeHash }) => [id, activeHash]))
   const former = new Map(workloads.map(({ id, activeHash }) => [id, `config ${activeHash ?? ''}`]))
   const brought = await listBroughtVersions(db, fleetConfigId, [...hashes.keys()])
   for (const { workloadId: id, resultHash, number } of brought)
     if (resultHash !== null && resultHash === hashes.get(id)) former.set(id, `version ${number}`)
+  const reporting = workloads.flatMap((workload) => {
+    const report = reportInPlaceOfBase(workload, chosen.get(workload.id)!.values)
+    return report === null ? [] : { ...report, id: workload.id }
+  })
+  const keys = await keyReports({ db, configs }, reporting)
+  for (const [at, { id }] of reporting.entries()) former.set(id, `report ${keys[at]}`)
   return former
 }
 
@@ -201,13 +228,17 @@ export async function showMoreComing(
 
 /** What the sample of a group runs, and what it would run; null where it would get no config. */
 async function readTexts(
-  { db, configs }: AutoApplyParts,
+  parts: AutoApplyParts,
   { body, variables }: StoredVersion,
   { sample, sampleValues: values }: ComingGroup,
-): Promise<{ base: string; result: string } | null> {
+): Promise<ComparedTexts | null> {
+  const { db, configs } = parts
   const answer = await configs.render({ text: body, variables: variables.map(toDeclared), values })
   if (!answer.ok) throw new JudgeBusy()
   if (!answer.rendering.ok) return null
-  const base = sample.activeHash === null ? null : await findContent(db, sample.activeHash)
-  return { base: base?.body ?? '', result: answer.rendering.text }
+  const { text: result } = answer.rendering
+  const { activeHash } = sample
+  if (activeHash === null)
+    return { ...(await compareWithReport(parts, sample.live.mostReported()?.hash ?? null, result)), result }
+  return { base: (await findContent(db, activeHash))?.body ?? '', comparedWith: 'active', result }
 }

@@ -66,6 +66,13 @@ export interface ConfigEngine {
     after: string,
     values: Readonly<Record<string, string>>,
   ): Promise<Answered<{ key: string | null }>>
+  /** The keys of what workloads report (`reportKey`), one for each of `own`; null when that takes too long. */
+  reportKeys(
+    report: string,
+    own: readonly Readonly<Record<string, string>>[],
+  ): Promise<Answered<{ keys: string[] | null }>>
+  /** What a draft replaces of what instances report, written as the draft is (`baseInWordsOf`); null as above. */
+  baseInWordsOf(draft: string, reported: string): Promise<Answered<{ base: string | null }>>
   /**
    * The outlines of stored configs by hash; each is made once and kept. Hashes that `read` does not find, and texts
    * that could not be read in time, are left out.
@@ -104,6 +111,8 @@ const ROOM_OF: Readonly<Record<ConfigJob['kind'], keyof typeof CONFIG_ROOMS>> = 
   'change-key': 'operators',
   lines: 'operators',
   'diff-lines': 'operators',
+  'report-keys': 'operators',
+  'base-in-words': 'operators',
   'diff-text': 'viewers',
   outline: 'viewers',
   'effective-match': 'viewers',
@@ -183,7 +192,9 @@ function openOutlines(reader: ConfigReader): ConfigEngine['outlines'] {
 }
 
 /** Comparing texts line by line. */
-function openComparing(reader: ConfigReader): Pick<ConfigEngine, 'lines' | 'diffLines' | 'changeKey'> {
+function openComparing(
+  reader: ConfigReader,
+): Pick<ConfigEngine, 'lines' | 'diffLines' | 'changeKey' | 'reportKeys' | 'baseInWordsOf'> {
   return {
     async lines(request) {
       const length = request.before.length + request.after.length
@@ -199,6 +210,20 @@ function openComparing(reader: ConfigReader): Pick<ConfigEngine, 'lines' | 'diff
       const length = before.length + after.length
       const found = await reader.read<'change-key'>(length, { kind: 'change-key', before, after, values })
       return found.ok ? { ok: true, key: found.value } : found
+    },
+    async reportKeys(text, own) {
+      const found = await reader.read<'report-keys'>(text.length * own.length, {
+        kind: 'report-keys',
+        text,
+        own,
+      })
+      return found.ok ? { ok: true, keys: found.value } : found
+    },
+    async baseInWordsOf(draft, reported) {
+      // The draft is read once more for each difference.
+      const job = { kind: 'base-in-words', draft, reported } as const
+      const found = await reader.read<'base-in-words'>(4 * (draft.length + reported.length), job)
+      return found.ok ? { ok: true, base: found.value } : found
     },
   }
 }

@@ -7,7 +7,9 @@ import { type StaticValidation, type ValidationTarget, validateStatically } from
 import { changeKey } from './diff/changed-lines.ts'
 import type { DiffInput, DiffTextInput } from './diff/context.ts'
 import { diffConfigs } from './diff/diff.ts'
+import { reportKey } from './diff/report-key.ts'
 import { type DiffLines, diffLines, type UnifiedDiff, unifiedDiff } from './diff/unified-diff.ts'
+import { baseInWordsOf } from './effective/base-of-report.ts'
 import { type EffectiveMatch, effectiveMatches } from './effective/match.ts'
 import { type NormalForm, normalForm } from './effective/normal-form.ts'
 import type { MigrationInput } from './migrate/preview.ts'
@@ -36,6 +38,8 @@ export type ConfigJob =
   | { kind: 'lines'; request: LinesRequest }
   | { kind: 'diff-lines'; request: DiffLinesRequest }
   | { kind: 'change-key'; before: string; after: string; values: VariableValues }
+  | { kind: 'report-keys'; text: string; own: readonly VariableValues[] }
+  | { kind: 'base-in-words'; draft: string; reported: string }
 
 /** A version's text and the values of one workload. */
 export interface RenderRequest {
@@ -76,6 +80,8 @@ export interface ConfigJobResults {
   lines: UnifiedDiff
   'diff-lines': DiffLines
   'change-key': string
+  'report-keys': string[]
+  'base-in-words': string
 }
 
 /** What any job answers. */
@@ -101,6 +107,8 @@ function lengthOf(job: ConfigJob): number {
       return job.request.before.length + job.request.after.length
     case 'change-key':
       return job.before.length + job.after.length
+    case 'base-in-words':
+      return job.draft.length + job.reported.length
     default:
       return job.text.length
   }
@@ -146,6 +154,10 @@ export function runConfigJob(
       return listLines(job.request)
     case 'change-key':
       return changeKey(job.before, job.after, job.values)
+    case 'report-keys':
+      return job.own.map((own) => reportKey(job.text, own))
+    case 'base-in-words':
+      return baseInWordsOf(job.draft, job.reported)
   }
 }
 

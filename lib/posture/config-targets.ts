@@ -28,11 +28,10 @@ export function openConfigTargets(fleet: Fleet, db: Db): ConfigTargets {
     async reportedConfig(workloadId) {
       const workload = fleet.workload(workloadId)
       if (workload === null) return null
-      const live = fleet.liveInstances(workload)
-      const common = commonHash(live)
+      const common = workload.live.mostReported()
       if (common === null) return null
       const text = await findReportedConfig(db, common.hash)
-      return text === null ? null : { ...common, text, liveCount: live.length }
+      return text === null ? null : { ...common, text, liveCount: workload.live.count }
     },
     async peer(workloadId) {
       const workload = fleet.workload(workloadId)
@@ -66,19 +65,6 @@ function isIn(cluster: string, { labels, trustedLabels, fingerprintKeys }: Workl
       labels[key]?.trim() === cluster ||
       fingerprintKeys[key]?.trim() === cluster,
   )
-}
-
-/** The config hash that most instances report, with their number; of equally frequent ones the first in text order. */
-function commonHash(
-  live: Iterable<{ reportedConfigHash: string }>,
-): { hash: string; instanceCount: number } | null {
-  const counts = new Map<string, number>()
-  for (const { reportedConfigHash: hash } of live)
-    if (hash !== '') counts.set(hash, (counts.get(hash) ?? 0) + 1)
-  let found: { hash: string; instanceCount: number } | null = null
-  for (const [hash, instanceCount] of [...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
-    if (found === null || instanceCount > found.instanceCount) found = { hash, instanceCount }
-  return found
 }
 
 function toTarget(fleet: Fleet, workload: Workload): ConfigTarget {

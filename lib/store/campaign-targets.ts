@@ -45,6 +45,8 @@ const INSERT_CHUNK = 1_000
 
 /** A target as a plan finds it. */
 export interface PlannedTarget extends StoredCampaignTarget {
+  /** What it reported to run when the plan was made, where that stands for a base that it does not have. */
+  reportedHash?: string | null
   /** What chose the values of its variables. */
   choices?: Readonly<Record<string, ValueChoice>>
   /** The components that it lacks, as `processors.batch`. */
@@ -68,6 +70,7 @@ export async function replaceCampaignTargets(
       verdict: t.verdict,
       reason: t.reason,
       base_hash: t.baseHash,
+      reported_hash: t.reportedHash ?? null,
       result_hash: t.resultHash,
       group_key: t.groupKey,
       variables: t.variables,
@@ -79,9 +82,9 @@ export async function replaceCampaignTargets(
     }))
     await tx.execute(
       `insert into campaign_targets (campaign_id, workload_id, workload_name, workload_place, position, wave, verdict, reason,
-         base_hash, result_hash, group_key, variables, choices, is_production, instance_count, state, title, was_degraded)
+         base_hash, reported_hash, result_hash, group_key, variables, choices, is_production, instance_count, state, title, was_degraded)
        select $1, r.*, false from json_to_recordset($2::json) as r (workload_id text, workload_name text,
-         workload_place text, position int, wave int, verdict text, reason text, base_hash text, result_hash text, group_key text, variables jsonb, choices jsonb,
+         workload_place text, position int, wave int, verdict text, reason text, base_hash text, reported_hash text, result_hash text, group_key text, variables jsonb, choices jsonb,
          is_production boolean, instance_count int, state text, title text)`,
       [campaignId, JSON.stringify(records)],
     )
@@ -325,6 +328,8 @@ export interface StoredCampaignGroup {
   sampleName: string
   samplePlace: string
   baseHash: string | null
+  /** What the sample reported to run, where it has no base. */
+  reportedHash: string | null
 }
 
 /**
@@ -345,7 +350,8 @@ export async function listCampaignGroups(
        (array_agg(workload_id order by position))[1] as "sampleId",
        (array_agg(workload_name order by position))[1] as "sampleName",
        (array_agg(workload_place order by position))[1] as "samplePlace",
-       (array_agg(base_hash order by position))[1] as "baseHash"
+       (array_agg(base_hash order by position))[1] as "baseHash",
+       (array_agg(reported_hash order by position))[1] as "reportedHash"
      from campaign_targets where campaign_id = $1 and wave is not null and group_key is not null
        and ($3::text[] is null or workload_id = any($3)) and ($4::text is null or group_key = $4)
      group by group_key) found

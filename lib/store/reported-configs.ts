@@ -30,6 +30,18 @@ export async function findReportedConfig(db: Db, hash: string): Promise<string |
   return rows[0]?.body ?? null
 }
 
+/** The normal forms of these hashes that are stored and have no more bytes than this. */
+export async function listReportedConfigs(
+  db: Db,
+  hashes: readonly string[],
+  bytesMax: number,
+): Promise<ReportedConfig[]> {
+  return db.query<ReportedConfig>(
+    `select hash, body from reported_configs where hash = any($1::text[]) and octet_length(body) <= $2`,
+    [hashes, bytesMax],
+  )
+}
+
 /** Those of these hashes under which no text is stored. */
 export async function listMissingReportedConfigs(db: Db, hashes: readonly string[]): Promise<string[]> {
   const rows = await db.query<{ hash: string }>(

@@ -14,7 +14,7 @@ import {
 } from 'superstruct'
 import { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from './approvals.ts'
 import { GroupScope } from './identity.ts'
-import { RiskLevel } from './plan.ts'
+import { ComparedWith, RiskLevel } from './plan.ts'
 import { PushAftermath } from './revisions.ts'
 import { Selector, SelectorExpression } from './selectors.ts'
 import { anyOf, anything, dictionary, listOf, named, note, type Sent, texts } from './structs.ts'
@@ -315,6 +315,10 @@ export const CampaignGroup = named(
     diff_missing: note(
       'Whether there is no diff: the sample is gone, or would get no config now.',
       boolean(),
+    ),
+    compared_with: note(
+      'What the diff and the risk compare with: the config that muster pushed and that is active, else what the instances reported to run when the plan was made. With nothing, what is lost is not shown. Absent where there is no diff.',
+      optional(ComparedWith),
     ),
     risk: note(
       'How risky the change is, by the diff of the sample; absent where the configs cannot be compared.',

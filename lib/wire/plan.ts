@@ -5,6 +5,9 @@ import { anyOf, named, note } from './structs.ts'
 export const RiskLevel = named('RiskLevel', '', enums(['none', 'low', 'medium', 'high']))
 export type RiskLevel = Infer<typeof RiskLevel>
 
+export const ComparedWith = enums(['active', 'reported', 'nothing'])
+export type ComparedWith = Infer<typeof ComparedWith>
+
 export const RiskScore = named(
   'RiskScore',
   'How risky a change is, and for how many.',
@@ -73,7 +76,7 @@ export const ConfigPlan = named(
     risk_score: RiskScore,
     compared_with: note(
       'What the risk is judged against: the active config, else what the instances report to run.',
-      optional(enums(['active', 'reported', 'nothing'])),
+      optional(ComparedWith),
     ),
     targets: array(PlanTarget),
     excluded_instances: optional(array(PlanExcludedInstance)),

@@ -36,6 +36,7 @@ function recount(live: readonly Instance[], hash: string) {
     worst: worst === 'applied' && hasSilent ? null : worst,
     applyingCount: live.filter(({ report }) => report?.status === 'applying').length,
     reportedHash: onlyOf(live.map(({ reportedConfigHash }) => reportedConfigHash)),
+    mostReported: mostOf(live.map(({ reportedConfigHash }) => reportedConfigHash)),
     newestAt: newestOf(live.flatMap(({ report }) => (report === null ? [] : [report]))),
   }
 }
@@ -59,6 +60,15 @@ function onlyOf(texts: readonly string[]): string {
   return different.size === 1 ? [...different][0]! : ''
 }
 
+/** The text that occurs most, of equally frequent ones the first, with how often; empty texts do not count. */
+function mostOf(texts: readonly string[]): { hash: string; instanceCount: number } | null {
+  const all = [...new Set(texts.filter((text) => text !== ''))].map((hash) => ({
+    hash,
+    instanceCount: texts.filter((text) => text === hash).length,
+  }))
+  return all.sort((a, b) => b.instanceCount - a.instanceCount || (a.hash < b.hash ? -1 : 1))[0] ?? null
+}
+
 const newestOf = (reports: readonly RemoteConfigReport[]) =>
   reports.length === 0 ? null : Math.max(...reports.map(({ at }) => at.getTime()))
 
@@ -79,6 +89,7 @@ function told(
     worst: tally.worstReport(hash)?.status ?? null,
     applyingCount: tally.applyingCount,
     reportedHash: tally.commonReportedHash(),
+    mostReported: tally.mostReported(),
     newestAt: tally.newestReport()?.at.getTime() ?? null,
   }
 }

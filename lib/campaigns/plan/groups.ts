@@ -10,6 +10,7 @@ import type { StoredCampaign } from '../../store/campaigns.ts'
 import type { CampaignGroup, CampaignVariable } from '../../wire/campaigns.ts'
 import { CampaignJudge, JudgeBusy, type Judgement } from '../judge/judge.ts'
 import type { CampaignParts } from '../judge/parts.ts'
+import { type Compared, compareWithReport } from './reports.ts'
 
 /** Lines of a diff are shown up to this length at once, in UTF-16 units. */
 const SHOWN_LENGTH_MAX = 20_000
@@ -57,9 +58,9 @@ export class ChangeGroups {
 }
 
 /**
- * Groups of a plan, each with the diff of one sample workload; of these workloads only, where `within` names some. The
- * diff is missing when the sample is gone or gets no result now; a base that is not kept any more counts as an empty
- * text. Throws `JudgeBusy`.
+ * Groups of a plan, each with the diff of one sample workload; of these workloads only, where `within` names some. Where
+ * there is no base, the diff is that to what the sample reported to run when the plan was made. It is missing when the
+ * sample is gone or gets no result now; a base that is not kept any more counts as an empty text. Throws `JudgeBusy`.
  */
 export async function showGroups(
   parts: CampaignParts,
@@ -121,23 +122,32 @@ export async function showMoreOfDiff(
   return texts === null ? null : readDiff(parts, texts, from)
 }
 
+/** What a group compares: two texts, and what the first of them is. */
+export interface ComparedTexts extends Compared {
+  result: string
+}
+
 /** The config that the sample of a group has, and the one that it would get; null where it gets none. */
 async function readSample(
-  { fleet }: CampaignParts,
+  parts: CampaignParts,
   judge: CampaignJudge,
-  { sampleId, baseHash }: Pick<StoredCampaignGroup, 'sampleId' | 'baseHash'>,
-): Promise<{ base: string; result: string; otherMatches: readonly string[] } | null> {
-  const workload = fleet.workload(sampleId)
+  { sampleId, baseHash, reportedHash }: Pick<StoredCampaignGroup, 'sampleId' | 'baseHash' | 'reportedHash'>,
+): Promise<(ComparedTexts & { otherMatches: readonly string[] }) | null> {
+  const workload = parts.fleet.workload(sampleId)
   const result = workload === null ? null : await judge.resultFor(workload)
   if (!result?.ok) return null
-  const base = baseHash === null ? '' : ((await judge.textOf(baseHash)) ?? '')
-  return { base, result: result.text, otherMatches: result.otherMatches }
+  const { text, otherMatches } = result
+  const compared =
+    baseHash === null
+      ? await compareWithReport(parts, reportedHash, text)
+      : { base: (await judge.textOf(baseHash)) ?? '', comparedWith: 'active' as const }
+  return { ...compared, result: text, otherMatches }
 }
 
 /** Lines of the diff of a change from a line on; null where comparing takes too long. Throws `JudgeBusy`. */
 export async function readDiff(
   { configs }: Pick<CampaignParts, 'configs'>,
-  { base: before, result: after }: { base: string; result: string },
+  { base: before, result: after }: Pick<ComparedTexts, 'base' | 'result'>,
   from: number,
 ): Promise<SomeLines | null> {
   const asked = { before, after, labels: LABELS, from, charactersMax: SHOWN_LENGTH_MAX }
@@ -149,14 +159,21 @@ export async function readDiff(
 /** The first lines of a change and how risky it is; null for one of which there is no text. Throws `JudgeBusy`. */
 export async function showChange(
   parts: Pick<CampaignParts, 'configs'>,
-  texts: { base: string; result: string } | null,
-): Promise<Pick<CampaignGroup, 'diff' | 'diff_lines_left' | 'diff_missing' | 'risk' | 'risks'>> {
+  texts: ComparedTexts | null,
+): Promise<
+  Pick<CampaignGroup, 'diff' | 'diff_lines_left' | 'diff_missing' | 'compared_with' | 'risk' | 'risks'>
+> {
   const diff = texts === null ? null : await readDiff(parts, texts, 0)
   return {
     diff: diff?.text ?? '',
     diff_lines_left: diff?.linesLeft ?? 0,
     diff_missing: diff === null,
-    ...(texts === null ? { risks: [] } : await judgeRisk(parts, texts.base, texts.result)),
+    ...(texts === null
+      ? { risks: [] }
+      : {
+          compared_with: texts.comparedWith,
+          ...(await judgeRisk(parts, texts.base, texts.result)),
+        }),
   }
 }
 

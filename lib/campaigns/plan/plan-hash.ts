@@ -11,12 +11,20 @@ export interface BoundTarget {
   workloadId: string
   verdict: CampaignVerdict
   baseHash: string | null
+  /** What it reported to run, where that stands for a base that it does not have; see `hashPlan`. */
+  reportedHash?: string | null
   resultHash: string | null
   isProduction: boolean
   wave: number | null
 }
 
-/** Hash everything that an approval of a plan covers: whatever changes one of these makes another plan. */
+/**
+ * Hash everything that an approval of a plan covers: whatever changes one of these makes another plan. What is reported
+ * counts where there is no base, since whoever approves is shown what of it goes away. It counts as it was when the plan
+ * was made, by the hash of its normal form: a workload that writes the same config otherwise, or reports through another
+ * port of its supervisor, leaves a plan as it is. What is reported later does not end an approval, for it changes by
+ * itself and the result that was approved stays the same; a new plan shows it.
+ */
 export async function hashPlan(bound: {
   /** Anything that identifies what the campaign carries; the planner gives the change as JSON. */
   changeHash: string
@@ -35,9 +43,12 @@ export async function hashPlan(bound: {
   )
   let comma = ''
   for await (const some of inTurns(targets, PLAN_TURN)) {
-    const rows = some.map(({ workloadId, verdict, baseHash, resultHash, isProduction, wave }) => [
-      ...[workloadId, verdict, baseHash, resultHash, isProduction, wave],
-    ])
+    const rows = some.map(
+      ({ workloadId, verdict, baseHash, resultHash, isProduction, wave, reportedHash }) => [
+        ...[workloadId, verdict, baseHash, resultHash, isProduction, wave],
+        ...(reportedHash ? [reportedHash] : []),
+      ],
+    )
     hash.update(`${comma}${JSON.stringify(rows).slice(1, -1)}`)
     comma = ','
   }

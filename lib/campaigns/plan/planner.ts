@@ -1,5 +1,6 @@
 import { readApprovalPolicy } from '../../changes/approval-policy.ts'
 import type { Workload } from '../../fleet/state/model.ts'
+import { configHash } from '../../model/config-hash.ts'
 import { placeOf } from '../../model/places.ts'
 import { sortedJson } from '../../model/sorted-json.ts'
 import { openSelector, toSelectable } from '../../selectors/selector.ts'
@@ -9,12 +10,14 @@ import { listOnUnapproved } from '../../store/pushes.ts'
 import { mapInTurns, nextTurn } from '../../turns.ts'
 import type { CampaignWave } from '../../wire/campaigns.ts'
 import type { Selector } from '../../wire/selectors.ts'
-import { CampaignJudge, JudgeBusy, type Judgement } from '../judge/judge.ts'
+import { CampaignJudge, type Judgement } from '../judge/judge.ts'
 import { type CampaignParts, hashPolicy } from '../judge/parts.ts'
 import { listMeant } from '../judge/scope.ts'
+import { untilFree } from '../judge/until-free.ts'
 import { sideBySide } from '../run/side-by-side.ts'
 import { ChangeGroups } from './groups.ts'
 import { hashPlan } from './plan-hash.ts'
+import { keyReports, type OwnReport, reportInPlaceOfBase } from './reports.ts'
 import { summarise } from './summary.ts'
 import { PLAN_TURN } from './turn.ts'
 import { assignWaves, orderTargets, wavesFor } from './waves.ts'
@@ -30,6 +33,8 @@ interface Planned {
   workload: Workload
   workloadId: string
   judgement: Judgement
+  /** What stands for its base, where it has none and is pushed to. */
+  report: OwnReport | null
   groupKey: string | null
 }
 
@@ -43,8 +48,6 @@ export const PLANS_OF_ONE_MAX = 3
 const TURN = 20
 /** Workloads that are judged at the same time: more than the config workers have threads for operators. */
 const SIDE_BY_SIDE = 4
-const BUSY_MS = 200
-const BUSY_TRIES = 50
 
 /** Makes plans, one for each campaign at a time. */
 export class CampaignPlanner {
@@ -104,6 +107,7 @@ export class CampaignPlanner {
         workload,
         workloadId: workload.id,
         judgement: excluded(workload),
+        report: null,
         groupKey: null,
       }),
     )
@@ -120,6 +124,7 @@ export class CampaignPlanner {
         if (progress.done % (TURN * 25) === 0) this.#changed(campaign.id)
       }
     })
+    await partByReports(this.#parts, planned)
     const hasProduction = planned.some(({ judgement }) => isPushed(judgement) && judgement.isProduction)
     const waves = wavesFor(campaign.rules.waves, hasProduction)
     const targets = await toTargets(campaign, planned, waves)
@@ -155,23 +160,33 @@ export class CampaignPlanner {
     judge: CampaignJudge,
     groups: ChangeGroups,
     { workload }: Planned,
-  ): Promise<Pick<Planned, 'judgement' | 'groupKey'>> {
-    for (let tries = 1; ; tries++) {
-      try {
-        const judgement = await judge.judge(workload)
-        const groupKey = isPushed(judgement) ? await groups.keyOf(judgement) : null
-        return { judgement: withoutText(judgement), groupKey }
-      } catch (error) {
-        if (!(error instanceof JudgeBusy)) throw error
-        if (tries === BUSY_TRIES)
-          return {
-            judgement: { ...excluded(workload), verdict: 'refused', reason: 'unreadable' },
-            groupKey: null,
+  ): Promise<Pick<Planned, 'judgement' | 'report' | 'groupKey'>> {
+    const found = await untilFree(async () => {
+      const judgement = await judge.judge(workload)
+      const { values = {} } = judgement.result ?? {}
+      return isPushed(judgement)
+        ? {
+            judgement: withoutText(judgement),
+            report: reportInPlaceOfBase(workload, values),
+            groupKey: await groups.keyOf(judgement),
           }
-        await new Promise((resolve) => setTimeout(resolve, BUSY_MS))
-      }
-    }
+        : { judgement: withoutText(judgement), report: null, groupKey: null }
+    })
+    const judgement = { ...excluded(workload), verdict: 'refused', reason: 'unreadable' } as const
+    return found ?? { judgement, report: null, groupKey: null }
   }
+}
+
+/** Part groups of workloads without a base, which get the same, by what they report and lose. */
+async function partByReports(parts: CampaignParts, planned: readonly Planned[]): Promise<void> {
+  const reporting = planned.filter(({ report }) => report !== null)
+  const keys = await keyReports(
+    parts,
+    reporting.map(({ report }) => report!),
+  )
+  await mapInTurns([...reporting.entries()], PLAN_TURN, ([at, one]) => {
+    one.groupKey = configHash(`${one.groupKey}\n${keys[at]}`).slice(0, 32)
+  })
 }
 
 /**
@@ -223,7 +238,7 @@ async function toTargets(
   const found = await assignWaves(pushed, waves, openWave)
   const waveOf = new Map(pushed.map(({ workloadId }, index) => [workloadId, found[index]!]))
   const positions = new Map(ordered.map(({ workloadId }, position) => [workloadId, position]))
-  return mapInTurns(ordered, PLAN_TURN, ({ workload, judgement, groupKey }) => ({
+  return mapInTurns(ordered, PLAN_TURN, ({ workload, judgement, report, groupKey }) => ({
     campaignId: campaign.id,
     workloadId: workload.id,
     workloadName: workload.displayName,
@@ -233,6 +248,7 @@ async function toTargets(
     verdict: judgement.verdict,
     reason: judgement.reason,
     baseHash: judgement.baseHash,
+    reportedHash: report?.hash ?? null,
     resultHash: judgement.result?.hash ?? null,
     groupKey,
     variables: judgement.result?.values ?? {},

@@ -64,10 +64,10 @@ const KEY_LENGTH_MAX = 200
 const PATH_LENGTH_MAX = 1_000
 
 /**
- * A diff with the names of variables where their values stand, so that workloads that differ by these alone are one
+ * A text or diff with the names of variables where their values stand, so that workloads that differ by these alone are one
  * group.
  */
-function withoutValues(diff: string, values: Readonly<Record<string, string>>): string {
+export function withoutValues(diff: string, values: Readonly<Record<string, string>>): string {
   // The longest first, since one value may be part of another. A single character is left as it is: it would be found
   // everywhere in the text.
   const known = Object.entries(values)

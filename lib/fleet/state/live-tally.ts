@@ -202,6 +202,17 @@ export class LiveTally {
     return common
   }
 
+  /** The hash that most instances report, with their number; of equally frequent ones the first in text order. */
+  mostReported(): { hash: string; instanceCount: number } | null {
+    let found: { hash: string; instanceCount: number } | null = null
+    for (const [hash, instanceCount] of this.#reportedHashes) {
+      const isMore = found === null || instanceCount > found.instanceCount
+      if (isMore || (instanceCount === found!.instanceCount && hash < found!.hash))
+        found = { hash, instanceCount }
+    }
+    return found
+  }
+
   #anyDescription(): Share['attributes'] {
     for (const { attributes } of this.#shares.values()) if (attributes !== null) return attributes
     return null

@@ -134,6 +134,13 @@ function sayWayOut(campaign: CampaignRecord, { gate, value, holds, passed = [] }
     : 'Look at its workloads, then continue, abort, or roll it back.'
 }
 
+/** What a diff is to, where it is not to a config of muster. */
+const COMPARED: Partial<Record<NonNullable<CampaignGroup['compared_with']>, string>> = {
+  reported: 'nothing that muster pushed is active: compared with what the instances report to run',
+  nothing:
+    'nothing that muster pushed is active, and what the instances report is not known: compared with nothing, what is lost is not shown',
+}
+
 /** Print how configs change: a group of workloads each, with the diff that they share. */
 export function printGroups(io: ClientIo, groups: readonly CampaignGroup[]): void {
   for (const {
@@ -152,6 +159,8 @@ export function printGroups(io: ClientIo, groups: readonly CampaignGroup[]): voi
         io,
         `  ${name}: ${values.map(({ value, count }) => `${value} (${count})`).join(', ')}${sayLeft(more.more_values?.[name], 'values')}`,
       )
+    const compared = more.compared_with === undefined ? undefined : COMPARED[more.compared_with]
+    if (compared !== undefined) printLine(io, `  ${compared}`)
     if (other_matches !== undefined)
       printLine(io, `  named like what is renamed, and left: ${other_matches.join(', ')}`)
     for (const line of diff.split('\n')) printLine(io, `  ${line}`)

@@ -161,6 +161,10 @@ export const campaignTexts = defineTexts({
       `The diff goes on: ${n(count)} more ${plural(count, 'line', 'lines')} not shown.`,
     linesOf: (name: string) => `diff of ${name}`,
     sameText: 'They run this text already.',
+    againstReported:
+      'Nothing was ever pushed to these workloads, or nothing of it stayed. They are compared with what their instances report to run.',
+    againstNothing:
+      'Nothing was ever pushed to these workloads, or nothing of it stayed, and what their instances report is not known. They are compared with nothing: what they lose is not shown.',
     ownValue: 'own value',
     each: (count: number) => `${n(count)} each`,
     chosenBy: (what: string) => `by ${what}`,
@@ -453,6 +457,10 @@ export const campaignTexts = defineTexts({
       `Le diff continue : ${n(count)} ${plural(count, 'autre ligne', 'autres lignes')} non ${plural(count, 'montrée', 'montrées')}.`,
     linesOf: (name: string) => `diff de ${name}`,
     sameText: 'Ils exécutent déjà ce texte.',
+    againstReported:
+      'Rien n’a jamais été poussé vers ces workloads, ou rien n’en est resté. Ils sont comparés à ce que leurs instances disent exécuter.',
+    againstNothing:
+      'Rien n’a jamais été poussé vers ces workloads, ou rien n’en est resté, et ce que leurs instances disent exécuter n’est pas connu. Ils sont comparés à rien : ce qu’ils perdent n’est pas montré.',
     ownValue: 'valeur propre',
     each: (count: number) => `${n(count)} chacune`,
     chosenBy: (what: string) => `par ${what}`,

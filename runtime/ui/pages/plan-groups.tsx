@@ -187,6 +187,8 @@ export function PlanGroups({ path, planKey, total }: Of & { total: number }) {
               <b class="warn"> · {words.groupProduction(group.production_count)}</b>
             )}
           </p>
+          {group.compared_with === 'reported' && <p class="muted">{words.againstReported}</p>}
+          {group.compared_with === 'nothing' && <p class="warn">{words.againstNothing}</p>}
           <GroupRisk of={group} />
           <GroupVariables of={of} group={group} />
           <OtherMatches of={group} />

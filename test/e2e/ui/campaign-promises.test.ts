@@ -75,13 +75,26 @@ describe('the page of a campaign', () => {
 
   test('names on whom it halted, and offers no Continue where nothing is left to be changed', async () => {
     const failing = { kind: 'fail', delayMs: 50, errorMessage: 'unknown type: "kafka"' } as const
-    await connectHosts('stuck', ['stuck-1'], { ...HIDING, behaviour: failing })
+    const initialConfig = GATEWAY.replace('telemetry.example.com', 'old-backend.example.com').replace(
+      '    metrics:',
+      '    logs:\n      receivers: [otlp]\n      exporters: [otlphttp/eu]\n    metrics:',
+    )
+    const [host] = await connectHosts('stuck', ['stuck-1'], { ...HIDING, behaviour: failing, initialConfig })
+    await eventually('it is known what it runs', async () => {
+      const { status } = await service.api.call('GET', `/api/workloads/${host}/config/reported`)
+      return status === 200
+    })
     const id = await planned('Stuck', text(GATEWAY_KAFKA, true), { scope: of('stuck') })
     await started(id, 'halted')
     await page.goto(`/campaigns/${id}`)
     const alert = page.getByRole('alert')
     await alert.getByText(/Halted in wave 1: 1 workload failed, at most 0 may\./).waitFor()
     await alert.getByText(/stuck-1/).waitFor()
+    // Nothing was ever pushed to it: what it loses is told by what it reported.
+    const changes = page.getByRole('region', { name: 'What changes' })
+    await changes.getByText('They are compared with what their instances report to run.').waitFor()
+    await changes.getByText('Pipeline logs removed').waitFor()
+    await changes.getByText('-    endpoint: https://old-backend.example.com:4318').waitFor()
     await hasNoBarrier()
     const go = page.getByRole('button', { name: 'Continue', exact: true })
     const reason = await go.getAttribute('title')

@@ -96,6 +96,7 @@ it.each<[string, Bound]>([
   ['a target more', { ...PLAN, targets: [...TARGETS, { ...TARGETS[0]!, workloadId: 'c' }] }],
   ['a verdict', withTarget({ verdict: 'same' as BoundTarget['verdict'] })],
   ['a base', withTarget({ baseHash: 'moved' })],
+  ['what a target without a base reports', withTarget({ reportedHash: 'reported' })],
   ['a result', withTarget({ resultHash: 'other' })],
   ['whether a target is production', withTarget({ isProduction: true })],
   ['the wave of a target', withTarget({ wave: 1 })],

@@ -31,7 +31,11 @@ const workload = (id: string, host: Host): Workload =>
     quarantinedHashes: new Set(),
     quarantinedInstances: new Map(),
     instances: new Set(host.isAway ? [] : [{ connection: {}, capabilities: 0xffff, isExcluded: false }]),
-    live: { instances: () => [], count: host.isAway ? 0 : (host.instances ?? 1) },
+    live: {
+      instances: () => [],
+      count: host.isAway ? 0 : (host.instances ?? 1),
+      mostReported: () => null,
+    },
   }) as unknown as Workload
 
 const SCOPE = { selector: { match_labels: { 'muster/tier': 'web' } } }
