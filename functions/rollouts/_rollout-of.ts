@@ -38,6 +38,7 @@ export async function readRollout(
     {
       ...facts,
       measured: ctx.fleet.rollouts.measure(workload),
+      dwellEndsAt: ctx.fleet.rollouts.dwellEndsAt(workload),
       liveOf: (uid) => ctx.fleet.state.instances.get(uid) ?? null,
       aftermath: null,
       hold: rollout.hold ?? null,
@@ -65,6 +66,7 @@ async function readStored(
       targets: await targetsOf(ctx, workload, push),
       members: await listRolloutMembers(ctx.db, rollout.id),
       measured: null,
+      dwellEndsAt: null,
       // Once it is over, how its members are doing is no matter of the rollout any more.
       liveOf: () => null,
       aftermath: ctx.views.aftermath(workload, push, answer),

@@ -26,6 +26,8 @@ export interface StageFacts {
   convergedForMs: number | null
   /** The stage is a canary that no operator has promoted yet. */
   isUnpromoted: boolean
+  /** The process has just started, and agents that the stage or the next one counts on are on their way. */
+  isAwaiting: boolean
 }
 
 /** What a rollout does next. */
@@ -69,7 +71,7 @@ export function decideStage(facts: StageFacts): StageVerdict {
   }
   // Without a member that is still there nothing proves the config, whatever the members said before.
   if (facts.living === 0) return haltFor('no_member', facts.members, facts.memberUids)
-  if (facts.applied + facts.silentUids.length < facts.members) return { kind: 'wait' }
+  if (facts.isAwaiting || facts.applied + facts.silentUids.length < facts.members) return { kind: 'wait' }
   if (facts.applied === 0) return haltFor('no_answer', facts.silentUids.length, facts.silentUids)
   if (facts.convergedForMs === null) return { kind: 'converged' }
   if (facts.convergedForMs < facts.plan.dwellMs || facts.isUnpromoted) return { kind: 'wait' }
@@ -122,11 +124,20 @@ function refuseStage(stage: StagePlan, index: number, before: StagePlan | undefi
   return isSmaller ? refuse('stage-not-larger', { index }) : null
 }
 
-/** When the dwell of a stage ends by the wall clock, time in a halt not counted; null while it has not converged. */
-export function dwellEndsAt({ dwellMs }: StagePlan, progress: StageProgress): Date | null {
+/** Since when a stage dwells by the wall clock, and for how long it did before a halt; null while it has not converged. */
+export function dwellOf(progress: StageProgress): { since: Date; dwelledMs: number } | null {
   if (progress.convergedAt === null) return null
-  const sinceText = progress.resumedAt ?? progress.convergedAt
-  return new Date(Date.parse(sinceText) + dwellMs - (progress.dwelledMs ?? 0))
+  const { convergedAt, resumedAt = convergedAt, dwelledMs = 0 } = progress
+  return { since: new Date(resumedAt), dwelledMs }
+}
+
+/**
+ * When the dwell of a stage ends by the wall clock, time in a halt not counted; null while it has not converged. A stage
+ * that a process found at its start dwells for longer.
+ */
+export function dwellEndsAt({ dwellMs }: StagePlan, progress: StageProgress): Date | null {
+  const dwell = dwellOf(progress)
+  return dwell === null ? null : new Date(dwell.since.getTime() + dwellMs - dwell.dwelledMs)
 }
 
 const GATE_WORDS: Record<RolloutGate, string> = {

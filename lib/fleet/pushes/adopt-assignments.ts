@@ -26,7 +26,8 @@ export function adoptAssignments(workload: Workload, loaded: LoadedAssignments, 
   const { rollout, takenBack } = loaded
   if (loaded.active !== null) assignActive(workload, keep(loaded.active))
   workload.takenBack = takenBack === null ? null : keep(takenBack)
-  workload.rollout = rollout === null ? null : { ...rollout, followed: keep(rollout.followed) }
+  const { awaitedUids } = workload.rollout ?? {}
+  workload.rollout = rollout === null ? null : { ...rollout, followed: keep(rollout.followed), awaitedUids }
   if (rollout?.stored.status === 'aborted') {
     const { followed } = workload.rollout!
     followed.isSuperseded = true

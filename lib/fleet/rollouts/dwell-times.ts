@@ -1,5 +1,5 @@
 import type { StoredRollout } from '../../store/rollouts.ts'
-import { dwellEndsAt } from '../decide/rollout.ts'
+import { dwellOf } from '../decide/rollout.ts'
 import type { Rollout } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 
@@ -22,20 +22,27 @@ export class DwellTimes {
 
   /** For how long the running stage of a rollout has been converged, halts apart; null while it has not converged. */
   convergedForMs({ stored }: Rollout): number | null {
-    const { clock } = this.#parts.deps
-    const { stageIndex, stages, progress } = stored
-    const ends =
-      progress[stageIndex] === undefined ? null : dwellEndsAt(stages[stageIndex]!, progress[stageIndex])
-    if (ends === null) return null
-    const nowMs = clock.monotonicMs()
+    const { deps, state } = this.#parts
+    const progress = stored.progress[stored.stageIndex]
+    const dwell = progress === undefined ? null : dwellOf(progress)
+    if (dwell === null) return null
+    const nowMs = deps.clock.monotonicMs()
     let sinceMs = this.#convergedSince.get(keyOf(stored))
     if (sinceMs === undefined) {
-      // After a restart or a halt only wall-clock times are stored to count from.
-      const leftMs = ends.getTime() - clock.now().getTime()
-      sinceMs = nowMs - Math.max(0, stages[stageIndex]!.dwellMs - leftMs)
+      // After a restart or a halt only wall-clock times are stored to count from. Before this process nobody watched.
+      const agoMs = Math.max(0, deps.clock.now().getTime() - dwell.since.getTime())
+      sinceMs = Math.max(nowMs - agoMs, state.startedAtMs) - dwell.dwelledMs
       this.#note(keyOf(stored), sinceMs)
     }
     return nowMs - sinceMs
+  }
+
+  /** When the running stage of a rollout has dwelled for as long as it is to; null while it has not converged. */
+  endsAt(rollout: Rollout): Date | null {
+    const dwelledMs = this.convergedForMs(rollout)
+    if (dwelledMs === null) return null
+    const { stageIndex, stages } = rollout.stored
+    return new Date(this.#parts.deps.clock.now().getTime() + stages[stageIndex]!.dwellMs - dwelledMs)
   }
 
   /** The running stage of a rollout has converged now. */

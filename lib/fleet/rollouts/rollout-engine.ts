@@ -56,6 +56,11 @@ export class RolloutEngine {
     return this.#steps.measure(workload)
   }
 
+  /** When the dwell of the running stage ends; null without a rollout that is running, and before its stage converged. */
+  dwellEndsAt({ rollout }: Workload): Date | null {
+    return rollout?.stored.status === 'running' ? this.#dwells.endsAt(rollout) : null
+  }
+
   /** Stages whose dwell is timed, for the metrics. */
   get timedStages(): number {
     return this.#dwells.count

@@ -12,9 +12,10 @@ import type { FleetParts } from '../state/parts.ts'
 export function stageFactsOf(
   parts: FleetParts,
   workload: Workload,
-  { stored, followed }: Rollout,
+  rollout: Rollout,
   convergedForMs: number | null,
 ): StageFacts & { measured: GateMeasures } {
+  const { stored, followed } = rollout
   const waived = new Set(stored.waived)
   const nowMs = parts.deps.clock.monotonicMs()
   const uids = { failed: [] as string[], unhealthy: [] as string[], drifted: [] as string[] }
@@ -55,7 +56,24 @@ export function stageFactsOf(
     applied: followed.push.counts.applied,
     convergedForMs,
     isUnpromoted: isUnpromoted(stored),
+    isAwaiting: isAwaiting(parts, rollout, nowMs),
   }
+}
+
+/**
+ * Has this process just started, and is a member on its way, or another agent of the workload that was known then? Of the
+ * first ones alone neither a stage can be judged nor the next one chosen: the last would have nobody, and be done.
+ */
+function isAwaiting(
+  { deps, state }: FleetParts,
+  { followed, awaitedUids = [] }: Rollout,
+  nowMs: number,
+): boolean {
+  const isOnItsWay = (uid: string) => !state.instances.has(uid) && state.isRecent(uid, nowMs, deps.graceMs)
+  for (const { isTarget, state: reached, instanceUid } of followed.targets.values())
+    if (isTarget && reached !== 'gone' && isOnItsWay(instanceUid)) return true
+  if (nowMs - state.startedAtMs >= deps.graceMs) return false
+  return awaitedUids.some((uid) => state.knownAtStart.has(uid))
 }
 
 /** Is the instance connected in this workload, or away for less than the grace? */

@@ -31,6 +31,7 @@ export async function loadFleet(db: Database, state: FleetState): Promise<void> 
     }
   }
   await loadPushes(db, state)
+  await noteAwaited(state)
   for await (const some of inTurns(await listQuarantines(db), LOAD_CHUNK)) {
     for (const { workloadId, hash, instanceUid } of some) {
       const workload = state.workloads.get(workloadId)
@@ -42,6 +43,19 @@ export async function loadFleet(db: Database, state: FleetState): Promise<void> 
   for (const { workloadId, hash } of await listKnownGood(db)) {
     const workload = state.workloads.get(workloadId)
     if (workload !== undefined) workload.knownGoodHash = hash
+  }
+}
+
+/** Note with each rollout which agents of its workload are known. */
+async function noteAwaited(state: FleetState): Promise<void> {
+  if (state.rollingOut.size === 0) return
+  for await (const uids of inTurns(state.knownAtStart, LOAD_CHUNK)) {
+    for (const uid of uids) {
+      const rollout = state.workloads.get(state.homes.get(uid) ?? '')?.rollout
+      if (rollout == null) continue
+      rollout.awaitedUids ??= []
+      rollout.awaitedUids.push(uid)
+    }
   }
 }
 

@@ -67,6 +67,8 @@ export interface Rollout {
   followed: FollowedPush
   /** uid → the stage it belongs to. The last stage has everyone. */
   members: Map<string, number>
+  /** The workload's agents that were known when this process started; absent where it began since. */
+  awaitedUids?: string[] | undefined
   /** Set while something keeps it from its next stage, which is asked again at `untilMs`; monotonic. */
   hold?: StageHold & { untilMs: number }
 }

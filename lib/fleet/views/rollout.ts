@@ -3,7 +3,7 @@ import type { AgentError, FailureCause, Push } from '../../store/pushes.ts'
 import type { GateMeasures, StoredRollout } from '../../store/rollouts.ts'
 import type { PushAftermath } from '../../wire/revisions.ts'
 import type { RolloutGate, RolloutRecord, RolloutStage, RolloutTarget } from '../../wire/rollouts.ts'
-import { describeHalt, dwellEndsAt, GATE_LIMIT } from '../decide/rollout.ts'
+import { describeHalt, GATE_LIMIT } from '../decide/rollout.ts'
 import { shownStatus } from '../decide/rollout-standing.ts'
 import type { Instance, StageHold } from '../state/model.ts'
 import { errorFields, groupErrors, type TextAccess, toErrorGroups } from './errors.ts'
@@ -18,6 +18,8 @@ export interface RolloutFacts {
   members: ReadonlyMap<string, number>
   /** What the gates measure now; null once the rollout is over. */
   measured: GateMeasures | null
+  /** When the dwell of the running stage ends; null while none is watched. */
+  dwellEndsAt: Date | null
   /** A member that is connected; null for any other. */
   liveOf(uid: string): Pick<Instance, 'report' | 'health'> | null
   /** What was done about the failure of its push; null where that has not failed. */
@@ -58,7 +60,7 @@ function toStage(facts: RolloutFacts, index: number): RolloutStage {
   )
   const halt = rollout.halt?.stage === index ? rollout.halt : null
   const status = stageStatus(rollout, index)
-  const endsAt = status === 'dwelling' && progress !== undefined ? dwellEndsAt(plan, progress) : null
+  const endsAt = status === 'dwelling' ? facts.dwellEndsAt : null
   const counts = countStates(progress === undefined ? [] : of)
   // A failed push ends its rollout at once, without a halt that names a gate: it counts for `no_failure`.
   const isFailed = rollout.status === 'failed' && index === rollout.stageIndex

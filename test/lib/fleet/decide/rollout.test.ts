@@ -22,6 +22,7 @@ const decide = (facts: Partial<StageFacts>) =>
     driftedUids: [],
     convergedForMs: null,
     isUnpromoted: false,
+    isAwaiting: false,
     ...facts,
   })
 
@@ -31,6 +32,13 @@ describe('a stage', () => {
     expect(decide({ applied: 1, silentUids: ['b'] })).toEqual({ kind: 'converged' })
     expect(decide({ applied: 2, convergedForMs: 9_999 })).toEqual({ kind: 'wait' })
     expect(decide({ applied: 2, convergedForMs: 10_000 })).toEqual({ kind: 'advance' })
+  })
+
+  it('takes no step while agents are on their way, but is halted by its gates', () => {
+    expect(decide({ isAwaiting: true, applied: 2 })).toEqual({ kind: 'wait' })
+    expect(decide({ isAwaiting: true, applied: 2, convergedForMs: 10_000 })).toEqual({ kind: 'wait' })
+    const plan: StagePlan = { ...PLAN, gates: ['no_failure'] }
+    expect(decide({ isAwaiting: true, plan, failedUids: ['a'] })).toMatchObject({ kind: 'halt' })
   })
 
   it('halts when nobody is left in it, also one that had applied', () => {
