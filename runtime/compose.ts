@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8'
 import type { AlertNotices } from '../lib/alerts/engine.ts'
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { type CommitFollowers, noFollowers } from '../lib/audit/commit-followers.ts'
@@ -346,6 +347,15 @@ function openWorkers({ workerUrl, threads, log }: Ground) {
 }
 
 /** The fleet, its counters, its form on the wire, and its notices to browsers. */
+/**
+ * What agents say of themselves may take a quarter of the heap: what else is kept of an agent that says as much as a
+ * collector does takes the rest.
+ */
+function limitsOf({ cluster }: Config): AgentLimits {
+  const keptBytes = Math.floor(getHeapStatistics().heap_size_limit / 4)
+  return { ...(cluster === null ? AGENT_LIMITS : FLEET_LIMITS), keptBytes }
+}
+
 function openFleet(
   ground: Ground,
   parts: Pick<Context, 'db' | 'configs' | 'hub' | 'recommendedVersion' | 'labelRules'> & {
@@ -382,7 +392,7 @@ function openFleet(
       (await readStanding(tx, approval, workload, approval.pushedAt ?? clock.now())).judgement.isEnough,
     ruleLabels: (fingerprintKeys) => labelRules.labelsFor(fingerprintKeys),
     graceMs: config.disconnectGraceMs,
-    agentLimits: ground.agentLimits ?? (config.cluster === null ? AGENT_LIMITS : FLEET_LIMITS),
+    agentLimits: ground.agentLimits ?? limitsOf(config),
   })
   const views: FleetViews = new FleetViews({
     fleet,

@@ -177,6 +177,11 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'lists that lack a category or a name have in common what is left, and are what they were once it has gone',
     ],
   },
+  'lib/fleet/state/kept-bytes.ts KeptBytes.#counted': perAgent,
+  'lib/fleet/state/kept-bytes.ts KeptBytes.#lists': {
+    bound: 'AGENT_LIMITS.keptBytes, then what would take more is refused',
+    reachedBy: ['lib/fleet/state/kept-bytes.test.ts', 'component lists'],
+  },
   'lib/fleet/state/live-tally.ts LiveTally.#shares': perAgent,
   'lib/fleet/state/version-tally.ts VersionTally.#counted': perAgent,
   'lib/fleet/state/version-tally.ts VersionTally.#lowest': {

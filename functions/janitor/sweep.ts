@@ -29,6 +29,7 @@ export default defineSchedule({
         eventRetentionDays,
         alertRetentionDays,
         workloadsMax: fleet.limits.workloads,
+        keptBytesMax: fleet.limits.keptBytes,
       },
       signal,
     )

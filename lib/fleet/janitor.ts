@@ -15,7 +15,7 @@ import { trimEvents } from '../store/workload-events.ts'
 import { deleteIfArchived, deleteIfUntouched } from '../store/workloads.ts'
 import { inTurns } from '../turns.ts'
 import type { Fleet } from './fleet.ts'
-import { HOMES_MAX } from './state/agent-limits.ts'
+import { AGENT_LIMITS, HOMES_MAX } from './state/agent-limits.ts'
 import type { Workload } from './state/model.ts'
 
 const DAY_MS = 86_400_000
@@ -31,7 +31,7 @@ export const REPORTED_SPARE_MAX = 10_000
 const CONTENTS_KEPT_DAYS = 1
 /** How long reviews of label rules are kept, looked at or not: what they did is over after a day. */
 const RULE_REVIEWS_KEPT_DAYS = 90
-/** Shares of `workloadsMax`: above the first, workloads are removed to make room, down to the second. */
+/** Shares of `workloadsMax` and `keptBytesMax`: above the first, workloads are removed to make room, down to the second. */
 const CROWDED = 0.9
 const ROOMY = 0.8
 /** For how long a workload must have been away before it is removed to make room. */
@@ -54,6 +54,8 @@ export interface JanitorParts {
   alertRetentionDays: number
   /** How many workloads the process may hold. */
   workloadsMax: number
+  /** Bytes that may be kept of what agents say of themselves; `AGENT_LIMITS` when absent. */
+  keptBytesMax?: number
   /** Of how many agents the workload is remembered; `HOMES_MAX` when absent. */
   homesMax?: number
 }
@@ -163,15 +165,44 @@ async function forgetHomesOf({ fleet }: JanitorParts, gone: ReadonlySet<string>)
   }
 }
 
+/** How many workloads have to go, or how many bytes, whichever are more; null while there is room. */
+function lackOfRoom({ fleet, workloadsMax, keptBytesMax = AGENT_LIMITS.keptBytes }: JanitorParts) {
+  const { workloads, kept } = fleet.state
+  const isCrowded = workloads.size > workloadsMax * CROWDED
+  const isFull = kept.total > keptBytesMax * CROWDED
+  if (!isCrowded && !isFull) return null
+  return {
+    count: isCrowded ? workloads.size - Math.floor(workloadsMax * ROOMY) : 0,
+    bytes: isFull ? kept.total - keptBytesMax * ROOMY : 0,
+  }
+}
+
+/** The first of these that make so much room together. */
+function firstToGo(
+  { fleet }: JanitorParts,
+  spare: readonly Workload[],
+  lack: { count: number; bytes: number },
+): Workload[] {
+  let bytes = 0
+  const end = spare.findIndex((workload, at) => {
+    if (at >= lack.count && bytes >= lack.bytes) return true
+    bytes += fleet.state.kept.bytesOf(workload)
+    return false
+  })
+  return spare.slice(0, end < 0 ? spare.length : end)
+}
+
 /**
- * Remove workloads when there are nearly as many as may be. Where each agent makes a workload of its own (a host name
+ * Remove workloads when there are nearly as many as may be, or nearly as much is kept of them. Where each agent makes a workload of its own (a host name
  * that is a pod's name), those that are gone would fill the process long before they are archived, and live ones would
  * be refused. Only workloads without a push, request, trusted label and known-good go, the longest away first.
  */
 async function makeRoom(parts: JanitorParts, signal: AbortSignal): Promise<number> {
   const { clock, fleet, log, workloadsMax } = parts
-  const held = fleet.state.workloads.size
-  if (held <= workloadsMax * CROWDED) return 0
+  const lack = lackOfRoom(parts)
+  if (lack === null) return 0
+  const { kept, workloads } = fleet.state
+  const held = { workloads: workloads.size, bytes: kept.total }
   const before = new Date(clock.now().getTime() - UNTOUCHED_KEPT_MS)
   const spare = await absentWorkloads(
     parts,
@@ -183,13 +214,13 @@ async function makeRoom(parts: JanitorParts, signal: AbortSignal): Promise<numbe
       Object.keys(handLabels).length === 0,
   )
   spare.sort((a, b) => a.disconnectedAt!.getTime() - b.disconnectedAt!.getTime())
-  const wanted = spare.slice(0, held - Math.floor(workloadsMax * ROOMY))
+  const wanted = firstToGo(parts, spare, lack)
   const displaced = await removeEach(parts, wanted, signal, ({ id }) =>
     fleet.discard(id, (tx) => deleteIfUntouched(tx, id)),
   )
   log.warn(
-    { workloads: held, most: workloadsMax, removed: displaced },
-    'there are nearly as many workloads as may be: those that were away for longest were removed',
+    { ...held, most: workloadsMax, removed: displaced },
+    'there are nearly as many workloads as may be, or they take nearly as much: those that were away for longest were removed',
   )
   return displaced
 }

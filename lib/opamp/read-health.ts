@@ -59,6 +59,10 @@ class PackedHealth implements HealthNode {
     this.#packed = packed
   }
 
+  get packedLength(): number {
+    return this.#packed.length
+  }
+
   get children(): ReadonlyMap<string, HealthNode> {
     return readTree(wireReader(Buffer.from(this.#packed, 'latin1'))).children
   }

@@ -10,6 +10,19 @@ export interface HealthNode {
   statusTimeMs: number | null
   /** Of the top node they may be unpacked each time this is read: read it once and keep the result. */
   children: ReadonlyMap<string, HealthNode>
+  /** How long the bytes are that its children are kept in; absent where they are kept as they are. */
+  packedLength?: number
+}
+
+/** About what a node takes beside its texts. */
+const NODE_BYTES = 320
+
+/** About how much memory a health tree takes, in bytes. */
+export function keptBytesOf(node: HealthNode): number {
+  let bytes = NODE_BYTES + 2 * (node.status.length + node.lastError.length)
+  if (node.packedLength !== undefined) return bytes + node.packedLength
+  for (const [name, child] of node.children) bytes += 2 * name.length + keptBytesOf(child)
+  return bytes
 }
 
 /** The components an agent was built with. */

@@ -4,8 +4,14 @@ import { identifyWorkload } from '../decide/workload-identity.ts'
 import type { Instance } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 
+const MIB = 1_048_576
+
 /** How long an agent that found no room is asked to wait; the protocol wants 30 s at least. */
 const RETRY_MS = 30_000
+
+/** Whether anything in a report is kept as long as its agent is. */
+export const saysWhatItIs = ({ attributes, health, components }: AgentReport): boolean =>
+  attributes !== null || health !== null || components !== null
 
 /** Whether there is room for one more agent, or for the workload that it names. */
 export class AgentRoom {
@@ -19,7 +25,9 @@ export class AgentRoom {
 
   /** The answer that refuses an agent for which there is no room; null when there is room. */
   check(known: Instance | undefined, connection: AgentConnection, report: AgentReport): ServerMessage | null {
-    return this.#checkAgents(known, connection) ?? this.#checkWorkloads(report)
+    return (
+      this.#checkAgents(known, connection) ?? this.#checkWorkloads(report) ?? this.#checkBytes(known, report)
+    )
   }
 
   /** An agent that is new on this connection, or new to the process, needs room there. */
@@ -44,6 +52,18 @@ export class AgentRoom {
     if (attributes === null || state.workloads.size < most) return null
     if (state.workloads.has(identifyWorkload(attributes, uid).id)) return null
     return this.#refuse(`Cannot take another workload: there are ${most}, delete some that are gone`)
+  }
+
+  /** What an agent says of itself is kept while it is here, and of its workload for long after. */
+  #checkBytes(known: Instance | undefined, report: AgentReport): ServerMessage | null {
+    if (!saysWhatItIs(report)) return null
+    const { deps, state } = this.#parts
+    const { keptBytes: most } = deps.agentLimits
+    const growth = state.kept.growth(known, report)
+    if (growth <= 0 || state.kept.total + growth <= most) return null
+    return this.#refuse(
+      `Cannot keep what this agent says of itself: all agents and workloads take ${Math.round(most / MIB)} MiB`,
+    )
   }
 
   #refuse(message: string): ServerMessage {

@@ -291,6 +291,7 @@ export class Presence {
     this.#parts.state.awaitingComponents.delete(instance)
     this.#parts.state.awaitingDescription.delete(instance)
     this.#parts.state.instances.delete(instance.uid)
+    this.#parts.state.kept.forget(instance)
     if (instance.rhythm.lastMs !== null && instance.workload !== null)
       this.#parts.state.keepRhythm(instance.uid, instance.rhythm)
     instance.workload?.instances.delete(instance)

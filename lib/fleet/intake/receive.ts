@@ -8,7 +8,7 @@ import type { ComponentLists } from '../state/component-lists.ts'
 import type { Instance } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
 import { AgentHomes } from './agent-homes.ts'
-import { AgentRoom } from './agent-room.ts'
+import { AgentRoom, saysWhatItIs } from './agent-room.ts'
 import type { ConfigReports } from './config-reports.ts'
 import { Descriptions } from './descriptions.ts'
 import type { EffectiveConfigs } from './effective-configs.ts'
@@ -318,6 +318,7 @@ export class Receiver {
     if (report.attributes !== null) this.#descriptions.take(instance, report.attributes, wasLive)
     else if (!wasLive && instance.workload !== null)
       this.#descriptions.arriveAgain(instance, instance.workload)
+    if (saysWhatItIs(report)) this.#parts.state.kept.countInstance(instance)
     if (report.effectiveConfig !== null) this.#effective.take(instance, report.effectiveConfig)
     const { workload } = instance
     if (workload === null) return

@@ -8,16 +8,24 @@ export interface AgentLimits {
   inAll: number
   /** Workloads, disconnected and archived ones included. Deleting one makes room. */
   workloads: number
+  /** What agents say of themselves, and workloads keep of it, in bytes of memory. */
+  keptBytes: number
 }
 
 /** What one process carries: about 1 KB of memory for each uid that was never described. */
-export const AGENT_LIMITS: AgentLimits = { perConnection: 10_000, inAll: 200_000, workloads: 200_000 }
+export const AGENT_LIMITS: AgentLimits = {
+  perConnection: 10_000,
+  inAll: 200_000,
+  workloads: 200_000,
+  keptBytes: 536_870_912,
+}
 
 /** What the owner of several processes knows of: the largest fleet that the README gives sizes for. */
 export const FLEET_LIMITS: AgentLimits = {
   perConnection: AGENT_LIMITS.perConnection,
   inAll: 1_000_000,
   workloads: 1_000_000,
+  keptBytes: AGENT_LIMITS.keptBytes,
 }
 
 /** Of the agents that the owner of several processes knows of, all may poll. */

@@ -92,10 +92,10 @@ export interface Derived {
 /** The workloads whose record is to be derived again, because one of their instances has changed. */
 export class TouchedWorkloads {
   readonly #deps: Pick<FleetDeps, 'clock' | 'notices'>
-  readonly #state: Pick<FleetState, 'healthWatch'>
+  readonly #state: Pick<FleetState, 'healthWatch' | 'kept'>
   readonly #touched = new Set<Workload>()
 
-  constructor(deps: Pick<FleetDeps, 'clock' | 'notices'>, state: Pick<FleetState, 'healthWatch'>) {
+  constructor(deps: Pick<FleetDeps, 'clock' | 'notices'>, state: Pick<FleetState, 'healthWatch' | 'kept'>) {
     this.#deps = deps
     this.#state = state
   }
@@ -113,6 +113,7 @@ export class TouchedWorkloads {
       if (workload.isDeleted) continue
       this.#watchHealth(workload, nowMs)
       if (deriveWorkload(workload, nowMs)) changed.workloads.push(workload)
+      this.#state.kept.countWorkload(workload)
       changed.sicker.push(...noteUnhealthy(workload, nowMs, () => clock.now()))
       this.#deps.notices.workloadChanged(workload)
     }

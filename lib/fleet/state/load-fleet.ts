@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { AvailableComponents } from '../../model/components.ts'
 import { listAgentHomes } from '../../store/agents.ts'
 import { findContents } from '../../store/config-contents.ts'
 import type { Database } from '../../store/db.ts'
@@ -21,8 +23,10 @@ export const LOAD_CHUNK = 1_000
 
 /** Fill an empty state with what the database holds. Instances are not stored: they come with messages of agents. */
 export async function loadFleet(db: Database, state: FleetState): Promise<void> {
+  const share = sharedLists()
   for await (const some of inTurns(await listWorkloads(db), LOAD_CHUNK))
-    for (const stored of some) state.add(toWorkload(stored))
+    for (const stored of some)
+      state.add(toWorkload({ ...stored, availableComponents: share(stored.availableComponents) }))
   for await (const some of inTurns(await listAgentHomes(db, HOMES_MAX), LOAD_CHUNK)) {
     for (const home of some) {
       state.homes.set(home.instanceUid, home.workloadId)
@@ -56,6 +60,17 @@ async function noteAwaited(state: FleetState): Promise<void> {
       rollout.awaitedUids ??= []
       rollout.awaitedUids.push(uid)
     }
+  }
+}
+
+/** Most workloads have one of a few lists of components: those that are equal become one. An agent chooses its hash. */
+function sharedLists(): (list: AvailableComponents | null) => AvailableComponents | null {
+  const byHash = new Map<string, AvailableComponents>()
+  return (list) => {
+    if (list === null) return null
+    const known = byHash.get(list.hash)
+    if (known === undefined) byHash.set(list.hash, list)
+    return known !== undefined && isDeepStrictEqual(known.components, list.components) ? known : list
   }
 }
 

@@ -4,6 +4,7 @@ import { compareText } from '../../model/text-order.ts'
 import type { StoredWorkload } from '../../store/workloads.ts'
 import { goneAfterMs, NO_RHYTHM, type PollRhythm } from '../decide/poll-rhythm.ts'
 import { RHYTHMS_MAX } from './agent-limits.ts'
+import { KeptBytes } from './kept-bytes.ts'
 import { LiveTally } from './live-tally.ts'
 import type { FollowedPush, Instance, Rollout, Workload } from './model.ts'
 
@@ -20,6 +21,8 @@ export class FleetState {
   readonly homes = new Map<string, string>()
   readonly #rhythms = new Map<string, PollRhythm>()
   readonly byConnection = new Map<number, Set<Instance>>()
+  /** How much is kept of what agents say of themselves. */
+  readonly kept = new KeptBytes()
   /** Component lists by hash, shared by all instances that report the same one. */
   readonly componentLists = new Map<string, ComponentList>()
   /** Instances with an offer that may have to be sent, or sent again. */
@@ -50,12 +53,14 @@ export class FleetState {
     this.#workloads.set(workload.id, workload)
     this.#names.add(workload)
     this.#newest.add(workload)
+    this.kept.countWorkload(workload)
   }
 
   remove(workload: Workload): void {
     this.#workloads.delete(workload.id)
     this.#names.remove(workload)
     this.#newest.delete(workload)
+    this.kept.forget(workload)
     this.inGrace.delete(workload)
     this.healthWatch.delete(workload)
     this.rollingOut.delete(workload)

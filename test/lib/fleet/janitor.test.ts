@@ -186,7 +186,14 @@ describe('room for workloads', () => {
     expect(await clean({ workloadsMax: 10 })).toMatchObject({ displaced: 2 })
     expect(agents.filter((agent) => workloadOf(agent) === null)).toEqual(rest.slice(0, 2))
     expect(ctx.counters.openAlertsInAll()).toBe(7)
-    expect(await clean({ workloadsMax: 3 })).toMatchObject({ displaced: 5 })
+    // The same where what is kept of them takes nearly as many bytes as it may.
+    const { total } = ctx.fleet.state.kept
+    expect(await clean({ keptBytesMax: 2 * total })).toMatchObject({ displaced: 0 })
+    const { displaced } = await clean({ keptBytesMax: total })
+    expect(displaced).toBeGreaterThan(0)
+    expect(agents.filter((agent) => workloadOf(agent) === null)).toEqual(rest.slice(0, 2 + displaced))
+    expect(ctx.fleet.state.kept.total).toBeLessThanOrEqual(0.8 * total)
+    expect(await clean({ workloadsMax: 3 })).toMatchObject({ displaced: 5 - displaced })
     expect(agents.filter((agent) => workloadOf(agent) !== null)).toEqual([pushed, labelled, live])
     expect(await count('workloads')).toBe(3)
   })

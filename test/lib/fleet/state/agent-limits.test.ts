@@ -4,8 +4,10 @@ import { reportOf } from '../../../support/agent-report.ts'
 import { createFleetContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 
+/** Room for a few agents of some attributes, and for one of many. */
+const KEPT_BYTES = 100_000
 const ctx = await createFleetContext(await useTestDatabase(), {
-  agentLimits: { perConnection: 3, inAll: 5, workloads: 2 },
+  agentLimits: { perConnection: 3, inAll: 5, workloads: 2, keptBytes: KEPT_BYTES },
 })
 afterAll(() => ctx.close())
 

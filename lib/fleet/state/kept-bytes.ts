@@ -1,0 +1,118 @@
+import type { AvailableComponents, ComponentList } from '../../model/components.ts'
+import { type AgentReport, type HealthNode, keptBytesOf } from '../../opamp/report.ts'
+import type { Instance, Workload } from './model.ts'
+
+/** About what a key and its value take beside their characters, of which one may take two bytes. */
+const ENTRY_BYTES = 96
+const NAME_BYTES = 48
+
+const textBytes = (text: string): number => 2 * text.length
+
+function entriesBytes(entries: Iterable<readonly [string, string]>): number {
+  let bytes = 0
+  for (const [key, value] of entries) bytes += ENTRY_BYTES + textBytes(key) + textBytes(value)
+  return bytes
+}
+
+function namesBytes(categories: Iterable<readonly [string, readonly string[]]>): number {
+  let bytes = 0
+  for (const [category, names] of categories) {
+    bytes += ENTRY_BYTES + textBytes(category)
+    for (const name of names) bytes += NAME_BYTES + textBytes(name)
+  }
+  return bytes
+}
+
+const attributesBytes = (attributes: ReadonlyMap<string, string> | null): number =>
+  attributes === null ? 0 : entriesBytes(attributes)
+
+const healthBytes = (health: HealthNode | null): number => (health === null ? 0 : keptBytesOf(health))
+
+const listBytes = (list: ComponentList | AvailableComponents): number =>
+  namesBytes(list.components instanceof Map ? list.components : Object.entries(list.components))
+
+/** What is counted of an instance or a workload. */
+interface Counted {
+  bytes: number
+  /** Shared with others: counted once for all who have it. */
+  list: ComponentList | AvailableComponents | null
+}
+
+const NOTHING: Counted = { bytes: 0, list: null }
+
+/**
+ * About how much memory is taken by what agents say of themselves, in bytes, from above: their attributes, health and
+ * component lists, and what workloads keep of these. Agents choose how long all that is, within wide limits for each.
+ */
+export class KeptBytes {
+  readonly #counted = new Map<Instance | Workload, Counted>()
+  /** The lists, and how many have each. */
+  readonly #lists = new Map<object, { readonly bytes: number; holders: number }>()
+  #total = 0
+
+  get total(): number {
+    return this.#total
+  }
+
+  /** By how many bytes more is kept at most once this report of an agent is: others may have its list already. */
+  growth(known: Instance | undefined, { attributes, health, components }: AgentReport): number {
+    let bytes = 0
+    if (attributes !== null) bytes += attributesBytes(attributes) - attributesBytes(known?.attributes ?? null)
+    if (health !== null) bytes += healthBytes(health) - healthBytes(known?.health ?? null)
+    if (components?.components != null)
+      bytes += namesBytes(components.components) - namesBytes(known?.components?.components ?? [])
+    return bytes
+  }
+
+  /** About how much room is made when this one is forgotten; a list that others have too stays. */
+  bytesOf(one: Instance | Workload): number {
+    const { bytes, list } = this.#counted.get(one) ?? NOTHING
+    const held = list === null ? undefined : this.#lists.get(list)
+    return bytes + (held?.holders === 1 ? held.bytes : 0)
+  }
+
+  /** An instance said something of itself. */
+  countInstance(instance: Instance): void {
+    const bytes = attributesBytes(instance.attributes) + healthBytes(instance.health)
+    this.#count(instance, { bytes, list: instance.components })
+  }
+
+  /** A workload is new, or has other labels or components. */
+  countWorkload(workload: Workload): void {
+    const bytes = entriesBytes(Object.entries(workload.labels))
+    this.#count(workload, { bytes, list: workload.availableComponents })
+  }
+
+  forget(one: Instance | Workload): void {
+    this.#count(one, NOTHING)
+    this.#counted.delete(one)
+  }
+
+  #count(one: Instance | Workload, now: Counted): void {
+    const before = this.#counted.get(one) ?? NOTHING
+    this.#counted.set(one, now)
+    this.#total += now.bytes - before.bytes
+    if (now.list === before.list) return
+    if (now.list !== null) this.#hold(now.list)
+    if (before.list !== null) this.#release(before.list)
+  }
+
+  #hold(list: ComponentList | AvailableComponents): void {
+    const held = this.#lists.get(list)
+    if (held !== undefined) {
+      held.holders++
+      return
+    }
+    const bytes = listBytes(list)
+    this.#lists.set(list, { bytes, holders: 1 })
+    this.#total += bytes
+  }
+
+  #release(list: object): void {
+    const held = this.#lists.get(list)!
+    held.holders--
+    if (held.holders > 0) return
+    this.#lists.delete(list)
+    this.#total -= held.bytes
+  }
+}

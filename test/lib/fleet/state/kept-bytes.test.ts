@@ -1,0 +1,107 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import { loadFleet } from '../../../../lib/fleet/state/load-fleet.ts'
+import { FleetState } from '../../../../lib/fleet/state/state.ts'
+import type { AgentConnection } from '../../../../lib/opamp/fleet-port.ts'
+import type { AgentReport, HealthNode } from '../../../../lib/opamp/report.ts'
+import { HEALTHY, reportOf } from '../../../support/agent-report.ts'
+import { createFleetContext } from '../../../support/fleet.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+
+const KEPT_BYTES = 400_000
+const ctx = await createFleetContext(await useTestDatabase(), {
+  agentLimits: { perConnection: 1_000, inAll: 1_000, workloads: 1_000, keptBytes: KEPT_BYTES },
+})
+afterAll(() => ctx.close())
+
+const REFUSED = /^Cannot keep what this agent says of itself: all agents and workloads take 0 MiB$/
+const connection: AgentConnection = { id: 2_001, transport: 'ws', send: () => 'sent', drop() {} }
+const uidOf = (n: number) => n.toString(16).padStart(32, '0')
+const host = (n: number, more: Record<string, string> = {}) =>
+  new Map(Object.entries({ 'host.name': `h${n}`, ...more }))
+const list = (hash: string, count: number) => ({
+  hash,
+  components: new Map([
+    ['receivers', Array.from({ length: count }, (_, n) => `${hash}${n}`.padEnd(50, 'x'))],
+  ]),
+})
+const sick = (): HealthNode => ({
+  ...HEALTHY,
+  children: new Map(
+    Array.from({ length: 200 }, (_, n) => [`p${n}`, { ...HEALTHY, lastError: 'x'.repeat(100) }]),
+  ),
+})
+
+let sequence = 0
+function say(n: number, part: Partial<AgentReport>): string | undefined {
+  const report = reportOf(uidOf(n), sequence++, { capabilities: 0x1000, ...part })
+  return ctx.fleet.receive(connection, report, {}).message.errorResponse?.message
+}
+
+/** Say it as so many agents, until one is refused; how many were not. */
+function fill(part: (n: number) => Partial<AgentReport>): number {
+  for (let n = 1; n <= 200; n++) {
+    const refused = say(n, part(n))
+    if (refused === undefined) continue
+    expect(refused).toMatch(REFUSED)
+    return n - 1
+  }
+  throw new Error('nobody was refused')
+}
+
+async function forgetAll() {
+  ctx.fleet.connectionClosed(connection)
+  await ctx.advance(600_000)
+  for (const id of [...ctx.fleet.state.workloads.keys()])
+    await ctx.fleet.remove(id, null, async () => undefined)
+  expect(ctx.fleet.state.instances.size).toBe(0)
+  expect(ctx.fleet.state.kept.total).toBe(0)
+}
+
+describe('what agents say of themselves is kept up to so many bytes, whoever says it', () => {
+  test.each<[string, (n: number) => Partial<AgentReport>]>([
+    ['attributes', (n) => ({ attributes: host(n, { note: 'x'.repeat(1_000) }) })],
+    ['component lists', (n) => ({ attributes: host(n), components: list(`own${n}`, 100) })],
+    [
+      'component lists under one hash',
+      (n) => ({ attributes: host(n), components: { ...list(`own${n}`, 100), hash: 'same' } }),
+    ],
+    ['trees of health', (n) => ({ attributes: host(n), health: sick() })],
+  ])('%s; what is gone makes room', async (_, part) => {
+    const taken = fill(part)
+    expect(taken).toBeGreaterThan(2)
+    expect(ctx.fleet.state.kept.total).toBeLessThanOrEqual(KEPT_BYTES)
+    // Those that are there go on, and may say the same again, or less.
+    expect(say(1, {})).toBeUndefined()
+    expect(say(1, part(1))).toBeUndefined()
+    expect(say(1, { health: HEALTHY })).toBeUndefined()
+    await forgetAll()
+    expect(say(1, part(1))).toBeUndefined()
+    await forgetAll()
+  })
+
+  test('a list that many report is counted once, until the last of them is gone', async () => {
+    const before = ctx.fleet.state.kept.total
+    for (let n = 1; n <= 3; n++) say(n, { components: list('shared', 100) })
+    const each = 100 * 148
+    expect(ctx.fleet.state.kept.total - before).toBeGreaterThan(each)
+    expect(ctx.fleet.state.kept.total - before).toBeLessThan(2 * each)
+    await forgetAll()
+  })
+
+  test('workloads keep it after their agents are gone, and over a restart', async () => {
+    for (let n = 1; n <= 5; n++) say(n, { attributes: host(n), components: list('shared', 100) })
+    await ctx.fleet.writer.flush()
+    const workloads = 5 * 2 * 'host.name'.length
+    ctx.fleet.connectionClosed(connection)
+    const again = new FleetState()
+    await loadFleet(ctx.db, again)
+    const { kept } = again
+    expect(again.workloads.size).toBe(5)
+    expect(kept.total).toBeGreaterThan(workloads)
+    // All five share one list.
+    expect(
+      new Set([...again.workloads.values()].map(({ availableComponents }) => availableComponents)).size,
+    ).toBe(1)
+    await forgetAll()
+  })
+})
