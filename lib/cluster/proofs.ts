@@ -54,8 +54,10 @@ export function deriveFleetKeys(jwtSecret: string): FleetKeys {
 }
 
 /**
- * The proof of all that a row says. When it was renewed is the database's to say. What a later migration adds has to be
- * left out of it in a schema that does not have it yet.
+ * The proof of all that a row says today. When it was renewed is the database's to say. Builds that follow each other read
+ * each other's rows, and to each of them a row with another proof is nobody's: its owner would be none, and agents would
+ * stay with processes that have no link. So this proof covers these columns for good. A column that is added gets a proof
+ * in a column of its own beside it, which builds that do not know it pass over.
  */
 export function proveRow({ row: key }: FleetKeys, row: Omit<MemberRow, 'proof'>): string {
   return sign(key, [

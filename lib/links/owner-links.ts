@@ -11,7 +11,15 @@ import type { AboutReport, AgentConnection, ConfigReader } from '../opamp/fleet-
 import { instanceUidKey } from '../opamp/instance-uid.ts'
 import type { AgentReport, ServerMessage } from '../opamp/report.ts'
 import { BatchWriter, SILENT_MS, UNSURE_MS } from './batch-writer.ts'
-import { CELL, type FrontEntry, type OwnerEntry, readFrontBatch, toLinkMessage, xorOf } from './frames.ts'
+import {
+  type Batch,
+  CELL,
+  type FrontEntry,
+  type OwnerEntry,
+  readFrontBatch,
+  toLinkMessage,
+  xorOf,
+} from './frames.ts'
 import { POLL_MS } from './front-polls.ts'
 import { LinkDelay } from './link-delay.ts'
 import { FORGETS_SINCE, LINK_VERSIONS, MEASURED_SINCE } from './link-versions.ts'
@@ -255,20 +263,45 @@ export class OwnerLink implements ConfigReader {
    */
   take(text: string): void {
     if (this.#isClosed) return
-    const { clock, epoch, fleet, log } = this.#links.parts
+    const { clock, epoch, fleet } = this.#links.parts
     this.#heardMs = clock.monotonicMs()
     if (fleet.isStopped) return
+    const batch = this.#read(text)
+    // Another one is meant for the owner of another epoch. The front reports everything again over a link to this one.
+    if (batch?.epoch !== epoch) return
+    const delayMs = this.#delay.of(batch)
+    for (const entry of batch.entries)
+      try {
+        this.#takeEntry(entry, delayMs)
+      } catch (error) {
+        this.#entryFailed(entry, error)
+      }
+  }
+
+  #read(text: string): Batch<FrontEntry> | null {
     try {
       const batch = readFrontBatch(text)
       if (batch.cell !== CELL) throw new Error('of another cell')
-      // Meant for the owner of another epoch. The front reports everything again over a link to this one.
-      if (batch.epoch !== epoch) return
-      const delayMs = this.#delay.of(batch)
-      for (const entry of batch.entries) this.#takeEntry(entry, delayMs)
+      return batch
     } catch (error) {
+      const { log } = this.#links.parts
       log.error({ err: error, member: this.memberId }, 'a link said what nobody understands')
       this.drop()
+      return null
     }
+  }
+
+  /**
+   * What one entry broke on is nobody else's fault. It is answered where the front waits for that, which would say it
+   * again on each link, and have each of them broken by it.
+   */
+  #entryFailed(entry: FrontEntry, error: unknown): void {
+    const [kind, n] = entry
+    this.#links.parts.log.error(
+      { err: error, member: this.memberId, kind },
+      'the fleet broke on what a link said',
+    )
+    if (kind === 'poll' || kind === 'ended' || kind === 'goodbye') this.push(['answer', n, null])
   }
 
   /**
@@ -314,7 +347,7 @@ export class OwnerLink implements ConfigReader {
         break
       }
       case 'poll':
-        this.#poll(entry, delayMs).catch((error) => this.#pollFailed(entry, error))
+        this.#poll(entry, delayMs).catch((error) => this.#entryFailed(entry, error))
         break
       case 'form':
         this.#form(entry[1], entry[2], entry[3], true)
@@ -474,12 +507,6 @@ export class OwnerLink implements ConfigReader {
     const { hash } = said.offer
     if (this.#isClosed) this.#pollNotSent(uid, hash)
     else this.#polled.set(uid, { hash, n, atMs: clock.monotonicMs() })
-  }
-
-  /** What one poll broke on is nobody else's fault: the front answers it by itself. */
-  #pollFailed([, n]: FrontEntry & { 0: 'poll' }, error: unknown): void {
-    this.#links.parts.log.error({ err: error, member: this.memberId }, 'the fleet broke on a poll')
-    this.push(['answer', n, null])
   }
 
   /**

@@ -111,6 +111,10 @@ describe('the proof of a row', () => {
     expect(isProvenRow(keys, { ...row, startedAt: Number.POSITIVE_INFINITY as never })).toBe(false)
   })
 
+  it("is the one that the builds before and after this one compute: to them a row with another one is nobody's", () => {
+    expect(proveRow(keys, said)).toBe('0ce9f3278a68be420cb5006d6dba2e3b49f882b616c6fd901707ce668e5b803d')
+  })
+
   it('is none that another secret, or nobody, has made, and no other proof', () => {
     for (const proof of [
       null,
