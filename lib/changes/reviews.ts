@@ -64,9 +64,9 @@ export async function noteUnreviewed(
   return review
 }
 
-/** Until when the classes that a review keeps are kept where nobody accepts it, by the database's clock. */
-export const keptUntil = ({ keptSince }: Pick<Review, 'keptSince'>): Date =>
-  new Date(keptSince.getTime() + LOWERING_WAIT_MS)
+/** Until when the classes that a review keeps are kept where nobody accepts it, as far as this process's clock is right. */
+export const keptUntil = ({ doneAt }: Pick<Review, 'doneAt'>): Date =>
+  new Date(doneAt.getTime() + LOWERING_WAIT_MS)
 
 /** What came of closing a review. */
 export type ReviewOutcome =

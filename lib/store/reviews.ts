@@ -27,8 +27,6 @@ export interface Review {
   /** Whoever did it, by id, and the owner of the service account that did. */
   authorIds: string[]
   doneAt: Date
-  /** By the database's clock: for `LOWERING_WAIT_MS` from then on its classes are kept. */
-  keptSince: Date
   /** Null until somebody has looked at it, as all that follows. */
   reviewedBy: string | null
   reviewedAt: Date | null
@@ -49,7 +47,6 @@ const REVIEW = columns<Exclude<keyof Review, 'campaignScope'>>({
   doneBy: 'done_by',
   authorIds: 'author_ids',
   doneAt: 'done_at',
-  keptSince: 'kept_since',
   reviewedBy: 'reviewed_by',
   reviewedAt: 'reviewed_at',
   comment: 'comment',
@@ -72,7 +69,7 @@ export interface NewReview
   newcomersAfter: number | null
 }
 
-/** Whether a review, as `r`, keeps its classes still where nobody has looked at it. */
+/** Whether a review, as `r`, keeps its classes still where nobody has looked at it; by the database's clock alone. */
 const IS_WAITING = `r.kept_since > now() - interval '${LOWERING_WAIT_MS} milliseconds'`
 
 /** The number of the last workload that came, in the order in which their rows are written. */
