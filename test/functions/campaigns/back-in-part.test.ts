@@ -1,9 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { configHash } from '../../../lib/model/config-hash.ts'
 import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
 import { CampaignScene, FIRST, SECOND } from '../../support/campaign-scene.ts'
 import { type FakeAgent, fakeAgent } from '../../support/fleet.ts'
-import { invoke, type SignedIn } from '../../support/invoke.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml } from '../../support/push-config.ts'
 
 const database = await useTestDatabase()
 
@@ -80,6 +82,53 @@ describe('a campaign that somebody takes back', () => {
     expect(await look(scene.approver)).toMatchObject({ status: 200 })
     expect(await listed('open')).toEqual([])
     expect(await listed('done')).toMatchObject([{ campaign_id: id, accepted: true }])
+    await scene.ctx.close()
+  })
+
+  it('is seen and looked at by somebody with a scope only where all that it reaches lies within', async () => {
+    const scene = await CampaignScene.open(database, 2)
+    const admin = await signIn(scene.ctx)
+    const as = (who: SignedIn, route: string, body?: object) =>
+      invoke(scene.ctx, route, { as: who.token, body })
+    for (const [at, env] of ['dev', 'staging'].entries())
+      await as(admin, `PUT /api/workloads/${scene.agents[at]!.workloadId}/trusted-labels`, {
+        labels: { env },
+      })
+    const inScope = async (...values: string[]) => {
+      const group = `only-${values.join('-')}`
+      const scope = { key: 'muster/env', values }
+      expect((await as(admin, 'POST /api/groups', { name: group, role: 'editor', scope })).status).toBe(201)
+      return signIn(scene.ctx, { groups: [group] })
+    }
+    const takenBack = async (n: number, ...values: string[]) => {
+      const selector = { match_expressions: [{ key: 'muster/env', operator: 'In', values }] }
+      const id = await scene.start({ change: { kind: 'text', yaml: configYaml(n) }, scope: { selector } })
+      await scene.work(300)
+      for (const agent of scene.offered(configHash(configYaml(n)))) agent.apply(configHash(configYaml(n)))
+      await scene.work(300, 3)
+      expect((await scene.call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+      await scene.work(300)
+      for (const agent of scene.offered(FIRST)) agent.apply(FIRST)
+      await scene.work(300, 3)
+      return id
+    }
+    const [wide, narrow] = [await takenBack(2, 'dev', 'staging'), await takenBack(3, 'dev')]
+    const [dev, both] = [await inScope('dev'), await inScope('dev', 'staging')]
+    const listed = async (who: SignedIn) => {
+      const reviews = (await as(who, 'GET /api/reviews')).json as ReviewRecord[]
+      return reviews.filter(({ kind }) => kind === 'campaign_rollback')
+    }
+    const ofBoth = await listed(both)
+    expect(ofBoth.map(({ campaign_id, own }) => [campaign_id, own])).toEqual([
+      [wide, 'counts'],
+      [narrow, 'counts'],
+    ])
+    expect((await listed(dev)).map(({ campaign_id }) => campaign_id)).toEqual([narrow])
+    const look = ({ id }: ReviewRecord, who: SignedIn) =>
+      as(who, `POST /api/reviews/${id}`, { comment: 'looked', accepted: true })
+    expect(await look(ofBoth[0]!, dev)).toMatchObject({ status: 403, json: { code: 'out_of_scope' } })
+    expect((await look(ofBoth[1]!, dev)).status).toBe(200)
+    expect((await look(ofBoth[0]!, both)).status).toBe(200)
     await scene.ctx.close()
   })
 })
