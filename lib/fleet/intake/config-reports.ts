@@ -95,6 +95,7 @@ export class ConfigReports {
     // Without a row in this push the status is from before it: what it means is up to the offer decision.
     if (target === undefined || target.state === 'superseded') return
     if (status === 'failed' && !isNews(instance, followed, target, isFullReport)) return
+    if (status === 'applied' && isFromBefore(instance, offer)) return
     if (offer !== null) {
       noteOfferAnswered(instance)
       if (status !== 'applying') {
@@ -268,6 +269,13 @@ function isUnderWay(instance: Instance, { push }: FollowedPush, connectionId: nu
   if (offer === null || offer.generation !== push.generation || offer.ended !== null) return false
   return connectionId !== null && offer.leftOn === connectionId
 }
+
+/**
+ * Is an APPLIED older than what the instance was sent last? It was sent another config since, of which it has said
+ * nothing, and not yet this one again: it repeats what it said before, and may come to run the other.
+ */
+const isFromBefore = ({ unansweredOtherHash }: Instance, offer: Instance['offer']): boolean =>
+  unansweredOtherHash !== null && offer !== null && offer.lastSentAtMs === null
 
 /**
  * Is a FAILED of the assigned hash about this push? An instance that had reported FAILED for it before the offer may
