@@ -1,6 +1,7 @@
 import type { ConfigEngine } from '../configs/engine.ts'
 import { classifyAgentError } from '../configs/redact/agent-error.ts'
 import type { Workload } from '../fleet/state/model.ts'
+import { deadEndOf } from '../fleet/views/aftermath.ts'
 import { errorFields } from '../fleet/views/errors.ts'
 import { findFailingExporters } from '../fleet/views/failing-exporters.ts'
 import { placeFieldOf, placeOf } from '../model/places.ts'
@@ -30,8 +31,15 @@ async function readConfigs(db: Db, hashes: readonly string[]): Promise<{ hash: s
   return found
 }
 
-/** The config that a workload is to run, else the one that its instances agree on; empty for none. */
-const configOf = ({ activeHash, live }: Workload): string => activeHash ?? live.commonReportedHash()
+/**
+ * The config that a workload is to run, else the one that its instances agree on; empty for none. Nobody sends by one that
+ * failed with nothing to go back to.
+ */
+function configOf(workload: Workload): string {
+  const { activeHash, live } = workload
+  const isFailed = activeHash !== null && deadEndOf(workload)?.hash === activeHash
+  return isFailed || activeHash === null ? live.commonReportedHash() : activeHash
+}
 
 const numbered = new Intl.Collator('en', { numeric: true })
 

@@ -1,8 +1,9 @@
 import { isCapable } from '../fleet/decide/abilities.ts'
-import { isDrifted, isHeldToConfig } from '../fleet/decide/drift.ts'
+import { isHeldToConfig } from '../fleet/decide/drift.ts'
 import { runningHash } from '../fleet/decide/running-hash.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
+import { isInstanceDrifted } from '../fleet/views/drifted.ts'
 import type { RevisionRecord } from '../wire/revisions.ts'
 import type { DriftCollector } from './drift-overview.ts'
 
@@ -74,9 +75,13 @@ export function toDriftCollector(
     instances: [...workload.live.instances()].filter(isCapable).map((instance) => {
       const assigned = assignmentOf(instance)
       return {
-        hash: instance.report === null ? instance.reportedConfigHash : runningHash(instance),
+        // What it never got from here, it says in a form of its own.
+        hash:
+          instance.report === null || instance.appliedHash === ''
+            ? instance.reportedConfigHash
+            : runningHash(instance),
         isHeld: isHeldToConfig(instance, assigned, isCompatible),
-        isDrifted: isDrifted(instance, assigned, isCompatible),
+        isDrifted: isInstanceDrifted(instance, isCompatible),
       }
     }),
     reportedHash: workload.remoteConfigStatus?.configHash ?? '',

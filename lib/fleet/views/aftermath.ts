@@ -53,6 +53,16 @@ export function judgeAftermath(workload: Judged, failed: Failed, answer: Push | 
   }
 }
 
+/**
+ * The newest push of a workload, where it failed and there was nothing to go back to; null otherwise. No instance is to
+ * run what it brought, whether it went out in stages, where nothing is active then, or at once, where it stays active.
+ * One that an operator took back failed on purpose.
+ */
+export function deadEndOf({ newestPush: push }: Pick<Workload, 'newestPush'>): Push | null {
+  if (push === null || push.status !== 'failed' || push.error?.cause === 'rolled_back') return null
+  return takenBackBy(push) === null ? push : null
+}
+
 /** The failed push that an automatic rollback answers; null for any other push. */
 export const takenBackBy = ({ kind, failedHash, seq }: Push): Failed | null =>
   kind === 'auto-rollback' && failedHash !== null ? { seq, hash: failedHash } : null

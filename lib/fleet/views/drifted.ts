@@ -1,16 +1,32 @@
 import { isDrifted } from '../decide/drift.ts'
 import type { FollowedPush, Instance, Workload } from '../state/model.ts'
 import { assignmentOf } from '../state/state.ts'
+import { deadEndOf } from './aftermath.ts'
 
-/** How many instances of a workload drift: they are held to their assigned config, and run something else. */
+/** Whether an instance has what its assigned config needs. */
+type IsCompatible = (instance: Instance, assigned: FollowedPush) => boolean
+
+/**
+ * Whether an instance does not run what it is to run. One that is assigned nothing has failed the first config of its
+ * workload, where it says so of the newest: it drifts, as it does where that config went out at once and stays assigned.
+ */
+export function isInstanceDrifted(instance: Instance, isCompatible: IsCompatible): boolean {
+  const assigned = assignmentOf(instance)
+  if (assigned !== null) return isDrifted(instance, assigned, isCompatible)
+  const failed = instance.workload === null ? null : deadEndOf(instance.workload)
+  const { report } = instance
+  if (failed === null || report?.status !== 'failed' || report.hash !== failed.hash) return false
+  return isDrifted(instance, { push: failed }, () => true)
+}
+
+/** How many instances of a workload drift. */
 export function countDrifted(
   fleet: { isCompatible(instance: Instance, assigned: FollowedPush): boolean },
   workload: Workload,
 ): number {
-  if (workload.active === null && workload.rollout === null) return 0
+  if (workload.active === null && workload.rollout === null && deadEndOf(workload) === null) return 0
   const isCompatible = (instance: Instance, assigned: FollowedPush) => fleet.isCompatible(instance, assigned)
   let drifted = 0
-  for (const instance of workload.live.instances())
-    if (isDrifted(instance, assignmentOf(instance), isCompatible)) drifted++
+  for (const instance of workload.live.instances()) if (isInstanceDrifted(instance, isCompatible)) drifted++
   return drifted
 }

@@ -10,6 +10,9 @@ export const historyTexts = defineTexts({
     running: 'What it runs',
     runningHint: 'As one instance reports it, in normal form.',
     noWanted: 'No config is assigned.',
+    deadEnd: (hash: string) =>
+      `No config that works is assigned: ${hash} failed, and there was nothing to go back to.`,
+    seeFailed: 'See it, and why it failed',
     noRunning: 'No instance reports its config.',
     hidden: 'Your role may not read configs.',
     agree: 'All instances run what is assigned.',
@@ -82,6 +85,9 @@ export const historyTexts = defineTexts({
     running: 'Ce qu’il exécute',
     runningHint: 'Tel qu’une instance le signale, sous forme normale.',
     noWanted: 'Aucune config n’est assignée.',
+    deadEnd: (hash: string) =>
+      `Aucune config qui marche n’est assignée : ${hash} a échoué, et il n’y avait rien où revenir.`,
+    seeFailed: 'La voir, et pourquoi elle a échoué',
     noRunning: 'Aucune instance ne signale sa config.',
     hidden: 'Votre rôle ne lit pas les configs.',
     agree: 'Toutes les instances exécutent ce qui est assigné.',

@@ -50,6 +50,7 @@ export const workloadTexts = defineTexts({
     byRollback: 'by the automatic rollback',
     notManaged: 'not managed',
     noneActive: 'none assigned',
+    noneWorks: (hash: string) => `none that works: ${hash} failed`,
     say: {
       archived: ['It is archived.', 'It returns to the fleet when an instance connects.'] as [string, string],
       disconnected: (ago: string): [string, string] => [
@@ -285,6 +286,7 @@ export const workloadTexts = defineTexts({
     byRollback: 'par le retour automatique',
     notManaged: 'non géré',
     noneActive: 'aucune assignée',
+    noneWorks: (hash: string) => `aucune qui marche : ${hash} a échoué`,
     say: {
       archived: ['Il est archivé.', 'Il revient dans le parc quand une instance se connecte.'],
       disconnected: (ago: string): [string, string] => [

@@ -15,7 +15,10 @@ export const environmentOf = ({ labels = {} }: WorkloadRecord): string =>
   environmentAmong(trustedAmong(labels), labels)
 
 /** The cluster, from labels or from the workload's identity; empty when unknown. */
-export const clusterOf = ({ labels = {}, fingerprint_keys: keys }: WorkloadRecord): string =>
+export const clusterOf = ({
+  labels = {},
+  fingerprint_keys: keys,
+}: Pick<WorkloadRecord, 'labels' | 'fingerprint_keys'>): string =>
   clusterAmong(trustedAmong(labels), labels) || keys?.['cluster'] || ''
 
 /** What tells workloads of one name apart: namespace or host. */
@@ -53,6 +56,22 @@ export const presenceOf = ({ status, connected_instance_count: count }: Workload
 export const statusOf = (workload: WorkloadRecord): Presence | 'archived' =>
   workload.archived_at ? 'archived' : presenceOf(workload)
 
+/**
+ * The config that failed with nothing to go back to, where nothing else is active: it is what nobody is to run, whether it
+ * went out in stages or at once. Null where there is none.
+ */
+export function deadEndOf({
+  current_config_push: push,
+  active_config_hash: active,
+}: Pick<WorkloadRecord, 'current_config_push' | 'active_config_hash'>): string | null {
+  if (push?.aftermath?.kind !== 'nowhere_to_go') return null
+  return active === undefined || active === push.config_hash ? push.config_hash : null
+}
+
+/** The config that a workload is to run, where it can; else what its instances report is what there is to show. */
+export const workableHashOf = (workload: WorkloadRecord): string | undefined =>
+  deadEndOf(workload) === null ? workload.active_config_hash : undefined
+
 /** The state of a workload's config in one word. */
 export type ConfigState =
   | 'not_managed'
@@ -67,6 +86,7 @@ export type ConfigState =
 /** What the config column says. */
 export function configStateOf(workload: WorkloadRecord): ConfigState {
   if (readOnlyReason(workload) !== null) return 'not_managed'
+  if (deadEndOf(workload) !== null) return 'failed'
   const push = workload.current_config_push
   if (push?.status === 'failed' && push.config_hash === workload.active_config_hash) return 'failed'
   if (push !== undefined && isOpen(push)) {

@@ -6,6 +6,7 @@ import { formatNumber, shortHash } from '../i18n/format.ts'
 import {
   clusterOf,
   configStateOf,
+  deadEndOf,
   environmentOf,
   placeOf,
   readOnlyReason,
@@ -61,7 +62,7 @@ export function ConfigCell({ workload }: { workload: WorkloadRecord }) {
   const tone = { drifted: 'warn', failed: 'bad' }[state as string] ?? 'muted'
   return (
     <>
-      <span class="mono muted">{shortHash(workload.active_config_hash)}</span>
+      <span class="mono muted">{shortHash(deadEndOf(workload) ?? workload.active_config_hash)}</span>
       <span class={tone}> · {text}</span>
     </>
   )

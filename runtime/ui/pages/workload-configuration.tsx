@@ -3,6 +3,7 @@ import { shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { instanceName, listChoices } from '../logic/instances.ts'
+import { deadEndOf, workableHashOf } from '../logic/workloads.ts'
 import { CodeView } from '../parts/code.tsx'
 import { ActionLink, Select, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -20,10 +21,19 @@ const meantPath = (isHere = true) => (isHere ? (query.value.get('at') ?? undefin
 
 function Wanted({ workload, failing }: Pick<TabProps, 'workload' | 'failing'>) {
   const words = say(historyTexts)
-  const hash = workload.active_config_hash ?? ''
+  const deadEnd = deadEndOf(workload)
+  const hash = workableHashOf(workload) ?? ''
   const revision = useResource(hash === '' ? null : `revision:${workload.id}:${hash}`, (abort) =>
     api.revision(workload.id, hash, abort),
   )
+  const push = workload.current_config_push
+  if (deadEnd !== null && push !== undefined)
+    return (
+      <p>
+        {words.deadEnd(shortHash(deadEnd))}{' '}
+        <a href={`/workloads/${workload.id}/pushes/${deadEnd}?push=${push.push_id}`}>{words.seeFailed}</a>
+      </p>
+    )
   if (hash === '') return <p class="muted">{words.noWanted}</p>
   return (
     <Loaded of={revision}>
@@ -84,7 +94,7 @@ function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 't
       {odd[0]?.effective_mismatch_paths?.map((path) => (
         <code key={path}>{path}</code>
       ))}
-      {text && !workload.active_config_hash && (
+      {text && workableHashOf(workload) === undefined && (
         <div class="pane">
           <Pipelines yaml={text} failing={failing} />
         </div>
@@ -107,7 +117,11 @@ function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 't
             </span>
             <span class="muted grow">{words.runningHint}</span>
           </div>
-          <CodeView text={text} label={words.running} meant={meantPath(!workload.active_config_hash)} />
+          <CodeView
+            text={text}
+            label={words.running}
+            meant={meantPath(workableHashOf(workload) === undefined)}
+          />
         </div>
       ) : (
         <p class="muted">{words.noRunning}</p>

@@ -7,7 +7,7 @@ import { pushTexts } from '../i18n/push.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { instanceName, listOddities, oddnessOf } from '../logic/instances.ts'
 import { isOpen, sharesOf, stateOf } from '../logic/pushes.ts'
-import { labelsBesideIdentity } from '../logic/workloads.ts'
+import { labelsBesideIdentity, workableHashOf } from '../logic/workloads.ts'
 import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { Icon } from '../parts/icons.tsx'
 import { describeOddity } from '../parts/instance-words.ts'
@@ -25,12 +25,12 @@ const Pipelines = lazy<{ yaml: string; failing: ReadonlyMap<string, number> }>(
   async () => (await import('../parts/pipelines.tsx')).Pipelines,
 )
 
-/** The config to draw: what is assigned, else what the first instance reports to run. */
+/** The config to draw: what is assigned and can be run, else what the first instance reports to run. */
 function usePipelineYaml({ workload, topology }: Pick<TabProps, 'workload' | 'topology'>): {
   yaml: string | undefined
   isLoading: boolean
 } {
-  const hash = workload.active_config_hash
+  const hash = workableHashOf(workload)
   const mayRead = may('config:read_content')
   const revision = useResource(hash && mayRead ? `revision:${workload.id}:${hash}` : null, (abort) =>
     api.revision(workload.id, hash ?? '', abort),

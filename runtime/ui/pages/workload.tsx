@@ -9,6 +9,7 @@ import { formatNumber, shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import {
   clusterOf,
+  deadEndOf,
   environmentOf,
   placeOf,
   readOnlyReason,
@@ -66,9 +67,15 @@ function Facts({ workload }: { workload: WorkloadRecord }) {
   const words = say(workloadTexts)
   const push = workload.current_config_push
   const isManaged = readOnlyReason(workload) === null
-  const running = isManaged && workload.connected_instance_count > 0 ? workload.running_configs : undefined
+  const deadEnd = deadEndOf(workload)
+  const running =
+    isManaged && deadEnd === null && workload.connected_instance_count > 0
+      ? workload.running_configs
+      : undefined
   const config = !isManaged ? (
     words.notManaged
+  ) : deadEnd !== null ? (
+    <span class="warn">{words.noneWorks(shortHash(deadEnd))}</span>
   ) : workload.active_config_hash ? (
     <span>
       <span class="mono">{shortHash(workload.active_config_hash)}</span>

@@ -3,10 +3,13 @@ import { loadAssignments } from '../../../lib/fleet/state/load-push.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { listAuditChain } from '../../../lib/store/audit.ts'
 import type { StagePlan } from '../../../lib/store/rollouts.ts'
+import type { ExportDestination } from '../../../lib/wire/destinations.ts'
+import type { DriftOverview } from '../../../lib/wire/drift.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
+import { configStateOf, deadEndOf, workableHashOf } from '../../../runtime/ui/logic/workloads.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -271,6 +274,51 @@ describe('a staged rollout', () => {
       expect(((await get(`${base}/configs`)) as RevisionRecord[])[0]).toMatchObject({ aftermath: truth })
       expect(await get(`${base}/configs/${SECOND}`)).toMatchObject({ aftermath: truth })
       expect(await get(`${base}/configs/${SECOND}/convergence`)).toMatchObject({ aftermath: truth })
+    })
+
+    it('drifts where its first config failed, and is listed by what it reports, with stages as without', async () => {
+      const alike = [0, 1].map((at) => fakeAgent(ctx.fleet, { host: `first-${at}` }))
+      const own = 'otlphttp:\n    endpoint: https://reported.example.com:4318'
+      for (const agent of alike)
+        agent.effective(configYaml(7).replace('debug:', own).replace('[debug]', '[otlphttp]'))
+      await ctx.advance(300)
+      const told: unknown[] = []
+      for (const [at, agent] of alike.entries()) {
+        workloadId = agent.workloadId
+        if (at === 0) await start([{ count: 1, dwellMs: 10_000, gates: GATES }, STAGES[1]!])
+        else await pushConfig(ctx.fleet, workloadId, configYaml(2))
+        agent.fail('error decoding \'exporters\': unknown type: "kafka"')
+        await ctx.advance(1_000)
+        const get = async (path: string) => (await invoke(ctx, `GET ${path}`, { as: editor.token })).json
+        const record = (await get(`/api/workloads/${workloadId}`)) as WorkloadRecord
+        const { items } = (await get('/api/config-safety/drift')) as DriftOverview
+        const item = items.find((one) => one.workload_id === workloadId)!
+        told.push({
+          drifted: record.drifted_instance_count,
+          state: configStateOf(record),
+          deadEnd: deadEndOf(record),
+          drawn: workableHashOf(record),
+          status: item.drift_status,
+          reasons: item.drift_reasons,
+          wanted: item.expected_config_hash,
+          runs: item.effective_config_hash,
+        })
+        // What its instances report says where it sends, and not the config that none of them runs.
+        const sends = (await get('/api/fleet/destinations')) as ExportDestination[]
+        expect(
+          sends.find(({ address }) => address === 'reported.example.com:4318')?.workloads,
+        ).toContainEqual(expect.objectContaining({ id: workloadId }))
+      }
+      expect(told[1]).toEqual(told[0])
+      expect(told[0]).toMatchObject({
+        drifted: 1,
+        state: 'failed',
+        deadEnd: SECOND,
+        drawn: undefined,
+        status: 'drifted',
+        wanted: SECOND,
+        runs: expect.stringMatching(/^[0-9a-f]{64}$/),
+      })
     })
 
     it('names nothing to roll back to while it runs', async () => {
