@@ -4,6 +4,7 @@
 import adoptCheck from '../functions/adopt/check.ts'
 import adoptList from '../functions/adopt/list.ts'
 import adoptWorkloads from '../functions/adopt/workloads.ts'
+import alertsCount from '../functions/alerts/count.ts'
 import alertsEngine from '../functions/alerts/engine.ts'
 import alertsList from '../functions/alerts/list.ts'
 import alertsReopen from '../functions/alerts/reopen.ts'
@@ -136,6 +137,7 @@ import overviewActivity from '../functions/overview/activity.ts'
 import overviewDestinations from '../functions/overview/destinations.ts'
 import overviewHealth from '../functions/overview/health.ts'
 import overviewKeepHealth from '../functions/overview/keep-health.ts'
+import overviewNames from '../functions/overview/names.ts'
 import overviewSummary from '../functions/overview/summary.ts'
 import pushGroupsCreate from '../functions/push-groups/create.ts'
 import pushGroupsList from '../functions/push-groups/list.ts'
@@ -224,6 +226,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'adopt/check', definition: adoptCheck },
   { id: 'adopt/list', definition: adoptList },
   { id: 'adopt/workloads', definition: adoptWorkloads },
+  { id: 'alerts/count', definition: alertsCount },
   { id: 'alerts/engine', definition: alertsEngine },
   { id: 'alerts/list', definition: alertsList },
   { id: 'alerts/reopen', definition: alertsReopen },
@@ -356,6 +359,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'overview/destinations', definition: overviewDestinations },
   { id: 'overview/health', definition: overviewHealth },
   { id: 'overview/keep-health', definition: overviewKeepHealth },
+  { id: 'overview/names', definition: overviewNames },
   { id: 'overview/summary', definition: overviewSummary },
   { id: 'push-groups/create', definition: pushGroupsCreate },
   { id: 'push-groups/list', definition: pushGroupsList },

@@ -63,6 +63,7 @@ export async function findTopicCauses(db: Db, conflicts: readonly ConfigConflict
           total,
           left_out: leftOut,
           workloads,
+          workload_ids: of.workloadIds.join(','),
           cause,
           title,
         },

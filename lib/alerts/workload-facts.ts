@@ -8,6 +8,7 @@ import { assignmentOf } from '../fleet/state/state.ts'
 import { judgeAftermath, takenBackBy } from '../fleet/views/aftermath.ts'
 import { causeOfHalt } from '../fleet/views/halt-cause.ts'
 import { findInstanceFault } from '../fleet/views/instance-fault.ts'
+import { callInstance } from '../model/instance-names.ts'
 import { judgeOutcome } from '../model/push-outcome.ts'
 import { AGENT_CAPABILITIES } from '../opamp/report.ts'
 import type { FailureCause } from '../store/pushes.ts'
@@ -149,7 +150,7 @@ export function countLive(
     assignedSinceMs: assigned === null ? nowMs : times.since(instance, assigned, nowMs),
     health: toHealth(instance),
     unhealthySinceMs: instance.unhealthySinceMs,
-    name: instance.podName || instance.uid,
+    name: callInstance(instance.podName, instance.workload?.fingerprintKeys, instance.uid),
     fault: () => findInstanceFault(instance),
   }
   countInstance(counts, facts, nowMs)

@@ -1,5 +1,4 @@
 import type { FleetTally } from '../fleet/views/tally.ts'
-import { nameOf } from '../model/workload-names.ts'
 import type { Alert } from '../store/alerts.ts'
 import { listPressingAlerts, sumOpenAlerts } from '../store/alerts.ts'
 import type { Db } from '../store/db.ts'
@@ -44,7 +43,6 @@ export async function readFleetSummary(parts: SummaryParts): Promise<FleetSummar
     const [workload] = lineOf(alert.workload_id)
     return { alert, is_over: isOver(alert), ...(workload === undefined ? {} : { workload }) }
   })
-  const told = [...worst, ...pressing.flatMap(({ workload }) => workload ?? [])].map(nameOf)
   return {
     counts: tally.counts,
     troubled_count: tally.troubledCount,
@@ -57,6 +55,5 @@ export async function readFleetSummary(parts: SummaryParts): Promise<FleetSummar
       critical_count: sum.critical,
       pressing,
     },
-    shared_names: [...new Set(told)].filter((name) => tally.namesakes(name) > 1),
   }
 }

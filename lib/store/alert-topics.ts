@@ -19,6 +19,7 @@ export interface CampaignFailures {
   total: number
   leftOut: number
   workloads: string[]
+  workloadIds: string[]
   cause: string
   title: string
 }
@@ -34,6 +35,7 @@ export async function listCampaignsWithFailures(db: Db): Promise<CampaignFailure
        coalesce(mode() within group (order by t.cause), '') as cause,
        (array_agg(t.workload_name || case when t.workload_place = '' then '' else ' (' || t.workload_place || ')' end
          order by t.position))[1:3] as workloads,
+       (array_agg(t.workload_id order by t.position))[1:3] as "workloadIds",
        (select count(*)::int from campaign_targets a where a.campaign_id = c.id and a.state <> 'left_out') as total,
        (select count(*)::int from campaign_targets a where a.campaign_id = c.id and a.state = 'left_out') as "leftOut"
      from campaign_targets t join campaigns c on c.id = t.campaign_id

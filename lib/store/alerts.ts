@@ -139,6 +139,14 @@ export async function sumOpenAlerts(
   return rows[0]!
 }
 
+/** How many alerts are open. */
+export async function countOpenAlerts(db: Db): Promise<number> {
+  const rows = await db.query<{ count: number }>(
+    'select count(*)::int as count from alerts where resolved_at is null',
+  )
+  return rows[0]!.count
+}
+
 /** One alert; null when there is none. */
 export async function findAlert(db: Db, id: string): Promise<Alert | null> {
   const rows = await db.query<Alert>(`select ${COLUMNS} from alerts where id = $1`, [id])

@@ -44,6 +44,9 @@ export const AlertRecord = named(
 )
 export type AlertRecord = Infer<typeof AlertRecord>
 
+export const AlertCount = named('AlertCount', '`GET /api/alerts/count`.', type({ open_count: number() }))
+export type AlertCount = Infer<typeof AlertCount>
+
 export const AlertResolveRequest = named(
   'AlertResolveRequest',
   'Body of `POST /api/alerts/{id}/resolve`; it may be left out.',

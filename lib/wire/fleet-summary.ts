@@ -49,7 +49,6 @@ export const FleetSummary = named(
         array(type({ alert: AlertRecord, is_over: boolean(), workload: optional(FleetSummaryWorkload) })),
       ),
     }),
-    shared_names: note('Names in this answer that several workloads have.', array(string())),
   }),
 )
 export type FleetSummary = Infer<typeof FleetSummary>

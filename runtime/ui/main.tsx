@@ -3,6 +3,7 @@ import { App } from './app.tsx'
 import { tick } from './i18n/format.ts'
 import { followFleet, forgetFleet } from './state/fleet.ts'
 import { connectHub, disconnectHub } from './state/hub.ts'
+import { followNames, forgetNames } from './state/names.ts'
 import { interceptLinks } from './state/router.ts'
 import { clearSelection } from './state/selection.ts'
 import { applyRemembered, loadSession, me, serverAway } from './state/session.ts'
@@ -10,6 +11,7 @@ import { applyRemembered, loadSession, me, serverAway } from './state/session.ts
 applyRemembered()
 interceptLinks()
 followFleet()
+followNames()
 setInterval(() => {
   if (!document.hidden) tick.value = Date.now()
 }, 5000)
@@ -22,6 +24,7 @@ me.subscribe((user) => {
   else {
     disconnectHub()
     forgetFleet()
+    forgetNames()
     clearSelection()
   }
 })

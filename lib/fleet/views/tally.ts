@@ -11,6 +11,8 @@ import type { SteadyRecord } from './workload.ts'
 export const WORST_NAMED_MAX = 3
 /** How many versions are named; agents choose theirs, so there may be one for each workload. */
 export const VERSIONS_NAMED_MAX = 20
+/** How many names that several have are told; agents choose theirs. */
+export const SHARED_NAMES_MAX = 5_000
 /** Workloads counted, or versions looked at, in one turn of the event loop. */
 const CHUNK = 500
 
@@ -27,8 +29,8 @@ export interface FleetTally {
   /** Those with open alerts that have no trouble now, and those with open alerts whose version is not too old. */
   calmIds: ReadonlySet<string>
   currentIds: ReadonlySet<string>
-  /** How many workloads have a name. */
-  namesakes(name: string): number
+  /** Names that several workloads have; `SHARED_NAMES_MAX` at most. */
+  sharedNames: readonly string[]
 }
 
 type Version = FleetSummary['versions']['first'][number]
@@ -68,6 +70,13 @@ async function newestOf(versions: ReadonlyMap<string, Version>): Promise<Version
   return first
 }
 
+async function sharedAmong(names: ReadonlyMap<string, number>): Promise<string[]> {
+  const shared: string[] = []
+  for await (const piece of inTurns(names, CHUNK))
+    for (const [name, count] of piece) if (count > 1 && shared.length < SHARED_NAMES_MAX) shared.push(name)
+  return shared
+}
+
 /** Count the fleet by its records, some in each turn of the event loop. */
 export async function tallyRecords(records: Iterable<SteadyRecord>): Promise<FleetTally> {
   const counts = { all: 0, ...noPresences() }
@@ -99,6 +108,6 @@ export async function tallyRecords(records: Iterable<SteadyRecord>): Promise<Fle
     versions: { count: found.size, first: await newestOf(found) },
     calmIds,
     currentIds,
-    namesakes: (name) => names.get(name) ?? 0,
+    sharedNames: await sharedAmong(names),
   }
 }

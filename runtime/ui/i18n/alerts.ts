@@ -22,7 +22,6 @@ export const alertTexts = defineTexts({
       workload: 'About',
       message: 'What happened',
       fired: 'Since',
-      resolved: 'Resolved',
     },
     severity: { critical: 'critical', warning: 'warning' },
     rules: {
@@ -59,10 +58,13 @@ export const alertTexts = defineTexts({
     bar: 'Selected alerts',
     showThem: (count: number) => `Show the ${formatNumber(count)} alerts`,
     inCommon: {
-      push_failed: (hash: string) => `config ${hash}`,
+      config: (hash: string) => `config ${hash}`,
       cluster: (name: string) => `cluster ${name}`,
     },
     othersTitle: 'Other alerts',
+    criticalTitle: 'Other critical alerts',
+    countOf: (shown: number, all: number) =>
+      `${formatNumber(shown)} of ${formatNumber(all)} ${plural(all, 'alert', 'alerts')}`,
     undo: 'Undo',
     reopen: 'Open again',
     reopened: 'The alert is open again.',
@@ -70,7 +72,7 @@ export const alertTexts = defineTexts({
     none: 'No alert is open. What is wrong for less than a minute is on the fleet’s page first.',
     noneFit: 'No alert fits.',
     count: (n: number) => `${formatNumber(n)} ${plural(n, 'alert', 'alerts')}`,
-    still: 'open',
+    resolvedAt: 'Resolved',
     sentence: {
       workload_down: 'No instance is connected any more.',
       config_drift: 'The assigned config is not applied everywhere.',
@@ -137,7 +139,6 @@ export const alertTexts = defineTexts({
       workload: 'À propos de',
       message: 'Ce qui s’est passé',
       fired: 'Depuis',
-      resolved: 'Résolue',
     },
     severity: { critical: 'critique', warning: 'avertissement' },
     rules: {
@@ -175,10 +176,13 @@ export const alertTexts = defineTexts({
     bar: 'Alertes choisies',
     showThem: (count: number) => `Montrer les ${formatNumber(count)} alertes`,
     inCommon: {
-      push_failed: (hash: string) => `config ${hash}`,
+      config: (hash: string) => `config ${hash}`,
       cluster: (name: string) => `cluster ${name}`,
     },
     othersTitle: 'Autres alertes',
+    criticalTitle: 'Autres alertes critiques',
+    countOf: (shown: number, all: number) =>
+      `${formatNumber(shown)} sur ${formatNumber(all)} ${plural(all, 'alerte', 'alertes')}`,
     undo: 'Annuler',
     reopen: 'Rouvrir',
     reopened: 'L’alerte est de nouveau ouverte.',
@@ -186,7 +190,7 @@ export const alertTexts = defineTexts({
     none: 'Aucune alerte n’est ouverte. Ce qui ne va pas depuis moins d’une minute se voit d’abord sur la page du parc.',
     noneFit: 'Aucune alerte ne correspond.',
     count: (n: number) => `${formatNumber(n)} ${plural(n, 'alerte', 'alertes')}`,
-    still: 'ouverte',
+    resolvedAt: 'Résolue',
     unhealthy: (count: number, total: number) =>
       `${formatNumber(count)} ${plural(count, 'instance active', 'instances actives')} sur ${formatNumber(total)} en défaut depuis une minute au moins.`,
     pushFailed: (hash: string) => `La config ${hash} a échoué.`,
@@ -323,12 +327,24 @@ function describePushFailure(details: Details, about: About): string {
     .join(' ')
 }
 
+/** How a workload is called, by its id; undefined where that is not known. */
+type CallById = (id: string) => string | undefined
+
+/** The workloads that an alert of a campaign names. */
+export const workloadIdsOf = ({ details }: Pick<AlertRecord, 'details'>): string[] =>
+  String(details?.['workload_ids'] ?? '')
+    .split(',')
+    .filter((id) => id !== '')
+
 /** On whom a campaign failed, why, whom it left out, and what to do; an alert from before tells only why. */
-function describeCampaignFailures(details: Details): string {
+function describeCampaignFailures(details: Details, callById: CallById): string {
   const words = say(alertTexts)
   const [failed, leftOut] = [Number(details['failed']), Number(details['left_out'] ?? 0)]
-  const names = text(details['workloads']) ?? ''
-  const more = failed - names.split(', ').length
+  const called = workloadIdsOf({ details }).map(callById)
+  const isKnown = called.length > 0 && called.every((name) => name !== undefined)
+  const told = text(details['workloads']) ?? ''
+  const names = isKnown ? called.join(', ') : told
+  const more = failed - (isKnown ? called.length : told.split(', ').length)
   const cause = describeError({ error_cause: text(details['cause']), error_title: text(details['title']) })
   return [
     names === '' ? '' : words.campaignFailures(failed, Number(details['total']), names, more),
@@ -347,7 +363,11 @@ function whyHeld(reason: string): string {
 }
 
 /** What happened, in the reader's words where they are known; else the server's own sentence. */
-export function describeAlert({ rule, message, details }: AlertRecord, about?: About): string {
+export function describeAlert(
+  { rule, message, details }: AlertRecord,
+  about?: About,
+  callById: CallById = () => undefined,
+): string {
   const words = say(alertTexts)
   if (rule === 'workload_unhealthy' && details) {
     const count = Number(details['unhealthy'])
@@ -381,7 +401,7 @@ export function describeAlert({ rule, message, details }: AlertRecord, about?: A
     }
     return [...describeHalt(halt), describeHaltNext(halt)].join(' ')
   }
-  if (rule === 'campaign_failures' && details) return describeCampaignFailures(details)
+  if (rule === 'campaign_failures' && details) return describeCampaignFailures(details, callById)
   if (rule === 'rollout_halted' && details)
     return [
       details['hold'] === undefined

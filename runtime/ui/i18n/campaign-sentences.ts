@@ -22,24 +22,30 @@ import { say } from './define.ts'
 import { formatLeft, formatList, formatNumber } from './format.ts'
 import { sayProblem } from './problems.ts'
 
+/** How a workload is named among those that are shown. */
+type NameIn = (name: string, place: string | undefined) => string
+
+/** A name for a record that is kept, such as a report: it does not depend on what else the fleet has. */
+const nameInFull: NameIn = (name, place = '') => namedAt(name, place, false)
+
 /** Why a campaign halted, and what most of the failed workloads failed of. */
-export function describeHalt({
-  gate,
-  value,
-  limit,
-  wave,
-  cause,
-  title,
-  workloads = [],
-  approvers = [],
-}: Pick<
-  CampaignHalt,
-  'gate' | 'value' | 'limit' | 'wave' | 'cause' | 'title' | 'workloads' | 'approvers'
->): string[] {
+export function describeHalt(
+  {
+    gate,
+    value,
+    limit,
+    wave,
+    cause,
+    title,
+    workloads = [],
+    approvers = [],
+  }: Pick<CampaignHalt, 'gate' | 'value' | 'limit' | 'wave' | 'cause' | 'title' | 'workloads' | 'approvers'>,
+  nameIn: NameIn = nameInFull,
+): string[] {
   const words = say(campaignTexts)
   const why = describeCause(cause, title)
   const all = [
-    ...workloads.map(({ workload_name: name, workload_place: place }) => namedAt(name, place ?? '', false)),
+    ...workloads.map(({ workload_name: name, workload_place: place }) => nameIn(name, place)),
     ...approvers,
   ]
   const names = all.slice(0, NAMES_SHOWN)
@@ -169,9 +175,6 @@ export function describeLeftOut(counts: Readonly<Record<string, number>>): strin
   })
 }
 
-/** How a workload is named among those that are shown. */
-type NameIn = (name: string, place: string | undefined) => string
-
 /** How many workloads do not run what a campaign brought, by why, with their names and causes as far as they are known. */
 function describeMissing(
   counts: CampaignRecord['counts'],
@@ -206,7 +209,7 @@ export function describeCampaign(
   of: CampaignRecord,
   nowMs: number,
   missed: readonly CampaignMiss[] = [],
-  nameIn: NameIn = (name, place = '') => namedAt(name, place, false),
+  nameIn: NameIn = nameInFull,
 ): string[] {
   const words = say(campaignTexts)
   const away = of.counts['offline'] ?? 0
@@ -217,7 +220,11 @@ export function describeCampaign(
   ]
   if (of.planning !== undefined) return [words.planning(of.planning.done, of.planning.total)]
   if (of.status === 'halted' && of.halt !== undefined) {
-    return [...describeHalt(of.halt), ...since, describeDeadEnd('continue', of) ?? describeHaltNext(of.halt)]
+    return [
+      ...describeHalt(of.halt, nameIn),
+      ...since,
+      describeDeadEnd('continue', of) ?? describeHaltNext(of.halt),
+    ]
   }
   const missing = describeMissing(of.counts, missed, nameIn)
   if (of.status === 'done' && missing.length > 0) {

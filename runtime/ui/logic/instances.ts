@@ -1,12 +1,13 @@
+import { callInstance } from '../../../lib/model/instance-names.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { TopologySummary } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 
-/** What people call an instance: its pod, else the host that all of its workload are on, else its uid. */
+/** What people call an instance, by its record and that of its workload. */
 export const instanceName = (
   instance: Pick<LiveInstance, 'pod_name' | 'instance_uid'>,
   workload: Pick<WorkloadRecord, 'fingerprint_keys'>,
-): string => instance.pod_name ?? workload.fingerprint_keys?.['host.name'] ?? instance.instance_uid
+): string => callInstance(instance.pod_name, workload.fingerprint_keys, instance.instance_uid)
 
 /** Why an instance stands out, the worst first. */
 export type Oddity = 'failed' | 'unhealthy' | 'applying' | 'differs' | 'other_config' | 'old_version'

@@ -1,28 +1,37 @@
 import { type Signal, useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
-import { nameOf } from '../../../lib/model/workload-names.ts'
+import { type ComponentChildren, Fragment } from 'preact'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import { alertTexts } from '../i18n/alerts.ts'
+import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
-import { type AlertGroup, groupAlerts, pressingFirst } from '../logic/alerts.ts'
-import { AlertTable, mayResolve, ResolveDialog, Severity } from '../parts/alert-table.tsx'
+import { type AlertGroup, bandAlerts } from '../logic/alerts.ts'
+import {
+  AlertTable,
+  mayResolve,
+  nameOfSubject,
+  ResolveDialog,
+  Severity,
+  sayAlert,
+  useNamesOf,
+} from '../parts/alert-table.tsx'
 import { Action } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
-import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
+import { namedOf } from '../state/names.ts'
 import { query, setQuery } from '../state/router.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 
 /** What the alerts of a group have in common, in words. */
 function describeGroup({ rule, common }: AlertGroup): string {
-  const words = say(alertTexts)
-  const name = words.rules[rule] ?? rule
-  if (common === '') return name
-  return `${name} · ${rule === 'push_failed' ? words.inCommon.push_failed(common) : words.inCommon.cluster(common)}`
+  const { rules, inCommon } = say(alertTexts)
+  const name = rules[rule] ?? rule
+  if (common.kind === 'rule') return name
+  if (common.kind === 'config') return `${name} · ${inCommon.config(common.hash)}`
+  if (common.kind === 'cluster') return `${name} · ${inCommon.cluster(common.name)}`
+  return `${name} · ${describeCause(common.cause, common.title)}`
 }
 
 /** The alerts that were chosen, and what can be done with them. */
@@ -99,19 +108,26 @@ function GroupedAlerts({ alerts, reload }: { alerts: readonly AlertRecord[]; rel
   const { about, open, close } = useDialog<readonly AlertRecord[]>()
   // What was resolved meanwhile, or does not fit the search any more, is not acted on.
   const picked = alerts.filter(({ id, resolved_at: at }) => !at && chosen.value.has(id))
-  // Alerts may come before the workloads that they are about.
-  void fleetVersion.value
-  const { groups, others } = groupAlerts(alerts, workloads)
+  useNamesOf(alerts)
+  const bands = bandAlerts(alerts, namedOf)
+  const hasGroups = bands.some(({ groups }) => groups.length > 0)
   const table = (rows: readonly AlertRecord[], label: string) => (
     <AlertTable alerts={rows} reload={reload} chosen={chosen} label={label} />
   )
+  // Of two bands the first is what is critical; each table has a name of its own.
+  const titleOf = (band: number) =>
+    !hasGroups ? words.title : band + 1 < bands.length ? words.criticalTitle : words.othersTitle
   return (
     <>
       <ChosenBar alerts={picked} chosen={chosen} onResolve={() => open(picked)} />
-      {groups.map((group) => (
-        <Group key={group.key} group={group} onResolve={open} table={table} />
+      {bands.map(({ groups, others }, band) => (
+        <Fragment key={band}>
+          {groups.map((group) => (
+            <Group key={group.key} group={group} onResolve={open} table={table} />
+          ))}
+          {others.length > 0 && table(others, titleOf(band))}
+        </Fragment>
       ))}
-      {others.length > 0 && table(others, groups.length > 0 ? words.othersTitle : words.title)}
       {about !== null && (
         <ResolveDialog
           alerts={about}
@@ -143,15 +159,16 @@ export function AlertsPage() {
     (abort) => api.alerts(withResolved, abort),
     (frame) => frame.type === 'alert_update' || frame.type === 'workload_removed',
   )
-  useEffect(() => {
-    if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
-  }, [])
+  const all = alerts.data ?? []
+  const shown = all.filter((alert) => {
+    const text = `${alert.rule} ${words.rules[alert.rule]} ${alert.severity} ${alert.message} ${sayAlert(alert)} ${nameOfSubject(alert)}`
+    return text.toLowerCase().includes(wanted)
+  })
+  const counted =
+    shown.length < all.length ? words.countOf(shown.length, all.length) : words.count(all.length)
   return (
     <>
-      <Head
-        title={words.title}
-        beside={alerts.data && <span class="muted">{words.count(alerts.data.length)}</span>}
-      />
+      <Head title={words.title} beside={alerts.data && <span class="muted">{counted}</span>} />
       <div class="tools" style={{ marginTop: '20px' }}>
         <input
           class="input grow"
@@ -171,12 +188,7 @@ export function AlertsPage() {
         </button>
       </div>
       <Loaded of={alerts}>
-        {(all) => {
-          const shown = pressingFirst(all).filter((alert) => {
-            const workload = workloads.get(alert.workload_id)
-            const text = `${alert.rule} ${words.rules[alert.rule]} ${alert.severity} ${alert.message} ${workload ? nameOf(workload) : ''}`
-            return text.toLowerCase().includes(wanted)
-          })
+        {() => {
           if (all.length === 0) return <p class="empty">{words.none}</p>
           if (shown.length === 0) return <p class="empty">{words.noneFit}</p>
           return <GroupedAlerts alerts={shown} reload={alerts.reload} />

@@ -12,7 +12,6 @@ import { Ago, Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { countOf } from '../parts/tally.tsx'
 import { WorkloadLink } from '../parts/workload-link.tsx'
-import { useFleet } from '../parts/workload-search.tsx'
 import { api } from '../state/endpoints.ts'
 import { countForYou, waitsForMe } from '../state/for-you.ts'
 import { useReviews } from '../state/reviews.ts'
@@ -125,7 +124,6 @@ export function ApprovalsPage() {
   const only = query.value.get('workload')
   // What lies outside of one's scope is not listed, and may well wait.
   const isWithin = boundTo('config:request').length > 0
-  useFleet()
   const isReviews = wanted === REVIEWS
   const waiting = useWaitingCampaigns()
   const campaigns = status === 'pending' && only === null ? waiting : []

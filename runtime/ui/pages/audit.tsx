@@ -18,7 +18,6 @@ import { Ago } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { toastFailure } from '../parts/toast.tsx'
 import { WorkloadLink } from '../parts/workload-link.tsx'
-import { useFleet } from '../parts/workload-search.tsx'
 import { saveFile } from '../state/api.ts'
 import { api } from '../state/endpoints.ts'
 import { query, setQuery } from '../state/router.ts'
@@ -211,7 +210,6 @@ export function AuditPage() {
   const page = useResource(`audit:${search}:${offset}`, (abort) =>
     api.audit({ ...filter, limit: PAGE, offset }, abort),
   )
-  useFleet()
   const exportCsv = async () => {
     const result = await api.exportAudit(filter)
     if (result.ok) saveFile(result.value.blob, result.value.name)

@@ -12,7 +12,6 @@ import { Sheet } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
-import { noteNames } from '../state/names.ts'
 import { hrefWith, query } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
 
@@ -62,7 +61,6 @@ const READ_MAX = 1_000
 
 function TargetTable({ of: all }: { of: readonly CampaignTarget[] }) {
   const words = say(campaignTexts)
-  noteNames(all.map((one) => [one.workload_name, one.workload_place]))
   const { workload, wave, verdict, state, why, since } = words.column
   return (
     <>

@@ -12,7 +12,6 @@ import { Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
-import { noteNames } from '../state/names.ts'
 import { hrefWith, query, setQuery } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
 
@@ -126,7 +125,6 @@ const isCount = (text: string | null): text is CountKey => text !== null && text
 
 function Overview({ drift }: { drift: DriftOverview }) {
   const words = say(postureTexts)
-  noteNames(drift.items.map(({ collector, place }) => [collector, place]))
   const withAll = query.value.get('all') === 'true'
   const wanted = query.value.get('show')
   const show = isCount(wanted) ? wanted : null

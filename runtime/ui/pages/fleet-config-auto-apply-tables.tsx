@@ -11,7 +11,6 @@ import { Ago, PushMark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
-import { noteNames } from '../state/names.ts'
 import { may } from '../state/session.ts'
 import { usePages } from '../state/use-pages.ts'
 
@@ -119,7 +118,6 @@ export function LeftOutTable({ id, state }: { id: string; state: AutoApplyState 
       touches: ({ type }) => type === 'auto_apply_update',
     },
   )
-  noteNames(rows.map((row) => [row.workload_name, row.workload_place]))
   return (
     <section class="stack" aria-label={words.leftOut}>
       <h3>{words.leftOut}</h3>

@@ -8,7 +8,6 @@ import { FailureNotice, Waiting } from '../parts/failure.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
-import { noteNames } from '../state/names.ts'
 import { usePages } from '../state/use-pages.ts'
 
 /** Those that are held first, then those that do not run the newest version: somebody has to look at them. */
@@ -72,7 +71,6 @@ export function UnderConfig({ of, newest }: { of: ReturnType<typeof useUnder>; n
   const words = say(fleetConfigTexts)
   const { rows, failure, isLoading, hasOlder, older, reload } = of
   const running = countRunning(of, newest)
-  noteNames(rows.map(({ display_name, place }) => [display_name, place]))
   return (
     <section class="stack">
       <h2>{words.under}</h2>

@@ -26,7 +26,7 @@ import { Ago, Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { WhyLink } from '../parts/trouble.tsx'
 import { api } from '../state/endpoints.ts'
-import { labelOf, lineOf, noteShared } from '../state/names.ts'
+import { labelOf, lineOf } from '../state/names.ts'
 import { query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { usePages } from '../state/use-pages.ts'
@@ -339,8 +339,6 @@ function useSummary(): Resource<FleetSummary> {
     () => soonFor(last.current),
   )
   last.current = summary.data?.counts.all ?? 0
-  // Before anything is drawn that names one of them.
-  noteShared(summary.data?.shared_names ?? [])
   return summary
 }
 

@@ -15,11 +15,10 @@ import { describeFailure } from '../parts/failure.tsx'
 import { Form } from '../parts/form.tsx'
 import { Head } from '../parts/page.tsx'
 import { toast } from '../parts/toast.tsx'
-import { useFleet, WorkloadSearch } from '../parts/workload-search.tsx'
+import { WorkloadSearch } from '../parts/workload-search.tsx'
 import { type Failure, saveFile } from '../state/api.ts'
 import { api } from '../state/endpoints.ts'
-import { workloads } from '../state/fleet.ts'
-import { labelOf } from '../state/names.ts'
+import { fleetCount, labelOf, namedOf, useNames } from '../state/names.ts'
 import { query, setQuery } from '../state/router.ts'
 import { ReportView } from './report-view.tsx'
 
@@ -62,13 +61,11 @@ function readRequest(): ReportExportRequest | string {
   }
 }
 
-const countLive = () => [...workloads.values()].filter(({ archived_at: archived }) => !archived).length
-
 /** The workloads of a report, each to be left out again, and a search that adds one. */
 function WorkloadFields() {
   const words = say(reportTexts)
-  useFleet()
   const ids = (query.value.get('ids') ?? '').split(',').filter((id) => id !== '')
+  useNames(ids)
   const choose = (next: readonly string[]) => setQuery({ ids: next.join(',') })
   return (
     <>
@@ -81,7 +78,7 @@ function WorkloadFields() {
       {ids.length > 0 && (
         <ul class="chips" aria-label={words.chosen}>
           {ids.map((id) => {
-            const workload = workloads.get(id)
+            const workload = namedOf(id)
             const name = workload ? labelOf(workload) : id
             return (
               <li key={id} class="chip">
@@ -112,7 +109,6 @@ const bindQuery = (key: string) => ({
 function ScopeFields() {
   const words = say(reportTexts)
   const kind = (query.value.get('scope') ?? 'workloads') as ScopeKind
-  useFleet()
   return (
     <>
       <Select
@@ -122,7 +118,7 @@ function ScopeFields() {
         onValue={(scope) => setQuery({ scope: scope === 'workloads' ? null : scope })}
       />
       {kind === 'workloads' && <WorkloadFields />}
-      {kind === 'fleet' && <p class="muted">{words.wholeFleet(countLive())}</p>}
+      {kind === 'fleet' && <p class="muted">{words.wholeFleet(fleetCount.value ?? 0)}</p>}
       {kind === 'group' && <TextField label={words.group} {...bindQuery('group')} />}
       {kind === 'selector' && <TextArea label={words.selector} isMono {...bindQuery('labels')} />}
       {(['since', 'until'] as const).map((key) => (

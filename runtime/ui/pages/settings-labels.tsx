@@ -10,10 +10,10 @@ import { readLabelLines, writeLabelLines } from '../logic/label-lines.ts'
 import { Action, bind, TextArea } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
-import { useFleet, WorkloadSearch } from '../parts/workload-search.tsx'
+import { WorkloadSearch } from '../parts/workload-search.tsx'
 import { api } from '../state/endpoints.ts'
-import { loadFleet, workloads } from '../state/fleet.ts'
-import { labelOf } from '../state/names.ts'
+import { fleetLoaded, loadFleet } from '../state/fleet.ts'
+import { labelOf, namedOf, useNames } from '../state/names.ts'
 import { query, setQuery } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
 
@@ -46,7 +46,7 @@ function LabelsForm({ id, labels }: { id: string; labels: Record<string, string>
     if (!result.ok) return toastFailure(result)
     const until = result.value.stricter_until
     toast(until === undefined ? say(commonTexts).saved : say(reviewTexts).labelsWait(formatExact(until)))
-    void loadFleet()
+    if (fleetLoaded.peek()) void loadFleet()
   }
   return (
     <form
@@ -69,9 +69,9 @@ function LabelsForm({ id, labels }: { id: string; labels: Record<string, string>
 /** Labels that only operators set, for one workload at a time. */
 export function LabelsSection() {
   const words = say(settingsTexts)
-  useFleet()
   const id = query.value.get('workload') ?? ''
-  const chosen = workloads.get(id)
+  useNames([id])
+  const chosen = namedOf(id)
   const trusted = useResource(
     id === '' ? null : `trusted-labels/${id}`,
     (abort) => api.trustedLabels(id, abort),

@@ -19,7 +19,6 @@ import { Table, type TableColumn } from '../parts/table.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
-import { noteNames } from '../state/names.ts'
 import { hrefWith, query } from '../state/router.ts'
 import { may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
@@ -311,9 +310,6 @@ export function VersionsPage() {
     api.versions(asked, show, abort),
   )
   const recommended = useResource('recommended-version', (abort) => api.recommendedVersion(abort))
-  const { data: known } = versions
-  for (const list of [known?.rows, known?.recommendations, known?.unsupported])
-    noteNames((list?.first ?? []).map((row) => [row.display_name ?? '', row.place]))
   const reload = () => {
     versions.reload()
     recommended.reload()

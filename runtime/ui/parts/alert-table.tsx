@@ -3,14 +3,13 @@ import { isAboutPeople, parametersOf } from '../../../lib/model/alert-about.ts'
 import type { NamedRecord } from '../../../lib/model/workload-names.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { alertTexts, describeAlert, describeNext } from '../i18n/alerts.ts'
+import { alertTexts, describeAlert, describeNext, workloadIdsOf } from '../i18n/alerts.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { tick } from '../i18n/format.ts'
 import { inPieces } from '../logic/selection.ts'
 import { api } from '../state/endpoints.ts'
-import { workloads } from '../state/fleet.ts'
-import { labelOf } from '../state/names.ts'
+import { labelOf, namedOf, useNames } from '../state/names.ts'
 import { can } from '../state/session.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { Action, bind, TextArea, unless } from './controls.tsx'
@@ -19,7 +18,6 @@ import { Ago, Mark } from './state.tsx'
 import { Table, type TableColumn } from './table.tsx'
 import { toast, toastFailure } from './toast.tsx'
 import { WorkloadLink } from './workload-link.tsx'
-import { useFleet } from './workload-search.tsx'
 
 /** Where alerts about people are seen to. */
 const PAGES: Readonly<Partial<Record<AlertRecord['rule'], string>>> = {
@@ -42,10 +40,20 @@ function topicOf({ rule, details = {} }: AlertRecord): { name: string; href: str
 /** What a line about the workload of an alert is made of. */
 type Subject = NamedRecord & Pick<WorkloadRecord, 'trouble'>
 
-/** The name of what an alert is about; its workload is looked for in the fleet where it is not given. */
+/** What a workload is called by its id, where that is known. */
+function callById(id: string): string | undefined {
+  const workload = namedOf(id)
+  return workload && labelOf(workload)
+}
+
+/** Ask for the names of all that these alerts are about. */
+export const useNamesOf = (alerts: readonly AlertRecord[]): void =>
+  useNames(alerts.flatMap((alert) => [alert.workload_id, ...workloadIdsOf(alert)]))
+
+/** The name of what an alert is about; its workload is looked for where it is not given. */
 export function nameOfSubject(
   alert: AlertRecord,
-  workload: Subject | undefined = workloads.get(alert.workload_id),
+  workload: Subject | undefined = namedOf(alert.workload_id),
 ): string {
   if (alert.workload_id === '') return topicOf(alert).name
   return workload ? labelOf(workload) : alert.workload_id.slice(0, 8)
@@ -54,8 +62,8 @@ export function nameOfSubject(
 /** What happened, with what the workload itself says that it is about, such as the host that was not found. */
 export const sayAlert = (
   alert: AlertRecord,
-  workload: Subject | undefined = workloads.get(alert.workload_id),
-): string => describeAlert(alert, parametersOf(alert, workload?.trouble))
+  workload: Subject | undefined = namedOf(alert.workload_id),
+): string => describeAlert(alert, parametersOf(alert, workload?.trouble), callById)
 
 /** Where the cause of an alert is to be seen. */
 export function causeHref(alert: AlertRecord): string {
@@ -250,20 +258,16 @@ function columnsOf(act: AlertActions): TableColumn<AlertRecord>[] {
               <a href={causeHref(alert)}>{describeNext(alert)}</a>
             </div>
           )}
+          {alert.resolved_at && (
+            <div class="muted">
+              {words.resolvedAt} <Ago at={alert.resolved_at} />{' '}
+              {alert.resolve_reason && words.because(alert.resolve_reason)}
+            </div>
+          )}
         </>
       ),
     },
     { title: column.fired, look: 'muted', cell: (alert) => <Ago at={alert.fired_at} /> },
-    {
-      title: column.resolved,
-      look: 'muted',
-      cell: (alert) => (
-        <>
-          {alert.resolved_at ? <Ago at={alert.resolved_at} /> : <span>{words.still}</span>}
-          {alert.resolve_reason && <div class="muted">{words.because(alert.resolve_reason)}</div>}
-        </>
-      ),
-    },
     {
       title: say(commonTexts).actions,
       isTitleHidden: true,
@@ -285,7 +289,7 @@ export function AlertTable({
   label?: string
 }) {
   const words = say(alertTexts)
-  useFleet()
+  useNamesOf(alerts)
   const { about, open, close } = useDialog<AlertRecord>()
   const reopen = async (id: string) => {
     const result = await api.reopenAlert(id)

@@ -4,7 +4,6 @@ import { api } from '../state/endpoints.ts'
 import { may, me } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { WorkloadLink } from './workload-link.tsx'
-import { useFleet } from './workload-search.tsx'
 
 /** What an id in a record is about, as far as the record says: a request or a push belongs to a workload. */
 export interface FactSubject {
@@ -15,7 +14,6 @@ export interface FactSubject {
 /** E-mails by the ids of users: one's own, and everybody's for those who manage users. */
 export function usePeople(): ReadonlyMap<string, string> {
   const users = useResource(may('users:manage') ? 'people' : null, (abort) => api.users(abort))
-  useFleet()
   const own: [string, string][] = !me.value ? [] : [[me.value.id, me.value.email]]
   return new Map([...own, ...(users.data ?? []).map(({ id, email }): [string, string] => [id, email])])
 }

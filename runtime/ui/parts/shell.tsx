@@ -98,13 +98,13 @@ function useCounts() {
   )
   const alerts = useResource(
     'nav-alerts',
-    (abort) => api.alerts(false, abort),
+    (abort) => api.alertCount(abort),
     (frame) => frame.type === 'alert_update' || frame.type === 'workload_removed',
   )
   const campaigns = useWaitingCampaigns()
   const reviews = useReviews(seesApprovals)
   const waiting = countForYou(approvals.data ?? [], campaigns, reviews.data ?? [])
-  return { approvals: sumOf(waiting), alerts: alerts.data?.length ?? 0 }
+  return { approvals: sumOf(waiting), alerts: alerts.data?.open_count ?? 0 }
 }
 
 function LiveMark() {

@@ -1,7 +1,6 @@
 import { nameOf } from '../../../lib/model/workload-names.ts'
 import { placeOf, tellingFirst } from '../logic/workloads.ts'
-import { fleetVersion, workloads } from '../state/fleet.ts'
-import { isShared } from '../state/names.ts'
+import { isShared, namedOf, useNames } from '../state/names.ts'
 
 /** A name of at most so many letters stands on one line, also where a hyphen would let it break. */
 const SHORT_NAME = 20
@@ -27,12 +26,12 @@ export function WorkloadName({ name, place = '', href, look = 'name' }: Workload
 }
 
 /**
- * A workload that something else names by its id, as a link: its name, and what tells it from its namesakes. It follows the
- * fleet, which may come after what names it; the start of the id stands for a workload that the fleet does not hold.
+ * A workload that something else names by its id, as a link: its name, and what tells it from its namesakes. The start of
+ * the id stands for one that is not known.
  */
 export function WorkloadLink({ id, look }: { id: string; look?: 'name' }) {
-  void fleetVersion.value
-  const workload = workloads.get(id)
+  useNames([id])
+  const workload = namedOf(id)
   const href = `/workloads/${id}`
   if (workload)
     return <WorkloadName name={nameOf(workload)} place={placeOf(workload)} href={href} look={look} />

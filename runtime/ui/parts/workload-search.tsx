@@ -10,12 +10,15 @@ import { Field, type FieldAttributes } from './controls.tsx'
 
 const SHOWN_MAX = 8
 
-/** Load the fleet once, for whatever chooses among it, and follow it. */
+/** Load the fleet once, for whatever chooses among it. */
+const needFleet = (): void => {
+  if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
+}
+
+/** The same where all that can be chosen is shown at once. */
 export function useFleet(): void {
   void fleetVersion.value
-  useEffect(() => {
-    if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
-  }, [])
+  useEffect(needFleet, [])
 }
 
 function findWorkloads(text: string, fits: (workload: WorkloadRecord) => boolean): WorkloadRecord[] {
@@ -33,10 +36,12 @@ function useSearch(fits: (workload: WorkloadRecord) => boolean, onPick: (workloa
   const text = useSignal('')
   const index = useSignal(0)
   const isOpen = useSignal(false)
-  useFleet()
+  void fleetVersion.value
   const found = isOpen.value ? findWorkloads(text.value, fits) : []
   const chosen = Math.min(index.value, found.length - 1)
   const open = (typed: string) => {
+    // The whole list is megabytes: it is fetched by whoever searches it.
+    needFleet()
     text.value = typed
     isOpen.value = true
     index.value = 0

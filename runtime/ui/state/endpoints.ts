@@ -1,6 +1,6 @@
 import { type CampaignStep, type CampaignStepBody, toStepBody } from '../../../lib/model/campaign-steps.ts'
 import type { AdoptCheck, AdoptCheckRequest, AdoptGroup, AdoptWorkload } from '../../../lib/wire/adopt.ts'
-import type { AlertRecord, AlertResolved, AlertsResolved } from '../../../lib/wire/alerts.ts'
+import type { AlertCount, AlertRecord, AlertResolved, AlertsResolved } from '../../../lib/wire/alerts.ts'
 import type { ApprovalPolicyRecord, ApprovalPolicyRequest } from '../../../lib/wire/approval-policy.ts'
 import type {
   ApprovalCreateRequest,
@@ -257,6 +257,7 @@ export const api = {
       ? call<ChangeRecord[]>('GET', '/api/changes', { signal, query: { ...filter, limit: 50 } })
       : call<ChangeRecord[]>('GET', address, { signal }),
 
+  alertCount: (signal?: Signal) => call<AlertCount>('GET', '/api/alerts/count', { signal }),
   alerts: (includeResolved: boolean, signal?: Signal) =>
     call<AlertRecord[]>('GET', '/api/alerts', {
       signal,

@@ -6,7 +6,8 @@ import { language } from '../i18n/define.ts'
 import { readCapabilities } from '../logic/capabilities.ts'
 import { rightsAt, scopesOf } from '../logic/scopes.ts'
 import { call, onSessionEnded, type Result } from './api.ts'
-import { fetchedWorkload, fleetVersion, workloads } from './fleet.ts'
+import { fetchedWorkload } from './fleet.ts'
+import { loadNames, namedOf } from './names.ts'
 import { matchPath, navigate, path } from './router.ts'
 
 /** Who is signed in; undefined until the server said, null when nobody is. */
@@ -23,10 +24,8 @@ const LANGUAGE_KEY = 'muster.language'
 const SESSION_KEY = 'muster.session'
 
 const labelsOf = (workloadId: string): Readonly<Record<string, string>> | undefined => {
-  // Read for its own sake: whoever asks is told when the workloads change.
-  fleetVersion.value
   const fetched = fetchedWorkload.value
-  return fetched?.id === workloadId ? fetched.labels : workloads.get(workloadId)?.labels
+  return fetched?.id === workloadId ? fetched.labels : namedOf(workloadId)?.labels
 }
 
 /** The labels of the workload that the address names, as text; absent for whoever has no scopes. */
@@ -115,7 +114,11 @@ export async function loadSession(): Promise<void> {
     me.value = null
     return
   }
-  const [result] = await Promise.all([call<Me>('GET', '/api/me', { keepsSession: true }), loadCapabilities()])
+  const [result] = await Promise.all([
+    call<Me>('GET', '/api/me', { keepsSession: true }),
+    loadCapabilities(),
+    loadNames(),
+  ])
   serverAway.value = !result.ok && result.status !== 401
   if (result.ok) {
     const preferences = withBrowsers(result.value.preferences)

@@ -216,6 +216,14 @@ describe('what fires', () => {
   }
   const WELL = { ...SICK, healthy: true, status: 'StatusOK', lastError: '' }
 
+  it('names an instance like every page: one without a pod by the host that its workload is on', async () => {
+    const agent = fakeAgent(ctx.fleet, { host: 'store-18' })
+    agent.say({ health: SICK })
+    await ctx.advance(61_000)
+    await runEngine()
+    expect(await list()).toMatchObject([{ rule: 'workload_unhealthy', details: { instances: 'store-18' } }])
+  })
+
   it('is a workload whose instances are all unhealthy for a minute, until they are well again', async () => {
     const agents = ['pod-a', 'pod-b'].map((pod) => fakeAgent(ctx.fleet, { host: 'vm', pod }))
     await ctx.advance(1_000)
@@ -242,6 +250,8 @@ describe('what fires', () => {
       },
       next: expect.stringContaining('health'),
     })
+    const counted = await invoke(ctx, 'GET /api/alerts/count', { as: viewer })
+    expect(counted.json).toEqual({ open_count: 1 })
     expect(alertFrames()).toMatchObject([{ id: alert!.id, details: { unhealthy: 2 }, resolved_at: null }])
     for (const agent of agents) agent.say({ health: WELL })
     await ctx.advance(1_000)

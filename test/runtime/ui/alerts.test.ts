@@ -3,7 +3,7 @@ import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAlert, describeNext } from '../../../runtime/ui/i18n/alerts.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
-import { groupAlerts, pressingFirst } from '../../../runtime/ui/logic/alerts.ts'
+import { bandAlerts, type Common, groupAlerts, pressingFirst } from '../../../runtime/ui/logic/alerts.ts'
 
 const alert = (id: string, rule: string, workload: string, more: object = {}) =>
   ({ id, rule, workload_id: workload, severity: 'warning', ...more }) as AlertRecord
@@ -21,10 +21,24 @@ const workloads = new Map(
   ]),
 )
 
+const subjectOf = (id: string) => workloads.get(id)
+const toText = (common: Common) =>
+  common.kind === 'config'
+    ? common.hash
+    : common.kind === 'cause'
+      ? common.cause
+      : common.kind === 'cluster'
+        ? common.name
+        : ''
+
 const groupsOf = (alerts: readonly AlertRecord[]) => {
-  const { groups, others } = groupAlerts(alerts, workloads)
+  const { groups, others } = groupAlerts(alerts, subjectOf)
   return {
-    groups: groups.map(({ rule, common, alerts: own }) => [rule, common, own.map(({ id }) => id).join('')]),
+    groups: groups.map(({ rule, common, alerts: own }) => [
+      rule,
+      toText(common),
+      own.map(({ id }) => id).join(''),
+    ]),
     others: others.map(({ id }) => id).join(''),
   }
 }
@@ -60,6 +74,51 @@ test('the same config that failed, one cluster that is lost, and one recommendat
     ],
     others: '',
   })
+})
+
+test('workloads that are unhealthy for one cause are one, wherever they are; that two drift in one cluster is nothing', () => {
+  const port = { details: { cause: 'port_in_use', cause_title: 'Port in use' } }
+  const hash = (of: string) => ({ details: { config_hash: of } })
+  expect(
+    groupsOf([
+      alert('1', 'workload_unhealthy', 'a', port),
+      alert('2', 'config_drift', 'a', hash('abcdef0123')),
+      alert('3', 'workload_unhealthy', 'c', port),
+      alert('4', 'config_drift', 'b', hash('1234567890')),
+      alert('5', 'workload_unhealthy', 'd', port),
+    ]),
+  ).toEqual({ groups: [['workload_unhealthy', 'port_in_use', '135']], others: '24' })
+})
+
+test('what is critical stands above a group of warnings, whether or not it is grouped itself', () => {
+  const critical = { severity: 'critical' }
+  const bandsOf = (alerts: readonly AlertRecord[]) =>
+    bandAlerts(alerts, subjectOf).map(({ groups, others }) => [
+      groups.map(({ alerts: own }) => own.map(({ id }) => id).join('')).join(' '),
+      others.map(({ id }) => id).join(''),
+    ])
+  const lost = [alert('1', 'workload_down', 'a', critical), alert('2', 'workload_down', 'b', critical)]
+  const old = [alert('3', 'version_outdated', 'a'), alert('4', 'version_outdated', 'b')]
+  const lone = [alert('5', 'campaign_failures', 'c'), alert('6', 'push_failed', 'd', critical)]
+  expect(bandsOf([...old, ...lone, ...lost])).toEqual([
+    ['12', '6'],
+    ['34', '5'],
+  ])
+  // One table does where no group of warnings would stand above what is critical.
+  expect(bandsOf([...lone, ...lost])).toEqual([['12', '65']])
+})
+
+test('an alert of a campaign calls its workloads as the pages do, where they are known', () => {
+  const details = {
+    failed: 3,
+    total: 9,
+    workloads: 'store (store-31), store (store-32)',
+    workload_ids: 'a,b',
+  }
+  const say = (callById: (id: string) => string | undefined) =>
+    describeAlert(alert('1', 'campaign_failures', '', { details }), undefined, callById)
+  expect(say((id) => `store-${id} · store`)).toContain('store-a · store, store-b · store and 1 more.')
+  expect(say(() => undefined)).toContain('store (store-31), store (store-32) and 1 more.')
 })
 
 test('a lone alert, one of a workload in no known cluster, and one that was resolved stay by themselves', () => {

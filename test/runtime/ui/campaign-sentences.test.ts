@@ -215,6 +215,11 @@ describe('a halt', () => {
       'vm-a, vm-b, vm-c and 22 more.',
       'Most of them: Port in use.',
     ])
+    // They are called as elsewhere on the page.
+    const placed = workloads.map((one) => ({ ...one, workload_place: `rack-${one.workload_id}` }))
+    const campaign = halted({ ...halt, value: 4, workloads: placed })
+    const said = describeCampaign(campaign, 0, [], (name, place) => `${place} · ${name}`).join(' ')
+    expect(said).toContain('rack-a · vm-a, rack-b · vm-b')
     // Most of one is no sentence.
     expect(describeHalt({ ...halt, value: 1, cause: 'port_in_use' }).at(-1)).toBe('Cause: Port in use.')
     const gone: CampaignHalt = { ...halt, gate: 'approver_gone', value: 1, approvers: ['ann@example.com'] }

@@ -43,7 +43,6 @@ const numbers = (
   worst: [],
   versions: { count: 0, first: [] },
   alerts: { open_count: 0, over_count: 0, critical_count: 0, pressing: [], ...alerts },
-  shared_names: [],
 })
 
 describe('is it us?', () => {
