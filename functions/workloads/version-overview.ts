@@ -1,5 +1,6 @@
 import { optional, string, type } from 'superstruct'
 import { toVersionOverview } from '../../lib/posture/version-overview.ts'
+import { VERSION_VERDICTS } from '../../lib/wire/values.ts'
 import { VersionOverview } from '../../lib/wire/version-intelligence.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
 import { json } from '../../runtime/reply.ts'
@@ -17,7 +18,7 @@ export default defineHttp({
   replies: [{ status: 200, description: 'The overview.', json: VersionOverview }],
   errors: [],
   async handle({ query }, ctx) {
-    const show = query.show === 'can' || query.show === 'unknown' ? query.show : 'cannot'
+    const show = VERSION_VERDICTS.find((verdict) => verdict === query.show) ?? 'cannot'
     return json(toVersionOverview(await postureOf(ctx, query.recommended_version), show))
   },
 })

@@ -16,9 +16,12 @@ const UNREPORTED: ReadonlySet<string> = new Set([
 
 type Verdict = VersionOverview['show']
 
-/** Whether a collector can run its config; unknown where it has not reported what decides that. */
-export function verdictOf(row: Pick<CompatibilityRow, 'runnable' | 'blocking_reasons'>): Verdict {
-  if (row.runnable) return 'can'
+/**
+ * Whether a collector can run its config; unknown where it has not reported what decides that, and `unassigned` where
+ * nothing is in its way and it has no config to run.
+ */
+export function verdictOf(row: Pick<CompatibilityRow, 'runnable' | 'blocking_reasons' | 'config'>): Verdict {
+  if (row.runnable) return row.config.source === 'none' ? 'unassigned' : 'can'
   const isKnown = row.blocking_reasons.some(({ code }) => !UNREPORTED.has(code))
   return isKnown ? 'cannot' : 'unknown'
 }
@@ -64,7 +67,7 @@ const firstOf = <T>(all: readonly T[]): { count: number; first: T[] } => ({
 /** What a page shows of the posture: numbers of everything, and the first rows of what somebody has to look at. */
 export function toVersionOverview(whole: VersionIntelligence, show: Verdict): VersionOverview {
   const rows = whole.compatibility_matrix
-  const by = { can: 0, cannot: 0, unknown: 0 }
+  const by = { can: 0, cannot: 0, unknown: 0, unassigned: 0 }
   for (const row of rows) by[verdictOf(row)]++
   const known = new Map(rows.map((row) => [row.workload_id, row]))
   const { count, first } = firstOf(whole.recommendations)

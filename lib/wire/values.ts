@@ -206,6 +206,9 @@ export const PIPELINE_SECTIONS = ['receivers', 'processors', 'exporters'] as con
 
 export const ROLLOUT_GATES = ['no_failure', 'health', 'drift'] as const
 
+/** Whether a collector can run its config, `unassigned` where it has none. */
+export const VERSION_VERDICTS = ['can', 'cannot', 'unknown', 'unassigned'] as const
+
 /** What keeps a rollout from its next stage. */
 export const ROLLOUT_HOLD_REASONS = [
   'archived',

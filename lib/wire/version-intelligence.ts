@@ -11,6 +11,7 @@ import {
   type,
 } from 'superstruct'
 import { dictionary, named, note } from './structs.ts'
+import { VERSION_VERDICTS } from './values.ts'
 
 export const VersionStanding = named(
   'VersionStanding',
@@ -200,7 +201,13 @@ export const VersionOverview = named(
   '`GET /api/workloads/version-overview`: what a page shows of the fleet against a recommended version. Of each list the first rows are told, and how many there are.',
   type({
     recommended_version: string(),
-    counts: type({ all: number(), can: number(), cannot: number(), unknown: number() }),
+    counts: type({
+      all: number(),
+      can: number(),
+      cannot: number(),
+      unknown: number(),
+      unassigned: note('Those that nothing blocks and that have no config from here.', number()),
+    }),
     shares: array(
       type({
         version: string(),
@@ -212,8 +219,8 @@ export const VersionOverview = named(
       }),
     ),
     show: note(
-      'Which collectors `rows` are: those that can run their config, cannot, or have not said.',
-      enums(['can', 'cannot', 'unknown']),
+      'Which collectors `rows` are: those that can run their config, cannot, have not said, or have none.',
+      enums(VERSION_VERDICTS),
     ),
     rows: firstOf(
       type({

@@ -31,6 +31,7 @@ export const postureTexts = defineTexts({
     },
     runnable: (count: number) => `can run ${plural(count, 'its', 'their')} config`,
     notRunnable: (_count: number): string => 'cannot',
+    noConfig: (count: number) => `${plural(count, 'has', 'have')} no config from here`,
     total: 'collectors',
     matrix: 'Versions in the fleet',
     standing: {
@@ -46,6 +47,7 @@ export const postureTexts = defineTexts({
       can: 'Who can run their config',
       cannot: 'What blocks each upgrade or config',
       unknown: 'Who has not reported what decides it',
+      unassigned: 'Who has no config from here',
     },
     moreGroups: (count: number) => `and ${formatNumber(count)} more`,
     unsupported: 'Components a config asks for and the build lacks',
@@ -139,6 +141,7 @@ export const postureTexts = defineTexts({
     },
     runnable: (count: number) => plural(count, 'peut exécuter sa config', 'peuvent exécuter leur config'),
     notRunnable: (count: number) => plural(count, 'ne le peut pas', 'ne le peuvent pas'),
+    noConfig: (count: number) => plural(count, 'n’a pas de config d’ici', 'n’ont pas de config d’ici'),
     total: 'collecteurs',
     matrix: 'Versions du parc',
     standing: {
@@ -154,6 +157,7 @@ export const postureTexts = defineTexts({
       can: 'Ceux qui peuvent exécuter leur config',
       cannot: 'Ce qui bloque chaque mise à niveau ou config',
       unknown: 'Ceux qui n’ont pas dit ce qui en décide',
+      unassigned: 'Ceux qui n’ont pas de config d’ici',
     },
     moreGroups: (count: number) => `et ${formatNumber(count)} ${plural(count, 'autre', 'autres')}`,
     unsupported: 'Composants demandés par une config et absents du collecteur',

@@ -253,6 +253,7 @@ function Counts({ of }: { of: VersionOverview }) {
     ['can', words.runnable],
     ['cannot', words.notRunnable],
     ['unknown', words.unknown],
+    ['unassigned', words.noConfig],
   ] as const
   return (
     <div class="quant">

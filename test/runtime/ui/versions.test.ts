@@ -12,11 +12,14 @@ import { groupValueOf } from '../../../runtime/ui/logic/workloads.ts'
 const blockedBy = (...codes: string[]) => ({
   runnable: codes.length === 0,
   blocking_reasons: codes.map((code) => ({ code, message: '' })),
+  config: { hash: 'ab', source: 'active_or_applied' as const },
 })
 
 describe('the versions page', () => {
   it('does not say of a collector that reported nothing that it cannot', () => {
     expect(verdictOf(blockedBy())).toBe('can')
+    // Nor that it can run its config where it has none.
+    expect(verdictOf({ ...blockedBy(), config: { source: 'none' } })).toBe('unassigned')
     expect(verdictOf(blockedBy('component_capabilities_unknown', 'unknown_version'))).toBe('unknown')
     expect(verdictOf(blockedBy('component_capabilities_unknown', 'known_issue'))).toBe('cannot')
   })
