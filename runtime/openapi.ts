@@ -5,10 +5,14 @@ import { type Loaded, splitRoute } from './loader.ts'
 import { PROBLEMS, type ProblemCode } from './problems.ts'
 import { bodySchema, type JsonSchema, namesIn, structSchema } from './struct-schema.ts'
 
+/** What holds for every endpoint. */
+const DESCRIPTION =
+  'Query parameters and fields of bodies that an endpoint does not know are ignored: a list is filtered only by what is named here.'
+
 /** An OpenAPI 3.1 document, as plain data. */
 export interface OpenApiDocument {
   openapi: '3.1.0'
-  info: { title: string; version: string; license: { name: string; identifier: string } }
+  info: { title: string; description: string; version: string; license: { name: string; identifier: string } }
   tags: { name: string }[]
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Readonly<Record<string, object>>; securitySchemes: Record<string, object> }
@@ -201,7 +205,12 @@ export function buildOpenApi(functions: readonly Loaded<HttpFunction>[], version
   const tags = new Set(Object.values(paths).flatMap((one) => Object.values(one).flatMap((each) => each.tags)))
   return {
     openapi: '3.1.0',
-    info: { title: 'muster', version, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    info: {
+      title: 'muster',
+      description: DESCRIPTION,
+      version,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
     tags: [...tags].sort().map((name) => ({ name })),
     paths: Object.fromEntries(Object.entries(paths).sort(([a], [b]) => (a < b ? -1 : 1))),
     components: {

@@ -2,6 +2,7 @@ import type { AutoApplyReader } from '../../lib/auto-apply/auto-apply.ts'
 import type { AutoApplyOutcome } from '../../lib/auto-apply/decisions.ts'
 import type { WantedAutoApply } from '../../lib/auto-apply/plan.ts'
 import { PRIORITY_MAX } from '../../lib/model/priorities.ts'
+import { PRODUCTION_UNCONFIRMED } from '../../lib/model/production.ts'
 import type { Refusal } from '../../lib/model/refusal.ts'
 import { FLEET_CONFIG_RULES, readSelector, type SelectorRefusal } from '../../lib/selectors/read-selector.ts'
 import type { StoredFleetConfig } from '../../lib/store/fleet-configs.ts'
@@ -35,6 +36,8 @@ export async function replyToChoice(
     return json(await ctx.autoApply.record(outcome.autoApply, autoApplyReader(ctx, actor)), status)
   }
   if (outcome.code === 'audit-unavailable') return auditUnavailable(outcome)
+  if (outcome.code === 'production-confirmation-required')
+    return problem(outcome.code, PRODUCTION_UNCONFIRMED)
   return problem(outcome.code, 'details' in outcome ? outcome.details : {})
 }
 

@@ -5,6 +5,7 @@ import { reachOfCampaign } from '../../lib/campaigns/judge/scope.ts'
 import type { CampaignDraft } from '../../lib/campaigns/read-campaign.ts'
 import { CAMPAIGN_STEPS, type CampaignStep } from '../../lib/model/campaign-steps.ts'
 import type { Permission } from '../../lib/model/permissions.ts'
+import { PRODUCTION_UNCONFIRMED } from '../../lib/model/production.ts'
 import { scopesOf } from '../../lib/model/scopes.ts'
 import { mayReach } from '../../lib/selectors/within-scope.ts'
 import { type CampaignSummary, findCampaignSummary } from '../../lib/store/campaigns.ts'
@@ -150,6 +151,8 @@ export async function replyToDecision(
   switch (outcome.code) {
     case 'audit-unavailable':
       return auditUnavailable(outcome)
+    case 'production-confirmation-required':
+      return problem(outcome.code, PRODUCTION_UNCONFIRMED)
     case 'campaign-not-ready':
       return problem(outcome.code, { status: outcome.status })
     default:

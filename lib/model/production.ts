@@ -34,3 +34,9 @@ export function isProduction(facts: ProductionFacts): boolean {
 /** Whether the labels of a workload alone make every push to it one to production. */
 export const isProductionByLabels = (labels: Pick<ProductionFacts, 'labels' | 'trustedLabels'>): boolean =>
   isProduction({ ...labels, targetEnv: '', targetGroup: '' })
+
+/** What a plan that reaches production is refused with until that is confirmed: which field is missing. */
+export const PRODUCTION_UNCONFIRMED = {
+  field: 'prod_confirmation',
+  error: 'this reaches production: it needs "prod_confirmation": true',
+} as const

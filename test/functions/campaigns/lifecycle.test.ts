@@ -194,6 +194,8 @@ describe('a plan', () => {
     expect(found!.waves.map(({ target_count }) => target_count)).toEqual([1, 5])
     expect((await call('POST', `/${id}/request`, { plan_hash })).json).toMatchObject({
       code: 'production_confirmation_required',
+      error: expect.stringContaining('prod_confirmation'),
+      field: 'prod_confirmation',
     })
     expect((await call('POST', `/${id}/request`, { plan_hash, prod_confirmation: true })).status).toBe(200)
   })
