@@ -79,6 +79,12 @@ const FITS_WORKLOAD = `(w.id = $1 or position(lower($1::text) in lower(${NAME}))
 export const IN_PART = `case p.status when 'applied' then p.failed_count + p.straggler_count > 0
   when 'failed' then p.kind <> 'approval' and p.applied_count > 0 else false end`
 
+/** The pushes that a campaign, or a version by itself, made, and the automatic rollbacks that took one of them back. */
+const ofCarrier = (column: 'campaign_id' | 'auto_apply_id', id: string): string =>
+  `select push_id from pushes where ${column} = ${id} union
+   select b.push_id from pushes b join pushes o on o.push_id = b.rollback_of_push_id
+   where b.kind = 'auto-rollback' and o.${column} = ${id}`
+
 /** A config that was brought to a workload: by a request, in stages, by a campaign, or back to an earlier one. */
 const PUSHES = `select
     case p.kind when 'auto-rollback' then 'auto_rollback' when 'rollback' then 'rollback'
@@ -101,10 +107,12 @@ const PUSHES = `select
   from pushes p join workloads w on w.id = p.workload_id
   left join rollouts r on r.push_id = p.push_id
   left join approvals a on a.id = p.approval_id
-  left join campaigns c on c.id = p.campaign_id
-  left join auto_applies v on v.id = p.auto_apply_id
-  where ($1::text is null or ${FITS_WORKLOAD}) and ($14::text is null or p.campaign_id = $14)
-    and ($15::text is null or p.auto_apply_id = $15)`
+  left join pushes f on f.push_id = p.rollback_of_push_id and p.kind = 'auto-rollback'
+  left join campaigns c on c.id = coalesce(p.campaign_id, f.campaign_id)
+  left join auto_applies v on v.id = coalesce(p.auto_apply_id, f.auto_apply_id)
+  where ($1::text is null or ${FITS_WORKLOAD})
+    and ($14::text is null or p.push_id in (${ofCarrier('campaign_id', '$14')}))
+    and ($15::text is null or p.push_id in (${ofCarrier('auto_apply_id', '$15')}))`
 
 const NO_VERSION = `null as "autoApplyId", null::uuid as "fleetConfigId", null as "fleetConfigName",
     null::int as "versionNumber"`
@@ -194,8 +202,8 @@ function foldsOf(
 const pushesToTell = (folds: { campaigns: boolean; autoApplies: boolean }): string =>
   [
     PUSHES,
-    ...(folds.campaigns ? ['p.campaign_id is null'] : []),
-    ...(folds.autoApplies ? ['p.auto_apply_id is null'] : []),
+    ...(folds.campaigns ? ['p.campaign_id is null and f.campaign_id is null'] : []),
+    ...(folds.autoApplies ? ['p.auto_apply_id is null and f.auto_apply_id is null'] : []),
   ].join(' and ')
 
 /** A place in the feed: what comes after it is older. */
@@ -306,13 +314,13 @@ async function withFigures(db: Db, changes: readonly StoredChange[]): Promise<St
        (count(*) filter (where state = any($3::text[])))::int as "failedCount",
        (count(*) filter (where state = 'skipped'))::int as "skippedCount",
        (count(*) filter (where state = 'rolled_back'))::int as "takenBackCount",
-       (select count(*)::int from pushes p where p.campaign_id = t.campaign_id) as "pushCount"
+       (select count(*)::int from (${ofCarrier('campaign_id', 't.campaign_id')}) p) as "pushCount"
      from campaign_targets t where campaign_id = any($1::text[]) and wave is not null group by 1
      union all
      select auto_apply_id, count(*)::int, (count(*) filter (where state = 'applied'))::int,
        (count(*) filter (where state = any($3::text[])))::int,
        (count(*) filter (where state = 'skipped'))::int, (count(*) filter (where state = 'rolled_back'))::int,
-       (select count(*)::int from pushes p where p.auto_apply_id = t.auto_apply_id)
+       (select count(*)::int from (${ofCarrier('auto_apply_id', 't.auto_apply_id')}) p)
      from auto_apply_targets t where auto_apply_id = any($2::text[]) group by 1`,
     [campaignIds, autoApplyIds, statesThat('went-wrong')],
   )

@@ -6,7 +6,8 @@ export const commonTexts = defineTexts({
   en: {
     firstOf: (shown: number, all: number) => `The first ${formatNumber(shown)} of ${formatNumber(all)}.`,
     showMore: 'Show more',
-    shownTo: (permission: string) => `This part is shown to whoever holds ${permission}.`,
+    shownTo: (right: string, permission: string) =>
+      `This part is for those who hold the right “${right}” (${permission}). Whoever manages the users here can give it to you.`,
     older: 'Older',
     findWorkload: 'name, label or key:value',
     skip: 'Skip to content',
@@ -76,6 +77,7 @@ export const commonTexts = defineTexts({
       no_status: 'no answer',
       aborted: 'aborted',
       halted: 'halted',
+      rolled_back: 'rolled back',
     },
     healthy: 'healthy',
     unhealthy: 'unhealthy',
@@ -83,7 +85,8 @@ export const commonTexts = defineTexts({
   fr: {
     firstOf: (shown: number, all: number) => `Les ${formatNumber(shown)} premiers sur ${formatNumber(all)}.`,
     showMore: 'En montrer plus',
-    shownTo: (permission: string) => `Cette partie est montrée à qui détient ${permission}.`,
+    shownTo: (right: string, permission: string) =>
+      `Cette partie est pour qui a le droit « ${right} » (${permission}). Qui gère les utilisateurs ici peut vous le donner.`,
     older: 'Plus ancien',
     findWorkload: 'nom, étiquette ou clé:valeur',
     skip: 'Aller au contenu',
@@ -153,6 +156,7 @@ export const commonTexts = defineTexts({
       no_status: 'sans réponse',
       aborted: 'abandonné',
       halted: 'arrêté',
+      rolled_back: 'annulé',
     },
     healthy: 'sain',
     unhealthy: 'en défaut',

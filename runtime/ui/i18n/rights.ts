@@ -1,5 +1,5 @@
 import type { Permission } from '../../../lib/model/permissions.ts'
-import { defineTexts } from './define.ts'
+import { defineTexts, say } from './define.ts'
 
 const EN: Record<Permission, string> = {
   'alert:resolve': 'Resolve alerts',
@@ -82,3 +82,6 @@ export const rightsTexts = defineTexts({
     why: { needs_person: 'demande une personne', not_held: 'le détenteur ne peut pas' },
   },
 })
+
+/** A right in the reader's words. */
+export const nameRight = (permission: Permission): string => say(rightsTexts).permission[permission]

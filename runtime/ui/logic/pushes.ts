@@ -25,17 +25,24 @@ export const sharesOf = (
 /**
  * How far a push got, in one word; `in_part` for one that only some of its instances run, `halted` for a push in
  * stages that goes on only when somebody decides, `no_status`
- * for one that nobody has answered.
+ * for one that nobody has answered, `rolled_back` for one that an operator took back: that it counts as failed is no news.
  */
 export const stateOf = (
   push: Pick<RevisionRecord, 'status' | 'phase' | 'rollout_status'> &
-    Partial<Pick<RevisionRecord, 'outcome'>> &
-    Parameters<typeof isSilent>[0],
+    Partial<Pick<RevisionRecord, 'outcome'>> & { error_cause?: string } & Parameters<typeof isSilent>[0],
 ): string => {
   if (push.outcome === 'in_part') return 'in_part'
+  if (isTakenBack(push)) return 'rolled_back'
   if (isOpen(push) && push.rollout_status === 'halted') return 'halted'
   return isSilent(push) ? 'no_status' : push.phase
 }
+
+/** Whether an operator took a push in stages back, on purpose. */
+export const isTakenBack = ({
+  status,
+  error_cause: cause,
+}: Pick<RevisionRecord, 'status'> & { error_cause?: string }): boolean =>
+  status === 'failed' && cause === 'rolled_back'
 
 /** Ends of a failed push after which only another push helps. */
 export const NEEDS_A_PUSH: ReadonlySet<PushAftermath['kind']> = new Set([

@@ -11,7 +11,7 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatClock, formatDay, formatExact } from '../i18n/format.ts'
 import { AUTO_APPLY_LOOK, lookOf } from '../logic/campaigns.ts'
-import { stateOf } from '../logic/pushes.ts'
+import { isTakenBack, stateOf } from '../logic/pushes.ts'
 import { REQUEST_LOOK } from '../logic/requests.ts'
 import { tellingFirst } from '../logic/workloads.ts'
 import { api } from '../state/endpoints.ts'
@@ -30,10 +30,26 @@ const countsOf = (of: ChangeRecord): Record<string, number> => ({
   rolled_back: of.taken_back_count ?? 0,
 })
 
+/** What a change says of the push that it is. */
+const pushOf = ({
+  status = 'pending',
+  phase = 'submitted',
+  outcome,
+  rollout_status,
+  error_cause,
+}: ChangeRecord) => ({
+  status,
+  phase,
+  ...(outcome === 'in_part' ? { outcome } : {}),
+  ...(rollout_status === undefined ? {} : { rollout_status }),
+  ...(error_cause === undefined ? {} : { error_cause }),
+})
+
 /** How far a change got; null where it counts nobody. */
 function reachedBy(of: ChangeRecord): string | null {
   const { applied_count: applied = 0, failed_count: failed = 0, target_count: all = 0 } = of
-  if (all === 0) return null
+  // Who had it before it was taken back does not have it any more.
+  if (all === 0 || isTakenBack(pushOf(of))) return null
   // A rollout in stages is to reach all, not those of its stages so far.
   return of.campaign_status === undefined
     ? say(changeFeedTexts).reached(applied, failed, Math.max(all, of.instance_count ?? 0))
@@ -65,9 +81,7 @@ function ChangeMark({ of }: { of: ChangeRecord }) {
       </Mark>
     )
   }
-  const { status = 'pending', phase = 'submitted', rollout_status } = of
-  if (of.outcome === 'in_part') return <PushMark state="in_part" />
-  return <PushMark state={stateOf({ status, phase, ...(rollout_status ? { rollout_status } : {}) })} />
+  return <PushMark state={stateOf(pushOf(of))} />
 }
 
 /** Where a change is told in full; null for somebody who may not read that page. */

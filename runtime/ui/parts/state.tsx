@@ -45,6 +45,7 @@ const PUSH: Record<string, readonly [Tone, Shape]> = {
   superseded: ['idle', 'dot'],
   aborted: ['idle', 'cross'],
   no_status: ['warn', 'ring'],
+  rolled_back: ['idle', 'cross'],
 }
 
 /** How far a push, or one instance of it, got. */

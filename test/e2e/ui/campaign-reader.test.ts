@@ -50,7 +50,9 @@ test('a campaign says who holds a workload and why, counts in the log, and leave
   await signIn(other, who)
   for (const address of ['/campaigns', `/campaigns/${id}`]) {
     await other.goto(address)
-    await other.getByText('This part is shown to whoever holds config:request.').waitFor()
+    await other
+      .getByText(/for those who hold the right “Ask for changes.*Whoever manages the users/)
+      .waitFor()
     expect(await other.getByRole('alert').count()).toBe(0)
     await expect.poll(() => findBarriers(other)).toEqual([])
   }

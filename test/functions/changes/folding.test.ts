@@ -65,6 +65,27 @@ describe('a version that applies by itself, among the changes', () => {
     expect(kinds(await changes(`?campaign=${id}`))).toEqual(['push', 'push', 'push'])
   })
 
+  it('stands for the automatic rollbacks of its pushes as well, which say what they take back', async () => {
+    await bring()
+    await scene.write(2)
+    const id = await scene.campaign(2)
+    await scene.work(300)
+    scene.agent('vm-2').fail('no such processor')
+    await scene.ctx.advance(300)
+    await scene.work(300)
+    expect(kinds(await changes()).filter((kind) => kind === 'auto_rollback')).toEqual([])
+    const own = await changes(`?campaign=${id}`)
+    expect(own.find(({ kind }) => kind === 'auto_rollback')).toMatchObject({
+      workload_place: 'vm-2',
+      campaign_id: id,
+      campaign_name: 'To 2',
+    })
+    const [entry] = (await changes()).filter((one) => one.id === id)
+    expect(entry).toMatchObject({ kind: 'campaign', push_count: own.length })
+    // Whoever looks for what went back is shown them one by one.
+    expect(await changes('?kind=auto_rollback')).toHaveLength(1)
+  })
+
   it('is not folded where somebody looks for a host, a kind, or a stretch of time', async () => {
     await bring()
     expect(kinds(await changes('?workload=vm-4')).sort()).toEqual(['auto_apply', 'push'])

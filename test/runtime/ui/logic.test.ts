@@ -230,6 +230,9 @@ describe('a push that nobody has answered', () => {
     expect(of({ no_status_count: 2 })).toEqual(['applying', 'sent'])
     expect(of({ status: 'applied', phase: 'applied' })).toEqual(['fine', 'applied'])
     expect(of({ phase: 'superseded' })).toEqual(['fine', 'superseded'])
+    // That an operator took it back on purpose is another thing than that it failed.
+    const failed = { ...push, status: 'failed', phase: 'failed' } as const
+    expect([failed, { ...failed, error_cause: 'rolled_back' }].map(stateOf)).toEqual(['failed', 'rolled_back'])
   })
 })
 
