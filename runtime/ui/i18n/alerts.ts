@@ -362,6 +362,21 @@ function whyHeld(reason: string): string {
   return why[reason as keyof typeof why] ?? reason
 }
 
+/** Why a rollout stands still, and how its workload is meanwhile. */
+function describeStop(details: Details, about: About): string {
+  const words = say(alertTexts)
+  return [
+    details['hold'] === undefined
+      ? words.rolloutHalted(Number(details['stage']))
+      : words.rolloutHeld(Number(details['stage']), whyHeld(String(details['hold']))),
+    asSentence(causeOf(details, about)),
+    describeWorse(details),
+    details['recovered'] === undefined ? '' : words.recovered(Number(details['recovered'])),
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
+}
+
 /** What happened, in the reader's words where they are known; else the server's own sentence. */
 export function describeAlert(
   { rule, message, details }: AlertRecord,
@@ -402,17 +417,7 @@ export function describeAlert(
     return [...describeHalt(halt), describeHaltNext(halt)].join(' ')
   }
   if (rule === 'campaign_failures' && details) return describeCampaignFailures(details, callById)
-  if (rule === 'rollout_halted' && details)
-    return [
-      details['hold'] === undefined
-        ? words.rolloutHalted(Number(details['stage']))
-        : words.rolloutHeld(Number(details['stage']), whyHeld(String(details['hold']))),
-      asSentence(causeOf(details, about)),
-      describeWorse(details),
-      details['recovered'] === undefined ? '' : words.recovered(Number(details['recovered'])),
-    ]
-      .filter((part) => part !== '')
-      .join(' ')
+  if (rule === 'rollout_halted' && details) return describeStop(details, about)
   if (rule === 'auto_apply_held' && details) {
     const { hold, cause } = say(autoApplyTexts)
     const why = hold[String(details['gate']) as keyof typeof hold]

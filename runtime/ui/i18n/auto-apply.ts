@@ -27,7 +27,7 @@ export const autoApplyTexts = defineTexts({
     approvedBy: (who: string) => `Approved by ${who}`,
     since: 'Newcomers are those first seen since',
     status: {
-      requested: 'waits for approval',
+      requested: 'waiting for approval',
       active: 'on',
       paused: 'paused',
       held: 'stopped by itself',
@@ -142,7 +142,7 @@ export const autoApplyTexts = defineTexts({
     approvedBy: (who: string) => `Approuvée par ${who}`,
     since: 'Les nouveaux venus sont ceux vus pour la première fois depuis',
     status: {
-      requested: 'attend d’être approuvée',
+      requested: 'en attente d’approbation',
       active: 'en marche',
       paused: 'en pause',
       held: 'arrêtée d’elle-même',

@@ -80,6 +80,18 @@ export function describeFailedSince({
   ]
 }
 
+/** Whom it reaches to end a campaign or to take it back, and whom it does not help. */
+export function describeUndone(step: 'abort' | 'roll-back', of: CampaignRecord): string {
+  const words = say(campaignTexts)
+  const count = (...states: CampaignTargetState[]) =>
+    states.reduce((sum, state) => sum + (of.counts[state] ?? 0), 0)
+  const whom =
+    step === 'roll-back'
+      ? words.undoneBack(count('applied'), count('started'))
+      : words.undoneStay(count('applied', 'started'), count('waiting', 'offline'))
+  return [whom, ...describeFailedSince(of)].join(' ')
+}
+
 /** What to do about a campaign that halted, as far as its halt tells. */
 export function describeHaltNext({ gate, holds }: Pick<CampaignHalt, 'gate' | 'holds'>): string {
   const words = say(campaignTexts)

@@ -16,6 +16,10 @@ const workloadsFr = (count: number) => `${n(count)} ${plural(count, 'workload', 
 export const campaignTexts = defineTexts({
   en: {
     title: 'Campaigns',
+    reaches: (count: number, production: number) =>
+      production === 0
+        ? workloadsEn(count)
+        : `${workloadsEn(count)}, ${production === count ? 'all' : n(production)} of production`,
     lead: 'One change, carried to many workloads: planned, approved as planned, in waves behind limits.',
     none: 'No campaign yet. A campaign carries one change to many workloads.',
     create: 'New campaign',
@@ -52,7 +56,7 @@ export const campaignTexts = defineTexts({
     status: {
       draft: 'draft',
       planned: 'planned',
-      requested: 'waits for approval',
+      requested: 'waiting for approval',
       approved: 'approved',
       running: 'running',
       paused: 'paused',
@@ -287,6 +291,10 @@ export const campaignTexts = defineTexts({
       'roll-back':
         'Every workload that still runs what this brought gets its former config, without an approval.',
     },
+    undoneBack: (applied: number, started: number) =>
+      `${workloadsEn(applied)} ${plural(applied, 'has it and goes', 'have it and go')} back${started > 0 ? `; ${n(started)} more ${plural(started, 'is being changed and follows', 'are being changed and follow')}` : ''}.`,
+    undoneStay: (applied: number, left: number) =>
+      `${workloadsEn(applied)} ${plural(applied, 'keeps', 'keep')} it${left > 0 ? `; ${n(left)} that it has not reached ${plural(left, 'stays as it is', 'stay as they are')}` : ''}.`,
     comment: 'Comment',
     limitNow: (limit: number | null) =>
       limit === null ? 'Empty: as it is.' : `Empty: as it is, ${n(limit)}.`,
@@ -311,6 +319,10 @@ export const campaignTexts = defineTexts({
   },
   fr: {
     title: 'Campagnes',
+    reaches: (count: number, production: number) =>
+      production === 0
+        ? workloadsFr(count)
+        : `${workloadsFr(count)}, ${production === count ? 'tous' : n(production)} de production`,
     lead: 'Une modification, portée à plusieurs workloads : planifiée, approuvée telle quelle, par vagues et sous limites.',
     none: 'Aucune campagne. Une campagne porte une modification à plusieurs workloads.',
     create: 'Nouvelle campagne',
@@ -347,7 +359,7 @@ export const campaignTexts = defineTexts({
     status: {
       draft: 'brouillon',
       planned: 'planifiée',
-      requested: 'attend une approbation',
+      requested: 'en attente d’approbation',
       approved: 'approuvée',
       running: 'en cours',
       paused: 'en pause',
@@ -595,6 +607,10 @@ export const campaignTexts = defineTexts({
       'roll-back':
         'Chaque workload qui exécute encore ce qu’elle a apporté reçoit son ancienne configuration, sans approbation.',
     },
+    undoneBack: (applied: number, started: number) =>
+      `${workloadsFr(applied)} ${plural(applied, 'l’a et revient', 'l’ont et reviennent')} en arrière${started > 0 ? ` ; ${n(started)} de plus ${plural(started, 'est en cours et suit', 'sont en cours et suivent')}` : ''}.`,
+    undoneStay: (applied: number, left: number) =>
+      `${workloadsFr(applied)} ${plural(applied, 'la garde', 'la gardent')}${left > 0 ? ` ; ${n(left)} qu’elle n’a pas ${plural(left, 'atteint reste', 'atteints restent')} en l’état` : ''}.`,
     comment: 'Commentaire',
     limitNow: (limit: number | null) =>
       limit === null ? 'Vide : inchangé.' : `Vide : inchangé, ${n(limit)}.`,

@@ -118,8 +118,10 @@ export const rolloutTexts = defineTexts({
     rollBack: 'Roll back',
     continueHint: (names: string) =>
       `It goes on with the next instances. ${names} will not count against this stage any more.`,
-    abortHint: 'It ends here. The instances that have the config keep it until the next push.',
-    rollBackHint: 'The instances that have the config go back to the active one, at once.',
+    abortHint: (count: number, hash: string) =>
+      `It ends here. ${formatNumber(count)} ${plural(count, 'instance keeps', 'instances keep')} ${hash} until the next push.`,
+    rollBackHint: (name: string, count: number, from: string, to: string) =>
+      `Of ${name}, ${formatNumber(count)} ${plural(count, 'instance goes', 'instances go')} back from ${from} to ${to}, at once.`,
     done: { promote: 'It goes on.', abort: 'Aborted.', rollback: 'Its members go back.' },
     over: 'It is over.',
     onlyHalted: 'It goes on by itself; only a halted rollout can be continued.',
@@ -238,8 +240,10 @@ export const rolloutTexts = defineTexts({
     rollBack: 'Revenir en arrière',
     continueHint: (names: string) =>
       `Il reprend avec les instances suivantes. ${names} ne compte plus contre cette étape.`,
-    abortHint: 'Il s’arrête là. Les instances qui ont la config la gardent jusqu’à la prochaine poussée.',
-    rollBackHint: 'Les instances qui ont la config reviennent à l’active, tout de suite.',
+    abortHint: (count: number, hash: string) =>
+      `Il s’arrête là. ${formatNumber(count)} ${plural(count, 'instance garde', 'instances gardent')} ${hash} jusqu’à la prochaine poussée.`,
+    rollBackHint: (name: string, count: number, from: string, to: string) =>
+      `Pour ${name}, ${formatNumber(count)} ${plural(count, 'instance revient', 'instances reviennent')} de ${from} à ${to}, tout de suite.`,
     done: { promote: 'Il reprend.', abort: 'Abandonné.', rollback: 'Ses membres reviennent en arrière.' },
     over: 'Il est terminé.',
     onlyHalted: 'Il avance seul ; on ne continue qu’un déploiement arrêté.',

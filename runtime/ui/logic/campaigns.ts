@@ -1,11 +1,17 @@
+import type { Limited } from '../../../lib/model/campaign-rules.ts'
+import type { CampaignStep } from '../../../lib/model/campaign-steps.ts'
+import { isLapse } from '../../../lib/model/stops.ts'
 import { statesThat } from '../../../lib/model/target-states.ts'
 import type { AutoApplyStatus } from '../../../lib/wire/auto-apply.ts'
 import type {
+  CampaignGroup,
   CampaignHalt,
+  CampaignLimits,
   CampaignRecord,
   CampaignStatus,
   CampaignTargetState,
 } from '../../../lib/wire/campaigns.ts'
+import type { RiskLevel } from '../../../lib/wire/plan.ts'
 import type { Tone } from './diagnosis.ts'
 
 type CampaignLook = readonly [
@@ -13,11 +19,14 @@ type CampaignLook = readonly [
   'full' | 'ring' | 'half' | 'tick' | 'cross' | 'triangle' | 'clock' | 'dot',
 ]
 
+/** How whatever waits for an approval looks, a single request as well as a plan. */
+export const WAITS_LOOK: CampaignLook = ['warn', 'triangle']
+
 /** How each status of a campaign looks: its tone and its shape. */
 export const CAMPAIGN_LOOK: Record<CampaignStatus, CampaignLook> = {
   draft: ['idle', 'ring'],
   planned: ['idle', 'dot'],
-  requested: ['busy', 'clock'],
+  requested: WAITS_LOOK,
   approved: ['busy', 'clock'],
   running: ['busy', 'half'],
   paused: ['warn', 'clock'],
@@ -88,7 +97,7 @@ export function toBar(
 
 /** How the status of a version that applies by itself looks. */
 export const AUTO_APPLY_LOOK: Record<AutoApplyStatus, CampaignLook> = {
-  requested: ['busy', 'clock'],
+  requested: WAITS_LOOK,
   active: ['ok', 'full'],
   paused: ['idle', 'half'],
   held: ['bad', 'cross'],
@@ -114,3 +123,32 @@ export const passedBy = ({
   halt,
 }: Pick<CampaignRecord, 'halt'>): readonly Pick<CampaignHalt, 'gate' | 'value' | 'limit'>[] =>
   halt === undefined ? [] : halt.passed?.length ? halt.passed : [halt]
+
+/**
+ * The limit over which a campaign that halted would halt again at once, were it to go on with these limits; null where it
+ * would not, or nobody knows.
+ */
+export function haltsAgainOver(
+  { status, halt }: Pick<CampaignRecord, 'status' | 'halt'>,
+  limits: CampaignLimits = {},
+): Pick<CampaignHalt, 'gate' | 'value' | 'limit'> | null {
+  if (status !== 'halted' || halt?.holds !== true || isLapse(halt.gate)) return null
+  return (
+    passedBy({ halt }).find(({ gate, value, limit }) => (limits[gate as Limited] ?? limit) < value) ?? null
+  )
+}
+
+/** Steps that lead a campaign on: only these stand out. What stops it or takes it back is there, and not urged. */
+const LEADS_ON: ReadonlySet<CampaignStep> = new Set(['request', 'approve', 'start', 'continue'])
+
+/** Whether a step is urged: it leads on, and to more than the same halt. */
+export const isUrged = (step: CampaignStep, of: Pick<CampaignRecord, 'status' | 'halt'>): boolean =>
+  LEADS_ON.has(step) && !(step === 'continue' && haltsAgainOver(of) !== null)
+
+const RISKS: readonly RiskLevel[] = ['high', 'medium', 'low', 'none']
+
+/** The highest risk among the groups of a plan; null where it is not known of one, and none is high. */
+export function worstRiskOf(groups: readonly Pick<CampaignGroup, 'risk'>[]): RiskLevel | null {
+  const worst = RISKS.find((risk) => groups.some((group) => group.risk === risk)) ?? null
+  return worst !== 'high' && groups.some(({ risk }) => risk === undefined) ? null : worst
+}

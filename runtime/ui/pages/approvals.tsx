@@ -19,7 +19,7 @@ import { hrefWith, query } from '../state/router.ts'
 import { boundTo, can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { useWaitingCampaigns } from '../state/waiting-campaigns.ts'
-import { CampaignTable } from './campaigns.tsx'
+import { WaitingCampaigns } from './approval-campaigns.tsx'
 import { RiskMark } from './diff-summary.tsx'
 import { ApprovalMark, isOver } from './review-story.tsx'
 import { Reviews } from './reviews.tsx'
@@ -159,7 +159,7 @@ export function ApprovalsPage() {
           {campaigns.length > 0 && (
             <section>
               <h2>{say(campaignTexts).title}</h2>
-              <CampaignTable of={campaigns} />
+              <WaitingCampaigns of={campaigns} />
             </section>
           )}
           <Loaded of={approvals}>

@@ -7,15 +7,14 @@ import {
   listSteps,
   needsComment,
 } from '../../../lib/model/campaign-steps.ts'
-import { isLapse } from '../../../lib/model/stops.ts'
 import type { CampaignLimits, CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { describeRule } from '../i18n/approval-rule.ts'
 import { campaignFormTexts } from '../i18n/campaign-form.ts'
-import { describeDeadEnd } from '../i18n/campaign-sentences.ts'
+import { describeDeadEnd, describeUndone } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { type Faults, NO_LIMITS, readTypedLimits, type TypedLimits } from '../logic/campaign-form.ts'
-import { passedBy, rolledBackToo } from '../logic/campaigns.ts'
+import { haltsAgainOver, isUrged, passedBy, rolledBackToo } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
 import { Action, bind, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { FormDialog } from '../parts/form.tsx'
@@ -103,6 +102,7 @@ function StepDialog({
       reason={fault !== undefined ? describeFault(fault) : (tooLow ?? (isMissing ? words.comment : null))}
     >
       <p>{words.hint[step]}</p>
+      {(step === 'abort' || step === 'roll-back') && <p>{describeUndone(step, of)}</p>}
       {step === 'roll-back' && back !== null && (
         <p class="warn">{words.byItselfBack(back.count, back.without_base)}</p>
       )}
@@ -118,12 +118,10 @@ function StepDialog({
   )
 }
 
-/** Why a campaign that halted would halt again at once with these limits; null where it would not, or nobody knows. */
-function describeTooLow({ status, halt }: CampaignRecord, limits: CampaignLimits): string | null {
-  if (status !== 'halted' || halt?.holds !== true || isLapse(halt.gate)) return null
-  const low = passedBy({ halt }).find(({ gate, value, limit }) => (limits[gate as Limited] ?? limit) < value)
-  if (low === undefined) return null
-  return say(campaignTexts).raiseNeeded(say(campaignFormTexts).limit[low.gate as Limited], low.value)
+/** Why a campaign would halt again at once with these limits; null where it would not, or nobody knows. */
+function describeTooLow(of: CampaignRecord, limits: CampaignLimits): string | null {
+  const low = haltsAgainOver(of, limits)
+  return low && say(campaignTexts).raiseNeeded(say(campaignFormTexts).limit[low.gate as Limited], low.value)
 }
 
 /** Why the reader may not take this step, or why it leads nowhere; for an approval also why hers would not count. */
@@ -131,9 +129,6 @@ const refuseStep = (of: CampaignRecord, step: CampaignStep): string | null =>
   unless(CAMPAIGN_STEPS[step].permission, reachOf(of)) ??
   describeDeadEnd(step, of) ??
   (step === 'approve' ? refuseOwn(of.tally, of.help) : null)
-
-/** Steps that lead a campaign on: only these stand out. What stops it or takes it back is there, and not urged. */
-const LEADS_ON: ReadonlySet<CampaignStep> = new Set(['request', 'approve', 'start', 'continue'])
 
 /** What can be decided about a campaign now. */
 export function CampaignSteps({ of, reload }: { of: CampaignRecord; reload: () => void }) {
@@ -144,7 +139,7 @@ export function CampaignSteps({ of, reload }: { of: CampaignRecord; reload: () =
       {listSteps(of).map((step, index) => (
         <Action
           key={step}
-          kind={index === 0 && LEADS_ON.has(step) ? 'primary' : ''}
+          kind={index === 0 && isUrged(step, of) ? 'primary' : ''}
           reason={refuseStep(of, step)}
           onClick={() => open(step)}
         >

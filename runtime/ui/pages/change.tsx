@@ -2,7 +2,6 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { baseInWordsOf, baseOfReport } from '../../../lib/configs/effective/base-of-report.ts'
 import { namesProduction } from '../../../lib/model/production.ts'
-import { nameOf } from '../../../lib/model/workload-names.ts'
 import type { ValidationMessage, ValidationResult } from '../../../lib/wire/validation.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts, translated } from '../i18n/change.ts'
@@ -19,6 +18,7 @@ import { toast, toastFailure } from '../parts/toast.tsx'
 import type { Result } from '../state/api.ts'
 import { keepDraft, readDraft, readDraftAside, setDraftAside } from '../state/drafts.ts'
 import { api } from '../state/endpoints.ts'
+import { callOf } from '../state/names.ts'
 import { navigate, query, setQuery } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { textKey, useDebounced } from '../state/use-debounced.ts'
@@ -334,8 +334,8 @@ export function ChangePage({ params }: { params: Record<string, string> }) {
     <Loaded of={workload}>
       {(data) => (
         <>
-          <Head title={words.title(nameOf(data))}>
-            <ActionLink href={`/workloads/${id}`}>← {nameOf(data)}</ActionLink>
+          <Head title={words.title(callOf(data))}>
+            <ActionLink href={`/workloads/${id}`}>← {callOf(data)}</ActionLink>
             <ActionLink href={`/templates?for=${id}`}>{words.startTemplate}</ActionLink>
           </Head>
           <GitNotice workload={data} managed={managed} />

@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals'
-import { nameOf } from '../../../lib/model/workload-names.ts'
 import type { ApprovalPushRequest, ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
@@ -12,6 +11,7 @@ import { FleetStandingNote } from '../parts/fleet-standing.tsx'
 import { FormDialog } from '../parts/form.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { callOf } from '../state/names.ts'
 import { navigate } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import { Stages, useStages } from './push-stages.tsx'
@@ -33,7 +33,7 @@ function usePushForm({ workload, isProduction, isBreakGlass }: PushDialogProps) 
   const why = useSignal('')
   const asksProduction = useSignal(isProduction)
   const stages = useStages()
-  const name = nameOf(workload)
+  const name = callOf(workload)
   const isTyped = typed.value.trim() === name
   const lacksComment = comment.value.trim() === ''
   const findReason = () => {
@@ -71,7 +71,7 @@ export function PushDialog(props: PushDialogProps) {
   const words = say(changeTexts)
   const form = usePushForm(props)
   const { stages, wantedStages, asksProduction } = form
-  const name = nameOf(workload)
+  const name = callOf(workload)
   const connected = workload.connected_instance_count
   const push = async () => {
     const result = await api.push(workload.id, approval.id, form.request)

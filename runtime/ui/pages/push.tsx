@@ -1,5 +1,4 @@
 import { useEffect } from 'preact/hooks'
-import { nameOf } from '../../../lib/model/workload-names.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { Convergence, ConvergenceTarget } from '../../../lib/wire/convergence.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
@@ -19,6 +18,7 @@ import { Loaded } from '../parts/failure.tsx'
 import { Head, Sheet } from '../parts/page.tsx'
 import { Ago, PushMark, Track } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
+import { callOf } from '../state/names.ts'
 import { query } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
@@ -296,7 +296,7 @@ function Title({
         <>
           {push && <PushMark state={stateOf(push)} />}
           <span class="muted">
-            <a href={`/workloads/${workload.id}`}>{nameOf(workload)}</a>
+            <a href={`/workloads/${workload.id}`}>{callOf(workload)}</a>
             {push && (
               <>
                 {' · '}
@@ -313,7 +313,7 @@ function Title({
           {words.rollout}
         </ActionLink>
       )}
-      <ActionLink href={`/workloads/${workload.id}/history`}>← {nameOf(workload)}</ActionLink>
+      <ActionLink href={`/workloads/${workload.id}/history`}>← {callOf(workload)}</ActionLink>
     </Head>
   )
 }

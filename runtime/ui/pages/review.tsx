@@ -1,6 +1,5 @@
 import { useMemo } from 'preact/hooks'
 import { baseInWordsOf } from '../../../lib/configs/effective/base-of-report.ts'
-import { nameOf } from '../../../lib/model/workload-names.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
@@ -13,6 +12,7 @@ import { Loaded } from '../parts/failure.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { api } from '../state/endpoints.ts'
+import { callOf } from '../state/names.ts'
 import { can, may } from '../state/session.ts'
 import { type Resource, touchesWorkload, useResource } from '../state/use-resource.ts'
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
@@ -142,7 +142,7 @@ export function ReviewPage({ params }: { params: Record<string, string> }) {
         ) : (
           <Loaded of={request}>
             {(approval) => {
-              const title = approval.request_comment.split('\n')[0] || words.title(nameOf(data))
+              const title = approval.request_comment.split('\n')[0] || words.title(callOf(data))
               return (
                 <>
                   <Head
@@ -151,7 +151,7 @@ export function ReviewPage({ params }: { params: Record<string, string> }) {
                       <>
                         <ApprovalMark of={approval} />
                         <span class="muted">
-                          <a href={`/workloads/${id}`}>{nameOf(data)}</a> ·{' '}
+                          <a href={`/workloads/${id}`}>{callOf(data)}</a> ·{' '}
                           {words.requestedBy(approval.requester)} · <Ago at={approval.created_at} /> ·{' '}
                           <span class="mono">{shortHash(approval.draft_hash)}</span>
                         </span>

@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals'
-import { nameOf } from '../../../lib/model/workload-names.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RollbackConfig, RollbackPrepare } from '../../../lib/wire/rollback.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -20,6 +19,7 @@ import { Ago } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { WorstHealth } from '../parts/worst-health.tsx'
 import { api } from '../state/endpoints.ts'
+import { callOf } from '../state/names.ts'
 import { navigate } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
 import { DiffSummary } from './diff-summary.tsx'
@@ -121,7 +121,7 @@ export function RollbackDialog({
 }) {
   const words = say(historyTexts)
   const comment = useSignal('')
-  const name = nameOf(workload)
+  const name = callOf(workload)
   const prepared = useResource(`prepare:${row.workload_id}:${row.config_hash}`, (abort) =>
     api.prepareRollback(row.workload_id, row.config_hash, abort),
   )

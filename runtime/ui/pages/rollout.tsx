@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { nameOf } from '../../../lib/model/workload-names.ts'
 import type { RolloutStatus } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord, RolloutStage } from '../../../lib/wire/rollouts.ts'
 import { describeAftermath, describeTakenBack } from '../i18n/aftermath.ts'
@@ -31,6 +30,7 @@ import { Head, Sheet } from '../parts/page.tsx'
 import { Ago, Mark, PushMark, Track } from '../parts/state.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { callOf } from '../state/names.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { useFailing } from '../state/use-failing.ts'
 import { useNow } from '../state/use-now.ts'
@@ -152,11 +152,14 @@ type Step = 'promote' | 'abort' | 'rollback'
 const NEEDS_GLASS: readonly string[] = ['managed_elsewhere', 'rollout_not_approved', 'workload_frozen']
 
 /** What an operator can do about a rollout: each step with its text, its hint, and why it cannot be done now. */
-function listRolloutSteps(of: RolloutRecord): [Step, string, string, string | null][] {
+function listRolloutSteps(of: RolloutRecord, name: string): [Step, string, string, string | null][] {
   const words = say(rolloutTexts)
   const over = isOpen(of) ? null : words.over
   // What holds a stage inside a campaign is decided about the campaign.
   const isHeld = of.hold !== undefined && of.approval_id !== undefined
+  // Its members are assigned it, whether or not they have answered.
+  const members = of.targets.length
+  const from = shortHash(of.config_hash)
   return [
     [
       'promote',
@@ -170,17 +173,17 @@ function listRolloutSteps(of: RolloutRecord): [Step, string, string, string | nu
             : words.continueHint(nameHalted(of)),
       over ?? (of.status === 'halted' || awaitsPromotion(of) || isHeld ? null : words.onlyHalted),
     ],
-    ['abort', words.abort, words.abortHint, over],
+    ['abort', words.abort, words.abortHint(members, from), over],
     [
       'rollback',
       words.rollBack,
-      words.rollBackHint,
+      words.rollBackHint(name, members, from, shortHash(of.rollback_target_hash)),
       over ?? (of.rollback_target_hash ? null : words.nothingToRollBack),
     ],
   ]
 }
 
-function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
+function Steer({ of, name, reload }: { of: RolloutRecord; name: string; reload: () => void }) {
   const words = say(rolloutTexts)
   const { about, open, close, done } = useDialog<Step>(reload)
   const why = useSignal('')
@@ -200,7 +203,7 @@ function Steer({ of, reload }: { of: RolloutRecord; reload: () => void }) {
   }
   return (
     <div class="actions">
-      {listRolloutSteps(of).map(([step, text, hint, reason]) => (
+      {listRolloutSteps(of, name).map(([step, text, hint, reason]) => (
         <span key={step}>
           <Action
             kind={step === 'promote' && !isAnyUnhealthy(of) ? 'primary' : ''}
@@ -398,10 +401,13 @@ function Members({ of }: { of: RolloutRecord }) {
 
 function Body({
   of,
+  name,
   instanceCount,
   reload,
 }: {
   of: RolloutRecord
+  /** What its workload is called. */
+  name: string
   instanceCount: number
   reload: () => void
 }) {
@@ -423,7 +429,7 @@ function Body({
             {say(workloadTexts).propose}
           </ActionLink>
         ) : (
-          <Steer of={of} reload={reload} />
+          <Steer of={of} name={name} reload={reload} />
         )}
       </div>
       <Causes
@@ -457,7 +463,7 @@ export function RolloutPage({ params }: { params: Record<string, string> }) {
     <Loaded of={rollout}>
       {(data) => {
         const [tone, shape] = LOOK[data.status]
-        const name = workload.data ? nameOf(workload.data) : id
+        const name = workload.data ? callOf(workload.data) : id
         return (
           <>
             <Head
@@ -482,6 +488,7 @@ export function RolloutPage({ params }: { params: Record<string, string> }) {
             </Head>
             <Body
               of={data}
+              name={name}
               instanceCount={workload.data?.connected_instance_count ?? 0}
               reload={rollout.reload}
             />

@@ -1,5 +1,4 @@
 import { useEffect } from 'preact/hooks'
-import { nameOf } from '../../../lib/model/workload-names.ts'
 import type { TemplateRecord } from '../../../lib/wire/templates.ts'
 import { say } from '../i18n/define.ts'
 import { libraryTexts } from '../i18n/library.ts'
@@ -10,6 +9,7 @@ import { Ago } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { api } from '../state/endpoints.ts'
 import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
+import { callOf } from '../state/names.ts'
 import { query, setQuery } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
 
@@ -92,7 +92,7 @@ export function TemplatesPage() {
       </Head>
       {targetWorkload && (
         <div class="say t-busy">
-          <p>{words.chooseFor(nameOf(targetWorkload))}</p>
+          <p>{words.chooseFor(callOf(targetWorkload))}</p>
         </div>
       )}
       <Tools />

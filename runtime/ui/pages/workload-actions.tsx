@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals'
-import { nameOf } from '../../../lib/model/workload-names.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
@@ -9,6 +8,7 @@ import { Action, ActionLink, bind, TextField, unless } from '../parts/controls.t
 import { FormDialog } from '../parts/form.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { callOf } from '../state/names.ts'
 import { navigate } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
 import { useDialog } from '../state/use-dialog.ts'
@@ -25,7 +25,7 @@ function LeaveDialog({
 }) {
   const words = say(workloadTexts)
   const typed = useSignal('')
-  const name = nameOf(workload)
+  const name = callOf(workload)
   const isDelete = how === 'delete'
   const act = async () => {
     const result = isDelete ? await api.deleteWorkload(workload.id) : await api.archive(workload.id)

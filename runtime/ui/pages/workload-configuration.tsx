@@ -68,6 +68,26 @@ function Wanted({ workload, failing }: Pick<TabProps, 'workload' | 'failing'>) {
   )
 }
 
+/** How many instances run something else than what they should, or that they agree. */
+function Agreement({
+  instances,
+  odd,
+}: Record<'instances' | 'odd', NonNullable<TabProps['topology']['data']>['instances']>) {
+  const words = say(historyTexts)
+  if (odd.length > 0)
+    return (
+      <Mark tone="warn" shape="triangle">
+        {words.disagree(odd.length)}
+      </Mark>
+    )
+  if (!instances.some((instance) => instance.effective_matches === true)) return null
+  return (
+    <Mark tone="ok" shape="tick">
+      {words.agree}
+    </Mark>
+  )
+}
+
 function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 'topology' | 'failing'>) {
   const words = say(historyTexts)
   const instances = topology.data?.instances ?? []
@@ -78,23 +98,15 @@ function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 't
     api.instance(workload.id, shown?.instance_uid ?? '', abort),
   )
   const text = detail.data?.effective_config
+  // Nothing else is there to be drawn.
+  const isAll = workableHashOf(workload) === undefined
   return (
     <section class="stack tight">
-      {odd.length > 0 ? (
-        <Mark tone="warn" shape="triangle">
-          {words.disagree(odd.length)}
-        </Mark>
-      ) : (
-        instances.some((instance) => instance.effective_matches === true) && (
-          <Mark tone="ok" shape="tick">
-            {words.agree}
-          </Mark>
-        )
-      )}
+      <Agreement instances={instances} odd={odd} />
       {odd[0]?.effective_mismatch_paths?.map((path) => (
         <code key={path}>{path}</code>
       ))}
-      {text && workableHashOf(workload) === undefined && (
+      {text && isAll && (
         <div class="pane">
           <Pipelines yaml={text} failing={failing} />
         </div>
@@ -117,11 +129,7 @@ function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 't
             </span>
             <span class="muted grow">{words.runningHint}</span>
           </div>
-          <CodeView
-            text={text}
-            label={words.running}
-            meant={meantPath(workableHashOf(workload) === undefined)}
-          />
+          <CodeView text={text} label={words.running} meant={meantPath(isAll)} />
         </div>
       ) : (
         <p class="muted">{words.noRunning}</p>

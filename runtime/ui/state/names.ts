@@ -111,3 +111,7 @@ export const lineOf = (name: string, place = ''): string => namedAt(name, place,
 
 /** A workload of the fleet as one line. */
 export const labelOf = (workload: NamedRecord): string => lineOf(nameOf(workload), placeOf(workload))
+
+/** A workload inside of a sentence or as a heading: its name alone, unless others have it too. */
+export const callOf = (workload: NamedRecord): string =>
+  isShared(nameOf(workload)) ? labelOf(workload) : nameOf(workload)

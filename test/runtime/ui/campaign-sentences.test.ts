@@ -18,12 +18,33 @@ import {
   describeReach,
   describeState,
   describeTarget,
+  describeUndone,
   describeVerdict,
   describeWait,
 } from '../../../runtime/ui/i18n/campaign-sentences.ts'
-import { language } from '../../../runtime/ui/i18n/define.ts'
+import { campaignTexts } from '../../../runtime/ui/i18n/campaigns.ts'
+import { changeTexts } from '../../../runtime/ui/i18n/change.ts'
+import { language, say } from '../../../runtime/ui/i18n/define.ts'
 import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
-import { lookOf, passedBy, rolledBackToo, toBar, toneOfTarget } from '../../../runtime/ui/logic/campaigns.ts'
+import {
+  isUrged,
+  lookOf,
+  passedBy,
+  rolledBackToo,
+  toBar,
+  toneOfTarget,
+  WAITS_LOOK,
+  worstRiskOf,
+} from '../../../runtime/ui/logic/campaigns.ts'
+
+test('a campaign that waits for approval looks like a single request that does, and is as risky as its riskiest group', () => {
+  expect(lookOf({ status: 'requested', counts: {} })).toEqual(WAITS_LOOK)
+  expect(say(campaignTexts).status.requested).toBe(say(changeTexts).state.pending)
+  expect(worstRiskOf([{ risk: 'low' }, { risk: 'high' }, {}])).toBe('high')
+  expect(worstRiskOf([{ risk: 'none' }, { risk: 'medium' }])).toBe('medium')
+  // What cannot be compared is not known to be of no risk.
+  expect(worstRiskOf([{ risk: 'low' }, {}])).toBeNull()
+})
 
 const done = (counts: CampaignRecord['counts']) =>
   ({ status: 'done', counts, plan: { target_count: 40, waves: [] } }) as unknown as CampaignRecord
@@ -224,6 +245,23 @@ describe('a halt', () => {
     expect(describeHalt({ ...halt, value: 1, cause: 'port_in_use' }).at(-1)).toBe('Cause: Port in use.')
     const gone: CampaignHalt = { ...halt, gate: 'approver_gone', value: 1, approvers: ['ann@example.com'] }
     expect(describeHalt(gone)[1]).toBe('ann@example.com.')
+  })
+
+  test('is not urged to go on where it would halt again at once', () => {
+    expect(isUrged('continue', halted({ ...halt, holds: true, passed: [halt] }))).toBe(false)
+    expect(isUrged('continue', halted({ ...halt, holds: false }))).toBe(true)
+    expect(isUrged('roll-back', halted(halt))).toBe(false)
+  })
+
+  test('says whom it reaches to undo it, how many that is, and whom it does not help', () => {
+    const counts = { applied: 6, started: 1, waiting: 10, offline: 1, failed: 6 }
+    const of = { ...halted(halt), counts, failed_since: { rollback_failed: 6 } } as unknown as CampaignRecord
+    expect(describeUndone('roll-back', of)).toMatch(
+      /^6 workloads have it and go back; 1 more is being changed and follows\. .*6 could not go back either\. 6 of them may run nothing/,
+    )
+    expect(describeUndone('abort', of)).toMatch(
+      /^7 workloads keep it; 11 that it has not reached stay as they are\. Of those that failed/,
+    )
   })
 
   test('leads on only where something can: else it says why not, and the way out', () => {
