@@ -232,7 +232,10 @@ describe('a push that nobody has answered', () => {
     expect(of({ phase: 'superseded' })).toEqual(['fine', 'superseded'])
     // That an operator took it back on purpose is another thing than that it failed.
     const failed = { ...push, status: 'failed', phase: 'failed' } as const
-    expect([failed, { ...failed, error_cause: 'rolled_back' }].map(stateOf)).toEqual(['failed', 'rolled_back'])
+    expect([failed, { ...failed, error_cause: 'rolled_back' }].map(stateOf)).toEqual([
+      'failed',
+      'rolled_back',
+    ])
   })
 })
 
