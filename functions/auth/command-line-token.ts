@@ -18,9 +18,9 @@ export default defineHttp({
   body: jsonBody(CommandLineTokenRequest, { bytesMax: 1_024 }),
   replies: [{ status: 200, description: 'The token, told this once.', json: CommandLineToken }],
   errors: ['command-line-code-invalid', 'token-limited', 'audit-unavailable'],
-  async handle({ body, remoteAddress }, ctx) {
+  async handle({ body }, ctx) {
     const { code, verifier } = body
-    const outcome = await ctx.identity.commandLineLogins.exchange(code, verifier, remoteAddress)
+    const outcome = await ctx.identity.commandLineLogins.exchange(code, verifier)
     if (outcome.ok) {
       const { token, email, expiresAt } = outcome
       return json({ token, email, expires_at: expiresAt.toISOString() })

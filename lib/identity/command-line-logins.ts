@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { AuditedDatabase } from '../audit/database.ts'
 import type { AuditFailure } from '../audit/delivery.ts'
 import type { AuditActor } from '../audit/event.ts'
@@ -38,16 +38,18 @@ export interface CommandLineLogins {
    */
   confirm(by: AuditActor & { sessionId: string }, login: CommandLineLogin): Promise<ConfirmOutcome>
   /**
-   * Trade a code, which can be used once, for a token. `address` is the address of the peer; wrong codes are counted by
-   * it.
+   * Trade a code, which can be used once, for a token. A text that is no code of this service costs nothing and counts
+   * for nobody: many people may have one address.
    */
-  exchange(code: string, verifier: string, address: string): Promise<ExchangeOutcome>
+  exchange(code: string, verifier: string): Promise<ExchangeOutcome>
 }
 
 interface Parts {
   db: AuditedDatabase
   clock: Clock
   random: Random
+  jwtSecret: string
+  /** Counts by the code how often one is tried in vain. */
   limit: LoginLimit
   ends: SessionEnds
 }
@@ -66,19 +68,42 @@ const sha256 = (text: string, encoding: 'hex' | 'base64url') =>
 
 /** Sign-ins of command lines over the database. */
 export function openCommandLineLogins(parts: Parts): CommandLineLogins {
+  const marks = openMarks(parts.jwtSecret)
   return {
-    confirm: (by, login) => confirm(parts, by, login),
-    exchange: (code, verifier, address) => exchange(parts, code, verifier, address),
+    confirm: (by, login) => confirm({ ...parts, marks }, by, login),
+    exchange: async (code, verifier) =>
+      marks.isMarked(code)
+        ? exchange(parts, code, verifier)
+        : { ok: false, code: 'command-line-code-invalid' },
+  }
+}
+
+/** Marks texts as made here, and knows them again. */
+interface Marks {
+  mark(text: string): string
+  isMarked(text: string): boolean
+}
+
+function openMarks(secret: string): Marks {
+  const key = new Uint8Array(hkdfSync('sha256', secret, '', 'muster code of a command line', 32))
+  const mark = (text: string) => `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`
+  return {
+    mark,
+    isMarked(text) {
+      const made = Buffer.from(mark(text.split('.', 1)[0]!))
+      const found = Buffer.from(text)
+      return found.length === made.length && timingSafeEqual(found, made)
+    },
   }
 }
 
 async function confirm(
-  { db, clock, random }: Parts,
+  { db, clock, random, marks }: Parts & { marks: Marks },
   by: AuditActor & { sessionId: string },
   login: CommandLineLogin,
 ): Promise<ConfirmOutcome> {
   if (!isCommandLineLogin(login)) return { ok: false, code: 'command-line-login-invalid' }
-  const code = Buffer.from(random.bytes(32)).toString('base64url')
+  const code = marks.mark(Buffer.from(random.bytes(32)).toString('base64url'))
   const createdAt = clock.now()
   const expiresAt = new Date(createdAt.getTime() + CODE_LIFETIME_MS)
   const { challenge, state, port, machine } = login
@@ -96,13 +121,8 @@ async function confirm(
   return kept.ok ? { ok: true, redirectTo: answerAddress(port, { code, state }) } : kept
 }
 
-async function exchange(
-  parts: Parts,
-  code: string,
-  verifier: string,
-  address: string,
-): Promise<ExchangeOutcome> {
-  const begun = parts.limit.begin(address, '')
+async function exchange(parts: Parts, code: string, verifier: string): Promise<ExchangeOutcome> {
+  const begun = parts.limit.begin(code, '')
   if (!begun.ok) return { ok: false, code: 'token-limited', retryAfterS: begun.retryAfterS }
   let isGuess = false
   try {

@@ -101,6 +101,7 @@ export function openIdentity(parts: IdentityParts): Identity {
   const authority = openAuthority({ ...parts, tokens })
   const limit = openLoginLimit(parts)
   const strangers = openAddressLimit(parts, UNKNOWN_TOKENS_MAX)
+  const replays = openAddressLimit(parts, UNKNOWN_TOKENS_MAX)
   const callbacks = openAddressLimit(parts, FAILED_CALLBACKS_MAX)
   const tokenAuthority = openTokenAuthority({ ...parts, limit: strangers })
   const ends: SessionEnds = {
@@ -139,11 +140,12 @@ export function openIdentity(parts: IdentityParts): Identity {
     users: openUserAdministration({ ...parts, ends, groupsFollowClaims: parts.oidc?.groupMap != null }),
     groups: openGroupAdministration({ ...parts, ends }),
     apiTokens,
-    commandLineLogins: openCommandLineLogins({ ...parts, limit: strangers, ends }),
+    commandLineLogins: openCommandLineLogins({ ...parts, limit: replays, ends }),
     serviceAccounts: openServiceAccounts({ ...parts, ends }),
     trim() {
       limit.trim()
       strangers.trim()
+      replays.trim()
       callbacks.trim()
       return trimStored(parts)
     },

@@ -85,5 +85,18 @@ test('the same is said in French', async () => {
   await page.goto('/approvals?status=reviews')
   await page.getByText('Personne n’a rien à regarder.').waitFor()
   await page.getByRole('link', { name: 'À regarder' }).waitFor()
+  // A label rule by which approvals ask less of newcomers comes there as well, to be looked at by who could have made it.
+  const rule = {
+    name: 'QA hosts',
+    selector: { match_labels: { 'identity/host.name': 'qa-*' } },
+    labels: { env: 'qa' },
+    confirm_lowering: true,
+  }
+  await service.api.post('/api/label-rules', rule, 201)
+  const row = page.getByRole('row').filter({ hasText: 'QA hosts' })
+  const link = row.getByRole('link', { name: 'Une règle d’étiquettes exige moins des nouveaux venus' })
+  expect(await link.getAttribute('href')).toBe('/settings/label-rules')
+  await row.getByText('La règle la plus stricte vaut jusqu’au').waitFor()
+  expect(await row.getByRole('button', { name: 'Regardé' }).getAttribute('aria-disabled')).toBe('true')
   await context.close()
 })

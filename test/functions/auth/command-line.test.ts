@@ -153,10 +153,19 @@ describe('a code', () => {
     expect(await count()).toBe(0)
   })
 
-  it('is guessed 30 times a minute from one address, and no more', async () => {
-    for (let guess = 0; guess < 30; guess++)
-      expect(await exchange({ code: `guess ${guess}`, verifier: 'v' })).toMatchObject(INVALID)
+  it('is guessed by a stranger at the cost of nobody with the same address, as behind a proxy', async () => {
+    const { code: another } = await begin()
+    const forged = another.replace(/^./, (first) => (first === 'A' ? 'B' : 'A'))
+    for (let guess = 0; guess < 40; guess++)
+      for (const code of [`guess ${guess}`, '', 'a.b', forged])
+        expect(await exchange({ code, verifier: 'v' })).toMatchObject(INVALID)
+    await logIn()
+  })
+
+  it('is tried in vain 30 times a minute, and no more', async () => {
     const { code, verifier } = await begin()
+    for (let again = 0; again < 30; again++)
+      expect(await exchange({ code, verifier: 'v' })).toMatchObject(INVALID)
     const refused = await exchange({ code, verifier })
     expect(refused).toMatchObject({ status: 429, json: { code: 'token_limited' } })
     expect(Number(refused.headers['Retry-After'])).toBeGreaterThan(0)
