@@ -1,5 +1,5 @@
+import { isSecretKey } from '../redact/redact.ts'
 import type { MigrationDraft } from './draft.ts'
-import { isSecretKey } from './secrets.ts'
 import { isTrue, type SourceValue, scalarText } from './yaml.ts'
 
 const PORT_REASON = 'the port must be a whole number from 1 to 65535'

@@ -1,6 +1,7 @@
 import type { MigrationPreview } from '../../wire/migration.ts'
+import { isSecretKey } from '../redact/redact.ts'
 import { cleanEndpoint } from './endpoint.ts'
-import { isSecretKey, KnownSecrets, looksSecret, type Placeholder } from './secrets.ts'
+import { KnownSecrets, looksSecret, type Placeholder } from './secrets.ts'
 
 /** The lists of a migration preview: warnings, settings left out, settings carried over, secrets left out. */
 export type MigrationFindings = Pick<

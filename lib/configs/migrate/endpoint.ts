@@ -1,5 +1,5 @@
-import { findCredentials } from '../redact/redact.ts'
-import { isSecretKey, type Redaction } from './secrets.ts'
+import { findCredentials, isSecretKey } from '../redact/redact.ts'
+import type { Redaction } from './secrets.ts'
 
 /** What stands for a secret part of an endpoint. */
 export const ENDPOINT_PLACEHOLDER = '${REDACTED_SECRET}'

@@ -1,5 +1,5 @@
+import { isSecretKey } from '../redact/redact.ts'
 import type { MigrationDraft } from './draft.ts'
-import { isSecretKey } from './secrets.ts'
 import { lastValue, type Section, unquote } from './sections.ts'
 
 /** Operations of the modify and record_modifier filters that put one fixed value on every record. */

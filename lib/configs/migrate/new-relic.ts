@@ -1,5 +1,5 @@
+import { isSecretKey } from '../redact/redact.ts'
 import type { MigrationDraft } from './draft.ts'
-import { isSecretKey } from './secrets.ts'
 import { type SourceValue, scalarText } from './yaml.ts'
 
 const HOST_METRICS = [

@@ -1,3 +1,5 @@
+import { isSecretKey, MASK, redactSecrets } from '../redact/redact.ts'
+
 /** What is written where a vendor's text held a secret; whoever uses the draft replaces it. */
 export type Placeholder =
   | '${DATADOG_API_KEY}'
@@ -5,16 +7,9 @@ export type Placeholder =
   | '${NEW_RELIC_LICENSE_KEY}'
   | '${REDACTED_SECRET}'
 
-const SECRET_WORD =
-  /(?:api|license|private|access|app|shared|account|storage|signing|encryption)[-_]?key|pass4symmkey|token|passw(?:or)?d|passphrase|secret|credential|authorization|cloud[-_]?auth|cookie|bearer|connection[-_]?string|dsn$/i
-
-/** Whether a key of this name holds a secret. */
-export function isSecretKey(key: string): boolean {
-  return SECRET_WORD.test(key)
-}
-
 /**
- * Forms that give a secret away wherever they stand. All of them take linear time: sources come from outside.
+ * Forms that give a secret away here, wherever they stand, besides those that are masked everywhere. All of them take
+ * linear time: sources come from outside.
  */
 const SECRET_FORMS: readonly RegExp[] = [
   // A secret word with its value behind it: `password=…`, `"token": …`.
@@ -30,7 +25,7 @@ const SECRET_FORMS: readonly RegExp[] = [
 
 /** Whether a text looks like it holds a secret, whatever its key is called. */
 export function looksSecret(text: string): boolean {
-  return SECRET_FORMS.some((form) => form.test(text))
+  return SECRET_FORMS.some((form) => form.test(text)) || redactSecrets(text).includes(MASK)
 }
 
 /** Shorter values are words, switches and numbers; they would be found everywhere. */

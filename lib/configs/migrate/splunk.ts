@@ -1,5 +1,5 @@
+import { isSecretKey } from '../redact/redact.ts'
 import type { MigrationDraft } from './draft.ts'
-import { isSecretKey } from './secrets.ts'
 import { lastValue, type Section } from './sections.ts'
 
 const MONITOR = 'monitor://'

@@ -5,20 +5,16 @@ export const MASK = '••••masked••••'
 
 /** Words that make a key, header or query parameter secret when they are part of its name (`-` and `.` read as `_`). */
 const SECRET_WORD =
-  /(?:access|account|agent|api|app|application|auth|client|encryption|ingest|ingestion|insert|instrumentation|license|private|shared|signing|storage)_key|apikey|authorization|cert_pem|community_string|conn_str|connection_?str|cookie|credential|dsn|honeycomb_team|key_pem|passphrase|passwd|password|pwd|sas_|secret|signature|token/
+  /(?:access|account|agent|api|app|application|auth|client|encryption|ingest|ingestion|insert|instrumentation|license|private|shared|signing|storage)_key|apikey|authorization|bearer|cert_pem|cloud_auth|community_string|conn_str|connection_?str|cookie|credential|dsn|honeycomb_team|key_pem|pass4_?symm_?key|passphrase|passwd|password|pwd|sas_|secret|signature|token/
 
 /** Names that are secret as a whole but too short to look for inside others. */
 const SECRET_NAMES = new Set([
   'auth_data',
-  'bearer',
-  'cloud_auth',
   'community',
   'connstring',
   'htpasswd',
   'jwt',
   'pass',
-  'pass4_symm_key',
-  'pass4symmkey',
   'pat',
   'psk',
   'sas',
@@ -31,7 +27,7 @@ const SECRET_PARENTS = new Set(['headers', 'additional_headers', 'metadata_heade
 /** Whether a name, such as a key or a query parameter, says that its value is secret. */
 export function isSecretName(name: string): boolean {
   const lower = /[A-Z.-]/.test(name) ? toSnakeCase(name) : name
-  return SECRET_NAMES.has(lower) || SECRET_WORD.test(lower) || isCamelSecret(name)
+  return SECRET_NAMES.has(lower) || SECRET_WORD.test(lower) || isJoinedSecret(name)
 }
 
 const toSnakeCase = (name: string) =>
@@ -40,12 +36,14 @@ const toSnakeCase = (name: string) =>
     .toLowerCase()
     .replace(/[-.]/g, '_')
 
-function isCamelSecret(name: string): boolean {
-  if (!/key/i.test(name)) return false
-  // `APIKey` and `AccessKey` lose their underscore when they are only lower-cased.
-  const joined = name.toLowerCase().replace(/[-_ ]/g, '')
-  return /(api|access|account|license|private|shared|signing)key/.test(joined)
+/** `APIKey`, `AccessKey` and `passWord`: without the marks between their words, which stand anywhere or nowhere. */
+function isJoinedSecret(name: string): boolean {
+  if (!/key|pass/i.test(name)) return false
+  return SECRET_JOINED.test(name.toLowerCase().replace(/[-_ ]/g, ''))
 }
+
+const SECRET_JOINED =
+  /(?:api|access|account|app|encryption|license|private|shared|signing|storage)key|passphrase|passw(?:or)?d/
 
 /** The answers of `isSecretKey` for the last keys: a config has a few dozen keys, thousands of times. */
 const judgedKeys = new Map<string, boolean>()

@@ -445,6 +445,21 @@ describe('secrets', () => {
     'password',
     'client_secret',
     'app_key',
+    // What else the redactor takes for secret.
+    'pwd',
+    'pass',
+    'psk',
+    'sig',
+    'signature',
+    'jwt',
+    'pat',
+    'sas',
+    'community',
+    'ingest_key',
+    'cert_pem',
+    'conn_str',
+    'x-honeycomb-team',
+    'passWord',
   ]
   const key = fc.constantFrom(...SECRET_KEYS)
   // Long enough that it cannot occur in an answer by chance.
@@ -514,4 +529,30 @@ describe('secrets', () => {
       )
     },
   )
+
+  it.each([
+    'ingested-by-key AIza0123456789abcdefghijklmnopqrstuvw',
+    'dt0c01.ABCDEFGHIJKLMNOPQRSTUVWX.ABCDEFGH',
+    'glsa_abcdefghijklmnop_1234',
+    'reached by --pwd hunter2hunter2',
+    'with psk: hunter2hunter2',
+  ])('are known by their form as well: %s', (value) => {
+    const answer = preview('new_relic_infra', `custom_attributes:\n  note: ${yaml(value)}\n  kept: plain\n`)
+    expect(attributesOf(answer)).toEqual({ kept: 'plain' })
+    expect(JSON.stringify(answer)).not.toContain(value)
+  })
+
+  it('are not seen in what only looks unusual', () => {
+    const values = [
+      'https://a.example.com/x?b=2&a=1#part',
+      'ops@example.com',
+      'signals',
+      'a: b, c=d',
+      'C:\\logs',
+    ]
+    for (const value of values) {
+      const answer = preview('new_relic_infra', `custom_attributes:\n  note: ${yaml(value)}\n`)
+      expect(Object.values(attributesOf(answer))).toEqual([value])
+    }
+  })
 })

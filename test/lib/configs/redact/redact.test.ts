@@ -163,6 +163,14 @@ describe('values of a config', () => {
     'pass4SymmKey',
     'cloud.auth',
     'bearer',
+    'appkey',
+    'storagekey',
+    'encryptionKey',
+    'cloud_auth_id',
+    'pass4SymmKey.main',
+    'bearer_value',
+    'passWord',
+    'dbPassPhrase',
   ])('%s is a secret key', (key) => {
     expect(isSecretKey(key)).toBe(true)
   })
