@@ -102,7 +102,7 @@ function reasonOf({ verdict, reason, variable }: Judgement): LeftOut | null {
 }
 
 const toTarget = (
-  { id, displayName, fingerprintKeys }: Workload,
+  { id, displayName, fingerprintKeys, live }: Workload,
   { baseHash, result }: Judgement,
   {
     isNewcomer,
@@ -120,6 +120,7 @@ const toTarget = (
   // refused.
   isProduction: reachesProduction && isProduction,
   state: 'waiting',
+  instanceCount: live.count,
 })
 
 async function start(

@@ -408,17 +408,35 @@ export class Fleet implements FleetPort {
    * that a push is applied, which share of them a stage is, or what they run.
    */
   async #waitForKnown(workloads: readonly Workload[]): Promise<void> {
-    const here = workloads.filter(({ status }) => status !== 'disconnected')
-    if (!this.#mayAgentsCome || here.length === 0) return
-    const ids = new Set(here.map(({ id }) => id))
-    const unheard: string[] = []
-    for await (const some of inTurns(this.state.knownAtStart, CHUNK))
-      for (const uid of some) if (ids.has(this.state.homes.get(uid) ?? '')) unheard.push(uid)
+    const unheard = await this.#unheardOf(workloads)
     let at = 0
     await this.#waitWhile(() => {
       while (at < unheard.length && !this.state.knownAtStart.has(unheard[at]!)) at++
       return at < unheard.length
     })
+  }
+
+  /**
+   * How many agents of each of these workloads are known from before and may be on their way, by workload: for as long as
+   * `#waitForKnown` would wait for them.
+   */
+  async countAwaited(workloads: readonly Workload[]): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>()
+    for (const uid of await this.#unheardOf(workloads)) {
+      const id = this.state.homes.get(uid) ?? ''
+      counts.set(id, (counts.get(id) ?? 0) + 1)
+    }
+    return counts
+  }
+
+  async #unheardOf(workloads: readonly Workload[]): Promise<string[]> {
+    const here = workloads.filter(({ status }) => status !== 'disconnected')
+    if (!this.#mayAgentsCome || here.length === 0) return []
+    const ids = new Set(here.map(({ id }) => id))
+    const unheard: string[] = []
+    for await (const some of inTurns(this.state.knownAtStart, CHUNK))
+      for (const uid of some) if (ids.has(this.state.homes.get(uid) ?? '')) unheard.push(uid)
+    return unheard
   }
 
   /** Wait while this holds, as long as agents that are known from before may be on their way. */

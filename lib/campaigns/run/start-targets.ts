@@ -31,7 +31,7 @@ export type StartOutcome =
 /** A workload whose turn has come, as it was approved. */
 export type StartTarget = Pick<
   StoredCampaignTarget,
-  'workloadId' | 'baseHash' | 'resultHash' | 'isProduction' | 'state'
+  'workloadId' | 'baseHash' | 'resultHash' | 'isProduction' | 'state' | 'instanceCount'
 >
 
 /** A target that is being started, with its push. */
@@ -85,6 +85,13 @@ const STAGES: readonly StagePlan[] = [
   { percentage: 100, dwellMs: 0, gates: ['no_failure'] },
 ]
 
+/**
+ * How many instances a workload has as far as anybody knows: those that are there, that were there for the plan, and that
+ * its config was pushed to last. One that comes back instance by instance is as large as it was.
+ */
+const sizeOf = ({ target, workload }: Pick<Ready<StartTarget>, 'target' | 'workload'>): number =>
+  Math.max(workload.live.count, target.instanceCount, workload.active?.push.counts.target ?? 0)
+
 type Refused = { ok: false; code: 'campaign-stopped' | 'changed-meanwhile' }
 
 /**
@@ -100,11 +107,14 @@ export async function startTargets<Target extends StartTarget>(
   const outcomes = new Map<Target, StartOutcome>()
   const together: Ready<Target>[] = []
   const alone: Ready<Target>[] = []
+  const awaited = await parts.fleet.countAwaited(
+    targets.flatMap(({ workloadId }) => parts.fleet.workload(workloadId) ?? []),
+  )
   for (const target of targets) {
-    const look = () => lookAt(parts, starter, target, judge)
+    const look = () => lookAt(parts, starter, { target, awaited: awaited.get(target.workloadId) ?? 0 }, judge)
     const looked = (await unlessBroken(parts, starter, target, look)) ?? BUSY
     if ('kind' in looked) outcomes.set(target, looked)
-    else (looked.workload.live.count > STAGED_ABOVE ? alone : together).push(looked)
+    else (sizeOf(looked) > STAGED_ABOVE ? alone : together).push(looked)
   }
   if (together.length > 0) {
     const pushed = await unlessBroken(parts, starter, null, () => pushAll(parts, starter, judge, together))
@@ -159,12 +169,14 @@ async function unlessBroken<T>(
 async function lookAt<Target extends StartTarget>(
   parts: CampaignParts,
   starter: Starter<Target>,
-  target: Target,
+  { target, awaited }: { target: Target; awaited: number },
   judge: CampaignJudge,
 ): Promise<StartOutcome | Ready<Target>> {
   const workload = parts.fleet.workload(target.workloadId)
   if (workload === null) return { kind: 'skipped', reason: 'workload_gone' }
   if (isBusy(workload)) return BUSY
+  // The first stage is a share of all that it has.
+  if (awaited > 0 && sizeOf({ target, workload }) + awaited > STAGED_ABOVE) return BUSY
   const moved = whyNotApproved(parts, starter, judge, target, workload)
   if (moved !== null) return { kind: 'skipped', reason: moved }
   let judgement: Judgement
@@ -246,7 +258,7 @@ async function pushOne<Target extends StartTarget>(
   judge: CampaignJudge,
   ready: Ready<Target>,
 ): Promise<StartOutcome> {
-  const stages = ready.workload.live.count > STAGED_ABOVE ? STAGES : null
+  const stages = sizeOf(ready) > STAGED_ABOVE ? STAGES : null
   const pushed = await parts.fleet.push<Refused>(
     { ...requestOf(starter, ready), actor: starter.actor, stages },
     (tx, push) => noteStarted(parts, tx, starter, judge, [ready], [push]),
