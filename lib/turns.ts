@@ -29,21 +29,43 @@ export interface Turns {
   clock: Pick<Clock, 'monotonicMs'>
 }
 
+/** Says when a long work over several lists lets others have their turn. */
+export class Pace {
+  readonly #turns: Turns
+  #looked = 0
+  #sinceMs: number
+
+  constructor(turns: Turns) {
+    this.#turns = turns
+    this.#sinceMs = turns.clock.monotonicMs()
+  }
+
+  /** Before each item, which counts for so many: a promise where it is others' turn, else null. */
+  beat(items = 1): Promise<void> | null {
+    const { size, clock } = this.#turns
+    const isOver = this.#looked >= size || clock.monotonicMs() - this.#sinceMs >= TURN_MS
+    const isDue = this.#looked > 0 && isOver
+    this.#looked = (isDue ? 0 : this.#looked) + items
+    return isDue ? this.#rest() : null
+  }
+
+  async #rest(): Promise<void> {
+    await nextTurn()
+    this.#sinceMs = this.#turns.clock.monotonicMs()
+  }
+}
+
 /** Look at each item of a long list, with turns of the event loop between. For items of which one may take long. */
 export async function eachInTurns<T>(
   items: Iterable<T>,
-  { size, clock }: Turns,
+  turns: Turns | Pace,
   look: (item: T) => void,
 ): Promise<void> {
-  let [looked, sinceMs] = [0, clock.monotonicMs()]
+  const pace = turns instanceof Pace ? turns : new Pace(turns)
   for (const item of items) {
-    if (looked > 0 && (looked === size || clock.monotonicMs() - sinceMs >= TURN_MS)) {
-      await nextTurn()
-      looked = 0
-      sinceMs = clock.monotonicMs()
-    }
+    const rest = pace.beat()
+    if (rest !== null) await rest
     look(item)
-    looked++
   }
 }
 

@@ -16,7 +16,7 @@ import {
   restateAlerts,
 } from '../store/alerts.ts'
 import type { Database, Db } from '../store/db.ts'
-import { inTurns, nextTurn } from '../turns.ts'
+import { eachInTurns, Pace } from '../turns.ts'
 import { toWebhookBody } from './alert-record.ts'
 import { type AboutPeople, findIdentityCauses } from './identity-causes.ts'
 import {
@@ -125,13 +125,10 @@ export class AlertEngine {
     this.#times ??= new AssignmentTimes(fleet.state.startedAtMs)
     const actions: AlertAction[] = []
     const troubled: { facts: WorkloadFacts; stored: readonly CurrentAlert[] }[] = []
-    let judged = 0
+    const pace = new Pace({ size: CHUNK, clock: this.#parts.clock })
     for (const workload of [...fleet.state.workloads.values()]) {
-      judged += 1 + Math.min(workload.live.count, CHUNK)
-      if (judged >= CHUNK) {
-        judged = 0
-        await nextTurn()
-      }
+      const rest = pace.beat()
+      if (rest !== null) await rest
       if (workload.isDeleted) continue
       const stored = current.get(workload.id) ?? []
       if (workload.archivedAt !== null) {
@@ -139,7 +136,7 @@ export class AlertEngine {
         actions.push(...stored.map(toEnd))
         continue
       }
-      const counts = await this.#count(workload, this.#times, nowMs)
+      const counts = await this.#count(workload, this.#times, nowMs, pace)
       if (counts === null) continue
       const facts = toWorkloadFacts(workload, counts, this.#parts.clock.now())
       if (pushesInTrouble(facts).length > 0) troubled.push({ facts, stored })
@@ -162,14 +159,19 @@ export class AlertEngine {
    * by the next look, and those that leave before their turn not at all. Null where the workload is not to be judged
    * now: it was archived or deleted meanwhile, or what it is assigned has changed, and the counts are of both.
    */
-  async #count(workload: Workload, times: AssignmentTimes, nowMs: number): Promise<InstanceCounts | null> {
+  async #count(
+    workload: Workload,
+    times: AssignmentTimes,
+    nowMs: number,
+    pace: Pace,
+  ): Promise<InstanceCounts | null> {
     const { fleet } = this.#parts
     const counts = countNone()
     const assigned = followedPushes(workload)
-    for await (const piece of inTurns([...workload.live.instances()], CHUNK))
-      for (const instance of piece)
-        if (workload.live.has(instance))
-          countLive(counts, instance, (...of) => fleet.isCompatible(...of), times, nowMs)
+    await eachInTurns([...workload.live.instances()], pace, (instance) => {
+      if (workload.live.has(instance))
+        countLive(counts, instance, (...of) => fleet.isCompatible(...of), times, nowMs)
+    })
     const now = followedPushes(workload)
     const isSame = now.length === assigned.length && now.every((followed, at) => followed === assigned[at])
     return isSame && !workload.isDeleted && workload.archivedAt === null ? counts : null

@@ -1,15 +1,17 @@
+import type { Clock } from '../clock.ts'
 import type { ConfigEngine } from '../configs/engine.ts'
 import { classifyAgentError } from '../configs/redact/agent-error.ts'
 import type { Workload } from '../fleet/state/model.ts'
 import { deadEndOf } from '../fleet/views/aftermath.ts'
 import { errorFields } from '../fleet/views/errors.ts'
 import { findFailingExporters } from '../fleet/views/failing-exporters.ts'
+import { type First, keepFirst } from '../keep-first.ts'
 import { placeFieldOf, placeOf } from '../model/places.ts'
 import { compareText } from '../model/text-order.ts'
 import { findContents } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
 import { findReportedConfig } from '../store/reported-configs.ts'
-import { inTurns } from '../turns.ts'
+import { eachInTurns, Pace } from '../turns.ts'
 import type { ExportDestination } from '../wire/destinations.ts'
 
 /** Workloads looked at in one turn of the event loop. */
@@ -53,11 +55,17 @@ const byNameAndPlace = (a: Workload, b: Workload): number =>
 export const sendsByConfig = (workload: Workload): boolean =>
   workload.archivedAt === null && configOf(workload) !== ''
 
+/** Instances of one workload whose health is looked at: what fails mostly fails for all. */
+const UNHEALTHY_MAX = 20
+
 /** What the exporters of a workload's live instances that fail now say, by their ids. */
 function failingExportersOf({ live }: Workload): Map<string, string> {
   const found = new Map<string, string>()
-  for (const { health } of live.unhealthy)
+  let left = UNHEALTHY_MAX
+  for (const { health } of live.unhealthy) {
+    if (left-- === 0) break
     for (const [id, text] of findFailingExporters(health)) if (!found.has(id)) found.set(id, text)
+  }
   return found
 }
 
@@ -71,22 +79,38 @@ interface Found {
   failing: Map<Workload, string>
 }
 
-/** Note which of the workloads with one config cannot send to this destination of it. */
-function noteFailing(
-  { failing }: Found,
+/** Note that a workload sends there, and whether it cannot do so now. */
+function noteSender(
+  { of, failing }: Found,
   exporterIds: readonly string[],
-  workloads: readonly Workload[],
-  failures: ReadonlyMap<Workload, ReadonlyMap<string, string>>,
+  workload: Workload,
+  failures: ReadonlyMap<string, string> | undefined,
 ): void {
-  for (const workload of workloads)
-    for (const id of exporterIds) {
-      const text = failures.get(workload)?.get(id)
-      if (text !== undefined && !failing.has(workload)) failing.set(workload, text)
-    }
+  of.add(workload)
+  if (failures === undefined || failing.has(workload)) return
+  for (const id of exporterIds) {
+    const text = failures.get(id)
+    if (text === undefined) continue
+    failing.set(workload, text)
+    return
+  }
 }
 
 /** A destination as the wire shows it. */
-function toWire({ exporter, address, signals, of, failing }: Found): ExportDestination {
+async function toWire(
+  { exporter, address, signals, of, failing }: Found,
+  pace: Pace,
+): Promise<ExportDestination> {
+  let instanceCount = 0
+  const named: Workload[] = []
+  const first: First<Workload> = {
+    most: NAMED_MAX,
+    compare: (a, b) => Number(failing.has(b)) - Number(failing.has(a)) || byNameAndPlace(a, b),
+  }
+  await eachInTurns(of, pace, (workload) => {
+    instanceCount += workload.live.count
+    keepFirst(named, workload, first)
+  })
   const [firstText] = failing.values()
   const why = firstText === undefined ? null : classifyAgentError(firstText, { withText: false })
   const known = why === null || why.cause === 'unknown' ? null : { ...why, text: '' }
@@ -95,48 +119,52 @@ function toWire({ exporter, address, signals, of, failing }: Found): ExportDesti
     exporter,
     signals: [...signals].sort(),
     workload_count: of.size,
-    instance_count: [...of].reduce((count, { live }) => count + live.count, 0),
+    instance_count: instanceCount,
     ...(failing.size === 0
       ? {}
       : { failing: { workload_count: failing.size, ...errorFields(known, { withTexts: true }) } }),
-    workloads: [...of]
-      .sort((a, b) => Number(failing.has(b)) - Number(failing.has(a)) || byNameAndPlace(a, b))
-      .slice(0, NAMED_MAX)
-      .map((workload) => ({
-        id: workload.id,
-        display_name: workload.displayName,
-        ...placeFieldOf(workload.fingerprintKeys),
-        ...(failing.has(workload) ? { is_failing: true } : {}),
-      })),
+    workloads: named.map((workload) => ({
+      id: workload.id,
+      display_name: workload.displayName,
+      ...placeFieldOf(workload.fingerprintKeys),
+      ...(failing.has(workload) ? { is_failing: true } : {}),
+    })),
   }
+}
+
+/** The workloads that send anywhere, by the hash of the config that says where. */
+async function sendersByConfig(workloads: Iterable<Workload>, pace: Pace): Promise<Map<string, Workload[]>> {
+  const senders = new Map<string, Workload[]>()
+  await eachInTurns(workloads, pace, (workload) => {
+    if (!sendsByConfig(workload)) return
+    const hash = configOf(workload)
+    const known = senders.get(hash)
+    if (known) known.push(workload)
+    else senders.set(hash, [workload])
+  })
+  return senders
 }
 
 /**
  * Who exports where, by what the workloads are to run; those that most workloads cannot reach now first, then those of
- * most workloads.
+ * most workloads. Agents choose how many destinations a config has and how much their health says: all goes in turns.
  */
 export async function listDestinations(
-  parts: { db: Db; configs: Pick<ConfigEngine, 'outlines'> },
+  parts: { db: Db; clock: Pick<Clock, 'monotonicMs'>; configs: Pick<ConfigEngine, 'outlines'> },
   workloads: Iterable<Workload>,
 ): Promise<ExportDestination[]> {
-  const members = new Map<string, Workload[]>()
-  for await (const piece of inTurns(workloads, CHUNK))
-    for (const workload of piece) {
-      if (!sendsByConfig(workload)) continue
-      const hash = configOf(workload)
-      const known = members.get(hash)
-      if (known) known.push(workload)
-      else members.set(hash, [workload])
-    }
-  const outlines = await parts.configs.outlines([...members.keys()], (hashes) =>
+  const pace = new Pace({ size: CHUNK, clock: parts.clock })
+  const sendersOf = await sendersByConfig(workloads, pace)
+  const outlines = await parts.configs.outlines([...sendersOf.keys()], (hashes) =>
     readConfigs(parts.db, hashes),
   )
-  const failures = new Map<Workload, Map<string, string>>()
   const found = new Map<string, Found>()
   for (const [hash, { destinations }] of outlines) {
-    const senders = members.get(hash) ?? []
-    for (const workload of senders)
+    const senders = sendersOf.get(hash) ?? []
+    const failures = new Map<Workload, ReadonlyMap<string, string>>()
+    await eachInTurns(senders, pace, (workload) => {
       if (workload.live.unhealthy.size > 0) failures.set(workload, failingExportersOf(workload))
+    })
     for (const { address, exporterType, signals, exporterIds } of destinations) {
       const key = `${exporterType} ${address}`
       const one: Found = found.get(key) ?? {
@@ -147,16 +175,19 @@ export async function listDestinations(
         failing: new Map(),
       }
       for (const signal of signals) one.signals.add(signal)
-      for (const workload of senders) one.of.add(workload)
-      noteFailing(one, exporterIds, senders, failures)
+      await eachInTurns(senders, pace, (workload) =>
+        noteSender(one, exporterIds, workload, failures.get(workload)),
+      )
       found.set(key, one)
     }
   }
-  return [...found.entries()]
+  const shown = [...found.entries()]
     .sort(
       ([a, one], [b, other]) =>
         other.failing.size - one.failing.size || other.of.size - one.of.size || (a < b ? -1 : 1),
     )
     .slice(0, DESTINATIONS_MAX)
-    .map(([, one]) => toWire(one))
+  const answer: ExportDestination[] = []
+  for (const [, one] of shown) answer.push(await toWire(one, pace))
+  return answer
 }

@@ -91,17 +91,19 @@ export function sharedByStragglers(
     .map(({ key, value, count }) => ({ key, value: shownLabel(key, value), count }))
 }
 
-/** The labels that at least four in five of these instances have. */
+/**
+ * The labels that at least four in five of these instances have, of those that the first, the middle or the last one
+ * has: agents choose how many there are, and to count all would take as much memory as they all take together.
+ */
 function labelsOfMost(all: readonly ReadonlyMap<string, string>[]): ConvergenceShared[] {
-  const counts = new Map<string, ConvergenceShared>()
+  const some = new Set([all[0], all[all.length >> 1], all.at(-1)])
+  const candidates = new Map<string, ConvergenceShared>()
+  for (const labels of some)
+    for (const [key, value] of labels ?? []) candidates.set(`${key}\n${value}`, { key, value, count: 0 })
   for (const labels of all)
-    for (const [key, value] of labels) {
-      const name = `${key}\n${value}`
-      const known = counts.get(name)
-      if (known === undefined) counts.set(name, { key, value, count: 1 })
-      else known.count++
-    }
-  return [...counts.values()].filter(({ count }) => count >= 0.8 * all.length)
+    for (const candidate of candidates.values())
+      if (labels.get(candidate.key) === candidate.value) candidate.count++
+  return [...candidates.values()].filter(({ count }) => count >= 0.8 * all.length)
 }
 
 /** How far a push got. Only the targets in `page` are listed; the numbers are of `all`. */

@@ -10,8 +10,10 @@ export interface InstanceFault extends FailureCause {
   component: string
 }
 
-/** Parts of one instance's health that are looked at for its fault. */
-const HEALTH_NODES_MAX = 1_000
+/** Unwell parts of one instance that are looked at for its fault: an agent may make up thousands. */
+const HEALTH_NODES_MAX = 100
+/** What was found in a health, which is looked at by pages and alerts many times: goes with it. */
+const found = new WeakMap<HealthNode, { report: Instance['report']; fault: InstanceFault | null }>()
 /** Characters that are kept of a name, which an agent chooses. */
 const NAME_MAX = 64
 
@@ -25,7 +27,12 @@ export function findInstanceFault({
   report,
   health,
 }: Pick<Instance, 'report' | 'health'>): InstanceFault | null {
-  return mostTelling(saidBy({ report, health }))
+  if (health === null) return mostTelling(saidBy({ report, health }))
+  const known = found.get(health)
+  if (known !== undefined && known.report === report) return known.fault
+  const fault = mostTelling(saidBy({ report, health }))
+  found.set(health, { report, fault })
+  return fault
 }
 
 function* saidBy({ report, health }: Pick<Instance, 'report' | 'health'>): Generator<InstanceFault | null> {

@@ -97,7 +97,8 @@ async function drifts(): Promise<string[]> {
 it('counts so many in a turn, and all of them', async () => {
   await drift()
   await engine().run(never)
-  expect(turns).toEqual([CHUNK, CHUNK, AGENTS - 2 * CHUNK])
+  expect(Math.max(...turns)).toBeLessThanOrEqual(CHUNK)
+  expect(turns.reduce((sum, count) => sum + count, 0)).toBe(AGENTS)
   expect(await drifts()).toEqual([expect.stringContaining(`on ${AGENTS} of ${AGENTS} instances`)])
 })
 
