@@ -103,7 +103,11 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     this.inventory = new InventoryOperator(this)
     this.campaigning = new CampaignOperator(this)
     this.fleetConfigs = new FleetConfigOperator(this)
-    this.approved = { campaigns: this.campaigning.shown, versions: this.fleetConfigs.approved }
+    this.approved = {
+      campaigns: this.campaigning.shown,
+      startedMs: this.campaigning.startedMs,
+      versions: this.fleetConfigs.approved,
+    }
     this.promises = new Promises(this, watcher)
     this.database.observer = {
       answered: (statement, value) => void this.#course.update(`${statement}${JSON.stringify(value)}`),

@@ -10,9 +10,14 @@ let scene: AutoApplyScene
 /** Runs last in each transaction, before it is committed. */
 let atEnd: (tx: Db) => Promise<void>
 let problems: string[]
+/** The process does not find what later campaigns say of a workload. */
+let isBlind: boolean
+/** When campaigns were started, as the operator was told. */
+let startedMs: Map<string, number>
 
 const db: Database = {
-  query: (text, params) => pool.query(text, params),
+  query: async (text, params) =>
+    isBlind && text.includes('campaigns later on') ? [] : pool.query(text, params),
   execute: (text, params) => pool.execute(text, params),
   snapshot: (name, work) => pool.snapshot(name, work),
   transaction: (name, work) =>
@@ -26,13 +31,15 @@ const db: Database = {
 beforeEach(async () => {
   atEnd = async () => {}
   problems = []
+  isBlind = false
+  startedMs = new Map()
   scene = await AutoApplyScene.open(database, db)
 })
 afterEach(() => scene.ctx.close())
 
 /** From now on look at every transaction, after `meanwhile` inside it. No operator approved anything. */
 function watch(meanwhile: (tx: Db) => Promise<void> = async () => {}): void {
-  const approved = { campaigns: new Map(), versions: new Map() }
+  const approved = { campaigns: new Map(), startedMs, versions: new Map() }
   const report = (problem: string) => problems.push(problem)
   const starts = new StartPromises(report, approved, () => scene.ctx.clock.now())
   atEnd = async (tx) => {
@@ -86,5 +93,42 @@ describe('a version that applies by itself', () => {
         expect.stringContaining(`${pushes} although it is no newcomer and a campaign is open`),
       )
     }
+  })
+})
+
+describe('a host that was away for two campaigns', () => {
+  /** What is said of the older campaign once the host is back. */
+  async function comesBack(): Promise<string[]> {
+    await scene.carry(1)
+    const away = scene.agent('vm-3')
+    away.goodbye()
+    away.lose()
+    scene.agents.delete('vm-3')
+    await scene.ctx.advance(200_000)
+    await scene.write(2)
+    const older = await scene.carry(2)
+    await scene.write(3)
+    const newer = await scene.carry(3)
+    startedMs.set(newer, -60_001)
+    watch()
+    scene.connect('vm-3', { uid: away.uid })
+    for (let n = 0; n < 3; n++) {
+      await scene.work(3_000)
+      await scene.applyAll()
+    }
+    return problems.filter((problem) => problem.startsWith(older) && problem.includes(newer))
+  }
+
+  it('gets nothing of the older one, and what gets it from there is told', async () => {
+    expect(await comesBack()).toEqual([])
+    expect(scene.agent('vm-3').offered()).not.toContain(hashOn(2, 'vm-3'))
+    expect(scene.runs('vm-3')).toBe(hashOn(3, 'vm-3'))
+  })
+
+  it('is told of as wronged where the older one comes to it all the same', async () => {
+    isBlind = true
+    expect(await comesBack()).toEqual([
+      expect.stringMatching(/which was away, although the later \S+ has it (offline|started|applied)$/),
+    ])
   })
 })

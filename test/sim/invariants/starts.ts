@@ -10,6 +10,8 @@ import { classOf } from './production.ts'
 export interface Approved {
   campaigns: ReadonlyMap<string, { planHash: string; targets: readonly ShownTarget[] }>
   versions: ReadonlyMap<string, ApprovedVersion>
+  /** When it was told that a campaign is started, in ms of virtual time; absent where no answer came. */
+  startedMs: ReadonlyMap<string, number>
 }
 
 /** A push that a transaction is about to commit, with who brings it and what stands in its way. */
@@ -67,6 +69,22 @@ const STARTS = `
     left join auto_apply_targets at on at.push_id = p.push_id and at.state = 'started' left join auto_applies a on a.id = at.auto_apply_id
   where pg_current_xact_id()::xid in (t.xmin, b.xmin, at.xmin, bt.xmin) and p.xmin = pg_current_xact_id()::xid
   order by p.push_id`
+
+/**
+ * Pushes to targets that were away when their campaign was planned, with each later campaign that changed the workload,
+ * tried to, waited for it in vain or is yet to come to it. What was aborted before that, or taken back, does not count.
+ */
+const LATER = `
+  select p.workload_id, c.id as older, n.id as newer, nt.state
+  from pushes p join campaign_targets t on t.push_id = p.push_id and t.state = 'started' and t.verdict = 'offline'
+    join campaigns c on c.id = t.campaign_id
+    join campaigns n on (n.started_at, n.id) > (c.started_at, c.id) and n.status not in ('rolling_back', 'rolled_back')
+    join campaign_targets nt on nt.campaign_id = n.id and nt.workload_id = p.workload_id
+      and nt.verdict in ('changes', 'offline', 'same') and nt.state <> 'cancelled'
+  where t.xmin = pg_current_xact_id()::xid and p.xmin = pg_current_xact_id()::xid
+  order by p.push_id, n.id`
+/** A target is judged at most this long before its push is written. */
+const JUDGED_MS = 60_000
 
 /** How many instances of each campaign are being changed, with those of this transaction. */
 const IN_FLIGHT = `
@@ -126,6 +144,7 @@ export class StartPromises {
         this.#report(`${start.workload_id} is taken back by ${start.back_of}, which is ${start.back_status}`)
       if (start.back_of === null) this.#checkGates(start, service, beganMs)
     }
+    if (starts.some(({ campaign_id: id }) => id !== null)) await this.#checkOrder(beganMs, read)
     for (const { id, most, instances, largest } of await read<{
       id: string
       most: number
@@ -155,6 +174,22 @@ export class StartPromises {
     if (target.result_hash !== start.config_hash)
       say(`${short(start.config_hash)}, and ${short(target.result_hash ?? '')} was approved`)
     if (target.wave !== start.wave) say(`in wave ${start.wave}, and wave ${target.wave} was approved`)
+  }
+
+  /** Who was away gets of several campaigns what the newest brings that decided about it, and nothing older. */
+  async #checkOrder(
+    beganMs: number,
+    read: <Row extends object>(text: string) => Promise<Row[]>,
+  ): Promise<void> {
+    const rows = await read<{ workload_id: string; older: string; newer: string; state: string }>(LATER)
+    for (const { workload_id: workloadId, older, newer, state } of rows) {
+      const startedMs = this.#approved.startedMs.get(newer)
+      // One that was started just now was not there yet when the target was looked at.
+      if (startedMs === undefined || startedMs + JUDGED_MS > beganMs) continue
+      this.#report(
+        `${older} pushes to ${workloadId}, which was away, although the later ${newer} has it ${state}`,
+      )
+    }
   }
 
   /** A version applies by itself only while it is in force, and only as it was approved. */

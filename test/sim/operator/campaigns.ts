@@ -37,6 +37,8 @@ export class CampaignOperator {
   readonly #continued = new Map<string, number>()
   /** The targets that were shown with the plan of this hash, by campaign. */
   readonly shown = new Map<string, { planHash: string; targets: readonly ShownTarget[] }>()
+  /** When he was told that a campaign is started, by campaign; in ms of virtual time. */
+  readonly startedMs = new Map<string, number>()
 
   constructor(world: CampaignWorld) {
     this.#world = world
@@ -184,7 +186,8 @@ export class CampaignOperator {
   }
 
   async #decide(id: string, what: string, body: object = {}): Promise<void> {
-    await this.#call(`POST /api/campaigns/${id}/${what}`, { comment: 'as it is', ...body })
+    const called = await this.#call(`POST /api/campaigns/${id}/${what}`, { comment: 'as it is', ...body })
+    if (what === 'start' && called?.ok) this.startedMs.set(id, this.#world.time.nowMs)
   }
 
   #call(request: string, body?: object) {
