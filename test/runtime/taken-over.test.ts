@@ -19,6 +19,19 @@ const addSession = (id: string, expiresAt: Date) =>
     [id, userId, new Date(0), expiresAt],
   )
 
+it('a command line that brings its code to it can bring the code to the owner afterwards', async () => {
+  const verifier = 'b'.repeat(43)
+  const challenge = createHash('sha256').update(verifier).digest('base64url')
+  const login = { challenge, state: 'a-state-of-the-command-line', port: 40_123, machine: 'laptop' }
+  const asked = await on.call('POST', '/api/auth/command-line', { as, body: login })
+  const code = new URL((asked.json as { redirect_to: string }).redirect_to).searchParams.get('code')
+  await database.pool.execute('update process_epoch set epoch = epoch + 1')
+
+  const body = { code, verifier }
+  expect((await on.call('POST', '/api/auth/command-line/token', { body })).status).toBe(503)
+  expect(await database.pool.query('select from command_line_logins')).toHaveLength(1)
+})
+
 it('a process that another one has taken over from neither changes nor removes anything, whoever asks', async () => {
   const day = 86_400_000
   const old = new Date(Date.now() - 2 * day)
@@ -51,22 +64,4 @@ it('what it would do to people without an audit record is refused as well', asyn
   await addSession('00000000-0000-7000-8000-00000000dead', new Date(1))
   await expect(trimSessions.run(ctx, signal)).rejects.toBeInstanceOf(DatabaseUnavailable)
   expect(await database.pool.query('select from sessions where expires_at < now()')).toHaveLength(1)
-})
-
-it('a command line that brings its code to it can bring the code to the owner afterwards', async () => {
-  const [code, verifier] = ['a'.repeat(43), 'b'.repeat(43)]
-  const hash = (text: string, form: 'hex' | 'base64url') => createHash('sha256').update(text).digest(form)
-  const session = '00000000-0000-7000-8000-00000000beef'
-  const soon = new Date(Date.now() + 60_000)
-  await addSession(session, soon)
-  await database.pool.execute(
-    `insert into command_line_logins (code_hash, user_id, session_id, challenge, machine, created_at, expires_at)
-     values ($1, $2, $3, $4, 'laptop', now(), $5)`,
-    [hash(code, 'hex'), userId, session, hash(verifier, 'base64url'), soon],
-  )
-  await database.pool.execute('update process_epoch set epoch = epoch + 1')
-
-  const body = { code, verifier }
-  expect((await on.call('POST', '/api/auth/command-line/token', { body })).status).toBe(503)
-  expect(await database.pool.query('select from command_line_logins')).toHaveLength(1)
 })
