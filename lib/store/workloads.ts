@@ -1,7 +1,7 @@
 import type { AvailableComponents } from '../model/components.ts'
 import type { WORKLOAD_STATUSES } from '../wire/values.ts'
 import { columns } from './columns.ts'
-import type { Db } from './db.ts'
+import type { Database, Db } from './db.ts'
 import type { AgentError } from './pushes.ts'
 
 /** Whether a workload counts as connected and as healthy, as `lib/fleet/state/derive.ts` judges it. */
@@ -101,6 +101,11 @@ export async function lockWorkload(tx: Db, id: string): Promise<StoredWorkload |
     id,
   ])
   return rows[0] ?? null
+}
+
+/** Wait until every transaction under way that has locked this workload has ended. */
+export async function waitForWorkload(db: Database, id: string): Promise<void> {
+  await db.transaction('workload.wait', (tx) => lockWorkload(tx, id))
 }
 
 /** Several workloads, locked by id until the transaction ends; those that are gone are left out. */

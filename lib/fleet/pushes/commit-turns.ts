@@ -4,6 +4,7 @@ import type { AuditActor } from '../../audit/event.ts'
 import type { Db } from '../../store/db.ts'
 import type { TargetState } from '../../store/push-targets.ts'
 import { findPush } from '../../store/pushes.ts'
+import { waitForWorkload } from '../../store/workloads.ts'
 import { type LoadedAssignments, loadAssignments } from '../state/load-push.ts'
 import type { FollowedPush, Workload } from '../state/model.ts'
 import { KeyedMutex } from '../state/mutex.ts'
@@ -91,6 +92,8 @@ export class CommitTurns {
     if (workload === undefined || !this.#inDoubt.has(workload)) return
     // Written first, so that what is read includes what agents have said meanwhile.
     const db = await deps.db.upToDate()
+    // Whatever changes a workload's assignments locks its row first: a commit that the server is still at has ended then.
+    await waitForWorkload(db, workloadId)
     const { loaded, formers } = await db.snapshot('push.settle', async (db) => {
       const loaded = await loadAssignments(db, workloadId)
       return { loaded, formers: loaded === null ? [] : await readFormers(db, workload, loaded) }

@@ -1,0 +1,84 @@
+import { afterEach, expect, it } from 'vitest'
+import { CommitInDoubt } from '../../../../lib/store/db.ts'
+import { findWorkload } from '../../../../lib/store/workloads.ts'
+import { nextTurn } from '../../../../lib/turns.ts'
+import { through } from '../../../support/faulty-database.ts'
+import { createFleetContext, type FleetTestContext } from '../../../support/fleet.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
+
+// The answer to a commit is lost while the server is still at it: what is read before it has ended is not final.
+
+const database = await useTestDatabase()
+let ctx: FleetTestContext
+afterEach(async () => {
+  await ctx.close()
+  await database.pool.execute('delete from workloads')
+})
+
+/** A workload that runs config 1; of the next transaction of this name the answer is lost, and `finish` commits it. */
+async function loseOf(slow: string) {
+  const db = through(database.pool)
+  ctx = await createFleetContext(database, { db })
+  const workload = new PushedWorkload(ctx, 'ab')
+  await ctx.advance(500)
+  await workload.settle(1)
+  let finish = () => {}
+  const held = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const { transaction } = db
+  db.transaction = (name, work) => {
+    if (name !== slow) return transaction(name, work)
+    db.transaction = transaction
+    return new Promise((_, reject) => {
+      void transaction(name, async (tx) => {
+        await work(tx)
+        reject(new CommitInDoubt('connection lost at commit'))
+        await held
+      })
+    })
+  }
+  return { workload, finish: () => finish() }
+}
+
+/** Resolves when a statement waits for a transaction that has not ended. */
+async function untilAwaited(): Promise<void> {
+  const waits = `select 1 from pg_locks l join pg_stat_activity a using (pid)
+    where not l.granted and a.datname = current_database()`
+  while ((await database.pool.query(waits)).length === 0) await nextTurn()
+}
+
+it('a push that the database is slow to commit is followed when it is, and its config goes out', async () => {
+  const { workload, finish } = await loseOf('push')
+  await expect(workload.push(2)).rejects.toThrow('connection lost at commit')
+  const settled = ctx.advance(2_000)
+  await untilAwaited()
+  expect(workload.live.activeHash).toBe(config(1).hash)
+  finish()
+  await settled
+  await ctx.advance(1_000)
+  const { activeHash, generation } = (await findWorkload(ctx.db, workload.id))!
+  expect(activeHash).toBe(config(2).hash)
+  expect(workload.live).toMatchObject({ activeHash, generation })
+  expect(workload.offered).toEqual([2, 2])
+})
+
+it('so is a step of a rollout of which the audit trail says nothing', async () => {
+  const { workload, finish } = await loseOf('rollout.converge')
+  await workload.stage(2, [
+    { count: 1, dwellMs: 600_000, gates: [] },
+    { percentage: 100, dwellMs: 0, gates: [] },
+  ])
+  workload.agents[0]!.apply()
+  const settled = ctx.advance(4_000)
+  await untilAwaited()
+  finish()
+  await settled
+  await ctx.advance(1_000)
+  const [{ progress } = { progress: [] }] = await database.pool.query<{
+    progress: { convergedAt: string }[]
+  }>('select progress from rollouts')
+  expect(progress[0]!.convergedAt).not.toBeNull()
+  expect(workload.live.rollout!.stored.progress).toEqual(progress)
+})
