@@ -61,8 +61,13 @@ export function isSecretKey(key: string): boolean {
   return isSecret
 }
 
-const isSecretPart = (part: string) =>
-  SECRET_PARENTS.has(part.toLowerCase().replaceAll('-', '_')) || isSecretName(part)
+const isSecretPart = (part: string) => isHeaders(part) || isSecretName(part)
+
+/** `headers`, `OTEL_EXPORTER_OTLP_HEADERS` and the like. */
+function isHeaders(part: string): boolean {
+  const lower = part.toLowerCase().replaceAll('-', '_')
+  return SECRET_PARENTS.has(lower) || /^otel_exporter_otlp(?:_[a-z]{1,20})?_headers$/.test(lower)
+}
 
 /** Whether a path leads to something secret: through a secret key, or as `api` and `key`, which are one name in two. */
 export function isSecretPath(keys: readonly string[]): boolean {
@@ -81,7 +86,7 @@ const SCHEME_TOKEN = /\b(bearer|basic|apikey|api-key|digest|negotiate|token)(\s+
 const JWT = /\beyJ[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*){0,2}/g
 /** Keys of well-known services, and API tokens of muster itself (`mst_`), which their fixed prefixes give away. */
 const KNOWN_TOKEN =
-  /\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:sa|c|pat)[-_][A-Za-z0-9_=-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,}|sk-[A-Za-z0-9_-]{16,}|NRAK-[A-Z0-9]{10,}|[A-Za-z0-9]{36}NRAL|dt0[a-z]\d\d\.[A-Za-z0-9.]{20,}|AIza[A-Za-z0-9_-]{30,}|hc[a-z]{2}_[A-Za-z0-9]{20,}|mst_[A-Za-z0-9_-]{30,})/g
+  /\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|gl(?:sa|c|pat|rt)[-_][A-Za-z0-9_=-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,}|sk-[A-Za-z0-9_-]{16,}|NRAK-[A-Z0-9]{10,}|[A-Za-z0-9]{36}NRAL|dt0[a-z]\d\d\.[A-Za-z0-9.]{20,}|AIza[A-Za-z0-9_-]{30,}|hc[a-z]{2}_[A-Za-z0-9]{20,}|mst_[A-Za-z0-9_-]{30,}|hv[bs]\.[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9]{20,}|[rs]k_(?:live|test)_[A-Za-z0-9]{10,}|GOCSPX-[A-Za-z0-9_-]{16,}|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|do[opr]_v1_[A-Za-z0-9]{16,}|shp(?:at|ca|pa|ss)_[A-Za-z0-9]{16,}|xapp-[A-Za-z0-9-]{16,}|ya29\.[A-Za-z0-9_-]{16,}|pul-[a-f0-9]{32,}|lin_api_[A-Za-z0-9]{16,}|sntrys_[A-Za-z0-9_=+/-]{16,})/g
 /** `xoxb-` and ten characters. */
 const KNOWN_TOKEN_LENGTH_MIN = 15
 /**
@@ -109,6 +114,11 @@ const BEFORE_SLASH =
 const NAME_AND_PASSWORD = /(?:^|[=,;(])[^=,;:()]+:./
 const INNER_NAME_AND_PASSWORD = /[=,;(][^=,;:()]+:./
 const E_MAIL = /(?<![A-Za-z0-9._%+'-])[A-Za-z0-9._%+'-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+/g
+/** The paths of addresses that are secret themselves: whoever knows one can send there. */
+const SECRET_PATH =
+  /(hooks\.slack\.com\/(?:services|workflows|triggers)\/|discord(?:app)?\.com\/api\/webhooks\/|api\.telegram\.org\/bot|\.webhook\.office\.com\/webhookb2\/)[^\s"'<>`]+/gi
+/** What is set below `headers` in a command line or in one line of YAML: nobody can know what a header carries. */
+const HEADER_VALUES = /\b(headers(?:::|=|["']?[ \t]{0,4}:[ \t]{0,4}\{))[^\n"'}]+/gi
 /** What stands between a name and its value. */
 const ASSIGNMENT = /(?<=[A-Za-z0-9_.-])["']?\s*(?:=>|[:=])\s*/g
 /** A flag and the word behind it that is not a flag itself. */
@@ -129,7 +139,11 @@ export function redactText(text: string): string {
 
 /** The same with e-mail addresses left in, where they say whom to ask. */
 export function redactSecrets(text: string): string {
-  return redactFlags(replaceAssigned(redactAddresses(redactTokens(text)), MASK))
+  return redactFlags(replaceAssigned(redactHeaders(redactAddresses(redactTokens(text))), MASK))
+}
+
+function redactHeaders(text: string): string {
+  return /headers/i.test(text) ? text.replace(HEADER_VALUES, `$1${MASK}`) : text
 }
 
 /** Mask the value of `--password x` in a command line, also as a list of quoted words. */
@@ -153,7 +167,8 @@ export function replaceAssigned(text: string, mask: string, withName = false): s
     if (match.index - name < ASSIGNED_NAME_MIN || !isSecretName(text.slice(name, match.index))) continue
     const value = match.index + match[0].length
     if (text.startsWith(mask, value)) continue
-    const end = valueEnd(text, value)
+    const isAuthorization = /authorization$/i.test(text.slice(name, match.index))
+    const end = valueEnd(text, value, isAuthorization ? CREDENTIALS : WORD)
     if (end === value) continue
     clean += text.slice(kept, withName ? name : value) + mask
     kept = end
@@ -168,9 +183,17 @@ function nameBefore(text: string, end: number, from: number): number {
   return at
 }
 
-/** Where a value that starts at `from` ends: behind its closing quote, or where the word ends. */
-function valueEnd(text: string, from: number): number {
+const WORD = /[^\s,;}\])]*/y
+/** The name of a scheme and what stands behind it. */
+const CREDENTIALS = /[^\s,;}\])]*(?:[ \t]{1,4}[^\s,;}\])"']+)?/y
+
+/** Where a value that starts at `from` ends: behind its closing quote or bracket, or where the word ends. */
+function valueEnd(text: string, from: number, word: RegExp): number {
   const quote = text[from]
+  if (quote === '[') {
+    const end = text.indexOf(']', from)
+    return end < 0 ? text.length : end + 1
+  }
   if (quote === "'" || quote === '"') {
     for (let at = from + 1; at < text.length; at++) {
       if (text[at] === quote) return at + 1
@@ -178,7 +201,6 @@ function valueEnd(text: string, from: number): number {
     }
     return text.length
   }
-  const word = /[^\s,;}\])]*/y
   word.lastIndex = from
   return from + word.exec(text)![0].length
 }
@@ -195,6 +217,7 @@ function redactTokens(text: string): string {
 /** Take secrets out of URLs, and credentials that stand before a host. */
 function redactAddresses(text: string): string {
   let clean = text.includes('://') || text.includes('@') ? redactUrls(text) : text
+  if (clean.includes('/')) clean = clean.replace(SECRET_PATH, `$1${MASK}`)
   if (clean.includes('@'))
     clean = clean.replace(BEFORE_DRIVER, `${MASK}@`).replace(BEFORE_SLASH, maskBehindName)
   return clean.includes('@') ? clean.replace(BEFORE_AT, redactBeforeAt) : clean

@@ -13,7 +13,28 @@ const LONG = 20_000
 /** How often a text is gone through: there are about twenty expressions, and some run twice. */
 const PASSES_MAX = 100
 
+const SECRET = 'Zq7vN2pX9sLkW3tY8uBd'
+
 describe('free text', () => {
+  it.each([
+    `Authorization: Splunk ${SECRET}`,
+    `authorization: ApiToken ${SECRET}, retrying`,
+    `"authorization": ["Api-Token", "${SECRET}"]`,
+    `headers={x-team: ${SECRET}}`,
+    `post https://hooks.slack.com/services/T00000000/B00000000/${SECRET}: 404`,
+    `post "https://discord.com/api/webhooks/123456789/${SECRET}"`,
+    `https://api.telegram.org/bot123456:${SECRET}/sendMessage`,
+    `vault refused hvs.${SECRET}`,
+    `npm_${SECRET}`,
+    `sk_live_${SECRET}`,
+    `glrt-${SECRET}`,
+    `GOCSPX-${SECRET}`,
+    `SG.${SECRET}.${SECRET}`,
+  ])('loses %s', (text) => {
+    expect(redactText(text)).not.toContain(SECRET)
+    expect(redactText(text)).toContain(MASK)
+  })
+
   test.each([
     ['a bearer token', 'header Authorization: Bearer abc.def-ghi rejected', 'abc.def-ghi'],
     ['basic credentials', 'sent basic dXNlcjpwYXNz to backend', 'dXNlcjpwYXNz'],
