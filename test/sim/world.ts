@@ -11,7 +11,7 @@ import { Placements } from './agents/placements.ts'
 import { SimAgent } from './agents/sim-agent.ts'
 import { SimConfigs } from './agents/sim-configs.ts'
 import { Gateways, type SimSocket } from './agents/socket.ts'
-import { SimBrowser } from './browser/sim-browser.ts'
+import { type ShowingBrowser, SimBrowser } from './browser/sim-browser.ts'
 import type { RealSessions } from './database/real-sessions.ts'
 import { type Client, SimDatabase } from './database/sim-database.ts'
 import type { SimStore } from './database/sim-store.ts'
@@ -42,7 +42,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   readonly troubles: Troubles
   readonly promises: Promises
   readonly agents: SimAgent[] = []
-  readonly browsers: SimBrowser[] = []
+  readonly browsers: ShowingBrowser[] = []
   readonly configs: SimConfigs
   readonly database: SimDatabase
   readonly pushing: PushingOperator

@@ -1,13 +1,9 @@
-import { sightOf } from '../../../lib/fleet/views/fleet-views.ts'
 import type { HubClient } from '../../../lib/hub/browser-queue.ts'
-import type { HubFrame } from '../../../lib/wire/hub.ts'
-import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { applyFrame } from '../../../runtime/ui/logic/fleet-frames.ts'
 import { readFrame } from '../../support/frames.ts'
-import { differences } from '../invariants/differences.ts'
 import type { SimService } from '../service/sim-service.ts'
 import type { Dice } from '../time/dice.ts'
 import type { VirtualTime } from '../time/virtual-time.ts'
+import { FleetPicture } from './fleet-picture.ts'
 
 /** What a simulated browser uses of the world. */
 export interface BrowserWorld {
@@ -16,38 +12,28 @@ export interface BrowserWorld {
   service(): SimService | null
 }
 
-const SIGHT = sightOf(new Set())
-const WITHOUT_ARCHIVED = { withArchived: false }
-const FAR = new Date('2100-01-01T00:00:00Z')
-
-/** The workloads that are not archived, by id, as the server would answer a browser now. */
-export function listOf({ fleet, ctx: { views } }: SimService): Map<string, WorkloadRecord> {
-  const list = new Map<string, WorkloadRecord>()
-  for (const workload of fleet.state.workloadsByName()) {
-    if (workload.archivedAt !== null) continue
-    const record = JSON.parse(views.workloadBytes(workload, SIGHT).toString('utf8')) as WorkloadRecord
-    list.set(record.id, record)
-  }
-  return list
+/** A browser that shows the fleet's list, wherever it is connected. */
+export interface ShowingBrowser {
+  /** It reads slowly: its socket takes one frame at a time, and what sends to it has to keep the others back. */
+  isSlow: boolean
+  readonly picture: FleetPicture
 }
 
-/** A browser that shows the fleet's list: it fetches it once and follows the frames, as `runtime/ui` does. */
-export class SimBrowser {
+export const FAR = new Date('2100-01-01T00:00:00Z')
+
+/** A browser that is connected to the process that decides. */
+export class SimBrowser implements ShowingBrowser {
   readonly #world: BrowserWorld
-  readonly workloads = new Map<string, WorkloadRecord>()
-  #run = 0
-  #meanwhile: HubFrame[] | null = null
-  #isLoaded = false
+  readonly picture: FleetPicture
+  isSlow = false
   #reachAtMs = 0
   #service: SimService | null = null
 
   constructor(world: BrowserWorld) {
     this.#world = world
+    this.picture = new FleetPicture(world.time, world.dice)
     this.#connect()
   }
-
-  /** It reads slowly: its socket takes one frame at a time, and the hub has to keep the others back. */
-  isSlow = false
 
   #connect(): void {
     const { time, dice } = this.#world
@@ -66,8 +52,14 @@ export class SimBrowser {
       },
     }
     service.ctx.hub.add(client, { sessionId: 's', expiresAt: FAR })
-    void this.#load()
+    this.picture.load(this.#answering())
     this.#watch(service)
+  }
+
+  /** Whom a question of now reaches. */
+  #answering(): () => SimService | null {
+    const service = this.#service
+    return () => (service === null || service.isDead ? null : service)
   }
 
   /** Look each second whether the service still runs; if not, the socket has ended and the browser reconnects. */
@@ -92,56 +84,11 @@ export class SimBrowser {
     for (const frame of frames.slice(0, taken)) {
       const parsed = readFrame(frame)
       time.after(this.#reachAtMs - time.nowMs, () => {
-        if (this.#service === service) this.#take(parsed)
+        if (this.#service === service) this.picture.take(parsed, this.#answering())
       })
     }
     if (taken < frames.length)
       time.after(dice.between(50, 2_000), () => service.ctx.hub.drained(client), service.client)
     return taken
   }
-
-  #take(frame: HubFrame): void {
-    if (frame.type === 'resync') {
-      this.#load()
-      return
-    }
-    if (!this.#isLoaded && this.#meanwhile === null) return
-    if (applyFrame(this.workloads, frame, WITHOUT_ARCHIVED)) this.#meanwhile?.push(frame)
-  }
-
-  #load(): void {
-    const { time, dice } = this.#world
-    const run = ++this.#run
-    const service = this.#service
-    this.#meanwhile = []
-    const askedMs = dice.between(1, 200)
-    const answeredMs = askedMs + dice.between(1, 400)
-    let list: Map<string, WorkloadRecord> | null = null
-    time.after(askedMs, () => {
-      if (service !== null && !service.isDead) list = listOf(service)
-    })
-    time.after(answeredMs, () => {
-      if (run !== this.#run) return
-      if (list === null) {
-        this.#meanwhile = null
-        return
-      }
-      for (const [id, record] of list) this.workloads.set(id, record)
-      for (const id of this.workloads.keys()) if (!list.has(id)) this.workloads.delete(id)
-      for (const frame of this.#meanwhile ?? []) applyFrame(this.workloads, frame, WITHOUT_ARCHIVED)
-      this.#meanwhile = null
-      this.#isLoaded = true
-    })
-  }
-
-  /**
-   * Where the workloads that it shows differ from the server's. When a workload was last heard of is left out, because
-   * browsers are told that seldom.
-   */
-  differences(service: SimService): string[] {
-    return differences(withoutSeen(this.workloads), withoutSeen(listOf(service)))
-  }
 }
-
-const withoutSeen = (list: ReadonlyMap<string, WorkloadRecord>): Record<string, unknown> =>
-  Object.fromEntries([...list].map(([id, { last_seen_at: _, ...record }]) => [id, record]))

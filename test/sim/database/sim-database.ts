@@ -38,8 +38,8 @@ export const newClient = (application = 'muster'): Client => ({
 /** Is told what processes do with the database. */
 export interface DatabaseObserver {
   becameActive(client: Client): void
-  /** A statement was answered, with rows or with how many it changed. */
-  answered(statement: string, value: unknown): void
+  /** A statement of this process was answered, with rows or with how many it changed. */
+  answered(statement: string, value: unknown, client: Client): void
   wrote(client: Client, statement: string): void
   /** A statement is about to delete a workload. */
   deletes(workloadId: string): void
@@ -169,7 +169,7 @@ export class SimDatabase {
     if (this.refusalChance > 0 && this.#dice.chance(this.refusalChance))
       throw new DatabaseUnavailable('database unavailable during query: canceling statement due to time-out')
     const value = await this.#real(lease, work)
-    this.observer.answered(text, value)
+    this.observer.answered(text, value, lease.client)
     if (lease.written === '' && CHANGES.test(text)) lease.written = text
     if (PUSHES.test(text)) lease.hasPushes = true
     return value

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
 import type { SimAgent } from '../agents/sim-agent.ts'
-import type { SimBrowser } from '../browser/sim-browser.ts'
+import type { ShowingBrowser } from '../browser/sim-browser.ts'
 import type { Client } from '../database/sim-database.ts'
 import type { SimService } from '../service/sim-service.ts'
 import type { Troubles } from '../troubles.ts'
@@ -22,7 +22,7 @@ import { type Approved, StartPromises } from './starts.ts'
 /** What the promises read of the world. */
 export interface WatchedWorld {
   agents: readonly SimAgent[]
-  browsers: readonly SimBrowser[]
+  browsers: readonly ShowingBrowser[]
   minAgentVersion: string
   troubles: Troubles
   approved: Approved
@@ -93,7 +93,8 @@ export class Promises {
     if (world.troubles.campaigns) await this.#checkCampaigns(service)
     await checkAlerts(service, this.#watcher, world, this.report)
     for (const browser of world.browsers)
-      for (const difference of browser.differences(service)) this.report(`a browser shows ${difference}`)
+      for (const difference of browser.picture.differences(service))
+        this.report(`a browser shows ${difference}`)
   }
 
   async #checkCampaigns(service: SimService): Promise<void> {

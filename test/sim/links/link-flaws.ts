@@ -3,9 +3,11 @@ import type { FrontAgents } from '../../../lib/links/front-agents.ts'
 import { splitReport } from '../../../lib/links/kept-report.ts'
 import type { ReportedTexts } from '../../../lib/links/reported-texts.ts'
 import { decodeBody } from '../../../lib/opamp/codec.ts'
+import type { HubFrame } from '../../../lib/wire/hub.ts'
 import type { Trouble } from '../troubles.ts'
 import type { LinkTrouble } from './link-troubles.ts'
 import { type LinkFlaw, loseByProcess } from './linked-world.ts'
+import type { Occasion } from './stand-stills.ts'
 
 /** A fault of links, and the world in which it shows. */
 interface PlantedFlaw {
@@ -13,6 +15,7 @@ interface PlantedFlaw {
   from?: number
   troubles: readonly (Trouble | LinkTrouble)[]
   flaw: LinkFlaw
+  stillOn?: readonly Occasion[]
 }
 
 /** A rewriting that leaves entries of these kinds out. */
@@ -46,6 +49,9 @@ export function loseSomeTexts(texts: ReportedTexts): void {
   let count = 0
   texts.reportedConfig = (config) => ++count % 2 === 0 || store(config)
 }
+
+/** One of three frames does not arrive; which, follows from what it says. */
+const losingSome = (frame: HubFrame): boolean => JSON.stringify(frame).length % 3 !== 0
 
 const HEALTH = 5
 
@@ -166,6 +172,20 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
       reported: loseSomeTexts,
       fleet(fleet) {
         fleet.textsMissing = async () => {}
+      },
+    },
+  },
+  'a front loses some of what the owner says to browsers': {
+    from: 2,
+    troubles: ['frontBrowsers', 'badHealth'],
+    flaw: { toBrowser: losingSome },
+  },
+  'an owner that stood still as it stored a step of a push goes on as if it had not': {
+    troubles: ['stillAtSteps', 'rollbacks'],
+    stillOn: ['offers are stored: the owner after it'],
+    flaw: {
+      member: (membership) => {
+        membership.mayAct = () => true
       },
     },
   },

@@ -13,6 +13,10 @@ const LIKELIHOODS = {
   stuckRenewals: 0.3,
   /** Fronts are stopped one after the other, as where a new build is rolled out; others begin before they end. */
   drains: 0.3,
+  /** Browsers are connected to fronts. */
+  frontBrowsers: 0.5,
+  /** The owner, or a front, stands still for half a minute as the owner stores a step of a push. */
+  stillAtSteps: 0.2,
   /** Agents say goodbye while nobody decides, and are not known yet to whoever decides next. */
   lateGoodbyes: 0.3,
 } as const

@@ -6,18 +6,24 @@ import type { FrontAgents } from '../../../lib/links/front-agents.ts'
 import { OwnerLinks } from '../../../lib/links/owner-links.ts'
 import type { ReportedTexts } from '../../../lib/links/reported-texts.ts'
 import { silentLog } from '../../../lib/log.ts'
+import type { HubFrame } from '../../../lib/wire/hub.ts'
 import { TEST_CONFIG } from '../../support/invoke.ts'
 import type { AgentsService } from '../agents/link.ts'
 import type { SimAgent } from '../agents/sim-agent.ts'
 import type { SimSocket } from '../agents/socket.ts'
+import type { ShowingBrowser } from '../browser/sim-browser.ts'
 import type { Client } from '../database/sim-database.ts'
 import type { SimStore } from '../database/sim-store.ts'
 import type { SimService } from '../service/sim-service.ts'
+import { Dice } from '../time/dice.ts'
 import type { VirtualTime } from '../time/virtual-time.ts'
 import { World } from '../world.ts'
+import { BrowserWire } from './browser-wire.ts'
+import { FrontBrowser } from './front-browser.ts'
 import { LinkPromises } from './link-promises.ts'
 import { SimFront } from './sim-front.ts'
 import { openSimMember } from './sim-member.ts'
+import { type Occasion, StandStills, type StandStillsParts } from './stand-stills.ts'
 import { type Meddling, Wire } from './wire.ts'
 
 /** How long a process that stands still or is cut off lets a caller wait. */
@@ -29,6 +35,8 @@ export interface LinkFlaw extends Meddling {
   reported?(texts: ReportedTexts): void
   member?(membership: Membership): void
   fleet?(fleet: Fleet): void
+  /** Whether a browser that is connected to a front gets this frame. */
+  toBrowser?(frame: HubFrame): boolean
   /** Done first where a front is stopped, with the sockets of its agents. */
   drain?(time: VirtualTime, sockets: readonly SimSocket[]): Promise<void>
 }
@@ -49,12 +57,16 @@ export class LinkedWorld extends World {
   readonly #frontClients = new Set<Client>()
   readonly #engine: ConfigEngine
   #frontCount = 0
+  readonly #browserWires = new Set<BrowserWire>()
+  readonly #browserDice: Dice
   /** Agents are led to any front, so that polls reach one after the other; once false, to one that stays the same. */
   isSpreading = true
   /** The longest delay of a batch on links that are opened from now on. */
   delayMsMax = 20
   /** Fronts that do not reach the owner before this time, and whether they are let in and then hear nothing. */
   readonly #apart = new Map<SimFront, { untilMs: number; isLetIn: boolean }>()
+  /** Lets processes stand still at the steps of pushes; null where none does. */
+  stills: StandStills | null = null
   /** Sockets that fronts cut because they had no link. */
   sentElsewhere = 0
   /** After how long each owner that stood still was replaced. */
@@ -70,6 +82,7 @@ export class LinkedWorld extends World {
     })
     this.#flaw = flaw
     this.#seed = seed
+    this.#browserDice = new Dice(seed).fork('ways of browsers')
     this.links = new LinkPromises(this)
     this.#engine = openConfigEngine({
       workers: {
@@ -89,15 +102,20 @@ export class LinkedWorld extends World {
         this.#stoodStill = null
         observer.becameActive(client)
       },
-      // What agents run is stored by the front that has read it.
+      answered: (statement, value, client) => {
+        observer.answered(statement, value, client)
+        this.stills?.executed(client, statement)
+      },
       wrote: (client, statement) => {
+        // What agents run is stored by the front that has read it.
         if (!this.#frontClients.has(client)) observer.wrote(client, statement)
+        this.stills?.committed(client)
       },
     }
     const bury = this.database.bury.bind(this.database)
     this.database.bury = (client) => {
       bury(client)
-      for (const wire of this.#wires)
+      for (const wire of [...this.#wires, ...this.#browserWires])
         if (wire.ends.owner === client || wire.ends.front === client) wire.break()
     }
   }
@@ -124,6 +142,18 @@ export class LinkedWorld extends World {
     const service = this.service()
     if (service !== null) this.#stoodStill = { client: service.client, sinceMs: this.time.nowMs }
     super.suspendService(forMs)
+  }
+
+  /** Let processes stand still on these occasions, until this time. */
+  standStillOn(occasions: readonly Occasion[], untilMs: number): void {
+    const standStill: StandStillsParts['standStill'] = (who, client, forMs) => {
+      const [front] = this.fronts
+      const isThere = who === 'front' ? front !== undefined : this.service()?.client === client
+      if (who === 'front' && isThere) this.suspendFront(front!, forMs)
+      if (who === 'owner' && isThere) this.suspendService(forMs)
+      return isThere
+    }
+    this.stills = new StandStills({ time: this.time, untilMs, standStill }, occasions)
   }
 
   /** Let the owner not renew itself for a while, as where its session for that hangs. */
@@ -183,6 +213,8 @@ export class LinkedWorld extends World {
         return sockets
       },
       dial: (from, owner) => this.#dial(from, owner),
+      dialForBrowser: (from, owner) => this.#dialForBrowser(from, owner),
+      owning: ({ id, epoch }) => this.owning(id, epoch),
     })
     this.#flaw.agents?.(front.agents)
     this.#flaw.reported?.(front.reported)
@@ -249,7 +281,7 @@ export class LinkedWorld extends World {
     this.isSpreading = this.#seed % 4 === 1
     this.delayMsMax = 20
     this.#apart.clear()
-    for (const wire of this.#wires) wire.delayMsMax = 20
+    for (const wire of [...this.#wires, ...this.#browserWires]) wire.delayMsMax = 20
   }
 
   async #dial(front: SimFront, { id }: Owner): Promise<Wire | null> {
@@ -300,6 +332,42 @@ export class LinkedWorld extends World {
   linksAtOwner(): OwnerLinks | null {
     const service = this.service()
     return service === null ? null : (this.#owned.get(service) ?? null)
+  }
+
+  /** Add a browser that is connected to some front; with dice of its own. */
+  addBrowserAtFront(dice: Dice): ShowingBrowser {
+    const { time } = this
+    const reached = () => this.fronts.filter(({ client }) => client.pausedUntilMs <= time.nowMs)
+    const browser = new FrontBrowser({ time, dice, reached, hears: this.#flaw.toBrowser ?? (() => true) })
+    this.browsers.push(browser)
+    return browser
+  }
+
+  /** Connect a browser of a front to the owner as that front knows it; null where it does not answer. */
+  async #dialForBrowser(front: SimFront, { id, epoch }: Owner): Promise<BrowserWire | null> {
+    const { time } = this
+    const dice = this.#browserDice
+    const wait = (ms: number) => new Promise<void>((resolve) => void time.after(ms, resolve, front.client))
+    await wait(dice.between(0.5, this.delayMsMax))
+    const service = this.owning(id, epoch)
+    if (service === null) {
+      await wait(CONNECT_MS)
+      return null
+    }
+    const wire = new BrowserWire({ time, dice, front: front.client, service })
+    wire.delayMsMax = this.delayMsMax
+    this.#browserWires.add(wire)
+    wire.once('close', () => this.#browserWires.delete(wire))
+    return wire
+  }
+
+  /** The process that answers as the owner of this epoch; null where none does. */
+  owning(id: string, epoch: number): SimService | null {
+    const service = this.services.find(({ name }) => name === id)
+    const isThere =
+      service !== undefined && !service.isDead && service.client.pausedUntilMs <= this.time.nowMs
+    const owns = isThere && service.isReady && service.lock.isHeld() && service.lock.epoch === epoch
+    return owns ? service : null
   }
 
   override addAgent(index: number, host: string): SimAgent {

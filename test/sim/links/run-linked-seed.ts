@@ -6,6 +6,7 @@ import type { Trouble } from '../troubles.ts'
 import { chooseLinkTroubles, type LinkTrouble } from './link-troubles.ts'
 import { LinkedWorld, type LinkFlaw } from './linked-world.ts'
 import { planWords } from './plan-words.ts'
+import { OCCASIONS, type Occasion } from './stand-stills.ts'
 
 /** The outcome of one seed, with what its fronts counted. */
 export interface LinkedSeedResult extends SeedResult {
@@ -16,6 +17,8 @@ export interface LinkedSeedResult extends SeedResult {
   sentElsewhere: number
   /** After how many milliseconds each owner that stood still was replaced. */
   replacedMs: readonly number[]
+  /** The occasions on which a process stood still at a step of a push. */
+  stoodStill: readonly Occasion[]
 }
 
 /** Options for running a seed; every kind of trouble by default, as the seed chooses. */
@@ -24,6 +27,8 @@ export interface LinkedSeedOptions {
   /** Kinds of trouble of links that the world is not to have; none by default. */
   without?: readonly LinkTrouble[]
   flaw?: LinkFlaw
+  /** On which occasions processes stand still where they do so at steps of a push; three of the dice's by default. */
+  stillOn?: readonly Occasion[]
 }
 
 /** Longer than the time between two looks of the alerts' engine. */
@@ -33,7 +38,7 @@ const ALERTS_MS = 40_000
 export async function runLinkedSeed(
   seed: number,
   store: SimStore,
-  { troubles, without = [], flaw = {} }: LinkedSeedOptions = {},
+  { troubles, without = [], flaw = {}, stillOn }: LinkedSeedOptions = {},
 ): Promise<LinkedSeedResult> {
   await store.clear()
   const wanted = troubles?.join(',') ?? process.env['SIM_TROUBLES']
@@ -47,6 +52,8 @@ export async function runLinkedSeed(
   if (has.stuckRenewals) planStuckRenewals(world, dice.fork('planned stuck renewals'), TROUBLE_MS)
   if (has.drains) planDrains(world, dice.fork('planned drains'), TROUBLE_MS)
   if (has.lateGoodbyes) planLateGoodbyes(world, dice.fork('planned late goodbyes'), TROUBLE_MS)
+  if (has.stillAtSteps) planStandStills(world, dice.fork('planned stand-stills'), TROUBLE_MS, stillOn)
+  if (has.frontBrowsers) planBrowsers(world, dice.fork('planned browsers'), TROUBLE_MS)
   if (has.words) planWords(world, dice.fork('planned words'), TROUBLE_MS)
   await world.run(TROUBLE_MS)
   world.heal()
@@ -78,6 +85,7 @@ export async function runLinkedSeed(
     ...rows[0]!,
     ...counted,
     replacedMs: world.replacedMs,
+    stoodStill: world.stills?.stood ?? [],
   }
 }
 
@@ -107,6 +115,28 @@ function planDrains(world: LinkedWorld, dice: Dice, untilMs: number): void {
     world.time.after(atMs, () => {
       for (const [index, front] of world.fronts.entries())
         world.time.after(index * everyMs, () => void world.drainFront(front))
+    })
+  }
+}
+
+/** Let the owner or a front stand still at steps of pushes until `untilMs`, and another process be there to follow. */
+function planStandStills(
+  world: LinkedWorld,
+  dice: Dice,
+  untilMs: number,
+  occasions: readonly Occasion[] = [dice.pick(OCCASIONS), dice.pick(OCCASIONS), dice.pick(OCCASIONS)],
+): void {
+  world.standStillOn(occasions, untilMs)
+  world.time.after(1_000, () => world.startService())
+}
+
+/** Let browsers connect to fronts, one after the other; some of them read slowly. */
+function planBrowsers(world: LinkedWorld, dice: Dice, untilMs: number): void {
+  for (let n = 1 + dice.int(3); n > 0; n--) {
+    const isSlow = dice.chance(0.3)
+    const own = dice.fork(`browser ${n}`)
+    world.time.after(dice.between(0, untilMs / 6), () => {
+      world.addBrowserAtFront(own).isSlow = isSlow
     })
   }
 }

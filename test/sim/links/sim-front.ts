@@ -11,15 +11,21 @@ import { createOpampExchange } from '../../../lib/opamp/exchange.ts'
 import type { AgentConnection, FleetPort } from '../../../lib/opamp/fleet-port.ts'
 import type { AgentReport } from '../../../lib/opamp/report.ts'
 import { sessionNameOf } from '../../../lib/store/members.ts'
+import { type BrowserPipes, createBrowserPipes } from '../../../runtime/fronts/browser-pipes.ts'
 import { isCutOff, sendElsewhere } from '../../../runtime/fronts/cut-off.ts'
 import { FrontLink } from '../../../runtime/fronts/front-link.ts'
+import type { OwnerDoor, PassedHandshake } from '../../../runtime/fronts/owner-door.ts'
+import { readProxyPolicy } from '../../../runtime/process-parts.ts'
+import { SocketRoom } from '../../../runtime/socket-room.ts'
 import { encodeReport } from '../../support/agent-report.ts'
 import { TEST_CONFIG } from '../../support/invoke.ts'
 import type { AgentsService } from '../agents/link.ts'
 import type { SimSocket } from '../agents/socket.ts'
 import { type Client, newClient, type SimDatabase } from '../database/sim-database.ts'
+import type { SimService } from '../service/sim-service.ts'
 import type { Dice } from '../time/dice.ts'
 import type { VirtualTime } from '../time/virtual-time.ts'
+import type { BrowserWire } from './browser-wire.ts'
 import { openSimMember } from './sim-member.ts'
 import type { Wire } from './wire.ts'
 
@@ -39,6 +45,10 @@ export interface SimFrontParts {
   sockets(front: SimFront): readonly SimSocket[]
   /** Connect to the owner; null where it does not answer. */
   dial(front: SimFront, owner: Owner): Promise<Wire | null>
+  /** The same for a browser that is connected to this front. */
+  dialForBrowser(front: SimFront, owner: Owner): Promise<BrowserWire | null>
+  /** The process that answers as this owner; null where none does. */
+  owning(owner: Owner): SimService | null
 }
 
 /** One process as agents see it: everything that `composeFront` puts together, and the link of the runtime. */
@@ -48,6 +58,7 @@ export class SimFront implements AgentsService {
   readonly membership: Membership
   readonly agents: FrontAgents
   readonly link: FrontLink
+  readonly browsers: BrowserPipes
   readonly fleet: Fleet
   readonly ctx: AgentsService['ctx']
   readonly #parts: SimFrontParts
@@ -98,7 +109,15 @@ export class SimFront implements AgentsService {
       owner: () => membership.owner,
       lookAgain: () => membership.refresh(),
       onChange: (epoch) => membership.link(epoch),
-      onSilent() {},
+      onSilent: () => this.browsers.ownerSilent(),
+      clock,
+      timers,
+      log: silentLog,
+    })
+    this.browsers = createBrowserPipes({
+      door: this.#asDoor(),
+      proxies: readProxyPolicy(TEST_CONFIG, silentLog),
+      room: new SocketRoom({ inAll: 1_000, perAddress: 1_000 }),
       clock,
       timers,
       log: silentLog,
@@ -160,11 +179,38 @@ export class SimFront implements AgentsService {
     }
   }
 
+  /** Who answers what is asked of this front now; null where nobody does. */
+  answering(): SimService | null {
+    const { owner } = this.membership
+    return owner === null || this.isDead ? null : this.#parts.owning(owner)
+  }
+
+  /** The way of browsers to the owner. */
+  #asDoor(): OwnerDoor {
+    const { dialForBrowser } = this.#parts
+    const ownerOf = () => this.membership.owner
+    return {
+      lost() {},
+      get epoch() {
+        return ownerOf()?.epoch ?? 0
+      },
+      connect: async (): Promise<PassedHandshake> => {
+        const owner = ownerOf()
+        const socket = owner === null ? null : await dialForBrowser(this, owner)
+        if (socket === null) return { accepted: false, status: 503, body: '', headers: {} }
+        return { accepted: true, socket: socket as unknown as WebSocket, epoch: owner!.epoch }
+      },
+    } as unknown as OwnerDoor
+  }
+
   #look(): void {
     if (this.isCutOff()) sendElsewhere(this.#parts.sockets(this))
     const { owner } = this.membership
     if (owner === null) return
-    if (owner.epoch > this.#epoch) this.link.ownerChanged(owner.epoch)
+    if (owner.epoch > this.#epoch) {
+      this.browsers.ownerChanged(owner.epoch)
+      this.link.ownerChanged(owner.epoch)
+    }
     this.#epoch = owner.epoch
   }
 

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events'
+import { WebSocket } from 'ws'
 import { type Batch, type FrontEntry, type OwnerEntry, writeBatch } from '../../../lib/links/frames.ts'
 import type { OwnerLink } from '../../../lib/links/owner-links.ts'
 import type { Dice } from '../time/dice.ts'
@@ -38,7 +39,7 @@ export class Wire extends EventEmitter {
   readonly #meddling: Meddling
   readonly #arriveAtMs = { owner: 0, front: 0 }
   /** Set by whoever accepts the connection at the owner. */
-  ownerLink: OwnerLink | null = null
+  ownerLink: Pick<OwnerLink, 'take' | 'closed'> | null = null
   /** The longest delay of a batch. */
   delayMsMax = 20
   /** Nothing arrives before this time. */
@@ -53,6 +54,11 @@ export class Wire extends EventEmitter {
     this.#dice = dice
     this.ends = ends
     this.#meddling = meddling
+  }
+
+  /** The state of the front's end, as the `ws` package numbers it. */
+  get readyState(): number {
+    return this.#isOpenAt.front ? WebSocket.OPEN : WebSocket.CLOSED
   }
 
   get isOpen(): boolean {
