@@ -117,6 +117,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ],
   },
   'lib/fleet/intake/effective-configs.ts Text.instances': perAgent,
+  'lib/fleet/views/instance-fault.ts module found': perAgent,
   'lib/fleet/intake/effective-configs.ts EffectiveConfigs.#known': {
     bound: '20,000 normal forms without their texts',
     reachedBy: ['lib/fleet/intake/effective-configs.test.ts', 'are kept by what they hold up to a number'],
