@@ -1,4 +1,3 @@
-import { useEffect } from 'preact/hooks'
 import type { TemplateRecord } from '../../../lib/wire/templates.ts'
 import { say } from '../i18n/define.ts'
 import { libraryTexts } from '../i18n/library.ts'
@@ -8,8 +7,7 @@ import { Head } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { api } from '../state/endpoints.ts'
-import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
-import { callOf } from '../state/names.ts'
+import { callOf, namedOf, useNames } from '../state/names.ts'
 import { query, setQuery } from '../state/router.ts'
 import { useResource } from '../state/use-resource.ts'
 
@@ -74,12 +72,9 @@ function Tools() {
 export function TemplatesPage() {
   const words = say(libraryTexts)
   const target = query.value.get('for')
-  void fleetVersion.value
-  const targetWorkload = target ? workloads.get(target) : undefined
+  useNames(target ? [target] : [])
+  const targetWorkload = target ? namedOf(target) : undefined
   const templates = useResource('templates', (abort) => api.templates(abort))
-  useEffect(() => {
-    if (target && !fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
-  }, [target])
   return (
     <>
       <Head title={words.title}>
