@@ -30,7 +30,7 @@ let readAtMs = 0
 /** Ids in one call. */
 const AT_ONCE = 100
 /** Frames of one workload come in bursts. */
-const SOON_MS = 500
+const SOON_MS = 2_000
 /** Which names are shared is asked again where a page is opened so much later. */
 const KEPT_MS = 30_000
 
