@@ -60,26 +60,32 @@ export function forgetNames(): void {
   readAtMs = 0
 }
 
-function askSoon(ids: Iterable<string>, waitMs: number): void {
+function ask(): void {
+  clearTimeout(timer)
+  timer = undefined
+  const all = [...wanted]
+  wanted.clear()
+  for (const piece of inPieces(all, AT_ONCE)) void read(piece)
+}
+
+/** Ask for these with whatever else is asked for within this time. */
+function askWithin(ids: Iterable<string>, waitMs: number): void {
   for (const id of ids) wanted.add(id)
-  if (wanted.size === 0) return
-  timer ??= setTimeout(() => {
-    timer = undefined
-    const all = [...wanted]
-    wanted.clear()
-    for (const piece of inPieces(all, AT_ONCE)) void read(piece)
-  }, waitMs)
+  // Whoever waits for names does not wait for a burst to end.
+  if (waitMs === 0) clearTimeout(timer)
+  if (waitMs === 0 || timer === undefined) timer = setTimeout(ask, waitMs)
 }
 
 /** Keep the names up to date for as long as somebody is signed in. */
 export function followNames(): void {
   onFrame((frame) => {
-    if (frame.type === 'workload_update' && told.has(frame.workload.id)) askSoon([frame.workload.id], SOON_MS)
+    if (frame.type === 'workload_update' && told.has(frame.workload.id))
+      askWithin([frame.workload.id], SOON_MS)
     if (frame.type === 'workload_removed') told.delete(frame.workload_id)
   })
   let seen = resyncCount.peek()
   resyncCount.subscribe((count) => {
-    if (count !== seen && readAtMs > 0) askSoon([...told.keys(), ''], SOON_MS)
+    if (count !== seen && readAtMs > 0) askWithin([...told.keys(), ''], SOON_MS)
     seen = count
   })
   path.subscribe(() => {
@@ -99,7 +105,7 @@ export function useNames(ids: readonly string[]): void {
   const missing = [...new Set(ids)].filter((id) => id !== '' && !workloads.has(id) && !told.has(id))
   const key = fleetLoaded.value ? '' : missing.join()
   useEffect(() => {
-    if (key !== '') askSoon(key.split(','), 0)
+    if (key !== '') askWithin(key.split(','), 0)
   }, [key])
 }
 
