@@ -292,9 +292,9 @@ export const campaignTexts = defineTexts({
         'Every workload that still runs what this brought gets its former config, without an approval.',
     },
     undoneBack: (applied: number, started: number) =>
-      `${workloadsEn(applied)} ${plural(applied, 'has it and goes', 'have it and go')} back${started > 0 ? `; ${n(started)} more ${plural(started, 'is being changed and follows', 'are being changed and follow')}` : ''}.`,
+      `${applied === 0 ? 'No workload has it, so none goes' : `${workloadsEn(applied)} ${plural(applied, 'has it and goes', 'have it and go')}`} back${started > 0 ? `; ${n(started)} more ${plural(started, 'is being changed and follows', 'are being changed and follow')}` : ''}.`,
     undoneStay: (applied: number, left: number) =>
-      `${workloadsEn(applied)} ${plural(applied, 'keeps', 'keep')} it${left > 0 ? `; ${n(left)} that it has not reached ${plural(left, 'stays as it is', 'stay as they are')}` : ''}.`,
+      `${applied === 0 ? 'No workload has' : `${workloadsEn(applied)} ${plural(applied, 'keeps', 'keep')}`} it${left > 0 ? `; ${n(left)} that it has not reached ${plural(left, 'stays as it is', 'stay as they are')}` : ''}.`,
     comment: 'Comment',
     limitNow: (limit: number | null) =>
       limit === null ? 'Empty: as it is.' : `Empty: as it is, ${n(limit)}.`,
@@ -608,9 +608,9 @@ export const campaignTexts = defineTexts({
         'Chaque workload qui exécute encore ce qu’elle a apporté reçoit son ancienne configuration, sans approbation.',
     },
     undoneBack: (applied: number, started: number) =>
-      `${workloadsFr(applied)} ${plural(applied, 'l’a et revient', 'l’ont et reviennent')} en arrière${started > 0 ? ` ; ${n(started)} de plus ${plural(started, 'est en cours et suit', 'sont en cours et suivent')}` : ''}.`,
+      `${applied === 0 ? 'Aucun workload ne l’a, donc aucun ne revient' : `${workloadsFr(applied)} ${plural(applied, 'l’a et revient', 'l’ont et reviennent')}`} en arrière${started > 0 ? ` ; ${n(started)} de plus ${plural(started, 'est en cours et suit', 'sont en cours et suivent')}` : ''}.`,
     undoneStay: (applied: number, left: number) =>
-      `${workloadsFr(applied)} ${plural(applied, 'la garde', 'la gardent')}${left > 0 ? ` ; ${n(left)} qu’elle n’a pas ${plural(left, 'atteint reste', 'atteints restent')} en l’état` : ''}.`,
+      `${applied === 0 ? 'Aucun workload ne l’a' : `${workloadsFr(applied)} ${plural(applied, 'la garde', 'la gardent')}`}${left > 0 ? ` ; ${n(left)} qu’elle n’a pas ${plural(left, 'atteint reste', 'atteints restent')} en l’état` : ''}.`,
     comment: 'Commentaire',
     limitNow: (limit: number | null) =>
       limit === null ? 'Vide : inchangé.' : `Vide : inchangé, ${n(limit)}.`,
