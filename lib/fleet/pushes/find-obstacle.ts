@@ -21,12 +21,16 @@ export interface PushWish extends PushExemptions {
 
 /**
  * Is a push to this workload, other than `ownPushId`, still open? One of an aborted rollout is not, although its status
- * stays pending: its members keep the config until the next push.
+ * stays pending: its members keep the config until the next push. Nor is one that nobody answers, as where no agent
+ * reports what became of a config, unless it goes in stages: then somebody is to decide.
  */
 export const hasOpenPush = (workload: Workload, ownPushId: string | null = null): boolean =>
   followedPushes(workload).some(
-    ({ push: { status, phase, pushId } }) =>
-      status === 'pending' && phase !== 'aborted' && pushId !== ownPushId,
+    ({ push: { status, phase, pushId }, isStaged }) =>
+      status === 'pending' &&
+      phase !== 'aborted' &&
+      (isStaged || phase !== 'no_status') &&
+      pushId !== ownPushId,
   )
 
 /** The facts about obstacles that the fleet has in memory. Freezes, holds and owners in Git are read from the database. */
