@@ -1,6 +1,6 @@
-import { endOfFlight } from '../campaigns/run/note-ends.ts'
+import { endOfFlight, slackOf } from '../campaigns/run/note-ends.ts'
 import { endOfPush } from '../campaigns/run/outcome.ts'
-import { isHeldBack } from '../campaigns/run/stop-staged.ts'
+import { isInStages } from '../campaigns/run/stop-staged.ts'
 import type { AutoApplyInForce } from '../store/auto-apply.ts'
 import {
   type AutoApplyTargetEnd,
@@ -23,9 +23,11 @@ export async function noteEnds(
   const ends: AutoApplyTargetEnd[] = []
   for (const [workloadId, flight] of run.inFlight) {
     const nowMs = clock.monotonicMs()
-    if (isHeldBack(parts, workloadId, flight)) flight.startedMs = nowMs
+    if (isInStages(parts, workloadId, flight)) flight.startedMs = nowMs
     const ended = await endOfPush(parts, workloadId, flight.pushId)
-    const end = endOfFlight({ startedMs: flight.startedMs, isBack: false }, ended, nowMs)
+    const { startedMs } = flight
+    const slackMs = () => slackOf(parts, workloadId)
+    const end = endOfFlight({ startedMs, isBack: false }, ended, nowMs, slackMs)
     if (end !== null) ends.push({ ...end, workloadId, state: end.state as AutoApplyTargetState })
   }
   const failed = hasFailedSince ? await listAutoApplyFailedSince(db, id) : []

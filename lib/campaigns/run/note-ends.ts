@@ -1,27 +1,38 @@
+import { pollSlackMs } from '../../fleet/decide/poll-rhythm.ts'
 import type { CampaignTargetEnd } from '../../store/campaign-targets.ts'
 import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { endOfPush, type PushEnd } from './outcome.ts'
 import type { CampaignRun, InFlight } from './run.ts'
-import { isHeldBack } from './stop-staged.ts'
+import { isInStages } from './stop-staged.ts'
 import { writeEnds } from './write.ts'
 
 /** Why a target could not be taken back where its push got no answer. */
 const UNANSWERED = { cause: 'no_answer', title: 'No answer to the config that it had before' } as const
 
-/** A started target that has not ended after this time ends as `no_answer`. */
+/** A started target that has not ended after this time ends as `no_answer`; where slow pollers are to answer, later. */
 const TARGET_ENDS_MS = 10 * 60_000
 
+/** How much longer the agents of a workload may take to answer, as they poll. */
+export function slackOf({ fleet }: Pick<CampaignParts, 'fleet'>, workloadId: string): number {
+  let slackMs = 0
+  for (const instance of fleet.workload(workloadId)?.instances ?? [])
+    slackMs = Math.max(slackMs, pollSlackMs(instance))
+  return slackMs
+}
+
 /**
- * How a target ends, given how its push ended (null while it goes on) and how old the push is. Null while the target
- * goes on.
+ * How a target ends, given how its push ended (null while it goes on), how old the push is and how much longer its agents
+ * may take. Null while the target goes on.
  */
 export function endOfFlight(
   { startedMs, isBack }: Pick<InFlight, 'startedMs' | 'isBack'>,
   ended: PushEnd | null,
   nowMs: number,
+  slackMs: () => number = () => 0,
 ): Omit<CampaignTargetEnd, 'workloadId'> | null {
-  const isLate = nowMs - startedMs > TARGET_ENDS_MS
+  const lateMs = nowMs - startedMs - TARGET_ENDS_MS
+  const isLate = ended === null && lateMs > 0 && lateMs > slackMs()
   const whole: PushEnd | null = ended ?? (isLate ? { state: 'no_answer' } : null)
   if (whole === null) return null
   const { reach, ...end } = whole
@@ -43,8 +54,9 @@ export async function noteEnds(
   const back: CampaignTargetEnd[] = []
   const byItself: CampaignTargetEnd[] = []
   for (const [workloadId, flight] of run.inFlight) {
-    if (isHeldBack(parts, workloadId, flight)) flight.startedMs = nowMs
-    const end = endOfFlight(flight, await endOfPush(parts, workloadId, flight.pushId), nowMs)
+    if (isInStages(parts, workloadId, flight)) flight.startedMs = nowMs
+    const ended = await endOfPush(parts, workloadId, flight.pushId)
+    const end = endOfFlight(flight, ended, nowMs, () => slackOf(parts, workloadId))
     const ends = flight.isByItself ? byItself : flight.isBack ? back : forward
     if (end !== null) ends.push({ workloadId, ...end })
   }

@@ -19,14 +19,17 @@ export function listStaged(
   return staged
 }
 
-/** Whether a target waits in the middle of its stages, for what stopped those who brought it there, a hold or a freeze. */
-export function isHeldBack(
+/**
+ * Whether a target is in the middle of its stages. These end or halt by themselves, or wait for what stopped those who
+ * brought it there, a hold or a freeze; until then they are closed with what started them.
+ */
+export function isInStages(
   { fleet }: Pick<CampaignParts, 'fleet'>,
   workloadId: string,
   { pushId }: { pushId: string },
 ): boolean {
   const rollout = fleet.workload(workloadId)?.rollout ?? null
-  return rollout?.followed.push.pushId === pushId && rollout.hold !== undefined
+  return rollout?.followed.push.pushId === pushId && rollout.stored.status === 'running'
 }
 
 /**

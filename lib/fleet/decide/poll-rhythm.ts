@@ -32,6 +32,17 @@ const ESTABLISHED_MS = 60_000
 export const goneAfterMs = ({ intervalMs }: Pick<PollRhythm, 'intervalMs'>): number =>
   Math.max(GONE_MIN_MS, MISSED_POLLS * intervalMs)
 
+/** The time to add for a poller, which gets an offer and answers it only when it polls. */
+export function pollSlackMs({
+  connection,
+  rhythm,
+}: {
+  connection: { transport: string } | null
+  rhythm: Pick<PollRhythm, 'intervalMs'>
+}): number {
+  return connection?.transport === 'http' ? goneAfterMs(rhythm) : 0
+}
+
 /** What a duration shrinks to while shorter ones are seen: it halves in as much time as it is long. */
 const fade = (valueMs: number, timeMs: number): number =>
   valueMs === 0 ? 0 : valueMs * 2 ** (-timeMs / valueMs)

@@ -1,6 +1,6 @@
 import type { PushTarget } from '../../store/push-targets.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
-import { goneAfterMs } from '../decide/poll-rhythm.ts'
+import { pollSlackMs } from '../decide/poll-rhythm.ts'
 import { runsAnother } from '../decide/standing.ts'
 import { type AwaitedTarget, decideTargetEnd, errorOfEnd } from '../decide/target-end.ts'
 import { moveTarget } from '../state/followed-push.ts'
@@ -107,7 +107,7 @@ export class TargetEnds {
     const offer = instance?.offer?.pushId === followed.push.pushId ? instance.offer : null
     return {
       state: target.state === 'applying' ? 'applying' : 'offered',
-      awaitedMs: Math.max(0, awaitedMs - pollSlackMs(instance)),
+      awaitedMs: Math.max(0, awaitedMs - (instance === null ? 0 : pollSlackMs(instance))),
       wasSent: offer !== null && offer.lastSentAtMs !== null,
       isElsewhere: hasMoved ? 'workload' : assigned === followed ? null : 'rollout',
       hasDeparted: instance !== null && instance.connection === null && instance.hasDeparted,
@@ -135,10 +135,4 @@ function* piecesOf(followed: FollowedPush): Generator<Piece> {
   if (followed.awaiting.size === 0) return
   const all = [...followed.awaiting.keys()]
   for (let at = 0; at < all.length; at += CHUNK) yield { followed, targets: all.slice(at, at + CHUNK) }
-}
-
-/** The time to add for a poller, which gets an offer and answers it only when it polls. */
-function pollSlackMs(instance: Instance | null): number {
-  if (instance?.connection?.transport !== 'http') return 0
-  return goneAfterMs(instance.rhythm)
 }

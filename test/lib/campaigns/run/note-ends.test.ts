@@ -18,6 +18,12 @@ describe('a target that was started', () => {
     expect(endOfFlight(forward, null, 10 * MINUTE_MS + 1)).toEqual({ state: 'no_answer' })
   })
 
+  it('is waited for longer where its agents poll', () => {
+    const slackMs = () => 30 * MINUTE_MS
+    expect(endOfFlight(forward, null, 40 * MINUTE_MS, slackMs)).toBeNull()
+    expect(endOfFlight(forward, null, 40 * MINUTE_MS + 1, slackMs)).toEqual({ state: 'no_answer' })
+  })
+
   it('ends as its push did, however late that is seen', () => {
     expect(endOfFlight(forward, { state: 'applied' }, 60 * MINUTE_MS)).toEqual({ state: 'applied' })
   })
