@@ -9,6 +9,7 @@ import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
 
 // The answer to a commit is lost while the server is still at it: what is read before it has ended is not final.
 
+const ACTOR = { userId: 'u1', email: 'pusher@example.com', askAgain: null }
 const database = await useTestDatabase()
 let ctx: FleetTestContext
 afterEach(async () => {
@@ -81,4 +82,24 @@ it('so is a step of a rollout of which the audit trail says nothing', async () =
   }>('select progress from rollouts')
   expect(progress[0]!.convergedAt).not.toBeNull()
   expect(workload.live.rollout!.stored.progress).toEqual(progress)
+})
+
+it('nor is the workload taken for one that was deleted, where the audit trail tells of the push', async () => {
+  const { workload, finish } = await loseOf('push')
+  const { live } = workload
+  const request = { workloadId: workload.id, ...config(2), used: [], path: 'request', actor: ACTOR } as const
+  const pushed = ctx.fleet.push({ ...request, approvalId: null, rollbackTargetKind: null }, async (tx) => {
+    const about = { resource: 'workload', resourceId: workload.id, configHash: config(2).hash }
+    await tx.record({ action: 'config.approval.push', ...about, detail: '' })
+    return { ok: true }
+  })
+  await expect(pushed).rejects.toThrow('connection lost at commit')
+  const settled = ctx.advance(2_000)
+  await untilAwaited()
+  finish()
+  await settled
+  await ctx.advance(1_000)
+  expect(ctx.frames.filter(({ type }) => type === 'workload_removed')).toEqual([])
+  expect(workload.live).toBe(live)
+  expect(live.activeHash).toBe(config(2).hash)
 })
