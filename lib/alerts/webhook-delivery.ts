@@ -63,7 +63,11 @@ export class WebhookDeliveries {
   }
 
   /** Store deliveries that are due at once, where there is a webhook, in the transaction of what they tell of. */
-  async owe(tx: Db, told: readonly { alertId: string; body: string }[], now: Date): Promise<void> {
+  async owe(
+    tx: Db,
+    told: readonly { alertId: string; body: string; isNews?: boolean }[],
+    now: Date,
+  ): Promise<void> {
     if (this.#url === null || told.length === 0) return
     this.#owedUntilMs = this.#parts.clock.monotonicMs() + OWED_LOOK_MS
     const owed = told.map((one) => ({ id: uuidv7(now, this.#parts.random), ...one }))

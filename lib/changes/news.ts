@@ -58,7 +58,7 @@ export function openChangeNews(parts: {
         ...(publicUrl === '' ? {} : { link: publicUrl + path }),
         change: { ...about, by, ...(told === '' ? {} : { reason: told }) },
       }
-      await webhooks.owe(tx, [{ alertId: about.id, body: JSON.stringify(body) }], now)
+      await webhooks.owe(tx, [{ alertId: about.id, body: JSON.stringify(body), isNews: true }], now)
     },
   }
 }

@@ -29,9 +29,9 @@ export const communitySigner: ReportSigner = {
   }),
 }
 
-/** The bytes that scheme `ed25519` signs: with the key id and the time, so that neither can be exchanged. */
-function signedBytes(reportHash: string, keyId: string, signedAt: string): Buffer {
-  return Buffer.from(`evidence_pack.v1\n${reportHash}\n${keyId}\n${signedAt}\n`)
+/** The bytes that scheme `ed25519` signs: with the key id, the time and who verified, so that none can be exchanged. */
+function signedBytes(reportHash: string, keyId: string, signedAt: string, verifier: string): Buffer {
+  return Buffer.from(`evidence_pack.v1\n${reportHash}\n${keyId}\n${signedAt}\n${JSON.stringify(verifier)}\n`)
 }
 
 /** A signer with an Ed25519 private key in PEM (PKCS #8). Throws when it is another kind of key. */
@@ -50,7 +50,11 @@ export function createEd25519Signer(options: {
         key_id: options.keyId,
         signed_at: signedAt,
         payload_hash: reportHash,
-        signature_b64: sign(null, signedBytes(reportHash, options.keyId, signedAt), key).toString('base64'),
+        signature_b64: sign(
+          null,
+          signedBytes(reportHash, options.keyId, signedAt, options.verifier),
+          key,
+        ).toString('base64'),
         verifier: options.verifier,
       },
     }),
@@ -64,7 +68,8 @@ export function createEd25519Signer(options: {
 export function isEd25519Signature(signature: PackSignature, publicKeyPem: string): boolean {
   const key = createPublicKey(publicKeyPem)
   requireEd25519(key)
-  const bytes = signedBytes(signature.payload_hash, signature.key_id ?? '', signature.signed_at)
+  const { payload_hash: hash, key_id: keyId = '', signed_at: signedAt, verifier = '' } = signature
+  const bytes = signedBytes(hash, keyId, signedAt, verifier)
   return verify(null, bytes, key, Buffer.from(signature.signature_b64 ?? '', 'base64'))
 }
 

@@ -30,26 +30,28 @@ export const ATTEMPTS_MAX = 3
 const HAS_ITS_TURN = `not exists (
   select from webhook_deliveries e where e.alert_id = d.alert_id and e.seq < d.seq)`
 
-/** Add deliveries that are due at once. */
+/** Add deliveries that are due at once. News go out before what is no news. */
 export async function insertDeliveries(
   tx: Db,
-  deliveries: readonly { id: string; alertId: string; body: string }[],
+  deliveries: readonly { id: string; alertId: string; body: string; isNews?: boolean }[],
   now: Date,
 ): Promise<void> {
   await tx.execute(
-    `insert into webhook_deliveries (id, alert_id, body, created_at, attempts, next_attempt_at)
-     select id, alert_id, body, $4, 0, $4 from unnest($1::uuid[], $2::text[], $3::text[]) as d (id, alert_id, body)`,
+    `insert into webhook_deliveries (id, alert_id, body, is_news, created_at, attempts, next_attempt_at)
+     select id, alert_id, body, is_news, $5, 0, $5
+     from unnest($1::uuid[], $2::text[], $3::text[], $4::boolean[]) as d (id, alert_id, body, is_news)`,
     [
       deliveries.map((one) => one.id),
       deliveries.map((one) => one.alertId),
       deliveries.map((one) => one.body),
+      deliveries.map((one) => one.isNews ?? false),
       now,
     ],
   )
 }
 
 /**
- * Take the delivery that has been due longest, its attempt counted; null when none is due. None is while an earlier one
+ * Take the delivery that has been due longest, news before alerts, its attempt counted; null when none is due. None is while an earlier one
  * about the same has not ended. It is due again
  * after the delay of its attempt, in seconds: the first delay after the first attempt, and so on. One that is due
  * over a minute later than any delay can be is due now: the clock was put back. Less than that proves nothing, as
@@ -69,7 +71,7 @@ export async function claimDelivery(
        where attempts < ${ATTEMPTS_MAX} and ${HAS_ITS_TURN} and
          (next_attempt_at <= $1 or
           next_attempt_at > $1::timestamptz + make_interval(mins => 1, secs => (select max(s) from unnest($2::int[]) s)))
-       order by next_attempt_at, id limit 1 for update skip locked
+       order by is_news desc, next_attempt_at, id limit 1 for update skip locked
      )
      update webhook_deliveries d
      set attempts = d.attempts + 1,

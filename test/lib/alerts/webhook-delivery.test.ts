@@ -71,6 +71,16 @@ describe('WebhookDeliveries', () => {
     expect(await left()).toBe(0)
   })
 
+  it('tells what people did before the alerts that wait, of which agents may cause thousands', async () => {
+    const deliveries = await deliveriesTo((response) => response.writeHead(200).end())
+    await owe(...Array.from({ length: 12 }, (_, n) => `{"n":${n}}`))
+    const news = { id: '00000000-0000-7000-8000-000000099999', alertId: 'request', body: '{"news":true}' }
+    await insertDeliveries(db, [{ ...news, isNews: true }], clock.now())
+    await deliveries.run(never)
+    expect(endpoint!.bodies[0]).toBe(news.body)
+    expect(endpoint!.bodies).toHaveLength(13)
+  })
+
   it('tries again after one and after five more minutes, with the same body, and then no more', async () => {
     const deliveries = await deliveriesTo((response) => response.writeHead(500).end())
     await owe('{"n":1}')

@@ -92,6 +92,7 @@ describe('a pack that is checked offline', () => {
     ['a fact', (pack) => Object.assign(pack.sections[0]!.items[0]!.facts, { status: 'disconnected' })],
     ['a missing item', (pack) => pack.sections[1]!.items.pop()],
     ['the order of sections', (pack) => pack.sections.reverse()],
+    ['who verified', (pack) => Object.assign(pack.signatures![0]!, { verifier: 'an auditor' })],
     ['the time', (pack) => Object.assign(pack, { generated_at: '2026-07-03T12:00:00.000Z' })],
     ['the scope', (pack) => Object.assign(pack.scope, { workload_count: 2 })],
     ['a field that no hash covers', (pack) => Object.assign(pack, { verified: true })],
