@@ -157,7 +157,7 @@ export function runConfigJob(
     case 'report-keys':
       return job.own.map((own) => reportKey(job.text, own))
     case 'base-in-words':
-      return baseInWordsOf(job.draft, job.reported)
+      return baseInWordsOf(job.draft, job.reported, readConfig)
   }
 }
 

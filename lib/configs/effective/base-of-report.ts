@@ -3,6 +3,7 @@ import { componentType } from '../check/components.ts'
 import { editText } from '../patch/edit-text.ts'
 import { isSameValue } from '../yaml/equal.ts'
 import { parseConfig } from '../yaml/parse.ts'
+import type { ReadConfig } from '../yaml/parse-memory.ts'
 import { type ConfigObject, type ConfigValue, emptyObject, isObject } from '../yaml/value.ts'
 import { fillMasked } from './fill-masked.ts'
 import { isSameScalar } from './match.ts'
@@ -15,13 +16,13 @@ const SPELT_STEPS_MAX = 40
 /**
  * What a first config replaces: the normal form that instances report, without what the supervisor puts into every
  * config and will put into the next one, and with the draft's own value where the report hides one or writes the same
- * value otherwise (`1m0s` for `60s`).
+ * value otherwise (`1m0s` for `60s`). The reader may remember drafts.
  */
-export function baseOfReport(reported: string, draft: string): string {
+export function baseOfReport(reported: string, draft: string, readConfig: ReadConfig = parseConfig): string {
   const filled = fillMasked(reported, draft)
   const before = parseConfig(filled)
   if (!before.ok) return filled
-  const after = parseConfig(draft)
+  const after = readConfig(draft)
   const asked = after.ok ? after.document.root : emptyObject()
   const base = alignValue(withoutSupervisor(before.document.root, asked), asked) as ConfigObject
   if (isSameValue(base, before.document.root)) return filled
@@ -32,8 +33,8 @@ export function baseOfReport(reported: string, draft: string): string {
  * `baseOfReport`, with order, layout and comments of the draft, so that two texts side by side differ only where the
  * configs do; in its normal form where the two are too long or too unlike for that.
  */
-export function baseInWordsOf(draft: string, reported: string): string {
-  const base = baseOfReport(reported, draft)
+export function baseInWordsOf(draft: string, reported: string, readConfig: ReadConfig = parseConfig): string {
+  const base = baseOfReport(reported, draft, readConfig)
   if (base.length > SPELT_LENGTH_MAX || draft.length > SPELT_LENGTH_MAX) return base
   const read = parseConfig(base)
   if (!read.ok) return base

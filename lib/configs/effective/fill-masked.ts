@@ -2,6 +2,9 @@ import { isMap, isScalar, isSeq } from 'yaml'
 import { readFirstDocument } from '../yaml/document.ts'
 import { isMasked } from './match.ts'
 
+/** What a text has somewhere that shows a mask (`isMasked`), however it is written: most have none, and are not read. */
+const MAY_BE_MASKED = /redacted|\*{3}|x{5}|•|\\/i
+
 /** A part of a text, and what is put in its place. */
 interface Filling {
   from: number
@@ -15,6 +18,7 @@ interface Filling {
  * has no value, or one of several lines.
  */
 export function fillMasked(reported: string, draft: string): string {
+  if (!MAY_BE_MASKED.test(reported)) return reported
   const [one, other] = [readFirstDocument(reported), readFirstDocument(draft)]
   if (!one.ok || !other.ok || one.source !== reported) return reported
   const fillings: Filling[] = []
