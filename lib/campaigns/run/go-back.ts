@@ -94,15 +94,18 @@ async function takeBack(
   run: CampaignRun,
   targets: readonly BackTarget[],
 ): Promise<boolean> {
-  const { clock } = parts
+  const { clock, fleet } = parts
   const ends: CampaignTargetEnd[] = []
   const byItself: CampaignTargetEnd[] = []
   let startedCount = 0
   const since = campaign.rollBackStartedAt ?? campaign.updatedAt
-  const isGivenUp = clock.now().getTime() - since.getTime() > patienceMs(campaign)
+  const isLate = clock.now().getTime() - since.getTime() > patienceMs(campaign)
   const leftAsTheyAre = new Set<string>()
   await sideBySide(targets, SIDE_BY_SIDE, async (target) => {
     const outcome = await takeOneBack(parts, campaign, target)
+    const workload = fleet.workload(target.workloadId)
+    // Right after a start nobody knows who is away, however long no process ran before.
+    const isGivenUp = isLate && (workload === null || !fleet.isAwaited(workload))
     const end = noteBack(run, target, outcome, { isGivenUp, nowMs: clock.monotonicMs() })
     if (end !== null) (target.isByItself ? byItself : ends).push({ workloadId: target.workloadId, ...end })
     if (outcome.kind === 'started') startedCount++

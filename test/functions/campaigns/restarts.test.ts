@@ -78,6 +78,24 @@ describe('a service that is started again in the middle of a campaign', () => {
     expect((await scene.record(id)).counts).toEqual({ applied: 4 })
   })
 
+  it('gives up nobody who is to be taken back before it is known who is away', async () => {
+    scene = await CampaignScene.open(database, 1)
+    const id = await scene.start({ catch_up_seconds: 0 })
+    await scene.work()
+    const agent = scene.agents[0]!
+    agent.apply()
+    await scene.work(1_000, 2)
+    expect((await scene.call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    await scene.restart(20 * 60_000)
+    await scene.work(1_000, 3)
+    const back = scene.comeBack(agent, SECOND)
+    await scene.work(3_000, 2)
+    expect(back.offered()).toEqual([FIRST])
+    back.apply()
+    await scene.work(1_000, 2)
+    expect(await scene.targetOf(id, back)).toMatchObject({ state: 'rolled_back' })
+  })
+
   it('waits as long for who is being taken back', async () => {
     scene = await CampaignScene.open(database, 4)
     const id = await scene.start()
