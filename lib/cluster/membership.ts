@@ -355,10 +355,12 @@ export class Membership {
    * so that the builds that made it are not taken for gone; who is called proves itself there as well (`OwnerDoor`).
    */
   #sortOut(found: MembersFound): void {
-    const { keys, log } = this.#parts
+    const { keys, log, self } = this.#parts
     const isMember = (row: SeenMember) => !row.isProvable || isProvenRow(keys, row)
     this.#found = { ...found, members: found.members.filter(isMember) }
-    this.#unproven = found.members.filter((row) => !isMember(row))
+    // Its own row may be from before there was a place for proofs, as at the start of the first process of all.
+    const isOwnOfBefore = ({ id, proof }: SeenMember) => id === self.id && proof === null
+    this.#unproven = found.members.filter((row) => !isMember(row) && !isOwnOfBefore(row))
     const suspected = this.#unproven.map(({ id }) => id).join(', ')
     if (suspected !== '' && suspected !== this.#suspected)
       log.warn({ count: this.#unproven.length, members: suspected.slice(0, LOGGED_LENGTH) }, UNPROVEN)

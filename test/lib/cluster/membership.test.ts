@@ -177,6 +177,16 @@ describe('members', () => {
 })
 
 describe('rows that prove nothing', () => {
+  it('are not told of a process to itself, whose row is from before there was a place for proofs', async () => {
+    const database = await freshDatabase()
+    const a = await startProcess(database, 'a')
+    await a.second()
+    await database.pool.execute(`update members set proof = null`)
+    await a.second()
+    expect(a.membership.unproven).toBe(0)
+    expect(a.log.lines.filter(({ message }) => /do not prove/.test(message))).toEqual([])
+  })
+
   const forge = ({ pool }: TestDatabase, count: number) =>
     pool.execute(
       `insert into members (id, address, version, link_version, started_at, seen_at)
