@@ -5,6 +5,7 @@ import { type CommitFollowers, noFollowers } from '../lib/audit/commit-followers
 import { type AuditedDatabase, openAuditedDatabase } from '../lib/audit/database.ts'
 import { AutoApply } from '../lib/auto-apply/auto-apply.ts'
 import { Campaigns } from '../lib/campaigns/campaigns.ts'
+import { whyNotFurther } from '../lib/campaigns/run/why-not-further.ts'
 import { readStanding } from '../lib/changes/approval-standing.ts'
 import type { Clock } from '../lib/clock.ts'
 import { isCompatible } from '../lib/configs/check/components.ts'
@@ -190,8 +191,12 @@ function openParts(ground: Ground, configWorkers: ConfigWorkers, passwords: Pass
   })
   const labelRules = new LabelRules({ db, hub, fleet: () => fleet, followers: doubts })
   const shared = { db, configs, hub, recommendedVersion, labelRules }
-  const { fleet, views, counters, notices } = openFleet(ground, { ...shared, followers: doubts })
-  const fleetConfigs = new FleetConfigs({ db, clock, fleet, followers: doubts })
+  const { fleet, views, counters, notices } = openFleet(ground, {
+    ...shared,
+    followers: doubts,
+    fleetConfigs: () => fleetConfigs,
+  })
+  const fleetConfigs: FleetConfigs = new FleetConfigs({ db, clock, fleet, followers: doubts })
   const alerting = openAlerting(config, {
     ...ground,
     recommendedVersion,
@@ -360,6 +365,7 @@ function openFleet(
   ground: Ground,
   parts: Pick<Context, 'db' | 'configs' | 'hub' | 'recommendedVersion' | 'labelRules'> & {
     followers: CommitFollowers
+    fleetConfigs: () => FleetConfigs
   },
 ) {
   const { db, configs, hub, recommendedVersion, labelRules, followers } = parts
@@ -390,6 +396,8 @@ function openFleet(
     // Whether they were too old was asked at the push, for all its stages.
     isStillApproved: async (tx, approval, workload) =>
       (await readStanding(tx, approval, workload, approval.pushedAt ?? clock.now())).judgement.isEnough,
+    whyNotFurther: (tx, workload, push) =>
+      whyNotFurther({ fleetConfigs: parts.fleetConfigs() }, tx, workload, push),
     ruleLabels: (fingerprintKeys) => labelRules.labelsFor(fingerprintKeys),
     graceMs: config.disconnectGraceMs,
     agentLimits: ground.agentLimits ?? limitsOf(config),

@@ -3,6 +3,7 @@ import { aftermathOfTarget } from '../../lib/campaigns/failed-since.ts'
 import { reachOfCampaign } from '../../lib/campaigns/judge/scope.ts'
 import { WORST_FIRST } from '../../lib/campaigns/judge/worst-first.ts'
 import { toTargetRecord } from '../../lib/campaigns/record.ts'
+import { toStageHold } from '../../lib/fleet/views/rollout.ts'
 import {
   listCampaignTargets,
   listTargetsWorstFirst,
@@ -12,12 +13,23 @@ import {
 import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignTarget } from '../../lib/wire/campaigns.ts'
 import { CAMPAIGN_TARGET_STATES, CAMPAIGN_VERDICTS } from '../../lib/wire/values.ts'
+import type { Context } from '../../runtime/context.ts'
 import { defineHttp, noBody, signedIn } from '../../runtime/define.ts'
 import { listReply, PAGE_ERRORS, pageQuery } from '../../runtime/pagination.ts'
 import { coversReach, seesWorkloads } from '../../runtime/reach.ts'
 import { problem } from '../../runtime/reply.ts'
 import { campaignParams, seesCampaign } from './_campaign-of.ts'
 import { type Wait, withWaits } from './_waits.ts'
+
+/** What keeps a started target from its next stage, as a field of its record. */
+function holdOf(
+  { fleet }: Context,
+  { workloadId, pushId }: StoredCampaignTarget,
+): Pick<CampaignTarget, 'hold'> {
+  const rollout = fleet.workload(workloadId)?.rollout
+  if (rollout?.followed.push.pushId !== pushId || rollout?.hold === undefined) return {}
+  return { hold: toStageHold(rollout.hold) }
+}
 
 /** What a campaign does with each workload, in the order of the campaign, or with those first that need somebody. */
 export default defineHttp({
@@ -47,6 +59,7 @@ export default defineHttp({
       return {
         ...toTargetRecord(one, { withTexts }),
         ...(aftermath === null ? {} : { aftermath }),
+        ...(one.state === 'started' ? holdOf(ctx, one) : {}),
         ...wait,
       }
     }

@@ -171,11 +171,16 @@ type Hold = RolloutHoldReason | 'unpromoted'
 
 const HOLD_WORDS: Readonly<Record<Hold, string>> = {
   archived: 'the workload is archived',
+  base_moved: 'its config has changed since it was approved',
+  became_production: 'the workload became production, and that was not approved',
   frozen: 'the workload is frozen',
   held: 'the workload is held',
   kept_in_git: 'its config is kept in Git now',
   not_approved: 'its approvals do not all count any more',
+  not_selected: 'the workload is not meant any more',
+  not_under_fleet_config: 'the workload is not under the fleet config any more',
   stopped: 'what brought it here is stopped',
+  under_fleet_config: 'the workload is under a fleet config now',
   unpromoted: 'nobody has promoted its canary',
 }
 

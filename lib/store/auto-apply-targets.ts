@@ -96,6 +96,28 @@ export async function insertAutoApplyTargets(
   return touched === targets.length
 }
 
+/** What a version may bring by itself to the workload of one of its pushes. */
+export interface PushedAutoApplyTarget extends Pick<StoredAutoApplyTarget, 'baseHash'> {
+  fleetConfigId: string
+  /** Whether its approval covers a production workload there. */
+  isProduction: boolean
+}
+
+/** The target that a version reached with a push by itself; null where there is none. */
+export async function findPushedAutoApplyTarget(
+  tx: Db,
+  autoApplyId: string,
+  { workloadId, pushId }: { workloadId: string; pushId: string },
+): Promise<PushedAutoApplyTarget | null> {
+  const rows = await tx.query<PushedAutoApplyTarget>(
+    `select t.base_hash as "baseHash", a.fleet_config_id as "fleetConfigId", a.reaches_production as "isProduction"
+     from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
+     where t.auto_apply_id = $1 and t.workload_id = $2 and t.push_id = $3`,
+    [autoApplyId, workloadId, pushId],
+  )
+  return rows[0] ?? null
+}
+
 /** How a push ended. */
 export interface AutoApplyTargetEnd {
   workloadId: string

@@ -236,6 +236,20 @@ export async function markTargetRollingBack(
   return touched === 1
 }
 
+/** The target that a campaign's push brought its change to, as it was approved; null where there is none. */
+export async function findPushedTarget(
+  tx: Db,
+  campaignId: string,
+  { workloadId, pushId }: { workloadId: string; pushId: string },
+): Promise<Pick<StoredCampaignTarget, 'baseHash' | 'isProduction'> | null> {
+  const rows = await tx.query<Pick<StoredCampaignTarget, 'baseHash' | 'isProduction'>>(
+    `select base_hash as "baseHash", is_production as "isProduction" from campaign_targets
+     where campaign_id = $1 and workload_id = $2 and push_id = $3`,
+    [campaignId, workloadId, pushId],
+  )
+  return rows[0] ?? null
+}
+
 /** What a workload ran before a campaign's push to it; null where no campaign pushed, or nothing ran. */
 export async function findCampaignBase(tx: Db, workloadId: string, pushId: string): Promise<string | null> {
   const rows = await tx.query<{ hash: string | null }>(

@@ -16,6 +16,7 @@ import { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from './approvals.ts
 import { GroupScope } from './identity.ts'
 import { ComparedWith, RiskLevel } from './plan.ts'
 import { PushAftermath } from './revisions.ts'
+import { StageHold } from './rollouts.ts'
 import { Selector, SelectorExpression } from './selectors.ts'
 import { anyOf, anything, dictionary, listOf, named, note, type Sent, texts } from './structs.ts'
 import {
@@ -565,6 +566,10 @@ export const CampaignTarget = named(
     overtakes: note(
       'Of one that is away: an older campaign waits for it as well, and does not come any more once this one has.',
       optional(OtherCampaign),
+    ),
+    hold: note(
+      'Of one that gets it in stages: why the next stage waits. It goes on by itself once that is over.',
+      optional(StageHold),
     ),
     base_hash: optional(string()),
     result_hash: optional(string()),

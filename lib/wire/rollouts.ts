@@ -21,6 +21,16 @@ export type RolloutGateName = Infer<typeof RolloutGateName>
 export const RolloutHoldReason = named('RolloutHoldReason', '', enums(ROLLOUT_HOLD_REASONS))
 export type RolloutHoldReason = Infer<typeof RolloutHoldReason>
 
+export const StageHold = named(
+  'StageHold',
+  'What keeps the next stage of a rollout from starting.',
+  type({
+    reason: RolloutHoldReason,
+    about: note('The reason of a freeze, or the owner in Git.', optional(string())),
+  }),
+)
+export type StageHold = Infer<typeof StageHold>
+
 export const RolloutContinueRequest = named(
   'RolloutContinueRequest',
   'Body of `POST …/promote`, which may be left out; `break_glass` goes on past what holds the next stage.',
@@ -202,10 +212,7 @@ export const RolloutRecord = named(
         }),
       ),
     ),
-    hold: note(
-      'Why the next stage waits; it starts once that is over. `about` is the reason of a freeze, or the owner in Git.',
-      optional(type({ reason: RolloutHoldReason, about: optional(string()) })),
-    ),
+    hold: note('Why the next stage waits; it starts once that is over.', optional(StageHold)),
     error_groups: note(
       'Why instances could not apply it, the gravest first.',
       optional(array(RevisionErrorGroup)),

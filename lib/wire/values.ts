@@ -212,11 +212,16 @@ export const VERSION_VERDICTS = ['can', 'cannot', 'unknown', 'unassigned'] as co
 /** What keeps a rollout from its next stage. */
 export const ROLLOUT_HOLD_REASONS = [
   'archived',
+  'base_moved',
+  'became_production',
   'frozen',
   'held',
   'kept_in_git',
   'not_approved',
+  'not_selected',
+  'not_under_fleet_config',
   'stopped',
+  'under_fleet_config',
 ] as const
 
 export const LISTENER_NAMES = ['api', 'opamp', 'metrics'] as const

@@ -4,7 +4,6 @@ import type { PushObstacle } from '../../fleet/decide/push-obstacle.ts'
 import { hasOpenPush } from '../../fleet/pushes/find-obstacle.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { countDrifted } from '../../fleet/views/drifted.ts'
-import { isProductionByLabels } from '../../model/production.ts'
 import type { StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { DatabaseUnavailable } from '../../store/db.ts'
 import type { Push } from '../../store/pushes.ts'
@@ -12,6 +11,7 @@ import type { StagePlan } from '../../store/rollouts.ts'
 import type { CampaignReason } from '../../wire/campaigns.ts'
 import { type CampaignJudge, JudgeBusy, type Judgement } from '../judge/judge.ts'
 import type { CampaignParts } from '../judge/parts.ts'
+import { whyNotApproved } from './why-not-approved.ts'
 
 /** What came of a target's turn. */
 export type StartOutcome =
@@ -177,7 +177,7 @@ async function lookAt<Target extends StartTarget>(
   if (isBusy(workload)) return BUSY
   // The first stage is a share of all that it has.
   if (awaited > 0 && sizeOf({ target, workload }) + awaited > STAGED_ABOVE) return BUSY
-  const moved = whyNotApproved(parts, starter, judge, target, workload)
+  const moved = whySkipped(parts, starter, judge, target, workload)
   if (moved !== null) return { kind: 'skipped', reason: moved }
   let judgement: Judgement
   try {
@@ -199,24 +199,17 @@ async function lookAt<Target extends StartTarget>(
 /** Whether the assignment of a workload is being changed, or a push to it has not ended. */
 const isBusy = (workload: Workload): boolean => workload.hasStoppedOffers || hasOpenPush(workload)
 
-/**
- * Why a workload is not what was approved any more; null when it is. Asked before the workload is judged, and again
- * with it locked.
- */
-function whyNotApproved(
-  { fleetConfigs }: Pick<CampaignParts, 'fleetConfigs'>,
+/** Why the turn of a target brings nothing, by what its workload is now; null when it may bring the change. */
+function whySkipped(
+  parts: Pick<CampaignParts, 'fleetConfigs'>,
   { fleetConfigId }: Pick<Starter<never>, 'fleetConfigId'>,
   judge: CampaignJudge,
   target: StartTarget,
   workload: Workload,
 ): CampaignReason | null {
-  if (judge.scopeOf(workload) !== 'selected') return 'not_selected'
-  if (workload.activeHash !== target.baseHash) return 'base_moved'
-  const { labels, trustedLabels } = workload
-  if (!target.isProduction && isProductionByLabels({ labels, trustedLabels })) return 'became_production'
-  if (!workload.acceptsRemoteConfig) return 'read_only'
-  if (fleetConfigs.membershipOf(workload).configId === fleetConfigId) return null
-  return fleetConfigId === null ? 'under_fleet_config' : 'not_under_fleet_config'
+  const approved = { scopeOf: (one: Workload) => judge.scopeOf(one), fleetConfigId }
+  const moved = whyNotApproved(parts, approved, target, workload)
+  return moved === null && !workload.acceptsRemoteConfig ? 'read_only' : moved
 }
 
 /** Why what would be done now is not what was approved; null when it is. */
@@ -310,7 +303,7 @@ async function noteStarted<Target extends StartTarget>(
   pushes: readonly Push[],
 ): Promise<{ ok: true } | Refused> {
   // They were judged before the workloads were locked: what runs there may have changed meanwhile.
-  if (all.some(({ target, workload }) => whyNotApproved(parts, starter, judge, target, workload) !== null))
+  if (all.some(({ target, workload }) => whySkipped(parts, starter, judge, target, workload) !== null))
     return { ok: false, code: 'changed-meanwhile' }
   const pushOf = new Map(pushes.map((push) => [push.workloadId, push]))
   const started = all.map((ready) => {

@@ -50,6 +50,8 @@ export interface PushExemptions {
   retriesQuarantined?: boolean
   /** The push that is being taken back: that it is still open does not make the workload busy. */
   ownPushId?: string | null
+  /** It has begun and is to reach more instances: whether it may begin, and be tried there at all, is decided. */
+  isUnderWay?: boolean
 }
 
 /** What keeps a push of each path. No rollback is refused because of a freeze, a hold or an owner in Git. */
@@ -77,15 +79,15 @@ export interface Obstructed {
 export function obstacleOf(
   path: PushPath,
   facts: ObstacleFacts,
-  { gitOwner = null, retriesQuarantined = false }: PushExemptions = {},
+  { gitOwner = null, retriesQuarantined = false, isUnderWay = false }: PushExemptions = {},
 ): Obstructed | null {
   const isThere: Readonly<Record<PushObstacle, boolean>> = {
     archived: facts.isArchived,
     frozen: facts.frozenFor !== null,
     held: facts.isHeld,
     'kept-in-git': facts.managedBy !== null && facts.managedBy !== gitOwner,
-    busy: facts.isBusy,
-    quarantined: facts.isQuarantined && !retriesQuarantined,
+    busy: facts.isBusy && !isUnderWay,
+    quarantined: facts.isQuarantined && !retriesQuarantined && !isUnderWay,
   }
   const obstacle = PUSH_OBSTACLES.find((one) => isThere[one] && IN_THE_WAY_OF[path].includes(one))
   if (obstacle === undefined) return null

@@ -1,11 +1,9 @@
 import type { Act, ActTransaction } from '../../audit/database.ts'
 import { gitOwnerOf } from '../../model/git-group.ts'
 import { lockApproval } from '../../store/approvals.ts'
-import { shareAutoApply } from '../../store/auto-apply.ts'
-import { shareCampaign } from '../../store/campaigns.ts'
 import { insertTargets } from '../../store/push-targets.ts'
 import { closePushes } from '../../store/push-writes.ts'
-import { readReservations } from '../../store/reservations.ts'
+import type { Push } from '../../store/pushes.ts'
 import {
   type GateMeasures,
   insertRolloutMembers,
@@ -19,7 +17,7 @@ import type { PushObstacle } from '../decide/push-obstacle.ts'
 import type { StageFacts, StageVerdict } from '../decide/rollout.ts'
 import { type Assignments, assignActive } from '../pushes/assignments.ts'
 import type { CommitTurns } from '../pushes/commit-turns.ts'
-import { findObstacle, openFreeze } from '../pushes/find-obstacle.ts'
+import { findObstacle, type PushWish } from '../pushes/find-obstacle.ts'
 import { addTarget } from '../state/followed-push.ts'
 import type { Rollout, StageHold, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
@@ -36,7 +34,7 @@ const REASONS: Readonly<Record<PushObstacle, RolloutHoldReason>> = {
   frozen: 'frozen',
   held: 'held',
   'kept-in-git': 'kept_in_git',
-  // These two keep no push of a request.
+  // These two keep no push that has begun.
   busy: 'held',
   quarantined: 'held',
 }
@@ -190,34 +188,37 @@ export class RolloutSteps {
     const approval = push.approvalId === null ? null : await lockApproval(tx, push.approvalId)
     const path = approval?.breakGlass === true ? 'break-glass' : 'request'
     const gitOwner = approval === null ? null : gitOwnerOf(approval.targetGroup)
-    const wish = { path, workload, hash: push.hash, gitOwner, ownPushId: push.pushId } as const
-    const found = await findObstacle(tx, this.#parts.deps.clock.now(), [wish])
-    if (found !== null) return { reason: REASONS[found.obstacle], about: found.about }
+    const obstacle = await this.#obstacleTo(tx, workload, push, { path, gitOwner })
+    if (obstacle !== null) return obstacle
     if (approval === null || approval.breakGlass) return null
     const isApproved = await this.#parts.deps.isStillApproved(tx, approval, workload)
     return isApproved ? null : { reason: 'not_approved', about: '' }
   }
 
   /**
-   * A stage inside a campaign, or of a version that applies by itself, waits while that is stopped, or its workload is
-   * held or frozen.
+   * A stage inside a campaign, or of a version that applies by itself, waits while that is stopped, while its workload
+   * is not what was approved, and while something is there that would keep its push from beginning.
    */
   async #holdOfMany(
     tx: ActTransaction,
     workload: Workload,
-    { followed }: Rollout,
+    { followed: { push } }: Rollout,
   ): Promise<StageHold | null> {
-    const { campaignId, autoApplyId } = followed.push
-    const status = campaignId === null ? undefined : (await shareCampaign(tx, campaignId))?.status
-    const isCarried =
-      autoApplyId === null
-        ? status === 'running' || status === 'done'
-        : (await shareAutoApply(tx, autoApplyId)) === 'active'
-    if (!isCarried) return { reason: 'stopped', about: '' }
-    const { freeze, of } = await readReservations(tx, [workload.id])
-    if (of.get(workload.id)?.isHeld === true) return { reason: 'held', about: '' }
-    const frozen = openFreeze(freeze)(workload, this.#parts.deps.clock.now())
-    return frozen === null ? null : { reason: 'frozen', about: frozen.reason }
+    const hold = await this.#parts.deps.whyNotFurther(tx, workload, push)
+    if (hold !== null) return hold
+    const path = push.campaignId === null ? 'auto-apply' : 'campaign'
+    return this.#obstacleTo(tx, workload, push, { path })
+  }
+
+  async #obstacleTo(
+    tx: ActTransaction,
+    workload: Workload,
+    { hash, pushId }: Push,
+    by: Pick<PushWish, 'path' | 'gitOwner'>,
+  ): Promise<StageHold | null> {
+    const wish = { ...by, workload, hash, ownPushId: pushId, isUnderWay: true }
+    const found = await findObstacle(tx, this.#parts.deps.clock.now(), [wish])
+    return found === null ? null : { reason: REASONS[found.obstacle], about: found.about }
   }
 
   /** Store a rollout's next state and offer its new members the config; false when the rollout had ended meanwhile. */

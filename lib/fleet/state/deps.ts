@@ -12,7 +12,7 @@ import type { AgentError, Push } from '../../store/pushes.ts'
 import type { StoredWorkloadEvent } from '../../store/workload-events.ts'
 import type { Offer, OfferCause } from '../decide/offer.ts'
 import type { AgentLimits } from './agent-limits.ts'
-import type { Instance, Workload } from './model.ts'
+import type { Instance, StageHold, Workload } from './model.ts'
 import type { Timers } from './timers.ts'
 
 /** What the fleet tells the rest of the process as it happens. Calls are cheap and never throw. */
@@ -80,6 +80,12 @@ export interface FleetDeps {
   normalise(text: string, own: OwnAttributes): Promise<NormalForm | null | 'busy'>
   /** Whether enough approvals of a pushed request count still, on its workload as that is labelled now. */
   isStillApproved(tx: Db, approval: Approval, workload: Workload): Promise<boolean>
+  /**
+   * What keeps the push of a campaign, or of a version that applies by itself, from reaching more instances of its
+   * workload, besides what keeps any push from beginning: what brought it is stopped, or the workload is not what was
+   * approved any more. Null when it may go on.
+   */
+  whyNotFurther(tx: Db, workload: Workload, push: Push): Promise<StageHold | null>
   /** The labels that the label rules give to a workload with this fingerprint. */
   ruleLabels(fingerprintKeys: Readonly<Record<string, string>>): Readonly<Record<string, string>>
   /** The grace: how long an instance, or a workload with no live one, may be away before it counts as gone. */

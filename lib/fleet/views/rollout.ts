@@ -126,6 +126,12 @@ const HALTED_MAX = 50
 /** How many members a record names, the failed first; the convergence of its push names all. */
 const TARGETS_MAX = 200
 
+/** What keeps a rollout from its next stage as the wire shows it. */
+export const toStageHold = ({ reason, about }: StageHold): NonNullable<RolloutRecord['hold']> => ({
+  reason,
+  ...(about === '' ? {} : { about }),
+})
+
 /** A staged rollout as the wire shows it. */
 export function toRolloutRecord(facts: RolloutFacts, texts: TextAccess): RolloutRecord {
   const { rollout, push, aftermath, hold, rollbackTargetHash } = facts
@@ -158,9 +164,7 @@ export function toRolloutRecord(facts: RolloutFacts, texts: TextAccess): Rollout
             message: describeHalt(halt),
           },
         }),
-    ...(hold === null || rollout.status !== 'running'
-      ? {}
-      : { hold: { reason: hold.reason, ...(hold.about === '' ? {} : { about: hold.about }) } }),
+    ...(hold === null || rollout.status !== 'running' ? {} : { hold: toStageHold(hold) }),
     ...(groups.length === 0 ? {} : { error_groups: groups }),
     ...(aftermath === null ? {} : { aftermath }),
     ...(rollbackTargetHash === null ? {} : { rollback_target_hash: rollbackTargetHash }),

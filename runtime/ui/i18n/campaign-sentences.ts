@@ -21,6 +21,7 @@ import { changeFeedTexts } from './change-feed.ts'
 import { say } from './define.ts'
 import { formatLeft, formatList, formatNumber } from './format.ts'
 import { sayProblem } from './problems.ts'
+import { describeHold } from './rollout.ts'
 
 /** How a workload is named among those that are shown. */
 type NameIn = (name: string, place: string | undefined) => string
@@ -152,14 +153,16 @@ export function describeState({
   return state === 'rollback_failed' && cause === 'in_part' ? words.backInPart : words.state[state]
 }
 
-/** What a workload that was away waits for, and what comes of that; empty for any other. */
+/** What a workload waits for that was away, or has the change in part, and what comes of that; empty for any other. */
 export function describeWait({
   state,
   is_back: isBack,
   waits_for: rival,
   overtakes: older,
+  hold,
 }: CampaignTarget): string {
   const words = say(campaignTexts)
+  if (hold !== undefined) return words.stageWaits(describeHold(hold))
   if (state !== 'offline') return ''
   if (rival !== undefined) return words.waitsFor(rival.name ?? null, isBack === true)
   const parts = [

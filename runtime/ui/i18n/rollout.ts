@@ -1,5 +1,5 @@
-import type { RolloutGateName } from '../../../lib/wire/rollouts.ts'
-import { defineTexts, plural } from './define.ts'
+import type { RolloutGateName, StageHold } from '../../../lib/wire/rollouts.ts'
+import { defineTexts, plural, say } from './define.ts'
 import { formatNumber } from './format.ts'
 
 const n = formatNumber
@@ -86,11 +86,16 @@ export const rolloutTexts = defineTexts({
       keptInGit: (owner: string) => `the config of the workload is kept in Git by ${owner} now`,
       why: {
         archived: 'the workload is archived',
+        base_moved: 'its config has changed since this was approved',
+        became_production: 'it became production, and that was not approved',
         frozen: 'the workload is frozen',
         held: 'the workload is held',
         kept_in_git: 'the config of the workload is kept in Git now',
         not_approved: 'its approvals do not all count any more',
+        not_selected: 'it is not meant any more',
+        not_under_fleet_config: 'it is not under the fleet config any more',
         stopped: 'what brought it here is stopped',
+        under_fleet_config: 'it is under a fleet config now',
         unpromoted: 'nobody has promoted its canary',
       },
       afterwards: 'It goes on by itself once that is over; until then abort it, or take it back.',
@@ -207,11 +212,16 @@ export const rolloutTexts = defineTexts({
       keptInGit: (owner: string) => `la configuration du workload est désormais tenue dans Git par ${owner}`,
       why: {
         archived: 'le workload est archivé',
+        base_moved: 'sa configuration a changé depuis l’approbation',
+        became_production: 'il est devenu de la production, ce qui n’a pas été approuvé',
         frozen: 'le workload est gelé',
         held: 'le workload est retenu',
         kept_in_git: 'la configuration du workload est désormais tenue dans Git',
         not_approved: 'ses approbations ne comptent plus toutes',
+        not_selected: 'il n’est plus visé',
+        not_under_fleet_config: 'il n’est plus sous la config de parc',
         stopped: 'ce qui l’a apporté ici est arrêté',
+        under_fleet_config: 'il est désormais sous une config de parc',
         unpromoted: 'personne n’a promu son canari',
       },
       afterwards: 'Il reprend seul une fois cela passé ; d’ici là, abandonnez-le ou annulez-le.',
@@ -249,3 +259,9 @@ export const rolloutTexts = defineTexts({
     onlyHalted: 'Il avance seul ; on ne continue qu’un déploiement arrêté.',
   },
 })
+
+/** What keeps the next stage of a rollout from starting. */
+export function describeHold({ reason, about = '' }: StageHold): string {
+  const { why, frozen, keptInGit } = say(rolloutTexts).hold
+  return reason === 'frozen' ? frozen(about) : reason === 'kept_in_git' ? keptInGit(about) : why[reason]
+}

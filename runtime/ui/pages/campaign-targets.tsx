@@ -20,7 +20,7 @@ function sinceOf({ started_at: startedAt, ended_at: endedAt }: CampaignTarget) {
   return since === undefined ? '' : <Ago at={since} />
 }
 
-/** Why it stands so, and for one that was away what it waits for. */
+/** Why it stands so, and what it waits for. */
 function Why({ of: target }: { of: CampaignTarget }) {
   const [why, wait] = [describeFate(target), describeWait(target)]
   const rival = (target.waits_for ?? target.overtakes)?.campaign_id
@@ -91,12 +91,12 @@ export function Targets({ of }: { of: CampaignRecord }) {
       api.campaignTargets(of.id, { order: 'worst', ...(state === undefined ? {} : { state }) }, abort),
     (frame) =>
       (frame.type === 'campaign_update' && frame.campaign.id === of.id) ||
-      // One that was away, or is going back, may be back.
+      // One that was away, or is going back, may be back; the next stage of one may wait, or not any more.
       (frame.type === 'workload_update' && open.current.has(frame.workload.id)),
   )
   open.current = new Set(
     (targets.data ?? []).flatMap(({ state, aftermath, workload_id: id }) =>
-      state === 'offline' || aftermath?.kind === 'going_back' ? id : [],
+      state === 'offline' || state === 'started' || aftermath?.kind === 'going_back' ? id : [],
     ),
   )
   if (of.plan === undefined) return null

@@ -8,7 +8,7 @@ import { changeTexts } from '../i18n/change.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatLeft, formatList, formatNumber, shortHash } from '../i18n/format.ts'
-import { rolloutTexts } from '../i18n/rollout.ts'
+import { describeHold, rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { NEEDS_A_PUSH } from '../logic/pushes.ts'
@@ -94,12 +94,6 @@ function describeHalt(of: RolloutRecord, { gate, value, limit, stage }: NonNulla
   return isStall(gate)
     ? words.stalled[gate](stage + 1, value, names)
     : words.halted(words.gate[gate as keyof typeof words.gate] ?? gate, value, limit, stage + 1, names)
-}
-
-/** What keeps the next stage from starting. */
-function describeHold({ reason, about = '' }: NonNullable<RolloutRecord['hold']>): string {
-  const { why, frozen, keptInGit } = say(rolloutTexts).hold
-  return reason === 'frozen' ? frozen(about) : reason === 'kept_in_git' ? keptInGit(about) : why[reason]
 }
 
 /** What goes on, in one sentence, and what is to be done about it. */

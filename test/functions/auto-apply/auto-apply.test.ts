@@ -238,6 +238,23 @@ describe('a version for newcomers', () => {
     expect(await scene.leftOut()).toEqual({ 'vm-4': 'became_production' })
   })
 
+  it('goes no further into one that became production between two stages', async () => {
+    await scene.carry(1)
+    await scene.apply(1)
+    const pods = Array.from({ length: 30 }, (_, n) => scene.connect('vm-4', { pod: `pod-${n}` }))
+    await scene.ctx.advance(300)
+    for (let n = 0; n < 3; n++) await scene.work(500)
+    const reached = () => pods.filter((pod) => pod.offered().length > 0)
+    expect(reached()).toHaveLength(3)
+    for (const pod of reached()) pod.apply()
+    await scene.label('vm-4', { env: 'production' })
+    for (let n = 0; n < 3; n++) await scene.work(20_000)
+    expect(reached()).toHaveLength(3)
+    await scene.label('vm-4', {})
+    for (let n = 0; n < 2; n++) await scene.work(5_000)
+    expect(reached()).toHaveLength(30)
+  })
+
   it('goes to nobody whom one person alone labelled out of production, until another has accepted that', async () => {
     await scene.carry(1)
     await scene.write(2)

@@ -113,6 +113,54 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
     expect((await scene.record(id)).status).toBe('running')
   })
 
+  it('goes no further once it became production, says so, and goes on where it is not any more', async () => {
+    const id = await begin()
+    const { workloadId } = pods[0]!
+    const admin = await signIn(scene.ctx)
+    const label = async (labels: object) => {
+      const body = { labels }
+      const path = `PUT /api/workloads/${workloadId}/trusted-labels`
+      expect((await invoke(scene.ctx, path, { as: admin.token, body })).status).toBe(200)
+    }
+    expect((await scene.call('POST', `/${id}/pause`)).status).toBe(200)
+    await label({ env: 'production' })
+    expect((await scene.call('POST', `/${id}/continue`)).status).toBe(200)
+    await scene.work(20_000, 3)
+    expect(has(SECOND)).toBe(3)
+    const waiting = { state: 'started', hold: { reason: 'became_production' } }
+    expect(await scene.targetOf(id, pods[0]!)).toMatchObject(waiting)
+    // Not one of those that are given up after ten minutes: somebody decides.
+    scene.ctx.clock.advance(60 * 60_000)
+    await scene.work(20_000, 2)
+    expect(await scene.targetOf(id, pods[0]!)).toMatchObject(waiting)
+    await label({})
+    await scene.work(5_000, 2)
+    expect(has(SECOND)).toBe(30)
+    expect(await scene.targetOf(id, pods[0]!)).not.toHaveProperty('hold')
+  })
+
+  it('goes no further once its config is kept in Git, and says where', async () => {
+    const id = await begin()
+    const { workloadId } = pods[0]!
+    const body = {
+      owner: 'infra/edge',
+      config: configYaml(3),
+      commit_sha: 'abc',
+      commit_author: 'a@example.com',
+      commit_authors: [],
+      again: false,
+      dry_run: false,
+    }
+    const path = `POST /api/workloads/${workloadId}/config/desired`
+    expect((await invoke(scene.ctx, path, { as: scene.editor.token, body })).status).toBe(200)
+    await scene.work(20_000, 3)
+    expect(has(SECOND)).toBe(3)
+    expect(await scene.targetOf(id, pods[0]!)).toMatchObject({
+      state: 'started',
+      hold: { reason: 'kept_in_git', about: 'infra/edge' },
+    })
+  })
+
   it('goes no further while it is held, is taken back all the same, and goes on once it is released', async () => {
     const id = await begin()
     const on = (what: string, body: object) => {

@@ -177,6 +177,11 @@ test('one that was away says whether it is back, what it waits for, and that onl
   )
   expect(told({ ...older, is_back: true })[1]).toMatch(/at its turn\. The older campaign/)
   expect(describeWait({ ...rival, state: 'applied' } as CampaignTarget)).toBe('')
+  // So does one whose next stage waits, with what ends that.
+  const part = { state: 'started', hold: { reason: 'became_production' } } as CampaignTarget
+  expect(describeWait(part)).toMatch(/others wait: it became production.*once that is over.*roll it back\.$/)
+  const inGit = { reason: 'kept_in_git' as const, about: 'infra/edge' }
+  expect(describeWait({ ...part, hold: inGit })).toContain('kept in Git by infra/edge')
   language.value = 'fr'
   expect(told({ is_back: true, ...rival })[1]).toMatch(/^Il est de nouveau connecté, et attend/)
   language.value = 'en'

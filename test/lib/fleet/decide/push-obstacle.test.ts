@@ -68,6 +68,16 @@ describe('whether a push may begin', () => {
     },
   )
 
+  it.each(['campaign', 'auto-apply'] as const)(
+    '%s that is under way goes no further into what is held or kept in Git, whatever failed or is pushed beside it',
+    (path) => {
+      const under = { isUnderWay: true }
+      expect(obstacleOf(path, { ...OPEN, isHeld: true }, under)).toMatchObject({ obstacle: 'held' })
+      expect(obstacleOf(path, { ...OPEN, managedBy: 'a' }, under)).toMatchObject({ obstacle: 'kept-in-git' })
+      expect(obstacleOf(path, { ...OPEN, isBusy: true, isQuarantined: true }, under)).toBeNull()
+    },
+  )
+
   it('tells the first of several in the order in which they are asked', () => {
     expect(obstacleOf('campaign', OBSTRUCTED)).toMatchObject({ obstacle: PUSH_OBSTACLES[0] })
     expect(obstacleOf('campaign', { ...OBSTRUCTED, isArchived: false })).toMatchObject({ obstacle: 'frozen' })

@@ -1,0 +1,32 @@
+import type { Workload } from '../../fleet/state/model.ts'
+import { isProductionByLabels } from '../../model/production.ts'
+import type { StoredCampaignTarget } from '../../store/campaign-targets.ts'
+import type { CampaignParts } from '../judge/parts.ts'
+import type { ScopeVerdict } from '../judge/scope.ts'
+
+/** What was approved about any workload: which the change means, and under which fleet config, if any, it must be. */
+export interface ApprovedSet {
+  scopeOf: (workload: Workload) => ScopeVerdict
+  fleetConfigId: string | null
+}
+
+/** What was approved about one workload. */
+export type ApprovedTarget = Pick<StoredCampaignTarget, 'baseHash' | 'isProduction'>
+
+/**
+ * Why a workload is not what was approved any more; null when it is. Asked before its push is written, again with it
+ * locked, and before each later stage of that push.
+ */
+export function whyNotApproved(
+  { fleetConfigs }: Pick<CampaignParts, 'fleetConfigs'>,
+  { scopeOf, fleetConfigId }: ApprovedSet,
+  target: ApprovedTarget,
+  workload: Workload,
+) {
+  if (scopeOf(workload) !== 'selected') return 'not_selected'
+  if (workload.activeHash !== target.baseHash) return 'base_moved'
+  const { labels, trustedLabels } = workload
+  if (!target.isProduction && isProductionByLabels({ labels, trustedLabels })) return 'became_production'
+  if (fleetConfigs.membershipOf(workload).configId === fleetConfigId) return null
+  return fleetConfigId === null ? 'under_fleet_config' : 'not_under_fleet_config'
+}
