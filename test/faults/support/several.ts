@@ -52,8 +52,14 @@ export async function startSeveral(count: number, options: SeveralOptions = {}):
     })
     all.push(one)
     one.start()
-    await one.untilReady()
-    await one.api.login(ADMIN)
+    try {
+      await one.untilReady()
+      await one.api.login(ADMIN)
+    } catch (error) {
+      // Whoever has not got them cannot end them.
+      await Promise.all(all.map((started) => started.running().stop('SIGKILL')))
+      throw error
+    }
   }
   let opened: { dsn: string; pool: pg.Pool } | null = null
   const rows = async <Row extends object>(text: string, values: unknown[] = []) => {
