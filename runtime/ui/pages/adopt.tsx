@@ -80,7 +80,7 @@ function useTakeOver(group: AdoptGroup) {
   }
   const needsText = text.value.trim() === '' ? words.needsText : null
   const reason =
-    unless('workload:push_config') ??
+    unless('config:request') ??
     needsText ??
     (hash !== '' && check === null ? words.stale : null) ??
     (name.value.trim() === '' ? words.needsName : null)

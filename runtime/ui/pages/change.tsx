@@ -124,7 +124,7 @@ function RequestForm({
   const mayReachProduction =
     isProduction || asksProduction.value || [environment.value, group.value].some(namesProduction)
   const reason =
-    unless('workload:push_config') ??
+    unless('config:request') ??
     (isManaged && !isEmergency.value ? say(gitTexts).mustBeEmergency : null) ??
     (draft.trim() === '' ? words.mustChange : blocker) ??
     (mayReachProduction && !isConfirmed.value ? words.mustConfirm : null)

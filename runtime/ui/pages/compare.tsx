@@ -48,7 +48,7 @@ export function ComparePage({ params }: { params: Record<string, string> }) {
       >
         <ActionLink href={`/workloads/${id}/history`}>←</ActionLink>
         {can('config_safety.approvals') && (
-          <ActionLink href={`/workloads/${id}/change?hash=${newer}`} reason={unless('workload:push_config')}>
+          <ActionLink href={`/workloads/${id}/change?hash=${newer}`} reason={unless('config:request')}>
             {words.use}
           </ActionLink>
         )}

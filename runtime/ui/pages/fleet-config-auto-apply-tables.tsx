@@ -11,7 +11,7 @@ import { Ago, PushMark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { WorkloadName } from '../parts/workload-link.tsx'
 import { api } from '../state/endpoints.ts'
-import { may } from '../state/session.ts'
+import { holds } from '../state/session.ts'
 import { usePages } from '../state/use-pages.ts'
 
 /** Why a workload is left out, in the reader's words. */
@@ -57,7 +57,7 @@ function pushedColumns(): TableColumn<AutoApplyTarget>[] {
 /** What was pushed by itself lately. */
 export function PushedTable({ id }: { id: string }) {
   const words = say(autoApplyTexts)
-  const isShown = may('workload:push_config')
+  const isShown = holds('config:request')
   const { rows, outside, failure, isLoading, hasOlder, older, reload } = usePages<AutoApplyTarget>(
     `auto-apply-targets:${id}`,
     {

@@ -163,7 +163,11 @@ const STEPS: Partial<Record<AutoApplyStatus, readonly AutoApplyStep[]>> = {
 }
 
 const permissionOf = (step: AutoApplyStep): string =>
-  step === 'approve' || step === 'reject' ? 'config:approve' : 'workload:push_config'
+  step === 'approve' || step === 'reject'
+    ? 'config:approve'
+    : step === 'withdraw'
+      ? 'config:request'
+      : 'workload:push_config'
 
 function Steps({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
   const words = say(autoApplyTexts)
@@ -246,7 +250,7 @@ function Choose({ of, number, reload }: { of: FleetConfigRecord; number: number;
   }
   return (
     <div class="actions">
-      <Action reason={unless('workload:push_config', of)} onClick={() => void plan()}>
+      <Action reason={unless('config:request', of)} onClick={() => void plan()}>
         {words.plan(number)}
       </Action>
       {about !== null && <RequestDialog id={of.id} planned={about} onClose={close} onDone={done} />}

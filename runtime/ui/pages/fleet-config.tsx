@@ -73,7 +73,7 @@ function Carry({ of, number, version, running }: CarryProps) {
         <Action
           kind={version?.rolled_back || (running ?? 0) > 0 ? '' : 'primary'}
           reason={
-            unless('workload:push_config') ??
+            unless('config:request') ??
             (of.workload_count === 0 ? words.nobody : rest === 0 ? words.allRunIt(number) : null)
           }
           onClick={() => void start()}
@@ -82,7 +82,7 @@ function Carry({ of, number, version, running }: CarryProps) {
         </Action>
         <ActionLink
           href={`/campaigns/new?fleet_config=${of.id}&version=${number}`}
-          reason={unless('workload:push_config') ?? (of.workload_count === 0 ? words.nobody : null)}
+          reason={unless('config:request') ?? (of.workload_count === 0 ? words.nobody : null)}
         >
           {words.carryOwn}
         </ActionLink>

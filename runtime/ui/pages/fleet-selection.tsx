@@ -180,7 +180,9 @@ function Offers({ ids, onAsk }: { ids: readonly string[]; onAsk: (what: Ask) => 
         <Action
           kind="primary"
           onClick={() => navigate(addressWith('/campaigns/new', ids))}
-          reason={mayPush ?? (ids.length > CAMPAIGN_MAX ? words.tooMany(CAMPAIGN_MAX) : null)}
+          reason={
+            unless('config:request') ?? (ids.length > CAMPAIGN_MAX ? words.tooMany(CAMPAIGN_MAX) : null)
+          }
         >
           {words.change}
         </Action>

@@ -89,7 +89,7 @@ function ResultDraft({ preview }: { preview: MigrationPreview }) {
       {can('config_safety.approvals') && (
         <section class="pane">
           <WorkloadPicker
-            reason={unless('workload:push_config')}
+            reason={unless('config:request')}
             onChoose={(id) => {
               keepDraft(id, draft)
               navigate(`/workloads/${id}/change`)

@@ -97,7 +97,7 @@ function Sentence({
         <ActionLink
           kind="primary"
           href={`/workloads/${of.workload_id}/change`}
-          reason={unless('workload:push_config')}
+          reason={unless('config:request')}
         >
           {say(workloadTexts).propose}
         </ActionLink>
@@ -160,7 +160,7 @@ const namesOf = (targets: readonly ConvergenceTarget[]) =>
 /** The request that a push carries out, for those who may see requests. */
 function useRequest(workloadId: string, push: RevisionRecord | null): ApprovalRecord | null {
   const approvalId = push?.approval_id
-  const isShown = approvalId !== undefined && can('config_safety.approvals') && may('workload:push_config')
+  const isShown = approvalId !== undefined && can('config_safety.approvals') && may('config:request')
   const request = useResource(isShown ? `approval:${approvalId}` : null, (abort) =>
     api.approval(workloadId, approvalId ?? '', abort),
   )

@@ -158,7 +158,7 @@ function Closed({
           </ActionLink>
         )}
         {overtaking !== null && <ActionLink href={overtaking}>{words.seeWhat}</ActionLink>}
-        <Action reason={unless('workload:push_config')} onClick={onEdit}>
+        <Action reason={unless('config:request')} onClick={onEdit}>
           {words.editAgain}
         </Action>
       </div>
@@ -188,7 +188,7 @@ function Choices({
           {words.push}
         </Action>
       )}
-      <Action reason={unless('workload:push_config')} onClick={onEdit}>
+      <Action reason={unless('config:request')} onClick={onEdit}>
         {words.editAgain}
       </Action>
       <Action reason={unless('config:request')} onClick={() => onAsk('withdraw')}>

@@ -418,7 +418,7 @@ function Body({
           <ActionLink
             kind="primary"
             href={`/workloads/${of.workload_id}/change`}
-            reason={unless('workload:push_config')}
+            reason={unless('config:request')}
           >
             {say(workloadTexts).propose}
           </ActionLink>

@@ -64,7 +64,7 @@ function Template({ of }: { of: TemplateRecord }) {
             <section class="pane">
               <h2>{words.use}</h2>
               <WorkloadPicker
-                reason={unless('workload:push_config')}
+                reason={unless('config:request')}
                 onChoose={(workload) => navigate(`/workloads/${workload}/change?template=${of.id}`)}
               />
             </section>

@@ -55,7 +55,7 @@ function Wanted({ workload, failing }: Pick<TabProps, 'workload' | 'failing'>) {
                 {data.pushed_by} · <Ago at={data.submitted_at} />
               </span>
               {can('config_safety.approvals') && (
-                <ActionLink href={`/workloads/${workload.id}/change`} reason={unless('workload:push_config')}>
+                <ActionLink href={`/workloads/${workload.id}/change`} reason={unless('config:request')}>
                   {say(workloadTexts).propose}
                 </ActionLink>
               )}

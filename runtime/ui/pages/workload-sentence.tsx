@@ -141,7 +141,7 @@ function toAction(diagnosis: Diagnosis, id: string): { href: string; text: strin
     case 'drifted':
       return { href: `${base}/instances`, text: see.instances }
     case 'approval':
-      return can('config_safety.approvals') && may('workload:push_config')
+      return can('config_safety.approvals') && may('config:request')
         ? { href: `/approvals?workload=${id}`, text: see.approval }
         : null
     case 'outdated':

@@ -137,7 +137,7 @@ function Heading({ workload, history }: Pick<TabProps, 'workload' | 'history'>) 
         <ActionLink
           kind="primary"
           href={`/workloads/${workload.id}/change`}
-          reason={unless('workload:push_config') ?? readOnly}
+          reason={unless('config:request') ?? readOnly}
         >
           {words.propose}
         </ActionLink>

@@ -16,7 +16,7 @@ import { REQUEST_LOOK } from '../logic/requests.ts'
 import { tellingFirst } from '../logic/workloads.ts'
 import { api } from '../state/endpoints.ts'
 import { isShared } from '../state/names.ts'
-import { may } from '../state/session.ts'
+import { holds, may } from '../state/session.ts'
 import { usePages } from '../state/use-pages.ts'
 import { Action } from './controls.tsx'
 import { FailureNotice, Waiting } from './failure.tsx'
@@ -87,7 +87,7 @@ function ChangeMark({ of }: { of: ChangeRecord }) {
 /** Where a change is told in full; null for somebody who may not read that page. */
 function hrefOf(of: ChangeRecord): string | null {
   const workload = `/workloads/${of.workload_id}`
-  if (of.kind === 'campaign') return may('workload:push_config') ? `/campaigns/${of.id}` : null
+  if (of.kind === 'campaign') return holds('config:request') ? `/campaigns/${of.id}` : null
   if (of.kind === 'auto_apply') return `/fleet-configs/${of.fleet_config_id}`
   if (of.kind === 'request') return may('config:request') ? `${workload}/changes/${of.id}` : null
   if (of.rollout_id !== undefined) return `${workload}/rollouts/${of.rollout_id}`

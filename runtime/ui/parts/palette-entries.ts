@@ -47,7 +47,7 @@ const TABS: Record<Exclude<Verb, 'rollBack'>, string> = {
 /** Whether the reader may do this with the workload. */
 function isOffered(verb: Verb, workload: WorkloadRecord): boolean {
   if (verb === 'change')
-    return may('workload:push_config') && can('config_safety.approvals') && readOnlyReason(workload) === null
+    return may('config:request') && can('config_safety.approvals') && readOnlyReason(workload) === null
   if (verb === 'rollBack')
     return (
       may('workload:push_config') &&

@@ -61,7 +61,7 @@ export function listPages(counts: { approvals?: number; alerts?: number } = {}):
       icon: 'drift',
     },
     can('config_safety.approvals') &&
-      holds('workload:push_config') && {
+      holds('config:request') && {
         href: '/approvals',
         text: nav.approvals,
         group: 'change',
@@ -70,7 +70,7 @@ export function listPages(counts: { approvals?: number; alerts?: number } = {}):
         countText: say(shellTexts).forYou(counts.approvals ?? 0),
       },
     can('config_safety.campaigns') &&
-      holds('workload:push_config') && {
+      holds('config:request') && {
         href: '/campaigns',
         text: nav.campaigns,
         group: 'change',
@@ -90,7 +90,7 @@ export function listPages(counts: { approvals?: number; alerts?: number } = {}):
 }
 
 function useCounts() {
-  const seesApprovals = can('config_safety.approvals') && holds('workload:push_config')
+  const seesApprovals = can('config_safety.approvals') && holds('config:request')
   const approvals = useResource(
     seesApprovals ? 'nav-approvals' : null,
     (abort) => api.approvals('pending', abort),
