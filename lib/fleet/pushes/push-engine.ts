@@ -3,7 +3,7 @@ import type { AuditFailure } from '../../audit/delivery.ts'
 import type { AuditActor } from '../../audit/event.ts'
 import type { UsedComponent } from '../../model/components.ts'
 import { storeContents } from '../../store/config-contents.ts'
-import { DatabaseUnavailable, type Db } from '../../store/db.ts'
+import type { Db } from '../../store/db.ts'
 import { listPushes, type Push } from '../../store/pushes.ts'
 import { liftQuarantines } from '../../store/quarantines.ts'
 import type { StagePlan } from '../../store/rollouts.ts'
@@ -104,7 +104,9 @@ export class PushEngine {
           this.#assignments.apply(workload, outcome.made, Buffer.from(request.body), request.used)
           return { ok: true, push: outcome.made.push }
         } catch (error) {
-          return this.#takeBack(workload, error)
+          const veto = this.#takeBack(workload, error)
+          if (veto === null) throw error
+          return veto
         }
       },
     )
@@ -164,11 +166,9 @@ export class PushEngine {
         })
         return { ok: true as const, pushes: outcome.made.map(({ push }) => push) }
       } catch (error) {
-        for (const { workload } of each) {
-          if (error instanceof DatabaseUnavailable) void this.#turns.resync(workload)
-          else this.#assignments.confirm(workload)
-        }
-        if (error instanceof Veto) return { ok: false as const, code: 'not-together' as const }
+        const vetoed = each.map(({ workload }) => this.#takeBack(workload, error))
+        if (vetoed.every((veto) => veto !== null))
+          return { ok: false as const, code: 'not-together' as const }
         throw error
       }
     })
@@ -232,16 +232,15 @@ export class PushEngine {
     return insertPushRows(tx, this.#parts.deps, drafts)
   }
 
-  /** What a push that threw is refused for; throws what is no refusal. */
-  #takeBack(workload: Workload, error: unknown): { ok: false; code: Veto['code'] } {
-    if (error instanceof DatabaseUnavailable) {
-      // The commit may have gone through: nothing is offered until the database has been read.
-      void this.#turns.resync(workload)
-      throw error
+  /** What a push that threw is refused for; null for what is no refusal. */
+  #takeBack(workload: Workload, error: unknown): { ok: false; code: Veto['code'] } | null {
+    if (error instanceof Veto) {
+      this.#assignments.confirm(workload)
+      return { ok: false, code: error.code }
     }
-    this.#assignments.confirm(workload)
-    if (error instanceof Veto) return { ok: false, code: error.code }
-    throw error
+    // The commit may have gone through, whatever failed: nothing is offered until the database has been read.
+    void this.#turns.resync(workload)
+    return null
   }
 }
 

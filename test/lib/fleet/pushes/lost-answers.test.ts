@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Assignments } from '../../../../lib/fleet/pushes/assignments.ts'
 import { listQuarantines } from '../../../../lib/store/quarantines.ts'
 import { type FaultyDatabase, faultyDatabase } from '../../../support/faulty-database.ts'
 import { createFleetContext, type FleetTestContext } from '../../../support/fleet.ts'
@@ -84,6 +85,35 @@ it.each(['applied', 'pending'])(
     expect('b' in (await workload.ends(push))).toBe(standing === 'pending')
   },
 )
+
+describe('a push that stands while what follows its commit fails in this process', () => {
+  beforeEach(() => {
+    vi.spyOn(Assignments.prototype, 'apply').mockImplementationOnce(() => {
+      throw new Error('no room')
+    })
+  })
+  afterEach(() => vi.restoreAllMocks())
+
+  it.each(['alone', 'together'])('is followed as the database holds it, pushed %s', async (way) => {
+    const wish = {
+      workloadId: workload.id,
+      ...config(1),
+      used: [],
+      path: 'campaign' as const,
+      approvalId: null,
+      rollbackTargetKind: null,
+      actor: { userId: 'u1', email: 'ada@example.com', askAgain: null },
+    }
+    const pushed =
+      way === 'alone'
+        ? ctx.fleet.push(wish, async () => ({ ok: true }))
+        : ctx.fleet.pushTogether('campaign.push', wish.actor, [wish], async () => ({ ok: true }))
+    await expect(pushed).rejects.toThrow('no room')
+    await ctx.advance(5_000)
+    expect(workload.live).toMatchObject({ hasStoppedOffers: false, newestPush: { hash: config(1).hash } })
+    expect(workload.agents[0]!.offered()).toEqual([config(1).hash])
+  })
+})
 
 /** Which instances each config is kept from: in memory, and by the database. */
 async function keptFrom() {
