@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import type { CampaignRecord, CampaignTargetState } from '../../../lib/wire/campaigns.ts'
 import { describeRule } from '../i18n/approval-rule.ts'
 import { campaignFormTexts } from '../i18n/campaign-form.ts'
@@ -25,6 +24,7 @@ import { navigate } from '../state/router.ts'
 import { addressWith } from '../state/selection.ts'
 import { heldSomewhere, holds, me } from '../state/session.ts'
 import { useNow } from '../state/use-now.ts'
+import { usePolling } from '../state/use-polling.ts'
 import { useResource } from '../state/use-resource.ts'
 import { CampaignWent, useCampaignFigures } from './campaign-figures.tsx'
 import { PlanNumbers, Waves } from './campaign-plan.tsx'
@@ -217,11 +217,7 @@ const mayChangeByItself = ({ planning, status, failed_since: failed }: CampaignR
 function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
   const words = say(campaignTexts)
   const isBusy = mayChangeByItself(of)
-  useEffect(() => {
-    if (!isBusy) return
-    const timer = setInterval(reload, POLL_MS)
-    return () => clearInterval(timer)
-  }, [isBusy, reload])
+  usePolling(isBusy, reload, POLL_MS)
   const now = useNow(of.wave_ends_at !== undefined)
   const [tone] = lookOf(of)
   const figures = useCampaignFigures(of)

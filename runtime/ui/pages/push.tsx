@@ -1,4 +1,3 @@
-import { useEffect } from 'preact/hooks'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { Convergence, ConvergenceTarget } from '../../../lib/wire/convergence.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
@@ -21,8 +20,11 @@ import { api } from '../state/endpoints.ts'
 import { callOf } from '../state/names.ts'
 import { query } from '../state/router.ts'
 import { can, may } from '../state/session.ts'
+import { usePolling } from '../state/use-polling.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import { StageBar } from './rollout.tsx'
+
+const POLL_MS = 2_000
 
 const QUANTILES = ['p50', 'p90', 'p99', 'p100'] as const
 
@@ -333,11 +335,7 @@ export function PushPage({ params }: { params: Record<string, string> }) {
   )
   const isRunning = convergence.data !== null && isOpen(convergence.data)
   // The hub tells of changes; while it runs, a slow poll covers what the hub coalesces.
-  useEffect(() => {
-    if (!isRunning) return
-    const timer = setInterval(convergence.reload, 2000)
-    return () => clearInterval(timer)
-  }, [isRunning, hash, pushId])
+  usePolling(isRunning, convergence.reload, POLL_MS)
   const push =
     history.data?.find((row) => (pushId ? row.push_id === pushId : row.config_hash === hash)) ?? null
   const asked = useRequest(id, push)

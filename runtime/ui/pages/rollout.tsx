@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
 import type { RolloutStatus } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord, RolloutStage } from '../../../lib/wire/rollouts.ts'
 import { describeAftermath, describeTakenBack } from '../i18n/aftermath.ts'
@@ -34,6 +33,7 @@ import { callOf } from '../state/names.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { useFailing } from '../state/use-failing.ts'
 import { useNow } from '../state/use-now.ts'
+import { usePolling } from '../state/use-polling.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import { describeComplaint } from './workload-sentence.tsx'
 
@@ -448,11 +448,7 @@ export function RolloutPage({ params }: { params: Record<string, string> }) {
   const rollout = useResource(`rollout:${rolloutId}`, (abort) => api.rollout(id, rolloutId, abort), touches)
   const isRunning = rollout.data?.status === 'running'
   // The hub tells of changes; while it runs, a slow poll covers what the hub coalesces.
-  useEffect(() => {
-    if (!isRunning) return
-    const timer = setInterval(rollout.reload, POLL_MS)
-    return () => clearInterval(timer)
-  }, [isRunning, rolloutId])
+  usePolling(isRunning, rollout.reload, POLL_MS)
   return (
     <Loaded of={rollout}>
       {(data) => {

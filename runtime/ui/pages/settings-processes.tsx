@@ -1,4 +1,3 @@
-import { useEffect } from 'preact/hooks'
 import type { Cluster, ClusterMember, DepartedMember } from '../../../lib/wire/system.ts'
 import { clusterTexts } from '../i18n/cluster.ts'
 import { say } from '../i18n/define.ts'
@@ -9,6 +8,7 @@ import { Pairs } from '../parts/page.tsx'
 import { Ago, Mark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { api } from '../state/endpoints.ts'
+import { usePolling } from '../state/use-polling.ts'
 import { useResource } from '../state/use-resource.ts'
 
 /** No frame of the hub tells of changes among the processes, so the server is asked. */
@@ -166,13 +166,7 @@ function Processes({ of }: { of: Cluster }) {
 /** The processes that serve this fleet, who decides, and what each carries. */
 export function ProcessesSection() {
   const cluster = useResource('cluster', (abort) => api.cluster(abort))
-  const { reload } = cluster
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (!document.hidden) reload()
-    }, POLL_MS)
-    return () => clearInterval(timer)
-  }, [])
+  usePolling(true, cluster.reload, POLL_MS)
   return (
     <Loaded of={cluster}>
       {(found) =>

@@ -1,4 +1,3 @@
-import { useEffect } from 'preact/hooks'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -14,6 +13,7 @@ import { describeHeterogeneity } from '../parts/instance-words.ts'
 import { Ago, HealthMark, Mark, PushMark } from '../parts/state.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { query, setQuery } from '../state/router.ts'
+import { usePolling } from '../state/use-polling.ts'
 import type { TabProps } from './workload.tsx'
 
 function MatchesCell({ instance }: { instance: LiveInstance }) {
@@ -164,12 +164,6 @@ function Instances({ workload, topology }: { workload: WorkloadRecord; topology:
 export function InstancesTab({ workload, topology }: TabProps) {
   const isModest = (topology.data?.summary.connected_count ?? 0) <= REFRESHED_MAX
   // No frame tells that an instance was heard of again.
-  useEffect(() => {
-    if (!isModest) return
-    const timer = setInterval(() => {
-      if (!document.hidden) topology.reload()
-    }, REFRESH_MS)
-    return () => clearInterval(timer)
-  }, [workload.id, isModest])
+  usePolling(isModest, topology.reload, REFRESH_MS)
   return <Loaded of={topology}>{(data) => <Instances workload={workload} topology={data} />}</Loaded>
 }
