@@ -1,9 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
+import { isBoundByAutoApply } from '../../lib/fleet-configs/bound-by-auto-apply.ts'
 import { NO_COUNTS } from '../../lib/fleet-configs/counts.ts'
 import { FLEET_CONFIGS_WIDTH_MAX } from '../../lib/fleet-configs/fleet-configs.ts'
 import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
 import { stillCovers } from '../../lib/identity/still-may.ts'
-import { listOpenAutoApplies } from '../../lib/store/auto-apply.ts'
 import { lockFleetConfig, updateFleetConfig } from '../../lib/store/fleet-configs.ts'
 import { FleetConfigRecord, FleetConfigRequest } from '../../lib/wire/fleet-configs.ts'
 import { auditUnavailable } from '../../runtime/audit-reply.ts'
@@ -61,11 +60,7 @@ export default defineHttp({
       // Somebody else may have widened the selector in this moment: what is not one's own is not taken back.
       if (stands !== null && !(await stillCovers(tx, actor, 'config:create', stands)))
         return { ok: false, code: 'out-of-scope' }
-      const { selector, priority } = read.fields
-      const isForOthers =
-        stands !== null && (stands.priority !== priority || !isDeepStrictEqual(stands.selector, selector))
-      // Selector and priority are a part of what was approved for a version that applies by itself, or is requested to.
-      if (isForOthers && (await listOpenAutoApplies(tx, before.id)).length > 0)
+      if (stands !== null && (await isBoundByAutoApply(tx, stands, read.fields)))
         return { ok: false, code: 'auto-apply-in-force' }
       const change = { id: before.id, ...read.fields, updatedAt: ctx.clock.now() }
       if (!(await updateFleetConfig(tx, change))) return { ok: false, code: 'fleet-config-taken' }

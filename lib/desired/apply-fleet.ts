@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { AuditFailure } from '../audit/delivery.ts'
 import {
   type CampaignOutcome,
@@ -13,6 +12,7 @@ import { isInOneOf } from '../campaigns/judge/scope.ts'
 import type { CampaignDraft } from '../campaigns/read-campaign.ts'
 import type { ApprovalActor } from '../changes/approval-parts.ts'
 import type { Workload } from '../fleet/state/model.ts'
+import { isBoundByAutoApply, isStoredAlike } from '../fleet-configs/bound-by-auto-apply.ts'
 import {
   FLEET_CONFIGS_MAX,
   FLEET_CONFIGS_WIDTH_MAX,
@@ -280,14 +280,11 @@ const DEFINITION_PARTS = ['description', 'selector', 'priority'] as const
 export type DefinitionPart = (typeof DEFINITION_PARTS)[number]
 
 const isSame = (part: DefinitionPart, known: StoredFleetConfig, wanted: Definition): boolean =>
-  isDeepStrictEqual(known[part], JSON.parse(JSON.stringify(wanted[part])))
+  isStoredAlike(known[part], wanted[part])
 
 /** Whether the stored description, selector and priority of a fleet config are those that Git holds. */
 const isDefined = (known: StoredFleetConfig, wanted: Definition): boolean =>
   DEFINITION_PARTS.every((part) => isSame(part, known, wanted))
-
-const isForTheSame = (known: StoredFleetConfig, wanted: Definition): boolean =>
-  isSame('selector', known, wanted) && isSame('priority', known, wanted)
 
 /** Store what Git holds: the fleet config, a version where text, variables or values are new, and the commit. */
 async function keepWish(
@@ -349,14 +346,6 @@ async function keepWish(
     })
     return { ok: true, fleetConfigId: id, version }
   })
-}
-
-/**
- * Whether this would change selector or priority of a fleet config while a version of it applies by itself, or is
- * requested to: both are a part of what was approved.
- */
-async function isBoundByAutoApply(tx: Db, stands: StoredFleetConfig, wanted: Definition): Promise<boolean> {
-  return !isForTheSame(stands, wanted) && (await listOpenAutoApplies(tx, stands.id)).length > 0
 }
 
 /** Why a fleet config is not stored that somebody else has made, removed or put into Git meanwhile. */
