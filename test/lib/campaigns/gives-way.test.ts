@@ -50,6 +50,7 @@ const workload = {
   activeHash: 'r',
   active: null,
   rollout: null,
+  newestPush: null,
   status: 'connected',
   live: { count: 1 },
 }
