@@ -17,7 +17,8 @@ it('lists workloads by name and id, whatever came, went or was renamed in which 
       const expected = new Map<string, string>()
       for (const { id, name, isRemoval } of steps) {
         const known = state.workloads.get(id)
-        if (known === undefined) state.add({ id, displayName: name } as Workload)
+        if (known === undefined)
+          state.add({ id, displayName: name, labels: {}, availableComponents: null } as unknown as Workload)
         else if (isRemoval) state.remove(known)
         else state.rename(known, name)
         if (known !== undefined && isRemoval) expected.delete(id)
@@ -33,9 +34,9 @@ it('lists workloads by name and id, whatever came, went or was renamed in which 
 
 it('gives a list that stays as it is while the fleet changes', () => {
   const state = new FleetState()
-  state.add({ id: '1', displayName: 'a' } as Workload)
+  state.add({ id: '1', displayName: 'a', labels: {}, availableComponents: null } as unknown as Workload)
   const before = state.workloadsByName()
-  state.add({ id: '2', displayName: 'A' } as Workload)
+  state.add({ id: '2', displayName: 'A', labels: {}, availableComponents: null } as unknown as Workload)
   expect(before.map(({ id }) => id)).toEqual(['1'])
   expect(names(state)).toEqual(['A/2', 'a/1'])
 })

@@ -11,11 +11,13 @@ it('finds the workloads that were first seen since a moment, and looks at an old
     ({
       id,
       displayName: id,
+      labels: {},
+      availableComponents: null,
       get createdAt() {
         looks++
         return at(second)
       },
-    }) as Workload
+    }) as unknown as Workload
   const [old, young, deleted] = [workload('old', 10), workload('young', 70), workload('deleted', 75)]
   for (const one of [old, young, deleted]) state.add(one)
   state.remove(deleted)
