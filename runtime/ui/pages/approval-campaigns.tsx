@@ -11,7 +11,7 @@ import { api } from '../state/endpoints.ts'
 import { waitsForMe } from '../state/for-you.ts'
 import { holds } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
-import { CampaignMark } from './campaigns.tsx'
+import { CampaignMark, nameColumn } from './campaigns.tsx'
 import { RiskMark } from './diff-summary.tsx'
 
 /** How risky what a plan brings is, by the groups of it that touch production, and the rarest ones. */
@@ -40,18 +40,7 @@ function Reach({ of: { plan } }: { of: CampaignRecord }) {
 function columnsOf(): TableColumn<CampaignRecord>[] {
   const { column } = say(approvalTexts)
   return [
-    {
-      title: say(campaignTexts).column.name,
-      look: 'text',
-      cell: ({ id, name, description }) => (
-        <>
-          <a class="name" href={`/campaigns/${id}`}>
-            {name}
-          </a>
-          {description !== '' && <span class="sub">{description}</span>}
-        </>
-      ),
-    },
+    nameColumn(),
     { title: column.requester, cell: (of) => of.requested_by ?? of.created_by },
     { title: column.age, look: 'muted', cell: (of) => <Ago at={of.requested_at ?? of.created_at} /> },
     { title: column.reach, cell: (of) => <Reach of={of} /> },

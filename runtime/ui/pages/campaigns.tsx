@@ -37,21 +37,24 @@ function Progress({ of }: { of: CampaignRecord }) {
   )
 }
 
+/** The name of a campaign, which leads to it, with what its author says of it. */
+export const nameColumn = (): TableColumn<CampaignRecord> => ({
+  title: say(campaignTexts).column.name,
+  look: 'text',
+  cell: ({ id, name, description }) => (
+    <>
+      <a class="name" href={`/campaigns/${id}`}>
+        {name}
+      </a>
+      {description !== '' && <span class="sub">{description}</span>}
+    </>
+  ),
+})
+
 function listColumns(): TableColumn<CampaignRecord>[] {
   const { column } = say(campaignTexts)
   return [
-    {
-      title: column.name,
-      look: 'text',
-      cell: ({ id, name, description }) => (
-        <>
-          <a class="name" href={`/campaigns/${id}`}>
-            {name}
-          </a>
-          {description !== '' && <span class="sub">{description}</span>}
-        </>
-      ),
-    },
+    nameColumn(),
     {
       title: column.state,
       cell: (campaign) => (
