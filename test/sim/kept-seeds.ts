@@ -66,6 +66,10 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
   ],
   [27_557, 'nothing of the fleet: two slow pollers under one uid had no time to be told apart'],
   [28_053, 'a poller that lost all three answers which asked for its components, asked no more'],
+  [
+    1357,
+    'nothing of the fleet: an agent that started anew behind a shared socket was offered its config three times more',
+  ],
 ]
 
 /** As `KEPT_SEEDS`, of worlds that run campaigns as well. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Offer } from '../../../lib/fleet/decide/offer.ts'
+import { APPLYING_MS, type Offer } from '../../../lib/fleet/decide/offer.ts'
 import type { Instance } from '../../../lib/fleet/state/model.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
 import { Placements } from '../agents/placements.ts'
@@ -82,5 +82,21 @@ describe('a config that is offered over one socket as if it was for the first ti
   it('may not be where the agent only described itself again', () => {
     const again = (placements: Placements) => placements.described(UID, 'host-1', 12_000)
     expect(findAfter(again)).toHaveLength(1)
+  })
+
+  it('may go out three times to each process of an agent that starts anew behind a socket that stays open, and not four times', () => {
+    const find = (restartedAtMs: number) => {
+      const problems: string[] = []
+      const promises = new OfferPromises(WATCHER, (problem) => problems.push(problem))
+      for (const turn of [1, 2, 3, 4]) {
+        const nowMs = turn * APPLYING_MS
+        const linkedAtMs = nowMs > restartedAtMs ? restartedAtMs : 0
+        const about = { nowMs, linkedAtMs, placedAtMs: 0, isShared: false }
+        promises.sent('service 1', instance, offer, turn === 1 ? 'assigned' : 'applying-too-long', about)
+      }
+      return problems
+    }
+    expect(find(APPLYING_MS + 1)).toEqual([])
+    expect(find(0)).toEqual([`${UID} was offered more than 3 times`])
   })
 })

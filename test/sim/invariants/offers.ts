@@ -68,13 +68,14 @@ export class OfferPromises {
       last.atMs >= placedAtMs
     const before = isRepeat ? last : undefined
     const connectionId = instance.connection!.id
-    // A poller keeps its connection for good. It counts as reconnected when it started anew, came back after it was
-    // counted as gone, or was told apart from another agent with the same uid.
+    // An agent that starts anew, comes back after it was counted as gone, or is told apart from another agent with the
+    // same uid counts as reconnected, also where its connection stays open: a poller keeps its own for good, and other
+    // agents keep a shared socket. A socket may be offered the config again at once only for a cause that says so.
     const isPoller = instance.connection!.transport === 'http'
     const isNewOne =
       before !== undefined && (linkedAtMs > before.atMs || instance.connectedAt !== before.connectedAt)
-    const isBack = isPoller && (isNewOne || isShared)
-    const isSame = before?.connectionId === connectionId && !isBack
+    const isBack = isNewOne || (isPoller && isShared)
+    const isSame = before?.connectionId === connectionId && !(isPoller && isBack)
     const isRepeated = cause === 'poll-repeated'
     if (before !== undefined && isSame) {
       const silentMs = nowMs - before.atMs
@@ -88,13 +89,13 @@ export class OfferPromises {
         isRepeated
       if (!isStated)
         this.#report(`${instance.uid} was offered generation ${offer.generation} again: ${cause}`)
-      if (!isRepeated && before.count >= SENDS_MAX)
+      if (!isRepeated && !isBack && before.count >= SENDS_MAX)
         this.#report(`${instance.uid} was offered more than ${SENDS_MAX} times`)
       if (isRepeated && before.repeats >= REPEATS_MAX)
         this.#report(`${instance.uid} was answered the same more than ${REPEATS_MAX} times again`)
     }
-    const count = isSame ? before!.count + Number(!isRepeated) : 1
-    const repeats = isSame && isRepeated ? before!.repeats + 1 : 0
+    const count = isSame && !isBack ? before!.count + Number(!isRepeated) : 1
+    const repeats = isSame && !isBack && isRepeated ? before!.repeats + 1 : 0
     const { pushId, generation } = offer
     const { connectedAt } = instance
     this.#sent.set(key, {
