@@ -136,6 +136,8 @@ const matchedLength = ({ variables, values }: RenderRequest) =>
     0,
   )
 
+const lengthOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0)
+
 /** A diff reads both texts and walks them several times. */
 const diffLength = ({ baseText, targetText }: Pick<DiffInput, 'baseText' | 'targetText'>) =>
   2 * (baseText.length + targetText.length)
@@ -207,7 +209,8 @@ function openComparing(
       return found.ok ? { ok: true, diff: found.value } : found
     },
     async changeKey(before, after, values) {
-      const length = before.length + after.length
+      // The values are looked for in the difference.
+      const length = before.length + after.length + lengthOf(Object.values(values))
       const found = await reader.read<'change-key'>(length, { kind: 'change-key', before, after, values })
       return found.ok ? { ok: true, key: found.value } : found
     },
@@ -278,7 +281,9 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       return found.ok ? { ok: true, rendering: found.value } : found
     },
     async patch(text, patch) {
-      const found = await reader.run<'patch'>(3 * text.length, { kind: 'patch', text, patch })
+      // What a patch puts in is read as often as the text is, and each of its parts is an edit of its own.
+      const length = 3 * text.length + JSON.stringify(patch).length
+      const found = await reader.run<'patch'>(length, { kind: 'patch', text, patch })
       return found.ok ? { ok: true, patching: found.value } : found
     },
     ...openComparing(reader),

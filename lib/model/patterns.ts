@@ -185,7 +185,12 @@ function compile(states: State[], node: Node, next: number): number {
         for (let optional = node.max - node.min; optional > 0; optional--)
           start = add(states, { test: null, next: [compile(states, node.node, start), next] })
       }
-      for (let wanted = node.min; wanted > 0; wanted--) start = compile(states, node.node, start)
+      for (let wanted = node.min; wanted > 0; wanted--) {
+        const before = states.length
+        start = compile(states, node.node, start)
+        // What is empty stays so however often it is repeated. Groups of it within groups would be walked without end.
+        if (states.length === before) break
+      }
       return start
     }
   }

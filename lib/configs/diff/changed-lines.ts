@@ -73,5 +73,12 @@ export function withoutValues(diff: string, values: Readonly<Record<string, stri
   const known = Object.entries(values)
     .filter(([, value]) => value.length > 1)
     .sort(([, a], [, b]) => b.length - a.length)
-  return known.reduce((text, [name, value]) => text.replaceAll(value, () => `\${muster:${name}}`), diff)
+  if (known.length === 0) return diff
+  // In one pass: a name that was put in may hold the value of another variable, and must stay as it is.
+  const names = new Map(known.map(([name, value]) => [value, name]).reverse() as [string, string][])
+  const anyValue = new RegExp(known.map(([, value]) => escapeExpression(value)).join('|'), 'g')
+  return diff.replace(anyValue, (value) => `\${muster:${names.get(value)!}}`)
 }
+
+/** A text as an expression that matches just this text. */
+const escapeExpression = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')

@@ -54,6 +54,12 @@ const STRAY_END = /^\ufeff?(?:[ \t]*(?:#[^\n]*)?\r?\n)*\.\.\.(?=\s|$)/
 const UNREADABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\ufffe\uffff\p{Cs}]/u
 
 /**
+ * What ends a line, and with it a comment, for the collector's reader and not for the `yaml` package: a carriage return
+ * alone, NEL, LS and PS. And a byte order mark where a line begins, which the collector's reader skips.
+ */
+const OTHER_LINE_END = /\r(?!\n)|[\u0085\u2028\u2029]|(?<=\n)\ufeff/
+
+/**
  * The first document of a text as nodes, with every scalar a text. What follows it is not read, as the collector does
  * not read it either: neither text after `---`, nor root keys less indented than the first. With `keepTokens` each
  * node knows the tokens that it was made of.
@@ -69,6 +75,11 @@ export function readFirstDocument(text: string, { keepTokens = false } = {}): Ya
   if (unreadable !== -1) {
     countLines(text, lines)
     return fail('a character that YAML does not allow', unreadable)
+  }
+  const lineEnd = text.search(OTHER_LINE_END)
+  if (lineEnd !== -1) {
+    countLines(text, lines)
+    return fail('a line that ends with another character than a line feed', lineEnd)
   }
   try {
     const { head, document, problem } = composeFirst(text, keepTokens)

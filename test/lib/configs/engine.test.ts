@@ -66,6 +66,16 @@ describe('the engine', () => {
     expect(jobs.map(({ kind }) => kind)).toEqual(['policy', 'diff', 'normal-form', 'effective-match'])
   })
 
+  it('sends a job away whose text is short and what is done to it long', async () => {
+    const { engine, jobs } = engineOver('done')
+    const names = Array.from({ length: 200 }, (_, n) => `debug/${n}`)
+    const exporters = Object.fromEntries(names.map((name) => [name, null]))
+    expect(await engine.patch(SMALL, { merge: { exporters } })).toMatchObject({ ok: true })
+    const values = Object.fromEntries(names.map((name) => [name, `value of ${name}`]))
+    expect(await engine.changeKey('a: 1\n', 'a: 2\n', values)).toMatchObject({ ok: true })
+    expect(jobs.map(({ kind }) => kind)).toEqual(['patch', 'change-key'])
+  })
+
   it('says that it is busy, which tells nothing of the text', async () => {
     const { engine } = engineOver('worker-busy')
     const busy = { ok: false, code: 'server-busy' }

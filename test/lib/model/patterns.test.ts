@@ -42,6 +42,21 @@ describe('a pattern', () => {
     expect(matches('.*.*.*.*.*.*.*.*x', 'a'.repeat(1_024))).toBe(false)
   })
 
+  it.each(['(((((){256}){256}){256}){256}){256}a', '(((((()()){256}){256}){256}){256}){256}a'])(
+    'reads a count of what is empty once, however deep such counts stand: %s',
+    (source) => {
+      expect(matches(source, 'a')).toBe(true)
+      expect(matches(source, 'aa')).toBe(false)
+    },
+  )
+
+  it('has no more parts for counts without end within counts', () => {
+    expect(readPattern('((((((){3,}){256}){256}){256}){256}){256}')).toEqual({
+      ok: false,
+      error: 'pattern has too many counted parts',
+    })
+  })
+
   it('may say that it means the whole', () => {
     expect(matches('^eu-[0-9]$', 'eu-1')).toBe(true)
     expect(matches('^eu-[0-9]$', 'eu-12')).toBe(false)

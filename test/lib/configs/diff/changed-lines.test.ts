@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { changeKey } from '../../../../lib/configs/diff/changed-lines.ts'
+import { changeKey, withoutValues } from '../../../../lib/configs/diff/changed-lines.ts'
 
 const base = (head = '') => `${head}receivers:
   otlp:
@@ -31,6 +31,26 @@ const withLine = (text: string, at: number, from: string, to: string): string =>
 }
 
 describe('the key of a change', () => {
+  it('puts in the name of a variable once, also where the name holds the value of another one', () => {
+    // Put in one after the other, each name would hold the next value many times over: 30^7 names.
+    const values = Object.fromEntries(
+      Array.from({ length: 8 }, (_, n) => [
+        `${'abcdefgh'[n]!.repeat(2)}_`.repeat(10),
+        'hgfedcba'[n]!.repeat(2),
+      ]),
+    )
+    const named = Object.keys(values)[0]!
+    expect(withoutValues('to hh, aa and zz', values)).toBe(
+      `to \${muster:${named}}, \${muster:${Object.keys(values)[7]!}} and zz`,
+    )
+  })
+
+  it('takes a value as it is written, and the longest where one is part of another', () => {
+    expect(withoutValues('a.c abc a.c.d', { short: 'a.c', long: 'a.c.d' })).toBe(
+      '${muster:short} abc ${muster:long}',
+    )
+  })
+
   it('is the same for equal lines at the same place of the config, wherever in the text that is', () => {
     const long = base('# a comment\n# of two lines\nextensions:\n  health_check: {}\n')
     const change = (text: string) => withLine(text, 0, 'timeout: 5s', 'timeout: 9s')

@@ -109,8 +109,19 @@ describe('texts that the collector refuses', () => {
     ['a bare tab', '\t'],
     ['U+0000', 'a: "b\u0000"\n'],
     ['a lone surrogate', 'a: "\ud800"\n'],
-    ['a tag that does not fit', 'a: !!int x\n'],
   ])('%s', (_, text) => {
+    expect(codeOf(text)).toBe('yaml_parse')
+  })
+
+  // What stands behind such a comment would be read by nobody but the collector.
+  test.each([
+    ['a carriage return alone', 'a: 1 # note\rb: 2\n'],
+    ['a next line (NEL)', 'a: 1 # note\u0085b: 2\n'],
+    ['a line separator', 'a: 1 # note\u2028b: 2\n'],
+    ['a paragraph separator', 'a: 1 # note\u2029b: 2\n'],
+    ['a byte order mark where a line begins', 'a: 1\n\ufeffb: 2\n'],
+    ['a tag that does not fit', 'a: !!int x\n'],
+  ])('a line that only the collector ends there: %s', (_, text) => {
     expect(codeOf(text)).toBe('yaml_parse')
   })
 
