@@ -13,10 +13,17 @@ interface Candidate {
   instanceCount: number
 }
 
-/** How many more instances may be changed now; 0 or less when enough are being changed already. */
-export function roomIn({ inFlight }: Pick<CampaignRun, 'inFlight'>, maxInFlight: number): number {
+/**
+ * How many more instances may be changed now; 0 or less when enough are being changed already. The workloads in `but` do
+ * not count.
+ */
+export function roomIn(
+  { inFlight }: Pick<CampaignRun, 'inFlight'>,
+  maxInFlight: number,
+  but: ReadonlySet<string> = new Set(),
+): number {
   let room = maxInFlight
-  for (const { instances } of inFlight.values()) room -= instances
+  for (const [workloadId, { instances }] of inFlight) if (!but.has(workloadId)) room -= instances
   return room
 }
 

@@ -43,7 +43,8 @@ export async function goBack(
     run.offline.clear()
     return true
   }
-  const left = (await listLeft(parts, campaign, run)).filter(
+  const amidStages = listStaged(parts, run).map(({ workloadId }) => workloadId)
+  const left = (await listLeft(parts, campaign, run, amidStages)).filter(
     ({ workloadId }) => !run.leftAlone.has(workloadId),
   )
   const open = (counts.started ?? 0) + (counts.rolling_back ?? 0)
@@ -53,7 +54,8 @@ export async function goBack(
       action: 'campaign.rolled_back',
       to: { status: 'rolled_back', endedAt: parts.clock.now() },
     })
-  const room = roomIn(run, campaign.rules.maxInFlight)
+  // A target amid its stages is in flight until it is taken back: it would wait for the room that it holds itself.
+  const room = roomIn(run, campaign.rules.maxInFlight, new Set(amidStages))
   return takeBack(parts, campaign, run, chooseNext(left, run, { room, nowMs: parts.clock.monotonicMs() }))
 }
 
@@ -62,13 +64,13 @@ async function listLeft(
   { db, fleet }: CampaignParts,
   { id }: CampaignSummary,
   run: CampaignRun,
+  amidStages: readonly string[],
 ): Promise<BackTarget[]> {
   const limit = BATCH + run.busy.size + run.leftAlone.size
   const own = await listCampaignTargets(db, id, { states: MAY_RUN_RESULT }, { after: null, limit })
-  const workloadIds = listStaged({ fleet }, run).map(({ workloadId }) => workloadId)
-  const inStages = { states: ['started'] as const, workloadIds }
+  const inStages = { states: ['started'] as const, workloadIds: amidStages }
   const staged =
-    workloadIds.length === 0 ? [] : await listCampaignTargets(db, id, inStages, { after: null, limit })
+    amidStages.length === 0 ? [] : await listCampaignTargets(db, id, inStages, { after: null, limit })
   const byItself = await listTakenBack(db, id, MAY_RUN_RESULT, limit)
   return [
     ...[...staged, ...own].map((target) => ({ ...target, isByItself: false })),
