@@ -40,6 +40,18 @@ export async function listKnownAgents(db: Db, uids: readonly string[]): Promise<
   return new Set(rows.map(({ uid }) => uid))
 }
 
+/** How many agents are remembered of each of these workloads; one without any is missing. */
+export async function countAgentHomes(
+  db: Db,
+  workloadIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.query<{ id: string; count: number }>(
+    `select workload_id as id, count(*)::int as count from agent_workloads where workload_id = any($1::text[]) group by 1`,
+    [workloadIds],
+  )
+  return new Map(rows.map(({ id, count }) => [id, count]))
+}
+
 /** Remember many agents in one statement; those of workloads that are gone meanwhile are passed over. */
 export async function rememberAgentHomes(tx: Db, homes: readonly AgentHome[]): Promise<void> {
   await tx.execute(

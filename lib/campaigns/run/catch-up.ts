@@ -5,6 +5,7 @@ import type { CampaignParts } from '../judge/parts.ts'
 import { BATCH, chooseNext, roomIn } from './choose.ts'
 import { judgeTurns, type Turn } from './overtaken.ts'
 import type { CampaignRun } from './run.ts'
+import { withSizes } from './size.ts'
 import { startThese } from './start-step.ts'
 import { isInWindow } from './windows.ts'
 import { writeAllEnd, writeEnds } from './write.ts'
@@ -54,7 +55,7 @@ export async function catchUp(
   const turn = campaign.status === 'done' ? {} : { upToWave: campaign.wave }
   const filter = { states: ['offline'] as const, workloadIds, ...turn }
   const page = { after: null, limit: BATCH + run.busy.size }
-  const due = await listCampaignTargets(db, campaign.id, filter, page)
+  const due = await withSizes(parts, await listCampaignTargets(db, campaign.id, filter, page))
   return startThese(parts, campaign, run, chooseNext(due, run, { room, nowMs: clock.monotonicMs() }))
 }
 

@@ -14,6 +14,7 @@ import type { StateCounts } from './limits.ts'
 import { type BackOutcome, type BackTarget, rollBackTarget } from './roll-back-target.ts'
 import type { CampaignRun } from './run.ts'
 import { sideBySide } from './side-by-side.ts'
+import { withSizes } from './size.ts'
 import { closerOf, listStaged, stopStaged } from './stop-staged.ts'
 import { writeAllEnd, writeEnds, writeMove } from './write.ts'
 
@@ -72,14 +73,10 @@ async function listLeft(
   const staged =
     amidStages.length === 0 ? [] : await listCampaignTargets(db, id, inStages, { after: null, limit })
   const byItself = await listTakenBack(db, id, MAY_RUN_RESULT, limit)
-  return [
+  return withSizes({ db, fleet }, [
     ...[...staged, ...own].map((target) => ({ ...target, isByItself: false })),
-    ...byItself.map((target) => ({
-      ...target,
-      instanceCount: fleet.workload(target.workloadId)?.live.count ?? 0,
-      isByItself: true,
-    })),
-  ]
+    ...byItself.map((target) => ({ ...target, instanceCount: 0, isByItself: true })),
+  ])
 }
 
 /** How many of those that got the version by itself have a push that has not ended. */

@@ -9,8 +9,10 @@ import {
 import type { Db } from '../../store/db.ts'
 import type { CampaignTargetState } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
+import { instancesOf } from './choose.ts'
 import type { StateCounts } from './limits.ts'
 import { NOTHING_SEEN, type Sight } from './look-at-applied.ts'
+import { withSizes } from './size.ts'
 
 /** A push of a campaign that has not ended. */
 export interface InFlight {
@@ -85,10 +87,13 @@ export async function loadRun(
   { former, sinceMs }: { former: CampaignRun | undefined; sinceMs: number },
 ): Promise<CampaignRun> {
   const read = (...states: CampaignTargetState[]) => readAll(db, campaignId, states)
-  const open = await read('started', 'rolling_back')
+  const open = await withSizes({ db, fleet }, await read('started', 'rolling_back'))
   const applied = await read('applied')
   const offline = await read('offline')
-  const byItself = await listTakenBack(db, campaignId, ['rolling_back'], ROWS_MAX)
+  const byItself = await withSizes(
+    { db, fleet },
+    (await listTakenBack(db, campaignId, ['rolling_back'], ROWS_MAX)).map((one) => ({ ...one, instanceCount: 0 })),
+  )
   const startOf = (workloadId: string, pushId: string) =>
     startOfPush({ clock }, { former, sinceMs }, workloadId, pushId)
   return {
@@ -97,19 +102,19 @@ export async function loadRun(
         const isBack = target.state === 'rolling_back'
         const pushId = (isBack ? target.rollbackPushId : target.pushId)!
         const { wasDegraded, wasDrifted } = target
-        const instances = Math.max(1, target.instanceCount)
+        const instances = instancesOf(target)
         const startedMs = startOf(target.workloadId, pushId)
         return [
           target.workloadId,
           { pushId, startedMs, instances, isBack, isByItself: false, wasDegraded, wasDrifted },
         ]
       }),
-      ...byItself.map(({ workloadId, rollbackPushId }): [string, InFlight] => [
-        workloadId,
+      ...byItself.map((target): [string, InFlight] => [
+        target.workloadId,
         {
-          pushId: rollbackPushId!,
-          startedMs: startOf(workloadId, rollbackPushId!),
-          instances: Math.max(1, fleet.workload(workloadId)?.live.count ?? 1),
+          pushId: target.rollbackPushId!,
+          startedMs: startOf(target.workloadId, target.rollbackPushId!),
+          instances: instancesOf(target),
           isBack: true,
           isByItself: true,
           wasDegraded: false,

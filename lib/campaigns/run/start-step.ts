@@ -10,6 +10,7 @@ import type { CampaignParts } from '../judge/parts.ts'
 import { campaignStarter } from './campaign-starter.ts'
 import { BATCH, chooseNext, instancesOf, isBusyTooLong, noteBusy, noteUnknown, roomIn } from './choose.ts'
 import type { CampaignRun } from './run.ts'
+import { withSizes } from './size.ts'
 import { type StartOutcome, startTargets } from './start-targets.ts'
 import { writeEnds } from './write.ts'
 
@@ -27,7 +28,8 @@ export async function startNext(
     { states: ['waiting'], upToWave: campaign.wave },
     { after: null, limit: BATCH + run.busy.size },
   )
-  return startThese(parts, campaign, run, chooseNext(listed, run, { room, nowMs: parts.clock.monotonicMs() }))
+  const sized = await withSizes(parts, listed)
+  return startThese(parts, campaign, run, chooseNext(sized, run, { room, nowMs: parts.clock.monotonicMs() }))
 }
 
 /** What a campaign carries: its text is read when targets are to be started, and not before. */

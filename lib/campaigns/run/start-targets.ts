@@ -11,6 +11,7 @@ import type { StagePlan } from '../../store/rollouts.ts'
 import type { CampaignReason } from '../../wire/campaigns.ts'
 import { type CampaignJudge, JudgeBusy, type Judgement } from '../judge/judge.ts'
 import type { CampaignParts } from '../judge/parts.ts'
+import { sizeOf } from './size.ts'
 import { whyNotApproved } from './why-not-approved.ts'
 
 /** What came of a target's turn. */
@@ -28,7 +29,7 @@ export type StartOutcome =
   /** The starter starts nothing now, the target was started already, or the outcome of the commit is not known. */
   | { kind: 'refused' }
 
-/** A workload whose turn has come, as it was approved. */
+/** A workload whose turn has come, as it was approved, and as large as it is known to be (`withSizes`). */
 export type StartTarget = Pick<
   StoredCampaignTarget,
   'workloadId' | 'baseHash' | 'resultHash' | 'isProduction' | 'state' | 'instanceCount'
@@ -85,12 +86,11 @@ const STAGES: readonly StagePlan[] = [
   { percentage: 100, dwellMs: 0, gates: ['no_failure'] },
 ]
 
-/**
- * How many instances a workload has as far as anybody knows: those that are there, that were there for the plan, and that
- * its config was pushed to last. One that comes back instance by instance is as large as it was.
- */
-const sizeOf = ({ target, workload }: Pick<Ready<StartTarget>, 'target' | 'workload'>): number =>
-  Math.max(workload.live.count, target.instanceCount, workload.active?.push.counts.target ?? 0)
+/** Whether a workload goes in stages; `more` are instances that are on their way to it. */
+const isLarge = (
+  { target, workload }: Pick<Ready<StartTarget>, 'target' | 'workload'>,
+  more = 0,
+): boolean => sizeOf(workload, target) + more > STAGED_ABOVE
 
 type Refused = { ok: false; code: 'campaign-stopped' | 'changed-meanwhile' }
 
@@ -114,7 +114,7 @@ export async function startTargets<Target extends StartTarget>(
     const look = () => lookAt(parts, starter, { target, awaited: awaited.get(target.workloadId) ?? 0 }, judge)
     const looked = (await unlessBroken(parts, starter, target, look)) ?? BUSY
     if ('kind' in looked) outcomes.set(target, looked)
-    else (sizeOf(looked) > STAGED_ABOVE ? alone : together).push(looked)
+    else (isLarge(looked) ? alone : together).push(looked)
   }
   if (together.length > 0) {
     const pushed = await unlessBroken(parts, starter, null, () => pushAll(parts, starter, judge, together))
@@ -176,7 +176,7 @@ async function lookAt<Target extends StartTarget>(
   if (workload === null) return { kind: 'skipped', reason: 'workload_gone' }
   if (isBusy(workload)) return BUSY
   // The first stage is a share of all that it has.
-  if (awaited > 0 && sizeOf({ target, workload }) + awaited > STAGED_ABOVE) return BUSY
+  if (awaited > 0 && isLarge({ target, workload }, awaited)) return BUSY
   const moved = whySkipped(parts, starter, judge, target, workload)
   if (moved !== null) return { kind: 'skipped', reason: moved }
   let judgement: Judgement
@@ -251,7 +251,7 @@ async function pushOne<Target extends StartTarget>(
   judge: CampaignJudge,
   ready: Ready<Target>,
 ): Promise<StartOutcome> {
-  const stages = sizeOf(ready) > STAGED_ABOVE ? STAGES : null
+  const stages = isLarge(ready) ? STAGES : null
   const pushed = await parts.fleet.push<Refused>(
     { ...requestOf(starter, ready), actor: starter.actor, stages },
     (tx, push) => noteStarted(parts, tx, starter, judge, [ready], [push]),

@@ -65,3 +65,47 @@ it('one that was away, and comes back instance by instance, is not changed all a
   await scene.ctx.advance(2_000)
   expect(changed(agents)).toBe(1)
 })
+
+it('one that was away for the plan, and that nothing was pushed to before, is as large as it was last', async () => {
+  scene = await CampaignScene.open(database, 0)
+  const { ctx } = scene
+  const pods = Array.from({ length: COUNT }, (_, n) => fakeAgent(ctx.fleet, pod(n)))
+  await ctx.advance(500)
+  for (const one of pods) one.lose()
+  await ctx.advance(150_000)
+  const change = { kind: 'text', yaml: configYaml(2), takeover: true }
+  const id = await scene.start({ change })
+  expect(await scene.targetOf(id, pods[0]!)).toMatchObject({ state: 'offline', instance_count: 0 })
+  const back = (n: number) => fakeAgent(ctx.fleet, { ...pod(n), uid: pods[n]!.uid })
+  const agents = [back(0)]
+  await scene.work(2_500, 2)
+  expect(await scene.targetOf(id, pods[0]!)).toMatchObject({ state: 'started' })
+  for (let n = 1; n < COUNT; n++) agents.push(back(n))
+  await ctx.advance(2_000)
+  expect(changed(agents)).toBe(1)
+})
+
+it('workloads that were away for the plan take as much room as they have instances', async () => {
+  scene = await CampaignScene.open(database, 0)
+  const { ctx } = scene
+  const hosts = ['vm-a', 'vm-b']
+  const connect = () =>
+    hosts.map((host) => [0, 1, 2].map((n) => fakeAgent(ctx.fleet, { host, pod: `pod-${n}` })))
+  const before = connect()
+  await ctx.advance(500)
+  for (const [first] of before) await pushConfig(ctx.fleet, first!.workloadId, configYaml(1))
+  for (const one of before.flat()) one.apply()
+  await ctx.advance(500)
+  for (const one of before.flat()) one.lose()
+  await ctx.advance(150_000)
+  const id = await scene.start({ max_in_flight: 3 })
+  const after = connect()
+  for (const one of after.flat()) one.apply(FIRST)
+  await scene.work(2_500, 2)
+  const states = async () =>
+    (await Promise.all(after.map(([first]) => scene.targetOf(id, first!)))).map(({ state }) => state).sort()
+  expect(await states()).toEqual(['offline', 'started'])
+  for (const one of after.flat()) if (one.offered().at(-1) === SECOND) one.apply()
+  await scene.work(2_500, 3)
+  expect(await states()).toEqual(['applied', 'started'])
+})
