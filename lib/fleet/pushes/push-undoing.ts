@@ -31,9 +31,19 @@ interface Undoing {
   rolloutStatus: RolloutStatus
   /** Why the rollout halted. */
   halt?: RolloutHalt
+  /** An operator asks for it: where nothing can be pushed that takes the members back, nothing is changed at all. */
+  isAsked?: true
   /** Writes its own rows in the same transaction. */
   alongside?: (tx: ActTransaction, push: Push) => Promise<unknown>
 }
+
+/** The push that answers a failed one. */
+interface Rollback extends Pick<FoundRollback, 'body' | 'used'> {
+  made: NewPush
+}
+
+/** What came of undoing a push: why nothing was changed, where an operator asked for it. */
+export type Undone = { ok: true } | { ok: false; code: 'rollout-ended' | 'rollout-no-way-back' }
 
 /** Undoes pushes: those that failed by themselves, and open rollouts, in an operator's name or as they halted. */
 export class PushUndoing {
@@ -103,24 +113,26 @@ export class PushUndoing {
   }
 
   /**
-   * Undo an open rollout in an operator's name, as if its push had failed. Call it in the workload's turn. `alongside`
-   * writes its own rows in the transaction of the push that takes its members back.
+   * Undo an open rollout in an operator's name, as if its push had failed; refused where there is no push that takes its
+   * members back, so that nothing is said to be undone that is not. Call it in the workload's turn. `alongside` writes its
+   * own rows in the transaction of that push.
    */
   async undoRollout(
     act: Act,
     workload: Workload,
     actor: AuditActor,
     alongside: (tx: ActTransaction, push: Push) => Promise<unknown>,
-  ): Promise<void> {
+  ): Promise<Undone> {
     const { rollout } = workload
-    if (rollout === null) return
-    await this.#undo(act, workload, rollout.followed, {
+    if (rollout === null) return { ok: false, code: 'rollout-ended' }
+    return this.#undo(act, workload, rollout.followed, {
       path: 'rollout-rollback',
       pushedBy: actor.email,
       pushedById: actor.userId,
       action: 'config.canary.rollback',
       error: { cause: 'rolled_back', title: 'Rolled back by an operator', parameters: {}, text: '' },
       rolloutStatus: 'rollback_started',
+      isAsked: true,
       alongside,
     })
   }
@@ -141,27 +153,16 @@ export class PushUndoing {
   }
 
   /** Store the failure, the quarantine and the rollback in one transaction; then assign in memory, offer and notify. */
-  async #undo(act: Act, workload: Workload, followed: FollowedPush, undoing: Undoing): Promise<void> {
+  async #undo(act: Act, workload: Workload, followed: FollowedPush, undoing: Undoing): Promise<Undone> {
     stopOffers(workload)
     const { error } = undoing
-    // A push that takes members back fails on those members alone: the others run its config and go on with it.
-    const isAboutConfig = followed.scope === null
     const now = this.#parts.deps.clock.now()
     try {
-      const { rollback } = await act.commit(async (tx) => {
-        const row = await lockWorkload(tx, workload.id)
-        if (row === null) return { ok: true, rollback: null }
-        await lockAssigned(tx, [{ workload, row }])
-        const { pushId, hash } = followed.push
-        // The states of its targets are stored with the failure, and not by the next write-behind.
-        await updatePushProgress(tx, [followed.push])
-        const waiting = this.#parts.writer.waitingTargets(pushId)
-        if (waiting.length > 0) await updateTargets(tx, waiting)
-        if (!(await failPush(tx, pushId, error, now))) return { ok: true, rollback: null }
-        if (isAboutConfig)
-          await insertQuarantines(tx, [{ workloadId: workload.id, hash, instanceUid: '', pushId }], now)
-        return { ok: true, rollback: await this.#rollBack(tx, workload, row, followed, undoing) }
+      const undone = await act.commit(async (tx) => {
+        const written = await this.#write(tx, workload, followed, undoing, now)
+        return { ok: undoing.isAsked !== true || written.rollback !== null, ...written }
       })
+      if (!undone.ok) return this.#leave(workload, undone)
       followed.push = {
         ...followed.push,
         status: 'failed',
@@ -171,9 +172,10 @@ export class PushUndoing {
         error,
       }
       if (workload.newestPush?.pushId === followed.push.pushId) workload.newestPush = followed.push
-      if (isAboutConfig) workload.quarantinedHashes.add(followed.push.hash)
+      if (isAboutConfig(followed)) workload.quarantinedHashes.add(followed.push.hash)
       this.#parts.state.pushStats.failed++
       this.#parts.deps.notices.pushChanged(workload, followed.push)
+      const { rollback } = undone
       if (rollback === null) {
         if (workload.rollout?.followed === followed) {
           this.#assignments.close(workload, followed)
@@ -181,14 +183,44 @@ export class PushUndoing {
         }
         this.#assignments.confirm(workload)
         this.#parts.deps.notices.workloadChanged(workload)
-        return
+        return { ok: true }
       }
       this.#assignments.apply(workload, rollback.made, Buffer.from(rollback.body), rollback.used)
       tellRolledBack(this.#parts.deps.notices, rollback.made.push, error)
+      return { ok: true }
     } catch (fault) {
       void this.#turns.resync(workload)
       throw fault
     }
+  }
+
+  /** Write that a push failed, and the push that answers it, if any. `isOver` where it had ended before. */
+  async #write(
+    tx: ActTransaction,
+    workload: Workload,
+    followed: FollowedPush,
+    undoing: Undoing,
+    now: Date,
+  ): Promise<{ isOver: boolean; rollback: Rollback | null }> {
+    const row = await lockWorkload(tx, workload.id)
+    if (row === null) return { isOver: true, rollback: null }
+    await lockAssigned(tx, [{ workload, row }])
+    const { pushId, hash } = followed.push
+    // The states of its targets are stored with the failure, and not by the next write-behind.
+    await updatePushProgress(tx, [followed.push])
+    const waiting = this.#parts.writer.waitingTargets(pushId)
+    if (waiting.length > 0) await updateTargets(tx, waiting)
+    if (!(await failPush(tx, pushId, undoing.error, now))) return { isOver: true, rollback: null }
+    if (isAboutConfig(followed))
+      await insertQuarantines(tx, [{ workloadId: workload.id, hash, instanceUid: '', pushId }], now)
+    return { isOver: false, rollback: await this.#rollBack(tx, workload, row, followed, undoing) }
+  }
+
+  /** Nothing was stored: offers go on as before, once the database has said what holds where the push had ended in it. */
+  #leave(workload: Workload, { isOver }: { isOver: boolean }): Undone {
+    if (isOver) void this.#turns.resync(workload)
+    else this.#assignments.confirm(workload)
+    return { ok: false, code: isOver ? 'rollout-ended' : 'rollout-no-way-back' }
   }
 
   /** End a rollout that is undone: its members are assigned the active config again, whether or not a push follows. */
@@ -211,7 +243,7 @@ export class PushUndoing {
     row: StoredWorkload,
     failed: FollowedPush,
     undoing: Undoing,
-  ) {
+  ): Promise<Rollback | null> {
     const { push } = failed
     const { cause, title, parameters } = undoing.error
     const rollout = workload.rollout?.followed === failed ? workload.rollout : null
@@ -260,9 +292,12 @@ export class PushUndoing {
         ...(rollout === null ? {} : { rollout_id: rollout.stored.id }),
       }),
     })
-    return { made, target, body, used }
+    return { made, body, used }
   }
 }
+
+/** A push that takes members back fails on those members alone: the others run its config and go on with it. */
+const isAboutConfig = ({ scope }: FollowedPush): boolean => scope === null
 
 function isAssigned(workload: Workload, followed: FollowedPush): boolean {
   return followedPushes(workload).includes(followed)

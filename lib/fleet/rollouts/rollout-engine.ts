@@ -253,7 +253,8 @@ export class RolloutEngine {
       if (rollout.stored.status === 'aborted') return { ok: false, code: 'rollout-ended' }
       if (!(await this.#hasWayBack(workload, rollout, 'person')))
         return { ok: false, code: 'rollout-no-way-back' }
-      await this.#undoing.undoRollout(act, workload, actor, alongside)
+      const undone = await this.#undoing.undoRollout(act, workload, actor, alongside)
+      if (!undone.ok) return undone
       const now = this.#parts.deps.clock.now()
       return {
         ok: true,

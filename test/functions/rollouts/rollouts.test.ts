@@ -2,6 +2,8 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { loadAssignments } from '../../../lib/fleet/state/load-push.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { listAuditChain } from '../../../lib/store/audit.ts'
+import type { Db } from '../../../lib/store/db.ts'
+import { insertQuarantines } from '../../../lib/store/quarantines.ts'
 import type { StagePlan } from '../../../lib/store/rollouts.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import type { DriftOverview } from '../../../lib/wire/drift.ts'
@@ -10,6 +12,8 @@ import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { createCompleteEdition } from '../../../runtime/editions.ts'
 import { configStateOf, deadEndOf, workableHashOf } from '../../../runtime/ui/logic/workloads.ts'
+import { HEALTHY } from '../../support/agent-report.ts'
+import { through } from '../../support/faulty-database.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -20,6 +24,17 @@ let ctx: FleetTestContext
 let editor: SignedIn
 let agents: FakeAgent[]
 let workloadId: string
+/** What happens once just before the next transaction in which an operator rolls a rollout back. */
+let before: (() => Promise<void>) | null = null
+const db = {
+  ...through(database.pool),
+  async transaction<T>(name: string, work: (tx: Db) => Promise<T>): Promise<T> {
+    const [act, isMeant] = [before, name === 'rollback.rollout']
+    if (isMeant) before = null
+    if (isMeant) await act?.()
+    return database.pool.transaction(name, work)
+  },
+}
 
 const SICK = {
   healthy: false,
@@ -39,7 +54,7 @@ const STAGES: StagePlan[] = [
 beforeEach(async () => {
   await ctx?.close()
   await database.pool.execute('delete from workloads')
-  ctx = await createFleetContext(database, { edition: createCompleteEdition() })
+  ctx = await createFleetContext(database, { edition: createCompleteEdition(), db })
   editor = await signIn(ctx, { groups: ['editor'] })
   agents = ['pod-a', 'pod-b', 'pod-c'].map((pod) => fakeAgent(ctx.fleet, { host: 'vm', pod }))
   workloadId = agents[0]!.workloadId
@@ -380,11 +395,62 @@ describe('a staged rollout', () => {
     expect(await read(id)).toMatchObject({ aftermath: { kind: 'went_back' } })
   })
 
-  it('is rolled back in the operator name', async () => {
+  it.each([
+    [
+      'rollout_ended',
+      'its push has failed meanwhile',
+      () =>
+        database.pool.execute(
+          `update pushes set status = 'failed', phase = 'failed' where config_hash = $1`,
+          [SECOND],
+        ),
+    ],
+    [
+      'rollout_no_way_back',
+      'what it would go back to has failed meanwhile',
+      () =>
+        insertQuarantines(
+          database.pool,
+          [
+            {
+              workloadId,
+              hash: FIRST,
+              instanceUid: '',
+              pushId: ctx.fleet.workload(workloadId)!.active!.push.pushId,
+            },
+          ],
+          ctx.clock.now(),
+        ),
+    ],
+  ])('is refused with %s, and nothing is done, where %s', async (code, _, meanwhile) => {
     const id = await start()
     agents[0]!.apply()
     await ctx.advance(300)
-    expect((await act(id, 'rollback')).status).toBe(202)
+    before = async () => void (await meanwhile())
+    expect(await act(id, 'rollback')).toMatchObject({ status: 409, json: { code } })
+    await ctx.advance(2_000)
+    expect(hashes()).toEqual([SECOND, FIRST, FIRST])
+    expect(await database.pool.query('select status from rollouts where id = $1', [id])).toEqual([
+      { status: 'running' },
+    ])
+    const audited = await listAuditChain(ctx.db, 0, 500)
+    const ofThis = audited.filter(({ detail }) => detail?.includes(id))
+    expect(ofThis.map(({ action }) => action)).not.toContain('config.canary.rollback')
+  })
+
+  it('is rolled back in the operator name, and says to what and by which push', async () => {
+    const id = await start()
+    agents[0]!.apply()
+    await ctx.advance(300)
+    const answer = await act(id, 'rollback')
+    const { newestPush } = ctx.fleet.workload(workloadId)!
+    expect(answer).toMatchObject({
+      status: 202,
+      json: {
+        status: 'rollback_started',
+        aftermath: { kind: 'going_back', config_hash: FIRST, push_id: newestPush!.pushId },
+      },
+    })
     expect(hashes()[0]).toBe(FIRST)
     expect(ctx.fleet.workload(workloadId)!.newestPush).toMatchObject({
       kind: 'rollback',
@@ -403,7 +469,8 @@ describe('a staged rollout', () => {
     await ctx.close()
     ctx = await createFleetContext(database, { edition: createCompleteEdition(), clock: ctx.clock })
     const again = ['pod-a', 'pod-b', 'pod-c'].map((pod, i) => {
-      const agent = fakeAgent(ctx.fleet, { host: 'vm', pod, uid: agents[i]!.uid })
+      const more = { health: HEALTHY }
+      const agent = fakeAgent(ctx.fleet, { host: 'vm', pod, uid: agents[i]!.uid, more })
       agent.apply(i === 0 ? SECOND : FIRST)
       return agent
     })
