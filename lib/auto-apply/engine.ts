@@ -1,5 +1,6 @@
+import { isInOneOf } from '../campaigns/judge/scope.ts'
 import { findLapse } from '../campaigns/run/lapse.ts'
-import { stopStaged } from '../campaigns/run/stop-staged.ts'
+import { listStaged, stopStaged } from '../campaigns/run/stop-staged.ts'
 import {
   type AutoApplyInForce,
   expireAutoApplyRequests,
@@ -7,6 +8,7 @@ import {
   moveAutoApply,
   type StoredAutoApply,
 } from '../store/auto-apply.ts'
+import { listScopesRolledBack } from '../store/fleet-config-history.ts'
 import type { AutoApplyHold } from '../wire/auto-apply.ts'
 import { findFailureHalt } from './find-halt.ts'
 import { listYoung, lookAtAll } from './look.ts'
@@ -117,7 +119,7 @@ export class AutoApplyEngine {
   async #step(autoApply: AutoApplyInForce): Promise<void> {
     const run = await this.#open(autoApply)
     if (await noteEnds(this.#parts, autoApply, run)) this.#changed(autoApply)
-    if (autoApply.status === 'ended') await stopStaged(this.#parts, run, null)
+    await this.#stopStaged(autoApply, run)
     if (autoApply.status !== 'active') return
     const hold = (await this.#findLapse(autoApply, run)) ?? (await this.#findFailures(autoApply, run))
     if (hold !== null) return this.#halt(autoApply, hold)
@@ -128,6 +130,24 @@ export class AutoApplyEngine {
       this.#changed(autoApply)
     }
     await this.#pushNext(autoApply, run)
+  }
+
+  /**
+   * Close the stages of pushes that nobody carries on: all of a version that has ended, and those within scopes in which
+   * a campaign took it back, which waits for their end.
+   */
+  async #stopStaged({ status, fleetConfigId, number }: StoredAutoApply, run: AutoApplyRun): Promise<void> {
+    const { db, fleet } = this.#parts
+    if (status === 'ended') {
+      await stopStaged(this.#parts, run, null)
+      return
+    }
+    if (listStaged(this.#parts, run).length === 0) return
+    const rolledBackIn = await listScopesRolledBack(db, fleetConfigId, number)
+    await stopStaged(this.#parts, run, null, (workloadId) => {
+      const workload = fleet.workload(workloadId)
+      return workload !== null && isInOneOf(rolledBackIn, workload)
+    })
   }
 
   async #open({ id, fleetConfigId }: StoredAutoApply): Promise<AutoApplyRun> {

@@ -1,5 +1,5 @@
+import { isInOneOf } from '../campaigns/judge/scope.ts'
 import type { Workload } from '../fleet/state/model.ts'
-import { isInScope } from '../model/scopes.ts'
 import { type BroughtVersion, listArrivals, listBroughtVersions } from '../store/fleet-config-history.ts'
 import type { AutoApplyParts } from './parts.ts'
 import { decideReach, type ReachVerdict, type WantedVersion } from './reach.ts'
@@ -20,13 +20,13 @@ export async function* decideMembers(
     const brought = groupByWorkload(await listBroughtVersions(db, fleetConfigId, ids))
     const arrivals = await listArrivals(db, ids)
     yield some.map((workload) => {
-      const { id, activeHash, createdAt: firstSeenAt, trustedLabels } = workload
+      const { id, activeHash, createdAt: firstSeenAt } = workload
       const facts = {
         activeHash,
         firstSeenAt,
         cameAt: arrivals.get(id) ?? null,
         brought: brought.get(id) ?? [],
-        isRolledBackHere: wanted.rolledBackIn.some((scope) => isInScope(scope, trustedLabels)),
+        isRolledBackHere: isInOneOf(wanted.rolledBackIn, workload),
       }
       return { workload, reach: decideReach(facts, wanted) }
     })

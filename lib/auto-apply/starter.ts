@@ -1,6 +1,6 @@
 import type { CampaignParts } from '../campaigns/judge/parts.ts'
+import { isInOneOf } from '../campaigns/judge/scope.ts'
 import type { Starter, StartTarget } from '../campaigns/run/start-targets.ts'
-import { isInScope } from '../model/scopes.ts'
 import { type StoredAutoApply, shareAutoApply } from '../store/auto-apply.ts'
 import { insertAutoApplyTargets } from '../store/auto-apply-targets.ts'
 import { hasOpenCampaign, listScopesRolledBack } from '../store/fleet-config-history.ts'
@@ -34,9 +34,9 @@ export function autoApplyStarter(
       if (isForOlder && (await hasOpenCampaign(tx, fleetConfigId)))
         return { ok: false, code: 'changed-meanwhile' }
       const rolledBackIn = await listScopesRolledBack(tx, fleetConfigId, number)
-      const isLeftAlone = ({ target: { workloadId } }: (typeof started)[number]) =>
-        rolledBackIn.some((scope) => isInScope(scope, fleet.workload(workloadId)?.trustedLabels ?? null))
-      if (started.some(isLeftAlone)) return { ok: false, code: 'changed-meanwhile' }
+      const workloads = started.flatMap(({ target }) => fleet.workload(target.workloadId) ?? [])
+      if (workloads.some((workload) => isInOneOf(rolledBackIn, workload)))
+        return { ok: false, code: 'changed-meanwhile' }
       const startedAt = clock.now()
       const rows = started.map(({ target, push }) => ({
         autoApplyId: id,

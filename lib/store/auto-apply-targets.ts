@@ -99,6 +99,7 @@ export async function insertAutoApplyTargets(
 /** What a version may bring by itself to the workload of one of its pushes. */
 export interface PushedAutoApplyTarget extends Pick<StoredAutoApplyTarget, 'baseHash'> {
   fleetConfigId: string
+  number: number
   /** Whether its approval covers a production workload there. */
   isProduction: boolean
 }
@@ -110,7 +111,8 @@ export async function findPushedAutoApplyTarget(
   { workloadId, pushId }: { workloadId: string; pushId: string },
 ): Promise<PushedAutoApplyTarget | null> {
   const rows = await tx.query<PushedAutoApplyTarget>(
-    `select t.base_hash as "baseHash", a.fleet_config_id as "fleetConfigId", a.reaches_production as "isProduction"
+    `select t.base_hash as "baseHash", a.fleet_config_id as "fleetConfigId", a.number,
+       a.reaches_production as "isProduction"
      from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
      where t.auto_apply_id = $1 and t.workload_id = $2 and t.push_id = $3`,
     [autoApplyId, workloadId, pushId],

@@ -92,7 +92,10 @@ export async function loadRun(
   const offline = await read('offline')
   const byItself = await withSizes(
     { db, fleet },
-    (await listTakenBack(db, campaignId, ['rolling_back'], ROWS_MAX)).map((one) => ({ ...one, instanceCount: 0 })),
+    (await listTakenBack(db, campaignId, ['rolling_back'], ROWS_MAX)).map((one) => ({
+      ...one,
+      instanceCount: 0,
+    })),
   )
   const startOf = (workloadId: string, pushId: string) =>
     startOfPush({ clock }, { former, sinceMs }, workloadId, pushId)

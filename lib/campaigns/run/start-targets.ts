@@ -87,10 +87,8 @@ const STAGES: readonly StagePlan[] = [
 ]
 
 /** Whether a workload goes in stages; `more` are instances that are on their way to it. */
-const isLarge = (
-  { target, workload }: Pick<Ready<StartTarget>, 'target' | 'workload'>,
-  more = 0,
-): boolean => sizeOf(workload, target) + more > STAGED_ABOVE
+const isLarge = ({ target, workload }: Pick<Ready<StartTarget>, 'target' | 'workload'>, more = 0): boolean =>
+  sizeOf(workload, target) + more > STAGED_ABOVE
 
 type Refused = { ok: false; code: 'campaign-stopped' | 'changed-meanwhile' }
 

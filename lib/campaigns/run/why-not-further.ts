@@ -4,9 +4,10 @@ import { findPushedAutoApplyTarget } from '../../store/auto-apply-targets.ts'
 import { findPushedTarget } from '../../store/campaign-targets.ts'
 import { findCampaignSummary, shareCampaign } from '../../store/campaigns.ts'
 import type { Db } from '../../store/db.ts'
+import { listScopesRolledBack } from '../../store/fleet-config-history.ts'
 import type { Push } from '../../store/pushes.ts'
 import type { CampaignParts } from '../judge/parts.ts'
-import { openScope } from '../judge/scope.ts'
+import { isInOneOf, openScope } from '../judge/scope.ts'
 import { type ApprovedSet, type ApprovedTarget, whyNotApproved } from './why-not-approved.ts'
 
 type Parts = Pick<CampaignParts, 'fleetConfigs'>
@@ -23,7 +24,9 @@ export async function whyNotFurther(
   push: Push,
 ): Promise<StageHold | null> {
   const approved =
-    push.campaignId === null ? await readAutoApplied(parts, tx, push) : await readCarried(parts, tx, push)
+    push.campaignId === null
+      ? await readAutoApplied(parts, tx, workload, push)
+      : await readCarried(parts, tx, push)
   if (approved === null) return { reason: 'stopped', about: '' }
   const moved = whyNotApproved(parts, approved.set, approved.target, workload)
   return moved === null ? null : { reason: moved, about: '' }
@@ -47,12 +50,21 @@ async function readCarried(parts: Parts, tx: Db, push: Push): Promise<Approved |
   return { set: { scopeOf: openScope(parts, scope, fleetConfigId), fleetConfigId }, target }
 }
 
-/** What was approved with the version that applies by itself; null where it does not do so any more. */
-async function readAutoApplied(parts: Parts, tx: Db, push: Push): Promise<Approved | null> {
+/**
+ * What was approved with the version that applies by itself; null where it does not do so any more, be it that a campaign
+ * took it back within scopes of which the workload lies in one.
+ */
+async function readAutoApplied(
+  parts: Parts,
+  tx: Db,
+  workload: Workload,
+  push: Push,
+): Promise<Approved | null> {
   const id = push.autoApplyId!
   if ((await shareAutoApply(tx, id)) !== 'active') return null
   const target = await findPushedAutoApplyTarget(tx, id, push)
   if (target === null) return null
-  const { fleetConfigId } = target
+  const { fleetConfigId, number } = target
+  if (isInOneOf(await listScopesRolledBack(tx, fleetConfigId, number), workload)) return null
   return { set: { scopeOf: openScope(parts, {}, fleetConfigId), fleetConfigId }, target }
 }

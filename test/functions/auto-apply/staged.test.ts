@@ -9,11 +9,13 @@ import { useTestDatabase } from '../../support/postgres.ts'
 const database = await useTestDatabase()
 let scene: AutoApplyScene
 let pods: FakeAgent[]
+/** The campaign that brought the version before. */
+let campaign: string
 const has = () => pods.filter((pod) => pod.offered().at(-1) === hashOn(1, 'vm-big')).length
 
 beforeEach(async () => {
   scene = await AutoApplyScene.open(database)
-  await scene.carry(1)
+  campaign = await scene.carry(1)
   await scene.apply(1)
   pods = Array.from({ length: 30 }, (_, n) => scene.connect('vm-big', { pod: `pod-${n}` }))
   await scene.work(3_000)
@@ -73,4 +75,22 @@ it('goes no further, and ends, once the version does not apply by itself any mor
   await wait()
   expect(has()).toBe(3)
   expect(await database.pool.query('select state from auto_apply_targets')).toEqual([{ state: 'overtaken' }])
+})
+
+it('goes no further, and ends, once a campaign within whose scope it lies takes the version back', async () => {
+  await scene.label('vm-big', { env: 'staging' })
+  // It is one of somebody who may push in staging only: elsewhere the version goes on applying by itself.
+  await database.pool.execute(
+    `update campaigns set scope = scope || '{"cut_to": [{"key": "muster/env", "values": ["staging"]}]}' where id = $1`,
+    [campaign],
+  )
+  const back = await scene.call(`POST /api/campaigns/${campaign}/roll-back`, { comment: 'no' })
+  expect(back.status).toBe(200)
+  await wait()
+  expect(has()).toBe(3)
+  expect((await scene.state()).in_force).toMatchObject({ status: 'active' })
+  expect(await scene.readCampaign(campaign)).toMatchObject({
+    status: 'rolled_back',
+    by_itself_counts: { no_way_back: 1 },
+  })
 })
