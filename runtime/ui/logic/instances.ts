@@ -9,6 +9,26 @@ export const instanceName = (
   workload: Pick<WorkloadRecord, 'fingerprint_keys'>,
 ): string => callInstance(instance.pod_name, workload.fingerprint_keys, instance.instance_uid)
 
+/** A row about an instance, as pages about pushes have it. */
+type InstanceRow = Pick<LiveInstance, 'pod_name' | 'instance_uid'>
+
+/**
+ * What people call the instances of a workload, by their uids: those of one name, such as two on one host, are told apart by
+ * the beginning of the uid. One that is in no row is called like its workload's others.
+ */
+export function nameInstances(
+  rows: readonly InstanceRow[],
+  workload: Pick<WorkloadRecord, 'fingerprint_keys'>,
+): (uid: string) => string {
+  const names = new Map(rows.map((row) => [row.instance_uid, instanceName(row, workload)]))
+  const counts = new Map<string, number>()
+  for (const name of names.values()) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return (uid) => {
+    const name = names.get(uid) ?? callInstance(undefined, workload.fingerprint_keys, uid)
+    return (counts.get(name) ?? 0) > 1 ? `${name} · ${uid.slice(0, 8)}` : name
+  }
+}
+
 /** Why an instance stands out, the worst first. */
 export type Oddity = 'failed' | 'unhealthy' | 'applying' | 'differs' | 'other_config' | 'old_version'
 

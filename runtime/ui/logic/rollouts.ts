@@ -67,21 +67,18 @@ export const hasRecovered = (of: RolloutRecord): boolean => of.halt?.gate === 'h
 export const isStall = (gate: string | undefined): gate is 'no_member' | 'no_answer' =>
   gate === 'no_member' || gate === 'no_answer'
 
-/** The names of the instances that a gate halted for, by which people know them. */
-export function listHaltNames(of: RolloutRecord): { uid: string; name: string }[] {
-  const names = new Map(of.targets.map(({ instance_uid: uid, pod_name: name }) => [uid, name]))
-  return (of.halt?.instance_uids ?? []).map((uid) => ({ uid, name: names.get(uid) ?? uid.slice(0, 12) }))
-}
-
 const RANK: Record<string, number> = { failed: 0, straggler: 1, applying: 2, waiting: 3 }
 
-/** The members, first those that a gate named, then the failed, then those that have not answered. */
-export function sortMembers(targets: readonly RolloutTarget[]): RolloutTarget[] {
+/** The members, first those that a gate named, then the failed, then those that have not answered; `nameOf` names one. */
+export function sortMembers(
+  targets: readonly RolloutTarget[],
+  nameOf: (uid: string) => string,
+): RolloutTarget[] {
   const rankOf = (target: RolloutTarget) => (target.stop_reason ? -1 : (RANK[target.status] ?? 9))
   return [...targets].sort(
     (a, b) =>
       rankOf(a) - rankOf(b) ||
       a.stage - b.stage ||
-      (a.pod_name ?? a.instance_uid).localeCompare(b.pod_name ?? b.instance_uid),
+      nameOf(a.instance_uid).localeCompare(nameOf(b.instance_uid)),
   )
 }

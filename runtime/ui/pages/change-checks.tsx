@@ -1,10 +1,12 @@
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { ValidationCheck, ValidationResult } from '../../../lib/wire/validation.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts, translated } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
 import type { Tone } from '../logic/diagnosis.ts'
+import { nameInstances } from '../logic/instances.ts'
 import { FailureNotice } from '../parts/failure.tsx'
 import { Icon, type Shape } from '../parts/icons.tsx'
 import type { Resource } from '../state/use-resource.ts'
@@ -91,8 +93,19 @@ export function PolicyPane({ plan }: { plan: ConfigPlan }) {
 
 const REACHED_SHOWN = 100
 
+/** What people call an instance, by its uid. */
+type NameOf = (uid: string) => string
+
 /** The instances that a push would reach, by name. */
-function Reached({ workloadId, instances }: { workloadId: string; instances: readonly LiveInstance[] }) {
+function Reached({
+  workloadId,
+  instances,
+  nameOf,
+}: {
+  workloadId: string
+  instances: readonly LiveInstance[]
+  nameOf: NameOf
+}) {
   const words = say(changeTexts)
   if (instances.length === 0) return null
   return (
@@ -102,7 +115,7 @@ function Reached({ workloadId, instances }: { workloadId: string; instances: rea
         {instances.slice(0, REACHED_SHOWN).map((instance) => (
           <li key={instance.instance_uid}>
             <a class="mono" href={`/workloads/${workloadId}/health?instance=${instance.instance_uid}`}>
-              {instance.pod_name ?? instance.instance_uid}
+              {nameOf(instance.instance_uid)}
             </a>
           </li>
         ))}
@@ -115,7 +128,13 @@ function Reached({ workloadId, instances }: { workloadId: string; instances: rea
 }
 
 /** The instances that it would leave out, and why. */
-function Excluded({ instances }: { instances: NonNullable<ConfigPlan['excluded_instances']> }) {
+function Excluded({
+  instances,
+  nameOf,
+}: {
+  instances: NonNullable<ConfigPlan['excluded_instances']>
+  nameOf: NameOf
+}) {
   const words = say(changeTexts)
   if (instances.length === 0) return null
   return (
@@ -124,7 +143,7 @@ function Excluded({ instances }: { instances: NonNullable<ConfigPlan['excluded_i
         <li key={instance.instance_uid} class="warn">
           <Icon shape="triangle" />
           <div>
-            <span class="mono">{instance.pod_name ?? instance.instance_uid}</span>
+            <span class="mono">{nameOf(instance.instance_uid)}</span>
             <div class="muted">
               {words.excluded[instance.reason] ?? instance.reason}
               {instance.missing_components?.length ? `: ${instance.missing_components.join(', ')}` : ''}
@@ -139,15 +158,18 @@ function Excluded({ instances }: { instances: NonNullable<ConfigPlan['excluded_i
 /** Which instances a push would reach, and who is left out and why. */
 export function ReachPane({
   plan,
+  workload,
   instances,
   environment,
 }: {
   plan: ConfigPlan
+  workload: WorkloadRecord
   instances: readonly LiveInstance[]
   environment: string
 }) {
   const words = say(changeTexts)
   const excluded = plan.excluded_instances ?? []
+  const nameOf = nameInstances([...excluded, ...instances], workload)
   const left = new Set(excluded.map(({ instance_uid: uid }) => uid))
   const isNobody = plan.targets.every((target) => target.excluded)
   const reached = isNobody ? [] : instances.filter(({ instance_uid: uid }) => !left.has(uid))
@@ -175,13 +197,13 @@ export function ReachPane({
           <span>{words.reachesProduction}</span>
         </p>
       )}
-      <Reached workloadId={plan.workload_id} instances={reached} />
+      <Reached workloadId={plan.workload_id} instances={reached} nameOf={nameOf} />
       {reasons.length > 0 && (
         <p class="warn">
           {[...new Set(reasons)].map((reason) => words.excluded[reason] ?? reason).join(' · ')}
         </p>
       )}
-      <Excluded instances={excluded} />
+      <Excluded instances={excluded} nameOf={nameOf} />
     </section>
   )
 }

@@ -304,6 +304,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
         {plan.data && (
           <ReachPane
             plan={plan.data}
+            workload={workload}
             instances={topology.data?.instances ?? []}
             environment={environmentOf(workload)}
           />

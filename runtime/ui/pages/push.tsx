@@ -9,6 +9,7 @@ import { formatDuration, shortHash } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
 import { describePush } from '../i18n/push-sentences.ts'
 import { workloadTexts } from '../i18n/workload.ts'
+import { nameInstances } from '../logic/instances.ts'
 import { isOpen, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Causes } from '../parts/causes.tsx'
@@ -112,10 +113,13 @@ function Targets({
   label,
   rows,
   workloadId,
+  nameOf,
 }: {
   label: string
   rows: readonly ConvergenceTarget[]
   workloadId: string
+  /** What people call an instance, by its uid. */
+  nameOf: (uid: string) => string
 }) {
   const words = say(pushTexts)
   const { column } = words
@@ -140,7 +144,7 @@ function Targets({
           <tr key={row.instance_uid}>
             <td>
               <a class="mono" href={`/workloads/${workloadId}/health?instance=${row.instance_uid}`}>
-                {row.pod_name ?? row.instance_uid}
+                {nameOf(row.instance_uid)}
               </a>
             </td>
             <td>
@@ -155,9 +159,6 @@ function Targets({
     </Sheet>
   )
 }
-
-const namesOf = (targets: readonly ConvergenceTarget[]) =>
-  new Map(targets.flatMap((row) => (row.pod_name ? [[row.instance_uid, row.pod_name] as const] : [])))
 
 /** The request that a push carries out, for those who may see requests. */
 function useRequest(workloadId: string, push: RevisionRecord | null): ApprovalRecord | null {
@@ -222,22 +223,25 @@ function Body({
   push,
   history,
   asked,
-  connected,
+  workload,
 }: {
   of: Convergence
-  connected: number
+  workload: WorkloadRecord
   push: RevisionRecord | null
   history: readonly RevisionRecord[]
   asked: ApprovalRecord | null
 }) {
   const words = say(pushTexts)
+  const connected = workload.connected_instance_count
+  const nameOf = nameInstances([...of.targets, ...of.joiners, ...of.stragglers], workload)
+  const named = { workloadId: of.workload_id, nameOf }
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
       <Sentence of={of} push={push} connected={connected} />
       {push && <Request push={push} history={history} asked={asked} />}
       {push?.rollout_id && <InStages push={push} connected={connected} />}
       <ConvergenceBar of={of} />
-      <Causes groups={push?.error_groups} workloadId={of.workload_id} names={namesOf(of.targets)} />
+      <Causes groups={push?.error_groups} {...named} />
       <section hidden={of.stragglers.length === 0 && (of.failed_count > 0 || isOpen(of))}>
         <h2>{words.stragglers}</h2>
         {of.stragglers_share.map((shared) => (
@@ -248,7 +252,7 @@ function Body({
         {of.stragglers.length === 0 ? (
           <p class="muted">{words.noStragglers}</p>
         ) : (
-          <Targets label={words.stragglers} rows={of.stragglers} workloadId={of.workload_id} />
+          <Targets label={words.stragglers} rows={of.stragglers} {...named} />
         )}
       </section>
       {of.targets.length > 0 && (
@@ -257,13 +261,13 @@ function Body({
           {of.targets.length < of.target_count && (
             <p class="muted">{words.more(of.targets.length, of.target_count)}</p>
           )}
-          <Targets label={words.targets} rows={of.targets} workloadId={of.workload_id} />
+          <Targets label={words.targets} rows={of.targets} {...named} />
         </section>
       )}
       {of.joiners.length > 0 && (
         <section>
           <h2>{words.joined}</h2>
-          <Targets label={words.joined} rows={of.joiners} workloadId={of.workload_id} />
+          <Targets label={words.joined} rows={of.joiners} {...named} />
         </section>
       )}
     </div>
@@ -351,7 +355,7 @@ export function PushPage({ params }: { params: Record<string, string> }) {
                 push={push}
                 history={history.data ?? []}
                 asked={asked}
-                connected={data.connected_instance_count}
+                workload={data}
               />
             )}
           </Loaded>

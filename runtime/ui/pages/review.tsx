@@ -111,6 +111,7 @@ function Review({
         {plan && (
           <ReachPane
             plan={plan}
+            workload={workload}
             instances={instances}
             environment={approval.target_env || environmentOf(workload)}
           />

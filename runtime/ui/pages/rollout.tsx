@@ -10,13 +10,13 @@ import { formatDuration, formatLeft, formatList, formatNumber, shortHash } from 
 import { describeHold, rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import type { Tone } from '../logic/diagnosis.ts'
+import { nameInstances } from '../logic/instances.ts'
 import { NEEDS_A_PUSH } from '../logic/pushes.ts'
 import {
   awaitsPromotion,
   hasRecovered,
   isAnyUnhealthy,
   isStall,
-  listHaltNames,
   listStageShares,
   sortMembers,
 } from '../logic/rollouts.ts'
@@ -68,8 +68,11 @@ function elapsedOf(stage: RolloutStage, of: RolloutRecord, now: number): string 
   return formatDuration(Math.max(0, ms))
 }
 
-function nameHalted(of: RolloutRecord): string {
-  const names = listHaltNames(of).map(({ name }) => name)
+/** What people call an instance, by its uid. */
+type NameOf = (uid: string) => string
+
+function nameHalted(of: RolloutRecord, nameOf: NameOf): string {
+  const names = (of.halt?.instance_uids ?? []).map(nameOf)
   const more = (of.halt?.value ?? 0) - NAMES_SHOWN
   return formatList([...names.slice(0, NAMES_SHOWN), ...(more > 0 ? [say(rolloutTexts).more(more)] : [])])
 }
@@ -88,26 +91,24 @@ function nameStatus(of: RolloutRecord): string {
 }
 
 /** A halt in one sentence. */
-function describeHalt(of: RolloutRecord, { gate, value, limit, stage }: NonNullable<RolloutRecord['halt']>) {
+function describeHalt(of: RolloutRecord, nameOf: NameOf): string {
   const words = say(rolloutTexts)
-  const names = nameHalted(of)
+  if (!of.halt) return words.status.halted
+  const { gate, value, limit, stage } = of.halt
+  const names = nameHalted(of, nameOf)
   return isStall(gate)
     ? words.stalled[gate](stage + 1, value, names)
     : words.halted(words.gate[gate as keyof typeof words.gate] ?? gate, value, limit, stage + 1, names)
 }
 
 /** What goes on, in one sentence, and what is to be done about it. */
-function toSentence(of: RolloutRecord, now: number): [string, string] {
+function toSentence(of: RolloutRecord, nameOf: NameOf, now: number): [string, string] {
   const words = say(rolloutTexts)
-  const { halt } = of
   const stage = of.stages[of.stage_index]
   const all = of.stages.length
   switch (of.status) {
     case 'halted':
-      return [
-        halt ? describeHalt(of, halt) : words.status.halted,
-        hasRecovered(of) ? words.recovered : words.decide,
-      ]
+      return [describeHalt(of, nameOf), hasRecovered(of) ? words.recovered : words.decide]
     case 'running': {
       const number = of.stage_index + 1
       if (!stage) return [words.status.running, '']
@@ -146,7 +147,11 @@ type Step = 'promote' | 'abort' | 'rollback'
 const NEEDS_GLASS: readonly string[] = ['managed_elsewhere', 'rollout_not_approved', 'workload_frozen']
 
 /** What an operator can do about a rollout: each step with its text, its hint, and why it cannot be done now. */
-function listRolloutSteps(of: RolloutRecord, name: string): [Step, string, string, string | null][] {
+function listRolloutSteps(
+  of: RolloutRecord,
+  name: string,
+  nameOf: NameOf,
+): [Step, string, string, string | null][] {
   const words = say(rolloutTexts)
   const over = isOpen(of) ? null : words.over
   // What holds a stage inside a campaign is decided about the campaign.
@@ -163,8 +168,8 @@ function listRolloutSteps(of: RolloutRecord, name: string): [Step, string, strin
         : isHeld
           ? words.hold.afterwards
           : isStall(of.halt?.gate)
-            ? words.standIns(nameHalted(of))
-            : words.continueHint(nameHalted(of)),
+            ? words.standIns(nameHalted(of, nameOf))
+            : words.continueHint(nameHalted(of, nameOf)),
       over ?? (of.status === 'halted' || awaitsPromotion(of) || isHeld ? null : words.onlyHalted),
     ],
     ['abort', words.abort, words.abortHint(members, from), over],
@@ -177,7 +182,15 @@ function listRolloutSteps(of: RolloutRecord, name: string): [Step, string, strin
   ]
 }
 
-function Steer({ of, name, reload }: { of: RolloutRecord; name: string; reload: () => void }) {
+interface SteerProps {
+  of: RolloutRecord
+  /** What its workload is called. */
+  name: string
+  nameOf: NameOf
+  reload: () => void
+}
+
+function Steer({ of, name, nameOf, reload }: SteerProps) {
   const words = say(rolloutTexts)
   const { about, open, close, done } = useDialog<Step>(reload)
   const why = useSignal('')
@@ -197,7 +210,7 @@ function Steer({ of, name, reload }: { of: RolloutRecord; name: string; reload: 
   }
   return (
     <div class="actions">
-      {listRolloutSteps(of, name).map(([step, text, hint, reason]) => (
+      {listRolloutSteps(of, name, nameOf).map(([step, text, hint, reason]) => (
         <span key={step}>
           <Action
             kind={step === 'promote' && !isAnyUnhealthy(of) ? 'primary' : ''}
@@ -346,7 +359,7 @@ function nameReason({ stop_reason: reason }: RolloutRecord['targets'][number]): 
   return reason === undefined ? '' : (gate[reason as keyof typeof gate] ?? reason)
 }
 
-function Members({ of }: { of: RolloutRecord }) {
+function Members({ of, nameOf }: { of: RolloutRecord; nameOf: NameOf }) {
   const words = say(rolloutTexts)
   const { column } = words
   const all = of.stages.reduce((most, stage) => Math.max(most, stage.target_count), 0)
@@ -369,11 +382,11 @@ function Members({ of }: { of: RolloutRecord }) {
           </>
         }
       >
-        {sortMembers(of.targets).map((target) => (
+        {sortMembers(of.targets, nameOf).map((target) => (
           <tr key={target.instance_uid}>
             <td>
               <a class="mono" href={`/workloads/${of.workload_id}/health?instance=${target.instance_uid}`}>
-                {target.pod_name ?? target.instance_uid}
+                {nameOf(target.instance_uid)}
               </a>
             </td>
             <td>{words.stage(target.stage + 1)}</td>
@@ -393,20 +406,9 @@ function Members({ of }: { of: RolloutRecord }) {
   )
 }
 
-function Body({
-  of,
-  name,
-  instanceCount,
-  reload,
-}: {
-  of: RolloutRecord
-  /** What its workload is called. */
-  name: string
-  instanceCount: number
-  reload: () => void
-}) {
+function Body({ of, name, nameOf, instanceCount, reload }: SteerProps & { instanceCount: number }) {
   const now = useNow(of.status === 'running')
-  const [what, next] = toSentence(of, now)
+  const [what, next] = toSentence(of, nameOf, now)
   const failing = useFailing(of.workload_id, listUnhealthy(of))
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
@@ -423,17 +425,13 @@ function Body({
             {say(workloadTexts).propose}
           </ActionLink>
         ) : (
-          <Steer of={of} name={name} reload={reload} />
+          <Steer of={of} name={name} nameOf={nameOf} reload={reload} />
         )}
       </div>
-      <Causes
-        groups={of.error_groups}
-        workloadId={of.workload_id}
-        names={new Map(of.targets.map((target) => [target.instance_uid, target.pod_name ?? '']))}
-      />
+      <Causes groups={of.error_groups} workloadId={of.workload_id} nameOf={nameOf} />
       <StageBar of={of} instanceCount={instanceCount} />
       <StageTable of={of} now={now} />
-      <Members of={of} />
+      <Members of={of} nameOf={nameOf} />
     </div>
   )
 }
@@ -479,6 +477,7 @@ export function RolloutPage({ params }: { params: Record<string, string> }) {
             <Body
               of={data}
               name={name}
+              nameOf={nameInstances(data.targets, workload.data ?? {})}
               instanceCount={workload.data?.connected_instance_count ?? 0}
               reload={rollout.reload}
             />

@@ -4,6 +4,7 @@ import type { AuditEventRecord } from '../../../lib/wire/audit.ts'
 import type { EventStats, EventStatsWindow, WorkloadEventRecord } from '../../../lib/wire/events.ts'
 import type { PushOutcome } from '../../../lib/wire/revisions.ts'
 import { EVENT_STATS_WINDOWS } from '../../../lib/wire/values.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { alertTexts } from '../i18n/alerts.ts'
 import { describeAction } from '../i18n/audit-actions.ts'
 import { commonTexts } from '../i18n/common.ts'
@@ -11,6 +12,7 @@ import { say } from '../i18n/define.ts'
 import { formatClock, formatDay, formatExact, formatNumber, shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import type { Tone } from '../logic/diagnosis.ts'
+import { instanceName } from '../logic/instances.ts'
 import { hrefOfMoment } from '../logic/moments.ts'
 import { stateOf } from '../logic/pushes.ts'
 import { mergeTimeline, readSince, type TimelineEntry } from '../logic/timeline.ts'
@@ -67,11 +69,11 @@ function Stats({ stats, workloadId }: { stats: EventStats; workloadId: string })
 
 const isMissed = (outcome: PushOutcome) => outcome === 'failed' || outcome === 'in_part'
 
-function describe(entry: TimelineEntry): { tone: Tone; shape: Shape; text: string } {
+function describe(entry: TimelineEntry, workload: WorkloadRecord): { tone: Tone; shape: Shape; text: string } {
   const words = say(historyTexts).event
   if (entry.kind === 'event') {
     const { event } = entry
-    const who = event.pod_name ?? event.instance_uid.slice(0, 12)
+    const who = instanceName(event, workload)
     if (event.event_type === 'connected')
       return { tone: 'ok', shape: 'full', text: words.connected(who, event.version ?? '') }
     if (event.event_type === 'disconnected')
@@ -106,8 +108,8 @@ function describe(entry: TimelineEntry): { tone: Tone; shape: Shape; text: strin
   }
 }
 
-function Entry({ entry, workloadId }: { entry: TimelineEntry; workloadId: string }) {
-  const { tone, shape, text } = describe(entry)
+function Entry({ entry, workload }: { entry: TimelineEntry; workload: WorkloadRecord }) {
+  const { tone, shape, text } = describe(entry, workload)
   return (
     <li>
       <time class="faint" dateTime={entry.at} title={formatExact(entry.at)}>
@@ -119,7 +121,7 @@ function Entry({ entry, workloadId }: { entry: TimelineEntry; workloadId: string
       <div class="wrap">
         {entry.kind === 'push' ? (
           <>
-            <a href={`/workloads/${workloadId}/pushes/${entry.push.config_hash}?push=${entry.push.push_id}`}>
+            <a href={`/workloads/${workload.id}/pushes/${entry.push.config_hash}?push=${entry.push.push_id}`}>
               {text}
             </a>{' '}
             <PushMark state={stateOf(entry.push)} />
@@ -217,7 +219,7 @@ export function ActivityTab({ workload, history }: TabProps) {
           <h3>{day}</h3>
           <ul class="timeline pane">
             {list.map((entry) => (
-              <Entry key={entry.key} entry={entry} workloadId={workload.id} />
+              <Entry key={entry.key} entry={entry} workload={workload} />
             ))}
           </ul>
         </section>

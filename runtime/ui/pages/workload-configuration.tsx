@@ -2,7 +2,7 @@ import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { instanceName, listChoices } from '../logic/instances.ts'
+import { listChoices, nameInstances } from '../logic/instances.ts'
 import { deadEndOf, workableHashOf } from '../logic/workloads.ts'
 import { CodeView } from '../parts/code.tsx'
 import { ActionLink, Select, unless } from '../parts/controls.tsx'
@@ -91,6 +91,7 @@ function Agreement({
 function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 'topology' | 'failing'>) {
   const words = say(historyTexts)
   const instances = topology.data?.instances ?? []
+  const nameOf = nameInstances(instances, workload)
   const odd = instances.filter((instance) => instance.effective_matches === false)
   const wanted = query.value.get('instance')
   const shown = instances.find(({ instance_uid: uid }) => uid === wanted) ?? odd[0] ?? instances[0]
@@ -122,7 +123,7 @@ function Running({ workload, topology, failing }: Pick<TabProps, 'workload' | 't
                 value={shown?.instance_uid ?? ''}
                 options={listChoices(instances, shown?.instance_uid ?? null).map((instance) => [
                   instance.instance_uid,
-                  `${instance.effective_matches === false ? '▲ ' : ''}${instanceName(instance, workload)}`,
+                  `${instance.effective_matches === false ? '▲ ' : ''}${nameOf(instance.instance_uid)}`,
                 ])}
                 onValue={(instance) => setQuery({ instance })}
               />

@@ -3,7 +3,7 @@ import { describeError } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { isSaidBelow, listRepeating, partsOf } from '../logic/health.ts'
-import { CHOICES_MAX, instanceName, listChoices } from '../logic/instances.ts'
+import { CHOICES_MAX, listChoices, nameInstances } from '../logic/instances.ts'
 import { CodeView } from '../parts/code.tsx'
 import { Select } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -103,6 +103,8 @@ export function HealthTab({ workload, topology }: TabProps) {
     (abort) => api.instance(workload.id, wanted ?? '', abort),
     touchesWorkload(workload.id),
   )
+  // One that has left is looked at as well.
+  const nameOf = nameInstances(detail.data ? [...instances, detail.data] : instances, workload)
   return (
     <Loaded of={topology}>
       {() =>
@@ -118,14 +120,14 @@ export function HealthTab({ workload, topology }: TabProps) {
                 value={wanted ?? ''}
                 options={listChoices(instances, wanted, fits).map((instance) => [
                   instance.instance_uid,
-                  `${instance.healthy ? '' : '▲ '}${instanceName(instance, workload)}`,
+                  `${instance.healthy ? '' : '▲ '}${nameOf(instance.instance_uid)}`,
                 ])}
                 onValue={(uid) => setQuery({ instance: uid })}
               />
             </div>
             {fitting > CHOICES_MAX && <p class="muted">{words.health.choices(CHOICES_MAX, fitting)}</p>}
             <Loaded of={detail}>
-              {(instance) => <Detail instance={instance} name={instanceName(instance, workload)} />}
+              {(instance) => <Detail instance={instance} name={nameOf(instance.instance_uid)} />}
             </Loaded>
           </div>
         )

@@ -9,12 +9,12 @@ import { Icon } from './icons.tsx'
 export function Causes({
   groups,
   workloadId,
-  names,
+  nameOf,
 }: {
   groups: readonly RevisionErrorGroup[] | undefined
   workloadId: string
-  /** What people call the instances: uid to name. */
-  names: ReadonlyMap<string, string>
+  /** What people call an instance, by its uid. */
+  nameOf: (uid: string) => string
 }) {
   const words = say(pushTexts)
   if (!groups?.length) return null
@@ -31,7 +31,7 @@ export function Causes({
                 <div class="who">
                   {group.affected_instances.map((uid) => (
                     <a key={uid} class="mono" href={`/workloads/${workloadId}/health?instance=${uid}`}>
-                      {names.get(uid) || uid.slice(0, 12)}
+                      {nameOf(uid)}
                     </a>
                   ))}
                   {group.count > group.affected_instances.length && (

@@ -5,6 +5,7 @@ import type { AgentAddress } from '../../../lib/wire/connect.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { connectTexts } from '../i18n/connect.ts'
 import { say } from '../i18n/define.ts'
+import { instanceName } from '../logic/instances.ts'
 import { type Newcomer, NewcomerWatch } from '../logic/newcomers.ts'
 import { connectText, type Reached, WAYS, type Way } from '../logic/snippets.ts'
 import { api } from '../state/endpoints.ts'
@@ -35,7 +36,7 @@ function useNewcomer() {
       const found = watch.read(frame)
       if (found === null) return
       // A new workload may be told of before the instance that made it.
-      const isSame = came.value?.instance === '' && came.value.workloadId === found.workloadId
+      const isSame = came.value?.instance === null && came.value.workloadId === found.workloadId
       if (came.value === null || isSame) came.value = found
     })
   }, [round.value])
@@ -47,7 +48,7 @@ function useNewcomer() {
     if (before === null) return
     const isFresh = (id: string) => !before.has(id) && workloads.get(id)?.connected_instance_count
     const fresh = [...known.value].find(isFresh)
-    if (fresh !== undefined) came.value ??= { workloadId: fresh, instance: '' }
+    if (fresh !== undefined) came.value ??= { workloadId: fresh, instance: null }
   }, [version])
   const again = () => {
     came.value = null
@@ -69,7 +70,7 @@ function Waiting({ onFollow }: { onFollow?: (() => void) | undefined }) {
       ) : (
         <>
           <Mark tone="ok" shape="full">
-            {words.came(came.instance)}
+            {words.came(came.instance === null ? '' : instanceName(came.instance, workload ?? {}))}
           </Mark>
           <a class="link" href={`/workloads/${came.workloadId}/instances`} onClick={onFollow}>
             {workload === undefined ? came.workloadId : nameOf(workload)}

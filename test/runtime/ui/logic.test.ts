@@ -17,6 +17,7 @@ import {
   countValues,
   listChoices,
   matchesInstance,
+  nameInstances,
   sortInstances,
 } from '../../../runtime/ui/logic/instances.ts'
 import { readLabelLines } from '../../../runtime/ui/logic/label-lines.ts'
@@ -529,6 +530,25 @@ describe('many instances', () => {
       expect(matchesInstance(words, search), search).toBe(true)
     for (const search of ['healthy', 'way-17 applied', '0.98'])
       expect(matchesInstance(words, search), search).toBe(false)
+  })
+
+  test('are called by their pod, else by their host, and told apart where two have one', () => {
+    const rows = [
+      { instance_uid: 'b48955f620f070a7', pod_name: 'gateway-0' },
+      { instance_uid: 'c1c1c1c1c1c1c1c1' },
+    ]
+    const onHost = { fingerprint_keys: { 'host.name': 'store-18' } }
+    const called = (some: typeof rows, workload: Parameters<typeof nameInstances>[1]) =>
+      some.map(({ instance_uid: uid }) => nameInstances(some, workload)(uid))
+    expect(called(rows, onHost)).toEqual(['gateway-0', 'store-18'])
+    expect(called(rows, {})).toEqual(['gateway-0', 'c1c1c1c1c1c1c1c1'])
+    expect(called([...rows, { instance_uid: 'd2d2d2d2d2d2d2d2' }], onHost)).toEqual([
+      'gateway-0',
+      'store-18 · c1c1c1c1',
+      'store-18 · d2d2d2d2',
+    ])
+    // One that has left is in no row.
+    expect(nameInstances(rows.slice(0, 1), onHost)('e3e3e3e3')).toBe('store-18')
   })
 
   test('are sorted by any column, both ways, numbers as numbers; by themselves the odd ones come first', () => {
