@@ -138,6 +138,7 @@ import overviewDestinations from '../functions/overview/destinations.ts'
 import overviewHealth from '../functions/overview/health.ts'
 import overviewKeepHealth from '../functions/overview/keep-health.ts'
 import overviewNames from '../functions/overview/names.ts'
+import overviewSearch from '../functions/overview/search.ts'
 import overviewSummary from '../functions/overview/summary.ts'
 import pushGroupsCreate from '../functions/push-groups/create.ts'
 import pushGroupsList from '../functions/push-groups/list.ts'
@@ -360,6 +361,7 @@ export const FUNCTIONS: readonly { id: string; definition: AnyFunction }[] = [
   { id: 'overview/health', definition: overviewHealth },
   { id: 'overview/keep-health', definition: overviewKeepHealth },
   { id: 'overview/names', definition: overviewNames },
+  { id: 'overview/search', definition: overviewSearch },
   { id: 'overview/summary', definition: overviewSummary },
   { id: 'push-groups/create', definition: pushGroupsCreate },
   { id: 'push-groups/list', definition: pushGroupsList },

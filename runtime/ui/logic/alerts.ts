@@ -1,6 +1,6 @@
+import { clusterOf } from '../../../lib/model/workload-states.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { clusterOf } from './workloads.ts'
 
 /** What alerts have in common beside their rule: a config that failed, why it fails, or a cluster. */
 export type Common =

@@ -1,10 +1,10 @@
+import { isOpen, readOnlyReason } from '../../../lib/model/workload-states.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { instanceName } from './instances.ts'
-import { isOpen, isSilent } from './pushes.ts'
-import { readOnlyReason } from './workloads.ts'
+import { isSilent } from './pushes.ts'
 
 /** What is wrong with a workload, most urgent first; the text and the way out follow from it. */
 export type Diagnosis =

@@ -3,23 +3,20 @@ import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { TopologySummary } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 
-/** What people call an instance, by its record and that of its workload. */
-export const instanceName = (
-  instance: Pick<LiveInstance, 'pod_name' | 'instance_uid'>,
-  workload: Pick<WorkloadRecord, 'fingerprint_keys'>,
-): string => callInstance(instance.pod_name, workload.fingerprint_keys, instance.instance_uid)
-
-/** A row about an instance, as pages about pushes have it. */
+/** A row about an instance, as all pages have it. */
 type InstanceRow = Pick<LiveInstance, 'pod_name' | 'instance_uid'>
+/** The workload of instances; what is not known of it yet is left out. */
+type Around = Partial<Pick<WorkloadRecord, 'fingerprint_keys'>>
+
+/** What people call an instance, by its record and that of its workload. */
+export const instanceName = (instance: InstanceRow, workload: Around): string =>
+  callInstance(instance.pod_name, workload.fingerprint_keys, instance.instance_uid)
 
 /**
  * What people call the instances of a workload, by their uids: those of one name, such as two on one host, are told apart by
  * the beginning of the uid. One that is in no row is called like its workload's others.
  */
-export function nameInstances(
-  rows: readonly InstanceRow[],
-  workload: Pick<WorkloadRecord, 'fingerprint_keys'>,
-): (uid: string) => string {
+export function nameInstances(rows: readonly InstanceRow[], workload: Around): (uid: string) => string {
   const names = new Map(rows.map((row) => [row.instance_uid, instanceName(row, workload)]))
   const counts = new Map<string, number>()
   for (const name of names.values()) counts.set(name, (counts.get(name) ?? 0) + 1)

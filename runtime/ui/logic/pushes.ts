@@ -1,9 +1,6 @@
+import { isOpen } from '../../../lib/model/workload-states.ts'
 import type { PushAftermath, RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-
-/** Whether a push is under way, or waits: nothing has ended it yet. */
-export const isOpen = ({ status, phase }: Pick<RevisionRecord, 'status' | 'phase'>): boolean =>
-  status === 'pending' && phase !== 'superseded' && phase !== 'aborted'
 
 /** Whether nobody has answered an open push in the time that it has for that. */
 export const isSilent = (
@@ -68,11 +65,13 @@ export function hasRollbackTarget(history: readonly RevisionRecord[]): boolean {
 }
 
 /** The rollout whose stages a workload is rolled back at, as only their members have to go back; null for none. */
-export const openRolloutOf = ({ current_config_push: push }: WorkloadRecord): string | null =>
+export const openRolloutOf = ({
+  current_config_push: push,
+}: Pick<WorkloadRecord, 'current_config_push'>): string | null =>
   push !== undefined && isOpen(push) ? (push.rollout_id ?? null) : null
 
 /** Where a workload is rolled back: at its stages while a push goes out in stages, else in its history. */
-export function rollBackPath(workload: WorkloadRecord): string {
+export function rollBackPath(workload: Pick<WorkloadRecord, 'id' | 'current_config_push'>): string {
   const rollout = openRolloutOf(workload)
   return `/workloads/${workload.id}/${rollout === null ? 'history?rollback=1' : `rollouts/${rollout}`}`
 }

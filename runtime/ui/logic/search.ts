@@ -1,36 +1,22 @@
 import { TRUSTED_PREFIX } from '../../../lib/model/labels.ts'
-import { nameOf } from '../../../lib/model/workload-names.ts'
+import {
+  codesOf,
+  matchesTerms,
+  type SearchTerm,
+  searchTextOf,
+  splitSearch,
+  valuesOf,
+} from '../../../lib/model/workload-search.ts'
+import { configStateOf } from '../../../lib/model/workload-states.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { language } from '../i18n/define.ts'
 import { describeReason, describeTrouble } from '../i18n/trouble.ts'
-import { clusterOf, configStateOf, environmentOf, placeOf, statusOf, versionsOf } from './workloads.ts'
-
-/** One word of a search: free text, or `key:value`; a leading `-` takes away. */
-export interface SearchTerm {
-  key: string | null
-  value: string
-  isNegated: boolean
-}
-
-/** The words of a search as they were typed. Quotes keep blanks together. */
-export const splitSearch = (text: string): string[] => text.match(/-?(?:[^\s"]*"[^"]*"?|[^\s"]+)/g) ?? []
 
 /** A search without one of its words. */
 export const withoutWord = (text: string, at: number): string =>
   splitSearch(text)
     .filter((_, index) => index !== at)
     .join(' ')
-
-/** Read `env:prod "two words" -status:connected`. Quotes keep blanks together. */
-export function parseSearch(text: string): SearchTerm[] {
-  return splitSearch(text).flatMap((word) => {
-    const isNegated = word.length > 1 && word.startsWith('-')
-    const bare = isNegated ? word.slice(1) : word
-    const match = /^([\w./-]+):(.+)$/s.exec(bare)
-    const value = (match?.[2] ?? bare).replaceAll('"', '').toLowerCase()
-    return value === '' ? [] : [{ key: match?.[1]?.toLowerCase() ?? null, value, isNegated }]
-  })
-}
 
 /**
  * What is wrong, for searching: the words on the page, and the codes and the English title as well, since somebody who pages
@@ -39,44 +25,10 @@ export function parseSearch(text: string): SearchTerm[] {
 function whyOf(workload: WorkloadRecord): string {
   const { trouble } = workload
   if (!trouble) return ''
-  return [
-    describeTrouble(trouble),
-    describeReason(trouble),
-    trouble.kind.replaceAll('_', ' '),
-    trouble.error_cause?.replaceAll('_', ' '),
-    trouble.error_title,
-    trouble.component,
-    ...Object.values(trouble.error_parameters ?? {}),
-  ]
+  return [describeTrouble(trouble), describeReason(trouble), codesOf(workload)]
     .filter(Boolean)
     .join('\n')
     .replaceAll('\u00a0', ' ')
-}
-
-const FIELDS: Record<string, (workload: WorkloadRecord) => string> = {
-  name: nameOf,
-  status: statusOf,
-  type: (w) => w.type,
-  env: environmentOf,
-  environment: environmentOf,
-  cluster: clusterOf,
-  namespace: placeOf,
-  host: placeOf,
-  config: (w) => `${w.active_config_hash ?? ''} ${configStateOf(w)}`,
-  id: (w) => w.id,
-  why: whyOf,
-}
-
-function valuesOf(workload: WorkloadRecord, key: string): string[] {
-  const values = FIELDS[key] ? [FIELDS[key](workload)] : key === 'version' ? [...versionsOf(workload)] : []
-  for (const map of [workload.labels, workload.fingerprint_keys]) {
-    for (const [name, value] of Object.entries(map ?? {})) {
-      const full = name.toLowerCase()
-      const bare = full.startsWith(TRUSTED_PREFIX) ? full.slice(TRUSTED_PREFIX.length) : full
-      if (full === key || bare === key) values.push(value)
-    }
-  }
-  return values
 }
 
 let texts = new WeakMap<WorkloadRecord, string>()
@@ -90,29 +42,14 @@ function textOf(workload: WorkloadRecord): string {
   }
   const known = texts.get(workload)
   if (known !== undefined) return known
-  const parts = [
-    nameOf(workload),
-    placeOf(workload),
-    ...Object.values(workload.labels ?? {}),
-    whyOf(workload),
-  ]
-  const text = parts.join('\n').toLowerCase()
+  const text = searchTextOf(workload, whyOf(workload))
   texts.set(workload, text)
   return text
 }
 
-function matchesTerm(workload: WorkloadRecord, { key, value }: SearchTerm): boolean {
-  if (key !== null) return valuesOf(workload, key).some((found) => found.toLowerCase().includes(value))
-  if (textOf(workload).includes(value) || workload.id.startsWith(value)) return true
-  return (
-    versionsOf(workload).some((version) => version.startsWith(value)) ||
-    workload.active_config_hash?.startsWith(value) === true
-  )
-}
-
-/** Whether a workload has everything that was searched for. */
+/** Whether a workload has everything that was searched for, in the words of the page. */
 export const matchesSearch = (workload: WorkloadRecord, terms: readonly SearchTerm[]): boolean =>
-  terms.every((term) => matchesTerm(workload, term) !== term.isNegated)
+  matchesTerms(workload, terms, { whyOf, textOf })
 
 /** How a search could go on. */
 export interface Suggestion {

@@ -1,8 +1,4 @@
 import { nameOf } from '../../../lib/model/workload-names.ts'
-import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { say } from '../i18n/define.ts'
-import { describeVersions, fleetTexts } from '../i18n/fleet.ts'
-import { formatNumber, shortHash } from '../i18n/format.ts'
 import {
   clusterOf,
   configStateOf,
@@ -11,8 +7,12 @@ import {
   placeOf,
   readOnlyReason,
   statusOf,
-  tellingLabels,
-} from '../logic/workloads.ts'
+} from '../../../lib/model/workload-states.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { say } from '../i18n/define.ts'
+import { describeVersions, fleetTexts } from '../i18n/fleet.ts'
+import { formatNumber, shortHash } from '../i18n/format.ts'
+import { tellingLabels } from '../logic/workloads.ts'
 import type { Column } from '../parts/big-table.tsx'
 import { Sparkline } from '../parts/sparkline.tsx'
 import { SeenAgo, StatusMark, Track } from '../parts/state.tsx'

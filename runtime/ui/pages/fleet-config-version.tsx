@@ -66,7 +66,6 @@ function Rendered({ id, number }: { id: string; number: number }) {
       <h2>{words.render}</h2>
       <WorkloadSearch
         label={words.renderFor}
-        fits={() => true}
         onPick={(picked) => {
           chosen.value = picked.id
         }}

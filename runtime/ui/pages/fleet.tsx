@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { nameOf } from '../../../lib/model/workload-names.ts'
+import { parseSearch } from '../../../lib/model/workload-search.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { language, say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
-import { matchesSearch, parseSearch } from '../logic/search.ts'
+import { matchesSearch } from '../logic/search.ts'
 import { keysBetween, withTicked } from '../logic/selection.ts'
 import {
   FLEET_FILTERS,

@@ -1,3 +1,4 @@
+import { isOpen } from '../../../lib/model/workload-states.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { Convergence, ConvergenceTarget } from '../../../lib/wire/convergence.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
@@ -10,7 +11,7 @@ import { pushTexts } from '../i18n/push.ts'
 import { describePush } from '../i18n/push-sentences.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { nameInstances } from '../logic/instances.ts'
-import { isOpen, NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
+import { NEEDS_A_PUSH, stateOf } from '../logic/pushes.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Causes } from '../parts/causes.tsx'
 import { ActionLink, unless } from '../parts/controls.tsx'
@@ -349,15 +350,7 @@ export function PushPage({ params }: { params: Record<string, string> }) {
         <>
           <Title workload={data} hash={hash} push={push} asked={asked} />
           <Loaded of={convergence}>
-            {(of) => (
-              <Body
-                of={of}
-                push={push}
-                history={history.data ?? []}
-                asked={asked}
-                workload={data}
-              />
-            )}
+            {(of) => <Body of={of} push={push} history={history.data ?? []} asked={asked} workload={data} />}
           </Loaded>
         </>
       )}

@@ -72,7 +72,7 @@ function WorkloadFields() {
       <WorkloadSearch
         label={words.workloads}
         hint={words.workloadsHint}
-        fits={({ id }) => !ids.includes(id)}
+        without={ids}
         onPick={({ id }) => choose([...ids, id])}
       />
       {ids.length > 0 && (

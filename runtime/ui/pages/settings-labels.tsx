@@ -80,11 +80,7 @@ export function LabelsSection() {
   return (
     <section class="pane stack">
       <p class="muted">{words.labelsLead}</p>
-      <WorkloadSearch
-        label={words.labelsFor}
-        fits={() => true}
-        onPick={(workload) => setQuery({ workload: workload.id })}
-      />
+      <WorkloadSearch label={words.labelsFor} onPick={(workload) => setQuery({ workload: workload.id })} />
       {chosen && (
         <h2 style={{ margin: '0' }}>
           <a href={`/workloads/${chosen.id}`}>{labelOf(chosen)}</a>

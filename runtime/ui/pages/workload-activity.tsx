@@ -69,7 +69,10 @@ function Stats({ stats, workloadId }: { stats: EventStats; workloadId: string })
 
 const isMissed = (outcome: PushOutcome) => outcome === 'failed' || outcome === 'in_part'
 
-function describe(entry: TimelineEntry, workload: WorkloadRecord): { tone: Tone; shape: Shape; text: string } {
+function describe(
+  entry: TimelineEntry,
+  workload: WorkloadRecord,
+): { tone: Tone; shape: Shape; text: string } {
   const words = say(historyTexts).event
   if (entry.kind === 'event') {
     const { event } = entry

@@ -1,4 +1,12 @@
 import { nameOf } from '../../../lib/model/workload-names.ts'
+import {
+  clusterOf,
+  deadEndOf,
+  environmentOf,
+  placeOf,
+  readOnlyReason,
+  statusOf,
+} from '../../../lib/model/workload-states.ts'
 import type { HealthNode } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
@@ -7,15 +15,7 @@ import { say } from '../i18n/define.ts'
 import { describeVersions, fleetTexts } from '../i18n/fleet.ts'
 import { formatNumber, shortHash } from '../i18n/format.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import {
-  clusterOf,
-  deadEndOf,
-  environmentOf,
-  placeOf,
-  readOnlyReason,
-  statusOf,
-  tellingFirst,
-} from '../logic/workloads.ts'
+import { tellingFirst } from '../logic/workloads.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { lazy } from '../parts/lazy.tsx'

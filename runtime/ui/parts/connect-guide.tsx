@@ -9,8 +9,9 @@ import { instanceName } from '../logic/instances.ts'
 import { type Newcomer, NewcomerWatch } from '../logic/newcomers.ts'
 import { connectText, type Reached, WAYS, type Way } from '../logic/snippets.ts'
 import { api } from '../state/endpoints.ts'
-import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
+import { fleetLoaded, fleetVersion, workloads } from '../state/fleet.ts'
 import { onFrame } from '../state/hub.ts'
+import { namedOf, useNames } from '../state/names.ts'
 import { may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { Action, bind, TextField } from './controls.tsx'
@@ -21,15 +22,12 @@ import { toast, toastFailure } from './toast.tsx'
 
 /**
  * The first instance that connects from now on and was not there. Where frames may have been missed, a workload that
- * was not there tells the same.
+ * was not in the list tells the same, on a page that has the list.
  */
 function useNewcomer() {
   const came = useSignal<Newcomer | null>(null)
   const round = useSignal(0)
   const known = useSignal<ReadonlySet<string> | null>(null)
-  useEffect(() => {
-    if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
-  }, [])
   useEffect(() => {
     const watch = new NewcomerWatch()
     return onFrame((frame) => {
@@ -60,7 +58,8 @@ function useNewcomer() {
 function Waiting({ onFollow }: { onFollow?: (() => void) | undefined }) {
   const words = say(connectTexts)
   const { came, again } = useNewcomer()
-  const workload = came === null ? undefined : workloads.get(came.workloadId)
+  useNames(came === null ? [] : [came.workloadId])
+  const workload = came === null ? undefined : namedOf(came.workloadId)
   return (
     <div role="status" class="waiting">
       {came === null ? (

@@ -1,14 +1,14 @@
-import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { readOnlyReason } from '../../../lib/model/workload-states.ts'
+import type { FoundWorkload, SearchedOnly } from '../../../lib/wire/fleet-search.ts'
 import { language, say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
 import { sectionTexts } from '../i18n/settings-sections.ts'
 import { shellTexts } from '../i18n/shell.ts'
 import { rollBackPath } from '../logic/pushes.ts'
-import { matchesSearch, parseSearch } from '../logic/search.ts'
 import { listSections } from '../logic/settings-sections.ts'
-import { FLEET_FILTERS, type FleetFilter, readOnlyReason } from '../logic/workloads.ts'
+import { FLEET_FILTERS, type FleetFilter } from '../logic/workloads.ts'
 import { isConnectOpen } from '../state/connecting.ts'
-import { loadFleet, workloads } from '../state/fleet.ts'
+import { fetchedWorkload, loadFleet, workloads } from '../state/fleet.ts'
 import { labelOf } from '../state/names.ts'
 import { navigate, path } from '../state/router.ts'
 import { can, may, me, savePreferences, signOut } from '../state/session.ts'
@@ -18,12 +18,13 @@ import { areKeysShown } from './keys.tsx'
 export interface Entry {
   text: string
   kind: string
+  /** What tells it from others of one text and kind. */
+  id?: string
   /** Other words that find it. */
   also?: readonly string[]
   run: () => void
 }
 
-const WORKLOADS_MAX = 30
 const NAMED_MAX = 20
 
 const toAction = (text: string, run: () => void, also: readonly string[] = []): Entry => ({
@@ -44,8 +45,11 @@ const TABS: Record<Exclude<Verb, 'rollBack'>, string> = {
   history: 'history',
 }
 
+/** Which workloads each verb is for, where not for all. */
+const ONLY: Partial<Record<Verb, SearchedOnly>> = { change: 'takes_configs', rollBack: 'pushed' }
+
 /** Whether the reader may do this with the workload. */
-function isOffered(verb: Verb, workload: WorkloadRecord): boolean {
+function isOffered(verb: Verb, workload: FoundWorkload): boolean {
   if (verb === 'change')
     return may('config:request') && can('config_safety.approvals') && readOnlyReason(workload) === null
   if (verb === 'rollBack')
@@ -57,42 +61,48 @@ function isOffered(verb: Verb, workload: WorkloadRecord): boolean {
   return true
 }
 
-const doWith = (verb: Verb, workload: WorkloadRecord): Entry => {
-  return toAction(say(shellTexts).palette[verb](labelOf(workload)), () =>
+const doWith = (verb: Verb, workload: FoundWorkload): Entry => ({
+  ...toAction(say(shellTexts).palette[verb](labelOf(workload)), () =>
     navigate(verb === 'rollBack' ? rollBackPath(workload) : `/workloads/${workload.id}/${TABS[verb]}`),
-  )
-}
+  ),
+  id: `${verb} ${workload.id}`,
+})
 
 /** What can be done with the workload whose page is open. */
 function listHere(): Entry[] {
-  const id = /^\/workloads\/([^/]+)/.exec(path.value)?.[1]
-  const workload = id === undefined ? undefined : workloads.get(decodeURIComponent(id))
+  const segment = /^\/workloads\/([^/]+)/.exec(path.value)?.[1]
+  if (segment === undefined) return []
+  const id = decodeURIComponent(segment)
+  const fetched = fetchedWorkload.value
+  const workload = workloads.get(id) ?? (fetched?.id === id ? fetched : undefined)
   if (workload === undefined) return []
   return VERBS.filter((verb) => isOffered(verb, workload)).map((verb) => doWith(verb, workload))
 }
 
-/** What a verb before the name of a workload asks for, such as `push web-1`. */
-function listMeant(text: string): Entry[] {
+/** Something to be done with workloads that a text names. */
+export interface Meant {
+  verb: Verb
+  name: string
+  /** Which workloads it can be done with; absent for all. */
+  only: SearchedOnly | undefined
+}
+
+/** What a verb before the name of a workload asks for, such as `push web-1`; null where there is none. */
+export function readMeant(text: string): Meant | null {
   const { verbs } = say(shellTexts).palette
   const typed = text.trimStart().toLowerCase()
   for (const verb of VERBS) {
     const word = verbs[verb].find((known) => typed.startsWith(`${known} `))
     const name = word === undefined ? '' : typed.slice(word.length).trim()
-    if (name !== '') return findWorkloads(name, (one) => isOffered(verb, one)).map((one) => doWith(verb, one))
+    if (name !== '') return { verb, name, only: ONLY[verb] }
   }
-  return []
+  return null
 }
 
-/** The workloads that a text finds, up to as many as a list shows. */
-function findWorkloads(text: string, fits: (workload: WorkloadRecord) => boolean): WorkloadRecord[] {
-  const terms = parseSearch(text)
-  const found: WorkloadRecord[] = []
-  for (const workload of workloads.values()) {
-    if (found.length >= WORKLOADS_MAX) break
-    if (fits(workload) && matchesSearch(workload, terms)) found.push(workload)
-  }
-  return found
-}
+const listMeant = ({ meant, meantFor }: Offered): Entry[] =>
+  meant === null
+    ? []
+    : meantFor.filter((one) => isOffered(meant.verb, one)).map((one) => doWith(meant.verb, one))
 
 /** What is wrong, as it is searched for: each is a word of the codes of troubles. */
 const TROUBLES = ['failed', 'halted', 'unhealthy'] as const
@@ -145,12 +155,17 @@ export interface NamedPage {
   kind: string
 }
 
+/** Among what the palette finds a text: pages, things with names, workloads, and those that a verb in it is about. */
+export interface Offered {
+  pages: readonly { href: string; text: string }[]
+  named: readonly NamedPage[]
+  workloads: readonly FoundWorkload[]
+  meant: Meant | null
+  meantFor: readonly FoundWorkload[]
+}
+
 /** What the palette offers for a text: what a verb means, pages, actions, workloads, and other things with names. */
-export function listEntries(
-  text: string,
-  pages: readonly { href: string; text: string }[],
-  named: readonly NamedPage[],
-): Entry[] {
+export function listEntries(text: string, of: Offered): Entry[] {
   const words = say(shellTexts)
   const sections = say(sectionTexts)
   const wanted = text.trim().toLowerCase()
@@ -172,10 +187,11 @@ export function listEntries(
       text: `${words.nav.settings}: ${sections[id]}`,
     })),
   ]
-  const fixed = [...[...pages, ...settings].map(toPage), ...listActions()].filter(fits)
+  const fixed = [...[...of.pages, ...settings].map(toPage), ...listActions()].filter(fits)
   if (wanted === '') return fixed
-  const found = findWorkloads(text, () => true).map(
+  const found = of.workloads.map(
     (workload): Entry => ({
+      id: workload.id,
       text: labelOf(workload),
       kind: words.palette.workload,
       run: () => navigate(`/workloads/${workload.id}`),
@@ -184,10 +200,10 @@ export function listEntries(
   // Entries that begin with what was typed come first.
   const isBegun = (entry: Entry) => entry.text.toLowerCase().startsWith(wanted)
   return [
-    ...listMeant(text),
+    ...listMeant(of),
     ...fixed.filter(isBegun),
     ...found,
-    ...named.map(toPage).filter(fits).slice(0, NAMED_MAX),
+    ...of.named.map(toPage).filter(fits).slice(0, NAMED_MAX),
     ...fixed.filter((entry) => !isBegun(entry)),
   ]
 }

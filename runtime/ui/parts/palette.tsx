@@ -3,11 +3,12 @@ import { useEffect, useId, useMemo } from 'preact/hooks'
 import { say } from '../i18n/define.ts'
 import { shellTexts } from '../i18n/shell.ts'
 import { api } from '../state/endpoints.ts'
-import { fleetLoaded, fleetLoading, fleetVersion, loadFleet } from '../state/fleet.ts'
+import { useFound } from '../state/found.ts'
 import { can, holds } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { Dialog } from './dialog.tsx'
-import { type Entry, listEntries, type NamedPage } from './palette-entries.ts'
+import { FailureNotice } from './failure.tsx'
+import { type Entry, listEntries, type NamedPage, readMeant } from './palette-entries.ts'
 
 interface PaletteProps {
   pages: readonly { href: string; text: string }[]
@@ -39,21 +40,32 @@ function useNamed(): readonly NamedPage[] {
   )
 }
 
+/** Workloads that are shown of those that a text finds. */
+const FOUND_MAX = 30
+
+const keyOf = ({ kind, id, text }: Entry): string => `${kind} ${id ?? text}`
+
 /** What is typed, what it finds, and which of that is chosen by the keys. */
 function usePalette({ pages, onClose }: PaletteProps, listId: string) {
   const text = useSignal('')
-  const index = useSignal(0)
-  useEffect(() => {
-    if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
-  }, [])
-  const version = fleetVersion.value
-  // `workloads` is no signal; `fleetVersion` counts its changes.
+  // By its key: what is found later comes between the others.
+  const picked = useSignal<string | null>(null)
+  const isEntered = useSignal(false)
   const named = useNamed()
-  const entries = useMemo(
-    () => listEntries(text.value, pages, named),
-    [text.value, version, pages.length, named],
-  )
-  const chosen = Math.min(index.value, entries.length - 1)
+  const meant = readMeant(text.value)
+  const found = useFound({ text: text.value.trim() === '' ? null : text.value, limit: FOUND_MAX })
+  const meantFor = useFound({ text: meant?.name ?? null, limit: FOUND_MAX, only: meant?.only })
+  const isSearching = found.isSearching || meantFor.isSearching
+  const failure = found.failure ?? meantFor.failure
+  const entries = listEntries(text.value, {
+    pages,
+    named,
+    workloads: found.workloads,
+    meant,
+    meantFor: meantFor.workloads,
+  })
+  const at = picked.value === null ? 0 : entries.findIndex((entry) => keyOf(entry) === picked.value)
+  const chosen = Math.min(Math.max(at, 0), entries.length - 1)
   const run = (entry: Entry | undefined) => {
     if (entry === undefined) return
     onClose()
@@ -61,27 +73,39 @@ function usePalette({ pages, onClose }: PaletteProps, listId: string) {
   }
   const type = (typed: string) => {
     text.value = typed
-    index.value = 0
+    picked.value = null
+    isEntered.value = false
   }
+  // Whoever types a name and presses Enter at once means the first that is found.
+  const isRunning = isEntered.value && !isSearching
+  useEffect(() => {
+    if (isRunning) run(entries[chosen])
+  }, [isRunning])
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
       event.preventDefault()
-      index.value = (chosen + step + entries.length) % Math.max(entries.length, 1)
-      document.getElementById(`${listId}-${index.value}`)?.scrollIntoView({ block: 'nearest' })
+      const next = (chosen + step + entries.length) % Math.max(entries.length, 1)
+      const entry = entries[next]
+      picked.value = entry === undefined ? null : keyOf(entry)
+      document.getElementById(`${listId}-${next}`)?.scrollIntoView({ block: 'nearest' })
     } else if (event.key === 'Enter') {
       event.preventDefault()
-      run(entries[chosen])
+      if (isSearching && picked.value === null) isEntered.value = true
+      else run(entries[chosen])
     }
   }
-  return { text: text.value, entries, chosen, run, type, onKeyDown }
+  return { text: text.value, entries, chosen, isSearching, failure, retry: found.retry, run, type, onKeyDown }
 }
 
 /** Finds workloads, pages and actions; all by keyboard. */
 export function Palette(props: PaletteProps) {
   const words = say(shellTexts).palette
   const listId = useId()
-  const { text, entries, chosen, run, type, onKeyDown } = usePalette(props, listId)
+  const { text, entries, chosen, isSearching, failure, retry, run, type, onKeyDown } = usePalette(
+    props,
+    listId,
+  )
   return (
     <Dialog title={words.title} onClose={props.onClose} isBare>
       <div class="palette">
@@ -101,7 +125,7 @@ export function Palette(props: PaletteProps) {
           {entries.map((entry, at) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are on the input, as in every combobox.
             <div
-              key={`${entry.kind}-${entry.text}-${at}`}
+              key={keyOf(entry)}
               id={`${listId}-${at}`}
               role="option"
               tabIndex={-1}
@@ -113,7 +137,12 @@ export function Palette(props: PaletteProps) {
             </div>
           ))}
         </div>
-        {entries.length === 0 && <p class="empty">{words.nothing}</p>}
+        {failure !== null && <FailureNotice failure={failure} retry={retry} />}
+        {entries.length === 0 && failure === null && (
+          <p class="empty" role="status">
+            {isSearching ? words.searching : words.nothing}
+          </p>
+        )}
       </div>
     </Dialog>
   )

@@ -1,5 +1,6 @@
 import { nameOf } from '../../../lib/model/workload-names.ts'
-import { placeOf, tellingFirst } from '../logic/workloads.ts'
+import { placeOf } from '../../../lib/model/workload-states.ts'
+import { tellingFirst } from '../logic/workloads.ts'
 import { isShared, namedOf, useNames } from '../state/names.ts'
 
 /** A name of at most so many letters stands on one line, also where a hyphen would let it break. */

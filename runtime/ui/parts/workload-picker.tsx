@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals'
+import type { FoundWorkload } from '../../../lib/wire/fleet-search.ts'
 import { say } from '../i18n/define.ts'
 import { libraryTexts } from '../i18n/library.ts'
-import { readOnlyReason } from '../logic/workloads.ts'
-import { fleetLoaded, workloads } from '../state/fleet.ts'
+import { useFound } from '../state/found.ts'
 import { labelOf } from '../state/names.ts'
 import { Action } from './controls.tsx'
-import { useFleet, WorkloadSearch } from './workload-search.tsx'
+import { WorkloadSearch } from './workload-search.tsx'
 
 /** Choose a workload that takes configs, for whatever `onChoose` opens. */
 export function WorkloadPicker({
@@ -16,19 +16,18 @@ export function WorkloadPicker({
   reason: string | null
 }) {
   const words = say(libraryTexts)
-  const chosen = useSignal('')
-  useFleet()
-  const targets = [...workloads.values()].filter((workload) => readOnlyReason(workload) === null)
-  if (fleetLoaded.value && targets.length === 0) return <p class="muted">{words.noTargets}</p>
-  // Where there is only one, there is nothing to choose.
-  const workload = workloads.get(chosen.value) ?? (targets.length === 1 ? targets[0] : undefined)
+  const chosen = useSignal<FoundWorkload | null>(null)
+  // Two tell whether there is anything to choose.
+  const { workloads: targets, isSearching, failure } = useFound({ text: '', limit: 2, only: 'takes_configs' })
+  if (targets.length === 0 && !isSearching && failure === null) return <p class="muted">{words.noTargets}</p>
+  const workload = chosen.value ?? (targets.length === 1 && !isSearching ? targets[0] : undefined)
   return (
     <div class="stack tight">
       <WorkloadSearch
         label={words.useFor}
-        fits={(candidate) => readOnlyReason(candidate) === null}
-        onPick={({ id }) => {
-          chosen.value = id
+        only="takes_configs"
+        onPick={(picked) => {
+          chosen.value = picked
         }}
       />
       {workload && <p class="chip wrap">{labelOf(workload)}</p>}

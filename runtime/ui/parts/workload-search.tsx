@@ -1,57 +1,58 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useId } from 'preact/hooks'
-import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import type { FoundWorkload, SearchedOnly } from '../../../lib/wire/fleet-search.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
-import { matchesSearch, parseSearch } from '../logic/search.ts'
-import { fleetLoaded, fleetLoading, fleetVersion, loadFleet, workloads } from '../state/fleet.ts'
+import { useFound } from '../state/found.ts'
 import { labelOf } from '../state/names.ts'
 import { Field, type FieldAttributes } from './controls.tsx'
+import { FailureNotice } from './failure.tsx'
 
 const SHOWN_MAX = 8
 
-/** Load the fleet once, for whatever chooses among it. */
-const needFleet = (): void => {
-  if (!fleetLoaded.peek() && !fleetLoading.peek()) void loadFleet()
-}
-
-/** The same where all that can be chosen is shown at once. */
-export function useFleet(): void {
-  void fleetVersion.value
-  useEffect(needFleet, [])
-}
-
-function findWorkloads(text: string, fits: (workload: WorkloadRecord) => boolean): WorkloadRecord[] {
-  const terms = parseSearch(text)
-  const found: WorkloadRecord[] = []
-  for (const workload of workloads.values()) {
-    if (!workload.archived_at && fits(workload) && matchesSearch(workload, terms)) found.push(workload)
-    if (found.length >= SHOWN_MAX) break
-  }
-  return found
+interface WorkloadSearchProps {
+  label: string
+  hint?: string
+  /** Which workloads may be chosen, where not all. */
+  only?: SearchedOnly
+  /** The ids of those that are chosen already. */
+  without?: readonly string[]
+  onPick: (workload: FoundWorkload) => void
 }
 
 /** What is typed, what it finds, and which of that is chosen by the keys. */
-function useSearch(fits: (workload: WorkloadRecord) => boolean, onPick: (workload: WorkloadRecord) => void) {
+function useSearch({ only, without = [], onPick }: WorkloadSearchProps) {
   const text = useSignal('')
   const index = useSignal(0)
   const isOpen = useSignal(false)
-  void fleetVersion.value
-  const found = isOpen.value ? findWorkloads(text.value, fits) : []
+  const isEntered = useSignal(false)
+  const limit = SHOWN_MAX + without.length
+  const { workloads, isSearching, failure, retry } = useFound({
+    text: isOpen.value ? text.value : null,
+    limit,
+    only,
+  })
+  const found = workloads.filter(({ id }) => !without.includes(id)).slice(0, SHOWN_MAX)
   const chosen = Math.min(index.value, found.length - 1)
   const open = (typed: string) => {
-    // The whole list is megabytes: it is fetched by whoever searches it.
-    needFleet()
     text.value = typed
     isOpen.value = true
     index.value = 0
+    isEntered.value = false
   }
-  const pick = (workload: WorkloadRecord | undefined) => {
+  const pick = (workload: FoundWorkload | undefined) => {
     if (workload === undefined) return
     text.value = ''
     isOpen.value = false
     onPick(workload)
   }
+  // Whoever types a name and presses Enter at once means the first that is found.
+  const isPicking = isEntered.value && isOpen.value && !isSearching
+  useEffect(() => {
+    if (!isPicking) return
+    isEntered.value = false
+    pick(found[chosen])
+  }, [isPicking])
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
@@ -61,10 +62,11 @@ function useSearch(fits: (workload: WorkloadRecord) => boolean, onPick: (workloa
     } else if (event.key === 'Enter' && isOpen.value) {
       // Enter chooses, and does not send the form around the field.
       event.preventDefault()
-      pick(found[chosen])
+      if (isSearching) isEntered.value = true
+      else pick(found[chosen])
     } else if (event.key === 'Escape') isOpen.value = false
   }
-  return { text, isOpen, found, chosen, open, pick, onKeyDown }
+  return { text, isOpen, found, chosen, failure, retry, open, pick, onKeyDown }
 }
 
 function SearchInput({
@@ -100,21 +102,11 @@ function SearchInput({
 }
 
 /** A field that finds one workload among however many, by name, label or `key:value`. */
-export function WorkloadSearch({
-  label,
-  hint,
-  fits,
-  onPick,
-}: {
-  label: string
-  hint?: string
-  /** Which workloads may be chosen. */
-  fits: (workload: WorkloadRecord) => boolean
-  onPick: (workload: WorkloadRecord) => void
-}) {
+export function WorkloadSearch(props: WorkloadSearchProps) {
+  const { label, hint } = props
   const listId = useId()
-  const search = useSearch(fits, onPick)
-  const { found, chosen, isOpen, pick } = search
+  const search = useSearch(props)
+  const { found, chosen, isOpen, failure, retry, pick } = search
   return (
     <Field label={label} hint={hint}>
       {(attributes) => (
@@ -145,6 +137,7 @@ export function WorkloadSearch({
               </div>
             ))}
           </div>
+          {failure !== null && <FailureNotice failure={failure} retry={retry} />}
         </div>
       )}
     </Field>

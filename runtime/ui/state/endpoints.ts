@@ -60,6 +60,7 @@ import type {
   RenderedVersion,
 } from '../../../lib/wire/fleet-configs.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
+import type { FoundWorkloads, SearchedOnly } from '../../../lib/wire/fleet-search.ts'
 import type { FleetSummary } from '../../../lib/wire/fleet-summary.ts'
 import type { FleetView, FleetViewRequest } from '../../../lib/wire/fleet-views.ts'
 import type {
@@ -141,6 +142,11 @@ export const api = {
     if (result.ok) fetchedWorkload.value = result.value
     return result
   },
+  searchFleet: (wanted: { q: string; limit: number; only?: SearchedOnly | undefined }, signal?: Signal) =>
+    call<FoundWorkloads>('GET', '/api/fleet/search', {
+      signal,
+      query: { ...wanted, limit: String(wanted.limit) },
+    }),
   topology: (id: string, signal?: Signal) => call<WorkloadTopology>('GET', `${w(id)}/topology`, { signal }),
   instance: (id: string, uid: string, signal?: Signal) =>
     call<InstanceDetail>('GET', `${w(id)}/instances/${e(uid)}`, { signal }),

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { workloadId } from './support/scene.ts'
+import { GATEWAY, pushAndSettle, workloadId } from './support/scene.ts'
 import { connectAgent, page, seen, service, useStage } from './support/stage.ts'
 
 const onHost = (host: string) => ({
@@ -34,5 +34,10 @@ test('workloads of one name are told apart by where they are, on every page in t
   await page.goto('/?q=store')
   await host('store-01').click()
   await page.getByRole('heading', { level: 1, name: 'store-01' }).waitFor()
+  // An instance without a pod is called by its host on the page of a push as well.
+  const till = await workloadId(service, 'till')
+  const hash = await pushAndSettle(service, till, GATEWAY)
+  await page.goto(`/workloads/${till}/pushes/${hash}`)
+  await page.getByRole('region', { name: 'Instances' }).getByRole('link', { name: 'till-01' }).waitFor()
   expect(seen.complaints).toEqual([])
 })

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toneOfTrouble } from '../../../lib/model/troubles.ts'
+import { parseSearch } from '../../../lib/model/workload-search.ts'
+import { configStateOf } from '../../../lib/model/workload-states.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
@@ -24,11 +26,10 @@ import { readLabelLines } from '../../../runtime/ui/logic/label-lines.ts'
 import { joinPage } from '../../../runtime/ui/logic/pages.ts'
 import { rollBackPath, stateOf } from '../../../runtime/ui/logic/pushes.ts'
 import { listStageShares } from '../../../runtime/ui/logic/rollouts.ts'
-import { matchesSearch, parseSearch, suggestSearch } from '../../../runtime/ui/logic/search.ts'
+import { matchesSearch, suggestSearch } from '../../../runtime/ui/logic/search.ts'
 import { listStageSizes, readShares, toStageRequests } from '../../../runtime/ui/logic/stages.ts'
 import { readSince } from '../../../runtime/ui/logic/timeline.ts'
 import {
-  configStateOf,
   FLEET_FILTERS,
   groupValueOf,
   labelsBesideIdentity,

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { parseSearch } from '../../../lib/model/workload-search.ts'
+import { statusOf } from '../../../lib/model/workload-states.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { FleetSummary } from '../../../lib/wire/fleet-summary.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -11,8 +13,8 @@ import {
   toHealthLines,
   toneOf,
 } from '../../../runtime/ui/logic/overview.ts'
-import { matchesSearch, parseSearch } from '../../../runtime/ui/logic/search.ts'
-import { FLEET_FILTERS, statusOf } from '../../../runtime/ui/logic/workloads.ts'
+import { matchesSearch } from '../../../runtime/ui/logic/search.ts'
+import { FLEET_FILTERS } from '../../../runtime/ui/logic/workloads.ts'
 
 const workload = (status: WorkloadRecord['status'], more: Partial<WorkloadRecord> = {}) =>
   ({

@@ -1,11 +1,12 @@
 import { describe, expect, it, test } from 'vitest'
 import { tallyRecords } from '../../../lib/fleet/views/tally.ts'
+import { parseSearch } from '../../../lib/model/workload-search.ts'
 import { sharesOf, verdictOf } from '../../../lib/posture/version-overview.ts'
 import type { CompatibilityRow } from '../../../lib/wire/version-intelligence.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeVersions } from '../../../runtime/ui/i18n/fleet.ts'
 import { bucketAt, rangeOfBars, stackBars } from '../../../runtime/ui/logic/bars.ts'
-import { matchesSearch, parseSearch } from '../../../runtime/ui/logic/search.ts'
+import { matchesSearch } from '../../../runtime/ui/logic/search.ts'
 
 import { groupValueOf } from '../../../runtime/ui/logic/workloads.ts'
 

@@ -1,0 +1,84 @@
+import type { RevisionRecord } from '../wire/revisions.ts'
+import type { ReadOnlyReason, WorkloadRecord } from '../wire/workloads.ts'
+import { clusterOf as clusterAmong, environmentOf as environmentAmong, trustedAmong } from './labels.ts'
+import { placeOf as placeAmong } from './places.ts'
+import { type Presence, presenceOf as presenceAmong } from './presence.ts'
+
+/** Whether a push is under way, or waits: nothing has ended it yet. */
+export const isOpen = ({ status, phase }: Pick<RevisionRecord, 'status' | 'phase'>): boolean =>
+  status === 'pending' && phase !== 'superseded' && phase !== 'aborted'
+
+/** A workload's environment, from its trusted or its reported labels; empty when unknown. */
+export const environmentOf = ({ labels = {} }: WorkloadRecord): string =>
+  environmentAmong(trustedAmong(labels), labels)
+
+/** The cluster, from labels or from the workload's identity; empty when unknown. */
+export const clusterOf = ({
+  labels = {},
+  fingerprint_keys: keys,
+}: Pick<WorkloadRecord, 'labels' | 'fingerprint_keys'>): string =>
+  clusterAmong(trustedAmong(labels), labels) || keys?.['cluster'] || ''
+
+/** What tells workloads of one name apart: namespace or host. */
+export const placeOf = ({ fingerprint_keys: keys }: Pick<WorkloadRecord, 'fingerprint_keys'>): string =>
+  placeAmong(keys ?? {})
+
+/** The versions that a workload's instances have, the lowest first; of very many only some. */
+export const versionsOf = ({ version, version_mix: mix }: WorkloadRecord): readonly string[] =>
+  mix ? mix.lowest.map((one) => one.version) : [version ?? '']
+
+/** Why nothing can be pushed; null when something can. */
+export function readOnlyReason(
+  workload: Pick<WorkloadRecord, 'type' | 'accepts_remote_config'>,
+): ReadOnlyReason | null {
+  if (workload.type !== 'collector') return 'not_a_collector'
+  return workload.accepts_remote_config ? null : 'no_remote_config'
+}
+
+/** How a workload counts, archived or not. */
+export const presenceOf = ({ status, connected_instance_count: count }: WorkloadRecord): Presence =>
+  presenceAmong(status, count)
+
+/** The status to show. */
+export const statusOf = (workload: WorkloadRecord): Presence | 'archived' =>
+  workload.archived_at ? 'archived' : presenceOf(workload)
+
+/**
+ * The config that failed with nothing to go back to, where nothing else is active: it is what nobody is to run, whether it
+ * went out in stages or at once. Null where there is none.
+ */
+export function deadEndOf({
+  current_config_push: push,
+  active_config_hash: active,
+}: Pick<WorkloadRecord, 'current_config_push' | 'active_config_hash'>): string | null {
+  if (push?.aftermath?.kind !== 'nowhere_to_go') return null
+  return active === undefined || active === push.config_hash ? push.config_hash : null
+}
+
+/** The state of a workload's config in one word. */
+export type ConfigState =
+  | 'not_managed'
+  | 'none'
+  | 'failed'
+  | 'halted'
+  | 'applying'
+  | 'drifted'
+  | 'in_sync'
+  | 'unknown'
+
+/** What the config column says. */
+export function configStateOf(workload: WorkloadRecord): ConfigState {
+  if (readOnlyReason(workload) !== null) return 'not_managed'
+  if (deadEndOf(workload) !== null) return 'failed'
+  const push = workload.current_config_push
+  if (push?.status === 'failed' && push.config_hash === workload.active_config_hash) return 'failed'
+  if (push !== undefined && isOpen(push)) {
+    if (push.rollout_status === 'halted') return 'halted'
+    if (push.target_count > 0) return 'applying'
+  }
+  if (!workload.active_config_hash)
+    return workload.remote_config_status?.status === 'failed' ? 'failed' : 'none'
+  if (workload.applying_instance_count > 0) return 'applying'
+  if (workload.drifted_instance_count > 0) return 'drifted'
+  return workload.status === 'disconnected' ? 'unknown' : 'in_sync'
+}
