@@ -1,5 +1,6 @@
 import type { WorkloadRecord } from '../wire/workloads.ts'
 import { TRUSTED_PREFIX } from './labels.ts'
+import { namespaceOrHostOf } from './places.ts'
 import { nameOf } from './workload-names.ts'
 import { clusterOf, configStateOf, environmentOf, placeOf, statusOf, versionsOf } from './workload-states.ts'
 
@@ -50,8 +51,8 @@ const FIELDS: Record<string, (workload: WorkloadRecord) => string> = {
   env: environmentOf,
   environment: environmentOf,
   cluster: clusterOf,
-  namespace: placeOf,
-  host: placeOf,
+  namespace: (w) => namespaceOrHostOf(w.fingerprint_keys ?? {}),
+  host: (w) => namespaceOrHostOf(w.fingerprint_keys ?? {}),
   config: (w) => `${w.active_config_hash ?? ''} ${configStateOf(w)}`,
   id: (w) => w.id,
 }

@@ -7,7 +7,10 @@ export const AdoptWorkload = named(
   type({
     id: string(),
     display_name: string(),
-    place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
+    place: note(
+      'Namespace with its cluster, or host: what tells workloads of one name apart.',
+      optional(string()),
+    ),
   }),
 )
 export type AdoptWorkload = Infer<typeof AdoptWorkload>

@@ -550,7 +550,10 @@ export const CampaignTarget = named(
   type({
     workload_id: string(),
     workload_name: string(),
-    workload_place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
+    workload_place: note(
+      'Namespace with its cluster, or host: what tells workloads of one name apart.',
+      optional(string()),
+    ),
     wave: nullable(number()),
     verdict: CampaignVerdict,
     reason: optional(CampaignReason),

@@ -43,7 +43,10 @@ export const ChangeRecord = named(
     approver: optional(string()),
     workload_id: optional(string()),
     workload_name: optional(string()),
-    workload_place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
+    workload_place: note(
+      'Namespace with its cluster, or host: what tells workloads of one name apart.',
+      optional(string()),
+    ),
     config_hash: note('What was to run.', optional(string())),
     failed_config_hash: note('What a rollback takes back.', optional(string())),
     approval_id: optional(string()),

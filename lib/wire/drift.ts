@@ -12,7 +12,10 @@ export const DriftItem = named(
   type({
     workload_id: string(),
     collector: string(),
-    place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
+    place: note(
+      'Namespace with its cluster, or host: what tells workloads of one name apart.',
+      optional(string()),
+    ),
     env: string(),
     version: string(),
     expected_config_hash: optional(string()),

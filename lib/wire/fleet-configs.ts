@@ -210,7 +210,10 @@ export const FleetConfigWorkload = named(
   type({
     workload_id: string(),
     display_name: string(),
-    place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
+    place: note(
+      'Namespace with its cluster, or host: what tells workloads of one name apart.',
+      optional(string()),
+    ),
     status: string(),
     active_config_hash: optional(string()),
     version: note(

@@ -89,7 +89,10 @@ export const LabelRuleChange = named(
   type({
     workload_id: string(),
     display_name: string(),
-    place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
+    place: note(
+      'Namespace with its cluster, or host: what tells workloads of one name apart.',
+      optional(string()),
+    ),
     set: note('Labels that it would have, or have with another value.', dictionary(string())),
     removed: note('Labels that it would have no more.', array(string())),
     class_before: ApprovalClass,

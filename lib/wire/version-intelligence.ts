@@ -58,7 +58,10 @@ export const UnsupportedComponent = named(
   type({
     workload_id: string(),
     display_name: string(),
-    place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
+    place: note(
+      'Namespace with its cluster, or host: what tells workloads of one name apart.',
+      optional(string()),
+    ),
     config_hash: string(),
     category: string(),
     component_type: string(),
@@ -96,7 +99,10 @@ export const CompatibilityRow = named(
   type({
     workload_id: string(),
     display_name: string(),
-    place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
+    place: note(
+      'Namespace with its cluster, or host: what tells workloads of one name apart.',
+      optional(string()),
+    ),
     group: string(),
     status: string(),
     version: CollectorVersion,
@@ -226,7 +232,10 @@ export const VersionOverview = named(
       type({
         workload_id: string(),
         display_name: string(),
-        place: note('Namespace or host: what tells workloads of one name apart.', optional(string())),
+        place: note(
+          'Namespace with its cluster, or host: what tells workloads of one name apart.',
+          optional(string()),
+        ),
         version: CollectorVersion,
         config: CollectorConfig,
         blocking_reasons: array(BlockingReason),

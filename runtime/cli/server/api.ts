@@ -1,4 +1,4 @@
-import { placeOf } from '../../../lib/model/places.ts'
+import { namespaceOrHostOf, placeOf } from '../../../lib/model/places.ts'
 import type { ErrorBody } from '../../../lib/wire/errors.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { Arguments, ClientIo, Option } from '../command.ts'
@@ -126,7 +126,7 @@ const sayLacking = (permission: string, code: string | undefined): string =>
     : `${permission} is needed, and the token or the groups of its account do not give it`
 
 /**
- * The workload with this id, or with this name, or in this place (host or namespace) if only one is. Throws
+ * The workload with this id, or with this name, or in this place (host, or namespace with or without its cluster) if only one is. Throws
  * CommandFailure where none or several fit.
  */
 export async function findWorkload(api: Api, named: string): Promise<WorkloadRecord> {
@@ -135,6 +135,7 @@ export async function findWorkload(api: Api, named: string): Promise<WorkloadRec
     ({ id }) => id,
     ({ display_name: name }) => name,
     (workload) => placeOf(workload.fingerprint_keys ?? {}),
+    (workload) => namespaceOrHostOf(workload.fingerprint_keys ?? {}),
   ]
   for (const way of ways) {
     const [first, ...others] = all.filter((workload) => way(workload) === named)

@@ -69,8 +69,8 @@ describe('trusted labels and push groups', () => {
   test('a label is set for one workload, and a group of it says whom it reaches', async () => {
     await page.goto('/settings/labels')
     await page.getByRole('combobox', { name: 'Workload' }).fill('kiosk')
-    await page.getByRole('option', { name: 'kiosk · shop' }).click()
-    await page.getByRole('heading', { name: 'kiosk · shop' }).waitFor()
+    await page.getByRole('option', { name: 'kiosk · eu-1/shop' }).click()
+    await page.getByRole('heading', { name: 'kiosk · eu-1/shop' }).waitFor()
     expect(new URL(page.url()).searchParams.get('workload')).toBe(kiosk)
     const labels = page.getByLabel('Labels, one key=value a line')
     await labels.fill('team')

@@ -49,6 +49,6 @@ describe('on a telephone', () => {
 
   test('a row of the fleet says what tells a workload from its namesakes', async () => {
     await page.goto('/')
-    await page.locator('.narrow-row').first().getByText('shop', { exact: true }).waitFor()
+    await page.locator('.narrow-row').first().getByText('eu-1/shop', { exact: true }).waitFor()
   })
 })

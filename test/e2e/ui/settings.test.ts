@@ -319,7 +319,7 @@ describe('evidence', () => {
     await signIn(page)
     await page.goto('/reports')
     await page.getByRole('combobox', { name: 'Workloads' }).fill('report')
-    await page.getByRole('option', { name: 'reported · shop' }).click()
+    await page.getByRole('option', { name: 'reported · eu-1/shop' }).click()
     await page.getByRole('button', { name: 'Preview' }).click()
     await page.getByText('Hash of the report').waitFor()
     await page.getByRole('heading', { name: /^Workloads/ }).waitFor()

@@ -172,7 +172,7 @@ test('a rollback says what goes back, for whom and from which to which, and keep
   // Also where the page is the first that is opened, before the fleet is known.
   const kept = page.getByRole('row').filter({ hasText: 'the batches were too large' }).first()
   await kept.getByRole('link', { name: 'ledger' }).waitFor()
-  await kept.getByText('shop', { exact: true }).waitFor()
+  await kept.getByText('eu-1/shop', { exact: true }).waitFor()
   await page.setViewportSize({ width: 1024, height: 768 })
   const isOver = () => page.locator('.sheet').evaluate((sheet) => sheet.scrollWidth > sheet.clientWidth)
   await expect.poll(isOver).toBe(false)

@@ -16,6 +16,8 @@ const ALL = [
   workload('w2', 'store-collector', { 'host.name': 'store-13' }),
   workload('w3', 'gateway', { namespace: 'shop' }),
   workload('w4', 'edge', { namespace: 'shop' }),
+  workload('w5', 'ledger', { namespace: 'bank', cluster: 'eu-1' }),
+  workload('w6', 'ledger', { namespace: 'bank', cluster: 'us-1' }),
 ]
 const asked: string[] = []
 const server = createServer((incoming, outgoing) => {
@@ -51,12 +53,16 @@ describe('workloads of one name', () => {
     expect(asked.at(-1)).toBe('/api/workloads/w2/instances')
     expect((await run('get', 'instances', 'gateway')).code).toBe(0)
     expect(asked.at(-1)).toBe('/api/workloads/w3/instances')
+    expect((await run('get', 'instances', 'us-1/bank')).code).toBe(0)
+    expect(asked.at(-1)).toBe('/api/workloads/w6/instances')
   })
 
   it('are not guessed: it says what tells them apart', async () => {
     expect((await run('status', 'store-collector')).said).toContain(
       '2 workloads are called "store-collector": say the id, or the place, such as store-12',
     )
+    // Many clusters have the same namespaces.
+    expect((await run('status', 'ledger')).said).toContain('or the place, such as eu-1/bank')
     expect((await run('status', 'shop')).said).toContain('2 workloads are called "shop": say the id\n')
     expect((await run('status', 'nobody')).said).toContain('no workload is called "nobody"')
   })
