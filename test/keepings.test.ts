@@ -199,6 +199,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/fleet/state/live-tally.ts LiveTally.#reportedHashes': perAgent,
   'lib/fleet/state/live-tally.ts LiveTally.#reporters': perAgent,
   'lib/fleet/state/live-tally.ts LiveTally.#unhealthy': perAgent,
+  'lib/fleet/state/live-tally.ts LiveTally.#healthAwaited': perAgent,
   'lib/fleet/state/common-components.ts module made': {
     bound: 'weak: goes with the component list',
     reachedBy: [

@@ -1,4 +1,4 @@
-import { canReport, isCapable } from '../fleet/decide/abilities.ts'
+import { canReport, isCapable, saysHealth } from '../fleet/decide/abilities.ts'
 import { dwellEndsAt } from '../fleet/decide/rollout.ts'
 import { awaitsPromotion } from '../fleet/decide/rollout-standing.ts'
 import { toReportedConfig } from '../fleet/decide/standing.ts'
@@ -10,7 +10,6 @@ import { causeOfHalt } from '../fleet/views/halt-cause.ts'
 import { findInstanceFault } from '../fleet/views/instance-fault.ts'
 import { callInstance } from '../model/instance-names.ts'
 import { judgeOutcome } from '../model/push-outcome.ts'
-import { AGENT_CAPABILITIES } from '../opamp/report.ts'
 import type { FailureCause } from '../store/pushes.ts'
 import { inTurns } from '../turns.ts'
 import {
@@ -91,8 +90,9 @@ export class AssignmentTimes {
  * An instance that is starting counts as unhealthy: one that takes longer than the rule waits passes no telemetry
  * meanwhile.
  */
-function toHealth({ health, capabilities }: Instance): InstanceFacts['health'] {
-  if (health === null) return (capabilities & AGENT_CAPABILITIES.reportsHealth) === 0 ? 'healthy' : 'unknown'
+function toHealth(instance: Instance): InstanceFacts['health'] {
+  const { health } = instance
+  if (health === null) return saysHealth(instance) ? 'unknown' : 'healthy'
   return judgeHealth(health) === 'healthy' ? 'healthy' : 'unhealthy'
 }
 

@@ -2,8 +2,10 @@ import { expect } from 'vitest'
 import { Campaigns } from '../../lib/campaigns/campaigns.ts'
 import { orderTargets } from '../../lib/campaigns/plan/waves.ts'
 import { configHash } from '../../lib/model/config-hash.ts'
+import type { AgentReport } from '../../lib/opamp/report.ts'
 import type { CampaignRecord, CampaignTarget } from '../../lib/wire/campaigns.ts'
 import { createCompleteEdition } from '../../runtime/editions.ts'
+import { HEALTHY } from './agent-report.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from './fleet.ts'
 import { invoke, type SignedIn, signIn } from './invoke.ts'
 import type { TestDatabase } from './postgres.ts'
@@ -145,10 +147,10 @@ export class CampaignScene {
     await this.campaigns.work(new AbortController().signal)
   }
 
-  /** An agent connects again and says that it runs this config. */
-  comeBack(agent: FakeAgent, hash: string): FakeAgent {
+  /** An agent connects again and says that it runs this config, and how it is. */
+  comeBack(agent: FakeAgent, hash: string, more: Partial<AgentReport> = { health: HEALTHY }): FakeAgent {
     const n = this.agents.indexOf(agent)
-    const back = fakeAgent(this.ctx.fleet, { host: `vm-${n + 1}`, uid: agent.uid })
+    const back = fakeAgent(this.ctx.fleet, { host: `vm-${n + 1}`, uid: agent.uid, more })
     this.agents[n] = back
     back.apply(hash)
     return back

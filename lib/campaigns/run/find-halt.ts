@@ -84,8 +84,9 @@ export async function findLapseHalt(
 }
 
 /**
- * Whether so many of those that applied the change have vanished a moment ago that the campaign would halt if they stayed
- * away: they are waited for until the grace of each ends.
+ * Whether so many of those that applied the change have vanished a moment ago, or came back and have yet to say how they
+ * are, that the campaign would halt if they were not well: they are waited for until the grace of each ends, or the time
+ * is over in which one that came back says so.
  */
 export function isInSuspense(
   { plan, wave, rules, raised }: CampaignSummary,

@@ -8,7 +8,7 @@ import type { CampaignRun } from './run.ts'
 export interface Sight {
   /** Who is not well. */
   unwell: readonly string[]
-  /** How many are not well, or have vanished and are not yet taken for away. */
+  /** How many are not well, have vanished and are not yet taken for away, or came back and have yet to say how they are. */
   troubledCount: number
   /** Who has drifted for long. */
   drifted: readonly string[]
@@ -51,7 +51,7 @@ export async function lookAtApplied(
       // One that is away after it applied the change is not well.
       const isUnwell = workload.status !== 'connected'
       if (isUnwell) unwell.push(id)
-      if (isUnwell || workload.live.count === 0) troubledCount++
+      if (isUnwell || workload.live.count === 0 || workload.live.isHealthAwaited(nowMs)) troubledCount++
     }
   const drifted: string[] = []
   const { driftingSinceMs } = run

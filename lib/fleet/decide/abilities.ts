@@ -11,6 +11,11 @@ export function canReport(instance: { capabilities: number }): boolean {
   return (instance.capabilities & AGENT_CAPABILITIES.reportsRemoteConfig) !== 0
 }
 
+/** Does this instance say how healthy it is? */
+export function saysHealth(instance: { capabilities: number }): boolean {
+  return (instance.capabilities & AGENT_CAPABILITIES.reportsHealth) !== 0
+}
+
 /** True while an offer that was sent to this instance has neither been applied nor failed. */
 export function hasOutstandingOffer(instance: { offer: Offer | null }): boolean {
   return instance.offer !== null && instance.offer.ended === null && instance.offer.lastSentAtMs !== null

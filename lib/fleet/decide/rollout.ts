@@ -26,7 +26,10 @@ export interface StageFacts {
   convergedForMs: number | null
   /** The stage is a canary that no operator has promoted yet. */
   isUnpromoted: boolean
-  /** The process has just started, and agents that the stage or the next one counts on are on their way. */
+  /**
+   * The process has just started, and agents that the stage or the next one counts on are on their way; or one of its
+   * members came back a moment ago and has yet to say how healthy it is, which a gate asks.
+   */
   isAwaiting: boolean
 }
 

@@ -1,4 +1,5 @@
 import type { HealthNode } from '../../opamp/report.ts'
+import { saysHealth } from './abilities.ts'
 
 /** How an instance's health counts towards its workload. */
 export type HealthVerdict = 'healthy' | 'unhealthy' | 'starting'
@@ -9,6 +10,18 @@ export const DEGRADED_DELAY_MS = 60_000
 export const UNHEALTHY_SHARE = 0.5
 /** An agent that stops often reports itself unhealthy just before it leaves: for so long that does not count. */
 const LAST_WORDS_MS = 1_000
+
+/** How long an instance that has come back may take to say how healthy it is; then it counts as it did before. */
+const HEALTH_AWAITED_MS = 60_000
+
+/** Whether an instance came back a moment ago and has yet to say how healthy it is. */
+export function isHealthAwaited(
+  instance: { healthAwaitedSinceMs: number | null; capabilities: number },
+  nowMs: number,
+): boolean {
+  const { healthAwaitedSinceMs: sinceMs } = instance
+  return sinceMs !== null && nowMs - sinceMs < HEALTH_AWAITED_MS && saysHealth(instance)
+}
 
 /** Health as one word. An agent without a report counts as healthy; one that starts or stops is `starting`. */
 export function judgeHealth(health: HealthNode | null): HealthVerdict {

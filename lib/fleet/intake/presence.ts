@@ -69,6 +69,9 @@ export class Presence {
     if (before === null) {
       instance.connectedAt = this.#parts.deps.clock.now()
       instance.connectedAtMs = this.#parts.deps.clock.monotonicMs()
+      // What it said before it went may not be so any more; of one that was known before this process nothing is known.
+      const isKnown = instance.health !== null || (!isBack && instance.workload !== null)
+      instance.healthAwaitedSinceMs = isKnown ? nowMs : null
       // A poller keeps one connection object for all its polls: after an absence it counts as a new connection.
       forgetOfferConnection(instance)
     }
@@ -330,6 +333,7 @@ export class Presence {
 
   /** Note since when the instance has not been healthy; a start or stop counts as not healthy here. */
   noteHealth(instance: Instance): void {
+    instance.healthAwaitedSinceMs = null
     const isBad = judgeHealth(instance.health) !== 'healthy'
     if (!isBad) instance.unhealthySinceMs = null
     else instance.unhealthySinceMs ??= this.#parts.deps.clock.monotonicMs()

@@ -3,6 +3,7 @@ import type { GateMeasures } from '../../store/rollouts.ts'
 import type { StageFacts } from '../decide/rollout.ts'
 import { isUnpromoted } from '../decide/rollout-standing.ts'
 import { standsTo } from '../decide/standing.ts'
+import { isHealthAwaited } from '../decide/status.ts'
 import { isDegradingNow } from '../state/derive.ts'
 import { isLostOut } from '../state/followed-push.ts'
 import type { Instance, Rollout, Workload } from '../state/model.ts'
@@ -16,6 +17,7 @@ export function stageFactsOf(
   convergedForMs: number | null,
 ): StageFacts & { measured: GateMeasures } {
   const { stored, followed } = rollout
+  const plan = stored.stages[stored.stageIndex]!
   const waived = new Set(stored.waived)
   const nowMs = parts.deps.clock.monotonicMs()
   const uids = { failed: [] as string[], unhealthy: [] as string[], drifted: [] as string[] }
@@ -23,6 +25,7 @@ export function stageFactsOf(
   const memberUids: string[] = []
   let living = 0
   let joining = 0
+  let isHealthOpen = false
   for (const target of followed.targets.values()) {
     if (!target.isTarget) continue
     const { instanceUid: uid, state } = target
@@ -34,6 +37,7 @@ export function stageFactsOf(
     if (isThere(parts, workload, uid, nowMs)) living++
     if (state === 'failed') uids.failed.push(uid)
     if (instance?.connection != null && isDegradingNow(instance, nowMs)) uids.unhealthy.push(uid)
+    if (instance?.connection != null && isHealthAwaited(instance, nowMs)) isHealthOpen = true
     if (failsDriftGate(target, instance, followed.push.hash)) uids.drifted.push(uid)
   }
   const held = (all: readonly string[]) => all.filter((uid) => !waived.has(uid))
@@ -51,12 +55,12 @@ export function stageFactsOf(
     silentUids,
     living,
     isLast: stored.stageIndex >= stored.stages.length - 1,
-    plan: stored.stages[stored.stageIndex]!,
+    plan,
     members: followed.push.counts.target - joining,
     applied: followed.push.counts.applied,
     convergedForMs,
     isUnpromoted: isUnpromoted(stored),
-    isAwaiting: isAwaiting(parts, rollout, nowMs),
+    isAwaiting: isAwaiting(parts, rollout, nowMs) || (isHealthOpen && plan.gates.includes('health')),
   }
 }
 

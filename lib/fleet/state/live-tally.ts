@@ -1,6 +1,7 @@
 import type { AvailableComponents, ComponentList } from '../../model/components.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
 import { runningHash } from '../decide/running-hash.ts'
+import { isHealthAwaited } from '../decide/status.ts'
 import { isWorkloadLabel } from '../decide/workload-identity.ts'
 import { CommonComponents } from './common-components.ts'
 import type { Instance, RemoteConfigReport } from './model.ts'
@@ -14,6 +15,7 @@ interface Share {
   /** It can be given a config and reports what became of it, and its description is not waited for. */
   isExpected: boolean
   isUnhealthy: boolean
+  isHealthAwaited: boolean
   attributes: ReadonlyMap<string, string> | null
   components: ComponentList | null
   report: RemoteConfigReport | null
@@ -44,6 +46,7 @@ export class LiveTally {
   /** By the hash of the remote config that they report on. */
   readonly #reporters = new Map<string, Reporters>()
   readonly #unhealthy = new Set<Instance>()
+  readonly #healthAwaited = new Set<Instance>()
   #described = 0
   #collectors = 0
   #capable = 0
@@ -69,6 +72,12 @@ export class LiveTally {
   /** The instances that do not report healthy; those that start or stop are among them. */
   get unhealthy(): ReadonlySet<Instance> {
     return this.#unhealthy
+  }
+
+  /** Whether one of them came back a moment ago and has yet to say how healthy it is. */
+  isHealthAwaited(nowMs: number): boolean {
+    for (const instance of this.#healthAwaited) if (isHealthAwaited(instance, nowMs)) return true
+    return false
   }
 
   get hasCollector(): boolean {
@@ -98,6 +107,7 @@ export class LiveTally {
       isCapable: isCapable(instance),
       isExpected: isCapable(instance) && canReport(instance) && instance.undescribedSinceMs === null,
       isUnhealthy: instance.unhealthySinceMs !== null,
+      isHealthAwaited: instance.healthAwaitedSinceMs !== null,
       attributes: instance.attributes,
       components: instance.components,
       report: instance.report,
@@ -125,6 +135,8 @@ export class LiveTally {
     this.#applying += isApplying(after) - isApplying(before)
     if (after?.isUnhealthy === true) this.#unhealthy.add(instance)
     else this.#unhealthy.delete(instance)
+    if (after?.isHealthAwaited === true) this.#healthAwaited.add(instance)
+    else this.#healthAwaited.delete(instance)
     this.#versions.move(before?.version ?? '', after?.version ?? '')
     this.#components.move(before?.components ?? null, after?.components ?? null)
     moveText(this.#reportedHashes, before?.reportedHash ?? '', after?.reportedHash ?? '')

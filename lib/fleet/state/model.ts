@@ -121,6 +121,8 @@ export interface Instance {
   health: HealthNode | null
   /** Monotonic; null while it is healthy. A start or stop counts as not healthy. */
   unhealthySinceMs: number | null
+  /** It came back at this monotonic time, and has not said since how healthy it is; null where that is known. */
+  healthAwaitedSinceMs: number | null
   reported: Reported
   report: RemoteConfigReport | null
   /** The last hash it reported as APPLIED. */

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { CampaignScene, FIRST, SECOND } from '../../support/campaign-scene.ts'
+import { HEALTHY } from '../../support/agent-report.ts'
+import { CampaignScene, FIRST, SECOND, SICK } from '../../support/campaign-scene.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
 // The service is started again in the middle of a campaign, or its clock jumps.
@@ -64,6 +65,28 @@ describe('a service that is started again in the middle of a campaign', () => {
     const { status, halt } = await scene.record(id)
     expect({ status, gate: halt?.gate }).toEqual({ status: 'halted', gate: 'unhealthy' })
     expect(scene.offered(SECOND).map(({ uid }) => uid)).toEqual([canary.uid])
+  })
+
+  it.each([
+    ['sick', { status: 'halted', wave: 0 }],
+    ['well', { status: 'running', wave: 1 }],
+    ['silent', { status: 'running', wave: 1 }],
+  ])('waits, a minute at most, to hear how the canary is that came back, here %s', async (how, after) => {
+    scene = await CampaignScene.open(database, 4)
+    const id = await scene.approved({ waves: [{ count: 1, dwell_seconds: 10 }, {}] })
+    const canary = await scene.firstOf(id)
+    expect((await scene.call('POST', `/${id}/start`)).status).toBe(200)
+    await scene.work()
+    canary.apply()
+    await scene.work(1_000, 2)
+    await scene.restart(1_000)
+    for (const agent of [...scene.agents]) if (agent.uid !== canary.uid) scene.comeBack(agent, FIRST)
+    const back = scene.comeBack(canary, SECOND, {})
+    await scene.work(12_000, 3)
+    expect(await scene.record(id)).toMatchObject({ status: 'running', wave: 0 })
+    if (how !== 'silent') back.say({ health: how === 'sick' ? SICK : HEALTHY })
+    await scene.work(how === 'silent' ? 30_000 : 2_000, 2)
+    expect(await scene.record(id)).toMatchObject(after)
   })
 
   it('waits ten minutes from its own start for who was started before', async () => {

@@ -52,7 +52,7 @@ const workload = {
   rollout: null,
   newestPush: null,
   status: 'connected',
-  live: { count: 1 },
+  live: { count: 1, isHealthAwaited: () => false },
 }
 const fleetOf = (one: typeof workload) =>
   ({ workload: () => one }) as unknown as Pick<CampaignParts, 'fleet'>['fleet']
@@ -106,7 +106,7 @@ it('looks how those are that applied once a second, however many steps it takes,
   const clock = fakeClock()
   const of = (status: string, count: number) => ({
     clock,
-    fleet: fleetOf({ ...workload, status, live: { count } }),
+    fleet: fleetOf({ ...workload, status, live: { ...workload.live, count } }),
   })
   expect(await lookAtApplied(of('connected', 1), run)).toMatchObject({ unwell: [], troubledCount: 0 })
   expect(await lookAtApplied(of('degraded', 1), run)).toMatchObject({ unwell: [], troubledCount: 0 })

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { configHash } from '../../../../lib/model/config-hash.ts'
 import type { StagePlan } from '../../../../lib/store/rollouts.ts'
+import { HEALTHY } from '../../../support/agent-report.ts'
 import { SICK } from '../../../support/campaign-scene.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
@@ -39,7 +40,7 @@ async function restartIn(dwellMs: number, { watchedMs = 5_000 } = {}) {
   ctx.clock.advance(AWAY_MS)
   ctx = await createFleetContext(database, { clock: ctx.clock })
   const workload = ctx.fleet.workload(before.id)!
-  const comeBack = (index: number, runs: number, more = {}) => {
+  const comeBack = (index: number, runs: number, more: object = { health: HEALTHY }) => {
     const pod = ['pod-a', 'pod-b', 'pod-c'][index]!
     const agent = fakeAgent(ctx.fleet, { uid: before.agents[index]!.uid, host: 'vm', pod, more })
     agent.apply(configHash(configYaml(runs)))
@@ -84,6 +85,15 @@ describe('after a restart a stage', () => {
     expect(others.map((agent) => agent.offered())).toEqual([[], []])
   })
 
+  it('waits, a minute at most, for a member that is back and has not said how healthy it is', async () => {
+    const { workload, comeBack } = await restartIn(3_000, { watchedMs: 2_000 })
+    for (const index of [0, 1, 2]) comeBack(index, index === 0 ? 2 : 1, {})
+    await ctx.advance(50_000)
+    expect(workload.rollout?.stored).toMatchObject({ status: 'running', stageIndex: 0 })
+    await ctx.advance(15_000)
+    expect(workload.rollout?.stored).toMatchObject({ status: 'running', stageIndex: 1 })
+  })
+
   it('waits for those who are to be in the next stage, and that one is judged by them', async () => {
     const { workload, comeBack } = await restartIn(3_000, { watchedMs: 2_000 })
     comeBack(0, 2)
@@ -117,7 +127,7 @@ it('what a stage was watched for before a halt counts after a restart, and the h
   await ctx.close()
   ctx = await createFleetContext(database, { clock: ctx.clock })
   for (const [index, uid] of uids.entries())
-    fakeAgent(ctx.fleet, { uid, host: 'vm', pod: `pod-${'abc'[index]}` }).apply(
+    fakeAgent(ctx.fleet, { uid, host: 'vm', pod: `pod-${'abc'[index]}`, more: { health: HEALTHY } }).apply(
       config(index === 0 ? 2 : 1).hash,
     )
   await ctx.advance(40_000)
