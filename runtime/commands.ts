@@ -125,7 +125,7 @@ async function migrateOnly(pool: Pool, { files, log, out, error }: CommandParts)
     return FAILED
   }
   try {
-    const versions = await migrate(lock.connection(), await readMigrations(files.migrations), {
+    const versions = await migrate(lock.connection(), readMigrations(files.migrations), {
       clock: systemClock,
       log,
     })

@@ -35,9 +35,6 @@ import { PASSWORD_HEAP_BYTES, type PasswordJob, type PasswordResult } from '../l
 import { openPasswords, type Passwords } from '../lib/identity/passwords.ts'
 import type { Random } from '../lib/ids.ts'
 import { LabelRules } from '../lib/label-rules/label-rules.ts'
-import { FrontAgents } from '../lib/links/front-agents.ts'
-import { OfferTexts } from '../lib/links/offer-texts.ts'
-import { ReportedTexts } from '../lib/links/reported-texts.ts'
 import type { Log } from '../lib/log.ts'
 import { grantsOf, scopesOf } from '../lib/model/scopes.ts'
 import { createOpampExchange } from '../lib/opamp/exchange.ts'
@@ -277,40 +274,10 @@ function openCampaigns(
   return { configTargets, campaigns, autoApply: new AutoApply(campaignParts) }
 }
 
-/**
- * The part of a front that serves agents: it passes what they say on to the owner and keeps it until the owner has
- * taken it.
- */
-export function composeFront(
-  ground: Pick<Ground, 'config' | 'clock' | 'timers' | 'log' | 'db' | 'workerUrl'>,
-) {
-  const { config, clock, timers, log, db } = ground
-  const workers = openConfigWorkers(ground)
-  const configs = openConfigEngine({
-    workers,
-    runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
-  })
-  const reported = new ReportedTexts({ db, clock, timers, log })
-  const agents = new FrontAgents({
-    clock,
-    timers,
-    reported,
-    texts: new OfferTexts(db),
-    normalise: readingWith(configs).normalise,
-  })
-  const opamp = createOpampExchange({
-    fleet: agents,
-    clock,
-    log,
-    messageBytesMax: config.opampMessageBytesMax,
-  })
-  return { agents, reported, opamp, workers }
-}
-
 type ConfigWorkers = ReturnType<typeof openConfigWorkers>
 
 /** Threads that read configs. */
-const openConfigWorkers = ({ workerUrl, log }: Pick<Ground, 'workerUrl' | 'log'>) =>
+export const openConfigWorkers = ({ workerUrl, log }: Pick<Ground, 'workerUrl' | 'log'>) =>
   openWorkerPool<ConfigJob, ConfigJobResult>({
     name: 'config',
     entry: workerUrl('config'),
@@ -418,7 +385,7 @@ function openFleet(
  * Read agents' configs in worker threads. Where no thread is free, `normalise` says 'busy' and `compare` null, and the
  * fleet asks again later.
  */
-const readingWith = (configs: ConfigEngine): NonNullable<Ground['readConfigs']> => ({
+export const readingWith = (configs: ConfigEngine): NonNullable<Ground['readConfigs']> => ({
   async normalise(text, own) {
     const read = await configs.normalForm(text, own)
     return read.ok ? read.form : 'busy'

@@ -11,17 +11,13 @@ export type RouteMatch =
 /** Finds where a request leads, by its method and its path as sent. */
 export type RequestRouter = (method: string, path: string) => RouteMatch
 
-/** Static segments before parameters, segment by segment, so that the more exact path is tried first. */
-function compareSpecificity(a: string, b: string): number {
-  const rank = (segment: string | undefined) =>
-    segment === undefined ? 0 : segment.endsWith('+') ? 3 : segment.startsWith(':') ? 2 : 1
-  const left = a.split('/')
-  const right = b.split('/')
-  for (let i = 0; i < Math.max(left.length, right.length); i++) {
-    const difference = rank(left[i]) - rank(right[i])
-    if (difference !== 0) return difference
-  }
-  return a < b ? -1 : 1
+/**
+ * A text by which paths are sorted: static segments before parameters, segment by segment, so that the more exact path is
+ * tried first.
+ */
+function rankOf(path: string): string {
+  const rank = (segment: string) => (segment.endsWith('+') ? 3 : segment.startsWith(':') ? 2 : 1)
+  return `${path.split('/').map(rank).join('')} ${path}`
 }
 
 /**
@@ -58,7 +54,8 @@ export function createRouter(functions: readonly Loaded<HttpFunction>[]): Reques
   }
   const router = Router()
   let found: { path: string; params: Record<string, string> } | null = null
-  for (const path of [...byPath.keys()].sort(compareSpecificity)) {
+  const ranked = [...byPath.keys()].map((path) => [rankOf(path), path] as const)
+  for (const [, path] of ranked.sort(([a], [b]) => (a < b ? -1 : 1))) {
     router.all(path, (request: IRequest) => {
       found = { path, params: { ...request.params } }
       return true

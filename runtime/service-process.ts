@@ -1,9 +1,8 @@
 import { pino } from 'pino'
 import { parseCommandLine } from './command-line.ts'
-import { type CommandParts, runCommand } from './commands.ts'
+import type { CommandParts } from './commands.ts'
 import { type Config, readConfig } from './config.ts'
 import { locateRuntimeFiles } from './files.ts'
-import { startMember } from './fronts/member.ts'
 import { type RunningService, STOP_BUDGET_MS, startService } from './service.ts'
 
 const log = pino({ base: null, timestamp: pino.stdTimeFunctions.isoTime })
@@ -15,6 +14,7 @@ function fail(error: unknown): never {
   process.exit(1)
 }
 
+/** Serve until a signal, or a fault, ends it. One of several processes needs much that one alone does not load. */
 async function serve(config: Config): Promise<void> {
   const starting = new AbortController()
   let service: Pick<RunningService, 'stop'> | null = null
@@ -36,7 +36,7 @@ async function serve(config: Config): Promise<void> {
     service =
       config.cluster === null
         ? await startService(options, starting.signal)
-        : await startMember(options, config.cluster)
+        : await (await import('./fronts/member.ts')).startMember(options, config.cluster)
   } catch (error) {
     if (!isStopping) fail(error)
   }
@@ -49,6 +49,7 @@ export async function runServiceProcess(
 ): Promise<void> {
   const command = parseCommandLine(args)
   if (command.kind !== 'serve') {
+    const { runCommand } = await import('./commands.ts')
     process.exitCode = await runCommand(command, { ...io, files: locateRuntimeFiles(), log })
     return
   }

@@ -28,7 +28,7 @@ import {
 } from './process-parts.ts'
 import { startSchedules } from './scheduler.ts'
 import { startApiListener, startOpampListener, startStandbyListener } from './server.ts'
-import { loadStaticFiles } from './static-files.ts'
+import { openStaticFiles } from './static-files.ts'
 
 /** What a service is started with. */
 export interface ServiceOptions {
@@ -79,7 +79,7 @@ async function takeDatabase(
       standby = startStandbyListener(config.listenAddress)
       log.info({ port: standby.port }, 'standby: healthz answers, nothing else does')
     })
-    await migrate(lock.connection(), await readMigrations(files.migrations), { clock, log })
+    await migrate(lock.connection(), readMigrations(files.migrations), { clock, log })
     // Nobody waits another time for members that were killed and do not come back.
     await removeSilentMembers(lock.connection(), FORGET_MS)
   } catch (error) {
@@ -136,7 +136,7 @@ async function openDoors(
   const proxies = readProxyPolicy(config, log)
   const opened: Partial<Doors> = {}
   try {
-    const api = startApiListener(functions, loadStaticFiles(files.ui), ctx, proxies)
+    const api = startApiListener(functions, openStaticFiles(files.ui), ctx, proxies)
     opened.api = api
     await warnOfMissingWalls(config, log)
     warnOfOpenDoor(config, log)

@@ -88,26 +88,44 @@ function replyWith(file: StaticFile, request: StaticRequest): Reply {
   return { status: 200, headers, body: file.bodies[encoding] ?? file.bodies.identity }
 }
 
-/**
- * Read the built UI into memory, from its folder or from the executable, and answer its paths. Everything it can ever
- * serve is in that map, so no path leads out of the folder. A path that is no file is the page itself, which routes on
- * its own; a missing file with an asset's extension is 404. Null for methods other than GET and HEAD.
- */
-export function loadStaticFiles(
-  from: Parameters<typeof readUiFiles>[0],
-): (request: StaticRequest) => Reply | null {
+/** Read the built UI into memory; nothing where there is no page. */
+function readFiles(from: Parameters<typeof readUiFiles>[0]): ReadonlyMap<string, StaticFile> {
   const files = new Map<string, StaticFile>()
   const built = readUiFiles(from)
   if (built.has('/index.html')) {
     for (const [name, bytes] of built)
       if (!name.endsWith('.br') && !name.endsWith('.gz')) files.set(name, toStaticFile(built, name, bytes))
   }
-  const page = files.get('/index.html')
+  return files
+}
+
+/** How long after the start the files are read, unless somebody asks for one before. */
+const READ_AFTER_MS = 1_000
+
+/**
+ * Answer the paths of the built UI, in its folder or in the executable. It is read into memory as a whole, so that a build
+ * which replaces it later does not mix with it, but not before the service is ready. Everything it can ever serve is in
+ * that map, so no path leads out of the folder. A path that is no file is the page itself, which routes on its own; a
+ * missing file with an asset's extension is 404. Null for methods other than GET and HEAD.
+ */
+export function openStaticFiles(
+  from: Parameters<typeof readUiFiles>[0],
+): (request: StaticRequest) => Reply | null {
+  let read: ReadonlyMap<string, StaticFile> | null = null
+  const readNow = () => (read ??= readFiles(from))
+  // What cannot be read is told to whoever asks for it.
+  setTimeout(() => {
+    try {
+      readNow()
+    } catch {}
+  }, READ_AFTER_MS).unref()
   return (request) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') return null
+    const files = readNow()
     const file = files.get(request.path)
     if (file !== undefined) return replyWith(file, request)
     if (ASSET_EXTENSIONS.has(extname(request.path).toLowerCase())) return text('404 not found\n', 404)
+    const page = files.get('/index.html')
     if (page === undefined) return text('The browser UI is not built: npm run build\n', 404)
     return replyWith(page, request)
   }

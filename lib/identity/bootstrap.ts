@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 import { type Random, uuidv7 } from '../ids.ts'
 import type { Log } from '../log.ts'
 import { toEmailKey } from '../model/emails.ts'
-import type { Database } from '../store/db.ts'
+import type { Database, Db } from '../store/db.ts'
 import { findGroups } from '../store/groups.ts'
 import { findCredentials, findUser, hasUsers, insertUser, lockIdentity } from '../store/users.ts'
 import { setGroups } from './memberships/memberships.ts'
@@ -23,21 +23,19 @@ export async function seedAdministrator(
   parts: { db: Database; clock: Clock; random: Random; log: Log; passwords: Passwords },
 ): Promise<void> {
   const { db, clock, random, log, passwords } = parts
+  // At each start but the first; a start waits for every statement.
+  if (await isAdministrator(db, seed.email)) return
   // Argon2id is slow: hash only where there is no user yet, and before the lock is taken.
   const isNeeded = !(await hasUsers(db))
   const hashed = isNeeded ? await passwords.hash(seed.password) : null
   if (hashed && !hashed.ok) throw new Error('seed admin: no worker to hash the password')
   await db.transaction('user.seed', async (tx) => {
     await lockIdentity(tx)
-    const known = await findCredentials(tx, toEmailKey(seed.email))
-    if (known) {
-      const user = await findUser(tx, known.id)
-      const groups = await findGroups(tx, user?.groups ?? [])
-      if (groups.some((group) => group.role === 'administrator')) return
+    if (await isAdministrator(tx, seed.email)) return
+    if (await findCredentials(tx, toEmailKey(seed.email)))
       throw new Error(
         `seed admin: create initial admin: user "${seed.email}" already exists without administrator membership`,
       )
-    }
     if (!hashed || (await hasUsers(tx))) {
       throw new Error('seed admin: create initial admin: database already contains a user')
     }
@@ -68,8 +66,15 @@ export async function requirePasswordAdministrator(db: Database, email: string):
     throw new Error(
       `PASSWORD_LOGIN=only:${email}: this user signs in with the identity provider and has no password here; name a local administrator`,
     )
-  const user = known && (await findUser(db, known.id))
-  const groups = await findGroups(db, user?.groups ?? [])
-  if (groups.some((group) => group.role === 'administrator')) return
+  if (await isAdministrator(db, email)) return
   throw new Error(`PASSWORD_LOGIN=only:${email}: there is no local administrator with this e-mail`)
+}
+
+/** Whether there is a user with this e-mail who is an administrator. */
+async function isAdministrator(db: Db, email: string): Promise<boolean> {
+  const known = await findCredentials(db, toEmailKey(email))
+  if (known === undefined) return false
+  const user = await findUser(db, known.id)
+  const groups = await findGroups(db, user?.groups ?? [])
+  return groups.some((group) => group.role === 'administrator')
 }

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
@@ -16,13 +16,16 @@ export interface Migration {
 const FILE_NAME = /^(\d{4})-([a-z0-9-]+)\.sql$/
 const FIRST_LINE = /^-- breaks older binaries: (yes|no)\s*$/
 
-/** Read the migrations of a directory, by version. Throws when a file's name or first line is not as agreed. */
-export async function readMigrations(directory: string): Promise<Migration[]> {
+/**
+ * Read the migrations of a directory, by version: all at once, since a start waits for it. Throws when a file's name or first
+ * line is not as agreed.
+ */
+export function readMigrations(directory: string): Migration[] {
   const migrations: Migration[] = []
-  for (const file of (await readdir(directory)).sort()) {
+  for (const file of readdirSync(directory).sort()) {
     if (!file.endsWith('.sql')) continue
     const name = FILE_NAME.exec(file)
-    const sql = await readFile(join(directory, file), 'utf8')
+    const sql = readFileSync(join(directory, file), 'utf8')
     const breaks = FIRST_LINE.exec(sql.split('\n', 1)[0]!)
     if (!name) throw new Error(`Cannot read migration ${file}: expected NNNN-slug.sql`)
     if (!breaks)

@@ -34,10 +34,10 @@ import {
 } from '../process-parts.ts'
 import type { ProxyPolicy } from '../proxies.ts'
 import { startSchedules } from '../scheduler.ts'
-import { createApiHandlers } from '../server.ts'
+import { createApiHandlers, type StaticFiles } from '../server.ts'
 import type { ServiceOptions } from '../service.ts'
 import { SocketRoom } from '../socket-room.ts'
-import { loadStaticFiles } from '../static-files.ts'
+import { openStaticFiles } from '../static-files.ts'
 import { listen } from '../uws.ts'
 import { VERSION } from '../version.ts'
 import { type BrowserPipes, createBrowserPipes } from './browser-pipes.ts'
@@ -99,7 +99,7 @@ export async function startMember(
   cluster: ClusterConfig,
   versions: LinkVersions = LINK_VERSIONS,
 ): Promise<RunningMember> {
-  const migrations = await readMigrations(options.files.migrations)
+  const migrations = readMigrations(options.files.migrations)
   const member = new Member(options, cluster, versions, migrations)
   try {
     await member.start()
@@ -117,6 +117,7 @@ class Member implements RunningMember {
   readonly #migrations: readonly Migration[]
   readonly #clock: Clock
   readonly #functions: LoadedFunctions = loadFunctions(FUNCTIONS)
+  readonly #staticFiles: StaticFiles
   readonly #pool: Pool
   readonly #membership: Membership
   readonly #lock: ProcessLock
@@ -159,6 +160,7 @@ class Member implements RunningMember {
     this.#migrations = migrations
     this.#options = options
     this.#cluster = cluster
+    this.#staticFiles = openStaticFiles(options.files.ui)
     const memberId = randomHex(8, systemRandom)
     const pool = openConfiguredPool(config, {
       applicationName: sessionNameOf(memberId),
@@ -288,7 +290,7 @@ class Member implements RunningMember {
   }
 
   async start(): Promise<void> {
-    const { config, files, log } = this.#options
+    const { config, log } = this.#options
     this.#internal = startInternalListener({
       cluster: this.#cluster,
       functions: this.#functions,
@@ -302,7 +304,7 @@ class Member implements RunningMember {
       proxies: this.#proxies,
       room: this.#room,
       door: this.#door,
-      staticFiles: loadStaticFiles(files.ui),
+      staticFiles: this.#staticFiles,
       browsers: this.#pipes.route,
       owned: () => this.#deciding()?.own ?? null,
       isReady: () => this.#isReady(),
@@ -500,9 +502,8 @@ class Member implements RunningMember {
   }
 
   #open(owner: Owner): Owning {
-    const { files } = this.#options
     const { ctx } = owner
-    const staticFiles = loadStaticFiles(files.ui)
+    const staticFiles = this.#staticFiles
     const functions = this.#functions
     return {
       owner,

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chooseEncoding, loadStaticFiles } from '../../runtime/static-files.ts'
+import { chooseEncoding, openStaticFiles } from '../../runtime/static-files.ts'
 
 let folder = ''
-let files: ReturnType<typeof loadStaticFiles>
+let files: ReturnType<typeof openStaticFiles>
 
 function get(path: string, headers: Record<string, string> = {}, method = 'GET') {
   return files({ method, path, header: (name) => headers[name] ?? '' })
@@ -20,7 +20,7 @@ beforeAll(() => {
   writeFileSync(join(folder, 'ui', 'assets', 'main-ABC.js'), 'plain')
   writeFileSync(join(folder, 'ui', 'assets', 'main-ABC.js.br'), 'brotli')
   writeFileSync(join(folder, 'ui', 'assets', 'main-ABC.js.gz'), 'gzipped')
-  files = loadStaticFiles(join(folder, 'ui'))
+  files = openStaticFiles(join(folder, 'ui'))
 })
 
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -74,7 +74,7 @@ describe('static files', () => {
   })
 
   test('without a build the page says how to make one', () => {
-    const empty = loadStaticFiles(join(folder, 'nothing'))
+    const empty = openStaticFiles(join(folder, 'nothing'))
     const reply = empty({ method: 'GET', path: '/', header: () => '' })
     expect(reply).toMatchObject({ status: 404, body: 'The browser UI is not built: npm run build\n' })
   })

@@ -69,7 +69,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   })
   const directoryOfMigrations = fileURLToPath(new URL('../../migrations', import.meta.url))
   await raiseEpoch(connection, systemClock.now())
-  await migrate(connection, await readMigrations(directoryOfMigrations), {
+  await migrate(connection, readMigrations(directoryOfMigrations), {
     clock: systemClock,
     log: silentLog,
   })

@@ -8,7 +8,7 @@ import { lockIdentity } from '../../store/users.ts'
 import type { SessionEnds } from '../sessions/session-ends.ts'
 import type { Tokens } from '../sessions/tokens.ts'
 import { openEndedFlows } from './ended-flows.ts'
-import { type Flow, type IssuerFetch, openProvider } from './provider.ts'
+import type { Flow, IssuerFetch, Provider } from './provider.ts'
 import { openSeal } from './seal.ts'
 import type { OidcSettings } from './settings.ts'
 import { signInExternally } from './sign-in.ts'
@@ -86,10 +86,19 @@ export const REFUSAL_LIFETIME_S = 300
 /** Characters of group names in a refusal, which has to fit a cookie. */
 const REFUSAL_GROUPS_CHARS = 1_500
 
+/** The provider of the settings. What speaks to it is loaded when somebody signs in: a start need not wait for that. */
+function lazyProvider({ settings, clock, fetchFromIssuer }: Parts): () => Promise<Provider> {
+  let opened: Promise<Provider> | null = null
+  return () =>
+    (opened ??= import('./provider.ts').then(({ openProvider }) =>
+      openProvider(settings, clock, fetchFromIssuer),
+    ))
+}
+
 /** Sign-in with the provider of the settings; the provider is not asked yet. */
 export function openOidc(parts: Parts): Oidc {
   const { settings, random, log } = parts
-  const provider = openProvider(settings, parts.clock, parts.fetchFromIssuer)
+  const askable = lazyProvider(parts)
   const seal = openSeal(parts.jwtSecret, parts.clock)
   const flows = openEndedFlows(parts.clock, FLOW_LIFETIME_S * 1_000)
   const unguessable = () => Buffer.from(random.bytes(32)).toString('base64url')
@@ -102,7 +111,7 @@ export function openOidc(parts: Parts): Oidc {
 
   async function exchange(query: string, flow: BegunFlow): Promise<CallbackOutcome> {
     if (!flows.end(flow.state)) return LOST
-    const found = await provider.finish(query, flow)
+    const found = await (await askable()).finish(query, flow)
     if (!found.ok) {
       log.warn({ err: found.cause, code: found.code }, 'sign-in with the identity provider failed')
       return { ok: false, refusal: { code: found.code } }
@@ -119,7 +128,7 @@ export function openOidc(parts: Parts): Oidc {
     settings,
     async begin(next) {
       const flow = { state: unguessable(), nonce: unguessable(), verifier: unguessable() }
-      const begun = await provider.begin(flow)
+      const begun = await (await askable()).begin(flow)
       if (!begun.ok) {
         log.warn({ err: begun.cause, code: begun.code }, 'the identity provider could not be asked')
         return { ok: false, refusal: { code: begun.code } }
@@ -131,7 +140,7 @@ export function openOidc(parts: Parts): Oidc {
     sealRefusal: (refusal) => seal.close({ ...refusal }, 'refusal', REFUSAL_LIFETIME_S),
     openRefusal: async (sealed) => (await seal.open(sealed, 'refusal')) as Refusal | null,
     async logOut(logoutToken) {
-      const token = await provider.readLogout(logoutToken)
+      const token = await (await askable()).readLogout(logoutToken)
       if (token === 'provider-away') return 'provider-away'
       if (token === null) return 'refused'
       const ended = await parts.db.transaction('session.close-external', async (tx) => {

@@ -12,7 +12,7 @@ it('what Git kept belongs to the account of its name where that is certain: one 
   try {
     await connection.execute('drop schema public cascade')
     await connection.execute('create schema public')
-    const all = await readMigrations(locateRuntimeFiles().migrations)
+    const all = readMigrations(locateRuntimeFiles().migrations)
     const parts = { clock: fakeClock(), log: recordingLog() }
     await migrate(
       connection,

@@ -77,7 +77,7 @@ describe('reading migrations', () => {
     const directory = await mkdtemp(join(tmpdir(), 'muster-migrations-'))
     try {
       for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text)
-      return await readMigrations(directory)
+      return readMigrations(directory)
     } finally {
       await rm(directory, { recursive: true })
     }

@@ -16,7 +16,7 @@ it('an installation that somebody uses keeps its groups, as they were seeded and
   try {
     await connection.execute('drop schema public cascade')
     await connection.execute('create schema public')
-    const all = await readMigrations(locateRuntimeFiles().migrations)
+    const all = readMigrations(locateRuntimeFiles().migrations)
     const parts = { clock: fakeClock(), log: recordingLog() }
     await migrate(
       connection,

@@ -11,7 +11,7 @@ it('the labels of stored push groups, which meant what operators set, say so', a
   try {
     await connection.execute('drop schema public cascade')
     await connection.execute('create schema public')
-    const all = await readMigrations(locateRuntimeFiles().migrations)
+    const all = readMigrations(locateRuntimeFiles().migrations)
     const parts = { clock: fakeClock(), log: recordingLog() }
     const before = all.filter(({ version }) => version < 13)
     await migrate(connection, before, parts)
