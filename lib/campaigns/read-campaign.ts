@@ -20,6 +20,7 @@ import {
   SELECTOR_ERRORS,
   type SelectorRefusal,
   type SelectorRules,
+  TEXT_LENGTH_MAX,
 } from '../selectors/read-selector.ts'
 import type { CampaignRules, StoredCampaign, StoredChange } from '../store/campaigns.ts'
 import type {
@@ -129,6 +130,11 @@ function readPatch(sent: Extract<CampaignChange, { kind: 'patch' }>): Read<Store
     (add === undefined) !== (taken === undefined)
   if (!(pipeline ?? []).every(isOneSided))
     return refuse('campaign-change-invalid', faultOf('patch_pipeline_ambiguous'))
+  const longGlob = refuseLong(
+    'change.patch.pipeline',
+    (pipeline ?? []).flatMap(({ pipelines }) => pipelines),
+  )
+  if (longGlob !== null) return longGlob
   const unfit = sent.where_unfit === 'refuse' ? { where_unfit: 'refuse' as const } : {}
   return { ok: true, value: { kind: 'patch', patch, hash: configHash(text), ...unfit } }
 }
@@ -159,11 +165,19 @@ export function readScope(sent: CampaignScope, hasEveryone: boolean): Read<Campa
     [names.filter(isGlob), GLOBS_MAX],
   ] as const)
     if (list.length > max) return refuse('campaign-list-too-long', { field: 'scope.exclude_names', max })
+  const longName = refuseLong('scope.exclude_names', names)
+  if (longName !== null) return longName
   if (names.length > 0) scope.exclude_names = names
   const isEmptyScope = scope.selector === undefined && scope.workload_ids === undefined
   if (isEmptyScope && !hasEveryone) return refuse('campaign-scope-empty')
   return { ok: true, value: scope }
 }
+
+/** Refuse names or globs of which one is longer than a selector's may be; null when none is. */
+const refuseLong = (field: string, texts: readonly string[]) =>
+  texts.some((text) => text.length > TEXT_LENGTH_MAX)
+    ? refuse('labels-have-long-text', { field, max: TEXT_LENGTH_MAX })
+    : null
 
 /** Check a selector. A refusal names the field that it is about. */
 function readSelectorOf(field: string, sent: Selector, rules: SelectorRules): Read<Selector> {

@@ -23,8 +23,7 @@ export function openGlob(pattern: string): (text: string) => boolean {
 
 /** Bit n of the words stands for: the first n characters of the pattern, stars left out, are met. */
 function openPlaces(pattern: string): (text: string, from: number) => boolean {
-  const wanted = pattern.replaceAll('*', '')
-  const words = Math.floor(wanted.length / WORD) + 1
+  const words = Math.floor(pattern.replaceAll('*', '').length / WORD) + 1
   // At a star a text may stay where it is, whatever character comes.
   const stays = new Uint32Array(words)
   // Where any one character leads on, and where this one does.
@@ -37,13 +36,17 @@ function openPlaces(pattern: string): (text: string, from: number) => boolean {
       continue
     }
     place++
-    if (character === '?') mark(any, place)
-    else byCharacter.set(character.charCodeAt(0), new Uint32Array(words))
+    if (character === '?') {
+      mark(any, place)
+      continue
+    }
+    const code = character.charCodeAt(0)
+    const leads = byCharacter.get(code) ?? new Uint32Array(words)
+    mark(leads, place)
+    byCharacter.set(code, leads)
   }
-  for (const [code, leads] of byCharacter) {
-    leads.set(any)
-    for (let at = 0; at < wanted.length; at++) if (wanted.charCodeAt(at) === code) mark(leads, at + 1)
-  }
+  for (const leads of byCharacter.values())
+    for (let word = 0; word < words; word++) leads[word]! |= any[word]!
   const [lastWord, lastBit] = [Math.floor(place / WORD), 1 << (place % WORD)]
   return (text, from) => {
     const reached = new Uint32Array(words)

@@ -32,7 +32,8 @@ const ENTRIES_MAX = 50
 /** Globs of a selector, and values in all of its expressions: a stored one is compared with every workload. */
 const GLOBS_MAX = 50
 const VALUES_MAX = 500
-const TEXT_LENGTH_MAX = 256
+/** Characters of one text; what compares a glob with a name takes as long as the glob. */
+export const TEXT_LENGTH_MAX = 256
 
 /** Why labels, or the texts of a selector, cannot be kept. */
 export const LABEL_ERRORS = [

@@ -35,7 +35,7 @@ export async function matchScope(
     ).length,
     disconnected_count: selected.filter(({ status }) => status === 'disconnected').length,
     names: names.sort().slice(0, NAMES_MAX),
-    unmatched: findUnmatched(parts, scope, meant).slice(0, UNMATCHED_MAX),
+    unmatched: (await findUnmatched(parts, scope, meant)).slice(0, UNMATCHED_MAX),
     ...(scope.selector === undefined || meant.length > 0
       ? {}
       : { unmet: (await findUnmet(parts, scope.selector)).slice(0, UNMATCHED_MAX) }),
@@ -66,15 +66,20 @@ async function findUnmet(
 }
 
 /** The entries of a scope that mean nobody: very likely somebody mistyped them. */
-function findUnmatched(
+async function findUnmatched(
   { fleet }: Pick<CampaignParts, 'fleet'>,
   { workload_ids: ids = [], exclude_ids: leftIds = [], exclude_names: leftNames = [] }: CampaignScope,
   meant: readonly MeantWorkload[],
-): string[] {
+): Promise<string[]> {
   const meantIds = new Set(meant.map(({ workload }) => workload.id))
   const meantNames = new Set(meant.flatMap(({ workload }) => namesOf(workload)))
-  const all = [...meantNames]
-  const isNobody = (name: string) => (isGlob(name) ? !all.some(openGlob(name)) : !meantNames.has(name))
+  let unmet = leftNames.filter(isGlob).map((glob) => ({ glob, isFit: openGlob(glob) }))
+  for await (const some of inTurns(meantNames, CHUNK)) {
+    unmet = unmet.filter(({ isFit }) => !some.some(isFit))
+    if (unmet.length === 0) break
+  }
+  const unmetGlobs = new Set(unmet.map(({ glob }) => glob))
+  const isNobody = (name: string) => (isGlob(name) ? unmetGlobs.has(name) : !meantNames.has(name))
   return [
     ...ids.filter((id) => fleet.workload(id) === null),
     ...leftIds.filter((id) => !meantIds.has(id)),

@@ -38,7 +38,7 @@ describe('what a scope means', () => {
     const found = await matched({
       selector: hosts('web-*'),
       workload_ids: ['nobody'],
-      exclude_names: ['web-2', 'web-77'],
+      exclude_names: ['web-2', 'moon-*', 'w?b-3', 'web-77'],
       exclude_ids: [idOf('web-3'), idOf('db-1')],
     })
     expect(found).toEqual({
@@ -47,7 +47,7 @@ describe('what a scope means', () => {
       production_count: 0,
       disconnected_count: 0,
       names: ['web-1'],
-      unmatched: ['nobody', idOf('db-1'), 'web-77'],
+      unmatched: ['nobody', idOf('db-1'), 'moon-*', 'web-77'],
     })
     expect((await invoke(ctx, 'GET /api/campaigns', { as: editor.token })).json).toEqual([])
   })
@@ -131,6 +131,12 @@ describe('a scope that cannot be used', () => {
       'campaign_list_too_long',
       'scope.exclude_names',
     ],
+    [
+      'leaves out by a long glob',
+      { selector: hosts('*'), exclude_names: ['web-1', `*${'n'.repeat(256)}`] },
+      'labels_have_long_text',
+      'scope.exclude_names',
+    ],
   ])('that %s is refused, and the field is named', async (_, scope, code, field) => {
     const { status, json } = await match(scope)
     expect(status).toBe(400)
@@ -148,6 +154,14 @@ describe('a scope that cannot be used', () => {
       },
     })
     expect(json).toMatchObject({ code: 'selector_key_reported', field: 'waves[1].selector' })
+  })
+
+  it('in a patch that names pipelines by a long glob names the patch', async () => {
+    const edit = { pipelines: [`*${'t'.repeat(256)}`], role: 'exporters', add: 'debug' }
+    const change = { kind: 'patch', patch: { pipeline: [edit] } }
+    const body = { name: 'Long', change, scope: { selector: hosts('*') } }
+    const { json } = await invoke(ctx, 'POST /api/campaigns', { as: editor.token, body })
+    expect(json).toMatchObject({ code: 'labels_have_long_text', field: 'change.patch.pipeline' })
   })
 
   it('is not counted for somebody who may not push', async () => {
