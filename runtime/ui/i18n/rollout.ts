@@ -18,6 +18,7 @@ export const rolloutTexts = defineTexts({
     members: 'Instances in the started stages',
     membersFirst: (shown: number, all: number) =>
       `The first ${n(shown)} of ${n(all)}; the push shows every one.`,
+    membersBefore: 'As they were before the rollback.',
     seePush: 'See the push',
     column: {
       stage: 'Stage',
@@ -48,6 +49,7 @@ export const rolloutTexts = defineTexts({
       aborted: 'aborted',
       failed: 'failed',
     },
+    unstarted: 'never started',
     gate: {
       no_failure: 'failed instances',
       health: 'unhealthy instances',
@@ -143,6 +145,7 @@ export const rolloutTexts = defineTexts({
     members: 'Instances des étapes commencées',
     membersFirst: (shown: number, all: number) =>
       `Les ${n(shown)} premières sur ${n(all)} ; la poussée les montre toutes.`,
+    membersBefore: 'Dans leur état d’avant le retour en arrière.',
     seePush: 'Voir la poussée',
     column: {
       stage: 'Étape',
@@ -173,6 +176,7 @@ export const rolloutTexts = defineTexts({
       aborted: 'abandonnée',
       failed: 'échouée',
     },
+    unstarted: 'jamais commencée',
     gate: {
       no_failure: 'instances en échec',
       health: 'instances en défaut',

@@ -12,7 +12,9 @@ import type {
   CampaignTargetState,
 } from '../../../lib/wire/campaigns.ts'
 import type { RiskLevel } from '../../../lib/wire/plan.ts'
+import type { RolloutStage } from '../../../lib/wire/rollouts.ts'
 import type { Tone } from './diagnosis.ts'
+import { STAGE_LOOK } from './stages.ts'
 
 type CampaignLook = readonly [
   Tone,
@@ -94,6 +96,34 @@ export function toBar(
     ['warn', sum('rolled_back')],
   ]
 }
+
+/**
+ * How far a campaign is with a wave, in the words of the stages of a rollout; null where nothing is to be said of waves:
+ * before it is started, while it is paused, and once it is taken back.
+ */
+export function waveStateOf(
+  of: Pick<CampaignRecord, 'status' | 'wave' | 'wave_ends_at' | 'started_at'>,
+  wave: number,
+): RolloutStage['status'] | null {
+  if (of.started_at === undefined) return null
+  if (of.status === 'done') return 'done'
+  const now = {
+    running: of.wave_ends_at === undefined ? 'running' : 'dwelling',
+    halted: 'halted',
+    aborted: 'aborted',
+  } as const
+  if (of.status !== 'running' && of.status !== 'halted' && of.status !== 'aborted') return null
+  if (wave < of.wave) return 'done'
+  if (wave === of.wave) return now[of.status]
+  return of.status === 'aborted' ? 'aborted' : 'waiting'
+}
+
+/** How a wave looks in this state: one that is done is only well where every workload of it runs the change. */
+export const lookOfWave = (
+  state: RolloutStage['status'],
+  counts: Readonly<Record<string, number>>,
+): (typeof STAGE_LOOK)[RolloutStage['status']] =>
+  state === 'done' && countMissing(counts).length > 0 ? ['warn', 'triangle'] : STAGE_LOOK[state]
 
 /** How the status of a version that applies by itself looks. */
 export const AUTO_APPLY_LOOK: Record<AutoApplyStatus, CampaignLook> = {

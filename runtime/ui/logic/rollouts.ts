@@ -67,6 +67,13 @@ export const hasRecovered = (of: RolloutRecord): boolean => of.halt?.gate === 'h
 export const isStall = (gate: string | undefined): gate is 'no_member' | 'no_answer' =>
   gate === 'no_member' || gate === 'no_answer'
 
+/** Whether nothing of a stage had failed until somebody took the rollout back: what its record then calls failed. */
+export const wasTakenBack = ({ status }: RolloutRecord, stage: RolloutStage): boolean =>
+  status === 'rollback_started' &&
+  stage.status === 'failed' &&
+  stage.counts.failed === 0 &&
+  stage.gates.every(({ passed }) => passed)
+
 const RANK: Record<string, number> = { failed: 0, straggler: 1, applying: 2, waiting: 3 }
 
 /** The members, first those that a gate named, then the failed, then those that have not answered; `nameOf` names one. */

@@ -1,4 +1,19 @@
-import type { RolloutGateName, RolloutStageRequest } from '../../../lib/wire/rollouts.ts'
+import type { RolloutGateName, RolloutStage, RolloutStageRequest } from '../../../lib/wire/rollouts.ts'
+import type { Tone } from './diagnosis.ts'
+
+/** How a stage of a rollout looks, or a wave of a campaign: its tone and its shape. */
+export const STAGE_LOOK: Record<
+  RolloutStage['status'],
+  readonly [Tone, 'ring' | 'half' | 'clock' | 'tick' | 'triangle' | 'cross']
+> = {
+  waiting: ['idle', 'ring'],
+  running: ['busy', 'half'],
+  dwelling: ['busy', 'clock'],
+  done: ['ok', 'tick'],
+  halted: ['bad', 'triangle'],
+  aborted: ['idle', 'cross'],
+  failed: ['bad', 'cross'],
+}
 
 /** Read `10, 50` as growing percentages under 100; null where a part of the text is no such number. */
 export function readShares(text: string): number[] | null {

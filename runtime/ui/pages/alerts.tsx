@@ -4,6 +4,8 @@ import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import { alertTexts } from '../i18n/alerts.ts'
 import { describeCause } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
+import { formatList } from '../i18n/format.ts'
+import { rolloutTexts } from '../i18n/rollout.ts'
 import { type AlertGroup, bandAlerts } from '../logic/alerts.ts'
 import {
   AlertTable,
@@ -89,6 +91,7 @@ function Group({
         </h2>
         {able.length > 0 && <Action onClick={() => onResolve(able)}>{words.resolveMany(able.length)}</Action>}
       </div>
+      {alerts.length > OPEN_MAX && <p class="muted">{nameFirst(alerts)}</p>}
       {alerts.length <= OPEN_MAX ? (
         table(alerts, `${words.title}: ${label}`)
       ) : (
@@ -140,6 +143,12 @@ function GroupedAlerts({ alerts, reload }: { alerts: readonly AlertRecord[]; rel
       )}
     </>
   )
+}
+
+/** What the first alerts of a group are about. */
+function nameFirst(alerts: readonly AlertRecord[]): string {
+  const names = alerts.slice(0, OPEN_MAX).map((alert) => nameOfSubject(alert))
+  return formatList([...names, say(rolloutTexts).more(alerts.length - names.length)])
 }
 
 /** The rows of a group of more alerts than these are shown on demand. */

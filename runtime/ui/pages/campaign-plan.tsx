@@ -3,10 +3,11 @@ import type { CampaignPlan, CampaignRecord } from '../../../lib/wire/campaigns.t
 import { describeLeftOut } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
-import { formatDuration, formatList, formatNumber } from '../i18n/format.ts'
-import { toBar } from '../logic/campaigns.ts'
+import { formatDuration, formatLeft, formatList, formatNumber } from '../i18n/format.ts'
+import { rolloutTexts } from '../i18n/rollout.ts'
+import { lookOfWave, toBar, waveStateOf } from '../logic/campaigns.ts'
 import { Pairs } from '../parts/page.tsx'
-import { Ago, Track } from '../parts/state.tsx'
+import { Ago, Mark, Track } from '../parts/state.tsx'
 
 /** The plan in numbers. */
 export function PlanNumbers({ plan }: { plan: CampaignPlan }) {
@@ -58,8 +59,22 @@ export function PlanNumbers({ plan }: { plan: CampaignPlan }) {
   )
 }
 
-/** The waves as bars. */
-export function Waves({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) {
+/** How far it is with a wave, and for how long one that is done is still watched. */
+function WaveMark({ of, wave, now }: { of: CampaignRecord; wave: number; now: number }) {
+  const state = waveStateOf(of, wave)
+  if (state === null) return null
+  const [tone, shape] = lookOfWave(state, of.wave_counts[wave] ?? {})
+  const leftMs = state === 'dwelling' ? Date.parse(of.wave_ends_at ?? '') - now : 0
+  return (
+    <Mark tone={tone} shape={shape}>
+      {say(rolloutTexts).stageStatus[state]}
+      {leftMs > 0 ? ` · ${formatLeft(leftMs)}` : ''}
+    </Mark>
+  )
+}
+
+/** The waves as bars, each with its state. */
+export function Waves({ of, plan, now }: { of: CampaignRecord; plan: CampaignPlan; now: number }) {
   const words = say(campaignTexts)
   const total = plan.target_count
   return (
@@ -71,7 +86,7 @@ export function Waves({ of, plan }: { of: CampaignRecord; plan: CampaignPlan }) 
             <li key={index} style={{ flexGrow: Math.max(target_count, total * 0.2) }}>
               <Track parts={toBar(of.wave_counts[index] ?? {})} total={target_count} />
               <div class="stage-name">
-                <b>{words.wave(index + 1)}</b>
+                <b>{words.wave(index + 1)}</b> <WaveMark of={of} wave={index} now={now} />
               </div>
               <div class="muted">
                 {words.waveSize(target_count, production_count)}

@@ -59,7 +59,10 @@ function TargetRow({ of: target }: { of: CampaignTarget }) {
 /** How many workloads are read at once; with more, those that stand best are left to the links by state. */
 const READ_MAX = 1_000
 
-function TargetTable({ of: all }: { of: readonly CampaignTarget[] }) {
+/** Rows that stand above what changes. */
+const FIRST = 10
+
+function TargetTable({ of: all, first }: { of: readonly CampaignTarget[]; first: number | undefined }) {
   const words = say(campaignTexts)
   const { workload, wave, verdict, state, why, since } = words.column
   return (
@@ -73,7 +76,9 @@ function TargetTable({ of: all }: { of: readonly CampaignTarget[] }) {
           </th>
         ))}
       >
-        <Capped rows={all}>{(target) => <TargetRow key={target.workload_id} of={target} />}</Capped>
+        <Capped rows={all} {...(first === undefined ? {} : { first })}>
+          {(target) => <TargetRow key={target.workload_id} of={target} />}
+        </Capped>
       </Sheet>
       {all.length >= READ_MAX && <p class="muted">{words.readMax(READ_MAX)}</p>}
     </>
@@ -113,7 +118,15 @@ export function Targets({ of }: { of: CampaignRecord }) {
           </a>
         ))}
       </p>
-      <Loaded of={targets}>{(all) => <TargetTable of={all} />}</Loaded>
+      <Loaded of={targets}>
+        {(all) => (
+          <TargetTable
+            key={state ?? ''}
+            of={all}
+            first={of.started_at !== undefined && state === undefined ? FIRST : undefined}
+          />
+        )}
+      </Loaded>
       <OutsideScope count={targets.outside} />
     </section>
   )

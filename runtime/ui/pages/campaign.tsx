@@ -220,6 +220,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
   usePolling(isBusy, reload, POLL_MS)
   const now = useNow(of.wave_ends_at !== undefined)
   const [tone] = lookOf(of)
+  const isStarted = of.started_at !== undefined
   const figures = useCampaignFigures(of)
   const [what, ...next] = describeCampaign(of, now, figures.data?.missed, lineOf)
   return (
@@ -242,7 +243,9 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
         <p class="empty">{words.noPlan}</p>
       ) : (
         <div class="stack">
-          <Waves of={of} plan={of.plan} />
+          <Waves of={of} plan={of.plan} now={now} />
+          {/* Once it goes, what became of the workloads is what matters; before, what would change. */}
+          {isStarted && <Targets of={of} />}
           <div class="two">
             <div class="stack">
               {!holds('config:read_content') && <LeftOutFor permission="config:read_content" />}
@@ -264,7 +267,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
               </p>
             </div>
           </div>
-          <Targets of={of} />
+          {!isStarted && <Targets of={of} />}
         </div>
       )}
     </>

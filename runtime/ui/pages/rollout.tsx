@@ -7,6 +7,7 @@ import { changeTexts } from '../i18n/change.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatLeft, formatList, formatNumber, shortHash } from '../i18n/format.ts'
+import { pushTexts } from '../i18n/push.ts'
 import { describeHold, rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import type { Tone } from '../logic/diagnosis.ts'
@@ -19,7 +20,9 @@ import {
   isStall,
   listStageShares,
   sortMembers,
+  wasTakenBack,
 } from '../logic/rollouts.ts'
+import { STAGE_LOOK } from '../logic/stages.ts'
 import { Causes } from '../parts/causes.tsx'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
 import { Dialog } from '../parts/dialog.tsx'
@@ -45,15 +48,6 @@ const LOOK: Record<RolloutStatus, readonly [Tone, Shape]> = {
   aborted: ['idle', 'cross'],
   rollback_started: ['warn', 'cross'],
   stopped: ['idle', 'cross'],
-  failed: ['bad', 'cross'],
-}
-const STAGE_LOOK: Record<RolloutStage['status'], readonly [Tone, Shape]> = {
-  waiting: ['idle', 'ring'],
-  running: ['busy', 'half'],
-  dwelling: ['busy', 'clock'],
-  done: ['ok', 'tick'],
-  halted: ['bad', 'triangle'],
-  aborted: ['idle', 'cross'],
   failed: ['bad', 'cross'],
 }
 const NAMES_SHOWN = 3
@@ -89,6 +83,16 @@ function nameStatus(of: RolloutRecord): string {
   if (of.status === 'rollback_started') return describeTakenBack(of.aftermath).mark
   return awaitsPromotion(of) ? waiting : status[of.status]
 }
+
+/** What a stage is called to be: one of a rollout that is over and was never started waits for nothing. */
+function nameStage(of: RolloutRecord, stage: RolloutStage): string {
+  const { stageStatus, unstarted } = say(rolloutTexts)
+  if (wasTakenBack(of, stage)) return describeTakenBack(of.aftermath).mark
+  return stage.status === 'waiting' && !isOpen(of) ? unstarted : stageStatus[stage.status]
+}
+
+const lookOfStage = (of: RolloutRecord, stage: RolloutStage): readonly [Tone, Shape] =>
+  wasTakenBack(of, stage) ? LOOK.rollback_started : STAGE_LOOK[stage.status]
 
 /** A halt in one sentence. */
 function describeHalt(of: RolloutRecord, nameOf: NameOf): string {
@@ -250,7 +254,7 @@ export function StageBar({ of, instanceCount }: { of: RolloutRecord; instanceCou
   return (
     <ol class="stages" aria-label={words.stages}>
       {shares.map(({ stage, size, added, applied, unhealthy, failed, applying }) => {
-        const [tone, shape] = STAGE_LOOK[stage.status]
+        const [tone, shape] = lookOfStage(of, stage)
         return (
           <li key={stage.index} style={{ flexGrow: Math.max(added, total * 0.2) }}>
             <Track
@@ -264,7 +268,7 @@ export function StageBar({ of, instanceCount }: { of: RolloutRecord; instanceCou
             <div class="stage-name">
               <b>{words.stage(stage.index + 1)}</b>{' '}
               <Mark tone={tone} shape={shape}>
-                {words.stageStatus[stage.status]}
+                {nameStage(of, stage)}
               </Mark>
             </div>
             <div class="muted">
@@ -331,7 +335,7 @@ function StageTable({ of, now }: { of: RolloutRecord; now: number }) {
       {of.stages.map((stage) => (
         <tr key={stage.index}>
           <td>{words.stage(stage.index + 1)}</td>
-          <td>{words.stageStatus[stage.status]}</td>
+          <td>{nameStage(of, stage)}</td>
           <td class="n">
             {stage.status === 'waiting' ? (
               '–'
@@ -362,13 +366,25 @@ function nameReason({ stop_reason: reason }: RolloutRecord['targets'][number]): 
 function Members({ of, nameOf }: { of: RolloutRecord; nameOf: NameOf }) {
   const words = say(rolloutTexts)
   const { column } = words
+  const answer = of.aftermath?.push_id === undefined ? null : of.aftermath
   const all = of.stages.reduce((most, stage) => Math.max(most, stage.target_count), 0)
   if (of.targets.length === 0) return null
   const hasReasons = of.targets.some((target) => target.stop_reason || target.error_cause)
   return (
-    <section>
+    <section class="stack tight">
       <h2>{words.members}</h2>
       {of.targets.length < all && <p class="muted">{words.membersFirst(of.targets.length, all)}</p>}
+      {answer !== null && (
+        <p class="muted">
+          {words.membersBefore}{' '}
+          <a
+            class="link"
+            href={`/workloads/${of.workload_id}/pushes/${answer.config_hash}?push=${answer.push_id}`}
+          >
+            {say(pushTexts).seeRollback}
+          </a>
+        </p>
+      )}
       <Sheet
         isStacked
         label={words.members}

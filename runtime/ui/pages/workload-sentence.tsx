@@ -76,7 +76,9 @@ function toSentence(
     case 'push_failed': {
       const { push } = diagnosis
       const [what, why] = words.pushFailed(push.failed_count, push.target_count, causeOf(push))
-      return [what, `${why} ${describeAftermath(push.aftermath)}`]
+      const isInPart = push.rollout_id !== undefined && workload.connected_instance_count > push.target_count
+      const others = isInPart ? say(rolloutTexts).othersSafe : ''
+      return [what, [why, describeAftermath(push.aftermath), others].filter(Boolean).join(' ')]
     }
     case 'some_failed':
       return describeSomeFailed(diagnosis.push)

@@ -14,12 +14,15 @@ const ALL_COLUMNS = 30
  */
 export function Capped<Row>({
   rows,
+  first = STEP,
   children,
 }: {
   rows: readonly Row[]
+  /** How many are shown before more are asked for. */
+  first?: number
   children: (row: Row) => ComponentChildren
 }) {
-  const limit = useSignal(STEP)
+  const limit = useSignal(first)
   const words = say(commonTexts)
   return (
     <>
