@@ -76,6 +76,11 @@ export const PROBLEMS = {
     error: 'the plan has no such group, or its sample gets no config now',
   },
   'campaign-list-too-long': { status: 400, error: '{field} has more than {max} entries' },
+  'campaign-no-way-back': {
+    status: 409,
+    error:
+      'no workload that still runs what the campaign brought has a former config: nothing would be taken back, and to stop it, abort it',
+  },
   'campaign-not-found': { status: 404, error: 'campaign not found' },
   'campaign-not-ready': { status: 409, error: 'the campaign is {status}' },
   'campaign-nothing-left': {

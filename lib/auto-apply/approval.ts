@@ -77,14 +77,12 @@ export async function readAutoApplyStanding(
   }: { valueAuthors: readonly string[]; alsoAsking?: readonly string[]; now: Date },
 ): Promise<CampaignStanding> {
   const { policy } = await readApprovalPolicy(tx)
-  const authors = [
-    ...(await listAutoApplyAuthors(tx, asked.id)),
-    ...(await listAuthors(tx, asked.versionHash)),
-  ]
+  const ownAuthors = await listAutoApplyAuthors(tx, asked.id)
+  const authors = [...ownAuthors, ...(await listAuthors(tx, asked.versionHash))]
   const { requestedAt, approvals, reachesProduction, selector } = asked
   const rule = ruleOfMany(policy, factsOf(asked.plan, reachesProduction))
   const about = { requestedAt, approvals, alsoAsking, reach: { selector }, hash: asked.versionHash }
-  const plan = { rule, authors, valueAuthors, ...about }
+  const plan = { rule, authors, ownAuthors, valueAuthors, ...about }
   return standingOf(tx, plan, now)
 }
 

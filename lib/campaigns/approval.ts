@@ -67,10 +67,8 @@ export async function readCampaignStanding(
   const { change } = campaign
   const version =
     change.kind === 'version' ? await findVersion(tx, change.fleet_config_id, change.number) : null
-  const authors = [
-    ...(await listCampaignAuthors(tx, campaign.id)),
-    ...(await authorsOfText(tx, campaign, version)),
-  ]
+  const ownAuthors = await listCampaignAuthors(tx, campaign.id)
+  const authors = [...ownAuthors, ...(await authorsOfText(tx, campaign, version))]
   const valueAuthors =
     version === null ? [] : await listValueAuthorsOfCampaign(tx, campaign.id, chosenBy(version))
   const rule = ruleOfMany(policy, facts)
@@ -78,7 +76,7 @@ export async function readCampaignStanding(
   const { approvals } = campaign
   const reach = reachOfCampaign(campaign)
   const hash = change.kind === 'text' ? change.hash : (version?.hash ?? '')
-  const plan = { rule, authors, valueAuthors, requestedAt, approvals, alsoAsking, reach, hash }
+  const plan = { rule, authors, ownAuthors, valueAuthors, requestedAt, approvals, alsoAsking, reach, hash }
   return standingOf(tx, plan, now)
 }
 
@@ -91,6 +89,8 @@ export async function standingOf(
   plan: {
     rule: ApprovalRule
     authors: readonly string[]
+    /** Those of the authors who wrote or requested this very plan. */
+    ownAuthors: readonly string[]
     /** Everybody who set or chose a value that becomes part of what is pushed. */
     valueAuthors: readonly string[]
     requestedAt: Date
@@ -112,7 +112,7 @@ export async function standingOf(
   const covers: Covers = (grants) => isReachWithin(scopesOf(grants, 'config:approve'), plan.reach)
   const change = { rule, authors, valueAuthors, requestedAt, given, alsoAsking, covers }
   const asked = await readApprovalCase(tx, change, now)
-  const text = { id: '', draftHash: plan.hash }
+  const text = { id: '', draftHash: plan.hash, ownAuthors: plan.ownAuthors }
   return { asked, judgement: judgeApprovals(asked), requestedAt, covers, text }
 }
 

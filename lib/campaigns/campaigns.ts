@@ -1,7 +1,9 @@
 import { readApprovalHelp } from '../changes/approval-help.ts'
 import { tallyOf } from '../changes/judge-approvals.ts'
+import { isStepFrom } from '../model/campaign-steps.ts'
 import type { Scope } from '../model/scopes.ts'
 import { countTakenBack, listKeptByItself, type VersionCampaign } from '../store/auto-apply-roll-back.ts'
+import { countWayBack } from '../store/campaign-outcome.ts'
 import {
   type CampaignSummary,
   findCampaign,
@@ -17,7 +19,7 @@ import { isInOneOf } from './judge/scope.ts'
 import { CampaignPlanner } from './plan/planner.ts'
 import { type CampaignFacts, toCampaignRecord, toKeptRecord } from './record.ts'
 import { lookAtHalt } from './run/halt-holds.ts'
-import { countRun, countRuns } from './run/run.ts'
+import { countRun, countRuns, type RunCounts } from './run/run.ts'
 import { CampaignRunner } from './run/runner.ts'
 
 /** Who is shown a campaign, and whether with the texts that it carries. */
@@ -104,14 +106,9 @@ export class Campaigns {
           planning: planning.get(id) ?? null,
           counts: counts.get(id)!,
           ...(await this.#approval(campaign, reader)),
-          haltNow:
-            reader.withHelp && campaign.status === 'halted'
-              ? await lookAtHalt(this.parts, campaign, counts.get(id)!)
-              : null,
-          failedSince:
-            reader.withHelp && (counts.get(id)!.all.failed ?? 0) > 0
-              ? await countAftermaths(this.parts, id)
-              : null,
+          ...(reader.withHelp
+            ? await this.#standing(campaign, counts.get(id)!)
+            : { haltNow: null, failedSince: null, wayBack: null }),
           versionRolledBackBy: versionsTakenBack.get(campaign.id) ?? null,
           byItself: byItself.kept.get(id) ?? null,
           takenBack: byItself.takenBack.get(id) ?? null,
@@ -121,6 +118,20 @@ export class Campaigns {
       )
     }
     return records
+  }
+
+  /** How a campaign's halt stands now, what became of those that failed, and what taking it back would do. */
+  async #standing(
+    campaign: CampaignSummary,
+    counts: RunCounts,
+  ): Promise<Pick<CampaignFacts, 'haltNow' | 'failedSince' | 'wayBack'>> {
+    const { id, status, startedAt } = campaign
+    const canGoBack = startedAt !== null && isStepFrom('roll-back', { status, counts: {} })
+    return {
+      haltNow: status === 'halted' ? await lookAtHalt(this.parts, campaign, counts) : null,
+      failedSince: (counts.all.failed ?? 0) > 0 ? await countAftermaths(this.parts, id) : null,
+      wayBack: canGoBack ? await countWayBack(this.parts.db, id) : null,
+    }
   }
 
   /** A campaign as it is by now, with what it carries where it was read with that. */

@@ -23,6 +23,7 @@ import { isReachWithin } from '../selectors/within-scope.ts'
 import { noteCampaignAuthor } from '../store/approval-votes.ts'
 import { endAutoApplies, lockAutoAppliesOf } from '../store/auto-apply.ts'
 import { claimByItself, listBroughtByItself } from '../store/auto-apply-roll-back.ts'
+import { countWayBack } from '../store/campaign-outcome.ts'
 import { endAllCampaignTargets } from '../store/campaign-targets.ts'
 import {
   type CampaignMove,
@@ -43,6 +44,7 @@ import { readCampaignStanding } from './approval.ts'
 import type { CampaignParts } from './judge/parts.ts'
 import { isInOneOf } from './judge/scope.ts'
 import type { CampaignDraft } from './read-campaign.ts'
+import { toWayBackRecord } from './record.ts'
 import { countRun, tellCounts } from './run/run.ts'
 
 /** What came of a decision about a campaign. */
@@ -441,7 +443,8 @@ async function take(
     const { status, plan } = before
     const counts = MOVING.includes(status) ? ((await countRun({ db: tx }, id)).all as Counts) : {}
     if (!isStepFrom(step, { status, counts })) return { ok: false, code: 'campaign-not-ready', status }
-    const end = findDeadEnd(step, { status, plan, counts })
+    const way_back = step === 'roll-back' ? toWayBackRecord(await countWayBack(tx, id)) : undefined
+    const end = findDeadEnd(step, { status, plan, counts, change: before.change, way_back })
     if (end !== null) return { ok: false, code: end }
     const move = await work(tx, before)
     return 'ok' in move ? move : moveCampaign(tx, id, from, move, parts.clock.now())

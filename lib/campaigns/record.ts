@@ -1,6 +1,7 @@
+import type { WayBack } from '../model/campaign-steps.ts'
 import { countLeftOut } from '../model/left-out.ts'
 import type { KeptByItself as StoredKept } from '../store/auto-apply-roll-back.ts'
-import type { StoredMiss } from '../store/campaign-outcome.ts'
+import type { StoredMiss, StoredWayBack } from '../store/campaign-outcome.ts'
 import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
 import type { CampaignSummary, NamedChange, StoredChange } from '../store/campaigns.ts'
 import type { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from '../wire/approvals.ts'
@@ -30,6 +31,8 @@ export interface CampaignFacts {
   haltNow: HaltNow | null
   /** What became of those that failed, by how their rollback stands; null where that was not asked, or none failed. */
   failedSince: Readonly<Record<string, number>> | null
+  /** What taking it back would do; null where that was not asked, or it cannot be taken back. */
+  wayBack: StoredWayBack | null
   /** The campaign that took the version back that it carries, the last one of several; null where none did. */
   versionRolledBackBy: string | null
   /** Who could approve it; null where that was not asked, or nobody waits for it. */
@@ -74,6 +77,7 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
       : { wave_ends_at: new Date(waveEndedAt.getTime() + dwellMs).toISOString() }),
     counts: { ...counts.all } as Record<string, number>,
     ...(facts.failedSince === null ? {} : { failed_since: { ...facts.failedSince } }),
+    ...(facts.wayBack === null ? {} : { way_back: toWayBackRecord(facts.wayBack) }),
     wave_counts: counts.waves.map((wave) => ({ ...wave }) as Record<string, number>),
     ...(campaign.halt === null ? {} : { halt: haltAsSeen(campaign.halt, facts) }),
     created_by: campaign.createdBy,
@@ -96,6 +100,13 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
     updated_at: campaign.updatedAt.toISOString(),
   }
 }
+
+/** What taking a campaign back would do, as the wire shows it. */
+export const toWayBackRecord = ({ goesBack, withoutBase, movedOn }: StoredWayBack): WayBack => ({
+  goes_back: goesBack,
+  no_way_back: withoutBase,
+  moved_on: movedOn,
+})
 
 /** A scope without the ids of workloads that are not shown, and how many these are of those that it names. */
 function seenOf(scope: CampaignScope, sees: (workloadId: string) => boolean) {

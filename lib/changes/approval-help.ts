@@ -21,8 +21,11 @@ export interface HelpedChange extends JudgedApprovals {
   requestedAt: Date
   /** Whether whoever has these rights may approve all that it reaches. */
   covers: Covers
-  /** What finds who asked for the same text elsewhere: its hash, and the request that it is; '' for what is none. */
-  text: { id: string; draftHash: string }
+  /**
+   * What finds who asked for the same text elsewhere: its hash, and the request that it is; '' for what is none. Those in
+   * `ownAuthors` wrote or requested this very change, so it is not for another one that they count.
+   */
+  text: { id: string; draftHash: string; ownAuthors?: readonly string[] }
 }
 
 /**

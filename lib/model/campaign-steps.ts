@@ -116,12 +116,16 @@ export const hasToBeChanged = (counts: Readonly<Record<string, number>>): boolea
   hasLeftOpen(counts) || (counts['waiting'] ?? 0) > 0
 
 /** Why a step would lead nowhere: the codes that it is refused with. */
-export type DeadEnd = 'campaign-changes-nothing' | 'campaign-nothing-left'
+export type DeadEnd = 'campaign-changes-nothing' | 'campaign-nothing-left' | 'campaign-no-way-back'
+
+/** What taking a campaign back would do, in workloads. */
+export type WayBack = NonNullable<CampaignRecord['way_back']>
 
 /**
  * Why a step that the status allows leads nowhere; null where it leads on. Nobody is asked to approve a plan that changes
  * nothing. A campaign that halted goes on where a workload is left to be changed, or comes to its end where some run
- * what it brought.
+ * what it brought. One that stands still is taken back where some workload has a former config; that of a version also
+ * ends its applying by itself.
  */
 export function findDeadEnd(
   step: CampaignStep,
@@ -129,12 +133,28 @@ export function findDeadEnd(
     status,
     plan,
     counts,
-  }: Pick<CampaignRecord, 'status' | 'counts'> & { plan?: { target_count: number } | null | undefined },
+    change,
+    way_back: wayBack,
+  }: Pick<CampaignRecord, 'status' | 'counts'> & {
+    plan?: { target_count: number } | null | undefined
+    change: { kind: CampaignRecord['change']['kind'] }
+    way_back?: WayBack | undefined
+  },
 ): DeadEnd | null {
   if (step === 'request' && plan?.target_count === 0) return 'campaign-changes-nothing'
+  if (step === 'roll-back') {
+    const isFutile = STANDS_STILL.includes(status) && keepsAll(wayBack) && change.kind !== 'version'
+    return isFutile ? 'campaign-no-way-back' : null
+  }
   const isStuck = status === 'halted' && !hasToBeChanged(counts) && (counts['applied'] ?? 0) === 0
   return step === 'continue' && isStuck ? 'campaign-nothing-left' : null
 }
+
+/** Whether some run what a campaign brought, and none of them has a former config. */
+const keepsAll = (of: WayBack | undefined): boolean => of?.goes_back === 0 && of.no_way_back > 0
+
+/** Statuses in which nothing is started: it stops nothing to take the campaign back. */
+const STANDS_STILL: readonly CampaignStatus[] = ['halted', 'aborted', 'done']
 
 /** The steps that a campaign which is done takes only while it still has to do with targets. */
 const STOPS: readonly CampaignStep[] = ['pause', 'abort']

@@ -16,7 +16,7 @@ export interface AuthorOfRequest {
 /** How a reader stands to the authors of a request, in the order of their e-mails. */
 export function listAuthorsOfRequest(
   db: Db,
-  request: { id: string; draftHash: string },
+  request: { id: string; draftHash: string; ownAuthors?: readonly string[] },
   authors: readonly string[],
   readerId: string,
 ): Promise<AuthorOfRequest[]> {
@@ -26,7 +26,7 @@ export function listAuthorsOfRequest(
          where c.user_id::text = $4 and c.by_id = one.id and one.id <> $4) as "changedReaderAt",
        (select c.changed_at from account_changes c
          where c.by_id = $4 and c.user_id::text = one.id and one.id <> $4) as "changedByReaderAt",
-       case when asked.id is not null and asked.id <> $1
+       case when asked.id is not null and asked.id <> $1 and one.id <> all($5::text[])
          then json_build_object('workloadId', asked.workload_id, 'approvalId', asked.id) end as elsewhere
      from unnest($3::text[]) as one(id)
        left join users u on u.id::text = one.id
@@ -34,7 +34,7 @@ export function listAuthorsOfRequest(
          from approvals a where a.draft_hash = $2 and (a.requester_id = one.id or one.id = any(a.author_ids))
          order by a.id = $1 desc, a.created_at desc limit 1) asked on true
      order by email nulls last, one.id`,
-    [request.id, request.draftHash, authors, readerId],
+    [request.id, request.draftHash, authors, readerId, request.ownAuthors ?? []],
   )
 }
 

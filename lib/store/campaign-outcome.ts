@@ -1,5 +1,6 @@
 import { statesThat } from '../model/target-states.ts'
 import type { CampaignReason, CampaignTargetState } from '../wire/campaigns.ts'
+import { MAY_BE_TAKEN_BACK } from './campaign-targets.ts'
 import type { Db } from './db.ts'
 
 /** When a share of a campaign's workloads had applied the change. */
@@ -18,6 +19,32 @@ export interface StoredMiss {
   ids: string[]
   names: string[]
   places: string[]
+}
+
+/** What taking a campaign back would do to the workloads that it was pushed to. */
+export interface StoredWayBack {
+  /** They are to run what it brought, and have a former config. */
+  goesBack: number
+  /** They are to run it, did not fail it, and have none. */
+  withoutBase: number
+  /** They applied it, and are to run something else by now. */
+  movedOn: number
+}
+
+/** How many workloads of a campaign it would give their former config to take it back now, and how many not, by why. */
+export async function countWayBack(db: Db, campaignId: string): Promise<StoredWayBack> {
+  const [found] = await db.query<StoredWayBack>(
+    `select count(*) filter (where runs and base_hash is not null)::int as "goesBack",
+       count(*) filter (where runs and base_hash is null and state <> 'failed')::int as "withoutBase",
+       count(*) filter (where not runs and state = 'applied')::int as "movedOn"
+     from (
+       select t.state, t.base_hash,
+         t.state = 'started' or coalesce(w.active_config_hash = t.result_hash, false) as runs
+       from campaign_targets t left join workloads w on w.id = t.workload_id
+       where t.campaign_id = $1 and t.push_id is not null and t.state = any($2::text[])) as brought`,
+    [campaignId, MAY_BE_TAKEN_BACK],
+  )
+  return found!
 }
 
 /**

@@ -342,6 +342,9 @@ export interface StoredCampaignGroup {
   sampleName: string
   samplePlace: string
   baseHash: string | null
+  resultHash: string | null
+  /** What the variables of its fleet config's version stand for at the sample. */
+  variables: Readonly<Record<string, string>>
   /** What the sample reported to run, where it has no base. */
   reportedHash: string | null
 }
@@ -365,6 +368,8 @@ export async function listCampaignGroups(
        (array_agg(workload_name order by position))[1] as "sampleName",
        (array_agg(workload_place order by position))[1] as "samplePlace",
        (array_agg(base_hash order by position))[1] as "baseHash",
+       (array_agg(result_hash order by position))[1] as "resultHash",
+       (array_agg(variables order by position))[1] as variables,
        (array_agg(reported_hash order by position))[1] as "reportedHash"
      from campaign_targets where campaign_id = $1 and wave is not null and group_key is not null
        and ($3::text[] is null or workload_id = any($3)) and ($4::text is null or group_key = $4)

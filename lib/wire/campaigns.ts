@@ -314,7 +314,7 @@ export const CampaignGroup = named(
     diff: note('Unified; the first lines where it is long.', string()),
     diff_lines_left: note('Lines of the diff that come after these; `GET …/diff` has them.', number()),
     diff_missing: note(
-      'Whether there is no diff: the sample is gone, or would get no config now.',
+      'Whether there is no diff: the text is not kept any more, or comparing it takes too long.',
       boolean(),
     ),
     compared_with: note(
@@ -512,6 +512,10 @@ export const CampaignRecord = named(
     failed_since: note(
       'What became of the targets that failed, by the kind of `PushAftermath`. Only of one campaign that is read by itself.',
       optional(dictionary(number())),
+    ),
+    way_back: note(
+      'What taking it back would do now, in workloads that it was pushed to: those that get their former config, those that have none and keep what it brought, and those that run something else by now and are left alone. Only of one campaign that is read by itself and can be taken back.',
+      optional(object({ goes_back: number(), no_way_back: number(), moved_on: number() })),
     ),
     wave_counts: note('The same for each wave.', array(dictionary(number()))),
     halt: optional(CampaignHalt),

@@ -13,6 +13,7 @@ import { environmentOf } from '../../model/labels.ts'
 import { isProductionByLabels } from '../../model/production.ts'
 import { isUnmanaged } from '../../model/unmanaged.ts'
 import { toSelectable } from '../../selectors/selector.ts'
+import type { StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import type { StoredCampaign, StoredChange } from '../../store/campaigns.ts'
 import { findContent } from '../../store/config-contents.ts'
 import { findVersion, type StoredVersion } from '../../store/fleet-configs.ts'
@@ -112,6 +113,9 @@ export type CoversValues = (
   version: StoredVersion,
   ownSetAt: Date | null,
 ) => Promise<boolean>
+
+/** What a plan keeps of how a target changes. */
+export type PlannedChange = Pick<StoredCampaignTarget, 'baseHash' | 'resultHash' | 'variables'>
 
 /** Results of checks that a judge remembers at most, and as many results of the config policy. */
 const VERDICTS_MAX = 2_000
@@ -247,14 +251,51 @@ export class CampaignJudge {
     return { ok: true, hash, text: yaml, values: {}, otherMatches: [] }
   }
 
+  /**
+   * What a plan found that a target would run, whatever its workload has by now: its text, with the places that a patch
+   * leaves. Null where that is known no more.
+   */
+  async plannedResult({
+    baseHash,
+    resultHash,
+    variables,
+  }: PlannedChange): Promise<Pick<Extract<CampaignResult, { ok: true }>, 'text' | 'otherMatches'> | null> {
+    const { change } = this.#campaign
+    // Of one that ended long ago the text is forgotten.
+    if (change.kind !== 'version' && !('yaml' in change) && !('patch' in change)) return null
+    const again = await this.#madeAgain({ baseHash, variables })
+    if (again?.ok && again.hash === resultHash) return again
+    const text = resultHash === null ? null : await this.textOf(resultHash)
+    return text === null ? null : { text, otherMatches: [] }
+  }
+
+  /** The same change to the same base, with the same values. */
+  async #madeAgain({
+    baseHash,
+    variables,
+  }: Omit<PlannedChange, 'resultHash'>): Promise<CampaignResult | null> {
+    const { change } = this.#campaign
+    if (change.kind === 'version') {
+      const version = await this.#versionOf(change.fleet_config_id, change.number)
+      return version === null ? null : this.#render(version, variables)
+    }
+    const { patch, yaml, hash } = { patch: undefined, yaml: undefined, ...change }
+    if (patch !== undefined) return baseHash === null ? null : this.#patched(baseHash, patch)
+    return yaml === undefined ? null : { ok: true, hash, text: yaml, values: {}, otherMatches: [] }
+  }
+
+  #versionOf(configId: string, number: number): Promise<StoredVersion | null> {
+    this.#version ??= findVersion(this.#parts.db, configId, number)
+    return this.#version
+  }
+
   /** A version with the values of one workload in it. */
   async #rendered(
     workload: Workload,
     { fleet_config_id: configId, number }: Extract<StoredChange, { kind: 'version' }>,
   ): Promise<CampaignResult> {
-    const { db, configs } = this.#parts
-    this.#version ??= findVersion(db, configId, number)
-    const version = await this.#version
+    const { db } = this.#parts
+    const version = await this.#versionOf(configId, number)
     if (version === null) return { ok: false, verdict: 'refused', reason: 'version_gone' }
     const own = (await listWorkloadVariables(db, [workload.id])).get(workload.id)
     const { byItself } = this.#campaign
@@ -271,10 +312,16 @@ export class CampaignJudge {
       version.variables.length === 0 ||
       (await byItself.coversValues(workload, version, own?.updatedAt ?? null))
     if (!isCovered) return { ok: false, verdict: 'refused', reason: 'variables_changed' }
+    const found = await this.#render(version, values)
+    // Two workloads may get one value by different labels.
+    return found.ok ? { ...found, choices } : found
+  }
+
+  /** A version with these values in it; worked out once for all workloads that have the same. */
+  #render(version: StoredVersion, values: Readonly<Record<string, string>>): Promise<CampaignResult> {
     const variables = version.variables.map(toDeclared)
-    const key = JSON.stringify(values)
-    const found = await once(this.#results, TEXTS_MAX, key, async () => {
-      const answer = await configs.render({ text: version.body, variables, values })
+    return once(this.#results, TEXTS_MAX, JSON.stringify(values), async () => {
+      const answer = await this.#parts.configs.render({ text: version.body, variables, values })
       if (!answer.ok) throw new JudgeBusy()
       const { rendering } = answer
       if (rendering.ok)
@@ -290,8 +337,6 @@ export class CampaignJudge {
       const refused = { ok: false, verdict: 'refused', reason } as const
       return variable === undefined ? refused : { ...refused, variable }
     })
-    // Two workloads may get one value by different labels.
-    return found.ok ? { ...found, choices } : found
   }
 
   /** A patch applied to a config; worked out once for all workloads that run this config. */

@@ -59,8 +59,8 @@ export class ChangeGroups {
 
 /**
  * Groups of a plan, each with the diff of one sample workload; of these workloads only, where `within` names some. Where
- * there is no base, the diff is that to what the sample reported to run when the plan was made. It is missing when the
- * sample is gone or gets no result now; a base that is not kept any more counts as an empty text. Throws `JudgeBusy`.
+ * there is no base, the diff is that to what the sample reported to run when the plan was made. It is missing where the
+ * text of the result is kept no more; a base that is not kept any more counts as an empty text. Throws `JudgeBusy`.
  */
 export async function showGroups(
   parts: CampaignParts,
@@ -127,15 +127,18 @@ export interface ComparedTexts extends Compared {
   result: string
 }
 
-/** The config that the sample of a group has, and the one that it would get; null where it gets none. */
+/**
+ * The config that the sample of a group had when the plan was made, and the one that it was to get: what was approved,
+ * also once it runs that, or something else. Null where it is not kept any more.
+ */
 async function readSample(
   parts: CampaignParts,
   judge: CampaignJudge,
-  { sampleId, baseHash, reportedHash }: Pick<StoredCampaignGroup, 'sampleId' | 'baseHash' | 'reportedHash'>,
+  group: StoredCampaignGroup,
 ): Promise<(ComparedTexts & { otherMatches: readonly string[] }) | null> {
-  const workload = parts.fleet.workload(sampleId)
-  const result = workload === null ? null : await judge.resultFor(workload)
-  if (!result?.ok) return null
+  const result = await judge.plannedResult(group)
+  if (result === null) return null
+  const { baseHash, reportedHash } = group
   const { text, otherMatches } = result
   const compared =
     baseHash === null

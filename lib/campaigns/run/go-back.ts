@@ -145,6 +145,11 @@ export function noteBack(
       run.leftAlone.add(workloadId)
       return null
     case 'no_way_back':
+      // That it failed says more than that it has no former config.
+      if (state === 'failed' && outcome.reason === null) {
+        run.leftAlone.add(workloadId)
+        return null
+      }
       return { state: 'no_way_back', reason: outcome.reason }
     case 'refused':
       run.isStale = true

@@ -164,7 +164,8 @@ export function printGroups(io: ClientIo, groups: readonly CampaignGroup[]): voi
     if (other_matches !== undefined)
       printLine(io, `  named like what is renamed, and left: ${other_matches.join(', ')}`)
     for (const line of diff.split('\n')) printLine(io, `  ${line}`)
-    if (more.diff_missing) printLine(io, '  no diff: the sample is gone, or would get no config now')
+    if (more.diff_missing)
+      printLine(io, '  no diff: the text is not kept any more, or comparing it takes too long')
     if (more.diff_lines_left > 0) printLine(io, `  ${more.diff_lines_left} more lines of the diff`)
   }
 }

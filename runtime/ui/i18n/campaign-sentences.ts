@@ -86,17 +86,68 @@ export function describeUndone(step: 'abort' | 'roll-back', of: CampaignRecord):
   const words = say(campaignTexts)
   const count = (...states: CampaignTargetState[]) =>
     states.reduce((sum, state) => sum + (of.counts[state] ?? 0), 0)
+  const { way_back: back } = of
+  // Those that are to run something else by now do not keep it either.
+  const kept = count('applied', 'started') - (back?.moved_on ?? 0)
   const whom =
-    step === 'roll-back'
-      ? words.undoneBack(count('applied'), count('started'))
-      : words.undoneStay(count('applied', 'started'), count('waiting', 'offline'))
+    step === 'roll-back' ? describeWayBack(of) : words.undoneStay(kept, count('waiting', 'offline'))
   return [whom, ...describeFailedSince(of)].join(' ')
 }
 
+/** Whom a planned campaign reaches, in one sentence; '' without a plan. */
+export function describeScale({ plan }: Pick<CampaignRecord, 'plan'>): string {
+  if (plan === undefined) return ''
+  const words = say(campaignTexts)
+  const waves = plan.waves.filter(({ target_count: count }) => count > 0)
+  const { production_count: production, no_way_back_count: stuck } = plan
+  return `${[
+    words.goesTo(plan.target_count, plan.instance_count, formatList(plan.environments)),
+    ...(production > 0 ? [words.goesProduction(production)] : []),
+    ...(stuck > 0 ? [words.goesNoWayBack(stuck)] : []),
+    words.goesFirst(waves[0]?.target_count ?? 0, waves.length),
+  ].join(', ')}.`
+}
+
+/** Who goes back to a former config, who has none, and who is left alone. */
+function describeWayBack({ way_back: back }: Pick<CampaignRecord, 'way_back'>): string {
+  if (back === undefined) return ''
+  const words = say(campaignTexts).undoneBack
+  const { goes_back: goes, no_way_back: stays, moved_on: moved } = back
+  return `${[
+    words.goes_back(goes),
+    ...(stays > 0 ? [words.no_way_back(stays)] : []),
+    ...(moved > 0 ? [words.moved_on(moved)] : []),
+  ].join('; ')}.`
+}
+
+/** What came of taking a campaign back; the short sentence where all that had it went back. */
+function describeBroughtBack({ counts, plan }: Pick<CampaignRecord, 'counts' | 'plan'>): string {
+  const words = say(campaignTexts)
+  const others = (['no_way_back', 'rollback_failed', 'moved_on'] as const).flatMap((state) => {
+    const count = counts[state] ?? 0
+    return count > 0 ? [words.broughtBack[state](count)] : []
+  })
+  if (others.length === 0) return words.sentence.rolled_back
+  const back = words.broughtBack.rolled_back(counts['rolled_back'] ?? 0, plan?.target_count ?? 0)
+  return `${[back, ...others].join('; ')}.`
+}
+
+/** What a campaign that was taken back is called: where nothing went back, so. */
+export const nameStatus = ({ status, counts }: Pick<CampaignRecord, 'status' | 'counts'>): string => {
+  const words = say(campaignTexts)
+  const stayed = (counts['no_way_back'] ?? 0) + (counts['rollback_failed'] ?? 0)
+  const isVain = status === 'rolled_back' && (counts['rolled_back'] ?? 0) === 0 && stayed > 0
+  return isVain ? words.notBack : words.status[status]
+}
+
 /** What to do about a campaign that halted, as far as its halt tells. */
-export function describeHaltNext({ gate, holds }: Pick<CampaignHalt, 'gate' | 'holds'>): string {
+export function describeHaltNext(
+  { gate, holds }: Pick<CampaignHalt, 'gate' | 'holds'>,
+  hasWayBack = true,
+): string {
   const words = say(campaignTexts)
   if (isLapse(gate)) return holds === false ? words.haltLapseOver : words.haltLapseNext
+  if (!hasWayBack) return holds ? words.haltRaiseNextStay : words.haltNextStay
   return holds ? words.haltRaiseNext : words.haltNext
 }
 
@@ -238,7 +289,7 @@ export function describeCampaign(
     return [
       ...describeHalt(of.halt, nameIn),
       ...since,
-      describeDeadEnd('continue', of) ?? describeHaltNext(of.halt),
+      describeDeadEnd('continue', of) ?? describeHaltNext(of.halt, findDeadEnd('roll-back', of) === null),
     ]
   }
   const missing = describeMissing(of.counts, missed, nameIn)
@@ -247,6 +298,7 @@ export function describeCampaign(
     return [done, ...missing, ...more, words.doneButNext]
   }
   if (of.status === 'approved' && waitsForApproval(of)) return [words.sentence.lapsed]
+  if (of.status === 'rolled_back') return [describeBroughtBack(of), ...more]
   if (of.status !== 'running')
     return [words.sentence[of.status as keyof typeof words.sentence] ?? '', ...more]
   if (of.wave_ends_at !== undefined) {

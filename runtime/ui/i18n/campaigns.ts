@@ -175,7 +175,7 @@ export const campaignTexts = defineTexts({
     each: (count: number) => `${n(count)} each`,
     chosenBy: (what: string) => `by ${what}`,
     moreChoices: (count: number) => `and ${n(count)} more`,
-    noDiff: 'There is no diff: the example is gone, or would get no config now. Plan again.',
+    noDiff: 'No diff is shown: the text is not kept any more, or comparing it takes too long.',
     went: 'How it went',
     reached: (percentage: number) => (percentage === 100 ? 'All run it' : `${n(percentage)} % run it`),
     after: (duration: string) => `after ${duration}`,
@@ -293,10 +293,41 @@ export const campaignTexts = defineTexts({
       'roll-back':
         'Every workload that still runs what this brought gets its former config, without an approval.',
     },
-    undoneBack: (applied: number, started: number) =>
-      `${applied === 0 ? 'No workload has it, so none goes' : `${workloadsEn(applied)} ${plural(applied, 'has it and goes', 'have it and go')}`} back${started > 0 ? `; ${n(started)} more ${plural(started, 'is being changed and follows', 'are being changed and follow')}` : ''}.`,
+    undoneBack: {
+      goes_back: (count: number) =>
+        count === 0
+          ? 'No workload goes back'
+          : `${workloadsEn(count)} ${plural(count, 'goes', 'go')} back to ${plural(count, 'its', 'their')} former config`,
+      no_way_back: (count: number) =>
+        `${n(count)} ${plural(count, 'has', 'have')} no former config and ${plural(count, 'keeps', 'keep')} it`,
+      moved_on: (count: number) =>
+        `${n(count)} ${plural(count, 'is', 'are')} to run something else by now and ${plural(count, 'is', 'are')} left alone`,
+    },
+    broughtBack: {
+      rolled_back: (count: number, all: number) =>
+        count === 0
+          ? 'Nothing was taken back'
+          : `${n(count)} of ${workloadsEn(all)} ${plural(count, 'has its', 'have their')} former config again`,
+      no_way_back: (count: number) =>
+        `${n(count)} had no former config and ${plural(count, 'keeps', 'keep')} what it brought`,
+      rollback_failed: (count: number) => `${n(count)} could not be taken back`,
+      moved_on: (count: number) =>
+        `${n(count)} ${plural(count, 'was', 'were')} to run something else by then`,
+    },
+    notBack: 'nothing taken back',
+    haltNextStay:
+      'Look at its workloads, then continue or abort. It cannot be taken back: no workload that runs it has a former config.',
+    haltRaiseNextStay:
+      'It would halt again as it is: continue with a higher limit, or abort. It cannot be taken back: no workload that runs it has a former config.',
     undoneStay: (applied: number, left: number) =>
       `${applied === 0 ? 'No workload has' : `${workloadsEn(applied)} ${plural(applied, 'keeps', 'keep')}`} it${left > 0 ? `; ${n(left)} that it has not reached ${plural(left, 'stays as it is', 'stay as they are')}` : ''}.`,
+    goesTo: (count: number, instances: number, environments: string) =>
+      `${workloadsEn(count)} with ${n(instances)} ${plural(instances, 'instance', 'instances')}${environments === '' ? '' : ` in ${environments}`}`,
+    goesProduction: (count: number) => `${n(count)} of production`,
+    goesNoWayBack: (count: number) => `${n(count)} without a config to go back to`,
+    goesFirst: (count: number, waves: number) =>
+      waves === 1 ? 'all in one wave' : `${n(count)} in the first of ${n(waves)} waves`,
+    tickProduction: 'Say that you know of production',
     comment: 'Comment',
     limitNow: (limit: number | null) =>
       limit === null ? 'Empty: as it is.' : `Empty: as it is, ${n(limit)}.`,
@@ -482,7 +513,7 @@ export const campaignTexts = defineTexts({
     chosenBy: (what: string) => `par ${what}`,
     moreChoices: (count: number) => `et ${n(count)} de plus`,
     noDiff:
-      'Il n’y a pas de diff : l’exemple n’existe plus, ou ne recevrait pas de configuration actuellement. Refaites le plan.',
+      'Pas de différence affichée : le texte n’est plus conservé, ou la comparaison prend trop de temps.',
     went: 'Comment ça s’est passé',
     reached: (percentage: number) =>
       percentage === 100 ? 'Tous l’exécutent' : `${n(percentage)} % l’exécutent`,
@@ -611,10 +642,42 @@ export const campaignTexts = defineTexts({
       'roll-back':
         'Chaque workload qui exécute encore ce qu’elle a apporté reçoit son ancienne configuration, sans approbation.',
     },
-    undoneBack: (applied: number, started: number) =>
-      `${applied === 0 ? 'Aucun workload ne l’a, donc aucun ne revient' : `${workloadsFr(applied)} ${plural(applied, 'l’a et revient', 'l’ont et reviennent')}`} en arrière${started > 0 ? ` ; ${n(started)} de plus ${plural(started, 'est en cours et suit', 'sont en cours et suivent')}` : ''}.`,
+    undoneBack: {
+      goes_back: (count: number) =>
+        count === 0
+          ? 'Aucun workload ne revient en arrière'
+          : `${workloadsFr(count)} ${plural(count, 'revient à son ancienne configuration', 'reviennent à leur ancienne configuration')}`,
+      no_way_back: (count: number) =>
+        `${n(count)} ${plural(count, 'n’a pas d’ancienne configuration et la garde', 'n’ont pas d’ancienne configuration et la gardent')}`,
+      moved_on: (count: number) =>
+        `${n(count)} ${plural(count, 'doit exécuter autre chose à présent et reste en l’état', 'doivent exécuter autre chose à présent et restent en l’état')}`,
+    },
+    broughtBack: {
+      rolled_back: (count: number, all: number) =>
+        count === 0
+          ? 'Rien n’est revenu en arrière'
+          : `${n(count)} sur ${workloadsFr(all)} ${plural(count, 'a de nouveau son ancienne configuration', 'ont de nouveau leur ancienne configuration')}`,
+      no_way_back: (count: number) =>
+        `${n(count)} ${plural(count, 'n’avait pas d’ancienne configuration et garde', 'n’avaient pas d’ancienne configuration et gardent')} ce qu’elle a apporté`,
+      rollback_failed: (count: number) =>
+        `${n(count)} ${plural(count, 'n’a pas pu revenir', 'n’ont pas pu revenir')}`,
+      moved_on: (count: number) =>
+        `${n(count)} ${plural(count, 'devait', 'devaient')} alors exécuter autre chose`,
+    },
+    notBack: 'rien n’est revenu',
+    haltNextStay:
+      'Regardez ses workloads, puis continuez ou abandonnez. Elle ne peut pas être annulée : aucun workload qui l’exécute n’a d’ancienne configuration.',
+    haltRaiseNextStay:
+      'Elle s’arrêterait de nouveau telle quelle : continuez avec une limite plus haute, ou abandonnez. Elle ne peut pas être annulée : aucun workload qui l’exécute n’a d’ancienne configuration.',
     undoneStay: (applied: number, left: number) =>
       `${applied === 0 ? 'Aucun workload ne l’a' : `${workloadsFr(applied)} ${plural(applied, 'la garde', 'la gardent')}`}${left > 0 ? ` ; ${n(left)} qu’elle n’a pas ${plural(left, 'atteint reste', 'atteints restent')} en l’état` : ''}.`,
+    goesTo: (count: number, instances: number, environments: string) =>
+      `${workloadsFr(count)} avec ${n(instances)} ${plural(instances, 'instance', 'instances')}${environments === '' ? '' : ` dans ${environments}`}`,
+    goesProduction: (count: number) => `${n(count)} de production`,
+    goesNoWayBack: (count: number) => `${n(count)} sans configuration à laquelle revenir`,
+    goesFirst: (count: number, waves: number) =>
+      waves === 1 ? 'tous en une vague' : `${n(count)} dans la première de ${n(waves)} vagues`,
+    tickProduction: 'Dites que vous savez qu’il s’agit de production',
     comment: 'Commentaire',
     limitNow: (limit: number | null) =>
       limit === null ? 'Vide : inchangé.' : `Vide : inchangé, ${n(limit)}.`,

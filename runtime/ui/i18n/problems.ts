@@ -48,6 +48,8 @@ export const problemTexts = defineTexts({
       'The patch does not fit every workload, and the campaign asks to be refused then: the plan names them.',
     campaign_group_not_found: 'The plan has no such group any more, or its example gets no config now.',
     campaign_list_too_long: '{field} has more than {max} entries.',
+    campaign_no_way_back:
+      'No workload that still runs what it brought has a former config, so nothing would be taken back. Bring them another config, by a change or a campaign.',
     campaign_not_found: 'This campaign does not exist.',
     campaign_not_ready: 'The campaign is in another state by now: look at it again, then decide.',
     campaign_nothing_left:
@@ -368,6 +370,8 @@ export const problemTexts = defineTexts({
     campaign_group_not_found:
       'Le plan n’a plus ce groupe, ou son exemple ne reçoit pas de configuration actuellement.',
     campaign_list_too_long: '{field} a plus de {max} entrées.',
+    campaign_no_way_back:
+      'Aucun workload qui exécute encore ce qu’elle a apporté n’a d’ancienne configuration : rien ne reviendrait. Apportez-leur une autre configuration, par une modification ou une campagne.',
     campaign_not_found: 'Cette campagne n’existe pas.',
     campaign_not_ready: 'La campagne a changé d’état entre-temps : regardez-la de nouveau, puis décidez.',
     campaign_nothing_left:

@@ -10,7 +10,7 @@ import {
 import type { CampaignLimits, CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { describeRule } from '../i18n/approval-rule.ts'
 import { campaignFormTexts } from '../i18n/campaign-form.ts'
-import { describeDeadEnd, describeUndone } from '../i18n/campaign-sentences.ts'
+import { describeDeadEnd, describeScale, describeUndone } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { type Faults, NO_LIMITS, readTypedLimits, type TypedLimits } from '../logic/campaign-form.ts'
@@ -59,6 +59,31 @@ function RaisedLimits({
   )
 }
 
+/** What a step does and to whom, before somebody takes it. */
+function StepFacts({ of, step }: { of: CampaignRecord; step: CampaignStep }) {
+  const words = say(campaignTexts)
+  const back = rolledBackToo(of)
+  return (
+    <>
+      {(step === 'request' || step === 'approve' || step === 'start') && (
+        <p>
+          <b>{of.name}</b>: {describeScale(of)}
+        </p>
+      )}
+      <p>{words.hint[step]}</p>
+      {(step === 'abort' || step === 'roll-back') && <p>{describeUndone(step, of)}</p>}
+      {step === 'roll-back' && back !== null && (
+        <p class="warn">{words.byItselfBack(back.count, back.without_base)}</p>
+      )}
+      {(step === 'request' || step === 'approve') && of.approval_rule && (
+        <p>{describeRule(of.approval_rule)}</p>
+      )}
+      {step === 'approve' && of.tally && <Tally of={of.tally} help={of.help} />}
+      {step === 'continue' && !hasToBeChanged(of.counts) && <p class="warn">{words.comesToEnd}</p>}
+    </>
+  )
+}
+
 function StepDialog({
   of,
   step,
@@ -75,10 +100,13 @@ function StepDialog({
   const isConfirmed = useSignal(false)
   const typed = useSignal(NO_LIMITS)
   const { limits, faults } = readTypedLimits(typed.value)
-  const production = step === 'request' ? (of.plan?.production_count ?? 0) : 0
-  const back = rolledBackToo(of)
-  const isMissing =
-    (needsComment(step, limits) && comment.value.trim() === '') || (production > 0 && !isConfirmed.value)
+  const production = step === 'request' || step === 'start' ? (of.plan?.production_count ?? 0) : 0
+  const missing =
+    needsComment(step, limits) && comment.value.trim() === ''
+      ? words.comment
+      : production > 0 && !isConfirmed.value
+        ? words.tickProduction
+        : null
   const [fault] = Object.values(faults)
   const tooLow = step === 'continue' ? describeTooLow(of, limits) : null
   const decide = async () => {
@@ -99,18 +127,9 @@ function StepDialog({
       onSend={decide}
       onClose={onClose}
       kind={step === 'abort' || step === 'roll-back' ? 'danger primary' : 'primary'}
-      reason={fault !== undefined ? describeFault(fault) : (tooLow ?? (isMissing ? words.comment : null))}
+      reason={fault !== undefined ? describeFault(fault) : (tooLow ?? missing)}
     >
-      <p>{words.hint[step]}</p>
-      {(step === 'abort' || step === 'roll-back') && <p>{describeUndone(step, of)}</p>}
-      {step === 'roll-back' && back !== null && (
-        <p class="warn">{words.byItselfBack(back.count, back.without_base)}</p>
-      )}
-      {(step === 'request' || step === 'approve') && of.approval_rule && (
-        <p>{describeRule(of.approval_rule)}</p>
-      )}
-      {step === 'approve' && of.tally && <Tally of={of.tally} help={of.help} />}
-      {step === 'continue' && !hasToBeChanged(of.counts) && <p class="warn">{words.comesToEnd}</p>}
+      <StepFacts of={of} step={step} />
       {step === 'continue' && <RaisedLimits of={of} typed={typed} faults={faults} />}
       <TextArea label={words.comment} {...bind(comment)} />
       {production > 0 && <Checkbox {...bind(isConfirmed)}>{words.confirmProduction(production)}</Checkbox>}

@@ -1,6 +1,6 @@
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { adoptTexts } from '../i18n/adopt.ts'
-import { describeReach } from '../i18n/campaign-sentences.ts'
+import { describeReach, nameStatus } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { lookOf, toBar } from '../logic/campaigns.ts'
@@ -22,7 +22,7 @@ export function CampaignMark({ of }: { of: Pick<CampaignRecord, 'status' | 'coun
   const [tone, shape] = lookOf(of)
   return (
     <Mark tone={tone} shape={shape}>
-      {say(campaignTexts).status[of.status]}
+      {nameStatus(of)}
     </Mark>
   )
 }

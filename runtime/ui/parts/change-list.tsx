@@ -69,7 +69,9 @@ function ChangeMark({ of }: { of: ChangeRecord }) {
     const [tone, shape] = lookOf({ status: of.campaign_status, counts: countsOf(of) })
     return (
       <Mark tone={tone} shape={shape}>
-        {say(campaignTexts).status[of.campaign_status]}
+        {of.campaign_status === 'rolled_back' && !of.taken_back_count
+          ? say(campaignTexts).notBack
+          : say(campaignTexts).status[of.campaign_status]}
       </Mark>
     )
   }

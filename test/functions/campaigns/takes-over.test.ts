@@ -126,3 +126,20 @@ it('a version that is to apply by itself shows what hosts lose that nothing was 
     await hosts.ctx.close()
   }
 })
+
+it('what was taken over cannot be taken back, and its record says so before somebody tries', async () => {
+  const agent = await connect('vm-back', before('vm-back', 21_000))
+  const selector = { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['vm-back'] }] }
+  const id = await scene.start({ change: { kind: 'text', yaml: AFTER, takeover: true }, scope: { selector } })
+  await scene.work(300, 2)
+  agent.apply()
+  await scene.work(2_000, 3)
+  expect(await scene.record(id)).toMatchObject({
+    status: 'done',
+    counts: { applied: 1 },
+    way_back: { goes_back: 0, no_way_back: 1, moved_on: 0 },
+  })
+  const refused = await scene.call('POST', `/${id}/roll-back`, { comment: 'no' })
+  expect(refused).toMatchObject({ status: 409, json: { code: 'campaign_no_way_back' } })
+  expect(await scene.record(id)).toMatchObject({ status: 'done' })
+})

@@ -16,11 +16,13 @@ import {
   describeHaltNext,
   describeLeftOut,
   describeReach,
+  describeScale,
   describeState,
   describeTarget,
   describeUndone,
   describeVerdict,
   describeWait,
+  nameStatus,
 } from '../../../runtime/ui/i18n/campaign-sentences.ts'
 import { campaignTexts } from '../../../runtime/ui/i18n/campaigns.ts'
 import { changeTexts } from '../../../runtime/ui/i18n/change.ts'
@@ -260,12 +262,66 @@ describe('a halt', () => {
 
   test('says whom it reaches to undo it, how many that is, and whom it does not help', () => {
     const counts = { applied: 6, started: 1, waiting: 10, offline: 1, failed: 6 }
-    const of = { ...halted(halt), counts, failed_since: { rollback_failed: 6 } } as unknown as CampaignRecord
+    const way_back = { goes_back: 4, no_way_back: 1, moved_on: 2 }
+    const of = {
+      ...halted(halt),
+      counts,
+      way_back,
+      failed_since: { rollback_failed: 6 },
+    } as unknown as CampaignRecord
     expect(describeUndone('roll-back', of)).toMatch(
-      /^6 workloads have it and go back; 1 more is being changed and follows\. .*6 could not go back either\. 6 of them may run nothing/,
+      /^4 workloads go back to their former config; 1 has no former config and keeps it; 2 are to run something else by now and are left alone\. .*6 could not go back either\. 6 of them may run nothing/,
     )
     expect(describeUndone('abort', of)).toMatch(
-      /^7 workloads keep it; 11 that it has not reached stay as they are\. Of those that failed/,
+      /^5 workloads keep it; 11 that it has not reached stay as they are\. Of those that failed/,
+    )
+  })
+
+  test('says what came of taking it back, and does not call it taken back where nothing went back', () => {
+    const tell = (counts: object) => {
+      const plan = { target_count: 24, waves: [] }
+      const of = { ...halted(halt), status: 'rolled_back', counts, plan } as unknown as CampaignRecord
+      return [nameStatus(of), ...describeCampaign(of, 0)]
+    }
+    expect(tell({ rolled_back: 24 })).toEqual(['taken back', 'Taken back wherever it still ran.'])
+    expect(tell({ rolled_back: 20, no_way_back: 3, rollback_failed: 1 })).toEqual([
+      'taken back',
+      '20 of 24 workloads have their former config again; 3 had no former config and keep what it brought; 1 could not be taken back.',
+    ])
+    expect(tell({ no_way_back: 23, failed: 1 })).toEqual([
+      'nothing taken back',
+      'Nothing was taken back; 23 had no former config and keep what it brought.',
+    ])
+  })
+
+  test('does not advise to take it back where no workload has a former config', () => {
+    const way_back = { goes_back: 0, no_way_back: 8, moved_on: 0 }
+    const change = { kind: 'text' }
+    const of = { ...halted({ ...halt, holds: true }), change, way_back } as unknown as CampaignRecord
+    expect(describeCampaign(of, 0).at(-1)).toMatch(
+      /continue with a higher limit, or abort\. It cannot be taken back/,
+    )
+    expect(describeDeadEnd('roll-back', of)).toMatch(/has a former config, so nothing would be taken back/)
+    const version = { ...of, change: { kind: 'version' } } as unknown as CampaignRecord
+    expect(describeDeadEnd('roll-back', version)).toBeNull()
+  })
+
+  test('says whom it reaches before it is asked for, approved or started', () => {
+    const wave = { instance_count: 2, production_count: 2, dwell_seconds: 0 }
+    const plan = {
+      target_count: 24,
+      instance_count: 48,
+      production_count: 24,
+      no_way_back_count: 24,
+      environments: ['prod'],
+      waves: [
+        { ...wave, target_count: 2 },
+        { ...wave, target_count: 22 },
+        { ...wave, target_count: 0 },
+      ],
+    }
+    expect(describeScale({ plan } as unknown as CampaignRecord)).toBe(
+      '24 workloads with 48 instances in prod, 24 of production, 24 without a config to go back to, 2 in the first of 2 waves.',
     )
   })
 
