@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type CST, Parser } from 'yaml'
 import { type ConfigPatch, patchConfig } from '../../../../lib/configs/patch/patch.ts'
+import type { Renaming } from '../../../../lib/configs/patch/rename.ts'
 import { readFirstDocument } from '../../../../lib/configs/yaml/document.ts'
 import { isSameValue } from '../../../../lib/configs/yaml/equal.ts'
 import { parseConfig } from '../../../../lib/configs/yaml/parse.ts'
@@ -18,10 +19,10 @@ const own = fileURLToPath(new URL('../../../fixtures/configs', import.meta.url))
 const readValid = (from: string) =>
   (existsSync(from) ? readdirSync(from) : [])
     .filter((name) => name.endsWith('.yaml'))
-    .map((name) => ({ name, text: readFileSync(join(from, name), 'utf8') }))
-    .filter(({ text }) => {
-      const read = readFirstDocument(text)
-      return parseConfig(text).ok && read.ok && !read.hasMore
+    .flatMap((name) => {
+      const text = readFileSync(join(from, name), 'utf8')
+      const [read, parsed] = [readFirstDocument(text), parseConfig(text)]
+      return parsed.ok && read.ok && !read.hasMore ? [{ name, text, root: parsed.document.root }] : []
     })
 const configs = [...readValid(own), ...readValid(folder)]
 
@@ -60,6 +61,9 @@ function patched(text: string, patch: ConfigPatch): string {
   return outcome.text
 }
 
+/** All configs, one after the other, take longer on a busy machine than other tests may. */
+const ALL_LIMIT_MS = 60_000
+
 const firstKey = (root: ConfigObject, section: string) => {
   const value = root[section]
   return isObject(value) ? Object.keys(value)[0] : undefined
@@ -72,11 +76,10 @@ describe.skipIf(configs.length < 2)('configs of others', () => {
 
   it('get a new component, and lose no line', () => {
     const merge = { processors: { 'batch/new': { timeout: '5s', send_batch_size: 10 } } }
-    const merged = configs.map(({ name, text }) => ({ name, text, after: patched(text, { merge }) }))
-    for (const { name, text, after } of merged) {
+    const merged = configs.map((config) => ({ ...config, after: patched(config.text, { merge }) }))
+    for (const { name, text, root, after } of merged) {
       expect(isSubsequence(commentsOf(text), commentsOf(after)), name).toBe(true)
       const isInFlow = /^processors:\s*[{&*]/m.test(text) || /^\s*\{/.test(text)
-      const root = rootOf(text)
       const isWritten = isObject(root['processors']) || !('processors' in root)
       if (!isInFlow && isWritten) expect(keepsLines(text, after), name).toBe(true)
       const processors = isObject(root['processors']) ? root['processors'] : {}
@@ -85,32 +88,80 @@ describe.skipIf(configs.length < 2)('configs of others', () => {
     }
   })
 
-  it('have it in every pipeline that has processors, and lose no comment', () => {
-    for (const { name, text } of configs) {
-      const outcome = patchConfig(text, {
-        pipeline: [{ pipelines: ['*'], role: 'processors', add: 'batch/new' }],
-      })
-      if (!outcome.ok) expect(outcome.problem.code, name).toBe('patch_does_not_fit')
-      else expect(isSubsequence(commentsOf(text), commentsOf(outcome.text)), name).toBe(true)
-    }
-  })
+  it(
+    'have it in every pipeline, and nothing else, and lose no comment',
+    () => {
+      for (const { name, text, root } of configs) {
+        const outcome = patchConfig(text, {
+          pipeline: [{ pipelines: ['*'], role: 'processors', add: 'batch/new' }],
+        })
+        if (!outcome.ok) {
+          expect(outcome.problem.code, name).toBe('patch_does_not_fit')
+          continue
+        }
+        expect(isSubsequence(commentsOf(text), commentsOf(outcome.text)), name).toBe(true)
+        const expected = withPipelines(root, (_, pipeline) => {
+          const { processors, ...others } = pipeline as ConfigObject
+          return { ...others, processors: [...((processors ?? []) as ConfigValue[]), 'batch/new'] }
+        })
+        expect(isSameValue(rootOf(outcome.text), expected), name).toBe(true)
+      }
+    },
+    ALL_LIMIT_MS,
+  )
+
+  it(
+    'have one before, after or instead of the first in some role of one pipeline, and nothing else',
+    () => {
+      let made = 0
+      for (const [n, { name, text, root }] of configs.entries()) {
+        const role = (['receivers', 'processors', 'exporters'] as const)[n % 3]!
+        const place = (['before', 'after', 'instead'] as const)[Math.floor(n / 3) % 3]!
+        const [id, list = []] = firstPipeline(root, role)
+        const [first, ...rest] = list
+        if (id === undefined || typeof first !== 'string') continue
+        const edits = {
+          before: [{ add: 'new/one', before: first }],
+          after: [{ add: 'new/one', after: first }],
+          instead: [{ remove: first }, { add: 'new/one' }],
+        }[place].map((edit) => ({ pipelines: [id], role, ...edit }))
+        const edited = {
+          before: ['new/one', ...list],
+          after: [first, 'new/one', ...rest],
+          instead: [...list.filter((entry) => entry !== first), 'new/one'],
+        }[place]
+        const expected = withPipelines(root, (one, pipeline) =>
+          one === id ? { ...(pipeline as ConfigObject), [role]: edited } : pipeline,
+        )
+        const after = patched(text, { pipeline: edits })
+        expect(isSameValue(rootOf(after), expected), `${name}: ${role} ${place}`).toBe(true)
+        if (place !== 'instead')
+          expect(isSubsequence(commentsOf(text), commentsOf(after)), `${name}: ${role} ${place}`).toBe(true)
+        made++
+      }
+      expect(made).toBeGreaterThan(0)
+    },
+    ALL_LIMIT_MS,
+  )
 
   it.each(['receivers', 'processors', 'exporters', 'connectors', 'extensions'] as const)(
-    'rename one of their %s line by line',
+    'rename one of their %s line by line, wherever it is meant, and nothing else',
     (category) => {
-      for (const { name, text } of configs) {
-        const from = firstKey(rootOf(text), category)
+      for (const { name, text, root } of configs) {
+        const from = firstKey(root, category)
         if (from === undefined) continue
-        const after = patched(text, { rename_component: [{ category, from, to: `${from}_renamed` }] })
+        const to = `${from}_renamed`
+        const after = patched(text, { rename_component: [{ category, from, to }] })
+        expect(isSameValue(rootOf(after), withRenamed(root, { category, from, to })), name).toBe(true)
         if (!/[&*]\w/.test(text)) expect(after.split('\n').length, name).toBe(text.split('\n').length)
         expect(isSubsequence(commentsOf(text), commentsOf(after)), name).toBe(true)
       }
     },
+    ALL_LIMIT_MS,
   )
 
   it('lose a component, and nothing that is written elsewhere', () => {
-    for (const { name, text } of configs) {
-      const root = rootOf(text)
+    for (const { name, text, root } of configs) {
       const from = firstKey(root, 'exporters')
       if (from === undefined) continue
       const after = patched(text, { remove: [['exporters', from]] })
@@ -128,8 +179,7 @@ describe.skipIf(configs.length < 2)('configs of others', () => {
   // One test for each config: all of them together take longer than a test may on a busy machine.
   it.each(configs)(
     'set a single value of $name here and there, one after the other, and keep all else and all comments',
-    ({ text }) => {
-      const root = rootOf(text)
+    ({ text, root }) => {
       const paths = scalarPaths(root)
       for (const path of paths.filter((_, at) => at % Math.ceil(paths.length / 4) === 0)) {
         const merge = path.reduceRight<ConfigValue>((inner, key) => ({ [key]: inner }), 'a: new # value')
@@ -142,6 +192,66 @@ describe.skipIf(configs.length < 2)('configs of others', () => {
     },
   )
 })
+
+const mapValues = (
+  object: ConfigObject,
+  map: (key: string, value: ConfigValue) => ConfigValue,
+): ConfigObject => Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(key, value)]))
+
+/** A copy in which each pipeline is what `edit` makes of it. */
+function withPipelines(
+  root: ConfigObject,
+  edit: (id: string, pipeline: ConfigValue) => ConfigValue,
+): ConfigObject {
+  const service = root['service'] as ConfigObject
+  return {
+    ...root,
+    service: { ...service, pipelines: mapValues(service['pipelines'] as ConfigObject, edit) },
+  }
+}
+
+/** The first pipeline that names something in a role, and all that it names there. */
+function firstPipeline(
+  { service }: ConfigObject,
+  role: string,
+): [id?: string, list?: readonly ConfigValue[]] {
+  const pipelines = isObject(service) && isObject(service['pipelines']) ? service['pipelines'] : {}
+  for (const [id, pipeline] of Object.entries(pipelines)) {
+    const list = isObject(pipeline) ? pipeline[role] : undefined
+    if (Array.isArray(list) && list.length > 0) return [id, list]
+  }
+  return []
+}
+
+/** A copy in which a component has another id where it is defined, in pipelines, and where an extension is referred to. */
+function withRenamed(root: ConfigObject, { category, from, to }: Renaming): ConfigObject {
+  const swap = (value: ConfigValue): ConfigValue => (value === from ? to : value)
+  const swapAll = (value: ConfigValue): ConfigValue => (Array.isArray(value) ? value.map(swap) : value)
+  const settings = (key: string, value: ConfigValue): ConfigValue => {
+    if (Array.isArray(value)) return value.map((one) => settings('', one))
+    if (isObject(value)) return mapValues(value, settings)
+    return category === 'extensions' && ['authenticator', 'storage', 'storage_id'].includes(key)
+      ? swap(value)
+      : value
+  }
+  const ends = category === 'connectors' ? ['receivers', 'exporters'] : [category]
+  const service = (key: string, value: ConfigValue): ConfigValue => {
+    if (key === 'extensions') return category === 'extensions' ? swapAll(value) : value
+    if (key !== 'pipelines' || !isObject(value)) return settings(key, value)
+    return mapValues(value, (_, pipeline) =>
+      isObject(pipeline)
+        ? mapValues(pipeline, (role, list) => (ends.includes(role) ? swapAll(list) : list))
+        : pipeline,
+    )
+  }
+  return mapValues(root, (section, value) => {
+    if (!isObject(value)) return value
+    if (section === 'service') return mapValues(value, service)
+    const within = mapValues(value, settings)
+    if (section !== category) return within
+    return Object.fromEntries(Object.entries(within).map(([key, one]) => [key === from ? to : key, one]))
+  })
+}
 
 function scalarPaths(value: ConfigValue, path: readonly string[] = []): string[][] {
   if (!isObject(value)) return Array.isArray(value) ? [] : [[...path]]
