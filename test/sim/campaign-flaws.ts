@@ -130,7 +130,7 @@ export const CAMPAIGN_FLAWS: Readonly<Record<string, { flaw: Flaw; says: RegExp;
   },
 }
 
-const isOfCampaigns = (text: string) => /from campaigns\b/.test(text)
+export const isOfCampaigns = (text: string) => /from campaigns\b/.test(text)
 const isOfTargets = (text: string) => /from campaign_targets\b/.test(text)
 const isEndOfTargets = (text: string) => text.startsWith('update campaign_targets t set state = e.state')
 const isOfFreeze = (text: string, params: readonly unknown[]) =>
@@ -151,7 +151,7 @@ function through(db: Database, around: (plain: Db) => Db): Database {
 }
 
 /** A process that reads rows which `change` has changed. */
-function reading(change: (text: string, row: Row) => void): Flaw {
+export function reading(change: (text: string, row: Row) => void): Flaw {
   return {
     ground: (ground) => ({
       ...ground,

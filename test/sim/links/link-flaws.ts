@@ -4,6 +4,7 @@ import { splitReport } from '../../../lib/links/kept-report.ts'
 import type { ReportedTexts } from '../../../lib/links/reported-texts.ts'
 import { decodeBody } from '../../../lib/opamp/codec.ts'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
+import { isOfCampaigns, reading } from '../campaign-flaws.ts'
 import type { Trouble } from '../troubles.ts'
 import type { LinkTrouble } from './link-troubles.ts'
 import { type LinkFlaw, loseByProcess } from './linked-world.ts'
@@ -187,6 +188,15 @@ export const LINK_FLAWS: Readonly<Record<string, PlantedFlaw>> = {
       member: (membership) => {
         membership.mayAct = () => true
       },
+    },
+  },
+  'an owner that takes a campaign over goes on with its last wave': {
+    troubles: ['campaigns', 'crashes', 'stillAtSteps'],
+    stillOn: ['targets are started: the owner after it'],
+    flaw: {
+      follower: reading((text, row) => {
+        if (isOfCampaigns(text) && row['rules']) row['wave'] = 9
+      }).ground!,
     },
   },
   'some answers of the owner do not arrive': {

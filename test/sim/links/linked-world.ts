@@ -14,7 +14,7 @@ import type { SimSocket } from '../agents/socket.ts'
 import type { ShowingBrowser } from '../browser/sim-browser.ts'
 import type { Client } from '../database/sim-database.ts'
 import type { SimStore } from '../database/sim-store.ts'
-import type { SimService } from '../service/sim-service.ts'
+import type { Flaw, SimService } from '../service/sim-service.ts'
 import { Dice } from '../time/dice.ts'
 import type { VirtualTime } from '../time/virtual-time.ts'
 import { World } from '../world.ts'
@@ -31,6 +31,8 @@ const CONNECT_MS = 2_000
 
 /** A fault that is put into every link, into what fronts do with their agents, or into the processes that may own. */
 export interface LinkFlaw extends Meddling {
+  /** Put into each process but the first that decides. */
+  follower?: NonNullable<Flaw['ground']>
   agents?(agents: FrontAgents): void
   reported?(texts: ReportedTexts): void
   member?(membership: Membership): void
@@ -74,11 +76,18 @@ export class LinkedWorld extends World {
   #stoodStill: { client: Client; sinceMs: number } | null = null
 
   constructor(seed: number, store: SimStore, wanted: string | undefined, flaw: LinkFlaw) {
+    const { follower = (ground) => ground } = flaw
+    let isFirst = true
+    const ground: typeof follower = (of) => {
+      const stands = isFirst ? of : follower(of)
+      isFirst = false
+      return stands
+    }
     super(seed, store, {
       troubles: wanted,
-      // Who pushes for campaigns is no business of the links.
-      without: ['campaigns'],
-      flaw: { service: (service) => this.#born(service) },
+      // Who pushes for campaigns is no business of the links: worlds have them where that is asked for.
+      without: wanted?.split(',').includes('campaigns') === true ? [] : ['campaigns'],
+      flaw: { ground, service: (service) => this.#born(service) },
     })
     this.#flaw = flaw
     this.#seed = seed

@@ -17,15 +17,25 @@ const STEPS = {
   'members are led to a push or back': /^\s*update workloads set rollout_push_id\b/i,
 } as const
 
-type Step = keyof typeof STEPS
+/** What the owner stores as it carries the waves of a campaign. */
+const WAVE_STEPS = {
+  'targets are started': /^\s*update campaign_targets t set state = 'started'/i,
+  'targets have ended': /^\s*update campaign_targets t set state = e\.state/i,
+} as const
+
+const ALL_STEPS = { ...STEPS, ...WAVE_STEPS }
+type Step = keyof typeof ALL_STEPS
 /** Who stands still, and when: before the commit of what the step stores, or after it, before its answer is read. */
 const WHO = ['the owner before the commit', 'the owner after it', 'a front after it'] as const
 /** One occasion on which a process stands still. */
 export type Occasion = `${Step}: ${(typeof WHO)[number]}`
 
-export const OCCASIONS: readonly Occasion[] = (Object.keys(STEPS) as Step[]).flatMap((step) =>
-  WHO.map((who): Occasion => `${step}: ${who}`),
-)
+const occasionsOf = (steps: object): readonly Occasion[] =>
+  (Object.keys(steps) as Step[]).flatMap((step) => WHO.map((who): Occasion => `${step}: ${who}`))
+
+/** The occasions at the steps of pushes, which every world has, and at those of waves. */
+export const OCCASIONS = occasionsOf(STEPS)
+export const WAVE_OCCASIONS = occasionsOf(WAVE_STEPS)
 
 /** What stand-stills use of their world. */
 export interface StandStillsParts {
@@ -57,8 +67,8 @@ export class StandStills {
 
   /** A statement of this process was executed; the process has not heard of that yet. */
   executed(client: Client, statement: string): void {
-    for (const step of Object.keys(STEPS) as Step[]) {
-      if (!STEPS[step].test(statement)) continue
+    for (const step of Object.keys(ALL_STEPS) as Step[]) {
+      if (!ALL_STEPS[step].test(statement)) continue
       this.#begun.set(client, (this.#begun.get(client) ?? new Set()).add(step))
       this.#takeOccasion(`${step}: the owner before the commit`, client)
     }
