@@ -90,7 +90,7 @@ export interface ConfigEngineParts {
   runtimeCheck: RuntimeCheck
 }
 
-/** Texts up to this many characters are read in place, which takes a few milliseconds whatever they hold. */
+/** Texts up to this many characters are read in place, which takes a few milliseconds where none holds an alias. */
 const IN_PLACE_LENGTH_MAX = 1_024
 /** Outlines that are kept; a fleet rarely runs so many configs. */
 const OUTLINES_MAX = 5_000
@@ -136,11 +136,17 @@ const matchedLength = ({ variables, values }: RenderRequest) =>
     0,
   )
 
+/**
+ * How long a config is, for what reads it. One with an alias may stand for a much longer one, so it counts as long
+ * whatever it holds.
+ */
+const sizeOf = (text: string) => (text.includes('&') && text.includes('*') ? Infinity : text.length)
+
 const lengthOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0)
 
 /** A diff reads both texts and walks them several times. */
 const diffLength = ({ baseText, targetText }: Pick<DiffInput, 'baseText' | 'targetText'>) =>
-  2 * (baseText.length + targetText.length)
+  2 * (sizeOf(baseText) + sizeOf(targetText))
 
 type JobOf<Kind extends keyof ConfigJobResults> = Extract<ConfigJob, { kind: Kind }>
 
@@ -182,7 +188,7 @@ function openOutlines(reader: ConfigReader): ConfigEngine['outlines'] {
     const missing = [...new Set(hashes)].filter((hash) => !outlines.has(hash))
     for (let i = 0; i < missing.length; i += OUTLINES_CHUNK) {
       for (const { hash, body: text } of await read(missing.slice(i, i + OUTLINES_CHUNK))) {
-        const found = await reader.run<'outline'>(text.length, { kind: 'outline', text })
+        const found = await reader.run<'outline'>(sizeOf(text), { kind: 'outline', text })
         if (!found.ok) continue
         outlines.set(hash, found.value)
         if (kept.size >= OUTLINES_MAX) kept.delete(kept.keys().next().value!)
@@ -215,17 +221,15 @@ function openComparing(
       return found.ok ? { ok: true, key: found.value } : found
     },
     async reportKeys(text, own) {
-      const found = await reader.read<'report-keys'>(text.length * own.length, {
-        kind: 'report-keys',
-        text,
-        own,
-      })
+      // The text is gone through once for each, whose values are looked for in it.
+      const length = text.length * Math.max(1, own.length) + lengthOf(own.flatMap(Object.values<string>))
+      const found = await reader.read<'report-keys'>(length, { kind: 'report-keys', text, own })
       return found.ok ? { ok: true, keys: found.value } : found
     },
     async baseInWordsOf(draft, reported) {
       // The draft is read once more for each difference.
       const job = { kind: 'base-in-words', draft, reported } as const
-      const found = await reader.read<'base-in-words'>(4 * (draft.length + reported.length), job)
+      const found = await reader.read<'base-in-words'>(4 * (sizeOf(draft) + sizeOf(reported)), job)
       return found.ok ? { ok: true, base: found.value } : found
     },
   }
@@ -236,17 +240,17 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
   const reader = new ConfigReader(workers)
   return {
     async validate(text, about) {
-      const found = await reader.run<'validate'>(text.length, { kind: 'validate', text, about })
+      const found = await reader.run<'validate'>(sizeOf(text), { kind: 'validate', text, about })
       if (!found.ok) return found
       const result = await finishValidation(text, found.value, about.validatedAt, runtimeCheck)
       return { ok: true, result, required: found.value.required }
     },
     async check(text, about) {
-      const found = await reader.run<'validate'>(text.length, { kind: 'validate', text, about })
+      const found = await reader.run<'validate'>(sizeOf(text), { kind: 'validate', text, about })
       return found.ok ? { ok: true, found: found.value } : found
     },
     async policy(request) {
-      const length = request.candidate.length + (request.current?.length ?? 0)
+      const length = sizeOf(request.candidate) + sizeOf(request.current ?? '')
       const found = await reader.run<'policy'>(length, { kind: 'policy', request })
       return found.ok ? { ok: true, evaluation: found.value } : found
     },
@@ -261,28 +265,28 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       return found.ok ? { ok: true, text: found.value } : found
     },
     async normalForm(text, own = {}) {
-      const found = await reader.read<'normal-form'>(text.length, { kind: 'normal-form', text, own })
+      const found = await reader.read<'normal-form'>(sizeOf(text), { kind: 'normal-form', text, own })
       return found.ok ? { ok: true, form: found.value } : found
     },
     async effectiveMatch(asked, reported) {
-      const length = asked.length + reported.length
+      const length = sizeOf(asked) + sizeOf(reported)
       const found = await reader.read<'effective-match'>(length, { kind: 'effective-match', asked, reported })
       return found.ok ? { ok: true, match: found.value ?? { verdict: 'unknown', paths: [] } } : found
     },
     async migrate(input, validatedAt) {
       // A source is read several times, and its draft once more.
-      const length = 4 * input.source.length
+      const length = 4 * sizeOf(input.source)
       const found = await reader.run<'migrate'>(length, { kind: 'migrate', input, validatedAt })
       return found.ok ? { ok: true, preview: found.value } : found
     },
     async render(request) {
-      const length = request.text.length + matchedLength(request)
+      const length = sizeOf(request.text) + matchedLength(request)
       const found = await reader.run<'render'>(length, { kind: 'render', request })
       return found.ok ? { ok: true, rendering: found.value } : found
     },
     async patch(text, patch) {
       // What a patch puts in is read as often as the text is, and each of its parts is an edit of its own.
-      const length = 3 * text.length + JSON.stringify(patch).length
+      const length = 3 * sizeOf(text) + JSON.stringify(patch).length
       const found = await reader.run<'patch'>(length, { kind: 'patch', text, patch })
       return found.ok ? { ok: true, patching: found.value } : found
     },

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml'
 import { configHash } from '../../model/config-hash.ts'
+import { EFFECTIVE_BYTES_MAX } from '../../model/effective-bytes.ts'
 import { namesAgent, type OwnAttributes } from '../../model/own-attributes.ts'
 import { componentType } from '../check/components.ts'
 import { parseConfig } from '../yaml/parse.ts'
@@ -24,29 +25,51 @@ const LOCAL_ADDRESS = /^(?:[a-z]+:\/\/)?(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])
 
 /**
  * The normal form of a config that an agent reports; null when it cannot be read or is empty, which is no
- * report. Left out: uid, parent process, description and local server address of an `opamp` extension, and
+ * report, and when it would be longer than a report may be: a short text with aliases can stand for a long one. Left out: uid, parent process, description and local server address of an `opamp` extension, and
  * what the telemetry resource says of the agent itself: which agent it is, and what the agent reports to be (`own`).
  */
 export function normalForm(reported: string, own: OwnAttributes = {}): NormalForm | null {
   const parsed = parseConfig(reported)
   if (!parsed.ok) return null
-  const root = sortDeep(parsed.document.root) as ConfigObject
+  const root = new Sorting().sort(parsed.document.root) as ConfigObject | null
+  if (root === null) return null
   dropSupervisorSettings(root)
   dropAgentAttributes(root, own)
   const text = stringify(root, { aliasDuplicateObjects: false, lineWidth: 0, version: '1.1' })
+  if (Buffer.byteLength(text) > EFFECTIVE_BYTES_MAX) return null
   const service = root['service']
   const pipelines = isObject(service) && isObject(service['pipelines']) ? service['pipelines'] : null
   const runsProfiles = Object.keys(pipelines ?? {}).some((name) => componentType(name) === 'profiles')
   return { text, hash: configHash(text), runsPipelines: pipelines !== null, runsProfiles }
 }
 
-/** A copy with all keys sorted; shared parts are written out. */
-function sortDeep(value: ConfigValue): ConfigValue {
-  if (Array.isArray(value)) return value.map(sortDeep)
-  if (!isObject(value)) return value
-  const sorted = emptyObject()
-  for (const key of sortedKeys(value)) sorted[key] = sortDeep(value[key]!)
-  return sorted
+/** Copies a config, all keys sorted and shared parts written out, as long as that is no longer than a report may be. */
+class Sorting {
+  #left = EFFECTIVE_BYTES_MAX
+
+  /** Null when there is too much of it. */
+  sort(root: ConfigValue): ConfigValue | null {
+    const sorted = this.#copy(root, 0)
+    return this.#left < 0 ? null : sorted
+  }
+
+  #copy(value: ConfigValue, depth: number): ConfigValue {
+    if (this.#left < 0) return null
+    if (Array.isArray(value)) {
+      this.#left -= depth * value.length
+      return value.map((entry) => this.#copy(entry, depth + 1))
+    }
+    if (!isObject(value)) {
+      this.#left -= String(value).length + 1
+      return value
+    }
+    const sorted = emptyObject()
+    for (const key of sortedKeys(value)) {
+      this.#left -= depth + key.length + 1
+      sorted[key] = this.#copy(value[key]!, depth + 1)
+    }
+    return sorted
+  }
 }
 
 function dropSupervisorSettings(root: ConfigObject): void {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { EFFECTIVE_BYTES_MAX } from '../../model/effective-bytes.ts'
 import { type OwnAttributes, ownAttributesIn } from '../../model/own-attributes.ts'
 import type { ReportedEffectiveConfig } from '../../opamp/report.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
@@ -11,8 +12,6 @@ export const FORMS_MAX = 20_000
 /** How many texts wait or are being read, and their length in UTF-16 units; past this they are asked for later. */
 export const UNDER_WAY_MAX = 1_000
 export const UNDER_WAY_BYTES_MAX = 67_108_864
-/** Bytes of one effective config; a longer one is not read and counts as no config. */
-export const EFFECTIVE_BYTES_MAX = 2_097_152
 /** Texts that are read at the same time; the others wait in the queue here, where their size is counted. */
 const READ_AT_ONCE = 4
 /** How long to wait where the reader is busy. */

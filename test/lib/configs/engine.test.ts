@@ -76,6 +76,22 @@ describe('the engine', () => {
     expect(jobs.map(({ kind }) => kind)).toEqual(['patch', 'change-key'])
   })
 
+  it('sends a short text away that holds an alias: it may stand for a long one', async () => {
+    const { engine, jobs } = engineOver('done')
+    const aliased = 'exporters: {debug: &a {verbosity: basic}, debug/b: *a}\n'
+    expect(await engine.normalForm(aliased)).toMatchObject({ ok: true, form: { runsPipelines: false } })
+    expect(await engine.effectiveMatch(aliased, SMALL)).toMatchObject({ ok: true })
+    expect(await engine.check(aliased, about)).toMatchObject({ ok: true })
+    expect(jobs.map(({ kind }) => kind)).toEqual(['normal-form', 'effective-match', 'validate'])
+  })
+
+  it('sends a long report away, whoever it is looked at for', async () => {
+    const { engine, jobs } = engineOver('done')
+    expect(await engine.reportKeys(LARGE, [])).toEqual({ ok: true, keys: [] })
+    expect(await engine.reportKeys(SMALL, [{ host: 'h'.repeat(2_000) }])).toMatchObject({ ok: true })
+    expect(jobs.map(({ kind }) => kind)).toEqual(['report-keys', 'report-keys'])
+  })
+
   it('says that it is busy, which tells nothing of the text', async () => {
     const { engine } = engineOver('worker-busy')
     const busy = { ok: false, code: 'server-busy' }

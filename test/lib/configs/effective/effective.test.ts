@@ -155,6 +155,17 @@ describe('the normal form', () => {
     expect(normalForm(text)).toBeNull()
   })
 
+  it('is none for a short text whose aliases stand for more than a report may hold', () => {
+    const some = (text: string, count: number) => `[${Array(count).fill(text).join(', ')}]`
+    const aliased = (length: number) =>
+      `a: &a ${'x'.repeat(length)}\nb: &b ${some('*a', 20)}\nc: ${some('*b', 30)}\nd: ${some('1', 20)}\n`
+    expect(normalForm(aliased(100))?.text.length).toBeGreaterThan(60_000)
+    expect(normalForm(aliased(4_000))).toBeNull()
+    // Written out, each of these characters takes four.
+    const escaped = `a: &a "${'\\x01'.repeat(20_000)}"\nb: ${some('*a', 30)}\n`
+    expect(normalForm(escaped)).toBeNull()
+  })
+
   it('does not depend on the order of keys, and is its own normal form', () => {
     const value = fc.letrec((tie) => ({
       value: fc.oneof(

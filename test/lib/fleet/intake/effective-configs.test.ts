@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { normalForm } from '../../../../lib/configs/effective/normal-form.ts'
-import {
-  EFFECTIVE_BYTES_MAX,
-  FORMS_MAX,
-  UNDER_WAY_MAX,
-} from '../../../../lib/fleet/intake/effective-configs.ts'
+import { FORMS_MAX, UNDER_WAY_MAX } from '../../../../lib/fleet/intake/effective-configs.ts'
 import type { FleetDeps } from '../../../../lib/fleet/state/deps.ts'
 import { CONFIG_BYTES_MAX } from '../../../../lib/fleet/state/waiting-rows.ts'
+import { EFFECTIVE_BYTES_MAX } from '../../../../lib/model/effective-bytes.ts'
 import type { Database } from '../../../../lib/store/db.ts'
 import { DatabaseUnavailable } from '../../../../lib/store/db.ts'
 import { through } from '../../../support/faulty-database.ts'
