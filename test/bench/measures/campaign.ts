@@ -68,7 +68,7 @@ async function carryOut(service: BenchService, draft: { name: string; change: ob
   await call(service, 'POST', `/${id}/approve`, decision)
   const startedAt = performance.now()
   await call(service, 'POST', `/${id}/start`)
-  const total = planned.plan!.target_count
+  const total = planned.plan!.verdicts['changes']!
   await until(service, id, ({ counts }) => counts['applied'] === total)
   return { planSeconds, appliedSeconds: (performance.now() - startedAt) / 1000, total }
 }
@@ -92,7 +92,7 @@ async function measureSize(
   const session = await connectFleet(bench, { agents: count, workloads: count, name: 'campaign', env })
   const { service } = session
   try {
-    await carry(service, 'first', true)
+    const first = await carry(service, 'first', true)
     await service.takeStatements()
     const before = await service.takeHeld(STARTS)
     const { value, percent, seconds } = await watchCpu(session.pids(), () => carry(service, 'second', false))
@@ -101,6 +101,8 @@ async function measureSize(
     const lockMeanMs = (held.totalMs - before.totalMs) / (held.count - before.count)
     const plan: Figure = { name: 'plan', value: value.planSeconds, unit: 's' }
     const figures: Figure[] = [
+      // Each reports to run 8 KB, which the plan compares with.
+      { name: 'plan of the take-over before', value: first.planSeconds, unit: 's' },
       most.planSecondsMax === undefined ? plan : { ...plan, atMost: most.planSecondsMax },
       {
         name: 'start to all applied',
@@ -158,11 +160,12 @@ async function measureBases(bench: Bench): Promise<MeasureResult> {
       const change = { kind: 'version', fleet_config_id: config.id, number, takeover: true }
       return carryOut(service, { name: `version ${number}`, change, scope: {} })
     }
-    await bring(1)
+    const taken = await bring(1)
     await service.takeHeldMs()
     const { value, percent, seconds } = await watchCpu(session.pids(), () => bring(2))
     const heldMs = await service.takeHeldMs()
     const newcomerSeconds = await bringNewcomer(session, path)
+    const patched = await patchBases(service, config.id)
     const { rows } = await service.db.query(
       `select count(distinct active_config_hash)::int as configs, max(octet_length(body))::int as bytes
        from workloads join config_contents on hash = active_config_hash`,
@@ -182,12 +185,33 @@ async function measureBases(bench: Bench): Promise<MeasureResult> {
           unit: 's',
           atMost: BASES.newcomerSecondsMax,
         },
+        // Each reports the same, and gets values of its own.
+        { name: 'plan of the take-over before', value: taken.planSeconds, unit: 's' },
+        { name: 'plan of a patch', value: patched.planSeconds, unit: 's', atMost: BASES.planSecondsMax },
+        { name: 'patch applied', value: patched.appliedSeconds, unit: 's' },
+        { name: 'loop held by the patch', value: patched.heldMs, unit: 'ms', atMost: 50 },
       ],
       busy: percent,
     }
   } finally {
     await session.end()
   }
+}
+
+/**
+ * Take the workloads out of their fleet config, so that a patch may change them, and change a line in the config of each;
+ * times as of `carry`.
+ */
+async function patchBases(service: BenchService, configId: string) {
+  const path = `/api/fleet-configs/${configId}`
+  await ask(service, 'POST', `${path}/auto-apply/turn-off`, { comment: 'bench' })
+  const selector = { match_labels: { 'identity/namespace': 'elsewhere' } }
+  await ask(service, 'PUT', path, { name: 'bench', selector })
+  await service.takeHeldMs()
+  const patch = { merge: { exporters: { component0: { timeout: '5s' } } } }
+  const scope = { selector: { types: ['collector'] } }
+  const times = await carryOut(service, { name: 'patch', change: { kind: 'patch', patch }, scope })
+  return { ...times, heldMs: await service.takeHeldMs() }
 }
 
 /** Let version 2 apply by itself, connect one more agent, and wait until it has applied it; returns the seconds. */
