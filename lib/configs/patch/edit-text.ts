@@ -2,6 +2,7 @@ import { isAlias, isMap, isSeq, type ParsedNode, visit, type YAMLMap, type YAMLS
 import { columnOf, readFirstDocument } from '../yaml/document.ts'
 import { isSameValue } from '../yaml/equal.ts'
 import { readValues } from '../yaml/parse.ts'
+import { readPlainConfig } from '../yaml/plain.ts'
 import { type ConfigObject, type ConfigValue, isObject } from '../yaml/value.ts'
 import { writeBlock, writeFlow, writeInline, writeItem, writeKey, writePair } from '../yaml/write-value.ts'
 import { CannotEdit, type Entry, endOf, entriesOf, type Item, isFlow, itemsOf, type Place } from './places.ts'
@@ -36,6 +37,9 @@ export function editText(text: string, target: ConfigObject, stepsMax = STEPS_MA
       const splices = new Editor(current, read.contents, found.value).next(found.value, target)
       if (splices === null) return current
       current = apply(current, splices)
+      // Most edits are one change: that it was is seen by a quick reading, and not by one that keeps all tokens.
+      const plain = readPlainConfig(current)
+      if (plain !== null && isSameValue(plain, target)) return current
     } catch (stop) {
       if (stop instanceof CannotEdit) return null
       throw stop

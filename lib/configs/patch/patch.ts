@@ -1,6 +1,7 @@
 import { readFirstDocument } from '../yaml/document.ts'
 import { isSameValue } from '../yaml/equal.ts'
 import { parseConfig } from '../yaml/parse.ts'
+import { DOCUMENT_MARK } from '../yaml/plain.ts'
 import { type ConfigObject, type ConfigValue, emptyObject, isObject } from '../yaml/value.ts'
 import { DoesNotFit } from './does-not-fit.ts'
 import { editText, renameKey } from './edit-text.ts'
@@ -70,8 +71,7 @@ const refuse = (code: PatchProblemCode, message: string): Patching => ({
 export function patchConfig(text: string, patch: ConfigPatch): Patching {
   const base = parseConfig(text)
   if (!base.ok) return refuse('patch_base_invalid', base.problem.message)
-  const read = readFirstDocument(text)
-  if (read.ok && read.hasMore) return refuse('patch_base_invalid', 'the config holds a second document')
+  if (holdsMore(text)) return refuse('patch_base_invalid', 'the config holds a second document')
   try {
     const { root } = base.document
     for (const expectation of patch.expect ?? []) checkExpectation(root, expectation)
@@ -93,6 +93,13 @@ export function patchConfig(text: string, patch: ConfigPatch): Patching {
     if (stop instanceof DoesNotFit) return refuse('patch_does_not_fit', stop.message)
     throw stop
   }
+}
+
+/** Whether a text holds a second document, for which it is read anew only where it has a mark of one. */
+function holdsMore(text: string): boolean {
+  if (!DOCUMENT_MARK.test(text)) return false
+  const read = readFirstDocument(text)
+  return read.ok && read.hasMore
 }
 
 function finish(text: string, renamed: string, target: ConfigObject, otherMatches: string[]): Patching {

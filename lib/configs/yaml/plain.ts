@@ -10,7 +10,7 @@ import { type ConfigObject, type ConfigValue, emptyObject } from './value.ts'
 /** A character outside the usual ones, such as a tab or an unusual blank: a text with one is left to the package. */
 const UNCOMMON = /[^\x20-\x7e\n\u00a1-\u1fff\u2010-\u2027\u2030-\u2fff\u3001-\ud7ff]/
 /** Marks of documents, and directives. */
-const DOCUMENT_MARK = /^(?:---|\.\.\.|%)/m
+export const DOCUMENT_MARK = /^(?:---|\.\.\.|%)/m
 /** A key on its line, with the colon and the blanks behind it. */
 const KEY = /(?:([A-Za-z0-9_./][A-Za-z0-9_./-]{0,199})|"([^"\\\n]{0,200})"|'([^'\n]{0,200})'):(?: +|$)/my
 const QUOTED = /"([^"\\\n]*)"|'([^'\n]*)'/y
