@@ -10,8 +10,6 @@ const LONE_FIELD: Readonly<Record<string, string>> = {
   'config.label': 'label',
   'config.approval.approve': 'approval_id',
   'config.approval.comment': 'approval_id',
-  'config.approval.push': 'approval_id',
-  'config.approval.break_glass_push': 'approval_id',
   'config.approval.reject': 'approval_id',
   'config.approval.withdraw': 'approval_id',
 }
@@ -26,6 +24,20 @@ function readObject(detail: string): DetailField[] | null {
     // A text that was cut at its longest is no JSON any more.
     return null
   }
+}
+
+/** What the detail of a push is made of, between colons; a reason may have colons of its own. */
+function readPush(action: string, detail: string): DetailField[] | null {
+  const isGlass = action === 'config.approval.break_glass_push'
+  if (!isGlass && action !== 'config.approval.push') return null
+  const form = isGlass ? /^([^:]+):(.*?)(?::([0-9a-f]{64}))?$/s : /^([^:]+)()(?::([0-9a-f]{64}))?$/
+  const [, id = detail, reason = '', hash = ''] = form.exec(detail) ?? []
+  const told: DetailField[] = [
+    ['approval_id', id],
+    ['break_glass_reason', reason],
+    ['config_hash', hash],
+  ]
+  return told.filter(([, value]) => value !== '')
 }
 
 /** The log counts the waves of a campaign from 0, every page from 1. */
@@ -57,6 +69,8 @@ export function readDetail({
           ['target_group', group],
         ]
   }
+  const push = readPush(action, detail)
+  if (push !== null) return push
   const lone = LONE_FIELD[action]
   if (lone !== undefined) return [[lone, detail]]
   if (PAIRS.test(detail))

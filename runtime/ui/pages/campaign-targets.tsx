@@ -109,11 +109,20 @@ export function Targets({ of }: { of: CampaignRecord }) {
     <section class="stack">
       <h2>{words.targets}</h2>
       <p class="actions">
-        <a class="link" href={hrefWith({ state: null })}>
+        <a
+          class="link"
+          aria-current={state === undefined ? 'true' : undefined}
+          href={hrefWith({ state: null })}
+        >
           {words.everyone}
         </a>
         {Object.entries(of.counts).map(([name, count]) => (
-          <a class="link" key={name} href={hrefWith({ state: name })}>
+          <a
+            class="link"
+            key={name}
+            aria-current={state === name ? 'true' : undefined}
+            href={hrefWith({ state: name })}
+          >
             {`${words.state[name as keyof typeof words.state]} ${formatNumber(count)}`}
           </a>
         ))}

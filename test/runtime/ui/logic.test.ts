@@ -463,6 +463,23 @@ describe('an event of the audit log', () => {
     ],
     ['config.approval.request', 'apr_1:', [['approval_id', 'apr_1']]],
     ['config.approval.reject', 'apr_1', [['approval_id', 'apr_1']]],
+    [
+      'config.approval.push',
+      `apr_1:${'a'.repeat(64)}`,
+      [
+        ['approval_id', 'apr_1'],
+        ['config_hash', 'a'.repeat(64)],
+      ],
+    ],
+    [
+      'config.approval.break_glass_push',
+      `apr_1:down since 12:04: see INC-7:${'a'.repeat(64)}`,
+      [
+        ['approval_id', 'apr_1'],
+        ['break_glass_reason', 'down since 12:04: see INC-7'],
+        ['config_hash', 'a'.repeat(64)],
+      ],
+    ],
     ['config.label', 'v1 = the first', [['label', 'v1 = the first']]],
     [
       'report.export',
