@@ -180,7 +180,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   },
   'lib/fleet/state/kept-bytes.ts KeptBytes.#counted': perAgent,
   'lib/fleet/state/kept-bytes.ts KeptBytes.#lists': {
-    bound: 'AGENT_LIMITS.keptBytes, then what would take more is refused',
+    bound: 'AGENT_LIMITS.keptBytes, and an eighth for agents that are here; what would take more is refused',
     reachedBy: ['lib/fleet/state/kept-bytes.test.ts', 'component lists'],
   },
   'lib/fleet/state/live-tally.ts LiveTally.#shares': perAgent,

@@ -9,6 +9,10 @@ const MIB = 1_048_576
 /** How long an agent that found no room is asked to wait; the protocol wants 30 s at least. */
 const RETRY_MS = 30_000
 
+/** Bytes that an agent that is here may add where the room is taken, and which part of the room there is for that besides. */
+const SMALL_GROWTH = 4_096
+const RESERVE_PART = 8
+
 /** Whether anything in a report is kept as long as its agent is. */
 export const saysWhatItIs = ({ attributes, health, components }: AgentReport): boolean =>
   attributes !== null || health !== null || components !== null
@@ -54,13 +58,19 @@ export class AgentRoom {
     return this.#refuse(`Cannot take another workload: there are ${most}, delete some that are gone`)
   }
 
-  /** What an agent says of itself is kept while it is here, and of its workload for long after. */
+  /**
+   * What an agent says of itself is kept while it is here, and of its workload for long after. Where the room for all is
+   * taken, agents that are here may still say a little more, such as that they are unhealthy.
+   */
   #checkBytes(known: Instance | undefined, report: AgentReport): ServerMessage | null {
     if (!saysWhatItIs(report)) return null
     const { deps, state } = this.#parts
     const { keptBytes: most } = deps.agentLimits
-    const growth = state.kept.growth(known, report)
-    if (growth <= 0 || state.kept.total + growth <= most) return null
+    const { attributes, uid } = report
+    const home = attributes === null ? undefined : state.workloads.get(identifyWorkload(attributes, uid).id)
+    const growth = state.kept.growth(known, report, home)
+    const isSmall = known !== undefined && growth <= SMALL_GROWTH
+    if (growth <= 0 || state.kept.total + growth <= (isSmall ? most + most / RESERVE_PART : most)) return null
     return this.#refuse(
       `Cannot keep what this agent says of itself: all agents and workloads take ${Math.round(most / MIB)} MiB`,
     )

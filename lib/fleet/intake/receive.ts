@@ -145,7 +145,12 @@ export class Receiver {
       return plain({ capabilities: OUR_CAPABILITIES })
     if (known !== undefined && this.#isOvertaken(known, connection, report, about)) return plain({})
     const noRoom = this.#room.check(known, connection, report)
-    if (noRoom !== null) return plain(noRoom)
+    if (noRoom !== null) {
+      // What became of a config takes no room: without it a push would never end.
+      if (known?.connection === connection && report.remoteConfigStatus !== null)
+        this.#takeConfigStatus(known, report, false)
+      return plain(noRoom)
+    }
     const instance = known ?? this.#addInstance(report.uid, report.uidOnWire)
     const duplicate = this.#checkRival(instance, connection, report)
     if (duplicate !== null) return plain(duplicate)
@@ -327,11 +332,17 @@ export class Receiver {
     this.#homes.rememberRhythm(instance, workload)
     // What it can may say what it is.
     if (hasNewCapabilities) this.#descriptions.reclassify(instance)
-    const isNews = this.#reports.take(instance, report, isWhole)
-    if (isNews) this.#parts.deps.notices.configStatusReported(workload, instance)
+    this.#takeConfigStatus(instance, report, isWhole)
     if (hasNewCapabilities) this.#reports.capabilitiesChanged(instance)
-    if (isNews || hasNewCapabilities || report.health !== null || report.components !== null)
+    if (hasNewCapabilities || report.health !== null || report.components !== null)
       this.#presence.touch(instance, workload)
+  }
+
+  #takeConfigStatus(instance: Instance, report: AgentReport, isWhole: boolean): void {
+    const isNews = this.#reports.take(instance, report, isWhole)
+    if (!isNews || instance.workload === null) return
+    this.#parts.deps.notices.configStatusReported(instance.workload, instance)
+    this.#presence.touch(instance, instance.workload)
   }
 
   #answer(instance: Instance, isWhole: boolean, lacks: Parameters<typeof askFullState>[2]): ServerMessage {

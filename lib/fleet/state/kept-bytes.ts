@@ -1,5 +1,6 @@
 import type { AvailableComponents, ComponentList } from '../../model/components.ts'
 import { type AgentReport, type HealthNode, keptBytesOf } from '../../opamp/report.ts'
+import { isWorkloadLabel } from '../decide/workload-identity.ts'
 import type { Instance, Workload } from './model.ts'
 
 /** About what a key and its value take beside their characters, of which one may take two bytes. */
@@ -54,10 +55,24 @@ export class KeptBytes {
     return this.#total
   }
 
-  /** By how many bytes more is kept at most once this report of an agent is: others may have its list already. */
-  growth(known: Instance | undefined, { attributes, health, components }: AgentReport): number {
+  /**
+   * By how many bytes more is kept at most once this report of an agent is: others may have its list already. `home` is
+   * the workload that it names, which may get its attributes as labels.
+   */
+  growth(
+    known: Instance | undefined,
+    { attributes, health, components }: AgentReport,
+    home: Workload | undefined,
+  ): number {
     let bytes = 0
-    if (attributes !== null) bytes += attributesBytes(attributes) - attributesBytes(known?.attributes ?? null)
+    if (attributes !== null) {
+      bytes += attributesBytes(attributes) - attributesBytes(known?.attributes ?? null)
+      // What it said before in this workload is among the labels already, or others do not say so.
+      const said = home !== undefined && known?.workload === home ? known.attributes : null
+      const isNew = ([key, value]: readonly [string, string]) =>
+        isWorkloadLabel(key) && said?.get(key) !== value && home?.labels[key] !== value
+      bytes += entriesBytes([...attributes].filter(isNew))
+    }
     if (health !== null) bytes += healthBytes(health) - healthBytes(known?.health ?? null)
     if (components?.components != null)
       bytes += namesBytes(components.components) - namesBytes(known?.components?.components ?? [])

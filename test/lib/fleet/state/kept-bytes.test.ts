@@ -79,6 +79,35 @@ describe('what agents say of themselves is kept up to so many bytes, whoever say
     await forgetAll()
   })
 
+  test('attributes are kept as labels of the workload too, which counts before they are taken', async () => {
+    const note = 'x'.repeat(0.3 * KEPT_BYTES)
+    expect(say(1, { attributes: host(1, { note }) })).toMatch(REFUSED)
+    expect(say(1, { attributes: host(1, { note: note.slice(0, 0.2 * KEPT_BYTES) }) })).toBeUndefined()
+    await ctx.advance(1_000)
+    expect(ctx.fleet.state.kept.total).toBeGreaterThan(0.8 * KEPT_BYTES)
+    // It is said again, by the same agent and by another of the workload, which adds no labels.
+    expect(say(1, { attributes: host(1, { note: note.slice(0, 0.2 * KEPT_BYTES) }) })).toBeUndefined()
+    expect(say(2, { attributes: host(1) })).toBeUndefined()
+    await forgetAll()
+  })
+
+  test('where the room is taken, agents that are here may say what became of a config, and a little more', async () => {
+    const taken = fill((n) => ({ attributes: host(n, { note: 'x'.repeat(1_000) }) }))
+    const hash = 'ab'.repeat(32)
+    const remoteConfigStatus = { hash, status: 'failed', errorMessage: 'no' } as const
+    expect(say(1, { health: sick(), remoteConfigStatus })).toMatch(REFUSED)
+    expect(ctx.fleet.state.instances.get(uidOf(1))?.report).toMatchObject({ hash, status: 'failed' })
+    const ill = { ...HEALTHY, healthy: false, lastError: 'x'.repeat(1_500) }
+    expect(say(1, { health: ill })).toBeUndefined()
+    expect(ctx.fleet.state.instances.get(uidOf(1))?.health).toMatchObject({ healthy: false })
+    expect(say(taken + 2, { attributes: host(taken + 2, { note: 'x'.repeat(1_000) }) })).toMatch(REFUSED)
+    // That, too, ends.
+    const refused = Array.from({ length: taken }, (_, n) => say(n + 1, { health: ill })).at(-1)
+    expect(refused).toMatch(REFUSED)
+    expect(ctx.fleet.state.kept.total).toBeLessThanOrEqual(1.125 * KEPT_BYTES)
+    await forgetAll()
+  })
+
   test('a list that many report is counted once, until the last of them is gone', async () => {
     const before = ctx.fleet.state.kept.total
     for (let n = 1; n <= 3; n++) say(n, { components: list('shared', 100) })
