@@ -3,7 +3,7 @@ import { tallyOf } from '../changes/judge-approvals.ts'
 import { isStepFrom } from '../model/campaign-steps.ts'
 import type { Scope } from '../model/scopes.ts'
 import { countTakenBack, listKeptByItself, type VersionCampaign } from '../store/auto-apply-roll-back.ts'
-import { countWayBack } from '../store/campaign-outcome.ts'
+import { countInPart, countWayBack } from '../store/campaign-outcome.ts'
 import {
   type CampaignSummary,
   findCampaign,
@@ -34,6 +34,10 @@ export interface CampaignReader {
 
 /** Workloads that got a campaign's version by itself and that are named at most. */
 const KEPT_NAMED_MAX = 50
+/** Workloads that a campaign reached in part and that are named. */
+const IN_PART_NAMED_MAX = 3
+/** After how long a target that is being changed is told of, with the instances that have not applied it. */
+const SLOW_MS = 60_000
 /** More than a process holds workloads. */
 const ALL = 2_000_000_000
 
@@ -108,7 +112,7 @@ export class Campaigns {
           ...(await this.#approval(campaign, reader)),
           ...(reader.withHelp
             ? await this.#standing(campaign, counts.get(id)!)
-            : { haltNow: null, failedSince: null, wayBack: null }),
+            : { haltNow: null, failedSince: null, inPart: [], wayBack: null }),
           versionRolledBackBy: versionsTakenBack.get(campaign.id) ?? null,
           byItself: byItself.kept.get(id) ?? null,
           takenBack: byItself.takenBack.get(id) ?? null,
@@ -124,13 +128,21 @@ export class Campaigns {
   async #standing(
     campaign: CampaignSummary,
     counts: RunCounts,
-  ): Promise<Pick<CampaignFacts, 'haltNow' | 'failedSince' | 'wayBack'>> {
+  ): Promise<Pick<CampaignFacts, 'haltNow' | 'failedSince' | 'inPart' | 'wayBack'>> {
+    const { db, clock } = this.parts
     const { id, status, startedAt } = campaign
     const canGoBack = startedAt !== null && isStepFrom('roll-back', { status, counts: {} })
     return {
       haltNow: status === 'halted' ? await lookAtHalt(this.parts, campaign, counts) : null,
       failedSince: (counts.all.failed ?? 0) > 0 ? await countAftermaths(this.parts, id) : null,
-      wayBack: canGoBack ? await countWayBack(this.parts.db, id) : null,
+      inPart:
+        startedAt === null
+          ? []
+          : await countInPart(db, id, {
+              named: IN_PART_NAMED_MAX,
+              slowSince: new Date(clock.now().getTime() - SLOW_MS),
+            }),
+      wayBack: canGoBack ? await countWayBack(db, id) : null,
     }
   }
 

@@ -1,7 +1,7 @@
 import type { WayBack } from '../model/campaign-steps.ts'
 import { countLeftOut } from '../model/left-out.ts'
 import type { KeptByItself as StoredKept } from '../store/auto-apply-roll-back.ts'
-import type { StoredMiss, StoredWayBack } from '../store/campaign-outcome.ts'
+import type { StoredInPart, StoredMiss, StoredWayBack } from '../store/campaign-outcome.ts'
 import type { StoredCampaignTarget } from '../store/campaign-targets.ts'
 import type { CampaignSummary, NamedChange, StoredChange } from '../store/campaigns.ts'
 import type { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from '../wire/approvals.ts'
@@ -31,6 +31,8 @@ export interface CampaignFacts {
   haltNow: HaltNow | null
   /** What became of those that failed, by how their rollback stands; null where that was not asked, or none failed. */
   failedSince: Readonly<Record<string, number>> | null
+  /** Where it reached only some instances of workloads; empty where that was not asked. */
+  inPart: readonly StoredInPart[]
   /** What taking it back would do; null where that was not asked, or it cannot be taken back. */
   wayBack: StoredWayBack | null
   /** The campaign that took the version back that it carries, the last one of several; null where none did. */
@@ -77,6 +79,7 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
       : { wave_ends_at: new Date(waveEndedAt.getTime() + dwellMs).toISOString() }),
     counts: { ...counts.all } as Record<string, number>,
     ...(facts.failedSince === null ? {} : { failed_since: { ...facts.failedSince } }),
+    ...(facts.inPart.length === 0 ? {} : { in_part: toInPartRecord(facts.inPart, sees) }),
     ...(facts.wayBack === null ? {} : { way_back: toWayBackRecord(facts.wayBack) }),
     wave_counts: counts.waves.map((wave) => ({ ...wave }) as Record<string, number>),
     ...(campaign.halt === null ? {} : { halt: haltAsSeen(campaign.halt, facts) }),
@@ -100,6 +103,28 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
     updated_at: campaign.updatedAt.toISOString(),
   }
 }
+
+/** Where a campaign reached only some instances, as the wire shows it. */
+const toInPartRecord = (
+  found: readonly StoredInPart[],
+  sees: CampaignFacts['sees'],
+): NonNullable<CampaignRecord['in_part']> =>
+  Object.fromEntries(
+    found.map(({ state, workloads, instances, ids, names, places }) => [
+      state,
+      {
+        workload_count: workloads,
+        instance_count: instances,
+        workloads: ids
+          .map((workload_id, at) => ({
+            workload_id,
+            workload_name: names[at]!,
+            ...present('workload_place', places[at] || null),
+          }))
+          .filter(({ workload_id }) => sees === null || sees(workload_id)),
+      },
+    ]),
+  )
 
 /** What taking a campaign back would do, as the wire shows it. */
 export const toWayBackRecord = ({ goesBack, withoutBase, movedOn }: StoredWayBack): WayBack => ({

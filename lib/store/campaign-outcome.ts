@@ -21,6 +21,40 @@ export interface StoredMiss {
   places: string[]
 }
 
+/** Workloads of a campaign of which some instances failed its change, did not answer, or have not for long. */
+export interface StoredInPart {
+  /** `started`: the push goes on, since before `slowSince`, and these instances have not applied it so far. */
+  state: 'applied' | 'started'
+  workloads: number
+  instances: number
+  /** The first of them, in the campaign's order. */
+  ids: string[]
+  names: string[]
+  places: string[]
+}
+
+/** Where a campaign has reached only some instances of workloads; the first `named` of each state are named. */
+export async function countInPart(
+  db: Db,
+  campaignId: string,
+  { named, slowSince }: { named: number; slowSince: Date },
+): Promise<StoredInPart[]> {
+  return db.query<StoredInPart>(
+    `select t.state, count(*)::int as workloads,
+       sum(case t.state when 'applied' then p.failed_count + p.straggler_count
+         else p.target_count - p.applied_count end)::int as instances,
+       (array_agg(t.workload_id order by t.position))[1:$2] as ids,
+       (array_agg(t.workload_name order by t.position))[1:$2] as names,
+       (array_agg(t.workload_place order by t.position))[1:$2] as places
+     from campaign_targets t join pushes p on p.push_id = t.push_id
+     where t.campaign_id = $1 and (
+       t.state = 'applied' and p.failed_count + p.straggler_count > 0 or
+       t.state = 'started' and t.started_at < $3 and p.target_count > p.applied_count)
+     group by t.state`,
+    [campaignId, named, slowSince],
+  )
+}
+
 /** What taking a campaign back would do to the workloads that it was pushed to. */
 export interface StoredWayBack {
   /** They are to run what it brought, and have a former config. */

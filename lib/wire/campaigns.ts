@@ -513,6 +513,20 @@ export const CampaignRecord = named(
       'What became of the targets that failed, by the kind of `PushAftermath`. Only of one campaign that is read by itself.',
       optional(dictionary(number())),
     ),
+    in_part: note(
+      'Workloads that have the change while some of their instances failed it or did not answer (`applied`), and those that have been getting it for a minute or longer, with the instances that have not applied it so far (`started`): how many workloads and instances, and the first of the workloads. Only of one campaign that is read by itself; absent where there are none.',
+      optional(
+        dictionary(
+          object({
+            workload_count: number(),
+            instance_count: number(),
+            workloads: array(
+              object({ workload_id: string(), workload_name: string(), workload_place: optional(string()) }),
+            ),
+          }),
+        ),
+      ),
+    ),
     way_back: note(
       'What taking it back would do now, in workloads that it was pushed to: those that get their former config, those that have none and keep what it brought, and those that run something else by now and are left alone. Only of one campaign that is read by itself and can be taken back.',
       optional(object({ goes_back: number(), no_way_back: number(), moved_on: number() })),

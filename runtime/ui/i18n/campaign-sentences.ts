@@ -120,6 +120,24 @@ function describeWayBack({ way_back: back }: Pick<CampaignRecord, 'way_back'>): 
   ].join('; ')}.`
 }
 
+/** On how many workloads only some instances have the change, or are getting it, and on which; none where on none. */
+function describeInPart(
+  { in_part: found, plan }: Pick<CampaignRecord, 'in_part' | 'plan'>,
+  state: 'applied' | 'started',
+  nameIn: NameIn,
+): string[] {
+  const of = found?.[state]
+  if (of === undefined) return []
+  const words = say(campaignTexts)
+  const names = of.workloads.map(({ workload_name: name, workload_place: place }) => nameIn(name, place))
+  const who = words.missedSuch(formatList(names), of.workload_count - names.length)
+  const what =
+    state === 'applied'
+      ? words.donePart(of.workload_count, plan?.target_count ?? 0, of.instance_count)
+      : words.openPart(of.workload_count, of.instance_count)
+  return [words.missingWho(what, who)]
+}
+
 /** What came of taking a campaign back; the short sentence where all that had it went back. */
 function describeBroughtBack({ counts, plan }: Pick<CampaignRecord, 'counts' | 'plan'>): string {
   const words = say(campaignTexts)
@@ -282,6 +300,7 @@ export function describeCampaign(
   const since = describeFailedSince(of)
   const more = [
     ...since,
+    ...(of.status === 'running' ? describeInPart(of, 'started', nameIn) : []),
     ...(away > 0 && ['running', 'done', 'paused'].includes(of.status) ? [words.away(away)] : []),
   ]
   if (of.planning !== undefined) return [words.planning(of.planning.done, of.planning.total)]
@@ -295,8 +314,10 @@ export function describeCampaign(
   const missing = describeMissing(of.counts, missed, nameIn)
   if (of.status === 'done' && missing.length > 0) {
     const done = words.doneBut(of.counts['applied'] ?? 0, of.plan?.target_count ?? 0)
-    return [done, ...missing, ...more, words.doneButNext]
+    return [done, ...missing, ...describeInPart(of, 'applied', nameIn), ...more, words.doneButNext]
   }
+  const inPart = of.status === 'done' ? describeInPart(of, 'applied', nameIn) : []
+  if (inPart.length > 0) return [...inPart, ...more, words.doneButNext]
   if (of.status === 'approved' && waitsForApproval(of)) return [words.sentence.lapsed]
   if (of.status === 'rolled_back') return [describeBroughtBack(of), ...more]
   if (of.status !== 'running')

@@ -209,6 +209,11 @@ export const campaignTexts = defineTexts({
     },
     doneBut: (applied: number, all: number) =>
       `Done, but not everywhere: ${n(applied)} of ${workloadsEn(all)} run it.`,
+    donePart: (workloads: number, all: number, instances: number) =>
+      `Done, but on ${n(workloads)} of ${workloadsEn(all)} not everywhere: ${n(instances)} of their instances failed it or did not answer`,
+    openPart: (workloads: number, instances: number) =>
+      `${workloadsEn(workloads)} ${plural(workloads, 'has', 'have')} been getting it for more than a minute, and ${n(instances)} of ${plural(workloads, 'its', 'their')} instances ${plural(instances, 'has', 'have')} not applied it so far`,
+    reachedPart: 'All have it, some in part',
     doneButNext: 'Bring these a config that works for them, by a change or a campaign of their own.',
     missing: {
       failed: (count: number) => `${workloadsEn(count)} failed`,
@@ -552,6 +557,11 @@ export const campaignTexts = defineTexts({
     },
     doneBut: (applied: number, all: number) =>
       `Terminée, mais pas partout : ${n(applied)} sur ${workloadsFr(all)} l’exécutent.`,
+    donePart: (workloads: number, all: number, instances: number) =>
+      `Terminée, mais pas partout sur ${n(workloads)} de ${workloadsFr(all)} : ${n(instances)} de leurs instances ont échoué ou n’ont pas répondu`,
+    openPart: (workloads: number, instances: number) =>
+      `${workloadsFr(workloads)} ${plural(workloads, 'la reçoit', 'la reçoivent')} depuis plus d’une minute, et ${n(instances)} de ${plural(workloads, 'ses', 'leurs')} instances ne ${plural(instances, 'l’a', 'l’ont')} pas encore appliquée`,
+    reachedPart: 'Tous l’ont, certains en partie',
     doneButNext:
       'Apportez à ceux-là une config qui leur convient, par une modification ou une campagne à eux.',
     missing: {

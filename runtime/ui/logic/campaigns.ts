@@ -71,8 +71,14 @@ const SHAPES: Record<Tone, CampaignLook[1]> = {
 export const shapeOfTarget = (state: CampaignTargetState): CampaignLook[1] => SHAPES[toneOfTarget(state)]
 
 /** How a campaign looks now: one that is done is only well where every workload runs it. */
-export const lookOf = ({ status, counts }: Pick<CampaignRecord, 'status' | 'counts'>): CampaignLook =>
-  status === 'done' && countMissing(counts).length > 0 ? ['warn', 'triangle'] : CAMPAIGN_LOOK[status]
+export const lookOf = ({
+  status,
+  counts,
+  in_part: inPart,
+}: Pick<CampaignRecord, 'status' | 'counts' | 'in_part'>): CampaignLook =>
+  status === 'done' && (countMissing(counts).length > 0 || inPart?.['applied'] !== undefined)
+    ? ['warn', 'triangle']
+    : CAMPAIGN_LOOK[status]
 
 /** How many workloads of a campaign that has ended do not run it though they should, by why; none that is zero. */
 export const countMissing = (

@@ -13,13 +13,21 @@ import { hrefWith } from '../state/router.ts'
 import { type Resource, useResource } from '../state/use-resource.ts'
 
 /** How long it took until so many of a hundred ran the change. */
-function Reached({ of: reached, isOver }: { of: CampaignFigures['reached']; isOver: boolean }) {
+function Reached({
+  of: reached,
+  isOver,
+  isInPart,
+}: {
+  of: CampaignFigures['reached']
+  isOver: boolean
+  isInPart: boolean
+}) {
   const words = say(campaignTexts)
   const open = isOver ? words.never : words.notYet
   return (
     <Pairs
       of={reached.map(({ percentage, after_seconds: seconds }) => [
-        words.reached(percentage),
+        percentage === 100 && isInPart ? words.reachedPart : words.reached(percentage),
         seconds === undefined ? open : words.after(formatDuration(Math.round(seconds) * 1000)),
       ])}
     />
@@ -42,13 +50,21 @@ function Missed({ of }: { of: CampaignMiss }) {
   )
 }
 
-function Figures({ of: { reached, missed }, isOver }: { of: CampaignFigures; isOver: boolean }) {
+function Figures({
+  of: { reached, missed },
+  isOver,
+  isInPart,
+}: {
+  of: CampaignFigures
+  isOver: boolean
+  isInPart: boolean
+}) {
   const words = say(campaignTexts)
   if (reached.length === 0 && missed.length === 0) return null
   return (
     <section class="pane stack" aria-label={words.went}>
       <h2>{words.went}</h2>
-      {reached.length > 0 && <Reached of={reached} isOver={isOver} />}
+      {reached.length > 0 && <Reached of={reached} isOver={isOver} isInPart={isInPart} />}
       {missed.length > 0 && (
         <>
           <h3>{words.missed}</h3>
@@ -75,5 +91,6 @@ export const useCampaignFigures = (of: CampaignRecord): Resource<CampaignFigures
 export function CampaignWent({ of, figures }: { of: CampaignRecord; figures: Resource<CampaignFigures> }) {
   if (of.started_at === undefined) return null
   const isOver = of.status === 'done' || of.status === 'aborted'
-  return <Loaded of={figures}>{(all) => <Figures of={all} isOver={isOver} />}</Loaded>
+  const isInPart = of.in_part?.['applied'] !== undefined
+  return <Loaded of={figures}>{(all) => <Figures of={all} isOver={isOver} isInPart={isInPart} />}</Loaded>
 }

@@ -18,7 +18,7 @@ import { can, holds } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
 /** The state of a campaign: its shape, its colour and its word. */
-export function CampaignMark({ of }: { of: Pick<CampaignRecord, 'status' | 'counts'> }) {
+export function CampaignMark({ of }: { of: Pick<CampaignRecord, 'status' | 'counts' | 'in_part'> }) {
   const [tone, shape] = lookOf(of)
   return (
     <Mark tone={tone} shape={shape}>

@@ -9,6 +9,7 @@ import { formatDay } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
 import { ApprovalHelp } from '../parts/approval-help.tsx'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
+import { useStanding } from '../parts/fleet-standing.tsx'
 import { Form, FormDialog } from '../parts/form.tsx'
 import { useManaged } from '../parts/git-notice.tsx'
 import { refuseOwn, Tally } from '../parts/tally.tsx'
@@ -170,12 +171,16 @@ type Asking = 'push' | 'glass' | Ending
 
 /** The buttons of a request that is open; each opens a dialog, or the editor. */
 function Choices({
+  workload,
   approval,
   plan,
   onAsk,
   onEdit,
-}: Pick<DecisionProps, 'approval' | 'plan'> & { onAsk: (what: Asking) => void; onEdit: () => void }) {
+}: Omit<DecisionProps, 'reload'> & { onAsk: (what: Asking) => void; onEdit: () => void }) {
   const words = say(changeTexts)
+  const { data: standing } = useStanding(workload.id)
+  // What is approved is not pushed while a freeze lasts, unless somebody breaks the glass.
+  const isFrozen = standing?.freeze !== undefined
   const pushReason =
     unless('workload:push_config') ??
     (approval.status === 'approved' ? null : words.pushNeedsApproval) ??
@@ -197,7 +202,7 @@ function Choices({
       <Action reason={unless('config:approve')} onClick={() => onAsk('reject')}>
         {words.reject}
       </Action>
-      {approval.status === 'pending' && (
+      {(approval.status === 'pending' || isFrozen) && (
         <Action kind="danger" reason={unless('config:break_glass')} onClick={() => onAsk('glass')}>
           ▲ {words.breakGlass}
         </Action>
@@ -220,7 +225,7 @@ export function ReviewDecision(props: DecisionProps) {
     <section class="pane stack">
       <Count approval={approval} />
       {(approval.status === 'pending' || approval.approvals_short === true) && <Approve {...props} />}
-      <Choices approval={approval} plan={plan} onEdit={editAgain} onAsk={open} />
+      <Choices workload={workload} approval={approval} plan={plan} onEdit={editAgain} onAsk={open} />
       {approval.ends_at !== undefined && (
         <p class="muted">{say(changeTexts).endsAt(formatDay(approval.ends_at))}</p>
       )}

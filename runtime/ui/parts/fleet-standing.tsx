@@ -7,17 +7,21 @@ import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import { Action, unless } from './controls.tsx'
 import { toast, toastFailure } from './toast.tsx'
 
+/** What keeps a workload from pushes, as it is now. */
+export const useStanding = (workloadId: string) =>
+  useResource(
+    `standing:${workloadId}`,
+    (abort) => api.fleetStanding(workloadId, abort),
+    touchesWorkload(workloadId),
+  )
+
 /**
  * What keeps, or would keep, a workload from campaigns and from pushes: its fleet config, a hold, a freeze. Before a
  * push (`isPush`) also what the push does about it. Nothing where nothing does.
  */
 export function FleetStandingNote({ workloadId, isPush = false }: { workloadId: string; isPush?: boolean }) {
   const words = say(standingTexts)
-  const standing = useResource(
-    `standing:${workloadId}`,
-    (abort) => api.fleetStanding(workloadId, abort),
-    touchesWorkload(workloadId),
-  )
+  const standing = useStanding(workloadId)
   const { fleet_config: config, rivals = [], hold, freeze } = standing.data ?? {}
   if (!config && !hold && !freeze) return null
   const release = async () => {

@@ -1,0 +1,42 @@
+import { afterEach, expect, it } from 'vitest'
+import { describeCampaign } from '../../../runtime/ui/i18n/campaign-sentences.ts'
+import { CampaignScene } from '../../support/campaign-scene.ts'
+import { fakeAgent } from '../../support/fleet.ts'
+import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
+
+const database = await useTestDatabase()
+let scene: CampaignScene
+afterEach(() => scene.ctx.close())
+
+it('a campaign names the workloads of which some instances never took the change, while it waits and once it is done', async () => {
+  scene = await CampaignScene.open(database, 0)
+  const { ctx } = scene
+  const pods = Array.from({ length: 5 }, (_, n) => fakeAgent(ctx.fleet, { host: 'vm-five', pod: `pod-${n}` }))
+  await ctx.advance(300)
+  await pushConfig(ctx.fleet, pods[0]!.workloadId, configYaml(1))
+  for (const pod of pods) pod.apply()
+  await ctx.advance(300)
+  const id = await scene.start()
+  await scene.work(300, 2)
+  for (const pod of pods.slice(2)) pod.apply()
+  await scene.work(40_000, 2)
+  const waiting = await scene.record(id)
+  expect(waiting).toMatchObject({
+    status: 'running',
+    in_part: { started: { workload_count: 1, instance_count: 2 } },
+  })
+  expect(describeCampaign(waiting, 0).join(' ')).toMatch(
+    /1 workload has been getting it for more than a minute, and 2 of its instances have not applied it so far: /,
+  )
+  await scene.work(120_000, 8)
+  const done = await scene.record(id)
+  expect(done).toMatchObject({
+    status: 'done',
+    counts: { applied: 1 },
+    in_part: { applied: { workload_count: 1, instance_count: 2 } },
+  })
+  expect(describeCampaign(done, 0)[0]).toMatch(
+    /^Done, but on 1 of 1 workload not everywhere: 2 of their instances failed it or did not answer: /,
+  )
+})
