@@ -1,3 +1,4 @@
+import { endOffer } from '../../lib/fleet/state/offer-state.ts'
 import { wearLabels } from '../../lib/fleet/state/state.ts'
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
 import { type Database, DatabaseUnavailable } from '../../lib/store/db.ts'
@@ -56,6 +57,11 @@ export const FLAWS: Readonly<Record<string, { troubles: readonly Trouble[]; flaw
   'keeps the labels in memory that were there before': {
     troubles: ['inventory'],
     flaw: { service: keepingLabels },
+  },
+  'takes the APPLIED that an agent repeats for an answer to its offer': {
+    troubles: ['repeatedStatuses', 'pollers'],
+    first: 3,
+    flaw: { service: takingOldForNews },
   },
   'forgets that a send found no room': {
     troubles: ['droppedSends'],
@@ -125,6 +131,19 @@ function keepingLabels({ fleet }: SimService): void {
     const workload = fleet.workload(id)
     if (workload !== null && before !== undefined) wearLabels(workload, { handLabels: before })
     return outcome
+  }
+}
+
+/** The process takes an offer for answered when the agent says once more that it has applied the config before. */
+function takingOldForNews({ fleet }: SimService): void {
+  const receive = fleet.receive.bind(fleet)
+  fleet.receive = (connection, report, about) => {
+    const { remoteConfigStatus: said, attributes } = report
+    const instance = fleet.state.instances.get(report.uid)
+    if (said?.status === 'applied' && attributes === null && instance?.reported.isKnown)
+      if (instance.reported.hash === said.hash && instance.reported.status === 'applied')
+        endOffer(instance, 'applied')
+    return receive(connection, report, about)
   }
 }
 

@@ -32,6 +32,8 @@ const LIKELIHOODS = {
   /** Some agents that are unhealthy when the trouble ends stay so. */
   lastingIllness: 0.2,
   coalescing: 0.3,
+  /** Agents that say their config status again with each heartbeat. */
+  repeatedStatuses: 0.05,
   selfRollbacks: 0.25,
   // Of the operators.
   stages: 0.7,

@@ -33,6 +33,8 @@ export interface AgentNature {
   pollMs: number
   /** An HTTP agent that polls at once when it has something new to report, rather than at its next regular poll. */
   isEager: boolean
+  /** It says its config status again with each heartbeat or poll, whether or not that is news. */
+  repeatsStatus: boolean
   /** It asks the server for a uid when it is first started. */
   asksForUid: boolean
 }
@@ -88,6 +90,7 @@ export function makeNature(index: number, host: string, dice: Dice, has: Trouble
     gateway: has.sharedSockets && dice.chance(0.6) ? 100 + dice.int(2) : index,
     pollMs: dice.pick(POLLS_MS),
     isEager: dice.chance(0.5),
+    repeatsStatus: has.repeatedStatuses && dice.fork(`agent ${index} repeats its status`).chance(0.5),
     asksForUid: has.newUids && dice.chance(0.2),
   }
 }

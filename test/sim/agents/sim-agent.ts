@@ -276,25 +276,34 @@ export class SimAgent implements Hearer {
       source: `10.0.0.${nature.index}`,
       pollMs: nature.pollMs,
       isEager: nature.isEager,
-      bare: () => this.#makeReport({}),
+      bare: () => this.#makeReport(this.#beatPart()),
     })
   }
 
   #beat(round: number): void {
     this.#world.time.after(BEAT_MS, () => {
       if (round !== this.#beats || this.#link === null) return
-      this.#say({})
+      this.#say(this.#beatPart())
       this.#beat(round)
     })
   }
 
+  /** What it says with a heartbeat, or a poll that has nothing new to say. */
+  #beatPart(): Partial<AgentReport> {
+    return this.nature.repeatsStatus ? { remoteConfigStatus: this.#reportedStatus } : {}
+  }
+
+  /** Its config status as it reports it; null where it reports none. */
+  get #reportedStatus(): AgentReport['remoteConfigStatus'] {
+    const reports = (this.nature.capabilities & AGENT_CAPABILITIES.reportsRemoteConfig) !== 0
+    return reports ? { ...this.#status, errorMessage: this.#errorMessage() } : null
+  }
+
   #fullReport(): Partial<AgentReport> {
-    const { attributes, capabilities } = this.nature
-    const reportsConfig = (capabilities & AGENT_CAPABILITIES.reportsRemoteConfig) !== 0
     return {
-      attributes,
+      attributes: this.nature.attributes,
       health: this.#health,
-      remoteConfigStatus: reportsConfig ? { ...this.#status, errorMessage: this.#errorMessage() } : null,
+      remoteConfigStatus: this.#reportedStatus,
       components: this.#announce(this.nature.tells === 'at-once'),
       effectiveConfig: this.#effectiveConfig(),
     }
@@ -431,9 +440,8 @@ export class SimAgent implements Hearer {
     this.#status = status
     const say = () => {
       this.#unsentStatus = null
-      const reports = (this.nature.capabilities & AGENT_CAPABILITIES.reportsRemoteConfig) !== 0
       this.#say({
-        remoteConfigStatus: reports ? { ...this.#status, errorMessage: this.#errorMessage() } : null,
+        remoteConfigStatus: this.#reportedStatus,
         effectiveConfig: this.#hasUntoldConfig ? this.#effectiveConfig() : null,
       })
       this.#hasUntoldConfig = false
