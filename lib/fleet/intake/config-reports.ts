@@ -79,7 +79,7 @@ export class ConfigReports {
     if (status === 'applied') instance.appliedHash = hash
     const followed = assignmentOf(instance)
     if (followed !== null && followed.push.hash === hash)
-      this.#moveTarget(instance, followed, status, error, isFullReport)
+      this.#moveTarget(instance, followed, status, error, { isFullReport, isSame })
     return !isSame
   }
 
@@ -88,7 +88,7 @@ export class ConfigReports {
     followed: FollowedPush,
     status: 'applied' | 'applying' | 'failed',
     error: () => AgentError | null,
-    isFullReport: boolean,
+    { isFullReport, isSame }: { isFullReport: boolean; isSame: boolean },
   ): void {
     const target = followed.targets.get(instance.uid)
     const offer = instance.offer?.generation === followed.push.generation ? instance.offer : null
@@ -107,6 +107,8 @@ export class ConfigReports {
     const state = target.state === 'cannot_report' ? 'cannot_report' : status
     // APPLYING after the target has ended is a late message; only a new offer opens the target again.
     if (state === 'applying' && !isOpen(target)) return
+    // One that was waited for in vain, and says as before that it is applying, is not waited for again.
+    if (state === 'applying' && target.state === 'straggler' && isSame) return
     // Also where its target had failed before: the same config may have been pushed again since.
     if (state === 'failed') this.#quarantineInstance(instance, followed)
     if (target.state === state && !isLostOut(target)) return

@@ -59,6 +59,24 @@ describe('a target ends', () => {
     expect(await workload.stored(pushId)).toMatchObject({ status: 'applied' })
   })
 
+  it('once, where it says with each heartbeat that it is applying', async () => {
+    const workload = await begin('ab')
+    const pushId = await workload.push(1)
+    const [a, b] = workload.agents
+    a!.apply()
+    b!.applying()
+    await ctx.advance(LONG_MS)
+    const changed = () =>
+      database.pool.query('select state, updated_at from push_targets where push_id = $1 order by 1', [
+        pushId,
+      ])
+    const before = await changed()
+    b!.applying()
+    await ctx.advance(2_000)
+    expect(await changed()).toEqual(before)
+    expect(await workload.ends(pushId)).toEqual({ a: 'applied', b: 'straggler: apply_timeout' })
+  })
+
   it('as gone when its list of components, which came too late, lacks one', async () => {
     const workload = await begin('ab')
     // It reconnects with a gap in its sequence numbers and says nothing else: its full state is being asked for.
