@@ -97,7 +97,8 @@ export async function openAnswerListener(
     async close(end) {
       clearTimeout(settling)
       if (waiting !== null) {
-        const sent = once(waiting, 'close')
+        // A browser that has given its request up closed the response before: that is told once.
+        const sent = waiting.closed ? null : once(waiting, 'close')
         waiting.writeHead(303, { ...HEADERS, Location: pageOf(end) })
         waiting.end()
         await sent

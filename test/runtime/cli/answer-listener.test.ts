@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { get } from 'node:http'
 import { connect } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { openAnswerListener } from '../../../runtime/cli/login/answer-listener.ts'
@@ -41,6 +42,21 @@ it('takes the code of the browser that opened it alone', async () => {
   expect(await listener.wait(60_000)).toEqual({ kind: 'code', code: 'mine' })
   await listener.close('done')
   expect(await brought).toEqual([303, pageOf('done')])
+})
+
+it('ends where the browser that brought the code has given its request up', async () => {
+  const { listener, bring } = await listen(10)
+  const request = get({
+    port: listener.port,
+    host: '127.0.0.1',
+    path: '/?state=the-state&code=mine',
+    agent: false,
+  }).on('error', () => undefined)
+  expect(await listener.wait(60_000)).toEqual({ kind: 'code', code: 'mine' })
+  request.destroy()
+  // Its second press of the button is answered once the service has seen the first one go.
+  expect(await bring('again')).toEqual([409, null])
+  await listener.close('done')
 })
 
 it('lets the browser through past any number of connections that say nothing', async () => {
