@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { AGENT_HOMES, forgetAgentHomes } from '../store/agents.ts'
 import { trimAlerts } from '../store/alerts.ts'
+import { listComparedReports } from '../store/campaign-targets.ts'
 import { removeUnusedContents } from '../store/config-contents.ts'
 import { CommitInDoubt, type Database, DatabaseUnavailable, type Db } from '../store/db.ts'
 import {
@@ -275,6 +276,8 @@ async function listReported({ fleet }: JanitorParts): Promise<Set<string>> {
 async function sweepReported(parts: JanitorParts, signal: AbortSignal): Promise<void> {
   const { db, clock, fleet } = parts
   const inUse = await listReported(parts)
+  // Whoever approves a plan is shown what its workloads lose, be they away by then.
+  for (const hash of await listComparedReports(db)) inUse.add(hash)
   const tooMany = await findAgeOfSeen(db, REPORTED_CONFIGS, inUse.size + REPORTED_SPARE_MAX)
   const before = later(new Date(clock.now().getTime() - REPORTED_KEPT_MS), tooMany)
   while (!signal.aborted) {

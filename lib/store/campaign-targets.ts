@@ -236,6 +236,15 @@ export async function markTargetRollingBack(
   return touched === 1
 }
 
+/** The hashes of the reported configs with which the plans of campaigns that have not ended compare. */
+export async function listComparedReports(db: Db): Promise<string[]> {
+  const rows = await db.query<{ hash: string }>(
+    `select distinct t.reported_hash as hash from campaign_targets t join campaigns c on c.id = t.campaign_id
+     where c.ended_at is null and t.reported_hash is not null`,
+  )
+  return rows.map((row) => row.hash)
+}
+
 /** The target that a campaign's push brought its change to, as it was approved; null where there is none. */
 export async function findPushedTarget(
   tx: Db,

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sweep } from '../../../lib/fleet/janitor.ts'
 import type { CampaignGroup } from '../../../lib/wire/campaigns.ts'
 import { printGroups } from '../../../runtime/cli/campaigns/print.ts'
 import { AutoApplyScene } from '../../support/auto-apply-scene.ts'
 import { CampaignScene } from '../../support/campaign-scene.ts'
 import { fakeAgent } from '../../support/fleet.ts'
+import { signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 
 // What hosts lose that nothing was ever pushed to, where one campaign takes them over.
@@ -142,4 +144,21 @@ it('what was taken over cannot be taken back, and its record says so before some
   const refused = await scene.call('POST', `/${id}/roll-back`, { comment: 'no' })
   expect(refused).toMatchObject({ status: 409, json: { code: 'campaign_no_way_back' } })
   expect(await scene.record(id)).toMatchObject({ status: 'done' })
+})
+
+it('what the hosts lose is shown to whoever approves days later, the hosts being away', async () => {
+  const agent = await connect('vm-7', before('vm-7', 20_007).replace('old-backend', 'oldest-backend'))
+  const id = await takeOver()
+  agent.lose()
+  await scene.ctx.advance(130_000)
+  scene.ctx.clock.advance(2 * 86_400_000)
+  const { db, clock, log, fleet } = scene.ctx
+  const days = { retentionDays: 30, archiveDays: 90, eventRetentionDays: 30, alertRetentionDays: 60 }
+  await sweep({ db, clock, log, fleet, ...days, workloadsMax: 1_000 }, new AbortController().signal)
+  const as = await signIn(scene.ctx, { groups: ['editor'] })
+  const groups = (await scene.call('GET', `/${id}/groups`, undefined, as)).json as CampaignGroup[]
+  expect(groups.find((one) => one.sample_workload_id === agent.workloadId)).toMatchObject({
+    compared_with: 'reported',
+    diff: expect.stringContaining('oldest-backend.example.com'),
+  })
 })
