@@ -162,8 +162,16 @@ function speaksFor(verdict: DesiredVerdict, own: Approval | null, newest: Approv
   return isThere && isOpenOrPushed ? newest : null
 }
 
+/**
+ * Whether a wish for a workload that is not kept in Git yet waits for a rollout. Nothing is stored of it then: kept in Git,
+ * the workload would keep that rollout from its next stage, and both would wait for each other.
+ */
+const isTooEarly = ({ managed, verdict }: Standing): boolean =>
+  managed === null && verdict.action === 'waits' && verdict.reason !== null
+
 /** Whether everything is stored already that is to be stored of a wish, so that nothing is left to do. */
 async function isKept(db: Db, wanted: DesiredConfig, standing: Standing): Promise<boolean> {
+  if (isTooEarly(standing)) return true
   const { hash, managed, isSameWish, verdict, approvalId, others } = standing
   if (!isSameWish || managed?.approvalId !== approvalId) return false
   if (verdict.action === 'propose' || others.length > 0) return false
@@ -204,6 +212,7 @@ async function keepWish(
     const standing = await readStanding(parts, tx, wanted, hash)
     if (!standing.ok) return standing
     const { managed, isSameWish, verdict, others } = standing
+    if (isTooEarly(standing)) return { ok: true, verdict, proposed: null }
     const now = parts.clock.now()
     await noteCommitAuthors(tx, hash, toAuthorNames(wanted), now)
     const ended = await withdraw(parts, tx, others, actor)

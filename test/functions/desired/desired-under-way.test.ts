@@ -129,6 +129,27 @@ describe('while a config is rolled out in stages', () => {
   })
 })
 
+it.each([
+  ['what ran before', A, 'propose'],
+  ['what is rolled out', B, 'unchanged'],
+])(
+  'a rollout of others goes on where Git comes to hold %s, which has its turn after it',
+  async (_, text, then) => {
+    const byHand = async (draft_yaml: string, more: object = {}) => {
+      const asked = await invoke(ctx, `POST ${path()}/approvals`, { as: editor.token, body: { draft_yaml } })
+      const { id } = asked.json as ApprovalRecord
+      await carryOut({ approval_id: id } as DesiredResult, more)
+    }
+    await byHand(A)
+    await finish()
+    await byHand(B, { stages: STAGES })
+    expect(await wish(text)).toMatchObject({ action: 'waits' })
+    await finish()
+    expect(agents.map((agent) => agent.offered().at(-1))).toEqual(agents.map(() => configHash(B)))
+    expect(await wish(text)).toMatchObject({ action: then })
+  },
+)
+
 it('a run that broke off is finished by the next one, also where its text was rejected or replaced long ago', async () => {
   const rejected = await wish(A)
   await post(`approvals/${rejected.approval_id}/reject`, { comment: 'no' })
