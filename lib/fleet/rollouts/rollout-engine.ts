@@ -158,14 +158,14 @@ export class RolloutEngine {
   ): Promise<RolloutOutcome | AuditFailure> {
     return this.#decide('rollout.continue', actor, workloadId, id, async (act, workload, rollout) => {
       const { stored, followed } = rollout
-      // What holds a stage inside a campaign is decided about the campaign.
+      // A stage inside a campaign goes on by itself once what holds it is over.
       const isOfMany = followed.push.campaignId !== null || followed.push.autoApplyId !== null
       const isHeld = rollout.hold !== undefined && !isOfMany
       if (stored.status !== 'halted' && !awaitsPromotion(stored) && !isHeld)
         return { ok: false, code: 'rollout-not-halted' }
       let hold: StageHold | null = null
       const also = async (tx: ActTransaction) => {
-        hold = isOfMany ? null : await this.#steps.holdOf(tx, workload, rollout)
+        hold = await this.#steps.holdOf(tx, workload, rollout)
         if (hold !== null && breakGlass === null) return false
         if (hold !== null) await breakGlass!(tx, followed.push)
         await this.#steps.audit(tx, workload, stored, 'config.canary.promote')
