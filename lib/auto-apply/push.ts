@@ -140,7 +140,7 @@ async function start(
       run.inFlight.set(workloadId, { pushId: outcome.pushId, startedMs })
     } else if (outcome.kind === 'skipped') note(run, workloadId, { reason: outcome.reason })
     else if (outcome.kind === 'offline') note(run, workloadId, { reason: 'offline' })
-    else if (outcome.kind === 'refused') run.isStale = true
+    else if (outcome.kind === 'refused' || outcome.isUnsure) run.isStale = true
   }
   return count
 }

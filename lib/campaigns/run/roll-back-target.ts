@@ -22,7 +22,8 @@ export interface BackTarget
 export type BackOutcome =
   | { kind: 'started'; pushId: string }
   | { kind: 'offline' }
-  | { kind: 'busy' }
+  /** `isUnsure` where it may have been pushed to all the same: the run is to be read again. */
+  | { kind: 'busy'; isUnsure?: true }
   /** The workload runs something newer, or is gone: it is left alone. */
   | { kind: 'moved_on' }
   /** There is no former config, or none that may be brought back (`mayBringBack`), which the reason says. */

@@ -86,6 +86,7 @@ export function noteTurn(
 ): Omit<CampaignTargetEnd, 'workloadId'> | null {
   const { workloadId } = target
   if (outcome.kind === 'busy') {
+    if (outcome.isUnsure) run.isStale = true
     if (isBusyTooLong(run, workloadId, nowMs)) return { state: 'skipped', reason: 'busy' }
     noteBusy(run, workloadId, nowMs)
     return null

@@ -21,9 +21,10 @@ export type StartOutcome =
   | { kind: 'offline' }
   /**
    * Another push is under way, the config workers were busy, the workload changed while it was judged, or an unexpected
-   * error came up: the target is tried again.
+   * error came up: the target is tried again. `isUnsure` where it may have been started all the same: the run is to be
+   * read again.
    */
-  | { kind: 'busy' }
+  | { kind: 'busy'; isUnsure?: true }
   /** What was approved is not what would be done now. */
   | { kind: 'skipped'; reason: CampaignReason; detail?: string }
   /** The starter starts nothing now, the target was started already, or the outcome of the commit is not known. */
@@ -67,6 +68,8 @@ export interface Starter<Target extends StartTarget> {
 }
 
 const BUSY: StartOutcome = { kind: 'busy' }
+/** An error came up that may have come after the commit. */
+const UNSURE: StartOutcome = { kind: 'busy', isUnsure: true }
 
 /** A target that is to be pushed to, as it was judged a moment ago. */
 interface Ready<Target extends StartTarget> {
@@ -130,7 +133,8 @@ export async function startTargets<Target extends StartTarget>(
   for (const ready of alone)
     outcomes.set(
       ready.target,
-      (await unlessBroken(parts, starter, ready.target, () => pushOne(parts, starter, judge, ready))) ?? BUSY,
+      (await unlessBroken(parts, starter, ready.target, () => pushOne(parts, starter, judge, ready))) ??
+        UNSURE,
     )
   return outcomes
 }
