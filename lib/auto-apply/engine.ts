@@ -119,7 +119,7 @@ export class AutoApplyEngine {
   async #step(autoApply: AutoApplyInForce): Promise<void> {
     const run = await this.#open(autoApply)
     if (await noteEnds(this.#parts, autoApply, run)) this.#changed(autoApply)
-    await this.#stopStaged(autoApply, run)
+    await this.#stopStaged(autoApply)
     if (autoApply.status !== 'active') return
     const hold = (await this.#findLapse(autoApply, run)) ?? (await this.#findFailures(autoApply, run))
     if (hold !== null) return this.#halt(autoApply, hold)
@@ -136,15 +136,16 @@ export class AutoApplyEngine {
    * Close the stages of pushes that nobody carries on: all of a version that has ended, and those within scopes in which
    * a campaign took it back, which waits for their end.
    */
-  async #stopStaged({ status, fleetConfigId, number }: StoredAutoApply, run: AutoApplyRun): Promise<void> {
+  async #stopStaged({ id, status, fleetConfigId, number }: StoredAutoApply): Promise<void> {
     const { db, fleet } = this.#parts
+    const own = { autoApplyId: id }
     if (status === 'ended') {
-      await stopStaged(this.#parts, run, null)
+      await stopStaged(this.#parts, own, null)
       return
     }
-    if (listStaged(this.#parts, run).length === 0) return
+    if (listStaged(this.#parts, own).length === 0) return
     const rolledBackIn = await listScopesRolledBack(db, fleetConfigId, number)
-    await stopStaged(this.#parts, run, null, (workloadId) => {
+    await stopStaged(this.#parts, own, null, (workloadId) => {
       const workload = fleet.workload(workloadId)
       return workload !== null && isInOneOf(rolledBackIn, workload)
     })

@@ -7,7 +7,7 @@ import { goBack } from './go-back.ts'
 import { lookAtApplied } from './look-at-applied.ts'
 import type { CampaignRun, RunCounts } from './run.ts'
 import { startNext } from './start-step.ts'
-import { closerOf, stopStaged } from './stop-staged.ts'
+import { closerOf, listStaged, stopStaged } from './stop-staged.ts'
 import { countLeft, moveAfterWave } from './wave-end.ts'
 import { isInWindow } from './windows.ts'
 import { writeMove } from './write.ts'
@@ -27,7 +27,8 @@ export function advance(
     case 'done':
       return stayDone(parts, campaign, run, counts.all)
     case 'aborted':
-      return stopStaged(parts, run, closerOf(campaign))
+    case 'rolled_back':
+      return stopStaged(parts, { campaignId: campaign.id }, closerOf(campaign))
     default:
       // Paused, halted: pushes that were started come to their end, and no other is started.
       return false
@@ -77,14 +78,19 @@ async function endWave(
 
 /**
  * A campaign that is done starts targets that were away and come back. Where it is to start one, it halts if its approval
- * does not hold any more, or more have failed than its limit allows.
+ * does not hold any more, or more have failed than its limit allows; if its approval does not, also while one of them is
+ * amid its stages.
  */
-function stayDone(
+async function stayDone(
   parts: CampaignParts,
   campaign: CampaignSummary,
   run: CampaignRun,
   counts: RunCounts['all'],
 ): Promise<boolean> {
+  if (listStaged(parts, { campaignId: campaign.id }).length > 0) {
+    const lapsed = await findLapseHalt(parts, campaign, run)
+    if (lapsed !== null) return stopFor(parts, campaign, lapsed)
+  }
   return catchUp(parts, campaign, run, async () => {
     const halt =
       (await findLapseHalt(parts, campaign, run)) ?? (await findCatchUpHalt(parts, campaign, counts))

@@ -44,17 +44,19 @@ export async function goBack(
     run.offline.clear()
     return true
   }
-  const amidStages = listStaged(parts, run).map(({ workloadId }) => workloadId)
+  const amidStages = listStaged(parts, { campaignId: campaign.id }).map(({ workloadId }) => workloadId)
   const left = (await listLeft(parts, campaign, run, amidStages)).filter(
     ({ workloadId }) => !run.leftAlone.has(workloadId),
   )
   const open = (counts.started ?? 0) + (counts.rolling_back ?? 0)
-  if (left.length + open + (await countOpenByItself(parts, campaign.id)) === 0)
+  if (left.length + open + (await countOpenByItself(parts, campaign.id)) === 0) {
+    await stopStaged(parts, { campaignId: campaign.id }, closerOf(campaign))
     return writeMove(parts, campaign, {
       from: 'rolling_back',
       action: 'campaign.rolled_back',
       to: { status: 'rolled_back', endedAt: parts.clock.now() },
     })
+  }
   // A target amid its stages is in flight until it is taken back: it would wait for the room that it holds itself.
   const room = roomIn(run, campaign.rules.maxInFlight, new Set(amidStages))
   return takeBack(parts, campaign, run, chooseNext(left, run, { room, nowMs: parts.clock.monotonicMs() }))
@@ -110,7 +112,9 @@ async function takeBack(
     if (outcome.kind === 'started') startedCount++
     if (outcome.kind === 'no_way_back' || outcome.kind === 'moved_on') leftAsTheyAre.add(target.workloadId)
   })
-  await stopStaged(parts, run, closerOf(campaign), (workloadId) => leftAsTheyAre.has(workloadId))
+  await stopStaged(parts, { campaignId: campaign.id }, closerOf(campaign), (workloadId) =>
+    leftAsTheyAre.has(workloadId),
+  )
   await writeEnds(parts, campaign, [
     { from: MAY_BE_TAKEN_BACK, ends },
     { from: MAY_RUN_RESULT, ends: byItself, isByItself: true },
@@ -156,6 +160,7 @@ export function noteBack(
       return null
     case 'busy':
     case 'offline':
+      if ('isUnsure' in outcome) run.isStale = true
       // `busy` also stands, for a moment, for a commit of which nobody knows the outcome: a target is given up for it
       // only once it has been busy for long.
       if (isGivenUp && (outcome.kind === 'offline' || isBusyTooLong(run, workloadId, nowMs)))
@@ -182,6 +187,6 @@ async function takeOneBack(
     if (error instanceof DatabaseUnavailable) throw error
     const about = { err: error, campaign: campaign.id, workload: target.workloadId }
     parts.log.warn(about, 'a target of a campaign could not be taken back')
-    return { kind: 'busy' }
+    return { kind: 'busy', isUnsure: true }
   }
 }

@@ -1,23 +1,39 @@
 import type { AuditActor } from '../../audit/event.ts'
+import type { Rollout } from '../../fleet/state/model.ts'
 import type { CampaignSummary } from '../../store/campaigns.ts'
+import type { Push } from '../../store/pushes.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 
-/** Pushes that have not ended, by workload; what gives a former config back says so. */
-type Flights = ReadonlyMap<string, { pushId: string; isBack?: boolean }>
+/** Whose pushes: those of a campaign, or of a version that applies by itself. */
+export type Pusher = { campaignId: string } | { autoApplyId: string }
 
-/** The started targets of which only some instances have the change yet, with their rollouts. */
-export function listStaged(
-  { fleet }: Pick<CampaignParts, 'fleet'>,
-  { inFlight }: { inFlight: Flights },
-): { workloadId: string; rolloutId: string }[] {
-  const staged: { workloadId: string; rolloutId: string }[] = []
-  for (const [workloadId, { pushId, isBack = false }] of inFlight) {
-    const rollout = fleet.workload(workloadId)?.rollout ?? null
-    if (!isBack && rollout !== null && rollout.followed.push.pushId === pushId)
-      staged.push({ workloadId, rolloutId: rollout.stored.id })
-  }
-  return staged
+const isOf = (push: Push, by: Pusher): boolean =>
+  'campaignId' in by ? push.campaignId === by.campaignId : push.autoApplyId === by.autoApplyId
+
+/** The rollouts that are running or halted, with their workloads. */
+function listOpenRollouts({
+  fleet,
+}: Pick<CampaignParts, 'fleet'>): { workloadId: string; rollout: Rollout }[] {
+  const open: { workloadId: string; rollout: Rollout }[] = []
+  for (const { id: workloadId, rollout } of fleet.state.rollingOut)
+    if (rollout !== null && ['running', 'halted'].includes(rollout.stored.status))
+      open.push({ workloadId, rollout })
+  return open
 }
+
+/** The targets of which only some instances have the change yet, with their rollouts, be they running or halted. */
+export const listStaged = (
+  parts: Pick<CampaignParts, 'fleet'>,
+  by: Pusher,
+): { workloadId: string; rolloutId: string }[] =>
+  listOpenRollouts(parts)
+    .filter(({ rollout }) => isOf(rollout.followed.push, by))
+    .map(({ workloadId, rollout }) => ({ workloadId, rolloutId: rollout.stored.id }))
+
+/** The campaigns of which a target has such a rollout. */
+export const listCampaignsAmidStages = (parts: Pick<CampaignParts, 'fleet'>): string[] => [
+  ...new Set(listOpenRollouts(parts).flatMap(({ rollout }) => rollout.followed.push.campaignId ?? [])),
+]
 
 /**
  * Whether a target is in the middle of its stages. These end or halt by themselves, or wait for what stopped those who
@@ -33,18 +49,18 @@ export function isInStages(
 }
 
 /**
- * Close the rollouts inside started targets, or inside some of them, where nobody carries them on and they are not taken
+ * Close the rollouts inside targets, or inside some of them, where nobody carries them on and they are not taken
  * back: who has the change keeps it, and nobody else gets it. `by` is null for what the service does by itself. Answers
  * whether any was closed.
  */
 export async function stopStaged(
   parts: Pick<CampaignParts, 'fleet'>,
-  run: { inFlight: Flights },
+  of: Pusher,
   by: AuditActor | null,
   isMeant: (workloadId: string) => boolean = () => true,
 ): Promise<boolean> {
   let hasStopped = false
-  for (const { workloadId, rolloutId } of listStaged(parts, run)) {
+  for (const { workloadId, rolloutId } of listStaged(parts, of)) {
     if (!isMeant(workloadId)) continue
     const { ok } = await parts.fleet.rollouts.abort(workloadId, rolloutId, by)
     hasStopped = ok || hasStopped

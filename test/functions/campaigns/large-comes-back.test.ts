@@ -66,6 +66,46 @@ it('one that was away, and comes back instance by instance, is not changed all a
   expect(changed(agents)).toBe(1)
 })
 
+it('of a campaign that is done it goes no further once its approver may not approve any more', async () => {
+  const pods = await openLarge()
+  const id = await scene.approved()
+  for (const one of pods) one.lose()
+  await scene.ctx.advance(150_000)
+  expect((await scene.call('POST', `/${id}/start`)).status).toBe(200)
+  await scene.work(2_000, 3)
+  expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { offline: 1 } })
+  const agents = pods.map((_, n) => comeBack(pods, n))
+  await scene.work(6_000, 2)
+  expect(changed(agents)).toBe(3)
+  for (const agent of agents) if (agent.offered().at(-1) === SECOND) agent.apply()
+  await database.pool.execute('delete from user_groups where user_id = $1', [scene.approver.userId])
+  await scene.work(6_000, 7)
+  expect(changed(agents)).toBe(3)
+  expect(await scene.record(id)).toMatchObject({ status: 'halted', halt: { gate: 'approver_gone' } })
+})
+
+it('an unexpected error right after the commit of its push keeps the campaign from nothing', async () => {
+  const pods = await openLarge()
+  const { fleet } = scene.ctx
+  const push = fleet.push.bind(fleet)
+  let hasBroken = false
+  const breaking = async (...wanted: Parameters<typeof push>) => {
+    const outcome = await push(...wanted)
+    if (!outcome.ok || hasBroken) return outcome
+    hasBroken = true
+    throw new Error('after the commit')
+  }
+  Object.defineProperty(fleet, 'push', { configurable: true, value: breaking })
+  const id = await scene.start()
+  for (let n = 0; n < 4; n++) {
+    await scene.work(15_000, 2)
+    for (const one of pods) if (one.offered().at(-1) === SECOND) one.apply()
+  }
+  await scene.work(2_000, 2)
+  expect(hasBroken).toBe(true)
+  expect((await scene.record(id)).counts).toEqual({ applied: 1 })
+})
+
 it('one that was away for the plan, and that nothing was pushed to before, is as large as it was last', async () => {
   scene = await CampaignScene.open(database, 0)
   const { ctx } = scene

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { hasOpenPush } from '../../../lib/fleet/pushes/find-obstacle.ts'
 import { CampaignScene, FIRST, SECOND, SICK } from '../../support/campaign-scene.ts'
 import { type FakeAgent, fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
@@ -27,7 +28,7 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
     for (const pod of pods) if (pod.offered().at(-1) === SECOND) pod.apply()
   }
 
-  async function begin({ isManaged = true } = {}): Promise<string> {
+  async function begin({ isManaged = true, limits = {} } = {}): Promise<string> {
     scene = await CampaignScene.open(database, 1)
     const { fleet } = scene.ctx
     pods = Array.from({ length: 30 }, (_, n) => fakeAgent(fleet, { host: 'big', pod: `pod-${n}` }))
@@ -37,7 +38,7 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
     await scene.ctx.advance(300)
     const selector = { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['big'] }] }
     const change = { kind: 'text', yaml: configYaml(2), ...(isManaged ? {} : { takeover: true }) }
-    const id = await scene.start({ change, scope: { selector } })
+    const id = await scene.start({ change, scope: { selector }, limits })
     await scene.work(300, 2)
     applyAll()
     await scene.work(2_000)
@@ -138,6 +139,51 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
     expect(has(SECOND)).toBe(30)
     expect(await scene.targetOf(id, pods[0]!)).not.toHaveProperty('hold')
   })
+
+  it.each(['abort', 'roll-back'])(
+    'that halted, has failed and has no former config is left to others by %s of the campaign',
+    async (step) => {
+      const id = await begin({ isManaged: false })
+      const [first] = pods.filter((pod) => pod.offered().at(-1) === SECOND)
+      first!.say({ health: SICK })
+      await scene.work(2_000, 3)
+      const workload = () => scene.ctx.fleet.workload(first!.workloadId)!
+      expect(workload().rollout?.stored.status).toBe('halted')
+      expect(await scene.record(id)).toMatchObject({ status: 'halted', counts: { failed: 1 } })
+      expect((await scene.call('POST', `/${id}/${step}`, { comment: 'broken' })).status).toBe(200)
+      await scene.work(2_000, 3)
+      expect(workload().rollout?.stored.status).toBe('aborted')
+      expect(hasOpenPush(workload())).toBe(false)
+    },
+  )
+
+  it.each(['its campaign is halted', 'a freeze is in force', 'it became production', 'nothing holds it'])(
+    'that halted and has no former config is brought to others by Continue on the workload where nothing holds it: %s',
+    async (how) => {
+      const id = await begin({
+        isManaged: false,
+        limits: how === 'its campaign is halted' ? {} : { failed: 10 },
+      })
+      const { workloadId } = pods[0]!
+      pods.find((pod) => pod.offered().at(-1) === SECOND)!.say({ health: SICK })
+      await scene.work(2_000, 3)
+      const { rollout } = scene.ctx.fleet.workload(workloadId)!
+      expect(rollout?.stored.status).toBe('halted')
+      expect((await scene.record(id)).status).toBe(how === 'its campaign is halted' ? 'halted' : 'done')
+      const admin = await signIn(scene.ctx)
+      const ask = (request: string, body: object) => invoke(scene.ctx, request, { as: admin.token, body })
+      const lift = how === 'a freeze is in force' ? await freeze(3_600) : async () => {}
+      if (how === 'it became production')
+        await ask(`PUT /api/workloads/${workloadId}/trusted-labels`, { labels: { env: 'production' } })
+      const path = `/api/workloads/${workloadId}/config/canary/${rollout!.stored.id}/promote`
+      const { status } = await ask(`POST ${path}`, {})
+      await scene.work(20_000, 3)
+      await lift()
+      expect({ status, has: has(SECOND) }).toEqual(
+        how === 'nothing holds it' ? { status: 202, has: 30 } : { status: 409, has: 3 },
+      )
+    },
+  )
 
   it('goes no further once its config is kept in Git, and says where', async () => {
     const id = await begin()
