@@ -22,15 +22,11 @@ const ALWAYS = {
 
 const OVER_TLS = { ...ALWAYS, 'Strict-Transport-Security': 'max-age=31536000; includeSubDomains' } as const
 
-/** Paths at which credentials are given and taken away: no cache may keep a reply, refusals included. */
-const CREDENTIAL_PATHS = new Set([
-  ...['/api/auth/login', '/api/auth/logout'],
-  ...['/api/auth/command-line', '/api/auth/command-line/token'],
-])
+/** For what the API answers: no cache may keep it, refusals included. */
 const NO_STORE = { 'Cache-Control': 'no-store', Pragma: 'no-cache' } as const
 
 /** The headers that every answer of the API listener carries. */
 export function securityHeaders(path: string, isSecure: boolean): Readonly<Record<string, string>> {
   const headers = isSecure ? OVER_TLS : ALWAYS
-  return CREDENTIAL_PATHS.has(path) ? { ...headers, ...NO_STORE } : headers
+  return path.startsWith('/api/') ? { ...headers, ...NO_STORE } : headers
 }

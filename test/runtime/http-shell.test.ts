@@ -102,7 +102,7 @@ describe('an answer of the API listener', () => {
     expect(one.status).toBe(400)
   })
 
-  it('is for no cache where credentials are given and taken away, refusals included', async () => {
+  it('is for no cache where it is the API that answers, refusals included', async () => {
     const bodies = ['{', '{}', '{"email":"a@example.com","password":"wrong"}', ' '.repeat(1_048_577)]
     const answers = await Promise.all(bodies.map((body) => raw('POST', '/api/auth/login', {}, body)))
     expect(answers.map(({ status }) => status)).toEqual([400, 400, 401, 413])
@@ -111,9 +111,15 @@ describe('an answer of the API listener', () => {
       origin: 'https://evil.example',
     })
     expect(refused.status).toBe(403)
-    for (const { headers } of [...answers, refused, await raw('POST', '/api/auth/logout')])
+    const others = ['/api/auth/methods', '/api/workloads', '/api/nope'].map((path) => raw('GET', path))
+    for (const { headers } of [
+      ...answers,
+      refused,
+      await raw('POST', '/api/auth/logout'),
+      ...(await Promise.all(others)),
+    ])
       expect(headers).toMatchObject({ 'cache-control': 'no-store', pragma: 'no-cache' })
-    expect((await raw('GET', '/api/auth/methods')).headers['cache-control']).toBeUndefined()
+    expect((await raw('GET', '/healthz')).headers['cache-control']).toBeUndefined()
   })
 
   it('is JSON 404 for an unknown API path and 405 with Allow for a wrong method, before any credential', async () => {
