@@ -49,6 +49,8 @@ export class WebhookDeliveries {
   #owedUntilMs = Number.NEGATIVE_INFINITY
   /** When the next delivery that was there at the last look is due. */
   #nextDueAt: Date | null = null
+  /** Whether news are taken next, where both wait. */
+  #isTurnOfNews = true
   /** How many calls succeeded, failed and will be tried again, or failed for the last time; for the metrics. */
   readonly stats = { delivered: 0, failed: 0, given_up: 0 }
 
@@ -121,9 +123,16 @@ export class WebhookDeliveries {
     }
   }
 
-  /** Take a delivery, as the owner only: a process that is about to stop would use up an attempt for nothing. */
+  /**
+   * Take a delivery, as the owner only: a process that is about to stop would use up an attempt for nothing. News and
+   * alerts take turns: of either there may be thousands, and none of these keeps the other waiting.
+   */
   #claim(now: Date): Promise<WebhookDelivery | null> {
-    return this.#parts.db.transaction('webhook.claim', (tx) => claimDelivery(tx, now, DELAYS_SECONDS))
+    const newsFirst = this.#isTurnOfNews
+    this.#isTurnOfNews = !newsFirst
+    return this.#parts.db.transaction('webhook.claim', (tx) =>
+      claimDelivery(tx, now, DELAYS_SECONDS, newsFirst),
+    )
   }
 
   async #attempt(url: string, delivery: WebhookDelivery, signal: AbortSignal): Promise<void> {

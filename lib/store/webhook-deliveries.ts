@@ -30,7 +30,7 @@ export const ATTEMPTS_MAX = 3
 const HAS_ITS_TURN = `not exists (
   select from webhook_deliveries e where e.alert_id = d.alert_id and e.seq < d.seq)`
 
-/** Add deliveries that are due at once. News go out before what is no news. */
+/** Add deliveries that are due at once. News and what is no news take turns. */
 export async function insertDeliveries(
   tx: Db,
   deliveries: readonly { id: string; alertId: string; body: string; isNews?: boolean }[],
@@ -51,7 +51,8 @@ export async function insertDeliveries(
 }
 
 /**
- * Take the delivery that has been due longest, news before alerts, its attempt counted; null when none is due. None is while an earlier one
+ * Take the delivery that has been due longest, its attempt counted: of the news before one of the alerts, or, without
+ * `newsFirst`, the other way round. Null when none is due. None is while an earlier one
  * about the same has not ended. It is due again
  * after the delay of its attempt, in seconds: the first delay after the first attempt, and so on. One that is due
  * over a minute later than any delay can be is due now: the clock was put back. Less than that proves nothing, as
@@ -64,6 +65,7 @@ export async function claimDelivery(
   tx: Db,
   now: Date,
   delaysSeconds: readonly number[],
+  newsFirst = true,
 ): Promise<WebhookDelivery | null> {
   const rows = await tx.query<WebhookDelivery>(
     `with due as materialized (
@@ -71,7 +73,7 @@ export async function claimDelivery(
        where attempts < ${ATTEMPTS_MAX} and ${HAS_ITS_TURN} and
          (next_attempt_at <= $1 or
           next_attempt_at > $1::timestamptz + make_interval(mins => 1, secs => (select max(s) from unnest($2::int[]) s)))
-       order by is_news desc, next_attempt_at, id limit 1 for update skip locked
+       order by is_news = $3 desc, next_attempt_at, id limit 1 for update skip locked
      )
      update webhook_deliveries d
      set attempts = d.attempts + 1,
@@ -79,7 +81,7 @@ export async function claimDelivery(
      from due
      where d.id = due.id
      returning ${DELIVERY.select('d')}`,
-    [now, delaysSeconds],
+    [now, delaysSeconds, newsFirst],
   )
   return rows[0] ?? null
 }

@@ -81,6 +81,25 @@ describe('WebhookDeliveries', () => {
     expect(endpoint!.bodies).toHaveLength(13)
   })
 
+  it('tells of an alert among the news that wait, of which somebody may cause thousands', async () => {
+    const deliveries = await deliveriesTo((response) => response.writeHead(200).end())
+    const idOf = (n: number) => `00000000-0000-7000-8000-0000000${90_000 + n}`
+    const news = Array.from({ length: 40 }, (_, n) => ({
+      id: idOf(n),
+      alertId: `request-${n}`,
+      body: '{"news":true}',
+    }))
+    await insertDeliveries(
+      db,
+      news.map((one) => ({ ...one, isNews: true })),
+      clock.now(),
+    )
+    await owe('{"critical":true}')
+    await deliveries.run(never)
+    expect(endpoint!.bodies).toHaveLength(41)
+    expect(endpoint!.bodies.indexOf('{"critical":true}')).toBeLessThan(20)
+  })
+
   it('tries again after one and after five more minutes, with the same body, and then no more', async () => {
     const deliveries = await deliveriesTo((response) => response.writeHead(500).end())
     await owe('{"n":1}')
