@@ -132,7 +132,7 @@ async function chooseForAll(
 
 /** What each workload comes from: the version that it runs, else its config, else what it reports to run; as a text. */
 async function readFormer(
-  { db, configs }: Pick<AutoApplyParts, 'db' | 'configs'>,
+  { db, configs, clock }: Pick<AutoApplyParts, 'db' | 'configs' | 'clock'>,
   fleetConfigId: string,
   workloads: readonly Workload[],
   chosen: Chosen,
@@ -146,7 +146,7 @@ async function readFormer(
     const report = reportInPlaceOfBase(workload, chosen.get(workload.id)!.values)
     return report === null ? [] : { ...report, id: workload.id }
   })
-  const keys = await keyReports({ db, configs }, reporting)
+  const keys = await keyReports({ db, configs, clock }, reporting)
   for (const [at, { id }] of reporting.entries()) former.set(id, `report ${keys[at]}`)
   return former
 }

@@ -30,8 +30,11 @@ import type { ConfigPatch, Patching } from './patch/patch.ts'
 import type { PolicyRequest } from './policy/policy.ts'
 import type { Rendering } from './render/render.ts'
 
-/** `server-busy`: the worker threads are all taken, or one gave up on a text that somebody waits for. */
-export type Answered<Result> = ({ ok: true } & Result) | { ok: false; code: 'server-busy' }
+/**
+ * `server-busy`: the worker threads are all taken, or one gave up on a text that somebody waits for (`gaveUp`), as it
+ * would do again.
+ */
+export type Answered<Result> = ({ ok: true } & Result) | { ok: false; code: 'server-busy'; gaveUp?: true }
 
 /** Everything that reads configs, without holding the event loop. */
 export interface ConfigEngine {
@@ -175,7 +178,9 @@ class ConfigReader {
   ): Promise<Answered<{ value: ConfigJobResults[Kind] }>> {
     const found = await this.read(length, job)
     if (!found.ok) return found
-    return found.value === null ? { ok: false, code: 'server-busy' } : { ok: true, value: found.value }
+    return found.value === null
+      ? { ok: false, code: 'server-busy', gaveUp: true }
+      : { ok: true, value: found.value }
   }
 }
 

@@ -51,6 +51,13 @@ export interface Judgement {
  */
 export class JudgeBusy extends Error {
   override readonly name = 'JudgeBusy'
+  /** Whether they took too long over a text, as they would do again. */
+  readonly gaveUp: boolean
+
+  constructor({ gaveUp = false }: { gaveUp?: boolean } = {}) {
+    super()
+    this.gaveUp = gaveUp
+  }
 }
 
 type Checked =
@@ -322,7 +329,7 @@ export class CampaignJudge {
     const variables = version.variables.map(toDeclared)
     return once(this.#results, TEXTS_MAX, JSON.stringify(values), async () => {
       const answer = await this.#parts.configs.render({ text: version.body, variables, values })
-      if (!answer.ok) throw new JudgeBusy()
+      if (!answer.ok) throw new JudgeBusy(answer)
       const { rendering } = answer
       if (rendering.ok)
         return {
@@ -345,7 +352,7 @@ export class CampaignJudge {
       const text = await this.textOf(base)
       if (text === null) return { ok: false, verdict: 'refused', reason: 'base_content_gone' } as const
       const found = await this.#parts.configs.patch(text, patch as ConfigPatch)
-      if (!found.ok) throw new JudgeBusy()
+      if (!found.ok) throw new JudgeBusy(found)
       const { patching } = found
       if (!patching.ok) {
         const { code, message } = patching.problem
@@ -381,7 +388,7 @@ export class CampaignJudge {
         minimumVersion: this.#parts.config.runtimeValidation.minVersion,
         validatedAt: this.#parts.clock.now(),
       })
-      if (!found.ok) throw new JudgeBusy()
+      if (!found.ok) throw new JudgeBusy(found)
       if (found.result.valid) return { ok: true, required: found.required }
       const isMissing = found.result.checks.some(
         ({ id, status }) => id === 'component_availability' && status === 'failed',
@@ -406,7 +413,7 @@ export class CampaignJudge {
       const found = await this.#parts.configs.policy(
         policyForWorkload(target, texts, approval, this.#parts.config.policy),
       )
-      if (!found.ok) throw new JudgeBusy()
+      if (!found.ok) throw new JudgeBusy(found)
       return found.evaluation.decision === 'block'
     })
   }

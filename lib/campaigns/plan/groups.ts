@@ -52,7 +52,7 @@ export class ChangeGroups {
 
   async #compare(base: string, { text, values }: NonNullable<Judgement['result']>): Promise<string | null> {
     const found = await this.#configs.changeKey(base, text, values)
-    if (!found.ok) throw new JudgeBusy()
+    if (!found.ok) throw new JudgeBusy(found)
     return found.key
   }
 }
@@ -155,7 +155,7 @@ export async function readDiff(
 ): Promise<SomeLines | null> {
   const asked = { before, after, labels: LABELS, from, charactersMax: SHOWN_LENGTH_MAX }
   const found = await configs.diffLines(asked)
-  if (!found.ok) throw new JudgeBusy()
+  if (!found.ok) throw new JudgeBusy(found)
   return found.diff
 }
 
@@ -187,7 +187,7 @@ async function judgeRisk(
   targetText: string,
 ): Promise<Pick<CampaignGroup, 'risk' | 'risks'>> {
   const found = await configs.diff({ baseText, targetText, workload: null, peers: [] })
-  if (!found.ok) throw new JudgeBusy()
+  if (!found.ok) throw new JudgeBusy(found)
   const { valid, risk_score: score, risk_items: items } = found.diff
   if (!valid) return { risks: [] }
   const worth = items.filter(({ risk }) => risk === 'high' || risk === 'medium')

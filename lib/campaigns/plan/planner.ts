@@ -153,15 +153,15 @@ export class CampaignPlanner {
   }
 
   /**
-   * Judge a workload and find its group, and try again while the config workers are busy. After about ten seconds the
-   * workload is refused as `unreadable`.
+   * Judge a workload and find its group, and try again while the config workers are busy. After about ten seconds,
+   * or where they took too long over it, the workload is refused as `unreadable`.
    */
   async #look(
     judge: CampaignJudge,
     groups: ChangeGroups,
     { workload }: Planned,
   ): Promise<Pick<Planned, 'judgement' | 'report' | 'groupKey'>> {
-    const found = await untilFree(async () => {
+    const found = await untilFree(this.#parts.clock, async () => {
       const judgement = await judge.judge(workload)
       const { values = {} } = judgement.result ?? {}
       return isPushed(judgement)

@@ -42,7 +42,7 @@ export function reportInPlaceOfBase(
  * is not kept, is very long or takes too long has its hash as the key.
  */
 export async function keyReports(
-  { db, configs }: Pick<CampaignParts, 'db' | 'configs'>,
+  { db, configs, clock }: Pick<CampaignParts, 'db' | 'configs' | 'clock'>,
   reports: readonly OwnReport[],
 ): Promise<string[]> {
   const keys = reports.map(({ hash }) => hash)
@@ -59,7 +59,7 @@ export async function keyReports(
       const all = places.get(hash)!
       for (let next = 0; next < all.length; next += KEYS_CHUNK) {
         const piece = all.slice(next, next + KEYS_CHUNK)
-        const found = await untilFree(() =>
+        const found = await untilFree(clock, () =>
           readKeys(
             configs,
             body,
@@ -79,7 +79,7 @@ async function readKeys(
   own: readonly OwnReport['own'][],
 ): Promise<string[] | null> {
   const found = await configs.reportKeys(report, own)
-  if (!found.ok) throw new JudgeBusy()
+  if (!found.ok) throw new JudgeBusy(found)
   return found.keys
 }
 
@@ -101,7 +101,7 @@ export async function compareWithReport(
   const reported = reportedHash === null ? null : await findReportedConfig(db, reportedHash)
   if (reported === null) return { base: '', comparedWith: 'nothing' }
   const found = await configs.baseInWordsOf(result, reported)
-  if (!found.ok) throw new JudgeBusy()
+  if (!found.ok) throw new JudgeBusy(found)
   // One that takes too long to be written otherwise is compared as it is.
   return { base: found.base ?? reported, comparedWith: 'reported' }
 }

@@ -103,6 +103,7 @@ describe('the engine', () => {
   it('takes a report that a thread gave up on for one that cannot be read', async () => {
     const { engine } = engineOver('worker-timed-out')
     expect(await engine.normalForm(LARGE)).toEqual({ ok: true, form: null })
+    expect(await engine.check(LARGE, about)).toEqual({ ok: false, code: 'server-busy', gaveUp: true })
     expect(await engine.effectiveMatch(LARGE, LARGE)).toEqual({
       ok: true,
       match: { verdict: 'unknown', paths: [] },
