@@ -57,7 +57,7 @@ export async function countInPart(
 
 /** What taking a campaign back would do to the workloads that it was pushed to. */
 export interface StoredWayBack {
-  /** They are to run what it brought, and have a former config. */
+  /** They are to run what it brought, and have a former config that did not fail there. */
   goesBack: number
   /** They are to run it, did not fail it, and have none. */
   withoutBase: number
@@ -68,11 +68,12 @@ export interface StoredWayBack {
 /** How many workloads of a campaign it would give their former config to take it back now, and how many not, by why. */
 export async function countWayBack(db: Db, campaignId: string): Promise<StoredWayBack> {
   const [found] = await db.query<StoredWayBack>(
-    `select count(*) filter (where runs and base_hash is not null)::int as "goesBack",
-       count(*) filter (where runs and base_hash is null and state <> 'failed')::int as "withoutBase",
+    `select count(*) filter (where runs and has_base)::int as "goesBack",
+       count(*) filter (where runs and not has_base and state <> 'failed')::int as "withoutBase",
        count(*) filter (where not runs and state = 'applied')::int as "movedOn"
      from (
-       select t.state, t.base_hash,
+       select t.state, t.base_hash is not null and not exists (select from quarantines q
+           where q.workload_id = t.workload_id and q.config_hash = t.base_hash and q.instance_uid = '') as has_base,
          t.state = 'started' or coalesce(w.active_config_hash = t.result_hash, false) as runs
        from campaign_targets t left join workloads w on w.id = t.workload_id
        where t.campaign_id = $1 and t.push_id is not null and t.state = any($2::text[])) as brought`,

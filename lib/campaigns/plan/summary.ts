@@ -11,7 +11,7 @@ const NAMES_MAX = 50
 
 /**
  * What a plan says in numbers of its targets, at `now`. Of those in `onUnapproved` nobody approved the config that they
- * run: a roll-back brings it back no more than none.
+ * run: a roll-back brings it back no more than none, nor one that failed there.
  */
 export async function summarise(
   waves: readonly CampaignWave[],
@@ -41,9 +41,10 @@ export async function summarise(
         numbers.instance_count += target.instanceCount
         if (target.isProduction) numbers.production_count++
       }
-      if (baseHash === null || onUnapproved.has(workloadId)) noWayBackCount++
+      const { trustedLabels, labels, availableComponents, quarantinedHashes } = workloadOf(workloadId)
+      if (baseHash === null || quarantinedHashes.has(baseHash) || onUnapproved.has(workloadId))
+        noWayBackCount++
       groups.add(groupKey)
-      const { trustedLabels, labels, availableComponents } = workloadOf(workloadId)
       if (availableComponents === null) componentsUnknownCount++
       if (approvalClassOf({ targetEnv: '', targetGroup: '', trustedLabels, labels }) === 'unlabelled')
         unlabelledCount++

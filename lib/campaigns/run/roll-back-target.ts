@@ -42,7 +42,8 @@ export async function rollBackTarget(
   if (!isStillMeant(campaign, workload) || !runsResult(workload, target)) return { kind: 'moved_on' }
   if (hasOpenPush(workload, target.pushId)) return { kind: 'busy' }
   const base = target.baseHash === null ? null : await findContent(parts.db, target.baseHash)
-  if (base === null) return { kind: 'no_way_back', reason: null }
+  // One that failed there as the first config stayed assigned, since there was nothing before it.
+  if (base === null || workload.quarantinedHashes.has(base.hash)) return { kind: 'no_way_back', reason: null }
   const back = { workloadId: workload.id, hash: base.hash }
   if (!(await mayBringBack(parts.db, 'person', back)))
     return { kind: 'no_way_back', reason: 'base_not_approved' }

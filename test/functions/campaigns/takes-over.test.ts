@@ -7,6 +7,7 @@ import { CampaignScene } from '../../support/campaign-scene.ts'
 import { fakeAgent } from '../../support/fleet.ts'
 import { signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
 
 // What hosts lose that nothing was ever pushed to, where one campaign takes them over.
 
@@ -160,5 +161,22 @@ it('what the hosts lose is shown to whoever approves days later, the hosts being
   expect(groups.find((one) => one.sample_workload_id === agent.workloadId)).toMatchObject({
     compared_with: 'reported',
     diff: expect.stringContaining('oldest-backend.example.com'),
+  })
+})
+
+it('a first config that failed is no way back: the plan counts it so, and so does whoever takes the campaign back', async () => {
+  const selector = { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['vm-dead'] }] }
+  const agent = await connect('vm-dead', null)
+  await pushConfig(scene.ctx.fleet, agent.workloadId, configYaml(1))
+  agent.fail('port 4317 is in use')
+  await scene.ctx.advance(1_000)
+  const id = await scene.start({ scope: { selector } })
+  expect(await scene.record(id)).toMatchObject({ plan: { target_count: 1, no_way_back_count: 1 } })
+  await scene.work(300, 2)
+  agent.apply()
+  await scene.work(2_000, 3)
+  expect(await scene.record(id)).toMatchObject({
+    status: 'done',
+    way_back: { goes_back: 0, no_way_back: 1 },
   })
 })
