@@ -147,23 +147,6 @@ it('what was taken over cannot be taken back, and its record says so before some
   expect(await scene.record(id)).toMatchObject({ status: 'done' })
 })
 
-it('what the hosts lose is shown to whoever approves days later, the hosts being away', async () => {
-  const agent = await connect('vm-7', before('vm-7', 20_007).replace('old-backend', 'oldest-backend'))
-  const id = await takeOver()
-  agent.lose()
-  await scene.ctx.advance(130_000)
-  scene.ctx.clock.advance(2 * 86_400_000)
-  const { db, clock, log, fleet } = scene.ctx
-  const days = { retentionDays: 30, archiveDays: 90, eventRetentionDays: 30, alertRetentionDays: 60 }
-  await sweep({ db, clock, log, fleet, ...days, workloadsMax: 1_000 }, new AbortController().signal)
-  const as = await signIn(scene.ctx, { groups: ['editor'] })
-  const groups = (await scene.call('GET', `/${id}/groups`, undefined, as)).json as CampaignGroup[]
-  expect(groups.find((one) => one.sample_workload_id === agent.workloadId)).toMatchObject({
-    compared_with: 'reported',
-    diff: expect.stringContaining('oldest-backend.example.com'),
-  })
-})
-
 it('a first config that failed is no way back: the plan counts it so, and so does whoever takes the campaign back', async () => {
   const selector = { match_expressions: [{ key: 'identity/host.name', operator: 'In', values: ['vm-dead'] }] }
   const agent = await connect('vm-dead', null)
@@ -178,5 +161,22 @@ it('a first config that failed is no way back: the plan counts it so, and so doe
   expect(await scene.record(id)).toMatchObject({
     status: 'done',
     way_back: { goes_back: 0, no_way_back: 1 },
+  })
+})
+
+it('what the hosts lose is shown to whoever approves days later, the hosts being away', async () => {
+  const agent = await connect('vm-7', before('vm-7', 20_007).replace('old-backend', 'oldest-backend'))
+  const id = await takeOver()
+  agent.lose()
+  await scene.ctx.advance(130_000)
+  scene.ctx.clock.advance(2 * 86_400_000)
+  const { db, clock, log, fleet } = scene.ctx
+  const days = { retentionDays: 30, archiveDays: 90, eventRetentionDays: 30, alertRetentionDays: 60 }
+  await sweep({ db, clock, log, fleet, ...days, workloadsMax: 1_000 }, new AbortController().signal)
+  const as = await signIn(scene.ctx, { groups: ['editor'] })
+  const groups = (await scene.call('GET', `/${id}/groups`, undefined, as)).json as CampaignGroup[]
+  expect(groups.find((one) => one.sample_workload_id === agent.workloadId)).toMatchObject({
+    compared_with: 'reported',
+    diff: expect.stringContaining('oldest-backend.example.com'),
   })
 })

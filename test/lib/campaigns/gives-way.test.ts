@@ -46,6 +46,7 @@ const target = (n: number) =>
 const targets = Array.from({ length: COUNT }, (_, n) => target(n))
 const workload = {
   labels: {},
+  quarantinedHashes: new Set<string>(),
   trustedLabels: {},
   activeHash: 'r',
   active: null,
