@@ -86,7 +86,7 @@ export class AutoApply {
       ? await this.#approval(autoApply, reader)
       : { tally: null, help: null, rule: null }
     const counts = await countAutoApplyTargets(this.parts.db, autoApply.id)
-    return toAutoApplyRecord(autoApply, counts, approval)
+    return toAutoApplyRecord(autoApply, counts, { ...approval, withComments: reader.sees !== null })
   }
 
   /** How far a request is approved, who could, and by which rule. */

@@ -3,7 +3,7 @@ import type { StoredAutoApplyTarget } from '../store/auto-apply-targets.ts'
 import type { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from '../wire/approvals.ts'
 import type { AutoApplyRecord, AutoApplyTarget } from '../wire/auto-apply.ts'
 
-/** A version that applies by itself, as the wire shows it. */
+/** A version that applies by itself, as the wire shows it; without comments for whoever may not request changes. */
 export function toAutoApplyRecord(
   stored: StoredAutoApply,
   counts: AutoApplyRecord['counts'],
@@ -11,10 +11,12 @@ export function toAutoApplyRecord(
     tally,
     help,
     rule,
+    withComments,
   }: {
     tally: ApprovalTally | null
     help: ApprovalHelp | null
     rule: ApprovalRuleInForce | null
+    withComments: boolean
   },
 ): AutoApplyRecord {
   const { hold, endCause } = stored
@@ -30,8 +32,12 @@ export function toAutoApplyRecord(
     reaches_production: stored.reachesProduction,
     requested_by: stored.requestedBy,
     requested_at: stored.requestedAt.toISOString(),
-    ...(stored.requestComment === '' ? {} : { request_comment: stored.requestComment }),
-    approvals: stored.approvals.map(({ by, at, comment }) => ({ by, at, comment })),
+    ...(stored.requestComment === '' || !withComments ? {} : { request_comment: stored.requestComment }),
+    approvals: stored.approvals.map(({ by, at, comment }) => ({
+      by,
+      at,
+      comment: withComments ? comment : '',
+    })),
     ...(tally === null ? {} : { tally }),
     ...(help === null ? {} : { help }),
     ...(rule === null ? {} : { approval_rule: rule }),
@@ -39,7 +45,7 @@ export function toAutoApplyRecord(
     ...(hold === null ? {} : { hold }),
     counts,
     ...(stored.closedBy === null ? {} : { closed_by: stored.closedBy }),
-    ...(stored.closeComment === null ? {} : { close_comment: stored.closeComment }),
+    ...(stored.closeComment === null || !withComments ? {} : { close_comment: stored.closeComment }),
     ...(endCause === null ? {} : { end_cause: endCause }),
     ...(stored.endedAt === null ? {} : { ended_at: stored.endedAt.toISOString() }),
     updated_at: stored.updatedAt.toISOString(),

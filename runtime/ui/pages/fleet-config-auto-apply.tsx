@@ -209,7 +209,7 @@ function About({ of, reload }: { of: AutoApplyRecord; reload: () => void }) {
         {words.askedBy(of.requested_by)}
         {of.request_comment && `: ${of.request_comment}`}
         {of.approvals.length > 0 &&
-          ` · ${words.approvedBy(formatList(of.approvals.map(({ by, comment }) => `${by} (${comment})`)))}`}
+          ` · ${words.approvedBy(formatList(of.approvals.map(({ by, comment }) => (comment === '' ? by : `${by} (${comment})`))))}`}
         {of.active_since && (
           <>
             {` · ${words.since} `}

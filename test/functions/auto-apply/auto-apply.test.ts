@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AutoApply } from '../../../lib/auto-apply/auto-apply.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
+import type { AutoApplyState } from '../../../lib/wire/auto-apply.ts'
 import type { FleetConfigVersion, FleetConfigWorkload } from '../../../lib/wire/fleet-configs.ts'
 import type { ReviewRecord } from '../../../lib/wire/reviews.ts'
 import { AutoApplyScene, hashOn, versionText } from '../../support/auto-apply-scene.ts'
-import { invoke, signIn } from '../../support/invoke.ts'
+import { invoke, type SignedIn, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { productionYaml } from '../../support/push-config.ts'
 
@@ -412,6 +413,13 @@ describe('a request', () => {
     await newcomer('vm-4')
     expect(scene.agent('vm-4').offered()).toEqual([])
     expect((await scene.approve(plan_hash)).status).toBe(200)
+    // What people wrote to each other is for those who may request changes.
+    const commentsFor = async (as: SignedIn) =>
+      ((await scene.on('GET', '', undefined, as)).json as AutoApplyState).in_force?.approvals.map(
+        ({ comment }) => comment,
+      )
+    expect(await commentsFor(scene.editor)).toEqual(['yes'])
+    expect(await commentsFor(viewer)).toEqual([''])
   })
 
   it('can be rejected with a comment and withdrawn, and another one can follow', async () => {
