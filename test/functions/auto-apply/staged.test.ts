@@ -77,20 +77,28 @@ it('goes no further, and ends, once the version does not apply by itself any mor
   expect(await database.pool.query('select state from auto_apply_targets')).toEqual([{ state: 'overtaken' }])
 })
 
-it('goes no further, and ends, once a campaign within whose scope it lies takes the version back', async () => {
-  await scene.label('vm-big', { env: 'staging' })
-  // It is one of somebody who may push in staging only: elsewhere the version goes on applying by itself.
-  await database.pool.execute(
-    `update campaigns set scope = scope || '{"cut_to": [{"key": "muster/env", "values": ["staging"]}]}' where id = $1`,
-    [campaign],
-  )
-  const back = await scene.call(`POST /api/campaigns/${campaign}/roll-back`, { comment: 'no' })
-  expect(back.status).toBe(200)
-  await wait()
-  expect(has()).toBe(3)
-  expect((await scene.state()).in_force).toMatchObject({ status: 'active' })
-  expect(await scene.readCampaign(campaign)).toMatchObject({
-    status: 'rolled_back',
-    by_itself_counts: { no_way_back: 1 },
-  })
-})
+it.each(['applies by itself', 'is paused', 'applies by itself, but is held there'])(
+  'goes no further, and ends, once a campaign within whose scope it lies takes the version back that %s',
+  async (how) => {
+    await scene.label('vm-big', { env: 'staging' })
+    // It is one of somebody who may push in staging only: elsewhere the version goes on applying by itself.
+    await database.pool.execute(
+      `update campaigns set scope = scope || '{"cut_to": [{"key": "muster/env", "values": ["staging"]}]}' where id = $1`,
+      [campaign],
+    )
+    const path = `/api/workloads/${scene.agent('vm-big').workloadId}`
+    if (how === 'is paused') await scene.on('POST', '/pause', { comment: 'wait' })
+    if (how.endsWith('held there')) await scene.call(`POST ${path}/hold`, { reason: 'mine' })
+    const back = await scene.call(`POST /api/campaigns/${campaign}/roll-back`, { comment: 'no' })
+    expect(back.status).toBe(200)
+    await wait()
+    expect(has()).toBe(3)
+    expect((await scene.state()).in_force).toMatchObject({
+      status: how === 'is paused' ? 'paused' : 'active',
+    })
+    expect(await scene.readCampaign(campaign)).toMatchObject({
+      status: 'rolled_back',
+      by_itself_counts: { no_way_back: 1 },
+    })
+  },
+)
