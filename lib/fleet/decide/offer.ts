@@ -63,6 +63,8 @@ export interface OfferFacts {
   offer: Offer | null
   /** The hash of an earlier offer that was sent and never answered, when it differs from the assigned one. */
   unansweredOtherHash: string | null
+  /** The hash of another config that went out on a connection which has ended, and was never answered. */
+  lateHash: string | null
   connectionId: number
   nowMs: number
 }
@@ -158,8 +160,9 @@ function decideByReports(facts: OfferFacts): OfferDecision {
   if (runsForGood(facts, assignment.hash)) return { kind: 'satisfied' }
   if (own?.ended === 'applied' && facts.unansweredOtherHash === null) {
     // The instance had applied the config and now reports another one. On the same connection it changed by itself:
-    // that is drift, which is shown and not corrected.
-    return own.endedOn === facts.connectionId
+    // that is drift, which is shown and not corrected, unless it was sent that other one before and comes to run it now.
+    const isLate = facts.lateHash !== null && standsTo(facts, facts.lateHash) === 'agrees'
+    return own.endedOn === facts.connectionId && !isLate
       ? nothing('went-elsewhere')
       : { kind: 'offer', cause: 'new-connection' }
   }

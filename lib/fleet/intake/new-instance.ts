@@ -56,6 +56,7 @@ export function createInstance(uid: string, uidOnWire: Uint8Array, now: Date, no
     runsProfiles: false,
     offer: null,
     unansweredOtherHash: null,
+    lateHash: null,
     hasBeenAnswered: false,
     hasAskedFullState: false,
     fullStateAskedMs: 0,

@@ -8,7 +8,7 @@ import { type ComponentLists, interruptComponentWait } from '../state/component-
 import { deriveWorkload } from '../state/derive.ts'
 import { LOAD_CHUNK } from '../state/load-fleet.ts'
 import type { Instance, Workload } from '../state/model.ts'
-import { closeEarlierOffers, forgetOfferConnection, withdrawOffer } from '../state/offer-state.ts'
+import { forgetOfferConnection, leaveEarlierOffers, withdrawOffer } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
 import type { ConfigReports } from './config-reports.ts'
 import { OUR_CAPABILITIES } from './new-instance.ts'
@@ -50,8 +50,7 @@ export class Presence {
     instance.connection = connection
     const nowMs = this.#parts.deps.clock.monotonicMs()
     instance.boundMs = { earliest: nowMs - agoMs, latest: nowMs - leastAgoMs }
-    // What the instance says on this connection is newer than any offer that was sent on the old one.
-    closeEarlierOffers(instance)
+    leaveEarlierOffers(instance)
     instance.hasBeenAnswered = false
     instance.hasAskedFullState = false
     instance.askedComponentsHash = null

@@ -62,6 +62,7 @@ export class OfferEngine {
         followed !== null && (followed.targets.has(instance.uid) || followed.liftedUids.has(instance.uid)),
       offer: instance.offer,
       unansweredOtherHash: instance.unansweredOtherHash,
+      lateHash: instance.lateHash,
       connectionId: connectionIdOf(instance),
       nowMs: this.#parts.deps.clock.monotonicMs(),
     })

@@ -146,6 +146,11 @@ export interface Instance {
   readonly offer: Offer | null
   /** Hash of an earlier offer of another config that was never answered; written by `offer-state.ts` alone. */
   readonly unansweredOtherHash: string | null
+  /**
+   * Hash of another config that went out to it on a connection which has ended, and that it said nothing of: it may come
+   * to run that yet; written by `offer-state.ts` alone.
+   */
+  readonly lateHash: string | null
   /** The first answer on this connection, which names muster's capabilities, was given. */
   hasBeenAnswered: boolean
   /** It was asked for its full state on this connection, and has not sent it yet. */

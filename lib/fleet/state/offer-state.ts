@@ -1,14 +1,15 @@
+import { hasOutstandingOffer } from '../decide/abilities.ts'
 import type { Offer } from '../decide/offer.ts'
 import { isOfferedAnother } from '../decide/standing.ts'
 import { connectionIdOf, type Instance, type Workload } from './model.ts'
 
 /*
- * The one place that writes what an instance was offered (`offer`, `unansweredOtherHash`) and whether anything may be
+ * The one place that writes what an instance was offered (`offer`, `unansweredOtherHash`, `lateHash`) and whether anything may be
  * offered in a workload (`hasStoppedOffers`). To all other modules these are read only.
  */
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
-type OfferHolder = Writable<Pick<Instance, 'offer' | 'unansweredOtherHash'>>
+type OfferHolder = Writable<Pick<Instance, 'offer' | 'unansweredOtherHash' | 'lateHash'>>
 
 /** The offer as this module changes it; null where there is none. */
 const own = ({ offer }: Pick<Instance, 'offer'>): Writable<Offer> | null => offer
@@ -35,6 +36,10 @@ export function startOffer(
   const holder: OfferHolder = instance
   if (before !== null && isOfferedAnother({ offer: before, connectionId: connectionIdOf(instance) }, hash))
     holder.unansweredOtherHash = before.hash
+  // What was sent on a connection that has ended is not answered on this one: it may be on its way to run it.
+  else if (before !== null && hasOutstandingOffer({ offer: before }) && before.hash !== hash)
+    holder.lateHash = before.hash
+  if (holder.lateHash === hash) holder.lateHash = null
   const carries = before !== null && before.hash === hash && before.ended === null && before.isCommitted
   holder.offer = {
     pushId,
@@ -148,5 +153,17 @@ export function forgetOfferConnection(instance: Instance): void {
 /** The instance has answered since: an earlier offer of another config is not open any more. */
 export function closeEarlierOffers(instance: Instance): void {
   const holder: OfferHolder = instance
+  holder.unansweredOtherHash = null
+  // Only an answer to what was sent on this connection comes after all that was sent on those before.
+  if (instance.offer?.lastSentOn === connectionIdOf(instance)) holder.lateHash = null
+}
+
+/**
+ * The instance talks on another connection: what it says there is newer than any offer that was sent on the old one.
+ * What it did not answer it may come to run all the same.
+ */
+export function leaveEarlierOffers(instance: Instance): void {
+  const holder: OfferHolder = instance
+  holder.lateHash = instance.unansweredOtherHash ?? instance.lateHash
   holder.unansweredOtherHash = null
 }

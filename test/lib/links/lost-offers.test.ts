@@ -15,6 +15,7 @@ const { instanceOf, openFront, openOwner, takeOver } = fleet
 const SOON_MS = 3_000
 const APPLIED = 1
 const APPLYING = 2
+const FAILED = 3
 const saying = (status: number, hash: string): PlainMessage => ({
   remoteConfigStatus: { lastRemoteConfigHash: Buffer.from(hash, 'hex'), status },
 })
@@ -179,4 +180,33 @@ describe('an agent that a config ends, and with it the link before the owner hea
     expect(ended).toMatchObject({ target: { state: 'straggler', losses: 0 } })
     expect(ended.offers).toBeGreaterThanOrEqual(ended.rounds - 1)
   })
+})
+
+it('an agent whose link is cut amid a roll-back gets its former config once it comes to run the other', async () => {
+  const [owner, front, other] = [openOwner(), openFront('front'), openFront('other')]
+  const link = front.link(owner)
+  other.link(owner)
+  front.say(1, 1, 1, OF_ONE)
+  other.say(2, 2, 1, OF_ONE)
+  await fleet.ctx.advance(1_000)
+  const { workload } = instanceOf(1)!
+  const former = await pushConfig(fleet.ctx.fleet, workload!.id, configYaml(1))
+  await fleet.ctx.advance(500)
+  front.say(1, 1, 2, saying(APPLIED, former.hash))
+  other.say(2, 2, 2, saying(APPLIED, former.hash))
+  await fleet.ctx.advance(1_000)
+  const { hash } = await pushConfig(fleet.ctx.fleet, workload!.id, configYaml(2))
+  await fleet.ctx.advance(500)
+  expect(offered(front)).toEqual([former.hash, hash])
+  link.hold()
+  other.say(2, 2, 3, saying(FAILED, hash))
+  await fleet.ctx.advance(1_000)
+  expect(workload!.activeHash).toBe(former.hash)
+  link.break()
+  await fleet.ctx.advance(200)
+  front.link(owner)
+  await fleet.ctx.advance(1_000)
+  front.say(1, 1, 3, saying(APPLIED, hash))
+  await fleet.ctx.advance(SOON_MS)
+  expect(offered(front).at(-1)).toBe(former.hash)
 })

@@ -17,6 +17,7 @@ const FACTS: OfferFacts = {
   isOldFailure: false,
   offer: null,
   unansweredOtherHash: null,
+  lateHash: null,
   connectionId: 7,
   nowMs: NOW,
 }

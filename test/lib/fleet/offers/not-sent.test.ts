@@ -31,6 +31,7 @@ function offered(times: number) {
       isQuarantined: false,
       isOldFailure: false,
       unansweredOtherHash: null,
+      lateHash: null,
       reported: { isKnown: true, hash: '', status: 'none', sinceMs: 0 } as const,
       offer: instance.offer,
       connectionId: CONNECTION,
