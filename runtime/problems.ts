@@ -73,13 +73,13 @@ export const PROBLEMS = {
   },
   'campaign-group-not-found': {
     status: 404,
-    error: 'the plan has no such group, or its sample gets no config now',
+    error: 'the plan has no such group, or its texts are not kept any more',
   },
   'campaign-list-too-long': { status: 400, error: '{field} has more than {max} entries' },
   'campaign-no-way-back': {
     status: 409,
     error:
-      'no workload that still runs what the campaign brought has a former config: nothing would be taken back, and to stop it, abort it',
+      'no workload that still runs what the campaign brought has a former config: nothing would be taken back',
   },
   'campaign-not-found': { status: 404, error: 'campaign not found' },
   'campaign-not-ready': { status: 409, error: 'the campaign is {status}' },
@@ -395,6 +395,16 @@ export const PROBLEMS = {
   },
   'rollout-not-found': { status: 404, error: 'canary not found' },
   'rollout-not-halted': { status: 409, error: 'only a halted rollout can be continued' },
+  'rollout-on-hold': {
+    status: 409,
+    error:
+      'something holds this rollout, such as a hold of its workload or another fleet config: end that, or break the glass',
+  },
+  'rollout-stopped': {
+    status: 409,
+    error:
+      'the campaign, or the version that applies by itself, which brought this rollout was stopped: decide there',
+  },
   'scope-key-invalid': {
     status: 400,
     error: 'a scope looks at one trusted label: its key begins with {prefix}',

@@ -86,8 +86,12 @@ function refuseHeld({ reason, about }: StageHold): Reply {
       return problem('managed-elsewhere', { owner: about })
     case 'archived':
       return problem('workload-archived')
-    default:
+    case 'not_approved':
       return problem('rollout-not-approved')
+    case 'stopped':
+      return problem('rollout-stopped')
+    default:
+      return problem('rollout-on-hold')
   }
 }
 

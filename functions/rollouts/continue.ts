@@ -30,6 +30,8 @@ export default defineHttp({
     'rollout-not-halted',
     'rollout-ended',
     'rollout-not-approved',
+    'rollout-on-hold',
+    'rollout-stopped',
     'managed-elsewhere',
     'workload-archived',
     'workload-frozen',

@@ -59,7 +59,8 @@ const FIELDS: Record<string, (workload: WorkloadRecord) => string> = {
 
 /** The values that a workload has for a key of the search: a field, or a label. */
 export function valuesOf(workload: WorkloadRecord, key: string): string[] {
-  const values = FIELDS[key] ? [FIELDS[key](workload)] : key === 'version' ? [...versionsOf(workload)] : []
+  const field = Object.hasOwn(FIELDS, key) ? FIELDS[key]! : null
+  const values = field !== null ? [field(workload)] : key === 'version' ? [...versionsOf(workload)] : []
   for (const map of [workload.labels, workload.fingerprint_keys]) {
     for (const [name, value] of Object.entries(map ?? {})) {
       const full = name.toLowerCase()

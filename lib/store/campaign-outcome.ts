@@ -2,6 +2,7 @@ import { statesThat } from '../model/target-states.ts'
 import type { CampaignReason, CampaignTargetState } from '../wire/campaigns.ts'
 import { MAY_BE_TAKEN_BACK } from './campaign-targets.ts'
 import type { Db } from './db.ts'
+import { APPROVED, onlyFailed } from './pushes.ts'
 
 /** When a share of a campaign's workloads had applied the change. */
 export interface ReachedShare {
@@ -57,7 +58,7 @@ export async function countInPart(
 
 /** What taking a campaign back would do to the workloads that it was pushed to. */
 export interface StoredWayBack {
-  /** They are to run what it brought, and have a former config that did not fail there. */
+  /** They are to run what it brought, and have a former config that was approved and did not only fail there. */
   goesBack: number
   /** They are to run it, did not fail it, and have none. */
   withoutBase: number
@@ -72,8 +73,9 @@ export async function countWayBack(db: Db, campaignId: string): Promise<StoredWa
        count(*) filter (where runs and not has_base and state <> 'failed')::int as "withoutBase",
        count(*) filter (where not runs and state = 'applied')::int as "movedOn"
      from (
-       select t.state, t.base_hash is not null and not exists (select from quarantines q
-           where q.workload_id = t.workload_id and q.config_hash = t.base_hash and q.instance_uid = '') as has_base,
+       select t.state, t.base_hash is not null and not ${onlyFailed('t.workload_id', 't.base_hash')}
+         and exists (select from pushes p where p.workload_id = t.workload_id and p.config_hash = t.base_hash
+           and ${APPROVED}) as has_base,
          t.state = 'started' or coalesce(w.active_config_hash = t.result_hash, false) as runs
        from campaign_targets t left join workloads w on w.id = t.workload_id
        where t.campaign_id = $1 and t.push_id is not null and t.state = any($2::text[])) as brought`,

@@ -269,7 +269,7 @@ const BROKEN_GLASS = `exists (select from approvals a where a.id = p.approval_id
   and not exists (select from reviews r where r.approval_id = a.id and r.accepted))`
 
 /** SQL for whether a push was approved. It expects a row of pushes as `p`. */
-const APPROVED = `p.kind = 'approval' and not ${BROKEN_GLASS}`
+export const APPROVED = `p.kind = 'approval' and not ${BROKEN_GLASS}`
 
 /**
  * SQL for the hashes of a workload of which no push was ever approved: the glass was broken for all of them, or they
@@ -291,6 +291,25 @@ export async function listOnUnapproved(db: Db, workloadIds: readonly string[]): 
     `select w.id from workloads w where w.id = any($1::text[]) and w.active_config_hash is not null
        and not exists (select from pushes p where p.workload_id = w.id and p.config_hash = w.active_config_hash
          and ${APPROVED})`,
+    [workloadIds],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/**
+ * SQL for whether a config only ever failed on a workload. `workloadId` and `hash` are SQL too, such as `w.id`. What
+ * failed as the first config stays assigned, since there was nothing before it.
+ */
+export const onlyFailed = (workloadId: string, hash: string): string =>
+  `(exists (select from quarantines q where q.workload_id = ${workloadId} and q.config_hash = ${hash} and q.instance_uid = '')
+    and not exists (select from pushes p where p.workload_id = ${workloadId} and p.config_hash = ${hash}
+      and p.applied_at is not null))`
+
+/** Which of these workloads are to run a config that only ever failed there. */
+export async function listOnFailed(db: Db, workloadIds: readonly string[]): Promise<Set<string>> {
+  const rows = await db.query<{ id: string }>(
+    `select w.id from workloads w where w.id = any($1::text[]) and w.active_config_hash is not null
+       and ${onlyFailed('w.id', 'w.active_config_hash')}`,
     [workloadIds],
   )
   return new Set(rows.map(({ id }) => id))

@@ -67,13 +67,27 @@ export async function claimDelivery(
   delaysSeconds: readonly number[],
   newsFirst = true,
 ): Promise<WebhookDelivery | null> {
+  for (const isNews of [newsFirst, !newsFirst]) {
+    const found = await claimOf(tx, now, delaysSeconds, isNews)
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** The delivery that is due first, of news or of alerts. */
+async function claimOf(
+  tx: Db,
+  now: Date,
+  delaysSeconds: readonly number[],
+  isNews: boolean,
+): Promise<WebhookDelivery | null> {
   const rows = await tx.query<WebhookDelivery>(
     `with due as materialized (
        select id from webhook_deliveries d
-       where attempts < ${ATTEMPTS_MAX} and ${HAS_ITS_TURN} and
+       where attempts < ${ATTEMPTS_MAX} and is_news = $3 and ${HAS_ITS_TURN} and
          (next_attempt_at <= $1 or
           next_attempt_at > $1::timestamptz + make_interval(mins => 1, secs => (select max(s) from unnest($2::int[]) s)))
-       order by is_news = $3 desc, next_attempt_at, id limit 1 for update skip locked
+       order by next_attempt_at, id limit 1 for update skip locked
      )
      update webhook_deliveries d
      set attempts = d.attempts + 1,
@@ -81,7 +95,7 @@ export async function claimDelivery(
      from due
      where d.id = due.id
      returning ${DELIVERY.select('d')}`,
-    [now, delaysSeconds, newsFirst],
+    [now, delaysSeconds, isNews],
   )
   return rows[0] ?? null
 }

@@ -6,7 +6,7 @@ import { sortedJson } from '../../model/sorted-json.ts'
 import { openSelector, toSelectable } from '../../selectors/selector.ts'
 import { type PlannedTarget, replaceCampaignTargets } from '../../store/campaign-targets.ts'
 import { keepPlan, type StoredCampaign } from '../../store/campaigns.ts'
-import { listOnUnapproved } from '../../store/pushes.ts'
+import { listOnFailed, listOnUnapproved } from '../../store/pushes.ts'
 import { mapInTurns, nextTurn } from '../../turns.ts'
 import type { CampaignWave } from '../../wire/campaigns.ts'
 import type { Selector } from '../../wire/selectors.ts'
@@ -114,6 +114,7 @@ export class CampaignPlanner {
     const groups = new ChangeGroups(judge, this.#parts)
     const ids = planned.map(({ workloadId }) => workloadId)
     const onUnapproved = await listOnUnapproved(db, ids)
+    const onFailed = await listOnFailed(db, ids)
     await sideBySide([...members.keys()], SIDE_BY_SIDE, async (at) => {
       const one = planned[at]!
       if (members[at]!.meant !== 'excluded') Object.assign(one, await this.#look(judge, groups, one))
@@ -143,7 +144,7 @@ export class CampaignPlanner {
     const workloads = new Map(planned.map(({ workload }) => [workload.id, workload]))
     const workloadOf = (id: string) => workloads.get(id)!
     const plan = {
-      ...(await summarise(waves, targets, { workloadOf, onUnapproved, now })),
+      ...(await summarise(waves, targets, { workloadOf, onUnapproved, onFailed, now })),
       ...(isCut ? { outside_scope_count: outsideCount } : {}),
     }
     await db.transaction('campaign.plan', async (tx) => {

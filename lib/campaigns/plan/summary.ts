@@ -11,7 +11,7 @@ const NAMES_MAX = 50
 
 /**
  * What a plan says in numbers of its targets, at `now`. Of those in `onUnapproved` nobody approved the config that they
- * run: a roll-back brings it back no more than none, nor one that failed there.
+ * run, and of those in `onFailed` it only ever failed there: a roll-back brings it back no more than none.
  */
 export async function summarise(
   waves: readonly CampaignWave[],
@@ -19,8 +19,14 @@ export async function summarise(
   {
     workloadOf,
     onUnapproved,
+    onFailed,
     now,
-  }: { workloadOf: (id: string) => Workload; onUnapproved: ReadonlySet<string>; now: Date },
+  }: {
+    workloadOf: (id: string) => Workload
+    onUnapproved: ReadonlySet<string>
+    onFailed: ReadonlySet<string>
+    now: Date
+  },
 ): Promise<CampaignPlan> {
   const [verdicts, refused] = [new Map<string, number>(), new Map<string, number>()]
   const missing = new Map<string, number>()
@@ -41,9 +47,8 @@ export async function summarise(
         numbers.instance_count += target.instanceCount
         if (target.isProduction) numbers.production_count++
       }
-      const { trustedLabels, labels, availableComponents, quarantinedHashes } = workloadOf(workloadId)
-      if (baseHash === null || quarantinedHashes.has(baseHash) || onUnapproved.has(workloadId))
-        noWayBackCount++
+      const { trustedLabels, labels, availableComponents } = workloadOf(workloadId)
+      if (baseHash === null || onUnapproved.has(workloadId) || onFailed.has(workloadId)) noWayBackCount++
       groups.add(groupKey)
       if (availableComponents === null) componentsUnknownCount++
       if (approvalClassOf({ targetEnv: '', targetGroup: '', trustedLabels, labels }) === 'unlabelled')

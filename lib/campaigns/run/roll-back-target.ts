@@ -5,6 +5,7 @@ import { markByItselfRollingBack } from '../../store/auto-apply-roll-back.ts'
 import { markTargetRollingBack, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { type CampaignSummary, shareCampaign } from '../../store/campaigns.ts'
 import { findContent } from '../../store/config-contents.ts'
+import { wasEverApplied } from '../../store/pushes.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { isInOneOf } from '../judge/scope.ts'
 import { closerOf } from './stop-staged.ts'
@@ -42,8 +43,8 @@ export async function rollBackTarget(
   if (!isStillMeant(campaign, workload) || !runsResult(workload, target)) return { kind: 'moved_on' }
   if (hasOpenPush(workload, target.pushId)) return { kind: 'busy' }
   const base = target.baseHash === null ? null : await findContent(parts.db, target.baseHash)
-  // One that failed there as the first config stayed assigned, since there was nothing before it.
-  if (base === null || workload.quarantinedHashes.has(base.hash)) return { kind: 'no_way_back', reason: null }
+  if (base === null || (await failedAtFirst(parts, workload, base.hash)))
+    return { kind: 'no_way_back', reason: null }
   const back = { workloadId: workload.id, hash: base.hash }
   if (!(await mayBringBack(parts.db, 'person', back)))
     return { kind: 'no_way_back', reason: 'base_not_approved' }
@@ -83,6 +84,10 @@ export async function rollBackTarget(
   if (pushed.code === 'obstructed') return { kind: 'busy' }
   return { kind: pushed.code === 'moved-on' || pushed.code === 'workload-not-found' ? 'moved_on' : 'refused' }
 }
+
+/** Whether a config only ever failed there, and stayed assigned since there was nothing before it. */
+const failedAtFirst = async ({ db }: CampaignParts, { id, quarantinedHashes }: Workload, hash: string) =>
+  quarantinedHashes.has(hash) && !(await wasEverApplied(db, id, hash))
 
 /** A workload that left the scopes which a campaign is cut to is not the campaign's any more. */
 const isStillMeant = ({ scope }: CampaignSummary, workload: Workload): boolean =>

@@ -95,9 +95,12 @@ export function patchConfig(text: string, patch: ConfigPatch): Patching {
   }
 }
 
-/** Whether a text holds a second document, for which it is read anew only where it has a mark of one. */
+/** A text whose first key is indented: its first document ends at a key that is not. */
+const FIRST_IS_INDENTED = /^(?:[ \t]*(?:#[^\n]*)?\r?\n)*[ \t]+[^\s#]/
+
+/** Whether a text holds a second document, for which it is read anew only where it may. */
 function holdsMore(text: string): boolean {
-  if (!DOCUMENT_MARK.test(text)) return false
+  if (!DOCUMENT_MARK.test(text) && !FIRST_IS_INDENTED.test(text)) return false
   const read = readFirstDocument(text)
   return read.ok && read.hasMore
 }

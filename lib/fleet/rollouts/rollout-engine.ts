@@ -166,7 +166,9 @@ export class RolloutEngine {
       let hold: StageHold | null = null
       const also = async (tx: ActTransaction) => {
         hold = await this.#steps.holdOf(tx, workload, rollout)
-        if (hold !== null && breakGlass === null) return false
+        // Whoever stopped a campaign is asked, not gone around.
+        const isStopped = hold !== null && (hold as StageHold).reason === 'stopped'
+        if (hold !== null && (breakGlass === null || isStopped)) return false
         if (hold !== null) await breakGlass!(tx, followed.push)
         await this.#steps.audit(tx, workload, stored, 'config.canary.promote')
         return true

@@ -37,7 +37,8 @@ export function stageFactsOf(
     if (isThere(parts, workload, uid, nowMs)) living++
     if (state === 'failed') uids.failed.push(uid)
     if (instance?.connection != null && isDegradingNow(instance, nowMs)) uids.unhealthy.push(uid)
-    if (instance?.connection != null && isHealthAwaited(instance, nowMs)) isHealthOpen = true
+    const isJudged = state === 'applied' && !waived.has(uid)
+    if (isJudged && instance?.connection != null && isHealthAwaited(instance, nowMs)) isHealthOpen = true
     if (failsDriftGate(target, instance, followed.push.hash)) uids.drifted.push(uid)
   }
   const held = (all: readonly string[]) => all.filter((uid) => !waived.has(uid))

@@ -5,7 +5,8 @@ import { DESIRED_OPTIONS, runDesired } from '../desired/run.ts'
 export const apply: ClientCommandSpec = {
   usage: 'FOLDER --owner NAME [--prune] [--again]',
   summary: 'Request what a folder of configs holds, where it differs from what is active.',
-  details: `People approve and push the requests. A second run does what the first did, and nothing more. What was rejected,
+  details: `People approve and push the requests. A second run does what the first did, and nothing more, but for what waited
+for a rollout to end. What was rejected,
 failed or was replaced since is held until its text changes, or with --again. A document that is refused, or means no
 workload for sure, keeps no other from being requested; the command then ends with 3.`,
   positionals: { min: 1, max: 1 },

@@ -130,32 +130,40 @@ function describeInPart(
   if (of === undefined) return []
   const words = say(campaignTexts)
   const names = of.workloads.map(({ workload_name: name, workload_place: place }) => nameIn(name, place))
-  const who = words.missedSuch(formatList(names), of.workload_count - names.length)
   const what =
     state === 'applied'
       ? words.donePart(of.workload_count, plan?.target_count ?? 0, of.instance_count)
       : words.openPart(of.workload_count, of.instance_count)
-  return [words.missingWho(what, who)]
+  // Somebody with a scope may be shown none of them by name.
+  if (names.length === 0) return [`${what}.`]
+  return [words.missingWho(what, words.missedSuch(formatList(names), of.workload_count - names.length))]
 }
 
 /** What came of taking a campaign back; the short sentence where all that had it went back. */
-function describeBroughtBack({ counts, plan }: Pick<CampaignRecord, 'counts' | 'plan'>): string {
+function describeBroughtBack(of: CampaignRecord): string {
+  const { counts, plan } = of
   const words = say(campaignTexts)
   const others = (['no_way_back', 'rollback_failed', 'moved_on'] as const).flatMap((state) => {
     const count = counts[state] ?? 0
     return count > 0 ? [words.broughtBack[state](count)] : []
   })
   if (others.length === 0) return words.sentence.rolled_back
-  const back = words.broughtBack.rolled_back(counts['rolled_back'] ?? 0, plan?.target_count ?? 0)
-  return `${[back, ...others].join('; ')}.`
+  const count = counts['rolled_back'] ?? 0
+  if (count === 0 && hasGoneBack(of)) return `${words.sentence.rolled_back} ${others.join('; ')}.`
+  return `${[words.broughtBack.rolled_back(count, plan?.target_count ?? 0), ...others].join('; ')}.`
 }
 
-/** What a campaign that was taken back is called: where nothing went back, so. */
-export const nameStatus = ({ status, counts }: Pick<CampaignRecord, 'status' | 'counts'>): string => {
+/** Whether some workload has its former config again by the roll-back of a campaign, be it one that got its version by itself. */
+const hasGoneBack = ({
+  counts,
+  by_itself_counts: byItself = {},
+}: Pick<CampaignRecord, 'counts' | 'by_itself_counts'>): boolean =>
+  (counts['rolled_back'] ?? 0) + (byItself['rolled_back'] ?? 0) > 0
+
+/** What a campaign is called by its status; one that was taken back and where nothing went back, so. */
+export const nameStatus = (of: Pick<CampaignRecord, 'status' | 'counts' | 'by_itself_counts'>): string => {
   const words = say(campaignTexts)
-  const stayed = (counts['no_way_back'] ?? 0) + (counts['rollback_failed'] ?? 0)
-  const isVain = status === 'rolled_back' && (counts['rolled_back'] ?? 0) === 0 && stayed > 0
-  return isVain ? words.notBack : words.status[status]
+  return of.status === 'rolled_back' && !hasGoneBack(of) ? words.notBack : words.status[of.status]
 }
 
 /** What to do about a campaign that halted, as far as its halt tells. */

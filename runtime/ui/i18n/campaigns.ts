@@ -304,7 +304,7 @@ export const campaignTexts = defineTexts({
           ? 'No workload goes back'
           : `${workloadsEn(count)} ${plural(count, 'goes', 'go')} back to ${plural(count, 'its', 'their')} former config`,
       no_way_back: (count: number) =>
-        `${n(count)} ${plural(count, 'has', 'have')} no former config and ${plural(count, 'keeps', 'keep')} it`,
+        `${n(count)} ${plural(count, 'has', 'have')} no former config and ${plural(count, 'keeps', 'keep')} what it brought`,
       moved_on: (count: number) =>
         `${n(count)} ${plural(count, 'is', 'are')} to run something else by now and ${plural(count, 'is', 'are')} left alone`,
     },
@@ -558,7 +558,7 @@ export const campaignTexts = defineTexts({
     doneBut: (applied: number, all: number) =>
       `Terminée, mais pas partout : ${n(applied)} sur ${workloadsFr(all)} l’exécutent.`,
     donePart: (workloads: number, all: number, instances: number) =>
-      `Terminée, mais pas partout sur ${n(workloads)} de ${workloadsFr(all)} : ${n(instances)} de leurs instances ont échoué ou n’ont pas répondu`,
+      `Terminée, mais pas partout sur ${n(workloads)} de ${workloadsFr(all)} : ${n(instances)} de leurs instances ${plural(instances, 'a échoué ou n’a pas répondu', 'ont échoué ou n’ont pas répondu')}`,
     openPart: (workloads: number, instances: number) =>
       `${workloadsFr(workloads)} ${plural(workloads, 'la reçoit', 'la reçoivent')} depuis plus d’une minute, et ${n(instances)} de ${plural(workloads, 'ses', 'leurs')} instances ne ${plural(instances, 'l’a', 'l’ont')} pas encore appliquée`,
     reachedPart: 'Tous l’ont, certains en partie',
@@ -658,7 +658,7 @@ export const campaignTexts = defineTexts({
           ? 'Aucun workload ne revient en arrière'
           : `${workloadsFr(count)} ${plural(count, 'revient à son ancienne configuration', 'reviennent à leur ancienne configuration')}`,
       no_way_back: (count: number) =>
-        `${n(count)} ${plural(count, 'n’a pas d’ancienne configuration et la garde', 'n’ont pas d’ancienne configuration et la gardent')}`,
+        `${n(count)} ${plural(count, 'n’a pas d’ancienne configuration et garde', 'n’ont pas d’ancienne configuration et gardent')} ce qu’elle a apporté`,
       moved_on: (count: number) =>
         `${n(count)} ${plural(count, 'doit exécuter autre chose à présent et reste en l’état', 'doivent exécuter autre chose à présent et restent en l’état')}`,
     },

@@ -46,7 +46,7 @@ export const problemTexts = defineTexts({
       'The plan changes no workload, so there is nothing to approve: change whom or what it means, or remove it.',
     campaign_patch_unfit:
       'The patch does not fit every workload, and the campaign asks to be refused then: the plan names them.',
-    campaign_group_not_found: 'The plan has no such group any more, or its example gets no config now.',
+    campaign_group_not_found: 'The plan has no such group any more, or its texts are not kept any more.',
     campaign_list_too_long: '{field} has more than {max} entries.',
     campaign_no_way_back:
       'No workload that still runs what it brought has a former config, so nothing would be taken back. Bring them another config, by a change or a campaign.',
@@ -241,6 +241,9 @@ export const problemTexts = defineTexts({
       'There is no earlier config to go back to that anybody approved: abort the rollout, and push one that works.',
     rollout_not_approved:
       'The approvals of this rollout do not all count any more: take it back, or break the glass.',
+    rollout_on_hold: 'Something holds this rollout, as its page says: end that, or break the glass.',
+    rollout_stopped:
+      'The campaign, or the version that applies by itself, which brought this rollout was stopped: decide there.',
     rollout_not_found: 'This rollout does not exist.',
     rollout_not_halted: 'Only a halted rollout can go on.',
     scope_key_invalid: 'A scope looks at one trusted label: its key begins with {prefix}.',
@@ -367,8 +370,7 @@ export const problemTexts = defineTexts({
       'Le plan ne change aucun workload, il n’y a donc rien à approuver : changez ce qu’elle vise ou apporte, ou supprimez-la.',
     campaign_patch_unfit:
       'Le correctif ne convient pas à chaque workload, et la campagne demande alors d’être refusée : le plan les nomme.',
-    campaign_group_not_found:
-      'Le plan n’a plus ce groupe, ou son exemple ne reçoit pas de configuration actuellement.',
+    campaign_group_not_found: 'Le plan n’a plus ce groupe, ou ses textes ne sont plus conservés.',
     campaign_list_too_long: '{field} a plus de {max} entrées.',
     campaign_no_way_back:
       'Aucun workload qui exécute encore ce qu’elle a apporté n’a d’ancienne configuration : rien ne reviendrait. Apportez-leur une autre configuration, par une modification ou une campagne.',
@@ -572,6 +574,10 @@ export const problemTexts = defineTexts({
       'Il n’y a pas de configuration antérieure approuvée à rétablir : abandonnez le déploiement, puis poussez-en une qui fonctionne.',
     rollout_not_approved:
       'Les approbations de ce déploiement ne comptent plus toutes : annulez-le, ou brisez la glace.',
+    rollout_on_hold:
+      'Quelque chose retient ce déploiement, comme le dit sa page : mettez-y fin, ou brisez la glace.',
+    rollout_stopped:
+      'La campagne, ou la version qui s’applique d’elle-même, qui a apporté ce déploiement a été arrêtée : décidez là.',
     rollout_not_found: 'Ce déploiement n’existe pas.',
     rollout_not_halted: 'Seul un déploiement arrêté peut reprendre.',
     scope_key_invalid: 'Un périmètre regarde une étiquette de confiance : sa clé commence par {prefix}.',

@@ -18,7 +18,11 @@ import { can, holds } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
 /** The state of a campaign: its shape, its colour and its word. */
-export function CampaignMark({ of }: { of: Pick<CampaignRecord, 'status' | 'counts' | 'in_part'> }) {
+export function CampaignMark({
+  of,
+}: {
+  of: Pick<CampaignRecord, 'status' | 'counts' | 'in_part' | 'by_itself_counts'>
+}) {
   const [tone, shape] = lookOf(of)
   return (
     <Mark tone={tone} shape={shape}>

@@ -148,7 +148,12 @@ function toSentence(of: RolloutRecord, nameOf: NameOf, now: number): [string, st
 type Step = 'promote' | 'abort' | 'rollback'
 
 /** The refusals of a step that a person gets around by breaking the glass. */
-const NEEDS_GLASS: readonly string[] = ['managed_elsewhere', 'rollout_not_approved', 'workload_frozen']
+const NEEDS_GLASS: readonly string[] = [
+  'managed_elsewhere',
+  'rollout_not_approved',
+  'rollout_on_hold',
+  'workload_frozen',
+]
 
 /** What an operator can do about a rollout: each step with its text, its hint, and why it cannot be done now. */
 function listRolloutSteps(
@@ -199,7 +204,9 @@ function Steer({ of, name, nameOf, reload }: SteerProps) {
   const { about, open, close, done } = useDialog<Step>(reload)
   const why = useSignal('')
   const wasRefused = useSignal(false)
-  const asksGlass = (wasRefused.value || of.hold !== undefined) && unless('config:break_glass') === null
+  // Whoever stopped what brought it is asked, not gone around.
+  const isHeld = of.hold !== undefined && of.hold.reason !== 'stopped'
+  const asksGlass = (wasRefused.value || isHeld) && unless('config:break_glass') === null
   const go = async (step: Step) => {
     const reason = step === 'promote' && asksGlass ? why.value.trim() : ''
     const glass = reason === '' ? null : { break_glass: true, break_glass_reason: reason }

@@ -175,6 +175,7 @@ export function listEntries(text: string, of: Offered): Entry[] {
       one.replaceAll('\u00a0', ' ').toLowerCase().includes(wanted),
     )
   const toPage = (page: { href: string; text: string; kind?: string }): Entry => ({
+    id: page.href,
     text: page.text,
     kind: page.kind ?? words.palette.page,
     also: also[page.href] ?? [],

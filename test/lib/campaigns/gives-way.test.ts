@@ -46,7 +46,6 @@ const target = (n: number) =>
 const targets = Array.from({ length: COUNT }, (_, n) => target(n))
 const workload = {
   labels: {},
-  quarantinedHashes: new Set<string>(),
   trustedLabels: {},
   activeHash: 'r',
   active: null,
@@ -85,7 +84,12 @@ describe('a campaign of many targets leaves other work its turns', () => {
       'when the plan is counted',
       () => {
         const workloadOf = () => workload as unknown as Workload
-        return summarise([{}], targets, { workloadOf, onUnapproved: new Set(), now: new Date(0) })
+        return summarise([{}], targets, {
+          workloadOf,
+          onUnapproved: new Set(),
+          onFailed: new Set(),
+          now: new Date(0),
+        })
       },
     ],
     ...(['watched', 'steady'] as const).map((which): [string, () => Promise<unknown>] => [

@@ -270,7 +270,7 @@ describe('a halt', () => {
       failed_since: { rollback_failed: 6 },
     } as unknown as CampaignRecord
     expect(describeUndone('roll-back', of)).toMatch(
-      /^4 workloads go back to their former config; 1 has no former config and keeps it; 2 are to run something else by now and are left alone\. .*6 could not go back either\. 6 of them may run nothing/,
+      /^4 workloads go back to their former config; 1 has no former config and keeps what it brought; 2 are to run something else by now and are left alone\. .*6 could not go back either\. 6 of them may run nothing/,
     )
     expect(describeUndone('abort', of)).toMatch(
       /^5 workloads keep it; 11 that it has not reached stay as they are\. Of those that failed/,
