@@ -52,8 +52,7 @@ describe('GET /api/fleet/search', () => {
     expect(await find('q=till&only=pushed')).toEqual([])
     expect(await find('q=nowhere')).toEqual([])
     // Words that every object knows are no fields of a workload.
-    for (const word of ['constructor', '__proto__', 'tostring'])
-      expect(await find(`q=${word}:x`)).toEqual([])
+    for (const word of ['constructor', '__proto__', 'tostring']) expect(await find(`q=${word}:x`)).toEqual([])
   })
 
   it('refuses a limit that is none', async () => {
