@@ -150,7 +150,7 @@ export function noteBack(
       return null
     case 'no_way_back':
       // That it failed says more than that it has no former config.
-      if (state === 'failed' && outcome.reason === null) {
+      if (state === 'failed' && !isByItself && outcome.reason === null) {
         run.leftAlone.add(workloadId)
         return null
       }
