@@ -74,11 +74,21 @@ export function withoutValues(diff: string, values: Readonly<Record<string, stri
     .filter(([, value]) => value.length > 1)
     .sort(([, a], [, b]) => b.length - a.length)
   if (known.length === 0) return diff
+  const byStart = new Map<string, [name: string, value: string][]>()
+  for (const one of known) {
+    const start = one[1].slice(0, 2)
+    byStart.set(start, [...(byStart.get(start) ?? []), one])
+  }
   // In one pass: a name that was put in may hold the value of another variable, and must stay as it is.
-  const names = new Map(known.map(([name, value]) => [value, name]).reverse() as [string, string][])
-  const anyValue = new RegExp(known.map(([, value]) => escapeExpression(value)).join('|'), 'g')
-  return diff.replace(anyValue, (value) => `\${muster:${names.get(value)!}}`)
+  const parts: string[] = []
+  let from = 0
+  for (let at = 0; at < diff.length; at++) {
+    const found = byStart.get(diff.slice(at, at + 2))?.find(([, value]) => diff.startsWith(value, at))
+    if (found === undefined) continue
+    const [name, value] = found
+    parts.push(diff.slice(from, at), `\${muster:${name}}`)
+    from = at + value.length
+    at = from - 1
+  }
+  return parts.join('') + diff.slice(from)
 }
-
-/** A text as an expression that matches just this text. */
-const escapeExpression = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
