@@ -29,7 +29,7 @@ const troubleTexts = defineTexts({
     unhealthy: (count: number, total: number) => `${n(count)} sur ${n(total)} en défaut`,
     push_failed: 'config échouée, sans retour',
     rollback_failed: 'config échouée, retour aussi',
-    back_in_part: (count: number, total: number) => `config échouée, retour sur ${n(count)} de ${n(total)}`,
+    back_in_part: (count: number, total: number) => `config échouée, retour sur ${n(count)}/${n(total)}`,
     going_back: 'config échouée, retour en cours',
     rollout_halted: 'déploiement arrêté',
     rolled_back: 'config échouée, annulée',
