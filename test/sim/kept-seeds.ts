@@ -70,6 +70,8 @@ export const KEPT_SEEDS: readonly (readonly [number, string])[] = [
     1357,
     'nothing of the fleet: an agent that started anew behind a shared socket was offered its config three times more',
   ],
+  [1786, 'nothing of the fleet: a first config that only ever failed was taken for a way back'],
+  [1873, 'nothing of the fleet: one that failed and had only that to go back to was to have gone back'],
 ]
 
 /** As `KEPT_SEEDS`, of worlds that run campaigns as well. */

@@ -133,11 +133,12 @@ export async function checkRolledBack(watcher: Pick<Connection, 'query'>, report
     `select t.campaign_id as id, t.workload_id, t.state, case
          when t.state in ('rolled_back', 'rollback_failed', 'rolling_back') and back.push_id is not null
            and back.config_hash is distinct from t.base_hash then 'was given something else than its base'
+         -- A first config that only ever failed is no way back.
+         when t.base_hash is not null and t.state in ('no_way_back', 'failed') and not exists (
+           select from pushes a where a.workload_id = t.workload_id
+             and a.config_hash = t.base_hash and a.applied_at is not null) then null
          when t.state = 'no_way_back' and exists (select from pushes b where b.workload_id = t.workload_id
-           and b.config_hash = t.base_hash and b.kind = 'approval')
-           -- A first config that failed is no way back.
-           and exists (select from pushes a where a.workload_id = t.workload_id
-             and a.config_hash = t.base_hash and a.applied_at is not null) then 'has a base, and was given nothing'
+           and b.config_hash = t.base_hash and b.kind = 'approval') then 'has a base, and was given nothing'
          when t.state = 'rollback_failed' then null
          when w.active_config_hash = t.result_hash and t.base_hash is not null and newest.push_id = t.push_id
            then 'still runs what the campaign brought'
