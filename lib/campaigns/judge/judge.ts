@@ -251,11 +251,7 @@ export class CampaignJudge {
         : { ok: false, verdict: 'refused', reason: 'not_under_fleet_config' }
     // A workload under a fleet config gets its config from there: only a version of that fleet config may change it.
     if (configId !== null) return { ok: false, verdict: 'refused', reason: 'under_fleet_config' }
-    const { patch, yaml, hash } = { patch: undefined, yaml: undefined, ...change }
-    if (patch !== undefined) return this.#patched(base!, patch)
-    // Of one that ended long ago the text is forgotten.
-    if (yaml === undefined) return { ok: false, verdict: 'refused', reason: 'base_content_gone' }
-    return { ok: true, hash, text: yaml, values: {}, otherMatches: [] }
+    return this.#carried(change, base)
   }
 
   /**
@@ -286,9 +282,19 @@ export class CampaignJudge {
       const version = await this.#versionOf(change.fleet_config_id, change.number)
       return version === null ? null : this.#render(version, variables)
     }
+    return this.#carried(change, baseHash)
+  }
+
+  /** The text that a campaign carries, or its patch applied to a config. */
+  #carried(
+    change: Exclude<StoredChange, { kind: 'version' }>,
+    baseHash: string | null,
+  ): CampaignResult | Promise<CampaignResult> {
     const { patch, yaml, hash } = { patch: undefined, yaml: undefined, ...change }
-    if (patch !== undefined) return baseHash === null ? null : this.#patched(baseHash, patch)
-    return yaml === undefined ? null : { ok: true, hash, text: yaml, values: {}, otherMatches: [] }
+    if (patch !== undefined && baseHash !== null) return this.#patched(baseHash, patch)
+    // Of one that ended long ago the text is forgotten.
+    if (yaml === undefined) return { ok: false, verdict: 'refused', reason: 'base_content_gone' }
+    return { ok: true, hash, text: yaml, values: {}, otherMatches: [] }
   }
 
   #versionOf(configId: string, number: number): Promise<StoredVersion | null> {

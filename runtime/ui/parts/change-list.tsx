@@ -2,8 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import { autoApplyTexts } from '../i18n/auto-apply.ts'
-import { describeReach } from '../i18n/campaign-sentences.ts'
-import { campaignTexts } from '../i18n/campaigns.ts'
+import { describeReach, nameStatus } from '../i18n/campaign-sentences.ts'
 import { describeCause } from '../i18n/causes.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { changeFeedTexts, describeChange, describePeople } from '../i18n/change-feed.ts'
@@ -69,9 +68,7 @@ function ChangeMark({ of }: { of: ChangeRecord }) {
     const [tone, shape] = lookOf({ status: of.campaign_status, counts: countsOf(of) })
     return (
       <Mark tone={tone} shape={shape}>
-        {of.campaign_status === 'rolled_back' && !of.taken_back_count
-          ? say(campaignTexts).notBack
-          : say(campaignTexts).status[of.campaign_status]}
+        {nameStatus({ status: of.campaign_status, counts: countsOf(of) })}
       </Mark>
     )
   }
