@@ -166,9 +166,9 @@ function openParts(ground: Ground, configWorkers: ConfigWorkers, passwords: Pass
     db,
     timers,
     log,
-    wakeRunners() {
-      campaigning.campaigns.wake()
-      campaigning.autoApply.wake()
+    readRunsAgain() {
+      campaigning.campaigns.doubtsEnded()
+      campaigning.autoApply.doubtsEnded()
     },
     tellBrowsers: () => hub.announce({ type: 'resync' }),
   })

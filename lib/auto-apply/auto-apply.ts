@@ -34,9 +34,9 @@ export class AutoApply {
     return this.#engine.work(signal)
   }
 
-  /** Look at everything at the next call of `work`: something may have been decided. */
-  wake(): void {
-    this.#engine.wake()
+  /** Commits whose answers were lost have ended: read what they stored at the next call of `work`. */
+  doubtsEnded(): void {
+    this.#engine.doubtsEnded()
   }
 
   /** Call this after an operator decided something: browsers are told, and the engine looks at it at once. */

@@ -48,6 +48,8 @@ export class AutoApplyEngine {
   /** What was in force when the database was asked last. */
   #inForce: readonly AutoApplyInForce[] = []
   #nextSweepMs = 0
+  /** How often doubts about commits have ended. */
+  #doubtsEnded = 0
 
   constructor(parts: AutoApplyParts, changed: (autoApply: StoredAutoApply) => void) {
     this.#parts = parts
@@ -58,6 +60,16 @@ export class AutoApplyEngine {
   wake(): void {
     this.#nextReadMs = 0
     for (const run of this.#runs.values()) run.nextLookMs = 0
+  }
+
+  /**
+   * Read all runs again and look at everything: commits whose answers were lost have ended by now, one way or the other.
+   * What was read before may lack what they stored.
+   */
+  doubtsEnded(): void {
+    this.#doubtsEnded++
+    for (const run of this.#runs.values()) run.isStale = true
+    this.wake()
   }
 
   /** What is known of a version in force; null before it was first looked at. */
@@ -154,7 +166,9 @@ export class AutoApplyEngine {
   async #open({ id, fleetConfigId }: StoredAutoApply): Promise<AutoApplyRun> {
     const known = this.#runs.get(id)
     if (known !== undefined && !known.isStale) return known
+    const doubtsEnded = this.#doubtsEnded
     const run = await loadRun(this.#parts, id, this.#sinceMs ?? this.#parts.clock.monotonicMs())
+    if (doubtsEnded !== this.#doubtsEnded) run.isStale = true
     // The limit of failures depends on this count, and failures are judged before the first look.
     const underCount = known?.underCount ?? (await this.#parts.fleetConfigs.under(fleetConfigId)).length
     run.underCount = underCount

@@ -59,9 +59,9 @@ export class Campaigns {
     return this.#runner.work(signal)
   }
 
-  /** Look at the campaigns at the next call of `work`: something may have been decided. */
-  wake(): void {
-    this.#runner.wake()
+  /** Commits whose answers were lost have ended: read what they stored at the next call of `work`. */
+  doubtsEnded(): void {
+    this.#runner.doubtsEnded()
   }
 
   /**

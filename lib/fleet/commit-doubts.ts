@@ -12,8 +12,8 @@ export interface CommitDoubtsParts {
   db: Pick<AuditedDatabase, 'doubtedEnded' | 'settleDoubts'> & Database
   timers: Timers
   log: Log
-  /** Campaigns and auto-apply may have missed a decision: they are to look at everything anew. */
-  wakeRunners(): void
+  /** Campaigns and auto-apply may have missed what was stored: they are to read it anew. */
+  readRunsAgain(): void
   /** Browsers may have missed a frame: they are to fetch again what they show. */
   tellBrowsers(): void
 }
@@ -67,7 +67,7 @@ export class CommitDoubts implements CommitFollowers {
     }
     this.#isWaiting = false
     this.#isAsking = true
-    const { db, log, wakeRunners } = this.#parts
+    const { db, log, readRunsAgain } = this.#parts
     const isUntold = this.#isUntold
     this.#isUntold = false
     try {
@@ -75,7 +75,7 @@ export class CommitDoubts implements CommitFollowers {
       const rereads: Reread[] = []
       for (const readAgain of this.#followers) rereads.push(await readAgain(db))
       this.#tell(isUntold, new Set(rereads.flatMap(({ adopted }) => adopted)))
-      wakeRunners()
+      readRunsAgain()
       await db.settleDoubts()
       if (rereads.some(({ passedOver }) => passedOver.length > 0)) this.#askSoon()
     } catch (error) {

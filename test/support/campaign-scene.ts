@@ -3,6 +3,7 @@ import { Campaigns } from '../../lib/campaigns/campaigns.ts'
 import { orderTargets } from '../../lib/campaigns/plan/waves.ts'
 import { configHash } from '../../lib/model/config-hash.ts'
 import type { AgentReport } from '../../lib/opamp/report.ts'
+import type { Database } from '../../lib/store/db.ts'
 import type { CampaignRecord, CampaignTarget } from '../../lib/wire/campaigns.ts'
 import { createCompleteEdition } from '../../runtime/editions.ts'
 import { HEALTHY } from './agent-report.ts'
@@ -49,9 +50,12 @@ export class CampaignScene {
   }
 
   /** Empty the tables and connect so many hosts. */
-  static async open(database: TestDatabase, hosts: number): Promise<CampaignScene> {
+  static async open(database: TestDatabase, hosts: number, db?: Database): Promise<CampaignScene> {
     for (const table of ['campaigns', 'workloads']) await database.pool.execute(`delete from ${table}`)
-    const ctx = await createFleetContext(database, { edition: createCompleteEdition() })
+    const ctx = await createFleetContext(database, {
+      edition: createCompleteEdition(),
+      ...(db ? { db } : {}),
+    })
     const editor = await signIn(ctx, { groups: ['editor'] })
     const scene = new CampaignScene(database, ctx, {
       editor,

@@ -29,6 +29,8 @@ export class CampaignRunner {
   #sinceMs: number | null = null
   #nextLookMs = 0
   #nextSweepMs = 0
+  /** How often doubts about commits have ended. */
+  #doubtsEnded = 0
 
   constructor(parts: CampaignParts, changed: (campaignId: string) => void) {
     this.#parts = parts
@@ -38,6 +40,16 @@ export class CampaignRunner {
   /** Look at the campaigns at the next call of `work`: an operator decided something. */
   wake(): void {
     this.#nextLookMs = 0
+  }
+
+  /**
+   * Read all runs again and look at the campaigns: commits whose answers were lost have ended by now, one way or the
+   * other. What was read before may lack what they stored.
+   */
+  doubtsEnded(): void {
+    this.#doubtsEnded++
+    for (const run of this.#runs.values()) run.isStale = true
+    this.wake()
   }
 
   /** Do what is due, until there is nothing to do at this moment. */
@@ -106,7 +118,9 @@ export class CampaignRunner {
     const known = this.#runs.get(campaignId)
     if (known !== undefined && !known.isStale) return known
     const sinceMs = this.#sinceMs ?? this.#parts.clock.monotonicMs()
+    const doubtsEnded = this.#doubtsEnded
     const run = await loadRun(this.#parts, campaignId, { former: known, sinceMs })
+    if (doubtsEnded !== this.#doubtsEnded) run.isStale = true
     this.#runs.set(campaignId, run)
     return run
   }

@@ -1,16 +1,15 @@
 import { afterEach, expect, it } from 'vitest'
-import { CommitInDoubt } from '../../../../lib/store/db.ts'
 import { findWorkload } from '../../../../lib/store/workloads.ts'
-import { nextTurn } from '../../../../lib/turns.ts'
-import { through } from '../../../support/faulty-database.ts'
 import { createFleetContext, type FleetTestContext } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 import { config, PushedWorkload } from '../../../support/pushed-workload.ts'
+import { slowDatabase } from '../../../support/slow-commit.ts'
 
 // The answer to a commit is lost while the server is still at it: what is read before it has ended is not final.
 
 const ACTOR = { userId: 'u1', email: 'pusher@example.com', askAgain: null }
 const database = await useTestDatabase()
+const slowed = slowDatabase(database)
 let ctx: FleetTestContext
 afterEach(async () => {
   await ctx.close()
@@ -19,42 +18,18 @@ afterEach(async () => {
 
 /** A workload that runs config 1; of the next transaction of this name the answer is lost, and `finish` commits it. */
 async function loseOf(slow: string) {
-  const db = through(database.pool)
-  ctx = await createFleetContext(database, { db })
+  ctx = await createFleetContext(database, { db: slowed.db })
   const workload = new PushedWorkload(ctx, 'ab')
   await ctx.advance(500)
   await workload.settle(1)
-  let finish = () => {}
-  const held = new Promise<void>((resolve) => {
-    finish = resolve
-  })
-  const { transaction } = db
-  db.transaction = (name, work) => {
-    if (name !== slow) return transaction(name, work)
-    db.transaction = transaction
-    return new Promise((_, reject) => {
-      void transaction(name, async (tx) => {
-        await work(tx)
-        reject(new CommitInDoubt('connection lost at commit'))
-        await held
-      })
-    })
-  }
-  return { workload, finish: () => finish() }
-}
-
-/** Resolves when a statement waits for a transaction that has not ended. */
-async function untilAwaited(): Promise<void> {
-  const waits = `select 1 from pg_locks l join pg_stat_activity a using (pid)
-    where not l.granted and a.datname = current_database()`
-  while ((await database.pool.query(waits)).length === 0) await nextTurn()
+  return { workload, finish: slowed.slowDown(slow) }
 }
 
 it('a push that the database is slow to commit is followed when it is, and its config goes out', async () => {
   const { workload, finish } = await loseOf('push')
   await expect(workload.push(2)).rejects.toThrow('connection lost at commit')
   const settled = ctx.advance(2_000)
-  await untilAwaited()
+  await slowed.untilAwaited()
   expect(workload.live.activeHash).toBe(config(1).hash)
   finish()
   await settled
@@ -73,7 +48,7 @@ it('so is a step of a rollout of which the audit trail says nothing', async () =
   ])
   workload.agents[0]!.apply()
   const settled = ctx.advance(4_000)
-  await untilAwaited()
+  await slowed.untilAwaited()
   finish()
   await settled
   await ctx.advance(1_000)
@@ -95,7 +70,7 @@ it('nor is the workload taken for one that was deleted, where the audit trail te
   })
   await expect(pushed).rejects.toThrow('connection lost at commit')
   const settled = ctx.advance(2_000)
-  await untilAwaited()
+  await slowed.untilAwaited()
   finish()
   await settled
   await ctx.advance(1_000)
