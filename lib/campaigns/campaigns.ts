@@ -82,7 +82,7 @@ export class Campaigns {
     read: readonly CampaignSummary[],
     readerOf: (campaign: CampaignSummary) => CampaignReader,
   ): Promise<CampaignRecord[]> {
-    const { db } = this.parts
+    const { db, clock } = this.parts
     const planning = new Map(read.map(({ id }) => [id, this.planner.progress(id)]))
     const stale = read.filter(
       ({ id, status }) => planning.get(id) === null && (status === 'draft' || status === 'planned'),
@@ -101,6 +101,11 @@ export class Campaigns {
       db,
       campaigns.map(({ id }) => id),
     )
+    const inPart = await countInPart(
+      db,
+      campaigns.flatMap(({ id, startedAt }) => (startedAt === null ? [] : [id])),
+      { named: IN_PART_NAMED_MAX, slowSince: new Date(clock.now().getTime() - SLOW_MS) },
+    )
     const records: CampaignRecord[] = []
     for (const campaign of campaigns) {
       const { id } = campaign
@@ -112,7 +117,8 @@ export class Campaigns {
           ...(await this.#approval(campaign, reader)),
           ...(reader.withHelp
             ? await this.#standing(campaign, counts.get(id)!)
-            : { haltNow: null, failedSince: null, inPart: [], wayBack: null }),
+            : { haltNow: null, failedSince: null, wayBack: null }),
+          inPart: inPart.filter(({ campaignId }) => campaignId === id),
           versionRolledBackBy: versionsTakenBack.get(campaign.id) ?? null,
           byItself: byItself.kept.get(id) ?? null,
           takenBack: byItself.takenBack.get(id) ?? null,
@@ -128,20 +134,13 @@ export class Campaigns {
   async #standing(
     campaign: CampaignSummary,
     counts: RunCounts,
-  ): Promise<Pick<CampaignFacts, 'haltNow' | 'failedSince' | 'inPart' | 'wayBack'>> {
-    const { db, clock } = this.parts
+  ): Promise<Pick<CampaignFacts, 'haltNow' | 'failedSince' | 'wayBack'>> {
+    const { db } = this.parts
     const { id, status, startedAt } = campaign
     const canGoBack = startedAt !== null && isStepFrom('roll-back', { status, counts: {} })
     return {
       haltNow: status === 'halted' ? await lookAtHalt(this.parts, campaign, counts) : null,
       failedSince: (counts.all.failed ?? 0) > 0 ? await countAftermaths(this.parts, id) : null,
-      inPart:
-        startedAt === null
-          ? []
-          : await countInPart(db, id, {
-              named: IN_PART_NAMED_MAX,
-              slowSince: new Date(clock.now().getTime() - SLOW_MS),
-            }),
       wayBack: canGoBack ? await countWayBack(db, id) : null,
     }
   }

@@ -31,7 +31,7 @@ export interface CampaignFacts {
   haltNow: HaltNow | null
   /** What became of those that failed, by how their rollback stands; null where that was not asked, or none failed. */
   failedSince: Readonly<Record<string, number>> | null
-  /** Where it reached only some instances of workloads; empty where that was not asked. */
+  /** Where it reached only some instances of workloads. */
   inPart: readonly StoredInPart[]
   /** What taking it back would do; null where that was not asked, or it cannot be taken back. */
   wayBack: StoredWayBack | null

@@ -59,6 +59,8 @@ export function toChangeRecord(
     failed_count: change.failedCount,
     skipped_count: change.skippedCount ?? null,
     taken_back_count: change.takenBackCount ?? null,
+    in_part_count: change.inPartCount ?? null,
+    by_itself_taken_back_count: change.byItselfTakenBackCount ?? null,
     push_count: change.pushCount,
   }
   return {

@@ -21,7 +21,7 @@ type Trait =
   | 'astray'
 
 /** The one table of what each state of a target means. Who needs a set of states names what they have in common. */
-const TRAITS: Readonly<Record<CampaignTargetState, readonly Trait[]>> = {
+const TRAITS = {
   left_out: [],
   waiting: ['waits'],
   // It becomes `expired` once the campaign waits for it no longer.
@@ -39,8 +39,17 @@ const TRAITS: Readonly<Record<CampaignTargetState, readonly Trait[]>> = {
   rollback_failed: ['went-wrong', 'missed', 'astray'],
   moved_on: ['astray'],
   no_way_back: ['missed', 'astray'],
-}
+} as const satisfies Readonly<Record<CampaignTargetState, readonly Trait[]>>
 
 /** The states of which this holds, in the order of the table. */
 export const statesThat = (trait: Trait): readonly CampaignTargetState[] =>
-  (Object.keys(TRAITS) as CampaignTargetState[]).filter((state) => TRAITS[state].includes(trait))
+  (Object.keys(TRAITS) as CampaignTargetState[]).filter((state) =>
+    (TRAITS[state] as readonly Trait[]).includes(trait),
+  )
+
+/** A state of a target that the campaign was to change and did not, or could not take back. */
+export type MissedState = {
+  [State in CampaignTargetState]: 'missed' extends (typeof TRAITS)[State][number] ? State : never
+}[CampaignTargetState]
+/** All of these, in the order of the table. */
+export const MISSED_STATES = statesThat('missed') as readonly MissedState[]

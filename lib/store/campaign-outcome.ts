@@ -24,6 +24,7 @@ export interface StoredMiss {
 
 /** Workloads of a campaign of which some instances failed its change, did not answer, or have not for long. */
 export interface StoredInPart {
+  campaignId: string
   /** `started`: the push goes on, since before `slowSince`, and these instances have not applied it so far. */
   state: 'applied' | 'started'
   workloads: number
@@ -34,25 +35,29 @@ export interface StoredInPart {
   places: string[]
 }
 
-/** Where a campaign has reached only some instances of workloads; the first `named` of each state are named. */
+/**
+ * Where campaigns have reached only some instances of workloads; the first `named` of each state are named. Without
+ * `slowSince` only where their pushes have ended.
+ */
 export async function countInPart(
   db: Db,
-  campaignId: string,
-  { named, slowSince }: { named: number; slowSince: Date },
+  campaignIds: readonly string[],
+  { named, slowSince }: { named: number; slowSince: Date | null },
 ): Promise<StoredInPart[]> {
+  if (campaignIds.length === 0) return []
   return db.query<StoredInPart>(
-    `select t.state, count(*)::int as workloads,
+    `select t.campaign_id as "campaignId", t.state, count(*)::int as workloads,
        sum(case t.state when 'applied' then p.failed_count + p.straggler_count
          else p.target_count - p.applied_count end)::int as instances,
        (array_agg(t.workload_id order by t.position))[1:$2] as ids,
        (array_agg(t.workload_name order by t.position))[1:$2] as names,
        (array_agg(t.workload_place order by t.position))[1:$2] as places
      from campaign_targets t join pushes p on p.push_id = t.push_id
-     where t.campaign_id = $1 and (
+     where t.campaign_id = any($1::text[]) and (
        t.state = 'applied' and p.failed_count + p.straggler_count > 0 or
        t.state = 'started' and t.started_at < $3 and p.target_count > p.applied_count)
-     group by t.state`,
-    [campaignId, named, slowSince],
+     group by t.campaign_id, t.state`,
+    [campaignIds, named, slowSince],
   )
 }
 

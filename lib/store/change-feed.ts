@@ -1,5 +1,7 @@
 import { statesThat } from '../model/target-states.ts'
 import type { ChangeOutcome, FeedKind } from '../wire/change-feed.ts'
+import { countTakenBack } from './auto-apply-roll-back.ts'
+import { countInPart } from './campaign-outcome.ts'
 import type { Db } from './db.ts'
 
 /** One change of the fleet, from the rows that the change itself keeps: nothing is stored for the feed. */
@@ -42,9 +44,13 @@ export interface StoredChange {
   failedCount: number | null
   /** How many pushes a campaign, or a version by itself, made that are not told by themselves; null for any other. */
   pushCount: number | null
-  /** Of a campaign, or of a version by itself, how many workloads were left out at their turn, and taken back. */
+  /** Of a campaign, or of a version by itself, how many workloads were missed without a failure, and taken back. */
   skippedCount?: number
   takenBackCount?: number
+  /** Of a campaign that is done, how many workloads have the change in part; undefined for none. */
+  inPartCount?: number
+  /** Of a campaign that is rolled back, how many that got its version by itself are taken back; undefined for none. */
+  byItselfTakenBackCount?: number
 }
 
 /** What a feed is narrowed to; null lets everything through. `from` and `to` are inclusive. */
@@ -296,7 +302,7 @@ export async function listChanges(
 
 /**
  * Say of each campaign, and of each version that applied by itself, how many workloads it changes, how many of them
- * took it, were left out and were taken back, and how many pushes it made.
+ * took it, were missed and were taken back, and how many pushes it made.
  */
 async function withFigures(db: Db, changes: readonly StoredChange[]): Promise<StoredChange[]> {
   const idsOf = (wanted: FeedKind) => changes.flatMap(({ kind, id }) => (kind === wanted ? [id] : []))
@@ -312,18 +318,40 @@ async function withFigures(db: Db, changes: readonly StoredChange[]): Promise<St
     `select campaign_id as id, count(*)::int as "targetCount",
        (count(*) filter (where state = 'applied'))::int as "appliedCount",
        (count(*) filter (where state = any($3::text[])))::int as "failedCount",
-       (count(*) filter (where state = 'skipped'))::int as "skippedCount",
+       (count(*) filter (where state = any($4::text[])))::int as "skippedCount",
        (count(*) filter (where state = 'rolled_back'))::int as "takenBackCount",
        (select count(*)::int from (${ofCarrier('campaign_id', 't.campaign_id')}) p) as "pushCount"
      from campaign_targets t where campaign_id = any($1::text[]) and wave is not null group by 1
      union all
      select auto_apply_id, count(*)::int, (count(*) filter (where state = 'applied'))::int,
        (count(*) filter (where state = any($3::text[])))::int,
-       (count(*) filter (where state = 'skipped'))::int, (count(*) filter (where state = 'rolled_back'))::int,
+       (count(*) filter (where state = any($4::text[])))::int, (count(*) filter (where state = 'rolled_back'))::int,
        (select count(*)::int from (${ofCarrier('auto_apply_id', 't.auto_apply_id')}) p)
      from auto_apply_targets t where auto_apply_id = any($2::text[]) group by 1`,
-    [campaignIds, autoApplyIds, statesThat('went-wrong')],
+    [campaignIds, autoApplyIds, WENT_WRONG, MISSED_ELSE],
   )
   const figures = new Map(rows.map((row) => [row.id, row]))
-  return changes.map((change) => ({ ...change, ...figures.get(change.id) }))
+  const besides = await readBesides(db, changes)
+  return changes.map((change) => ({ ...change, ...figures.get(change.id), ...besides.get(change.id) }))
+}
+
+const WENT_WRONG = statesThat('went-wrong')
+/** Missed, and not counted with those that went wrong. */
+const MISSED_ELSE = statesThat('missed').filter((state) => !WENT_WRONG.includes(state))
+
+/** Of campaigns that are over what their targets' states do not tell: who has the change in part, and who went back besides. */
+async function readBesides(
+  db: Db,
+  changes: readonly StoredChange[],
+): Promise<Map<string, Pick<StoredChange, 'inPartCount' | 'byItselfTakenBackCount'>>> {
+  const idsOf = (wanted: string) =>
+    changes.flatMap(({ kind, id, status }) => (kind === 'campaign' && status === wanted ? [id] : []))
+  const inPart = await countInPart(db, idsOf('done'), { named: 0, slowSince: null })
+  const takenBack = await countTakenBack(db, idsOf('rolled_back'))
+  return new Map<string, Pick<StoredChange, 'inPartCount' | 'byItselfTakenBackCount'>>([
+    ...inPart.map(({ campaignId, workloads }) => [campaignId, { inPartCount: workloads }] as const),
+    ...takenBack.flatMap(({ campaignId, state, count }) =>
+      state === 'rolled_back' ? [[campaignId, { byItselfTakenBackCount: count }] as const] : [],
+    ),
+  ])
 }

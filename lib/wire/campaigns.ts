@@ -514,7 +514,7 @@ export const CampaignRecord = named(
       optional(dictionary(number())),
     ),
     in_part: note(
-      'Workloads that have the change while some of their instances failed it or did not answer (`applied`), and those that have been getting it for a minute or longer, with the instances that have not applied it so far (`started`): how many workloads and instances, and the first of the workloads. Only of one campaign that is read by itself; absent where there are none.',
+      'Workloads that have the change while some of their instances failed it or did not answer (`applied`), and those that have been getting it for a minute or longer, with the instances that have not applied it so far (`started`): how many workloads and instances, and the first of the workloads. Absent where there are none.',
       optional(
         dictionary(
           object({

@@ -70,9 +70,20 @@ export const ChangeRecord = named(
     ),
     applied_count: optional(number()),
     failed_count: optional(number()),
-    skipped_count: note('Of a campaign: the workloads that it left out at their turn.', optional(number())),
+    skipped_count: note(
+      'Of a campaign: the workloads that it did not come to or could not take back, though none failed it: left out at their turn, away for too long, or without a config to go back to.',
+      optional(number()),
+    ),
+    in_part_count: note(
+      'Of a campaign that is done: the workloads that have the change while some of their instances failed it or did not answer; absent for none.',
+      optional(number()),
+    ),
     taken_back_count: note(
       'Of a campaign, or of a version that applied by itself: the workloads that have their former config again.',
+      optional(number()),
+    ),
+    by_itself_taken_back_count: note(
+      'Of a campaign that is rolled back: the workloads that had got its version by itself and have their former config again; absent for none.',
       optional(number()),
     ),
     push_count: note(

@@ -44,6 +44,9 @@ export function exitCodeOf(campaign: CampaignRecord, action: Exclude<CampaignAct
   if (action === 'request' && REFUSED.includes(campaign.status)) return EXIT.refused
   const isThere = WANTED[action].includes(campaign.status) && !isUnderWay(campaign, action)
   const isOver = campaign.status === 'done' || campaign.status === 'rolled_back'
-  const isComplete = !isOver || LEFT.every((state) => (campaign.counts[state] ?? 0) === 0)
+  const isComplete =
+    !isOver ||
+    (campaign.in_part?.['applied'] === undefined &&
+      LEFT.every((state) => (campaign.counts[state] ?? 0) === 0))
   return isThere && isComplete ? EXIT.done : EXIT.differs
 }

@@ -1,3 +1,4 @@
+import type { MissedState } from '../../../lib/model/target-states.ts'
 import type {
   CampaignGate,
   CampaignReason,
@@ -219,7 +220,11 @@ export const campaignTexts = defineTexts({
       failed: (count: number) => `${workloadsEn(count)} failed`,
       no_answer: (count: number) => `${workloadsEn(count)} did not answer`,
       skipped: (count: number) => `${workloadsEn(count)} ${plural(count, 'was', 'were')} skipped`,
-    },
+      expired: (count: number) => `${workloadsEn(count)} did not come back in time`,
+      rollback_failed: (count: number) => `${workloadsEn(count)} could not be taken back`,
+      no_way_back: (count: number) =>
+        `${workloadsEn(count)} ${plural(count, 'has', 'have')} nothing to go back to`,
+    } satisfies Record<MissedState, (count: number) => string>,
     missingWho: (what: string, who: string) => `${what}: ${who}.`,
     running: (wave: number, waves: number, applied: number, all: number) =>
       `Wave ${n(wave)} of ${n(waves)}: ${n(applied)} of ${workloadsEn(all)} run it.`,
@@ -568,6 +573,11 @@ export const campaignTexts = defineTexts({
       failed: (count: number) => `${workloadsFr(count)} en échec`,
       no_answer: (count: number) => `${workloadsFr(count)} sans réponse`,
       skipped: (count: number) => `${workloadsFr(count)} ${plural(count, 'ignoré', 'ignorés')}`,
+      expired: (count: number) =>
+        `${workloadsFr(count)} ${plural(count, 'n’est pas revenu', 'ne sont pas revenus')} à temps`,
+      rollback_failed: (count: number) =>
+        `${workloadsFr(count)} ${plural(count, 'n’a pas pu être annulé', 'n’ont pas pu être annulés')}`,
+      no_way_back: (count: number) => `${workloadsFr(count)} sans retour possible`,
     },
     missingWho: (what: string, who: string) => `${what} : ${who}.`,
     running: (wave: number, waves: number, applied: number, all: number) =>

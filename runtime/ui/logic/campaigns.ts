@@ -1,7 +1,7 @@
 import type { Limited } from '../../../lib/model/campaign-rules.ts'
 import type { CampaignStep } from '../../../lib/model/campaign-steps.ts'
 import { isLapse } from '../../../lib/model/stops.ts'
-import { statesThat } from '../../../lib/model/target-states.ts'
+import { MISSED_STATES, type MissedState, statesThat } from '../../../lib/model/target-states.ts'
 import type { AutoApplyStatus } from '../../../lib/wire/auto-apply.ts'
 import type {
   CampaignGroup,
@@ -75,16 +75,16 @@ export const lookOf = ({
   status,
   counts,
   in_part: inPart,
-}: Pick<CampaignRecord, 'status' | 'counts' | 'in_part'>): CampaignLook =>
+}: Pick<CampaignRecord, 'status' | 'counts'> & {
+  in_part?: Readonly<Record<string, unknown>>
+}): CampaignLook =>
   status === 'done' && (countMissing(counts).length > 0 || inPart?.['applied'] !== undefined)
     ? ['warn', 'triangle']
     : CAMPAIGN_LOOK[status]
 
 /** How many workloads of a campaign that has ended do not run it though they should, by why; none that is zero. */
-export const countMissing = (
-  counts: Readonly<Record<string, number>>,
-): (readonly ['failed' | 'no_answer' | 'skipped', number])[] =>
-  (['failed', 'no_answer', 'skipped'] as const).flatMap((state) => {
+export const countMissing = (counts: Readonly<Record<string, number>>): (readonly [MissedState, number])[] =>
+  MISSED_STATES.flatMap((state) => {
     const count = counts[state] ?? 0
     return count > 0 ? [[state, count] as const] : []
   })
@@ -97,7 +97,7 @@ export function toBar(
     states.reduce((total, state) => total + (counts[state] ?? 0), 0)
   return [
     ['ok', sum('applied')],
-    ['bad', sum(...statesThat('went-wrong'), 'skipped')],
+    ['bad', sum(...MISSED_STATES)],
     ['busy', sum(...statesThat('under-way'))],
     ['warn', sum('rolled_back')],
   ]

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
+import type { CampaignStatus } from '../../../lib/wire/campaigns.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import { autoApplyTexts } from '../i18n/auto-apply.ts'
 import { describeReach, nameStatus } from '../i18n/campaign-sentences.ts'
@@ -27,6 +28,14 @@ const countsOf = (of: ChangeRecord): Record<string, number> => ({
   failed: of.failed_count ?? 0,
   skipped: of.skipped_count ?? 0,
   rolled_back: of.taken_back_count ?? 0,
+})
+
+/** What a change says of how the campaign stands that it is. */
+const campaignOf = (of: ChangeRecord, status: CampaignStatus) => ({
+  status,
+  counts: countsOf(of),
+  ...(of.in_part_count === undefined ? {} : { in_part: { applied: of.in_part_count } }),
+  by_itself_counts: { rolled_back: of.by_itself_taken_back_count ?? 0 },
 })
 
 /** What a change says of the push that it is. */
@@ -65,10 +74,11 @@ function ChangeMark({ of }: { of: ChangeRecord }) {
     )
   }
   if (of.campaign_status !== undefined) {
-    const [tone, shape] = lookOf({ status: of.campaign_status, counts: countsOf(of) })
+    const campaign = campaignOf(of, of.campaign_status)
+    const [tone, shape] = lookOf(campaign)
     return (
       <Mark tone={tone} shape={shape}>
-        {nameStatus({ status: of.campaign_status, counts: countsOf(of) })}
+        {nameStatus(campaign)}
       </Mark>
     )
   }

@@ -1,7 +1,10 @@
 import { afterEach, expect, it } from 'vitest'
+import { exitCodeOf } from '../../../runtime/cli/campaigns/standing.ts'
+import { EXIT } from '../../../runtime/cli/exit-codes.ts'
 import { describeCampaign } from '../../../runtime/ui/i18n/campaign-sentences.ts'
 import { CampaignScene } from '../../support/campaign-scene.ts'
 import { fakeAgent } from '../../support/fleet.ts'
+import { invoke } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
 
@@ -39,4 +42,10 @@ it('a campaign names the workloads of which some instances never took the change
   expect(describeCampaign(done, 0)[0]).toMatch(
     /^Done, but on 1 of 1 workload not everywhere: 2 of their instances failed it or did not answer: /,
   )
+  // It is no more done in a list, in the feed or for a pipeline than on its page.
+  const { json: listed } = await scene.call('GET', '')
+  expect(listed).toMatchObject([{ id, in_part: { applied: { workload_count: 1 } } }])
+  const { json: changes } = await invoke(ctx, 'GET /api/changes?kind=campaign', { as: scene.editor.token })
+  expect(changes).toMatchObject([{ id, in_part_count: 1 }])
+  expect(exitCodeOf(done, 'get')).toBe(EXIT.differs)
 })

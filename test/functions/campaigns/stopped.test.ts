@@ -391,5 +391,7 @@ describe('a campaign that is done, with hosts away', () => {
     await scene.sleep(600_000)
     await scene.work(6_000, 3)
     expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { applied: 3, expired: 1 } })
+    const { json } = await invoke(scene.ctx, 'GET /api/changes?kind=campaign', { as: scene.editor.token })
+    expect(json).toMatchObject([{ id, applied_count: 3, skipped_count: 1 }])
   })
 })

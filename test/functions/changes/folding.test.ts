@@ -123,6 +123,7 @@ describe('a version that applies by itself, among the changes', () => {
       target_count: 1,
       applied_count: 0,
       taken_back_count: 1,
+      by_itself_taken_back_count: 2,
     })
     expect(await changes(`?campaign=${id}`)).toHaveLength(4)
     expect(all.find(({ kind }) => kind === 'auto_apply')).toMatchObject({ outcome: 'ended', push_count: 2 })

@@ -54,6 +54,9 @@ const done = (counts: CampaignRecord['counts']) =>
 test('a campaign that is done says which workloads do not run it, and looks like it', () => {
   expect(describeCampaign(done({ applied: 40 }), 0)).toEqual(['Done.'])
   expect(lookOf(done({ applied: 40 }))[0]).toBe('ok')
+  const late = done({ applied: 38, expired: 2 })
+  expect(lookOf(late)).toEqual(['warn', 'triangle'])
+  expect(describeCampaign(late, 0)).toContain('2 workloads did not come back in time.')
   const partly = done({ applied: 36, failed: 1, no_answer: 2, skipped: 1 })
   expect(describeCampaign(partly, 0)).toEqual([
     'Done, but not everywhere: 36 of 40 workloads run it.',
