@@ -71,7 +71,7 @@ export class Presence {
       // What it said before it went may not be so any more; of one that was known before this process nothing is known.
       const isKnown = instance.health !== null || (!isBack && instance.workload !== null)
       // Counted from its first return, so that one which comes and goes again and again holds nothing up for ever.
-      instance.healthAwaitedSinceMs = isKnown ? (instance.healthAwaitedSinceMs ?? nowMs) : null
+      if (isKnown) instance.healthAwaitedSinceMs ??= nowMs
       // A poller keeps one connection object for all its polls: after an absence it counts as a new connection.
       forgetOfferConnection(instance)
     }

@@ -89,6 +89,42 @@ describe('a service that is started again in the middle of a campaign', () => {
     expect(await scene.record(id)).toMatchObject(after)
   })
 
+  it.each([
+    ['after that', true],
+    ['without that', false],
+  ])(
+    'waits that minute once where the canary comes and goes and does not say how it is, %s',
+    async (_, isStarted) => {
+      scene = await CampaignScene.open(database, 4)
+      const id = await scene.approved({ waves: [{ count: 1, dwell_seconds: 10 }, {}] })
+      let canary = await scene.firstOf(id)
+      expect((await scene.call('POST', `/${id}/start`)).status).toBe(200)
+      await scene.work()
+      canary.apply()
+      await scene.work(1_000, 2)
+      if (isStarted) {
+        await scene.restart(1_000)
+        for (const agent of [...scene.agents]) if (agent.uid !== canary.uid) scene.comeBack(agent, FIRST)
+      } else {
+        canary.say({ health: HEALTHY })
+        canary.lose()
+        await scene.work(1_000)
+      }
+      canary = scene.comeBack(canary, SECOND, {})
+      const goAndComeBack = async () => {
+        await scene.work(8_000, 2)
+        canary.lose()
+        await scene.work(1_000)
+        canary = scene.comeBack(canary, SECOND, {})
+      }
+      for (let times = 0; times < 3; times++) await goAndComeBack()
+      expect(await scene.record(id)).toMatchObject({ status: 'running', wave: 0 })
+      await goAndComeBack()
+      await scene.work(1_000, 2)
+      expect(await scene.record(id)).toMatchObject({ status: 'running', wave: 1 })
+    },
+  )
+
   it('waits ten minutes from its own start for who was started before', async () => {
     scene = await CampaignScene.open(database, 4)
     const id = await scene.start()
