@@ -99,6 +99,11 @@ export const DiffComponent = named(
       'Of an exporter that was added: where it sends to, as far as its settings say.',
       optional(array(string())),
     ),
+    renamed_to: note(
+      'Of one that was removed: the id under which it is there still, with the same settings and in the same pipelines.',
+      optional(string()),
+    ),
+    renamed_from: note('Of one that was added: the id that it had before.', optional(string())),
   }),
 )
 export type DiffComponent = Infer<typeof DiffComponent>
@@ -134,6 +139,7 @@ export const DiffPipeline = named(
         to_index: optional(number()),
         risk: RiskLevel,
         reason: optional(string()),
+        is_renamed: note('The component only got another id.', optional(boolean())),
       }),
     ),
     rules: array(string()),

@@ -9,6 +9,7 @@ import { type ConfigObject, type ConfigValue, emptyObject, isObject, sortedKeys 
 import { hostsOf } from './endpoints.ts'
 import { guardRule, isDropping, isSampling, weakensRedaction } from './guards.ts'
 import { type ComparedConfig, type ComparedPart, maxRisk, partRef, sectionIds } from './model.ts'
+import { type Renamings, storesByItsId } from './renamings.ts'
 
 /** One field of a component that differs, before anything is masked. */
 export interface FieldChange {
@@ -43,6 +44,7 @@ export function diffComponents(
   target: ComparedConfig,
   /** The exporters of the target that send to where nothing went before. */
   destinations: ReadonlySet<string>,
+  renamings: Renamings,
 ): ComponentDifference[] {
   const keys = [...new Set([...base.parts.keys(), ...target.parts.keys()])].sort(compareText)
   const listing = pipelinesByPart(base, target)
@@ -50,7 +52,11 @@ export function diffComponents(
     const before = base.parts.get(key)
     const after = target.parts.get(key)
     const impacted = listing.get(key) ?? []
-    if (before && after) return modified(before, after, impacted)
+    // What refers to a component that only got another id refers to it by that.
+    if (before && after) return modified(renamings.base.parts.get(key)!, after, impacted)
+    const [to, from] = [renamings.to.get(key), renamings.from.get(key)]
+    if (before && to !== undefined) return [renamed(before, target.parts.get(to)!, impacted)]
+    if (after && from !== undefined) return [renamedFrom(after, base.parts.get(from)!, impacted)]
     return before ? [removed(before, impacted)] : [added(after!, impacted, destinations)]
   })
 }
@@ -68,7 +74,7 @@ function added(
     part.category === 'exporters' && destinations.has(part.id)
       ? ['destination_added']
       : part.category === 'processors' && isDropping(part.id) && impacted.length > 0
-        ? ['dropping_processor_added']
+        ? [droppingRule(part)]
         : []
   const risk = maxRisk(['low', ...rules.map(ruleRisk)])
   const addresses = part.category === 'exporters' ? hostsOf(part).map(redactString) : []
@@ -79,11 +85,40 @@ function added(
   return { part, shown, fields: [] }
 }
 
+/** Who adds a sampler that says which share it keeps changes that from all to this. */
+function droppingRule({ id, settings }: ComparedPart): string {
+  const share = isObject(settings) ? settings['sampling_percentage'] : undefined
+  const isStrong = isSampling(id) && share !== undefined && isStrongChange(100, share)
+  return isStrong ? 'sampling_rate_strongly_changed' : 'dropping_processor_added'
+}
+
 function removed(part: ComparedPart, impacted: string[]): ComponentDifference {
   const rule = removalRule(part)
   const before = shownBody(part)
   const body = { ...(before === null ? {} : { before }) }
   const shown = component(part, 'removed', rule ? 'high' : 'medium', rule ? [rule] : [], impacted, body)
+  return { part, shown, fields: [] }
+}
+
+/** A component that is there under another id: nothing is lost but what it stored under the former one. */
+function renamed(part: ComparedPart, after: ComparedPart, impacted: string[]): ComponentDifference {
+  const rules = storesByItsId(part.settings) ? ['stored_state_left_behind'] : []
+  const before = shownBody(part)
+  const shown = component(part, 'removed', maxRisk(['low', ...rules.map(ruleRisk)]), rules, impacted, {
+    ...(before === null ? {} : { before }),
+    title: `${singular(part.category)} ${redactName(part.id)} renamed to ${redactName(after.id)}`,
+    renamed_to: redactName(after.id),
+  })
+  return { part, shown, fields: [] }
+}
+
+function renamedFrom(part: ComparedPart, before: ComparedPart, impacted: string[]): ComponentDifference {
+  const after = shownBody(part)
+  const shown = component(part, 'added', 'low', [], impacted, {
+    ...(after === null ? {} : { after }),
+    title: `${singular(part.category)} ${redactName(part.id)} renamed from ${redactName(before.id)}`,
+    renamed_from: redactName(before.id),
+  })
   return { part, shown, fields: [] }
 }
 
@@ -260,6 +295,7 @@ const MEDIUM_RULES = new Set([
   'memory_limit_raised',
   'delivery_guard_weakened',
   'dropping_processor_added',
+  'stored_state_left_behind',
 ])
 
 function removalRule({ category, id, settings }: ComparedPart): string | null {

@@ -4,7 +4,7 @@ import type { RiskLevel } from '../../wire/plan.ts'
 import { CATEGORIES } from '../../wire/values.ts'
 import { type ParseResult, parseConfig } from '../yaml/parse.ts'
 import type { ReadConfig } from '../yaml/parse-memory.ts'
-import { emptyObject } from '../yaml/value.ts'
+import { type ConfigObject, emptyObject } from '../yaml/value.ts'
 import { blastRadius, emptyBlastRadius } from './blast-radius.ts'
 import { diffComponents } from './components.ts'
 import type { DiffInput } from './context.ts'
@@ -12,6 +12,7 @@ import { newDestinations } from './destinations.ts'
 import { diffEndpoints, hostsOf } from './endpoints.ts'
 import { type ComparedConfig, cutUp, invalidSections, maxRisk } from './model.ts'
 import { diffPipelines } from './pipelines.ts'
+import { findRenamings } from './renamings.ts'
 import { riskItems, securityItems } from './risk.ts'
 import { summarise } from './summary.ts'
 
@@ -33,11 +34,12 @@ export function diffConfigs(input: DiffInput, read: ReadConfig = parseConfig): C
   const diagnostics = [...base.diagnostics, ...target.diagnostics]
   if (diagnostics.length > 0) return unavailable(diagnostics, hashes)
   const configs = { base: base.config, target: target.config }
-  const destinations = newDestinations(configs.base, configs.target, hostsOf)
-  const differences = diffComponents(configs.base, configs.target, destinations)
+  const renamings = findRenamings(base.root, configs.base, configs.target)
+  const destinations = newDestinations(renamings.base, configs.target, hostsOf)
+  const differences = diffComponents(configs.base, configs.target, destinations, renamings)
   const components = differences.map(({ shown }) => shown)
-  const pipelines = diffPipelines(configs.base, configs.target)
-  const endpoints = diffEndpoints(configs.base, configs.target, destinations)
+  const pipelines = diffPipelines(configs.base, configs.target, renamings)
+  const endpoints = diffEndpoints(configs.base, configs.target, destinations, renamings)
   const security = securityItems(differences)
   const risks = riskItems(differences, pipelines, endpoints, security, configs, destinations)
   const all = [...components, ...pipelines, ...endpoints]
@@ -83,20 +85,21 @@ type Diagnostic = ConfigDiff['diagnostics'][number]
 function readSide(
   side: 'base' | 'target',
   parsed: ParseResult,
-): { config: ComparedConfig; diagnostics: Diagnostic[] } {
+): { root: ConfigObject; config: ComparedConfig; diagnostics: Diagnostic[] } {
   if (parsed.ok) {
     const { root } = parsed.document
     const diagnostics = invalidSections(root).map((category): Diagnostic => {
       const message = `'${category}' is not a mapping.`
       return { side, code: 'invalid_section', message, path: category, severity: 'warning' }
     })
-    return { config: cutUp(root), diagnostics }
+    return { root, config: cutUp(root), diagnostics }
   }
-  const config = cutUp(emptyObject())
+  const root = emptyObject()
+  const config = cutUp(root)
   // An empty document is a config in which nothing is defined.
-  if (parsed.problem.code === 'empty_config') return { config, diagnostics: [] }
+  if (parsed.problem.code === 'empty_config') return { root, config, diagnostics: [] }
   const { message } = parsed.problem
-  return { config, diagnostics: [{ side, code: 'yaml_parse', message, severity: 'error' }] }
+  return { root, config, diagnostics: [{ side, code: 'yaml_parse', message, severity: 'error' }] }
 }
 
 function unavailable(

@@ -7,6 +7,7 @@ import { componentType } from '../check/components.ts'
 import { isSecretKey, MASK, redactName, redactString, redactUrl } from '../redact/redact.ts'
 import { type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
 import { type ComparedConfig, type ComparedPart, maxRisk, partRef } from './model.ts'
+import type { Renamings } from './renamings.ts'
 
 /** Keys below which exporters name several addresses, as a list or with commas: Kafka, Elasticsearch, load balancing. */
 const LIST_KEYS = new Set(['brokers', 'endpoints', 'hostnames', 'addresses', 'servers', 'urls'])
@@ -34,6 +35,7 @@ export function diffEndpoints(
   target: ComparedConfig,
   /** The exporters of the target that send to where nothing went before. */
   destinations: ReadonlySet<string>,
+  { to }: Pick<Renamings, 'to'>,
 ): DiffEndpoint[] {
   const before = endpointsOf(base)
   const after = endpointsOf(target)
@@ -44,7 +46,11 @@ export function diffEndpoints(
     const { part } = (left ?? right)!
     const isTold = part.category === 'exporters' && destinations.has(part.id)
     const isUsed = base.parts.has(part.key)
-    const { risk, rules } = left ? judge(part, left, right) : judgeAdded(part, isTold, isUsed)
+    const { risk, rules } = to.has(part.key)
+      ? LOST_TO_NOBODY
+      : left
+        ? judge(part, left, right)
+        : judgeAdded(part, isTold, isUsed)
     return [
       {
         id: `endpoint:${redactName(path)}`,
@@ -192,6 +198,9 @@ function shown(found: Found): DiffEndpointValue {
 function clean(text: string): string {
   return text.includes('://') ? redactUrl(redactString(text)) : redactString(text)
 }
+
+/** The address of a component that has it still, under another id. */
+const LOST_TO_NOBODY: { risk: RiskLevel; rules: string[] } = { risk: 'low', rules: [] }
 
 /** How risky an added address is. With an exporter that is a new destination itself, the exporter has the rule. */
 function judgeAdded(

@@ -6,6 +6,7 @@ import { isSameValue } from '../yaml/equal.ts'
 import { type ConfigValue, isObject, type PipelineSection, sortedKeys } from '../yaml/value.ts'
 import { guardRule } from './guards.ts'
 import { type ComparedConfig, maxRisk, sectionIds } from './model.ts'
+import type { Renamings } from './renamings.ts'
 
 type RefChange = DiffPipeline['component_ref_changes'][number]
 
@@ -18,12 +19,17 @@ export function signalOf(pipeline: string): string {
 }
 
 /** Compare all pipelines; sorted by name, equal ones left out. */
-export function diffPipelines(base: ComparedConfig, target: ComparedConfig): DiffPipeline[] {
+export function diffPipelines(
+  base: ComparedConfig,
+  target: ComparedConfig,
+  renamings: Pick<Renamings, 'to'>,
+): DiffPipeline[] {
   const names = [...new Set([...base.pipelines.keys(), ...target.pipelines.keys()])].sort(compareText)
   return names.flatMap((name) => {
     const before = base.pipelines.get(name)
     const after = target.pipelines.get(name)
-    if (before !== undefined && after !== undefined) return modified(name, before, after, base)
+    if (before !== undefined && after !== undefined)
+      return modified(name, before, after, { base, ...renamings })
     const isAdded = after !== undefined
     return [
       {
@@ -47,14 +53,14 @@ function shape(pipeline: ConfigValue | undefined): DiffPipelineShape {
   return { receivers: ids('receivers'), processors: ids('processors'), exporters: ids('exporters') }
 }
 
-function modified(
-  name: string,
-  before: ConfigValue,
-  after: ConfigValue,
-  base: ComparedConfig,
-): DiffPipeline[] {
+/** What is known of the components that the pipelines of the base name. */
+interface Known extends Pick<Renamings, 'to'> {
+  base: ComparedConfig
+}
+
+function modified(name: string, before: ConfigValue, after: ConfigValue, known: Known): DiffPipeline[] {
   if (isSameValue(plain(before), plain(after))) return []
-  const changes = PIPELINE_SECTIONS.flatMap((section) => refChanges(before, after, section, base))
+  const changes = PIPELINE_SECTIONS.flatMap((section) => refChanges(before, after, section, known))
   const isBroken = (['receivers', 'exporters'] as const).some((section) => lost(before, after, section))
   const rules = isBroken ? ['pipeline_broken'] : []
   const risk = maxRisk([
@@ -101,14 +107,21 @@ function refChanges(
   before: ConfigValue,
   after: ConfigValue,
   section: PipelineSection,
-  base: ComparedConfig,
+  known: Known,
 ): RefChange[] {
-  const left = occurrences(sectionIds(before, section))
+  const ids = sectionIds(before, section)
+  const renamed = new Map(
+    [...new Set(ids)].flatMap((id) => {
+      const to = idAfter(known, section, id)
+      return to === null ? [] : [[id, to] as const]
+    }),
+  )
+  const left = occurrences(ids.map((id) => renamed.get(id) ?? id))
   const right = occurrences(sectionIds(after, section))
   const changes: RefChange[] = []
   for (const [key, { id, index }] of left) {
     if (!right.has(key)) {
-      changes.push(removedRef(section, id, index, lost(before, after, section), base))
+      changes.push(removedRef(section, id, index, lost(before, after, section), known.base))
     }
   }
   for (const [key, { id, index }] of right) {
@@ -117,11 +130,33 @@ function refChanges(
     changes.push({ section, component_id: redactName(id), kind: 'added', to_index: index, risk })
   }
   changes.push(...movedRefs(section, left, right))
+  for (const [id, to] of renamed) {
+    const indexes = { from_index: ids.indexOf(id), to_index: sectionIds(after, section).indexOf(to) }
+    changes.push(...renamedRefs(section, { id: redactName(id), to: redactName(to) }, indexes))
+  }
   return changes.sort(
     (a, b) =>
       compareText(a.component_id, b.component_id) || compareText(a.kind, b.kind) || indexOf(a) - indexOf(b),
   )
 }
+
+/** Under which id a component is named that only got another one; null for any other. */
+function idAfter({ base, to }: Known, section: PipelineSection, id: string): string | null {
+  const isConnector = section !== 'processors' && base.parts.has(`connectors:${id}`)
+  const category = isConnector ? 'connectors' : section
+  const key = to.get(`${category}:${id}`)
+  return key === undefined ? null : key.slice(category.length + 1)
+}
+
+/** The id that is gone and the one in its place: neither changes what the pipeline does. */
+const renamedRefs = (
+  section: PipelineSection,
+  { id, to }: { id: string; to: string },
+  { from_index, to_index }: { from_index: number; to_index: number },
+): RefChange[] => [
+  { section, component_id: id, kind: 'removed', from_index, risk: 'low', is_renamed: true },
+  { section, component_id: to, kind: 'added', to_index, risk: 'low', is_renamed: true },
+]
 
 const indexOf = (change: RefChange) => change.from_index ?? change.to_index ?? 0
 

@@ -26,6 +26,7 @@ const REASONS: Readonly<Record<string, string>> = {
   sampling_guard_removed: 'Sampling guard removed',
   sampling_policy_modified: 'Sampling policy modified',
   sampling_rate_strongly_changed: 'Sampling rate strongly changed',
+  stored_state_left_behind: 'Stored data stays behind',
   transport_security_weakened: 'Transport security weakened',
 }
 
@@ -50,6 +51,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   sampling_guard_removed: 'Without sampling, the amount of data can grow many times over.',
   sampling_policy_modified: 'Another share of the data is kept.',
   sampling_rate_strongly_changed: 'A very different share of the data is kept.',
+  stored_state_left_behind:
+    'What the component stored is kept under its former name, and not found under the new one.',
   transport_security_weakened: 'Data can be read or changed on its way.',
 }
 
@@ -164,6 +167,6 @@ function item(id: string, rule: string, risk: RiskLevel, paths: string[], affect
 
 function categoryOf(rule: string): DiffRiskItem['category'] {
   if (/auth|security|tls|insecure|redaction|destination/.test(rule)) return 'security'
-  if (/pipeline|exporter|dropping|delivery/.test(rule)) return 'data_loss'
+  if (/pipeline|exporter|dropping|delivery|stored/.test(rule)) return 'data_loss'
   return rule.includes('sampling') ? 'cost' : 'routing'
 }

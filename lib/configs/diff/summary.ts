@@ -46,9 +46,16 @@ export function summarise(
   return [...lines.values()]
 }
 
-function componentLines({ kind, component, risk, changed_fields }: DiffComponent): DiffSummaryLine[] {
+function componentLines(shown: DiffComponent): DiffSummaryLine[] {
+  const { kind, component, risk, changed_fields, renamed_to, renamed_from } = shown
   const name = shownName(component.id)
   const about = { kind, component_id: component.id }
+  // One line for both of its ids.
+  if (renamed_from !== undefined) return []
+  if (renamed_to !== undefined) {
+    const text = `Renames ${name} ${singular(component.category)} to ${shownName(renamed_to)}`
+    return [{ text, category: 'component', risk, ...about, kind: 'modified' }]
+  }
   if (kind !== 'modified') {
     const verb = kind === 'added' ? 'Adds' : 'Removes'
     return [
@@ -92,6 +99,7 @@ function pipelineLines(pipeline: DiffPipeline): DiffSummaryLine[] {
     ]
   const lines: DiffSummaryLine[] = []
   for (const change of changes) {
+    if (change.is_renamed === true) continue
     const rest = {
       category: 'pipeline',
       risk: change.risk,

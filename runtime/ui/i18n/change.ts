@@ -188,6 +188,7 @@ export const changeTexts = defineTexts({
       addsComponent: (name: string) => `adds ${name}`,
       addsDestination: (name: string, to: string) => `adds ${name}, which sends to ${to}`,
       removesComponent: (name: string) => `removes ${name}`,
+      renames: (name: string, to: string) => `renames ${name} to ${to}`,
       changesField: (path: string, before: string | null, after: string | null) =>
         before === null
           ? `sets ${path} to ${after}`
@@ -399,6 +400,7 @@ export const changeTexts = defineTexts({
       addsComponent: (name: string) => `ajoute ${name}`,
       addsDestination: (name: string, to: string) => `ajoute ${name}, qui envoie à ${to}`,
       removesComponent: (name: string) => `retire ${name}`,
+      renames: (name: string, to: string) => `renomme ${name} en ${to}`,
       changesField: (path: string, before: string | null, after: string | null) =>
         before === null
           ? `règle ${path} sur ${after}`
@@ -466,6 +468,7 @@ export const changeTexts = defineTexts({
       memory_limit_raised: 'La limite de mémoire est relevée.',
       delivery_guard_weakened: 'La file d’attente ou la reprise est coupée.',
       dropping_processor_added: 'Des données qui étaient gardées seront jetées.',
+      stored_state_left_behind: 'Ce que le composant a enregistré reste sous son ancien nom.',
     },
     finding: {
       yaml_parse: 'Le YAML n’est pas lisible.',

@@ -3,6 +3,7 @@ import type { ConfigDiff, DiffComponent } from '../../../lib/wire/diff.ts'
 /** One line of the summary, before it is put into a language. */
 export type DiffWord =
   | { kind: 'addsComponent' | 'removesComponent'; name: string }
+  | { kind: 'renames'; name: string; to: string }
   | { kind: 'addsDestination'; name: string; addresses: readonly string[] }
   | { kind: 'changesField'; path: string; before: string | null; after: string | null }
   | { kind: 'addsPipeline' | 'removesPipeline' | 'reorders'; name: string }
@@ -14,7 +15,10 @@ const singular = (category: string) => category.replace(/s$/, '')
 
 function wordsOfComponent(component: DiffComponent): DiffWord[] {
   const name = `${singular(component.component.category)} ${component.component.id}`
-  const { addresses = [] } = component
+  const { addresses = [], renamed_to: to } = component
+  // One word for both of its ids.
+  if (component.renamed_from !== undefined) return []
+  if (to !== undefined) return [{ kind: 'renames', name, to }]
   if (component.kind === 'added' && addresses.length > 0)
     return [{ kind: 'addsDestination', name, addresses }]
   if (component.kind === 'added') return [{ kind: 'addsComponent', name }]
@@ -45,7 +49,8 @@ export function listDiffWords(diff: ConfigDiff): DiffWord[] {
     else if (pipeline.kind === 'removed') words.push({ kind: 'removesPipeline', name })
     else {
       const changes = pipeline.component_ref_changes
-      for (const { section, kind, component_id: id } of changes) {
+      for (const { section, kind, component_id: id, is_renamed: isRenamed } of changes) {
+        if (isRenamed) continue
         if (section === 'exporters' && kind === 'added')
           words.push({ kind: 'routes', signal: name, name: id })
         if (section === 'exporters' && kind === 'removed')

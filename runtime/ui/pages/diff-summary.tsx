@@ -29,6 +29,8 @@ function toText(word: DiffWord): string {
   switch (word.kind) {
     case 'changesField':
       return words.changesField(word.path, word.before, word.after)
+    case 'renames':
+      return words.renames(word.name, word.to)
     case 'addsDestination':
       return words.addsDestination(word.name, word.addresses.join(', '))
     case 'keeps':

@@ -17,10 +17,14 @@ exporters:
     sending_queue: {enabled: true}
   prometheusremotewrite: {endpoint: "https://mimir.example.com/api/v1/push"}
   otlp/idle: {endpoint: "idle.example.com:4317"}
+  otlp/stored: {endpoint: "stored.example.com:4317", sending_queue: {storage: file_storage}}
+extensions: {file_storage: {}, basicauth/server: {htpasswd: {inline: "a:b"}}}
 service:
+  extensions: [file_storage, basicauth/server]
   pipelines:
     traces: {receivers: [otlp], processors: [memory_limiter, redaction, attributes/pii, transform/hide, batch], exporters: [otlp/tempo]}
     metrics: {receivers: [otlp], processors: [memory_limiter, batch], exporters: [prometheusremotewrite]}
+    logs: {receivers: [otlp], processors: [memory_limiter], exporters: [otlp/stored]}
 `
 
 /** The diff between the base config and the base with these replacements, whose texts must occur. */
@@ -90,6 +94,24 @@ describe('the risk of a change', () => {
         ['[memory_limiter, redaction', '[filter/x, memory_limiter, redaction'],
       ],
     ],
+    [
+      'a sampler that keeps a tenth',
+      'high',
+      'sampling_rate_strongly_changed',
+      [
+        ['processors:\n', 'processors:\n  probabilistic_sampler: {sampling_percentage: 10}\n'],
+        ['[memory_limiter, redaction', '[memory_limiter, probabilistic_sampler, redaction'],
+      ],
+    ],
+    [
+      'another id for an exporter that stores its queue',
+      'medium',
+      'stored_state_left_behind',
+      [
+        ['otlp/stored:', 'otlp/kept:'],
+        ['[otlp/stored]', '[otlp/kept]'],
+      ],
+    ],
   ])('of %s is %s (%s %s)', (_, risk, rule, replacements) => {
     const result = edited(...replacements)
     expect(result.risk_items.filter((item) => item.rule === rule).map((item) => item.risk)).toEqual([risk])
@@ -126,8 +148,73 @@ describe('the risk of a change', () => {
   })
 
   it('of another id for the same place is not that of a new destination', () => {
-    const renamed = edited(['otlp/tempo:', 'otlp/traces:'], ['[otlp/tempo]', '[otlp/traces]'])
+    const renamed = edited(
+      ['otlp/tempo:', 'otlp/traces:'],
+      ['sending_queue: {enabled: true}', 'sending_queue: {enabled: true, queue_size: 9}'],
+      ['[otlp/tempo]', '[otlp/traces]'],
+    )
     expect(renamed.risk_items.map(({ rule }) => rule)).not.toContain('destination_added')
+  })
+
+  it('of another id alone is low, and told as that', () => {
+    const renamed = edited(['otlp/tempo:', 'otlp/traces:'], ['[otlp/tempo]', '[otlp/traces]'])
+    expect(renamed.risk_items).toEqual([])
+    expect(renamed.summary.overall_risk).toBe('low')
+    expect(renamed.components).toMatchObject([
+      { id: 'exporters:otlp/tempo', kind: 'removed', risk: 'low', rules: [], renamed_to: 'otlp/traces' },
+      { id: 'exporters:otlp/traces', kind: 'added', risk: 'low', rules: [], renamed_from: 'otlp/tempo' },
+    ])
+    expect(renamed.pipelines).toMatchObject([
+      {
+        pipeline_key: 'traces',
+        risk: 'low',
+        component_ref_changes: [
+          { component_id: 'otlp/tempo', kind: 'removed', is_renamed: true },
+          { component_id: 'otlp/traces', kind: 'added', is_renamed: true },
+        ],
+      },
+    ])
+    expect(renamed.human_summary).toMatchObject([
+      { text: 'Renames tempo exporter to traces', kind: 'modified', risk: 'low' },
+      { kind: 'unchanged' },
+      { kind: 'unchanged' },
+    ])
+  })
+
+  test.each<[string, Array<[string, string]>]>([
+    [
+      'used by fewer pipelines',
+      [
+        ['\n  redaction:', '\n  batch/new: {timeout: 5s}\n  redaction:'],
+        ['\n  batch: {timeout: 5s}', ''],
+        ['transform/hide, batch]', 'transform/hide, batch/new]'],
+        ['[memory_limiter, batch]', '[memory_limiter]'],
+      ],
+    ],
+    [
+      'moved to another place among processors',
+      [
+        ['attributes/pii:', 'attributes/private:'],
+        ['attributes/pii, transform/hide', 'transform/hide, attributes/private'],
+      ],
+    ],
+  ])('of another id is more than low where it is %s', (_, replacements) => {
+    expect(edited(...replacements).summary.overall_risk).not.toBe('low')
+  })
+
+  it('of another id for an extension is low where all that refer to it use that', () => {
+    const auth = [
+      'grpc: {endpoint: "0.0.0.0:4317"',
+      'grpc: {auth: {authenticator: basicauth/server}, endpoint: "0.0.0.0:4317"',
+    ] as const
+    const before = BASE.replace(...auth)
+    const renamed = before.replaceAll('basicauth/server', 'basicauth/clients')
+    const of = (baseText: string, targetText: string) =>
+      diffConfigs({ baseText, targetText, workload: null, peers: [] }).summary.overall_risk
+    expect(of(before, renamed)).toBe('low')
+    expect(of(before, renamed.replace('authenticator: basicauth/clients', 'authenticator: other'))).toBe(
+      'high',
+    )
   })
 })
 
