@@ -61,6 +61,17 @@ function patched(text: string, patch: ConfigPatch): string {
   return outcome.text
 }
 
+/** The lines of `after` that are not at the beginning or at the end of `before`, in the same order. */
+function newLines(before: string, after: string): string[] {
+  const [old, now] = [before.replace(/\n+$/, '').split('\n'), after.replace(/\n+$/, '').split('\n')]
+  const most = Math.min(old.length, now.length)
+  let start = 0
+  while (start < most && old[start] === now[start]) start++
+  let end = 0
+  while (end < most - start && old.at(-1 - end) === now.at(-1 - end)) end++
+  return now.slice(start, now.length - end)
+}
+
 /** All configs, one after the other, take longer on a busy machine than other tests may. */
 const ALL_LIMIT_MS = 60_000
 
@@ -85,16 +96,18 @@ describe.skipIf(configs.length < 2)('configs of others', () => {
       const processors = isObject(root['processors']) ? root['processors'] : {}
       const expected = { ...root, processors: { ...processors, ...merge.processors } }
       expect(isSameValue(rootOf(after), expected), name).toBe(true)
+      expect(patched(after, { merge }), name).toBe(after)
     }
   })
 
   it(
-    'have it in every pipeline, and nothing else, and lose no comment',
+    'have it in every pipeline, once however often it is added, and nothing else, and lose no comment',
     () => {
       for (const { name, text, root } of configs) {
-        const outcome = patchConfig(text, {
+        const patch: ConfigPatch = {
           pipeline: [{ pipelines: ['*'], role: 'processors', add: 'batch/new' }],
-        })
+        }
+        const outcome = patchConfig(text, patch)
         if (!outcome.ok) {
           expect(outcome.problem.code, name).toBe('patch_does_not_fit')
           continue
@@ -105,6 +118,7 @@ describe.skipIf(configs.length < 2)('configs of others', () => {
           return { ...others, processors: [...((processors ?? []) as ConfigValue[]), 'batch/new'] }
         })
         expect(isSameValue(rootOf(outcome.text), expected), name).toBe(true)
+        expect(patched(outcome.text, patch), name).toBe(outcome.text)
       }
     },
     ALL_LIMIT_MS,
@@ -178,7 +192,7 @@ describe.skipIf(configs.length < 2)('configs of others', () => {
 
   // One test for each config: all of them together take longer than a test may on a busy machine.
   it.each(configs)(
-    'set a single value of $name here and there, one after the other, and keep all else and all comments',
+    'set a single value of $name here and there, one after the other, in its line, and keep all else and all comments',
     ({ text, root }) => {
       const paths = scalarPaths(root)
       for (const path of paths.filter((_, at) => at % Math.ceil(paths.length / 4) === 0)) {
@@ -188,6 +202,8 @@ describe.skipIf(configs.length < 2)('configs of others', () => {
         expect(isSameValue(rootOf(after), withValue(root, path, 'a: new # value')), path.join('::')).toBe(
           true,
         )
+        if (!/[&*]\w/.test(text)) expect(newLines(text, after), path.join('::')).toHaveLength(1)
+        expect(patched(after, { merge: merge as ConfigObject }), path.join('::')).toBe(after)
       }
     },
   )
@@ -357,6 +373,13 @@ it(
           const kept = commentsOf(isRemoval ? without(text, path) : text)
           expect(isSubsequence(kept, commentsOf(outcome.text)), `${text}\n=>\n${outcome.text}`).toBe(true)
         }
+        const others = text
+          .split(/\n(?=k)/)
+          .filter((entry) => !entry.startsWith(`${key}:`) && !/\*m/.test(entry))
+        expect(isSubsequence(others, outcome.text.trimEnd().split(/\n(?=k)/)), outcome.text).toBe(true)
+        // A removal fits no second time.
+        if (!isRemoval) expect(patched(outcome.text, { merge: merge as ConfigObject })).toBe(outcome.text)
+        else expect(patchConfig(outcome.text, { remove: [path] })).toMatchObject({ ok: false })
       }),
       { numRuns: 1_500 },
     )
