@@ -1,6 +1,7 @@
 import { missingComponents } from '../../lib/configs/check/components.ts'
 import type { StaticValidation } from '../../lib/configs/check/validate.ts'
 import { BUILT_IN_TEMPLATES } from '../../lib/configs/templates/built-in.ts'
+import type { Workload } from '../../lib/fleet/state/model.ts'
 import { type PreviewedWorkload, previewPush } from '../../lib/posture/push-preview.ts'
 import {
   FREE_SELECTOR_RULES,
@@ -15,6 +16,9 @@ import { PushPreview, PushPreviewRequest } from '../../lib/wire/pushes.ts'
 import type { Context } from '../../runtime/context.ts'
 import { defineHttp, jsonBody, noParams, noQuery, signedIn } from '../../runtime/define.ts'
 import { json, problem } from '../../runtime/reply.ts'
+
+/** Workloads that are looked at in one turn of the event loop. */
+const LOOKED_AT = 200
 
 /** Which workloads a push group or a selector reaches, and which of them could run a config. */
 export default defineHttp({
@@ -45,18 +49,25 @@ export default defineHttp({
     if (content === null) return problem('config-not-found')
     const checked = content === '' ? null : await check(ctx, content)
     if (checked !== null && !checked.ok) return problem(checked.code)
-    const workloads = [...ctx.fleet.state.workloads.values()]
-      .filter((workload) => workload.archivedAt === null)
-      .map((workload) => ({ ...workload, ...toSelectable(workload) }))
-    const preview = previewPush(workloads, {
+    const request = {
       groupId: group?.id ?? null,
       selector: group?.selector ?? tidySelector(body.selector ?? {}),
       sees: sight.sees,
-      faultOf: checked === null ? () => null : (workload) => faultOf(workload, checked.found),
-    })
-    return json(preview)
+      faultOf: (workload: PreviewedWorkload) => (checked === null ? null : faultOf(workload, checked.found)),
+    }
+    const workloads = previewedOf([...ctx.fleet.state.workloads.values()])
+    return json(await previewPush(workloads, request, { size: LOOKED_AT, clock: ctx.clock }))
   },
 })
+
+/** Workloads as they are when their turn comes; archived ones are left out. */
+function* previewedOf(workloads: readonly Workload[]): Generator<PreviewedWorkload> {
+  for (const workload of workloads) {
+    const { id, displayName, status, lastSeenAt } = workload
+    if (workload.archivedAt === null && !workload.isDeleted)
+      yield { id, displayName, status, lastSeenAt, ...toSelectable(workload) }
+  }
+}
 
 /** The content of a template; '' when none is named, null when there is no such one. */
 async function findConfig(ctx: Context, id: string): Promise<string | null> {

@@ -1,5 +1,6 @@
 import { byBytes } from '../model/text-order.ts'
 import { openSelector, type SelectableWorkload } from '../selectors/selector.ts'
+import { eachInTurns, Pace, sortInTurns, type Turns } from '../turns.ts'
 import type { PushPreview, PushPreviewBucket } from '../wire/pushes.ts'
 import type { Selector } from '../wire/selectors.ts'
 
@@ -35,31 +36,40 @@ function judge<W extends PreviewedWorkload>(
   return fault === null ? { bucket: 'remote_config_capable' } : { bucket: 'incompatible', reason: fault }
 }
 
-/** Which workloads a selector selects, and which of them could be pushed to. */
-export function previewPush<W extends PreviewedWorkload>(
-  workloads: readonly W[],
+/**
+ * Which workloads a selector selects, and which of them could be pushed to. Others have their turn in between: there may
+ * be thousands.
+ */
+export async function previewPush<W extends PreviewedWorkload>(
+  workloads: Iterable<W>,
   request: PreviewRequest<W>,
-): PushPreview {
+  turns: Turns,
+): Promise<PushPreview> {
   const breakdown = { remote_config_capable: 0, read_only: 0, incompatible: 0, offline: 0 }
-  const selected = workloads.filter(openSelector(request.selector))
-  const seen = selected.filter(({ id }) => request.sees(id))
-  const outside = selected.length - seen.length
-  const targets = seen
-    .sort((a, b) => byBytes(a.displayName, b.displayName) || byBytes(a.id, b.id))
-    .map((workload) => {
-      const verdict = judge(workload, request)
-      breakdown[verdict.bucket]++
-      return {
-        workload_id: workload.id,
-        display_name: workload.displayName,
-        type: workload.type,
-        ...(workload.version === '' ? {} : { version: workload.version }),
-        status: workload.status,
-        ...verdict,
-        accepts_remote_config: workload.acceptsRemoteConfig,
-        last_seen_unix: Math.floor(workload.lastSeenAt.getTime() / 1000),
-      }
+  const pace = new Pace(turns)
+  const isSelected = openSelector(request.selector)
+  const seen: W[] = []
+  let outside = 0
+  await eachInTurns(workloads, pace, (workload) => {
+    if (!isSelected(workload)) return
+    if (request.sees(workload.id)) seen.push(workload)
+    else outside++
+  })
+  const targets: PushPreview['targets'] = []
+  await eachInTurns(await sortInTurns(seen, turns.size, byName), pace, (workload) => {
+    const verdict = judge(workload, request)
+    breakdown[verdict.bucket]++
+    targets.push({
+      workload_id: workload.id,
+      display_name: workload.displayName,
+      type: workload.type,
+      ...(workload.version === '' ? {} : { version: workload.version }),
+      status: workload.status,
+      ...verdict,
+      accepts_remote_config: workload.acceptsRemoteConfig,
+      last_seen_unix: Math.floor(workload.lastSeenAt.getTime() / 1000),
     })
+  })
   return {
     ...(request.groupId === null ? {} : { group_id: request.groupId }),
     selector_source: request.groupId === null ? 'collector_labels' : 'trusted_labels',
@@ -70,3 +80,6 @@ export function previewPush<W extends PreviewedWorkload>(
     targets,
   }
 }
+
+const byName = (a: PreviewedWorkload, b: PreviewedWorkload): number =>
+  byBytes(a.displayName, b.displayName) || byBytes(a.id, b.id)

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type PreviewedWorkload, previewPush } from '../../../lib/posture/push-preview.ts'
+import { countLoopTurns } from '../../support/loop-turns.ts'
+
+const TURNS = { size: 200, clock: { monotonicMs: () => 0 } }
 
 const workload = (id: string, more: Partial<PreviewedWorkload> = {}): PreviewedWorkload => ({
   id,
@@ -17,8 +20,17 @@ const workload = (id: string, more: Partial<PreviewedWorkload> = {}): PreviewedW
 })
 
 describe('previewPush', () => {
-  it('puts each workload into the first bucket that fits, by name', () => {
-    const preview = previewPush(
+  it('lets others have their turn between the workloads of a large fleet', async () => {
+    const many = Array.from({ length: 1_000 }, (_, n) => workload(`w${n}`))
+    const turns = countLoopTurns()
+    const request = { groupId: null, selector: {}, sees: () => true, faultOf: () => null }
+    const { targeted_count } = await previewPush(many, request, TURNS)
+    expect(targeted_count).toBe(1_000)
+    expect(turns.over()).toBeGreaterThanOrEqual(12)
+  })
+
+  it('puts each workload into the first bucket that fits, by name', async () => {
+    const preview = await previewPush(
       [
         workload('w5', { displayName: 'zeta' }),
         workload('w4', { displayName: 'beta', availableComponents: null, version: '' }),
@@ -32,6 +44,7 @@ describe('previewPush', () => {
         sees: () => true,
         faultOf: (one) => (one.availableComponents === null ? 'it lacks something' : null),
       },
+      TURNS,
     )
     expect(preview).toMatchObject({
       group_id: 'edge',
