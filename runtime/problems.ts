@@ -85,7 +85,8 @@ export const PROBLEMS = {
   'campaign-not-ready': { status: 409, error: 'the campaign is {status}' },
   'campaign-nothing-left': {
     status: 409,
-    error: 'no workload is left to be changed, and none runs the change: abort the campaign or roll it back',
+    error:
+      'no workload is left to be changed, and none has the change whole: abort the campaign or roll it back; abort closes stages that stopped half-way as they are',
   },
   'campaign-number-invalid': { status: 400, error: '{field} must be a number from {min} to {max}' },
   'campaign-patch-unfit': {

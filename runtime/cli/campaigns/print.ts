@@ -121,7 +121,7 @@ function haltLines(campaign: CampaignRecord, halt: CampaignHalt): string[] {
 
 function sayWayOut(campaign: CampaignRecord, { gate, value, holds, passed = [] }: CampaignHalt): string {
   if (findDeadEnd('continue', campaign) !== null)
-    return 'No workload is left to be changed, and none runs the change: abort it, or roll it back.'
+    return 'No workload is left to be changed, and none has the change whole: abort it, or roll it back.'
   if (isLapse(gate))
     return holds === false
       ? 'That is as it was again: continue, abort, or roll it back.'
