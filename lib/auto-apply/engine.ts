@@ -1,6 +1,6 @@
 import { isInOneOf } from '../campaigns/judge/scope.ts'
 import { findLapse } from '../campaigns/run/lapse.ts'
-import { listStaged, stopStaged } from '../campaigns/run/stop-staged.ts'
+import { listAmidStages, listStaged, stopStaged } from '../campaigns/run/stop-staged.ts'
 import {
   type AutoApplyInForce,
   expireAutoApplyRequests,
@@ -97,7 +97,7 @@ export class AutoApplyEngine {
 
   async #read(): Promise<AutoApplyInForce[]> {
     try {
-      return await listAutoAppliesInForce(this.#parts.db)
+      return await listAutoAppliesInForce(this.#parts.db, listAmidStages(this.#parts, 'autoApplyId'))
     } catch (error) {
       this.#nextReadMs = 0
       throw error

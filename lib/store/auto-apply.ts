@@ -111,24 +111,30 @@ export async function listOpenAutoApplies(db: Db, fleetConfigId: string): Promis
   )
 }
 
-/** What is in force, or has ended while pushes of it have not. */
+/** What is in force, or has ended while pushes or stages of it have not. */
 export interface AutoApplyInForce extends StoredAutoApply {
   /** Whether a push has failed of which its target is said to have applied the version. */
   hasFailedSince: boolean
 }
 
-/** Of all fleet configs, what is in force, and what has ended while pushes of it have not. */
-export async function listAutoAppliesInForce(db: Db): Promise<AutoApplyInForce[]> {
+/**
+ * Of all fleet configs, what is in force, and what has ended while pushes of it have not, or is one of `amidStages`:
+ * those of which a workload is in the middle of its stages.
+ */
+export async function listAutoAppliesInForce(
+  db: Db,
+  amidStages: readonly string[],
+): Promise<AutoApplyInForce[]> {
   return db.query<AutoApplyInForce>(
     `select ${COLUMNS}, exists (
        select from pushes p join auto_apply_targets t
          on t.auto_apply_id = p.auto_apply_id and t.workload_id = p.workload_id and t.push_id = p.push_id
        where p.auto_apply_id = auto_applies.id and p.status = 'failed' and t.state = 'applied') as "hasFailedSince"
      from auto_applies
-     where status = any($1::text[]) or (status = 'ended' and exists (
-       select from auto_apply_targets t where t.auto_apply_id = auto_applies.id and t.state = 'started'))
+     where status = any($1::text[]) or (status = 'ended' and (id = any($2::text[]) or exists (
+       select from auto_apply_targets t where t.auto_apply_id = auto_applies.id and t.state = 'started')))
      order by requested_at, id`,
-    [IN_FORCE],
+    [IN_FORCE, amidStages],
   )
 }
 

@@ -4,7 +4,7 @@ import { advance } from './advance.ts'
 import { noteEnds } from './note-ends.ts'
 import { noteFailures } from './note-failures.ts'
 import { type CampaignRun, countRun, loadRun } from './run.ts'
-import { listCampaignsAmidStages } from './stop-staged.ts'
+import { listAmidStages } from './stop-staged.ts'
 import { endForgotten } from './sweep.ts'
 
 const HOUR_MS = 60 * 60_000
@@ -74,7 +74,7 @@ export class CampaignRunner {
 
   async #read(): Promise<CampaignSummary[]> {
     try {
-      return await listCampaignsAtWork(this.#parts.db, listCampaignsAmidStages(this.#parts))
+      return await listCampaignsAtWork(this.#parts.db, listAmidStages(this.#parts, 'campaignId'))
     } catch (error) {
       this.#nextLookMs = 0
       throw error

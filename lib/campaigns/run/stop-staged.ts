@@ -30,9 +30,12 @@ export const listStaged = (
     .filter(({ rollout }) => isOf(rollout.followed.push, by))
     .map(({ workloadId, rollout }) => ({ workloadId, rolloutId: rollout.stored.id }))
 
-/** The campaigns of which a target has such a rollout. */
-export const listCampaignsAmidStages = (parts: Pick<CampaignParts, 'fleet'>): string[] => [
-  ...new Set(listOpenRollouts(parts).flatMap(({ rollout }) => rollout.followed.push.campaignId ?? [])),
+/** The campaigns, or the versions that apply by themselves, of which a target has such a rollout. */
+export const listAmidStages = (
+  parts: Pick<CampaignParts, 'fleet'>,
+  kind: 'campaignId' | 'autoApplyId',
+): string[] => [
+  ...new Set(listOpenRollouts(parts).flatMap(({ rollout }) => rollout.followed.push[kind] ?? [])),
 ]
 
 /**

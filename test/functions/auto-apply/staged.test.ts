@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { hasOpenPush } from '../../../lib/fleet/pushes/find-obstacle.ts'
 import { AutoApplyScene, hashOn } from '../../support/auto-apply-scene.ts'
+import { SICK } from '../../support/campaign-scene.ts'
 import type { FakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
@@ -76,6 +78,21 @@ it('goes no further, and ends, once the version does not apply by itself any mor
   expect(has()).toBe(3)
   expect(await database.pool.query('select state from auto_apply_targets')).toEqual([{ state: 'overtaken' }])
 })
+
+it.each(['is turned off', 'is taken back by its campaign'])(
+  'closes a halted rollout, so that other changes find their way again, once the version %s',
+  async (how) => {
+    pods.find((pod) => pod.offered().length > 0)!.say({ health: SICK })
+    await wait()
+    const big = scene.ctx.fleet.workload(scene.agent('vm-big').workloadId)!
+    expect(big.rollout?.stored.status).toBe('halted')
+    if (how === 'is turned off') await scene.on('POST', '/turn-off', { comment: 'no' })
+    else await scene.call(`POST /api/campaigns/${campaign}/roll-back`, { comment: 'no' })
+    await wait()
+    expect(big.rollout?.stored.status).toBe('aborted')
+    expect(hasOpenPush(big)).toBe(false)
+  },
+)
 
 it.each(['applies by itself', 'is paused', 'applies by itself, but is held there'])(
   'goes no further, and ends, once a campaign within whose scope it lies takes the version back that %s',
