@@ -63,7 +63,10 @@ export async function countInPart(
 
 /** What taking a campaign back would do to the workloads that it was pushed to. */
 export interface StoredWayBack {
-  /** They are to run what it brought, and have a former config that was approved and did not only fail there. */
+  /**
+   * They, or some of their instances, are to run what it brought, and have a former config that was approved and did not
+   * only fail there.
+   */
   goesBack: number
   /** They are to run it, did not fail it, and have none. */
   withoutBase: number
@@ -81,7 +84,8 @@ export async function countWayBack(db: Db, campaignId: string): Promise<StoredWa
        select t.state, t.base_hash is not null and not ${onlyFailed('t.workload_id', 't.base_hash')}
          and exists (select from pushes p where p.workload_id = t.workload_id and p.config_hash = t.base_hash
            and ${APPROVED}) as has_base,
-         t.state = 'started' or coalesce(w.active_config_hash = t.result_hash, false) as runs
+         t.state = 'started' or coalesce(w.active_config_hash = t.result_hash, false)
+           or coalesce(w.rollout_push_id = t.push_id, false) as runs
        from campaign_targets t left join workloads w on w.id = t.workload_id
        where t.campaign_id = $1 and t.push_id is not null and t.state = any($2::text[])) as brought`,
     [campaignId, MAY_BE_TAKEN_BACK],
