@@ -20,6 +20,7 @@ import {
   type AgentLimits,
   FLEET_LIMITS,
   FLEET_POLLERS,
+  keptBytesOf,
 } from '../lib/fleet/state/agent-limits.ts'
 import { FleetCounters } from '../lib/fleet/state/counters.ts'
 import type { FleetDeps, FleetNotices } from '../lib/fleet/state/deps.ts'
@@ -324,8 +325,8 @@ function openWorkers({ workerUrl, threads, log }: Ground) {
  * collector does takes the rest.
  */
 function limitsOf({ cluster }: Config): AgentLimits {
-  const keptBytes = Math.floor(getHeapStatistics().heap_size_limit / 4)
-  return { ...(cluster === null ? AGENT_LIMITS : FLEET_LIMITS), keptBytes }
+  const kept = keptBytesOf(Math.floor(getHeapStatistics().heap_size_limit / 4))
+  return { ...(cluster === null ? AGENT_LIMITS : FLEET_LIMITS), ...kept }
 }
 
 function openFleet(

@@ -183,6 +183,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'AGENT_LIMITS.keptBytes, and an eighth for agents that are here; what would take more is refused',
     reachedBy: ['lib/fleet/state/kept-bytes.test.ts', 'component lists'],
   },
+  'lib/fleet/state/kept-bytes.ts KeptBytes.#shares': {
+    bound: 'the open WebSockets of agents',
+    reachedBy: [
+      'lib/fleet/state/agent-limits.test.ts',
+      'the agents of one WebSocket fill a share of the room',
+    ],
+  },
   'lib/fleet/state/live-tally.ts LiveTally.#shares': perAgent,
   'lib/fleet/state/version-tally.ts VersionTally.#counted': perAgent,
   'lib/fleet/state/version-tally.ts VersionTally.#lowest': {

@@ -30,7 +30,9 @@ export class AgentRoom {
   /** The answer that refuses an agent for which there is no room; null when there is room. */
   check(known: Instance | undefined, connection: AgentConnection, report: AgentReport): ServerMessage | null {
     return (
-      this.#checkAgents(known, connection) ?? this.#checkWorkloads(report) ?? this.#checkBytes(known, report)
+      this.#checkAgents(known, connection) ??
+      this.#checkWorkloads(report) ??
+      this.#checkBytes(known, connection, report)
     )
   }
 
@@ -60,20 +62,29 @@ export class AgentRoom {
 
   /**
    * What an agent says of itself is kept while it is here, and of its workload for long after. Where the room for all is
-   * taken, agents that are here may still say a little more, such as that they are unhealthy.
+   * taken, or the share of one WebSocket, agents that are here may still say a little more, such as that they are unhealthy.
    */
-  #checkBytes(known: Instance | undefined, report: AgentReport): ServerMessage | null {
+  #checkBytes(
+    known: Instance | undefined,
+    { id }: AgentConnection,
+    report: AgentReport,
+  ): ServerMessage | null {
     if (!saysWhatItIs(report)) return null
     const { deps, state } = this.#parts
-    const { keptBytes: most } = deps.agentLimits
+    const { keptBytes, keptBytesPerConnection } = deps.agentLimits
     const { attributes, uid } = report
     const home = attributes === null ? undefined : state.workloads.get(identifyWorkload(attributes, uid).id)
     const growth = state.kept.growth(known, report, home)
     const isSmall = known !== undefined && growth <= SMALL_GROWTH
-    if (growth <= 0 || state.kept.total + growth <= (isSmall ? most + most / RESERVE_PART : most)) return null
-    return this.#refuse(
-      `Cannot keep what this agent says of itself: all agents and workloads take ${Math.round(most / MIB)} MiB`,
-    )
+    const fits = (held: number, most: number) =>
+      held + growth <= (isSmall ? most + most / RESERVE_PART : most)
+    if (growth <= 0) return null
+    const refuseFor = (who: string) => this.#refuse(`Cannot keep what this agent says of itself: ${who}`)
+    if (!fits(state.kept.total, keptBytes))
+      return refuseFor(`all agents and workloads take ${Math.round(keptBytes / MIB)} MiB`)
+    if (fits(state.kept.shareOf(id), keptBytesPerConnection)) return null
+    const share = Math.round(keptBytesPerConnection / MIB)
+    return refuseFor(`those on this connection take ${share} MiB, use one more`)
   }
 
   #refuse(message: string): ServerMessage {

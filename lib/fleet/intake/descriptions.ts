@@ -37,6 +37,7 @@ export class Descriptions {
     if (former !== null && former !== workload) this.#moveAway(instance, former, wasLive)
     instance.workload = workload
     workload.instances.add(instance)
+    state.kept.named(workload, instance)
     this.#rename(workload, attributes.get('service.name') ?? '')
     this.#homes.remember(instance, workload)
     this.#presence.endDescriptionWait(instance)

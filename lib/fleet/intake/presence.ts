@@ -48,6 +48,7 @@ export class Presence {
     if (before !== null) this.#forgetOn(before, instance)
     instance.rival = before
     instance.connection = connection
+    this.#parts.state.kept.moved(instance)
     const nowMs = this.#parts.deps.clock.monotonicMs()
     instance.boundMs = { earliest: nowMs - agoMs, latest: nowMs - leastAgoMs }
     leaveEarlierOffers(instance)

@@ -89,6 +89,7 @@ export class Receiver {
     const how = this.isDropping || options.isOurDoing === true ? 'dropped-by-us' : 'lost'
     for (const instance of [...(bound ?? [])]) this.#presence.leave(instance, how)
     this.#parts.state.byConnection.delete(connection.id)
+    this.#parts.state.kept.connectionEnded(connection.id)
   }
 
   /** See `Fleet.agentForgotten`. */

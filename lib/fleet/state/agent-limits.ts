@@ -10,14 +10,27 @@ export interface AgentLimits {
   workloads: number
   /** What agents say of themselves, and workloads keep of it, in bytes of memory. */
   keptBytes: number
+  /** Of those, what may be there because of one WebSocket: one that is faulty or hostile leaves the rest to others. */
+  keptBytesPerConnection: number
 }
+
+/** How many WebSockets it takes to fill the room for what agents say. Ten thousand honest agents on one need 70 MB. */
+const SHARES = 4
+
+/** The room for what agents say in all, and of it for those on one WebSocket. */
+export const keptBytesOf = (
+  keptBytes: number,
+): Pick<AgentLimits, 'keptBytes' | 'keptBytesPerConnection'> => ({
+  keptBytes,
+  keptBytesPerConnection: Math.floor(keptBytes / SHARES),
+})
 
 /** What one process carries: about 1 KB of memory for each uid that was never described. */
 export const AGENT_LIMITS: AgentLimits = {
   perConnection: 10_000,
   inAll: 200_000,
   workloads: 200_000,
-  keptBytes: 536_870_912,
+  ...keptBytesOf(536_870_912),
 }
 
 /** What the owner of several processes knows of: the largest fleet that the README gives sizes for. */
@@ -25,7 +38,7 @@ export const FLEET_LIMITS: AgentLimits = {
   perConnection: AGENT_LIMITS.perConnection,
   inAll: 1_000_000,
   workloads: 1_000_000,
-  keptBytes: AGENT_LIMITS.keptBytes,
+  ...keptBytesOf(AGENT_LIMITS.keptBytes),
 }
 
 /** Of the agents that the owner of several processes knows of, all may poll. */

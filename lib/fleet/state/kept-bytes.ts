@@ -37,9 +37,15 @@ interface Counted {
   bytes: number
   /** Shared with others: counted once for all who have it. */
   list: ComponentList | AvailableComponents | null
+  /** The WebSocket on whose share it is; null for one that polls, or whose socket is not known. */
+  on: number | null
 }
 
-const NOTHING: Counted = { bytes: 0, list: null }
+const NOTHING: Counted = { bytes: 0, list: null, on: null }
+
+/** A poller is one agent, and has a connection of its own: only WebSockets, which carry many, have shares. */
+const socketOf = ({ connection }: Pick<Instance, 'connection'>): number | null =>
+  connection?.transport === 'ws' ? connection.id : null
 
 /**
  * About how much memory is taken by what agents say of themselves, in bytes, from above: their attributes, health and
@@ -48,11 +54,18 @@ const NOTHING: Counted = { bytes: 0, list: null }
 export class KeptBytes {
   readonly #counted = new Map<Instance | Workload, Counted>()
   /** The lists, and how many have each. */
-  readonly #lists = new Map<object, { readonly bytes: number; holders: number }>()
+  readonly #lists = new Map<object, { readonly bytes: number; readonly on: number | null; holders: number }>()
+  /** By open WebSocket: what is kept of its agents, and of the workloads and lists that they were the first to name. */
+  readonly #shares = new Map<number, number>()
   #total = 0
 
   get total(): number {
     return this.#total
+  }
+
+  /** About how much of the total is there because of what was said on this WebSocket. */
+  shareOf(connectionId: number): number {
+    return this.#shares.get(connectionId) ?? 0
   }
 
   /**
@@ -89,13 +102,39 @@ export class KeptBytes {
   /** An instance said something of itself. */
   countInstance(instance: Instance): void {
     const bytes = attributesBytes(instance.attributes) + healthBytes(instance.health)
-    this.#count(instance, { bytes, list: instance.components })
+    this.#count(instance, { bytes, list: instance.components, on: socketOf(instance) })
+  }
+
+  /** An instance talks on another connection now, whose share has room for it or not. */
+  moved(instance: Instance): void {
+    const before = this.#counted.get(instance)
+    if (before !== undefined) this.#count(instance, { ...before, on: socketOf(instance) })
+  }
+
+  /** A connection has ended: it has no share any more, and what was said on it stays counted in the total. */
+  connectionEnded(connectionId: number): void {
+    this.#shares.delete(connectionId)
   }
 
   /** A workload is new, or has other labels or components. */
   countWorkload(workload: Workload): void {
     const bytes = entriesBytes(Object.entries(workload.labels))
-    this.#count(workload, { bytes, list: workload.availableComponents })
+    this.#count(workload, { bytes, list: workload.availableComponents, on: this.#sponsorOf(workload) })
+  }
+
+  /**
+   * An agent has said that it is of this workload, which is on the share of its socket then, also after its goodbye: an
+   * agent may name one workload after the other. It stays on the share of another one that is open.
+   */
+  named(workload: Workload, by: Instance): void {
+    const before = this.#counted.get(workload) ?? NOTHING
+    const on = this.#sponsorOf(workload) ?? socketOf(by)
+    if (on !== before.on) this.#count(workload, { ...before, on })
+  }
+
+  #sponsorOf(workload: Workload): number | null {
+    const on = this.#counted.get(workload)?.on ?? null
+    return on !== null && this.#shares.has(on) ? on : null
   }
 
   forget(one: Instance | Workload): void {
@@ -106,21 +145,29 @@ export class KeptBytes {
   #count(one: Instance | Workload, now: Counted): void {
     const before = this.#counted.get(one) ?? NOTHING
     this.#counted.set(one, now)
-    this.#total += now.bytes - before.bytes
+    this.#add(before.on, -before.bytes)
+    this.#add(now.on, now.bytes)
     if (now.list === before.list) return
-    if (now.list !== null) this.#hold(now.list)
+    if (now.list !== null) this.#hold(now.list, now.on)
     if (before.list !== null) this.#release(before.list)
   }
 
-  #hold(list: ComponentList | AvailableComponents): void {
+  #add(on: number | null, bytes: number): void {
+    this.#total += bytes
+    // Only what is counted anew opens a share: that of a connection which has ended does not come back.
+    if (on === null || (bytes < 0 && !this.#shares.has(on))) return
+    this.#shares.set(on, this.shareOf(on) + bytes)
+  }
+
+  #hold(list: ComponentList | AvailableComponents, on: number | null): void {
     const held = this.#lists.get(list)
     if (held !== undefined) {
       held.holders++
       return
     }
     const bytes = listBytes(list)
-    this.#lists.set(list, { bytes, holders: 1 })
-    this.#total += bytes
+    this.#lists.set(list, { bytes, on, holders: 1 })
+    this.#add(on, bytes)
   }
 
   #release(list: object): void {
@@ -128,6 +175,6 @@ export class KeptBytes {
     held.holders--
     if (held.holders > 0) return
     this.#lists.delete(list)
-    this.#total -= held.bytes
+    this.#add(held.on, -held.bytes)
   }
 }

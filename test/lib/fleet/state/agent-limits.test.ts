@@ -4,10 +4,10 @@ import { reportOf } from '../../../support/agent-report.ts'
 import { createFleetContext, fakeAgent } from '../../../support/fleet.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
 
-/** Room for a few agents of some attributes, and for one of many. */
-const KEPT_BYTES = 100_000
+/** Room for some agents of a few attributes on each of four connections. */
+const KEPT = { keptBytes: 80_000, keptBytesPerConnection: 20_000 }
 const ctx = await createFleetContext(await useTestDatabase(), {
-  agentLimits: { perConnection: 3, inAll: 5, workloads: 2, keptBytes: KEPT_BYTES },
+  agentLimits: { perConnection: 3, inAll: 5, workloads: 2, ...KEPT },
 })
 afterAll(() => ctx.close())
 
@@ -15,8 +15,13 @@ const connectionOf = (id: number): AgentConnection => ({ id, transport: 'ws', se
 const uidOf = (n: number) => n.toString(16).padStart(32, '0')
 
 /** Send one message of an agent; returns the refusal, or undefined. */
-function say(connection: AgentConnection, n: number, host: string | null = null): string | undefined {
-  const attributes = host === null ? null : new Map([['host.name', host]])
+function say(
+  connection: AgentConnection,
+  n: number,
+  host: string | null = null,
+  more: Record<string, string> = {},
+): string | undefined {
+  const attributes = host === null ? null : new Map(Object.entries({ 'host.name': host, ...more }))
   const report = reportOf(uidOf(n), 0, { capabilities: 0, hasCapabilities: false, attributes })
   const { errorResponse } = ctx.fleet.receive(connection, report, {}).message
   return errorResponse === undefined ? undefined : `${errorResponse.type}: ${errorResponse.message}`
@@ -65,4 +70,29 @@ test('so many workloads are made up and no more; agents of those that are there 
   const left = [...ctx.fleet.state.workloads.values()].find(({ live }) => live.count === 0)!
   await ctx.fleet.remove(left.id, null, async () => undefined)
   expect(say(connection, 7, 'c')).toBeUndefined()
+})
+
+test('the agents of one WebSocket fill a share of the room, whatever they name and leave again, and no more', async () => {
+  const { kept } = ctx.fleet.state
+  const [greedy, honest] = [connectionOf(1_004), connectionOf(1_005)]
+  for (const connection of [1_001, 1_002, 1_003].map(connectionOf)) ctx.fleet.connectionClosed(connection)
+  await ctx.advance(600_000)
+  for (const id of [...ctx.fleet.state.workloads.keys()])
+    await ctx.fleet.remove(id, null, async () => undefined)
+  const note = 'x'.repeat(4_000)
+  expect(say(greedy, 8, 'd', { note })).toBeUndefined()
+  // It leaves one workload behind, with its note as a label.
+  expect(say(greedy, 8, 'e')).toBeUndefined()
+  await ctx.advance(1_000)
+  expect(kept.shareOf(greedy.id)).toBeGreaterThan(8_000)
+  expect(say(greedy, 9, 'e', { note })).toBe(
+    'unavailable: Cannot keep what this agent says of itself: those on this connection take 0 MiB, use one more',
+  )
+  expect(say(honest, 9, 'e', { note })).toBeUndefined()
+  await ctx.advance(1_000)
+  // It may say again what it has said, and what it left counts on until its connection ends.
+  expect(say(greedy, 8, 'e')).toBeUndefined()
+  ctx.fleet.connectionClosed(greedy)
+  expect(kept.shareOf(greedy.id)).toBe(0)
+  expect(kept.total).toBeGreaterThan(8_000)
 })
