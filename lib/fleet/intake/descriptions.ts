@@ -1,5 +1,6 @@
 import { canReport } from '../decide/abilities.ts'
 import { classifyAgent, identifyWorkload, isExcludedFromConfigs } from '../decide/workload-identity.ts'
+import { recallOffer } from '../state/begin-offer.ts'
 import type { Instance, Workload } from '../state/model.ts'
 import { withdrawOffer } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
@@ -37,6 +38,7 @@ export class Descriptions {
     if (former !== null && former !== workload) this.#moveAway(instance, former, wasLive)
     instance.workload = workload
     workload.instances.add(instance)
+    if (former === null) recallOffer(instance)
     state.kept.named(workload, instance)
     this.#rename(workload, attributes.get('service.name') ?? '')
     this.#homes.remember(instance, workload)

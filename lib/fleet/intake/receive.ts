@@ -3,7 +3,7 @@ import type { AboutReport, AgentConnection } from '../../opamp/fleet-port.ts'
 import { type AgentReport, askedBy, type ServerMessage } from '../../opamp/report.ts'
 import { tellAgent } from '../../opamp/tell-agent.ts'
 import { notePoll } from '../decide/poll-rhythm.ts'
-import { beginOffer } from '../state/begin-offer.ts'
+import { beginOffer, recallOffer } from '../state/begin-offer.ts'
 import type { ComponentLists } from '../state/component-lists.ts'
 import type { Instance } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
@@ -247,6 +247,7 @@ export class Receiver {
     if (home !== undefined) {
       instance.workload = home
       home.instances.add(instance)
+      recallOffer(instance)
       // Until the instance describes itself, it is taken for what its workload is.
       instance.type = home.type
       instance.isExcluded = !home.acceptsRemoteConfig

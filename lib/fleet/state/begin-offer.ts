@@ -1,5 +1,6 @@
+import { isOpen } from './followed-push.ts'
 import type { Instance } from './model.ts'
-import { startOffer, withdrawOffer } from './offer-state.ts'
+import { noteMayComeTo, startOffer, withdrawOffer } from './offer-state.ts'
 import type { FleetParts } from './parts.ts'
 import { assignmentOf } from './state.ts'
 
@@ -19,4 +20,15 @@ export function beginOffer({ deps, state }: Pick<FleetParts, 'deps' | 'state'>, 
   if (target?.state !== 'offered' && target?.state !== 'cannot_report') return
   startOffer(instance, followed.push, { isCommitted: true, nowMs: deps.clock.monotonicMs() })
   state.outstanding.add(instance)
+}
+
+/**
+ * An instance that this process did not know is of a workload. Where its target of the assigned push has no end, it may
+ * have got that config from a former process, on a connection which has ended, and come to run it after it was taken back.
+ */
+export function recallOffer(instance: Instance): void {
+  const followed = assignmentOf(instance)
+  const target = followed?.targets.get(instance.uid)
+  if (followed === null || target === undefined || instance.offer !== null) return
+  if (isOpen(target) || target.state === 'straggler') noteMayComeTo(instance, followed.push.hash)
 }

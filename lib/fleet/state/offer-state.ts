@@ -1,6 +1,6 @@
 import { hasOutstandingOffer } from '../decide/abilities.ts'
 import type { Offer } from '../decide/offer.ts'
-import { isOfferedAnother } from '../decide/standing.ts'
+import { isOfferedAnother, standsTo } from '../decide/standing.ts'
 import { connectionIdOf, type Instance, type Workload } from './model.ts'
 
 /*
@@ -156,6 +156,14 @@ export function closeEarlierOffers(instance: Instance): void {
   holder.unansweredOtherHash = null
   // Only an answer to what was sent on this connection comes after all that was sent on those before.
   if (instance.offer?.lastSentOn === connectionIdOf(instance)) holder.lateHash = null
+  // Nor is what has come awaited any more.
+  if (holder.lateHash !== null && standsTo(instance, holder.lateHash) === 'agrees') holder.lateHash = null
+}
+
+/** A former process may have sent this config to the instance, which has not said what became of it. */
+export function noteMayComeTo(instance: Instance, hash: string): void {
+  const holder: OfferHolder = instance
+  holder.lateHash = hash
 }
 
 /**

@@ -57,3 +57,26 @@ it.each(['before', 'after'])(
     expect(back.offered()).toHaveLength(length)
   },
 )
+
+it('an agent that says what it runs after a process has started and taken the config back gets its former one, too', async () => {
+  const [a, b] = workload.agents as [FakeAgent, FakeAgent]
+  await workload.push(2)
+  expect(b.offered().at(-1)).toBe(TAKEN_BACK)
+  await ctx.close()
+  ctx = await createFleetContext(database, { clock: ctx.clock })
+  const remoteConfigStatus = { hash: FORMER, status: 'applied', errorMessage: '' } as const
+  const again = { host: 'vm', more: { remoteConfigStatus } }
+  const other = fakeAgent(ctx.fleet, { ...again, pod: 'pod-a', uid: a.uid })
+  const back = fakeAgent(ctx.fleet, { ...again, pod: 'pod-b', uid: b.uid, transport: 'http', more: {} })
+  await ctx.advance(2_000)
+  expect([other.offered(), back.offered()]).toEqual([[TAKEN_BACK], []])
+  other.fail('exit code 1')
+  await ctx.advance(1_000)
+  expect(ctx.fleet.workload(workload.id)?.activeHash).toBe(FORMER)
+  back.say({ remoteConfigStatus })
+  await ctx.advance(2_000)
+  expect(back.offered()).toEqual([])
+  back.apply(TAKEN_BACK)
+  await ctx.advance(2_000)
+  expect(back.offered()).toEqual([FORMER])
+})
