@@ -600,6 +600,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'lets the browser through past any number of connections that say nothing',
     ],
   },
+  'runtime/cli/login/answer-listener.ts openAnswerListener().waiting': {
+    bound: '16 presses of the button in the browser',
+    reachedBy: [
+      'runtime/cli/answer-listener.test.ts',
+      'ends where the browser that brought the code has given its request up',
+    ],
+  },
   'runtime/fronts/owner-turns.ts OwnerTurns.#waiting': {
     bound: 'the requests and handshakes that wait for an owner, each for three seconds at most',
     reachedBy: [

@@ -34,6 +34,8 @@ export interface AnswerListener {
 
 /** Connections that have not said what they want; a further one takes the place of the oldest. */
 const SILENT_MAX = 16
+/** Presses of the button of one browser that are answered together. */
+const WAITING_MAX = 16
 const HEADERS = {
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
@@ -57,7 +59,8 @@ export async function openAnswerListener(
   const answered = new Promise<BrowserAnswer | null>((resolve) => {
     take = resolve
   })
-  let waiting: ServerResponse | null = null
+  /** The calls that brought the answer: the first one counts, and all learn how the sign-in ended. */
+  const waiting: ServerResponse[] = []
   let lead: { path: string; to: string; calledAtMs: number | null } | null = null
   let settling: NodeJS.Timeout | undefined
   const server = createOpenServer((request, response) => {
@@ -71,12 +74,14 @@ export async function openAnswerListener(
     }
     const answer = readAnswer(request, port, state)
     // Any page in the browser can call this port: a call without the state neither ends nor changes the sign-in.
-    if (answer === null || waiting !== null) {
+    if (answer === null || waiting.length === WAITING_MAX) {
       response.writeHead(answer === null ? 400 : 409, HEADERS)
       response.end('This is not the answer to a sign-in that is waited for.\n')
       return
     }
-    waiting = response
+    waiting.push(response)
+    // A second press of the button: the browser has given up the call of the first one, and waits for this one's page.
+    if (waiting.length > 1) return
     const calledAtMs = answer.kind === 'code' ? (lead?.calledAtMs ?? null) : null
     if (calledAtMs === null) take(answer)
     else settling = setTimeout(() => take(answer), calledAtMs + leadSettlesMs - performance.now())
@@ -96,17 +101,20 @@ export async function openAnswerListener(
     },
     async close(end) {
       clearTimeout(settling)
-      if (waiting !== null) {
-        // A browser that has given its request up closed the response before: that is told once.
-        const sent = waiting.closed ? null : once(waiting, 'close')
-        waiting.writeHead(303, { ...HEADERS, Location: pageOf(end) })
-        waiting.end()
-        await sent
-      }
+      await Promise.all(waiting.map((response) => sendOn(response, pageOf(end))))
       server.closeAllConnections()
       server.close()
     },
   }
+}
+
+/** Send the browser on to another page; resolves once that has left. */
+async function sendOn(response: ServerResponse, to: string): Promise<void> {
+  // A browser that has given its request up closed the response before: that is told once.
+  const sent = response.closed ? null : once(response, 'close')
+  response.writeHead(303, { ...HEADERS, Location: to })
+  response.end()
+  await sent
 }
 
 /** A server that always has room for one more caller: of those that say nothing the oldest has to go. */

@@ -45,7 +45,7 @@ it('takes the code of the browser that opened it alone', async () => {
 })
 
 it('ends where the browser that brought the code has given its request up', async () => {
-  const { listener, bring } = await listen(10)
+  const { listener } = await listen(10)
   const request = get({
     port: listener.port,
     host: '127.0.0.1',
@@ -54,9 +54,20 @@ it('ends where the browser that brought the code has given its request up', asyn
   }).on('error', () => undefined)
   expect(await listener.wait(60_000)).toEqual({ kind: 'code', code: 'mine' })
   request.destroy()
-  // Its second press of the button is answered once the service has seen the first one go.
-  expect(await bring('again')).toEqual([409, null])
+  // Its second press of the button brings another code, which is not needed any more: the sign-in is done.
+  const second = get({
+    port: listener.port,
+    host: '127.0.0.1',
+    path: '/?state=the-state&code=again',
+    agent: false,
+  })
+  const answered = once(second, 'response')
+  await once(second, 'finish')
+  // What is asked after that is answered after it was read.
+  expect(await call(`http://127.0.0.1:${listener.port}/`)).toEqual([400, null])
   await listener.close('done')
+  const [{ statusCode, headers }] = await answered
+  expect([statusCode, headers.location]).toEqual([303, pageOf('done')])
 })
 
 it('lets the browser through past any number of connections that say nothing', async () => {
@@ -71,6 +82,12 @@ it('lets the browser through past any number of connections that say nothing', a
   const oldest = once(await open(), 'close')
   for (let more = 0; more < 16; more++) await open()
   await oldest
+  // Also where the crowd comes right behind it.
+  const own = connect(listener.port, '127.0.0.1')
+  own.write(`GET / HTTP/1.1\r\nHost: 127.0.0.1:${listener.port}\r\n\r\n`)
+  const crowd = Array.from({ length: 40 }, open)
+  expect(String((await once(own, 'data'))[0])).toMatch(/^HTTP\/1.1 400 /)
+  await Promise.all(crowd)
   expect(await call(address)).toEqual([303, QUESTION])
   await listener.close('failed')
 })
