@@ -36,6 +36,7 @@ export async function pushToSome(
     },
   })
   const targets: ReachedTarget[] = []
+  let hasGivenUp = false
   const wanted = await readWanted(parts, autoApply)
   for await (const piece of decideMembers(parts, autoApply.fleetConfigId, members, wanted))
     for (const { workload, reach } of piece) {
@@ -46,8 +47,14 @@ export async function pushToSome(
         note(run, workload.id, { reason: 'became_production' })
         continue
       }
+      if (isUnread(run, workload.id, parts.clock.monotonicMs())) continue
       const judgement = await judgeNow(judge, workload)
-      if (judgement === null) continue
+      if (judgement === 'busy') continue
+      if (judgement === 'gave-up') {
+        note(run, workload.id, { reason: 'unreadable' })
+        hasGivenUp = true
+        continue
+      }
       const leftOut = reasonOf(judgement)
       note(run, workload.id, leftOut)
       if (leftOut === null && judgement.verdict === 'changes')
@@ -59,6 +66,7 @@ export async function pushToSome(
           }),
         )
     }
+  if (hasGivenUp) noteUnread(run, parts.clock.monotonicMs())
   return start(parts, autoApply, run, targets, judge)
 }
 
@@ -79,15 +87,27 @@ async function membersAmong(
   return under.filter(({ id }) => fleetConfigs.writtenMembershipOf(id) === fleetConfigId)
 }
 
-/** Judge a workload; null while the config workers are busy. */
-async function judgeNow(judge: CampaignJudge, workload: Workload): Promise<Judgement | null> {
+/** Judge a workload, unless the config workers are busy now, or took too long over what it would run. */
+async function judgeNow(judge: CampaignJudge, workload: Workload): Promise<Judgement | 'busy' | 'gave-up'> {
   try {
     return await judge.judge(workload)
   } catch (error) {
-    if (error instanceof JudgeBusy) return null
+    if (error instanceof JudgeBusy) return error.gaveUp ? 'gave-up' : 'busy'
     throw error
   }
 }
+
+/** A text over which the config workers took too long is tried again after a minute, then after ever longer. */
+const UNREAD_MS = 60_000
+const UNREAD_MS_MAX = 15 * 60_000
+
+function noteUnread({ unread }: AutoApplyRun, nowMs: number): void {
+  unread.untilMs = nowMs + Math.min(UNREAD_MS_MAX, UNREAD_MS * 2 ** unread.times)
+  unread.times = Math.min(unread.times + 1, 10)
+}
+
+const isUnread = ({ unread, leftOut }: AutoApplyRun, workloadId: string, nowMs: number): boolean =>
+  nowMs < unread.untilMs && leftOut.get(workloadId)?.reason === 'unreadable'
 
 function reasonOf({ verdict, reason, variable }: Judgement): LeftOut | null {
   switch (verdict) {
@@ -141,6 +161,7 @@ async function start(
     } else if (outcome.kind === 'skipped') note(run, workloadId, { reason: outcome.reason })
     else if (outcome.kind === 'offline') note(run, workloadId, { reason: 'offline' })
     else if (outcome.kind === 'refused' || outcome.isUnsure) run.isStale = true
+    else if (outcome.gaveUp) note(run, workloadId, { reason: 'unreadable' })
   }
   return count
 }

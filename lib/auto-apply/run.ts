@@ -17,6 +17,8 @@ export interface AutoApplyRun {
   leftOut: Map<string, LeftOut>
   /** Workloads that it reaches and that have not had their turn. */
   queue: string[]
+  /** How often in a row the config workers took too long over a text, and until when such are left alone; monotonic. */
+  unread: { times: number; untilMs: number }
   /** When a newcomer is looked at again; monotonic. */
   nextTryMs: Map<string, number>
   /** Workloads under the fleet config at the last look. */
@@ -52,6 +54,7 @@ export async function loadRun(
     ),
     leftOut: new Map(),
     queue: [],
+    unread: { times: 0, untilMs: 0 },
     nextTryMs: new Map(),
     underCount: 0,
     lookedAt: null,

@@ -250,24 +250,27 @@ async function hasUnreached(
   const own = under.filter((workload) => within === undefined || isInOneOf(within, workload))
   if (own.length === 0) return false
   const ids = own.map(({ id }) => id)
-  const unreached = new Set(await listUnreached(db, { fleetConfigId, number: version }, ids))
+  const rows = await listUnreached(db, { fleetConfigId, number: version }, ids)
+  const unreached = new Map(rows.map(({ id, wasUnread }) => [id, wasUnread]))
   const judge = new CampaignJudge(parts, draft)
   for (const workload of own) {
-    if (!unreached.has(workload.id)) continue
+    const wasUnread = unreached.get(workload.id)
+    if (wasUnread === undefined) continue
     // Of one that only comes under it by what Git holds now nothing can be judged yet.
     if (parts.fleetConfigs.membershipOf(workload).configId !== fleetConfigId) return true
-    if (await wouldChange(judge, workload)) return true
+    // What cannot be said now a campaign says; where one has said before that it could not be read, it says so still.
+    if ((await wouldChange(judge, workload)) ?? !wasUnread) return true
   }
   return false
 }
 
-/** Whether a campaign would change a workload, now or when it is back; true where that cannot be said now. */
-async function wouldChange(judge: CampaignJudge, workload: Workload): Promise<boolean> {
+/** Whether a campaign would change a workload, now or when it is back; null where that cannot be said now. */
+async function wouldChange(judge: CampaignJudge, workload: Workload): Promise<boolean | null> {
   try {
     const { verdict } = await judge.judge(workload)
     return verdict === 'changes' || verdict === 'offline'
   } catch (error) {
-    if (error instanceof JudgeBusy) return true
+    if (error instanceof JudgeBusy) return null
     throw error
   }
 }

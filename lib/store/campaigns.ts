@@ -266,21 +266,24 @@ export async function listUnreached(
   db: Db,
   { fleetConfigId, number }: { fleetConfigId: string; number: number },
   workloadIds: readonly string[],
-): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
+): Promise<{ id: string; wasUnread: boolean }[]> {
+  return db.query<{ id: string; wasUnread: boolean }>(
     `with carriers as (
        select id from campaigns
        where change->>'kind' = 'version' and change->>'fleet_config_id' = $1
          and (change->>'number')::integer = $2 and started_at is not null)
-     select m.id from unnest($3::text[]) as m (id)
-     where not exists (
+     select m.id, exists (
          select from campaign_targets t join carriers c on c.id = t.campaign_id where t.workload_id = m.id)
+         as "wasUnread"
+     from unnest($3::text[]) as m (id)
+     where not exists (
+         select from campaign_targets t join carriers c on c.id = t.campaign_id
+         where t.workload_id = m.id and t.reason is distinct from 'unreadable')
        and not exists (
          select from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
          where t.workload_id = m.id and a.fleet_config_id = $1::uuid and a.number = $2)`,
     [fleetConfigId, number, workloadIds],
   )
-  return rows.map(({ id }) => id)
 }
 
 /** What a decision or the course of a campaign changes; what is absent stays. */

@@ -431,7 +431,10 @@ function listMissing(required: readonly ComponentRef[], target: ConfigTarget): s
   return [...new Set(missing.map(({ category, type }) => `${category}.${type}`))]
 }
 
-/** Ask once for each key, and remember the newest `most` answers. A failure is not remembered. */
+/**
+ * Ask once for each key, and remember the newest `most` answers. A failure is not remembered, unless the workers took
+ * too long: each further workload with the same text would hold a thread of theirs for as long.
+ */
 function once<T>(
   known: Map<string, Promise<T>>,
   most: number,
@@ -446,7 +449,9 @@ function once<T>(
     if (known.size <= most) break
     known.delete(oldest)
   }
-  asked.catch(() => known.delete(key))
+  asked.catch((error) => {
+    if (!(error instanceof JudgeBusy && error.gaveUp)) known.delete(key)
+  })
   return asked
 }
 

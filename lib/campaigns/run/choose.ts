@@ -5,6 +5,9 @@ export const BATCH = 50
 /** How long a target waits for a workload that is busy with something else. */
 export const BUSY_ENDS_MS = 10 * 60_000
 const BUSY_LOOK_MS = 2_000
+/** How often the config workers try to read a text over which they took too long, and after how long they try again. */
+export const READS_MAX = 3
+const READ_AGAIN_MS = 60_000
 /** A busy workload that was due to be looked at for longer than this was not looked at for a reason of its own. */
 const UNSEEN_MS = 15 * 60_000
 
@@ -53,7 +56,14 @@ export function chooseNext<T extends Candidate>(
 /** Remember since when a workload is busy, and leave it alone for a moment. */
 export function noteBusy(run: Pick<CampaignRun, 'busy'>, workloadId: string, nowMs: number): void {
   const sinceMs = busySince(run, workloadId, nowMs)
-  run.busy.set(workloadId, { sinceMs, nextLookMs: nowMs + BUSY_LOOK_MS })
+  run.busy.set(workloadId, { ...run.busy.get(workloadId), sinceMs, nextLookMs: nowMs + BUSY_LOOK_MS })
+}
+
+/** Leave a workload alone whose text the workers gave up; answers how often they did. The machine may have been slow. */
+export function noteGivenUp(run: Pick<CampaignRun, 'busy'>, workloadId: string, nowMs: number): number {
+  const givenUp = (run.busy.get(workloadId)?.givenUp ?? 0) + 1
+  run.busy.set(workloadId, { sinceMs: nowMs, nextLookMs: nowMs + READ_AGAIN_MS, givenUp })
+  return givenUp
 }
 
 /** Leave a workload alone for a moment of which nothing is known now. It is waited for however long that takes. */

@@ -47,8 +47,11 @@ export interface CampaignRun {
   sight: Sight
   /** Targets that are away, in the campaign's order. */
   offline: Set<string>
-  /** Workloads that are busy with something else: since when, and when they are looked at again; monotonic. */
-  busy: Map<string, { sinceMs: number; nextLookMs: number }>
+  /**
+   * Workloads that are busy with something else: since when, and when they are looked at again; monotonic. `givenUp`: how
+   * often the config workers took too long over what it would run.
+   */
+  busy: Map<string, { sinceMs: number; nextLookMs: number; givenUp?: number }>
   /**
    * Targets that do not run what the campaign brought any more. A roll-back leaves them in the state in which they
    * ended.

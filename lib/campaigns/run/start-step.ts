@@ -8,7 +8,17 @@ import { type CampaignSummary, findChange, type StoredChange } from '../../store
 import { CampaignJudge } from '../judge/judge.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { campaignStarter } from './campaign-starter.ts'
-import { BATCH, chooseNext, instancesOf, isBusyTooLong, noteBusy, noteUnknown, roomIn } from './choose.ts'
+import {
+  BATCH,
+  chooseNext,
+  instancesOf,
+  isBusyTooLong,
+  noteBusy,
+  noteGivenUp,
+  noteUnknown,
+  READS_MAX,
+  roomIn,
+} from './choose.ts'
 import type { CampaignRun } from './run.ts'
 import { withSizes } from './size.ts'
 import { type StartOutcome, startTargets } from './start-targets.ts'
@@ -87,6 +97,9 @@ export function noteTurn(
   const { workloadId } = target
   if (outcome.kind === 'busy') {
     if (outcome.isUnsure) run.isStale = true
+    if (outcome.gaveUp && noteGivenUp(run, workloadId, nowMs) >= READS_MAX)
+      return { state: 'skipped', reason: 'unreadable' }
+    if (outcome.gaveUp) return null
     if (isBusyTooLong(run, workloadId, nowMs)) return { state: 'skipped', reason: 'busy' }
     noteBusy(run, workloadId, nowMs)
     return null

@@ -22,9 +22,9 @@ export type StartOutcome =
   /**
    * Another push is under way, the config workers were busy, the workload changed while it was judged, or an unexpected
    * error came up: the target is tried again. `isUnsure` where it may have been started all the same: the run is to be
-   * read again.
+   * read again. `gaveUp` where the workers took too long over its text, and would most likely do so again.
    */
-  | { kind: 'busy'; isUnsure?: true }
+  | { kind: 'busy'; isUnsure?: true; gaveUp?: true }
   /** What was approved is not what would be done now. */
   | { kind: 'skipped'; reason: CampaignReason; detail?: string }
   /** The starter starts nothing now, the target was started already, or the outcome of the commit is not known. */
@@ -68,6 +68,7 @@ export interface Starter<Target extends StartTarget> {
 }
 
 const BUSY: StartOutcome = { kind: 'busy' }
+const GIVEN_UP: StartOutcome = { kind: 'busy', gaveUp: true }
 /** An error came up that may have come after the commit. */
 const UNSURE: StartOutcome = { kind: 'busy', isUnsure: true }
 
@@ -185,7 +186,7 @@ async function lookAt<Target extends StartTarget>(
   try {
     judgement = await judge.judge(workload)
   } catch (error) {
-    if (error instanceof JudgeBusy) return BUSY
+    if (error instanceof JudgeBusy) return error.gaveUp ? GIVEN_UP : BUSY
     throw error
   }
   const reason = refusalOf(target, judgement)

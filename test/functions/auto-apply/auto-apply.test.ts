@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { AutoApply } from '../../../lib/auto-apply/auto-apply.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import type { AutoApplyState } from '../../../lib/wire/auto-apply.ts'
@@ -50,6 +50,23 @@ describe('a version for newcomers', () => {
       requested_by: scene.editor.email,
       approvals: [{ by: scene.approver.email, comment: 'yes' }],
     })
+  })
+
+  it('says of one whose config could not be read in time that this is so, tries it ever more rarely, and gives it once it can be read', async () => {
+    await scene.carry(1)
+    await scene.apply(1)
+    const slow = vi
+      .spyOn(scene.ctx.configs, 'render')
+      .mockImplementation(async () => ({ ok: false, code: 'server-busy', gaveUp: true }))
+    await newcomer('vm-4')
+    expect((await scene.leftOut())['vm-4']).toBe('unreadable')
+    for (let n = 0; n < 40; n++) await scene.work(16_000)
+    expect((await scene.leftOut())['vm-4']).toBe('unreadable')
+    // At once, and after one, two and four minutes.
+    expect(slow.mock.calls).toHaveLength(4)
+    slow.mockRestore()
+    for (let n = 0; n < 30; n++) await scene.work(16_000)
+    expect(scene.agent('vm-4').offered()).toContain(hashOn(1, 'vm-4'))
   })
 
   it('writes one record for each push, in the name of whoever asked for it', async () => {

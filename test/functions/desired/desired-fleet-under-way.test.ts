@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
 import type { FleetConfigRecord } from '../../../lib/wire/fleet-configs.ts'
@@ -233,4 +233,22 @@ it('what people brought instead of the text of Git counts for a host that was aw
   expect((await scene.readCampaign(gits)).counts).toEqual({ applied: 2, overtaken: 1 })
   expect(runs().slice(0, 2)).toEqual(allRun(1).slice(0, 2))
   expect([await wish(2, { dry_run: true }), await wish(2)]).toEqual(others)
+})
+
+it('what a campaign left out because it could not be read in time is proposed again once it can be read', async () => {
+  const { configs } = scene.ctx
+  const { render } = configs
+  const slow = vi.spyOn(configs, 'render').mockImplementation(async (request) => {
+    if (request.values['site'] === 'vm-3') return { ok: false, code: 'server-busy', gaveUp: true }
+    return render(request)
+  })
+  await carryOut(await wish(1))
+  expect(runs()).toEqual([...allRun(1).slice(0, 2), undefined])
+  // Nothing is gained by a campaign that would leave it out again.
+  expect(await wish(1)).toMatchObject({ action: 'unchanged' })
+  slow.mockRestore()
+  expect(await wish(1, { dry_run: true })).toMatchObject({ action: 'propose' })
+  await carryOut(await wish(1))
+  expect(runs()).toEqual(allRun(1))
+  expect(await wish(1)).toMatchObject({ action: 'unchanged' })
 })

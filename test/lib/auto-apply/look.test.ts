@@ -74,6 +74,7 @@ const emptyRun = (more: Partial<AutoApplyRun> = {}): AutoApplyRun => ({
   inFlight: new Map(),
   leftOut: new Map(),
   queue: [],
+  unread: { times: 0, untilMs: 0 },
   nextTryMs: new Map(),
   underCount: 0,
   lookedAt: null,

@@ -55,6 +55,8 @@ interface World {
   unfit?: 'patch_base_invalid' | 'patch_does_not_fit' | 'patch_mismatch'
   /** How many of the first calls of the config workers find them busy. */
   busy?: number
+  /** They were not busy, but took too long over the text. */
+  gaveUp?: true
 }
 
 /** Parts of which each answers as the world is; `asked` counts the calls of the config workers. */
@@ -64,7 +66,8 @@ function partsOf(world: World = {}) {
   let busy = world.busy ?? 0
   const work = async <T>(name: string, answer: (text: string) => T, text = '') => {
     asked.push(name)
-    return busy-- > 0 ? { ok: false, code: 'server-busy' } : { ok: true, ...answer(text) }
+    const { gaveUp } = world
+    return busy-- > 0 ? { ok: false, code: 'server-busy', gaveUp } : { ok: true, ...answer(text) }
   }
   const db = {
     query: async (sql: string, [key]: [string]) => {
@@ -305,4 +308,13 @@ describe('the config workers', () => {
       expect(await one.judge(workload())).toMatchObject({ verdict: 'changes' })
     },
   )
+
+  it('that took too long over a text are asked for it once, however many workloads would run it', async () => {
+    const { parts, asked } = partsOf({ busy: 1, gaveUp: true })
+    const one = judgeOf(parts, PATCH)
+    for (const id of ['w1', 'w2', 'w3'])
+      await expect(one.judge(workload({ id }))).rejects.toMatchObject({ gaveUp: true })
+    expect(asked).toEqual(['patch'])
+    expect(await judgeOf(parts, PATCH).judge(workload())).toMatchObject({ verdict: 'changes' })
+  })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BUSY_ENDS_MS } from '../../../../lib/campaigns/run/choose.ts'
+import { BUSY_ENDS_MS, chooseNext } from '../../../../lib/campaigns/run/choose.ts'
 import { noteBack } from '../../../../lib/campaigns/run/go-back.ts'
 import { endOfFlight } from '../../../../lib/campaigns/run/note-ends.ts'
 import { noteTurn } from '../../../../lib/campaigns/run/start-step.ts'
@@ -32,6 +32,20 @@ describe('a target whose turn has come', () => {
     expect(noteTurn(run, waiting, { kind: 'busy' }, BUSY_ENDS_MS)).toBeNull()
     const late = noteTurn(run, waiting, { kind: 'busy' }, BUSY_ENDS_MS + 1)
     expect(late).toEqual({ state: 'skipped', reason: 'busy' })
+  })
+
+  it('is read thrice, a minute apart, where the workers took too long over its text, and then left out as that', () => {
+    const run = emptyRun()
+    const gaveUp = { kind: 'busy', gaveUp: true } as const
+    const chosen = (nowMs: number) => chooseNext([waiting], run, { room: 9, nowMs }).length
+    for (const nowMs of [0, MINUTES_MS]) {
+      expect(noteTurn(run, waiting, gaveUp, nowMs)).toBeNull()
+      expect([chosen(nowMs + MINUTES_MS - 1), chosen(nowMs + MINUTES_MS)]).toEqual([0, 1])
+    }
+    // That it is busy otherwise in between changes nothing.
+    expect(noteTurn(run, waiting, { kind: 'busy' }, 2 * MINUTES_MS)).toBeNull()
+    const late = noteTurn(run, waiting, gaveUp, 3 * MINUTES_MS)
+    expect(late).toEqual({ state: 'skipped', reason: 'unreadable' })
   })
 
   it('begins to be busy anew after it was not', () => {
