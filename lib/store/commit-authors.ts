@@ -1,6 +1,9 @@
 import type { Db } from './db.ts'
 
-/** So many names are kept of one text; whoever asks for it again and again with others adds no more. */
+/**
+ * So many names are kept of one text that name nobody here; whoever asks for it again and again with others adds no more.
+ * Who has an account is kept all the same: made-up names must not keep away whom the commit names.
+ */
 const NAMES_MAX = 1_000
 
 /** Whether all these names are kept of a text already. */
@@ -26,7 +29,8 @@ export async function noteCommitAuthors(
   await tx.execute(
     `insert into commit_authors (config_hash, name, noted_at)
      select $1, name, $3 from unnest($2::text[]) as name
-     where (select count(*) from commit_authors where config_hash = $1) < ${NAMES_MAX}
+     where exists (select from users u where lower(u.email) = name)
+       or (select count(*) from commit_authors where config_hash = $1) < ${NAMES_MAX}
      on conflict do nothing`,
     [configHash, names, now],
   )

@@ -185,6 +185,10 @@ describe('a text is its authors’ for good', () => {
         .length
     const spare = `select from commit_authors where config_hash = '${configHash('spare')}'`
     expect(await database.pool.query(spare)).toHaveLength(1_000)
+    // Made-up names keep nobody away who has an account.
+    await noteCommitAuthors(database.pool, configHash('spare'), [bob.email, 'nobody'], now)
+    expect(await database.pool.query(spare)).toHaveLength(1_001)
+    expect(await areCommitAuthorsNoted(database.pool, configHash('spare'), [bob.email])).toBe(true)
     await deleteOldCommitAuthors(database.pool, later)
     expect(await database.pool.query(spare)).toHaveLength(0)
     expect([await count(), await areCommitAuthorsNoted(database.pool, hash, [ann.email])]).toEqual([1, true])
