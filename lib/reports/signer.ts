@@ -29,10 +29,16 @@ export const communitySigner: ReportSigner = {
   }),
 }
 
-/** The bytes that scheme `ed25519` signs: with the key id, the time and who verified, so that none can be exchanged. */
-function signedBytes(reportHash: string, keyId: string, signedAt: string, verifier: string): Buffer {
-  return Buffer.from(`evidence_pack.v1\n${reportHash}\n${keyId}\n${signedAt}\n${JSON.stringify(verifier)}\n`)
-}
+/** What of a signature is signed with the hash, so that it cannot be exchanged. */
+type Signed = { reportHash: string; keyId: string; signedAt: string }
+
+/** The bytes that scheme `ed25519` signed at first: who verified was not among them. */
+const formerBytes = ({ reportHash, keyId, signedAt }: Signed): Buffer =>
+  Buffer.from(`evidence_pack.v1\n${reportHash}\n${keyId}\n${signedAt}\n`)
+
+/** The bytes that scheme `ed25519` signs. */
+const signedBytes = (signed: Signed, verifier: string): Buffer =>
+  Buffer.concat([formerBytes(signed), Buffer.from(`${JSON.stringify(verifier)}\n`)])
 
 /** A signer with an Ed25519 private key in PEM (PKCS #8). Throws when it is another kind of key. */
 export function createEd25519Signer(options: {
@@ -52,7 +58,7 @@ export function createEd25519Signer(options: {
         payload_hash: reportHash,
         signature_b64: sign(
           null,
-          signedBytes(reportHash, options.keyId, signedAt, options.verifier),
+          signedBytes({ reportHash, keyId: options.keyId, signedAt }, options.verifier),
           key,
         ).toString('base64'),
         verifier: options.verifier,
@@ -62,15 +68,22 @@ export function createEd25519Signer(options: {
 }
 
 /**
- * Whether a signature of scheme `ed25519` was made with the private key of this public key (PEM). Throws on another
- * kind of key.
+ * Whether a signature of scheme `ed25519` was made with the private key of this public key (PEM), and whether that covers
+ * who verified: older packs were signed without it, and stay evidence. Null where it was not. Throws on another kind of
+ * key.
  */
-export function isEd25519Signature(signature: PackSignature, publicKeyPem: string): boolean {
+export function checkEd25519(
+  signature: PackSignature,
+  publicKeyPem: string,
+): { coversVerifier: boolean } | null {
   const key = createPublicKey(publicKeyPem)
   requireEd25519(key)
-  const { payload_hash: hash, key_id: keyId = '', signed_at: signedAt, verifier = '' } = signature
-  const bytes = signedBytes(hash, keyId, signedAt, verifier)
-  return verify(null, bytes, key, Buffer.from(signature.signature_b64 ?? '', 'base64'))
+  const { payload_hash: reportHash, key_id: keyId = '', signed_at: signedAt, verifier = '' } = signature
+  const signed = { reportHash, keyId, signedAt }
+  const isOf = (bytes: Buffer) =>
+    verify(null, bytes, key, Buffer.from(signature.signature_b64 ?? '', 'base64'))
+  if (isOf(signedBytes(signed, verifier))) return { coversVerifier: true }
+  return isOf(formerBytes(signed)) ? { coversVerifier: false } : null
 }
 
 function requireEd25519(key: KeyObject): void {

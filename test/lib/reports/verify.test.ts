@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, sign as signBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { encodePack } from '../../../lib/reports/canonical.ts'
 import { assemblePack } from '../../../lib/reports/pack.ts'
@@ -79,6 +79,29 @@ describe('a pack that is checked offline', () => {
     const text = await makeText(communitySigner)
     expect(verifyPack(text, null)).toMatchObject({ isIntact: true, isSigned: false })
     expect(verifyPack(text, keys.publicKey)).toMatchObject({ isIntact: false, isSigned: false })
+  })
+
+  it('of a version that did not sign who verified is signed still, and says that this is not', async () => {
+    const sign = (changed: object) => (pack: EvidencePack) => {
+      const [signature] = pack.signatures!
+      const { payload_hash: hash, key_id: keyId, signed_at: signedAt } = signature!
+      const bytes = Buffer.from(`evidence_pack.v1\n${hash}\n${keyId}\n${signedAt}\n`)
+      const signature_b64 = signBytes(null, bytes, keys.privateKey).toString('base64')
+      Object.assign(signature!, { signature_b64, ...changed })
+    }
+    const text = await makeText(signer)
+    const verdict = verifyPack(tamper(text, sign({})), keys.publicKey)
+    expect(verdict).toMatchObject({ isIntact: true, isSigned: true })
+    expect(verdict.checks.at(-1)).toEqual({
+      name: 'verifier',
+      result: 'unknown',
+      detail: '"edition" is not signed: the pack is of a version that signed all but this',
+    })
+    for (const changed of [{ key_id: 'key-2' }, { signed_at: '2026-07-03T12:00:01.000Z' }])
+      expect(verifyPack(tamper(text, sign(changed)), keys.publicKey).isSigned).toBe(false)
+    expect(verifyPack(tamper(text, sign({})), newKeys().publicKey).isSigned).toBe(false)
+    // Who signs it now signs that as well.
+    expect(verifyPack(text, keys.publicKey).checks.map(({ name }) => name)).not.toContain('verifier')
   })
 
   it('is not of another key', async () => {
