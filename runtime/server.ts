@@ -208,7 +208,7 @@ export function createApiHandlers(
       const cors = preflight === null ? corsHeaders(request, ctx.config) : {}
       return {
         ...reply,
-        headers: { ...securityHeaders(request.path, client.isSecure), ...cors, ...reply.headers },
+        headers: { ...securityHeaders(request, client.isSecure), ...cors, ...reply.headers },
       }
     },
   }
@@ -265,7 +265,7 @@ export function startStandbyListener(address: string): Listener {
     bodyLimit: () => NO_BODY,
     bodyRoom: null,
     async handle(request) {
-      const headers = securityHeaders(request.path, false)
+      const headers = securityHeaders(request, false)
       const reply = request.path === '/healthz' ? text('ok') : text('not ready\n', 503)
       return { ...reply, headers: { ...headers, ...reply.headers } }
     },

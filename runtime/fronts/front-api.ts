@@ -68,8 +68,8 @@ export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
 }
 
 /** Add the security headers that a reply does not have; an owner's reply has its own. */
-function withSecurity(reply: Reply, { path }: RawRequest, isSecure: boolean): Reply {
-  const own = Object.entries(securityHeaders(path, isSecure))
+function withSecurity(reply: Reply, request: RawRequest, isSecure: boolean): Reply {
+  const own = Object.entries(securityHeaders(request, isSecure))
   const named = new Set(Object.keys(reply.headers).map((name) => name.toLowerCase()))
   const added = own.filter(([name]) => !named.has(name.toLowerCase()))
   return { ...reply, headers: { ...Object.fromEntries(added), ...reply.headers } }

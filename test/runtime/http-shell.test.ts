@@ -65,6 +65,19 @@ describe('an answer of the API listener', () => {
     }
   })
 
+  it('lets a page connect to its own address alone', async () => {
+    const allowed = async (path: string, host: string) =>
+      /connect-src ([^;]*);/.exec(
+        String((await raw('GET', path, { host })).headers['content-security-policy']),
+      )?.[1]
+    const host = 'muster.example.com:8443'
+    expect(await allowed('/', host)).toBe(`'self' ws://${host} wss://${host}`)
+    expect(await allowed('/', '[::1]:8080')).toBe("'self' ws://[::1]:8080 wss://[::1]:8080")
+    for (const odd of ['*', 'a;b', 'a b', '*.example.com', 'a/b'])
+      expect(await allowed('/', odd)).toBe("'self'")
+    expect(await allowed('/api/me', host)).toBe("'self'")
+  })
+
   it('asks browsers to stay on TLS when a trusted proxy says that it was TLS', async () => {
     const { headers } = await raw('GET', '/healthz', { 'x-forwarded-proto': 'https' })
     expect(headers['strict-transport-security']).toBe('max-age=31536000; includeSubDomains')
