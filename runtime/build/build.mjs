@@ -1,30 +1,39 @@
 // Builds `dist/`: the service as one bundle, the files that it loads at run time beside it, and one executable file
 // made of all these. `--no-executable` leaves the executable out; `--out=FOLDER` builds elsewhere; `--this-node` leaves
 // out the socket libraries of other versions of Node that are installed here too.
+import { execFile } from 'node:child_process'
 import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire, isBuiltin } from 'node:module'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { ROOT, workerEntries } from './bundle.mjs'
 import { buildExecutable } from './executable.mjs'
 import { nodeComponents, readNodeLicence, socketComponents } from './native-parts.mjs'
+import { PART_FOOT, PART_HEAD } from './part.mjs'
 import { bundledFiles, cycloneDx, FONTS, npmComponent, packageFolders } from './sbom.mjs'
 
+const run = promisify(execFile)
 const out = process.argv.find((arg) => arg.startsWith('--out='))
 const DIST = out ? resolve(out.slice('--out='.length)) : join(ROOT, 'dist')
 /** The version of Node's native interface (`process.versions.modules`), by Node's major version. */
 const NODE_ABI = { 20: 115, 22: 127, 24: 137, 26: 147 }
 
 /**
- * Packages written for CommonJS call `require`, which an ES module does not have. And pg looks at `navigator` to see
- * whether it runs on Cloudflare; in Node 20, which has none, it finds out in a way that loads all of `fetch` at each
- * start.
+ * pg looks at `navigator` to see whether it runs on Cloudflare; in Node 20, which has none, it finds out in a way that
+ * loads all of `fetch` at each start.
  */
-const BANNER = [
-  "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
-  "globalThis.navigator ??= { userAgent: 'Node.js/' + process.versions.node.split('.')[0] };",
-].join('\n')
+const NAVIGATOR = "globalThis.navigator ??= { userAgent: 'Node.js/' + process.versions.node.split('.')[0] };"
+/** Packages written for CommonJS call `require`, which an ES module does not have. */
+const REQUIRE =
+  "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);"
+
+/** What `main.ts` imports when it is asked for: each is a script of its own, of which V8 keeps the compiled form. */
+const PARTS = [
+  { name: 'service', entry: 'service-process.ts', exports: ['runServiceProcess'] },
+  { name: 'client', entry: 'cli/client.ts', exports: ['runClient'] },
+]
 
 /**
  * Packages with native code that pg and ws would use and that muster does not install. Without this the bundle would
@@ -55,37 +64,101 @@ function refuseForeignModules(outputs) {
   }
 }
 
-/**
- * Bundle the service and its worker threads, packages included. Returns esbuild's metafile, which lists the files that
- * went in.
- */
-async function bundleService() {
+/** What all bundles have in common. */
+const BUNDLING = {
+  bundle: true,
+  platform: 'node',
+  target: 'node20',
+  define: { 'process.env.NODE_ENV': '"production"' },
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'none',
+  metafile: true,
+  absWorkingDir: ROOT,
+  logLevel: 'error',
+}
+
+/** Bundle the parts, each with its packages into one script. Returns esbuild's metafile. */
+async function bundleParts() {
   const { metafile } = await build({
-    entryPoints: [
-      { in: join(ROOT, 'runtime', 'main.ts'), out: 'muster' },
-      ...workerEntries().map(({ name, entry }) => ({ in: entry, out: name })),
-    ],
+    ...BUNDLING,
+    entryPoints: PARTS.map(({ name, entry }) => ({ in: join(ROOT, 'runtime', entry), out: name })),
+    entryNames: '[name]-[hash]',
+    outdir: DIST,
+    outExtension: { '.js': '.cjs' },
+    format: 'cjs',
+    plugins: [absentPackages],
+    define: { ...BUNDLING.define, 'import.meta.url': '__url' },
+    // A script that is not a module cannot import.
+    supported: { 'dynamic-import': false },
+    banner: { js: PART_HEAD + NAVIGATOR },
+    footer: { js: PART_FOOT },
+  })
+  return metafile
+}
+
+/** Lets `main.ts` load the parts in the place of the sources from which they were bundled. */
+const loadsParts = ({ outputs }) => ({
+  name: 'loads-parts',
+  setup({ onResolve, onLoad }) {
+    const files = new Map(
+      Object.entries(outputs).map(([file, { entryPoint }]) => [join(ROOT, entryPoint), basename(file)]),
+    )
+    onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) =>
+      kind === 'dynamic-import' ? { path: join(resolveDir, path), namespace: 'part' } : undefined,
+    )
+    onLoad({ filter: /.*/, namespace: 'part' }, ({ path }) => {
+      const { exports } = PARTS.find(({ entry }) => path === join(ROOT, 'runtime', entry))
+      return {
+        contents: `import { fileURLToPath } from 'node:url'
+          import { readPart, runPart } from ${JSON.stringify(join(ROOT, 'runtime', 'build', 'part.mjs'))}
+          const path = fileURLToPath(new URL(${JSON.stringify(files.get(path))}, import.meta.url))
+          export const { ${exports.join(', ')} } = runPart(readPart(path), path)`,
+        resolveDir: ROOT,
+      }
+    })
+  },
+})
+
+/** Bundle what is run first, which loads one of the parts. */
+async function bundleMain(parts) {
+  const { metafile } = await build({
+    ...BUNDLING,
+    entryPoints: { muster: join(ROOT, 'runtime', 'main.ts') },
     outdir: DIST,
     outExtension: { '.js': '.mjs' },
-    bundle: true,
-    // `main.ts` imports either the service or the client. In one file esbuild would wrap each in a function, and V8
-    // would parse it twice.
-    splitting: true,
-    platform: 'node',
     format: 'esm',
-    target: 'node20',
-    plugins: [absentPackages],
-    define: { 'process.env.NODE_ENV': '"production"' },
-    banner: { js: BANNER },
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: 'none',
-    metafile: true,
-    absWorkingDir: ROOT,
-    logLevel: 'error',
+    plugins: [loadsParts(parts)],
   })
-  refuseForeignModules(metafile.outputs)
   return metafile
+}
+
+/** Bundle the worker threads. */
+async function bundleWorkers() {
+  const { metafile } = await build({
+    ...BUNDLING,
+    entryPoints: workerEntries().map(({ name, entry }) => ({ in: entry, out: name })),
+    outdir: DIST,
+    outExtension: { '.js': '.mjs' },
+    splitting: true,
+    format: 'esm',
+    plugins: [absentPackages],
+    banner: { js: `${REQUIRE}${NAVIGATOR}` },
+  })
+  return metafile
+}
+
+/**
+ * Bundle the service and its worker threads, packages included. Returns the outputs as esbuild's metafiles list them,
+ * with the files that went in.
+ */
+async function bundleService() {
+  const [workers, parts] = await Promise.all([bundleWorkers(), bundleParts()])
+  const main = await bundleMain(parts)
+  const outputs = { ...workers.outputs, ...parts.outputs, ...main.outputs }
+  refuseForeignModules(outputs)
+  await compileParts(parts)
+  return { outputs }
 }
 
 /**
@@ -179,6 +252,14 @@ async function writeBills(folders, sockets, hasExecutable) {
   const licence = await readNodeLicence(process.execPath)
   if (licence !== null) await writeFile(join(DIST, 'node-license.txt'), licence)
   else console.warn('The licence of this Node was not found: whoever passes dist/muster on has to add it')
+}
+
+/** Write the compiled form of the parts, under no options of whoever builds them. */
+async function compileParts({ outputs }) {
+  const script = join(ROOT, 'runtime', 'build', 'code-cache.mjs')
+  const parts = Object.keys(outputs).map((file) => join(ROOT, file))
+  const seeds = ['--hash-seed=1', '--random-seed=1']
+  await run(process.execPath, [...seeds, script, ...parts], { env: {} })
 }
 
 async function buildUserInterface() {

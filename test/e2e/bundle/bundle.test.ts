@@ -1,4 +1,4 @@
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -108,6 +108,40 @@ describe('dist/muster.mjs', () => {
     expect(output).toContain('Cannot load the socket library')
     expect(code).toBe(1)
     await expect(readFile(trace, 'utf8')).rejects.toThrow('ENOENT')
+  })
+
+  test('brings its parts compiled for the Node that built it, and does without where there is no such form', async () => {
+    for (const entry of await readdir(BUNDLE))
+      if (/\.(mjs|cjs|cache)$/.test(entry)) await cp(join(BUNDLE, entry), join(folder, entry))
+    const parts = (await readdir(folder)).filter((name) => name.endsWith('.cjs')).sort()
+    expect(parts).toEqual([expect.stringMatching(/^client-/), expect.stringMatching(/^service-/)])
+    // Reads each part as the bundle does, and says whether V8 took the compiled form; undefined where it found none.
+    const code = `import { readPart } from ${JSON.stringify(join(ROOT, 'runtime', 'build', 'part.mjs'))}
+      for (const path of process.argv.slice(1)) console.log(String(readPart(path).cachedDataRejected))`
+    const read = () =>
+      run({
+        command: process.execPath,
+        args: ['--input-type=module', '-e', code, ...parts.map((name) => join(folder, name))],
+        env: {},
+      })
+    const says = () =>
+      run({ command: process.execPath, args: [join(folder, 'muster.mjs'), '--version'], env: {} })
+    const version = { code: 0, output: `muster ${manifest.version}\n` }
+    expect(await read()).toEqual({ code: 0, output: 'false\nfalse\n' })
+    expect(await says()).toEqual(version)
+    const forms = (await readdir(folder)).filter((name) => name.endsWith('.cache'))
+    expect(forms.every((name) => name.includes(`.${process.version}-`))).toBe(true)
+    for (const name of forms) {
+      const form = await readFile(join(folder, name))
+      // The same checkout makes the same bytes, wherever it lies.
+      expect([name, form.includes(ROOT), form.includes(BUNDLE)]).toEqual([name, false, false])
+      await truncate(join(folder, name), 1_000)
+    }
+    expect(await read()).toEqual({ code: 0, output: 'true\ntrue\n' })
+    expect(await says()).toEqual(version)
+    for (const name of forms) await rm(join(folder, name))
+    expect(await read()).toEqual({ code: 0, output: 'undefined\nundefined\n' })
+    expect(await says()).toEqual(version)
   })
 
   test.each([

@@ -17,7 +17,7 @@ beforeAll(async () => {
   // Only the client's own files are copied: no socket library, worker threads or pages lie beside them.
   program = join(folder, 'muster.mjs')
   const dist = process.env['MUSTER_E2E_DIST'] ?? join(ROOT, 'dist')
-  const parts = (await readdir(dist)).filter((name) => name.endsWith('.mjs') && !name.endsWith('-worker.mjs'))
+  const parts = (await readdir(dist)).filter((name) => name === 'muster.mjs' || name.startsWith('client-'))
   for (const name of parts) await cp(join(dist, name), join(folder, name))
 })
 
