@@ -75,6 +75,10 @@ export const PROBLEMS = {
     status: 404,
     error: 'the plan has no such group, or its texts are not kept any more',
   },
+  'campaign-limit-lowered': {
+    status: 409,
+    error: '{field} is {limit} already: a limit can be raised, not lowered',
+  },
   'campaign-list-too-long': { status: 400, error: '{field} has more than {max} entries' },
   'campaign-no-way-back': {
     status: 409,

@@ -16,7 +16,7 @@ export default defineHttp({
   query: noQuery,
   body: jsonBody(CampaignContinueRequest, { whenAbsent: { comment: '' } }),
   replies: [{ status: 200, description: 'The campaign.', json: CampaignRecord }],
-  errors: [...DECISION_ERRORS, 'campaign-nothing-left', 'campaign-number-invalid'],
+  errors: [...DECISION_ERRORS, 'campaign-limit-lowered', 'campaign-nothing-left', 'campaign-number-invalid'],
   async handle({ params, body, actor }, ctx) {
     const asking = await mayDecide(ctx, params.id, actor, 'continue')
     if (!asking.ok) return asking.reply

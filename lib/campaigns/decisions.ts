@@ -8,6 +8,7 @@ import { toCampaignNews } from '../changes/news.ts'
 import { noteUnreviewed } from '../changes/reviews.ts'
 import { PATCH_PROBLEMS } from '../configs/patch/patch.ts'
 import { randomHex } from '../ids.ts'
+import { findLowered, limitsInForce } from '../model/campaign-rules.ts'
 import {
   CAMPAIGN_STEPS,
   type CampaignStep,
@@ -56,7 +57,7 @@ export type CampaignOutcome =
   | { ok: false; code: 'campaign-too-old' }
   | { ok: false; code: 'production-confirmation-required' }
   | DraftRefusal
-  | Refusal<'approval-needs-another' | 'approval-expired' | 'campaign-patch-unfit'>
+  | Refusal<'approval-needs-another' | 'approval-expired' | 'campaign-limit-lowered' | 'campaign-patch-unfit'>
   | TextRefusal
   | AuditFailure
 
@@ -322,6 +323,10 @@ export const continueCampaign = (
   decision: Decision & { limits: CampaignLimits },
 ): Promise<CampaignOutcome> =>
   take(parts, decision, 'continue', async (_tx, before) => {
+    const inForce = limitsInForce(before.rules.limits, before.raised)
+    const lowered = findLowered(inForce, decision.limits)
+    if (lowered !== null)
+      return refuse('campaign-limit-lowered', { field: `limits.${lowered}`, limit: inForce[lowered] ?? 0 })
     const raised = { ...before.raised, ...decision.limits }
     return { status: 'running', halt: null, raised, waveEndedAt: null }
   })

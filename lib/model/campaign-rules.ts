@@ -1,4 +1,4 @@
-import type { CampaignWave } from '../wire/campaigns.ts'
+import type { CampaignLimits, CampaignWave } from '../wire/campaigns.ts'
 
 // What holds for a campaign that does not say otherwise. The service goes by it, and the form shows it.
 
@@ -28,6 +28,19 @@ export const STANDARD_WAVES: readonly CampaignWave[] = [
 export const LIMITED = ['failed', 'unhealthy', 'drifted', 'silent'] as const
 /** One of them. */
 export type Limited = (typeof LIMITED)[number]
+
+/** The limits that hold of those that somebody said, by what was asked for and what was raised since. */
+export const limitsInForce = (asked: CampaignLimits, raised: CampaignLimits): CampaignLimits =>
+  Object.fromEntries(
+    LIMITED.flatMap((of) => {
+      const said = Math.max(asked[of] ?? -1, raised[of] ?? -1)
+      return said < 0 ? [] : [[of, said]]
+    }),
+  )
+
+/** The first limit that is to be less than the one in force; null where none is. */
+export const findLowered = (inForce: CampaignLimits, wanted: CampaignLimits): Limited | null =>
+  LIMITED.find((of) => (wanted[of] ?? Number.POSITIVE_INFINITY) < (inForce[of] ?? 0)) ?? null
 
 /**
  * How many workloads a limit allows where nobody said: of failed, unhealthy and drifted ones none in the first wave and

@@ -266,7 +266,7 @@ export type CampaignDecisionRequest = Sent<typeof CampaignDecisionRequest>
 
 export const CampaignContinueRequest = named(
   'CampaignContinueRequest',
-  'Body of `POST …/continue`; a raised limit needs a comment.',
+  'Body of `POST …/continue`; a raised limit needs a comment, and one that is lower than what was asked for or raised before is refused.',
   object({ comment: defaulted(string(), ''), limits: optional(CampaignLimits) }),
 )
 export type CampaignContinueRequest = Sent<typeof CampaignContinueRequest>
@@ -485,7 +485,11 @@ export const CampaignRecord = named(
       optional(number()),
     ),
     waves: array(CampaignWave),
-    limits: CampaignLimits,
+    limits: note('As they were asked for, and approved with the plan.', CampaignLimits),
+    raised: note(
+      'Limits that were raised when it was continued: they hold in place of those that were asked for. Absent where none was.',
+      optional(CampaignLimits),
+    ),
     max_in_flight: number(),
     catch_up_seconds: number(),
     windows: array(CampaignWindow),

@@ -1,4 +1,4 @@
-import { LIMITED, type Limited, standardLimit } from '../../model/campaign-rules.ts'
+import { LIMITED, type Limited, limitsInForce, standardLimit } from '../../model/campaign-rules.ts'
 import { statesThat } from '../../model/target-states.ts'
 import type { CampaignLimits, CampaignTargetState } from '../../wire/campaigns.ts'
 
@@ -28,16 +28,12 @@ export interface PassedLimit {
   limit: number
 }
 
-/**
- * How many targets a limit allows: the higher of what was asked for and what was raised, and the standard where neither
- * says anything.
- */
+/** How many targets a limit allows: what somebody said, and else the standard. */
 export function limitOf(
   gate: Limited,
   { wave, targetCount, asked, raised }: Pick<LimitFacts, 'wave' | 'targetCount' | 'asked' | 'raised'>,
 ): number {
-  const said = Math.max(asked[gate] ?? -1, raised[gate] ?? -1)
-  return said >= 0 ? said : standardLimit(gate, { wave, targetCount })
+  return limitsInForce(asked, raised)[gate] ?? standardLimit(gate, { wave, targetCount })
 }
 
 /** The first limit that is passed; null when none is. */
@@ -88,6 +84,6 @@ export function findUntried(facts: {
   const { wave, waveCount, wasAnybodyThere, inWave, asked, raised } = facts
   if (wave !== 0 || waveCount < 2 || !wasAnybodyThere || (inWave.applied ?? 0) > 0) return null
   const value = countIn(UNTRIED_STATES, inWave)
-  const limit = Math.max(asked.silent ?? 0, raised.silent ?? 0)
+  const limit = limitsInForce(asked, raised).silent ?? 0
   return value > limit ? { gate: 'silent', value, limit } : null
 }

@@ -107,6 +107,8 @@ export const campaignFormTexts = defineTexts({
     rules: 'Rules',
     ruleStandard: (text: string) => `${text} (where nobody says)`,
     ruleAtMost: (count: number) => `at most ${n(count)}`,
+    ruleRaised: (count: number, approved: string) =>
+      `at most ${n(count)} since it was continued; approved: ${approved}`,
     ruleFailed: 'none in wave 1, then 3 or 1 %',
     ruleSilent: '5 %',
     rule: {
@@ -223,6 +225,8 @@ export const campaignFormTexts = defineTexts({
     rules: 'Règles',
     ruleStandard: (text: string) => `${text} (si rien n’est dit)`,
     ruleAtMost: (count: number) => `${n(count)} au plus`,
+    ruleRaised: (count: number, approved: string) =>
+      `${n(count)} au plus depuis la reprise ; approuvé : ${approved}`,
     ruleFailed: 'aucun dans la vague 1, puis 3 ou 1 %',
     ruleSilent: '5 %',
     rule: {

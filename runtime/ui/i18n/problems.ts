@@ -48,6 +48,7 @@ export const problemTexts = defineTexts({
       'The patch does not fit every workload, and the campaign asks to be refused then: the plan names them.',
     campaign_group_not_found: 'The plan has no such group any more, or its texts are not kept any more.',
     campaign_list_too_long: '{field} has more than {max} entries.',
+    campaign_limit_lowered: '{field} is {limit} already: a limit can be raised, not lowered.',
     campaign_no_way_back:
       'No workload that still runs what it brought has a former config, so nothing would be taken back. Bring them another config, by a change or a campaign.',
     campaign_not_found: 'This campaign does not exist.',
@@ -372,6 +373,7 @@ export const problemTexts = defineTexts({
       'Le correctif ne convient pas à chaque workload, et la campagne demande alors d’être refusée : le plan les nomme.',
     campaign_group_not_found: 'Le plan n’a plus ce groupe, ou ses textes ne sont plus conservés.',
     campaign_list_too_long: '{field} a plus de {max} entrées.',
+    campaign_limit_lowered: '{field} vaut déjà {limit} : une limite peut être relevée, pas abaissée.',
     campaign_no_way_back:
       'Aucun workload qui exécute encore ce qu’elle a apporté n’a d’ancienne configuration : rien ne reviendrait. Apportez-leur une autre configuration, par une modification ou une campagne.',
     campaign_not_found: 'Cette campagne n’existe pas.',

@@ -17,7 +17,14 @@ function describeLimit(key: Limited, limit: number | undefined): string {
   return words.ruleStandard(key === 'silent' ? words.ruleSilent : words.ruleFailed)
 }
 
-/** By which rules a campaign goes: they are approved with its plan. */
+/** A limit as it was approved with the plan, and what it was raised to since. */
+function describeBoth(key: Limited, { limits, raised = {} }: CampaignRecord): string {
+  const approved = describeLimit(key, limits[key])
+  const now = raised[key]
+  return now === undefined ? approved : say(campaignFormTexts).ruleRaised(now, approved)
+}
+
+/** By which rules a campaign goes: as they are approved with its plan, and limits that were raised since. */
 export function CampaignRules({ of }: { of: CampaignRecord }) {
   const words = say(campaignFormTexts)
   const inFlight = words.ruleInstances(of.max_in_flight)
@@ -26,7 +33,7 @@ export function CampaignRules({ of }: { of: CampaignRecord }) {
       <h2>{words.rules}</h2>
       <Pairs
         of={[
-          ...LIMITED.map((key) => [words.rule[key], describeLimit(key, of.limits[key])] as const),
+          ...LIMITED.map((key) => [words.rule[key], describeBoth(key, of)] as const),
           [
             words.ruleInFlight,
             of.max_in_flight === IN_FLIGHT.standard ? words.ruleStandard(inFlight) : inFlight,

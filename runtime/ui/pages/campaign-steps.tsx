@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { LIMITED, type Limited } from '../../../lib/model/campaign-rules.ts'
+import { LIMITED, type Limited, limitsInForce } from '../../../lib/model/campaign-rules.ts'
 import {
   CAMPAIGN_STEPS,
   type CampaignStep,
@@ -36,11 +36,12 @@ function RaisedLimits({
 }) {
   const words = say(campaignTexts)
   const { limit } = say(campaignFormTexts)
+  const inForce = limitsInForce(of.limits, of.raised ?? {})
   return (
     <>
       {LIMITED.map((key) => {
         const fault = faults[`limits.${key}`]
-        const now = passedBy(of).find(({ gate }) => gate === key)?.limit ?? of.limits[key] ?? null
+        const now = passedBy(of).find(({ gate }) => gate === key)?.limit ?? inForce[key] ?? null
         return (
           <TextField
             key={key}

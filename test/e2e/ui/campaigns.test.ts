@@ -230,7 +230,7 @@ describe('every decision about a campaign', () => {
     await dialog.waitFor({ state: 'detached' })
     await says(/^Wave 1 is done and watched for/)
     const id = page.url().split('/').at(-1)
-    expect(await service.api.get(`/api/campaigns/${id}`)).toMatchObject({ limits: { failed: 2 } })
+    expect(await service.api.get(`/api/campaigns/${id}`)).toMatchObject({ raised: { failed: 2 } })
     await decide('Pause')
     await says('Paused: what was started comes to its end, and nothing else is started.')
     await decide('Continue')

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { hasOpenPush } from '../../../lib/fleet/pushes/find-obstacle.ts'
+import { toValues } from '../../../runtime/ui/logic/campaign-form.ts'
 import { CampaignScene, FIRST, SECOND, SICK } from '../../support/campaign-scene.ts'
 import { type FakeAgent, fakeAgent } from '../../support/fleet.ts'
 import { invoke, signIn } from '../../support/invoke.ts'
@@ -292,8 +293,18 @@ describe('a campaign that is done, with hosts away', () => {
       halt: { gate: 'failed', value: 2, limit: 1 },
       counts: { applied: 1, failed: 2, offline: 3 },
     })
+    // The one who looks at the campaign would believe it to keep to less than it does.
+    const lower = { comment: 'no more of that', limits: { failed: 0 } }
+    expect(await scene.call('POST', `/${id}/continue`, lower)).toMatchObject({
+      status: 409,
+      json: { code: 'campaign_limit_lowered', field: 'limits.failed', limit: 1 },
+    })
     const higher = { comment: 'the rest is of another kind', limits: { failed: 10 } }
     expect((await scene.call('POST', `/${id}/continue`, higher)).status).toBe(200)
+    // What was approved with the plan stays what it was, also for whoever asks for the same again.
+    const raised = await scene.record(id)
+    expect(raised).toMatchObject({ limits: { failed: 1 }, raised: { failed: 10 } })
+    expect(toValues(raised).limits.failed).toBe('1')
     for (let n = 0; n < 4; n++) {
       await scene.work(1_000)
       for (const agent of scene.offered(SECOND)) agent.apply()
