@@ -319,7 +319,6 @@ function openWorkers({ workerUrl, threads, log }: Ground) {
   }
 }
 
-/** The fleet, its counters, its form on the wire, and its notices to browsers. */
 /**
  * What agents say of themselves may take a quarter of the heap: what else is kept of an agent that says as much as a
  * collector does takes the rest.
@@ -329,6 +328,7 @@ function limitsOf({ cluster }: Config): AgentLimits {
   return { ...(cluster === null ? AGENT_LIMITS : FLEET_LIMITS), ...kept }
 }
 
+/** The fleet, its counters, its form on the wire, and its notices to browsers. */
 function openFleet(
   ground: Ground,
   parts: Pick<Context, 'db' | 'configs' | 'hub' | 'recommendedVersion' | 'labelRules'> & {

@@ -196,7 +196,8 @@ function firstToGo(
 /**
  * Remove workloads when there are nearly as many as may be, or nearly as much is kept of them. Where each agent makes a workload of its own (a host name
  * that is a pod's name), those that are gone would fill the process long before they are archived, and live ones would
- * be refused. Only workloads without a push, request, trusted label and known-good go, the longest away first.
+ * be refused. Only workloads that nobody did anything with go (`deleteIfUntouched` says what counts), the longest away
+ * first.
  */
 async function makeRoom(parts: JanitorParts, signal: AbortSignal): Promise<number> {
   const { clock, fleet, log, workloadsMax } = parts

@@ -75,7 +75,7 @@ export type CampaignStepBody = Required<Omit<CampaignDecisionRequest & CampaignC
   limits: CampaignLimits
 }
 
-/** The part of a decision that belongs to a step: the server refuses fields that a step does not know. */
+/** The part of a decision that belongs to a step: `continue` refuses fields that it does not know. */
 export function toStepBody(step: CampaignStep, said: CampaignStepBody): Partial<CampaignStepBody> {
   const rule: StepRule = CAMPAIGN_STEPS[step]
   const parts = rule.sends.map((field) => [field, said[field]] as const)

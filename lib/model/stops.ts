@@ -8,7 +8,7 @@ export interface Stop {
 
 /** What is no measure: an approval that does not hold any more. */
 const LAPSES: Readonly<Record<string, string>> = {
-  policy_changed: 'the policy is another one than that of the plan',
+  policy_changed: 'the config policy is another one than that of the plan',
   approver_gone: 'whoever approved it may not approve any more',
 }
 

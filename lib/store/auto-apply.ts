@@ -17,7 +17,7 @@ export interface StoredAutoApply {
   versionHash: string
   selector: Selector
   priority: number
-  /** Of the approval policy that held when it was asked for. */
+  /** Of the config policy (`MUSTER_POLICY_*`) that held when it was asked for. */
   policyHash: string
   reachesProduction: boolean
   plan: AutoApplyPlan

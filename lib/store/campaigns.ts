@@ -65,7 +65,7 @@ export interface StoredCampaign {
   rules: CampaignRules
   plan: CampaignPlan | null
   planHash: string | null
-  /** Of the approval policy that the plan was judged by. */
+  /** Of the config policy (`MUSTER_POLICY_*`) that the plan was judged by. */
   policyHash: string | null
   wave: number
   /** Set while a wave of which every target has ended is being watched. */

@@ -120,18 +120,23 @@ function haltLines(campaign: CampaignRecord, halt: CampaignHalt): string[] {
 }
 
 function sayWayOut(campaign: CampaignRecord, { gate, value, holds, passed = [] }: CampaignHalt): string {
+  const stays = findDeadEnd('roll-back', campaign) !== null
+  /** What can be done, with or without the roll-back at its end. */
+  const either = (first: string, last: string) =>
+    stays
+      ? `${first} or ${last}. It cannot be rolled back: no workload that runs it has a former config.`
+      : `${first}, ${last}, or roll it back.`
   if (findDeadEnd('continue', campaign) !== null)
-    return 'No workload is left to be changed, and none has the change whole: abort it, or roll it back.'
+    return `No workload is left to be changed, and none has the change whole: abort it${stays ? '.' : ', or roll it back.'}`
+  if (isLapse(gate) && holds === false) return either('That is as it was again: continue', 'abort')
   if (isLapse(gate))
-    return holds === false
-      ? 'That is as it was again: continue, abort, or roll it back.'
-      : 'It goes on only once that is as it was. Else abort it and ask anew, or roll it back.'
+    return `It goes on only once that is as it was. Else abort it and ask anew${stays ? '.' : ', or roll it back.'}`
   const raised = (passed.length > 0 ? passed : [{ gate, value }]).map(
     (one) => `--raise ${one.gate}=${one.value}`,
   )
   return holds
-    ? `It would halt again as it is: continue with ${raised.join(' ')} or more, abort, or roll it back.`
-    : 'Look at its workloads, then continue, abort, or roll it back.'
+    ? either(`It would halt again as it is: continue with ${raised.join(' ')} or more`, 'abort')
+    : either('Look at its workloads, then continue', 'abort')
 }
 
 /** What a diff is to, where it is not to a config of muster. */

@@ -47,7 +47,7 @@ export const autoApplyTexts = defineTexts({
       failed_in_an_hour: (value: number, limit: number) =>
         `It stopped: ${n(value)} pushes failed within an hour, ${n(limit)} may.`,
       policy_changed: () =>
-        'It stopped: the policy is another one than when it was approved. Ask for it again.',
+        'It stopped: the config policy is another one than when it was approved. Ask for it again.',
       approver_gone: () => 'It stopped: whoever approved it may not approve any more. Ask for it again.',
     } satisfies Record<AutoApplyHold['gate'], (value: number, limit: number) => string>,
     cause: (title: string) => `Most recently: ${title}.`,
@@ -162,7 +162,7 @@ export const autoApplyTexts = defineTexts({
       failed_in_an_hour: (value: number, limit: number) =>
         `Elle s’est arrêtée : ${n(value)} poussées ont échoué en une heure, la limite est ${n(limit)}.`,
       policy_changed: () =>
-        'Elle s’est arrêtée : la politique n’est plus celle de son approbation. Redemandez-la.',
+        'Elle s’est arrêtée : la politique des configs n’est plus celle de son approbation. Redemandez-la.',
       approver_gone: () =>
         'Elle s’est arrêtée : qui l’a approuvée n’a plus le droit d’approuver. Redemandez-la.',
     },

@@ -172,6 +172,7 @@ export function describeHaltNext(
   hasWayBack = true,
 ): string {
   const words = say(campaignTexts)
+  if (isLapse(gate) && !hasWayBack) return holds === false ? words.haltLapseOverStay : words.haltLapseNextStay
   if (isLapse(gate)) return holds === false ? words.haltLapseOver : words.haltLapseNext
   if (!hasWayBack) return holds ? words.haltRaiseNextStay : words.haltNextStay
   return holds ? words.haltRaiseNext : words.haltNext
@@ -186,7 +187,9 @@ export function describeDeadEnd(step: CampaignStep, of: CampaignRecord): string 
   if (code !== null) return sayProblem(code.replaceAll('-', '_'), {})
   const { halt } = of
   const isLapsed = of.status === 'halted' && halt?.holds === true && isLapse(halt.gate)
-  return step === 'continue' && isLapsed ? describeHaltNext(halt) : null
+  return step === 'continue' && isLapsed
+    ? describeHaltNext(halt, findDeadEnd('roll-back', of) === null)
+    : null
 }
 
 /** Whether a campaign is to have been carried out nowhere: then it counts who was taken back from it. */

@@ -240,7 +240,7 @@ export const campaignTexts = defineTexts({
         `Halted in wave ${n(wave)}: ${workloadsEn(value)} applied it and run something else since, at most ${n(limit)} may.`,
       silent: (value: number, limit: number, wave: number) =>
         `Halted in wave ${n(wave)}: ${workloadsEn(value)} skipped or without an answer, at most ${n(limit)} may be.`,
-      policy_changed: () => 'Halted: the policy is another one than that of the plan.',
+      policy_changed: () => 'Halted: the config policy is another one than that of the plan.',
       approver_gone: () => 'Halted: whoever approved it may not approve any more.',
     } as Record<CampaignGate, (value: number, limit: number, wave: number) => string>,
     failedSince: (parts: string) => `Of those that failed: ${parts}.`,
@@ -325,6 +325,10 @@ export const campaignTexts = defineTexts({
         `${n(count)} ${plural(count, 'was', 'were')} to run something else by then`,
     },
     notBack: 'nothing taken back',
+    haltLapseNextStay:
+      'It goes on only once that is as it was: then continue. Else abort it and ask anew. It cannot be taken back: no workload that runs it has a former config.',
+    haltLapseOverStay:
+      'That is as it was again: continue or abort. It cannot be taken back: no workload that runs it has a former config.',
     haltNextStay:
       'Look at its workloads, then continue or abort. It cannot be taken back: no workload that runs it has a former config.',
     haltRaiseNextStay:
@@ -594,7 +598,7 @@ export const campaignTexts = defineTexts({
         `Arrêtée dans la vague ${n(wave)} : ${workloadsFr(value)} ${plural(value, 'l’a appliquée et exécute', 'l’ont appliquée et exécutent')} autre chose depuis, au plus ${n(limit)} ${plural(limit, 'le peut', 'le peuvent')}.`,
       silent: (value: number, limit: number, wave: number) =>
         `Arrêtée à la vague ${n(wave)} : ${workloadsFr(value)} sautés ou sans réponse, ${n(limit)} au plus sont admis.`,
-      policy_changed: () => 'Arrêtée : la politique n’est plus celle du plan.',
+      policy_changed: () => 'Arrêtée : la politique des configs n’est plus celle du plan.',
       approver_gone: () => 'Arrêtée : qui l’a approuvée ne peut plus approuver.',
     } as Record<CampaignGate, (value: number, limit: number, wave: number) => string>,
     failedSince: (parts: string) => `Parmi les échecs : ${parts}.`,
@@ -685,6 +689,10 @@ export const campaignTexts = defineTexts({
         `${n(count)} ${plural(count, 'devait', 'devaient')} alors exécuter autre chose`,
     },
     notBack: 'rien n’est revenu',
+    haltLapseNextStay:
+      'Elle ne reprend que si cela redevient comme avant : continuez alors. Sinon abandonnez-la et redemandez. Elle ne peut pas être annulée : aucun workload qui l’exécute n’a d’ancienne configuration.',
+    haltLapseOverStay:
+      'C’est de nouveau comme avant : continuez ou abandonnez. Elle ne peut pas être annulée : aucun workload qui l’exécute n’a d’ancienne configuration.',
     haltNextStay:
       'Regardez ses workloads, puis continuez ou abandonnez. Elle ne peut pas être annulée : aucun workload qui l’exécute n’a d’ancienne configuration.',
     haltRaiseNextStay:

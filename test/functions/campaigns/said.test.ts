@@ -165,6 +165,11 @@ describe('a campaign that halted', () => {
       aftermath: { kind: 'rollback_failed', config_hash: FIRST, target_count: 1 },
     })
     expect(printed(record)).toMatch(/would halt again as it is: continue with --raise failed=1/)
+    // Nobody is advised to do what will be refused.
+    const way_back = { goes_back: 0, no_way_back: 1, moved_on: 0 }
+    expect(printed(record)).toContain('abort, or roll it back')
+    expect(printed({ ...record, way_back })).not.toContain('roll it back')
+    expect(printed({ ...record, way_back })).toContain('It cannot be rolled back')
     const raised = { comment: 'one may', limits: { failed: 1 } }
     expect((await scene.call('POST', `/${id}/continue`, raised)).status).toBe(200)
     await scene.work(300, 3)

@@ -226,7 +226,7 @@ describe('a halt', () => {
 
   test.each<[CampaignHalt['gate'], string]>([
     ['failed', 'Halted in wave 2: 2 workloads failed, at most 0 may.'],
-    ['policy_changed', 'Halted: the policy is another one than that of the plan.'],
+    ['policy_changed', 'Halted: the config policy is another one than that of the plan.'],
   ])('for %s is one sentence with what to do next, on the page and in its alert', (gate, sentence) => {
     const said = describeCampaign(halted({ ...halt, gate }), 0).join(' ')
     expect(said.startsWith(sentence)).toBe(true)
@@ -236,6 +236,10 @@ describe('a halt', () => {
   test('whose approval does not hold any more is not told to just continue: it would halt again', () => {
     const [, next] = [describeHaltNext(halt), describeHaltNext({ gate: 'approver_gone' })]
     expect(next).not.toBe(describeHaltNext(halt))
+    for (const holds of [true, false])
+      expect(describeHaltNext({ gate: 'approver_gone', holds }, false)).toMatch(
+        /abort.* It cannot be taken back: no workload that runs it has a former config\.$/,
+      )
     expect(next).toContain('only once that is as it was')
   })
 
