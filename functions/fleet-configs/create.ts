@@ -1,4 +1,3 @@
-import { NO_COUNTS } from '../../lib/fleet-configs/counts.ts'
 import { FLEET_CONFIGS_MAX, FLEET_CONFIGS_WIDTH_MAX } from '../../lib/fleet-configs/fleet-configs.ts'
 import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
 import { uuidv7 } from '../../lib/ids.ts'
@@ -64,8 +63,6 @@ export default defineHttp({
     await ctx.fleetConfigs.load()
     await ctx.fleetConfigs.storeMemberships()
     const counts = await ctx.fleetConfigs.counts()
-    return created(
-      toFleetConfigRecord(config, counts.get(config.id) ?? NO_COUNTS, ctx.fleetConfigs.managedOf(config.id)),
-    )
+    return created(toFleetConfigRecord(ctx.fleetConfigs, config, counts))
   },
 })

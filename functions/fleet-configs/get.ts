@@ -1,4 +1,3 @@
-import { NO_COUNTS } from '../../lib/fleet-configs/counts.ts'
 import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
 import { FleetConfigRecord } from '../../lib/wire/fleet-configs.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
@@ -20,8 +19,6 @@ export default defineHttp({
     const config = findFleetConfig(ctx, params.id)
     if (config === null) return problem('fleet-config-not-found')
     const counts = await ctx.fleetConfigs.counts()
-    return json(
-      toFleetConfigRecord(config, counts.get(config.id) ?? NO_COUNTS, ctx.fleetConfigs.managedOf(config.id)),
-    )
+    return json(toFleetConfigRecord(ctx.fleetConfigs, config, counts))
   },
 })

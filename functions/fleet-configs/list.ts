@@ -1,5 +1,4 @@
 import { array, type } from 'superstruct'
-import { NO_COUNTS } from '../../lib/fleet-configs/counts.ts'
 import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
 import { compareText } from '../../lib/model/text-order.ts'
 import { FleetConfigRecord } from '../../lib/wire/fleet-configs.ts'
@@ -28,12 +27,7 @@ export default defineHttp({
         return from === -1 ? [] : all.slice(from, from + limit)
       },
       keyOf: ({ name }) => [name],
-      toWire: (config) =>
-        toFleetConfigRecord(
-          config,
-          counts.get(config.id) ?? NO_COUNTS,
-          ctx.fleetConfigs.managedOf(config.id),
-        ),
+      toWire: (config) => toFleetConfigRecord(ctx.fleetConfigs, config, counts),
     })
   },
 })

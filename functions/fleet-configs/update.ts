@@ -1,5 +1,4 @@
 import { isBoundByAutoApply } from '../../lib/fleet-configs/bound-by-auto-apply.ts'
-import { NO_COUNTS } from '../../lib/fleet-configs/counts.ts'
 import { FLEET_CONFIGS_WIDTH_MAX } from '../../lib/fleet-configs/fleet-configs.ts'
 import { toFleetConfigRecord } from '../../lib/fleet-configs/records.ts'
 import { stillCovers } from '../../lib/identity/still-may.ts'
@@ -79,8 +78,6 @@ export default defineHttp({
     if (!stored.ok) return problem(stored.code)
     await ctx.fleetConfigs.storeMemberships()
     const counts = await ctx.fleetConfigs.counts()
-    return json(
-      toFleetConfigRecord(config, counts.get(config.id) ?? NO_COUNTS, ctx.fleetConfigs.managedOf(config.id)),
-    )
+    return json(toFleetConfigRecord(ctx.fleetConfigs, config, counts))
   },
 })

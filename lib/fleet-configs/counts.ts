@@ -5,7 +5,9 @@ export interface ConfigCounts {
   conflicts: number
   /** Those that campaigns leave alone. */
   held: number
+  /** By the ids of other fleet configs: how many workloads that this one selects, too, are under those. */
+  keptBy: ReadonlyMap<string, number>
 }
 
 /** The counts of a fleet config that no workload is under. */
-export const NO_COUNTS: ConfigCounts = { under: 0, conflicts: 0, held: 0 }
+export const NO_COUNTS: ConfigCounts = { under: 0, conflicts: 0, held: 0, keptBy: new Map() }

@@ -21,11 +21,12 @@ import type { Selector } from '../wire/selectors.ts'
 import { type ConfigCounts, NO_COUNTS } from './counts.ts'
 import {
   type Candidate,
-  findFirst,
+  findSelecting,
   judgeMembership,
   type Membership,
   type OpenCandidate,
   openCandidates,
+  type Selecting,
 } from './membership.ts'
 
 /** What the fleet configs are worked out from. */
@@ -45,11 +46,10 @@ const CHUNK = 200
 
 const NOWHERE = (): Membership => ({ configId: null, rivals: [] })
 
-/** What of a workload decides which selectors of fleet configs select it, and those that come first of these. */
-interface Selected {
+/** What of a workload decides which selectors of fleet configs select it, and whose these are. */
+interface Selected extends Selecting {
   trustedLabels: Workload['trustedLabels']
   fingerprintKeys: Workload['fingerprintKeys']
-  first: readonly string[]
 }
 
 /**
@@ -125,27 +125,26 @@ export class FleetConfigs {
   /** Under which fleet config a workload is as its labels stand now. */
   membershipOf(workload: Workload): Membership {
     if (workload.archivedAt !== null) return NOWHERE()
-    return judgeMembership(this.#firstOf(workload), this.writtenMembershipOf(workload.id))
+    return judgeMembership(this.#selectingOf(workload).first, this.writtenMembershipOf(workload.id))
   }
 
   /** Under which fleet config a workload would be, were these all that there are. */
   membershipAmong(workload: Workload, candidates: readonly OpenCandidate[]): Membership {
     if (workload.archivedAt !== null) return NOWHERE()
     return judgeMembership(
-      findFirst(toSelectable(workload), candidates),
+      findSelecting(toSelectable(workload), candidates).first,
       this.writtenMembershipOf(workload.id),
     )
   }
 
-  /** The fleet configs that come first of those that select a workload. Selectors look at identity and trusted labels. */
-  #firstOf(workload: Workload): readonly string[] {
+  /** The fleet configs that select a workload. Selectors look at identity and trusted labels. */
+  #selectingOf(workload: Workload): Selecting {
     const { trustedLabels, fingerprintKeys } = workload
     const known = this.#selected.get(workload)
-    if (known?.trustedLabels === trustedLabels && known.fingerprintKeys === fingerprintKeys)
-      return known.first
-    const first = findFirst(toSelectable(workload), this.#candidates)
-    this.#selected.set(workload, { trustedLabels, fingerprintKeys, first })
-    return first
+    if (known?.trustedLabels === trustedLabels && known.fingerprintKeys === fingerprintKeys) return known
+    const selecting = findSelecting(toSelectable(workload), this.#candidates)
+    this.#selected.set(workload, { trustedLabels, fingerprintKeys, ...selecting })
+    return selecting
   }
 
   /** Under which fleet config a workload is by the stored memberships; null for none. */
@@ -203,18 +202,25 @@ export class FleetConfigs {
     return found
   }
 
-  /** How many workloads are under each fleet config that has any. */
+  /** How many workloads are under each fleet config that selects any. */
   async counts(): Promise<Map<string, ConfigCounts>> {
-    const counts = new Map<string, ConfigCounts>()
+    const counts = new Map<string, ConfigCounts & { keptBy: Map<string, number> }>()
+    const countsOf = (id: string) => {
+      const known = counts.get(id) ?? { ...NO_COUNTS, keptBy: new Map<string, number>() }
+      counts.set(id, known)
+      return known
+    }
     await this.#each((workload) => {
       const { configId, rivals } = this.membershipOf(workload)
       if (configId === null) return
-      const { under, conflicts, held } = counts.get(configId) ?? NO_COUNTS
-      counts.set(configId, {
-        under: under + 1,
-        conflicts: conflicts + (rivals.length > 0 ? 1 : 0),
-        held: held + (this.#holds.has(workload.id) ? 1 : 0),
-      })
+      const own = countsOf(configId)
+      own.under++
+      if (rivals.length > 0) own.conflicts++
+      if (this.#holds.has(workload.id)) own.held++
+      for (const id of [...rivals, ...this.#selectingOf(workload).lower]) {
+        const { keptBy } = countsOf(id)
+        keptBy.set(configId, (keptBy.get(configId) ?? 0) + 1)
+      }
     })
     return counts
   }

@@ -23,19 +23,30 @@ export interface Membership {
   rivals: string[]
 }
 
-/** Ids of those that select a workload with the highest priority, the oldest first. It looks at every selector. */
-export function findFirst(workload: SelectableWorkload, candidates: readonly OpenCandidate[]): string[] {
+/** Ids of the fleet configs that select a workload. */
+export interface Selecting {
+  /** Those with the highest priority, the oldest first. */
+  first: string[]
+  /** Those with a lower one, in no order. */
+  lower: string[]
+}
+
+/** Find the fleet configs that select a workload. It looks at every selector. */
+export function findSelecting(workload: SelectableWorkload, candidates: readonly OpenCandidate[]): Selecting {
   const selecting = candidates.filter(({ selects }) => selects(workload))
   const highest = Math.max(...selecting.map(({ priority }) => priority))
-  return selecting
-    .filter(({ priority }) => priority === highest)
-    .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1))
-    .map(({ id }) => id)
+  return {
+    first: selecting
+      .filter(({ priority }) => priority === highest)
+      .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime() || (a.id < b.id ? -1 : 1))
+      .map(({ id }) => id),
+    lower: selecting.filter(({ priority }) => priority !== highest).map(({ id }) => id),
+  }
 }
 
 /**
  * Under which fleet config a workload is: of those that select it the one with the highest priority. Where several
- * have that (`findFirst`), the workload stays where it was (`formerId`), else the oldest counts.
+ * have that (`first` of `findSelecting`), the workload stays where it was (`formerId`), else the oldest counts.
  */
 export function judgeMembership(first: readonly string[], formerId: string | null): Membership {
   const configId = first.find((id) => id === formerId) ?? first[0] ?? null

@@ -10,24 +10,44 @@ import type {
   FleetConfigWorkload,
   HoldRecord,
 } from '../wire/fleet-configs.ts'
-import type { ConfigCounts } from './counts.ts'
+import { type ConfigCounts, NO_COUNTS } from './counts.ts'
 import type { FleetConfigs } from './fleet-configs.ts'
 
 /** A fleet config as the wire shows it. */
-export const toFleetConfigRecord = (
+export function toFleetConfigRecord(
+  configs: FleetConfigs,
   config: StoredFleetConfig,
-  counts: ConfigCounts,
+  all: ReadonlyMap<string, ConfigCounts>,
+): FleetConfigRecord {
+  const counts = all.get(config.id) ?? NO_COUNTS
+  const keepers = [...counts.keptBy].flatMap(([id, count]) => {
+    const keeper = configs.config(id)
+    return keeper === null
+      ? []
+      : [{ id, name: keeper.name, priority: keeper.priority, workload_count: count }]
+  })
+  return {
+    ...toDescription(config, configs.managedOf(config.id)),
+    workload_count: counts.under,
+    conflict_count: counts.conflicts,
+    held_count: counts.held,
+    ...(keepers.length === 0 ? {} : { kept_by: keepers }),
+  }
+}
+
+type Counted = 'workload_count' | 'conflict_count' | 'held_count' | 'kept_by'
+
+/** What of a fleet config the fleet has no part in. */
+const toDescription = (
+  config: StoredFleetConfig,
   managed: ManagedFleetConfig | null,
-): FleetConfigRecord => ({
+): Omit<FleetConfigRecord, Counted> => ({
   id: config.id,
   name: config.name,
   ...(config.description === '' ? {} : { description: config.description }),
   selector: config.selector,
   priority: config.priority,
   newest_version: config.newestVersion,
-  workload_count: counts.under,
-  conflict_count: counts.conflicts,
-  held_count: counts.held,
   ...(managed === null
     ? {}
     : {

@@ -31,6 +31,10 @@ export const FleetConfigRecord = named(
     workload_count: note('Workloads that are under it now.', number()),
     conflict_count: note('Of these, those that another one selects with the same priority.', number()),
     held_count: note('Of these, those that campaigns leave alone.', number()),
+    kept_by: note(
+      'Other fleet configs that keep workloads which this one selects too, as their priority is the same or higher, and how many. Absent where there are none.',
+      optional(array(type({ id: string(), name: string(), priority: number(), workload_count: number() }))),
+    ),
     managed: note(
       'Who keeps it in Git, and the version that Git asks for: it is changed there. Absent where nobody does.',
       optional(

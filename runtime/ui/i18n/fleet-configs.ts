@@ -16,11 +16,22 @@ export const fleetConfigTexts = defineTexts({
     priority: 'Priority',
     priorityHint: 'Where several select one workload, the highest counts.',
     priorityInvalid: 'The priority is a whole number.',
+    priorityIs: (priority: number) => `Priority ${n(priority)}`,
+    priorityChange: 'Change the priority',
+    priorityLead:
+      'Nothing is pushed by it. Campaigns that are planned from then on reach the workloads that come under it.',
+    keptSame: (count: number, priority: number) =>
+      `keeps ${workloadsEn(count)} that ${plural(count, 'is', 'are')} selected here too: both have the priority ${n(priority)}, and then a workload stays where it was. The one with the higher priority has ${plural(count, 'it', 'them')}.`,
+    keptHigher: (count: number, priority: number) =>
+      `has ${workloadsEn(count)} that ${plural(count, 'is', 'are')} selected here too: its priority is higher, ${n(priority)}.`,
+    keptShort: (name: string, count: number) => `${name} keeps ${n(count)} that it selects too`,
+    allKept: 'No workload is under it: others keep all that it selects.',
     needs: 'A name and a condition are needed.',
     hidden: 'Your role does not allow you to read configs.',
     column: {
       name: 'Fleet config',
       selector: 'For whom',
+      priority: 'Priority',
       newest: 'Newest version',
       workloads: 'Workloads',
       conflicts: 'In conflict',
@@ -103,11 +114,22 @@ export const fleetConfigTexts = defineTexts({
     priority: 'Priorité',
     priorityHint: 'Quand plusieurs choisissent un workload, la plus haute compte.',
     priorityInvalid: 'La priorité est un nombre entier.',
+    priorityIs: (priority: number) => `Priorité ${n(priority)}`,
+    priorityChange: 'Changer la priorité',
+    priorityLead:
+      'Rien n’est poussé ainsi. Les campagnes planifiées dès lors atteignent les workloads qui en relèvent désormais.',
+    keptSame: (count: number, priority: number) =>
+      `garde ${workloadsEn(count)} qui ${plural(count, 'est choisi', 'sont choisis')} ici aussi : les deux ont la priorité ${n(priority)}, et un workload reste alors où il était. ${plural(count, 'Il revient', 'Ils reviennent')} à celle dont la priorité est la plus haute.`,
+    keptHigher: (count: number, priority: number) =>
+      `a ${workloadsEn(count)} qui ${plural(count, 'est choisi', 'sont choisis')} ici aussi : sa priorité est plus haute, ${n(priority)}.`,
+    keptShort: (name: string, count: number) => `${name} en garde ${n(count)} qu’elle choisit aussi`,
+    allKept: 'Aucun workload n’en relève : d’autres gardent tous ceux qu’elle choisit.',
     needs: 'Il faut un nom et une condition.',
     hidden: 'Votre rôle ne permet pas de lire les configs.',
     column: {
       name: 'Config de parc',
       selector: 'Pour qui',
+      priority: 'Priorité',
       newest: 'Dernière version',
       workloads: 'Workloads',
       conflicts: 'En conflit',

@@ -12,6 +12,7 @@ import { ApprovalHelp } from '../parts/approval-help.tsx'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
+import { KeptFromCampaign } from '../parts/kept-by.tsx'
 import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Head, Pairs } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
@@ -239,6 +240,7 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
         {of.tally && <ApprovalHelp of={of.help} tally={of.tally} />}
       </div>
       {(of.status === 'rolling_back' || of.status === 'rolled_back') && <ByItself of={of} />}
+      {!isStarted && <KeptFromCampaign of={of} />}
       {of.plan === undefined ? (
         <p class="empty">{words.noPlan}</p>
       ) : (

@@ -1,10 +1,13 @@
 import { useSignal } from '@preact/signals'
 import type { FleetConfigRecord, FleetConfigVersionSummary } from '../../../lib/wire/fleet-configs.ts'
+import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { fleetConfigTexts } from '../i18n/fleet-configs.ts'
-import { Action, ActionLink, Checkbox, unless } from '../parts/controls.tsx'
+import { Action, ActionLink, bind, Checkbox, TextField, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { FormDialog } from '../parts/form.tsx'
 import { FleetGitNotice, keptElsewhere } from '../parts/git-notice.tsx'
+import { KeptBy } from '../parts/kept-by.tsx'
 import { Head } from '../parts/page.tsx'
 import { Ago } from '../parts/state.tsx'
 import { Table } from '../parts/table.tsx'
@@ -13,6 +16,7 @@ import { TakenBack } from '../parts/version-taken-back.tsx'
 import { api } from '../state/endpoints.ts'
 import { navigate, query } from '../state/router.ts'
 import { may } from '../state/session.ts'
+import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
 import { AutoApplySection } from './fleet-config-auto-apply.tsx'
 import { VersionView } from './fleet-config-version.tsx'
@@ -47,6 +51,7 @@ function Carry({ of, number, version, running }: CarryProps) {
   const words = say(fleetConfigTexts)
   const takeover = useSignal(false)
   const isBusy = useSignal(false)
+  const nobody = of.workload_count > 0 ? null : of.kept_by === undefined ? words.nobody : words.allKept
   const rest = running === null || running === 0 ? null : Math.max(0, of.workload_count - running)
   const start = async () => {
     if (isBusy.value) return
@@ -56,6 +61,7 @@ function Carry({ of, number, version, running }: CarryProps) {
   }
   return (
     <div class="pane stack">
+      <KeptBy of={of} />
       <p>
         {words.underCount(of.workload_count)}
         {running !== null && running > 0 && ` ${words.runIt(running, of.workload_count, number)}`}
@@ -72,17 +78,14 @@ function Carry({ of, number, version, running }: CarryProps) {
       <div class="actions">
         <Action
           kind={version?.rolled_back || (running ?? 0) > 0 ? '' : 'primary'}
-          reason={
-            unless('config:request') ??
-            (of.workload_count === 0 ? words.nobody : rest === 0 ? words.allRunIt(number) : null)
-          }
+          reason={unless('config:request') ?? nobody ?? (rest === 0 ? words.allRunIt(number) : null)}
           onClick={() => void start()}
         >
           {rest === null ? words.carry(number) : words.carryRest(number, rest)}
         </Action>
         <ActionLink
           href={`/campaigns/new?fleet_config=${of.id}&version=${number}`}
-          reason={unless('config:request') ?? (of.workload_count === 0 ? words.nobody : null)}
+          reason={unless('config:request') ?? nobody}
         >
           {words.carryOwn}
         </ActionLink>
@@ -127,7 +130,54 @@ function Versions({ id, versions }: { id: string; versions: readonly FleetConfig
   )
 }
 
-function FleetConfig({ of }: { of: FleetConfigRecord }) {
+/** The priority of a fleet config, and the way to another one. */
+function Priority({ of, reload }: { of: FleetConfigRecord; reload: () => void }) {
+  const words = say(fleetConfigTexts)
+  const { about, open, close } = useDialog<true>()
+  const wanted = useSignal('')
+  const isNumber = /^-?\d{1,7}$/.test(wanted.value.trim())
+  const save = async () => {
+    const { name, description = '', selector } = of
+    const result = await api.updateFleetConfig(of.id, {
+      name,
+      description,
+      selector,
+      priority: Number(wanted.value),
+    })
+    if (!result.ok) return toastFailure(result)
+    close()
+    reload()
+  }
+  return (
+    <p class="muted">
+      {words.priorityIs(of.priority)}{' '}
+      <Action
+        reason={unless('config:create', of) ?? keptElsewhere(of)}
+        onClick={() => {
+          wanted.value = String(of.priority)
+          open(true)
+        }}
+      >
+        {words.priorityChange}
+      </Action>
+      {about && (
+        <FormDialog
+          title={words.priorityChange}
+          send={say(commonTexts).save}
+          onSend={save}
+          onClose={close}
+          kind="primary"
+          reason={isNumber ? null : words.priorityInvalid}
+        >
+          <p>{words.priorityLead}</p>
+          <TextField label={words.priority} hint={words.priorityHint} {...bind(wanted)} type="number" />
+        </FormDialog>
+      )}
+    </p>
+  )
+}
+
+function FleetConfig({ of, reload }: { of: FleetConfigRecord; reload: () => void }) {
   const words = say(fleetConfigTexts)
   // Whether a workload under it lies within the scope, the service knows.
   const isRead = may('config:read_content')
@@ -154,6 +204,13 @@ function FleetConfig({ of }: { of: FleetConfigRecord }) {
       <FleetGitNotice id={of.id} managed={of.managed} />
       {of.description && <p class="muted">{of.description}</p>}
       <SelectorChips of={of.selector} />
+      <Priority
+        of={of}
+        reload={() => {
+          reload()
+          under.reload()
+        }}
+      />
       <div class="stack" style={{ marginTop: '24px' }}>
         {!isRead && <p class="empty">{words.hidden}</p>}
         {of.newest_version === 0 && <p class="empty">{words.noVersion}</p>}
@@ -185,5 +242,5 @@ export function FleetConfigPage({ params }: { params: Record<string, string> }) 
     (abort) => api.fleetConfig(id, abort),
     (frame) => frame.type === 'campaign_update' || frame.type === 'auto_apply_update',
   )
-  return <Loaded of={config}>{(data) => <FleetConfig of={data} />}</Loaded>
+  return <Loaded of={config}>{(data) => <FleetConfig of={data} reload={config.reload} />}</Loaded>
 }

@@ -6,6 +6,7 @@ import { selectorLines } from '../logic/selector-lines.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { keptAlike } from '../parts/kept-by.tsx'
 import { Head } from '../parts/page.tsx'
 import { Table, type TableColumn } from '../parts/table.tsx'
 import { api } from '../state/endpoints.ts'
@@ -25,8 +26,12 @@ export function SelectorChips({ of }: { of: FleetConfigRecord['selector'] }) {
   )
 }
 
+/** Workloads that another one of the same priority selects too, whoever of them has them. */
+const countConflicts = (config: FleetConfigRecord): number =>
+  keptAlike(config).reduce((sum, { workload_count: count }) => sum + count, config.conflict_count)
+
 function listColumns(): TableColumn<FleetConfigRecord>[] {
-  const { column } = say(fleetConfigTexts)
+  const { column, keptShort } = say(fleetConfigTexts)
   const count = (value: number) => (value === 0 ? <span class="faint">–</span> : formatNumber(value))
   return [
     {
@@ -38,13 +43,19 @@ function listColumns(): TableColumn<FleetConfigRecord>[] {
             {config.name}
           </a>
           {config.description && <span class="sub">{config.description}</span>}
+          {keptAlike(config).map(({ id, name, workload_count: count }) => (
+            <span key={id} class="sub warn">
+              {keptShort(name, count)}
+            </span>
+          ))}
         </>
       ),
     },
     { title: column.selector, look: 'text', cell: ({ selector }) => <SelectorChips of={selector} /> },
+    { title: column.priority, look: 'n', cell: ({ priority }) => formatNumber(priority) },
     { title: column.newest, look: 'n', cell: ({ newest_version }) => count(newest_version) },
     { title: column.workloads, look: 'n', cell: ({ workload_count }) => count(workload_count) },
-    { title: column.conflicts, look: 'n', cell: ({ conflict_count }) => count(conflict_count) },
+    { title: column.conflicts, look: 'n', cell: (config) => count(countConflicts(config)) },
     { title: column.held, look: 'n', cell: ({ held_count }) => count(held_count) },
   ]
 }

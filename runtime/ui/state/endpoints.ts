@@ -329,6 +329,8 @@ export const api = {
   fleetConfig: (id: string, signal?: Signal) => call<FleetConfigRecord>('GET', f(id), { signal }),
   createFleetConfig: (request: FleetConfigRequest) =>
     call<FleetConfigRecord>('POST', '/api/fleet-configs', { json: request }),
+  updateFleetConfig: (id: string, request: FleetConfigRequest) =>
+    call<FleetConfigRecord>('PUT', f(id), { json: request }),
   fleetConfigVersions: (id: string, signal?: Signal) =>
     call<FleetConfigVersionSummary[]>('GET', `${f(id)}/versions`, { signal, query: { limit: 1000 } }),
   fleetConfigVersion: (id: string, number: number, signal?: Signal) =>

@@ -235,7 +235,14 @@ describe('a workload', () => {
       selector: { match_labels: { 'identity/host.name': 'web-*' } },
     })
     expect(await standing(workload)).toMatchObject({ fleet_config: { id: high.id }, rivals: [] })
-    expect(await call(`GET /api/fleet-configs/${low.id}`)).toMatchObject({ json: { workload_count: 0 } })
+    // Whoever made the other one learns where its workloads are.
+    expect(await call(`GET /api/fleet-configs/${low.id}`)).toMatchObject({
+      json: {
+        workload_count: 0,
+        kept_by: [{ id: high.id, name: 'High', priority: 1, workload_count: 1 }],
+      },
+    })
+    expect(high).not.toHaveProperty('kept_by')
     expect(await call(`DELETE /api/fleet-configs/${high.id}`)).toMatchObject({
       status: 409,
       json: { code: 'fleet_config_in_use', count: 1 },
@@ -257,6 +264,13 @@ describe('a workload', () => {
     const only = await call(`GET /api/fleet-configs/${ours.id}/workloads?only=conflict`)
     expect(only.json).toMatchObject([{ workload_id: workload, rivals: ['Rival'] }])
     expect((await call(`GET /api/fleet-configs/${rival.id}/workloads`)).json).toEqual([])
+    expect(await call(`GET /api/fleet-configs/${rival.id}`)).toMatchObject({
+      json: {
+        workload_count: 0,
+        conflict_count: 0,
+        kept_by: [{ id: ours.id, name: 'Ours', priority: 0, workload_count: 1 }],
+      },
+    })
   })
 
   it('is held and released, and a hold that nobody ends is overdue', async () => {

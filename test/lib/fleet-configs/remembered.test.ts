@@ -121,7 +121,7 @@ describe('under which fleet config a workload is', () => {
     const turns = countLoopTurns()
     const counts = await ctx.fleetConfigs.counts()
     const turned = turns.over()
-    expect([...counts.values()]).toEqual([{ under: HOSTS, conflicts: 0, held: 0 }])
+    expect([...counts.values()]).toEqual([{ under: HOSTS, conflicts: 0, held: 0, keptBy: new Map() }])
     expect(turned).toBeGreaterThanOrEqual(HOSTS - 1)
   })
 })
