@@ -1,3 +1,4 @@
+import { hasHiddenSigns } from '../../model/hidden-signs.ts'
 import { isBelowMinimum } from '../../model/versions.ts'
 import type { ValidationResult } from '../../wire/validation.ts'
 import { type LocatedConfig, type ParsedConfig, parseConfig } from '../yaml/parse.ts'
@@ -68,11 +69,32 @@ export function validateStatically(
     structure.status === 'failed'
       ? skippedCheck('component_availability', 'collector_structure')
       : availabilityCheck(neededComponents(config), about.target)
-  const checks = [buildCheck('yaml_static', [ok], metadata), structure, availability, version.check]
+  const checks = [
+    buildCheck('yaml_static', [ok, ...hiddenSigns(text)], metadata),
+    structure,
+    availability,
+    version.check,
+  ]
   for (const { messages } of checks) for (const message of messages) addLine(message, config)
   const { targetVersion } = version
   const references = referencesOf(text, config.root)
   return { checks, targetVersion, required: requiredComponents(config), references }
+}
+
+/** Lines that are named at most; who looks at one looks at the rest. */
+const HIDDEN_LINES_MAX = 5
+
+/** A warning for each of the first lines whose reading is changed by signs that nobody sees. */
+function hiddenSigns(text: string): Omit<CheckMessage, 'check_id'>[] {
+  if (!hasHiddenSigns(text)) return []
+  const lines = text.split('\n').flatMap((line, at) => (hasHiddenSigns(line) ? [at + 1] : []))
+  return lines.slice(0, HIDDEN_LINES_MAX).map((line) => ({
+    code: 'hidden_signs',
+    severity: 'warning',
+    message:
+      'The line has signs that are not seen and change how it reads, such as one that turns its direction.',
+    line,
+  }))
 }
 
 /** Run all five checks; the last is the caller's, which knows the collector binary. */

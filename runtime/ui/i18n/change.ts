@@ -473,6 +473,8 @@ export const changeTexts = defineTexts({
     finding: {
       yaml_parse: 'Le YAML n’est pas lisible.',
       empty_config: 'La config est vide.',
+      hidden_signs:
+        'Cette ligne contient des signes qui ne se voient pas et changent sa lecture, comme un signe qui en inverse le sens.',
       missing_service: 'La section « service » manque.',
       missing_pipelines: '« service.pipelines » doit définir un pipeline.',
       invalid_pipeline: 'Ce pipeline n’est pas un objet.',

@@ -12,7 +12,7 @@ import {
 import { lintKeymap } from '@codemirror/lint'
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search'
 import { EditorState, type Extension } from '@codemirror/state'
-import { EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
+import { EditorView, highlightActiveLine, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { language } from '../i18n/define.ts'
 
@@ -89,6 +89,8 @@ const FRENCH = {
 export function baseExtensions(label: string, isEditable: boolean): Extension[] {
   return [
     lineNumbers(),
+    // Signs that turn the direction of writing, or that nobody sees, are shown as a red dot with their name.
+    highlightSpecialChars(),
     foldGutter(),
     yaml(),
     syntaxHighlighting(COLORS),

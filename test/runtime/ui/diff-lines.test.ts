@@ -14,3 +14,11 @@ it('a diff shows every line that a change takes and gives, also one that looks l
     '',
   ])
 })
+
+it('a diff writes out signs that turn or hide what stands beside them', () => {
+  const after = 'endpoint: safe.example.com # \u202e \u2066moc.live\u2069\u200b\n'
+  const { text } = unifiedDiff('', after, { before: 'as it is', after: 'planned' }, 10_000)
+  expect(linesOfDiff(text)).toContain(
+    '+endpoint: safe.example.com # \\u{202e} \\u{2066}moc.live\\u{2069}\\u{200b}',
+  )
+})

@@ -379,3 +379,13 @@ describe('the version', () => {
     expect(result.checks[3]).toMatchObject({ status, metadata: { version_source: source } })
   })
 })
+
+it('warns of signs that nobody sees and that change how a line reads, by the line', () => {
+  const turned = GATEWAY.replace('grpc:', 'grpc: # \u202efeas si siht')
+  const { checks } = validateStatically(turned, about(null))
+  expect(checks[0]).toMatchObject({ id: 'yaml_static', status: 'warning' })
+  expect(checks[0]!.messages).toContainEqual(
+    expect.objectContaining({ code: 'hidden_signs', severity: 'warning', line: 4 }),
+  )
+  expect(validateStatically(GATEWAY, about(null)).checks[0]!.status).toBe('passed')
+})
