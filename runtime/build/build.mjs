@@ -70,6 +70,9 @@ const BUNDLING = {
   platform: 'node',
   target: 'node20',
   define: { 'process.env.NODE_ENV': '"production"' },
+  // Its other form is for CommonJS: each of the many modules that import it would get an object of its own with all that
+  // it exports.
+  alias: { superstruct: 'superstruct/dist/index.mjs' },
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'none',
