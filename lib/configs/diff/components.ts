@@ -3,6 +3,7 @@ import type { DiffChangedField, DiffComponent } from '../../wire/diff.ts'
 import type { RiskLevel } from '../../wire/plan.ts'
 import { PIPELINE_SECTIONS } from '../../wire/values.ts'
 import { componentType } from '../check/components.ts'
+import { isOff, isOn } from '../check/switches.ts'
 import { holdsSecretKey, isSecretPath, redactName, redactString, redactValue } from '../redact/redact.ts'
 import { isSameValue } from '../yaml/equal.ts'
 import { type ConfigObject, type ConfigValue, emptyObject, isObject, sortedKeys } from '../yaml/value.ts'
@@ -256,8 +257,7 @@ function fieldRule(
   }
   if (componentType(id) === 'memory_limiter' && isRaisedLimit(path, before, after))
     return 'memory_limit_raised'
-  if (/^(?:sending_queue|retry_on_failure)\.enabled$/.test(path) && after === false && before !== false)
-    return 'delivery_guard_weakened'
+  if (DELIVERY_GUARD.test(path) && isOff(after) && !isOff(before)) return 'delivery_guard_weakened'
   return null
 }
 
@@ -271,9 +271,13 @@ function isRaisedLimit(
   return /^limit_(?:mib|percentage)$/.test(path) && Number(after) > Number(before)
 }
 
+/** A collector reads `tls::insecure` as `insecure` below `tls`. */
+const INSECURE = /(?:^|\.|::)insecure(?:_skip_verify)?$|tls(?:\.|::)insecure/i
+const DELIVERY_GUARD = /^(?:sending_queue|retry_on_failure)(?:\.|::)enabled$/
+
 /** Whether a value at a path switches transport security off, itself or further down. */
 function isInsecure(path: string, value: ConfigValue | undefined): boolean {
-  if (value === true) return /(^|\.)insecure(_skip_verify)?$|tls\.insecure/i.test(path)
+  if (isOn(value)) return INSECURE.test(path)
   if (!isObject(value)) return false
   return Object.entries(value).some(([key, entry]) => isInsecure(`${path}.${key}`, entry))
 }

@@ -5,14 +5,14 @@ import { CATEGORIES } from '../../wire/values.ts'
 import { isAddressKey } from '../check/address-keys.ts'
 import { componentType } from '../check/components.ts'
 import { isSecretKey, MASK, redactName, redactString, redactUrl } from '../redact/redact.ts'
-import { type ConfigValue, isObject, sortedKeys } from '../yaml/value.ts'
+import { type ConfigValue, isObject, lastName, sortedKeys } from '../yaml/value.ts'
 import { type ComparedConfig, type ComparedPart, maxRisk, partRef } from './model.ts'
 import type { Renamings } from './renamings.ts'
 
 /** Keys below which exporters name several addresses, as a list or with commas: Kafka, Elasticsearch, load balancing. */
 const LIST_KEYS = new Set(['brokers', 'endpoints', 'hostnames', 'addresses', 'servers', 'urls'])
 /** What the load-balancing exporter asks for the addresses that it sends to. */
-const RESOLVER_PATH = /\.resolver\.(?:dns\.hostname|k8s\.service)$/
+const RESOLVER_PATH = /(?:\.|::)resolver(?:\.|::)(?:dns(?:\.|::)hostname|k8s(?:\.|::)service)$/
 
 interface Found {
   part: ComparedPart
@@ -135,7 +135,7 @@ const isText = (value: ConfigValue): value is string | number =>
 
 /** The addresses that one setting names, each with its path; none where it is no address. */
 function listNamed(part: ComparedPart, key: string, value: ConfigValue, path: string): [string, string][] {
-  const name = key.toLowerCase()
+  const name = lastName(key).toLowerCase()
   const isOfExporter = part.category === 'exporters'
   const isList = isOfExporter && LIST_KEYS.has(name)
   if (isList && Array.isArray(value))

@@ -1,4 +1,5 @@
 import { componentType, idsOf } from '../check/components.ts'
+import { isOn } from '../check/switches.ts'
 import { redactName } from '../redact/redact.ts'
 import type { ParsedConfig } from '../yaml/parse.ts'
 import { type ConfigObject, type ConfigValue, isObject, lastName, sortedKeys } from '../yaml/value.ts'
@@ -327,13 +328,6 @@ function pathOfSwitch(value: ConfigValue, name: string, path: string): string | 
     if (found !== null) return found
   }
   return null
-}
-
-/** What a collector may read as true: also texts and numbers, which older collectors turn into booleans. */
-function isOn(value: ConfigValue): boolean {
-  if (typeof value === 'string')
-    return ['1', 't', 'true', 'y', 'yes', 'on'].includes(value.trim().toLowerCase())
-  return value === true || (typeof value === 'number' && value !== 0)
 }
 
 function findMissingAttributes({ candidate, requiredResourceAttributes }: PolicyCase): PolicyHit[] {

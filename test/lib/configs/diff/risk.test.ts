@@ -228,3 +228,32 @@ describe('a line of the summary', () => {
     expect(JSON.stringify(lines)).not.toContain('hunter')
   })
 })
+
+describe('an address or a switch that is spelt otherwise', () => {
+  const TEMPO = 'endpoint: tempo.example.com:4317'
+  const QUEUE = 'sending_queue: {enabled: true}'
+  test.each<[string, string, string, string]>([
+    [TEMPO, 'traces_endpoint: "https://elsewhere.example.net/v1/traces"', 'high', 'destination_added'],
+    [TEMPO, 'proxy_url: "http://elsewhere.example.net:3128"', 'high', 'destination_added'],
+    [TEMPO, '"tls::insecure_skip_verify": true', 'high', 'transport_security_weakened'],
+    [TEMPO, 'tls: {insecure_skip_verify: "true"}', 'high', 'transport_security_weakened'],
+    [QUEUE, '"sending_queue::enabled": false', 'medium', 'delivery_guard_weakened'],
+    [QUEUE, '"retry_on_failure::enabled": "off"', 'medium', 'delivery_guard_weakened'],
+  ])('beside %s, %s, is told', (beside, added, risk, rule) => {
+    const { summary, risk_items } = edited([beside, `${beside}\n    ${added}`])
+    expect(summary.overall_risk).toBe(risk)
+    expect(risk_items.map((item) => item.rule)).toContain(rule)
+  })
+
+  it('makes a new exporter one to a new place, whatever its endpoint is', () => {
+    const added = NEW_EXPORTER[1]
+      .replace('elsewhere.example.net', 'tempo.example.com')
+      .replace('}', ', traces_endpoint: "https://elsewhere.example.net/v1/traces"}')
+    const { summary, risk_items } = edited(
+      ['exporters:\n', added],
+      ['[otlp/tempo]', '[otlp/tempo, otlp/new]'],
+    )
+    expect(summary.overall_risk).toBe('high')
+    expect(risk_items.map((item) => item.rule)).toContain('destination_added')
+  })
+})
