@@ -98,9 +98,9 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'one for each name of a transaction that the code has',
     reachedBy: ['lib/audit/database.test.ts', 'appends many records as one, in their order'],
   },
-  'lib/configs/engine.ts openOutlines().kept': {
-    bound: '5,000 outlines',
-    reachedBy: ['lib/limits.test.ts', 'is remembered of so many outlines'],
+  'lib/configs/engine.ts openFound().kept': {
+    bound: '5,000 configs, and 16 million characters of what was found in them',
+    reachedBy: ['lib/limits.test.ts', 'is remembered of so many bytes of what configs are'],
   },
   'lib/configs/yaml/locate.ts module indexes': {
     bound: 'the keys of mappings of a document that somebody still holds, and gone with it',

@@ -1,4 +1,3 @@
-import { baseOfReport } from '../../lib/configs/effective/base-of-report.ts'
 import { planPush } from '../../lib/configs/plan.ts'
 import { policyForWorkload } from '../../lib/configs/policy/policy.ts'
 import type { ConfigPlan } from '../../lib/wire/plan.ts'
@@ -27,7 +26,9 @@ export async function buildPlan(workloadId: string, draft: string, ctx: Context)
   if (!judged.ok) return judged
   // Before the first push from muster, only the reports of the instances tell what runs.
   const reported = current === null ? await ctx.configTargets.reportedConfig(workloadId) : null
-  const base = current ?? (reported === null ? null : baseOfReport(reported.text, draft))
+  const before = reported === null ? null : await ctx.configs.baseOfReport(draft, reported.text)
+  if (before !== null && !before.ok) return before
+  const base = current ?? before?.base ?? null
   const compared =
     base === null
       ? null

@@ -12,6 +12,7 @@ import {
   type ValidationTarget,
 } from './check/validate.ts'
 import type { DiffInput, DiffTextInput } from './diff/context.ts'
+import type { Destination } from './diff/destinations.ts'
 import type { DiffLines, UnifiedDiff } from './diff/unified-diff.ts'
 import type { EffectiveMatch } from './effective/match.ts'
 import type { NormalForm } from './effective/normal-form.ts'
@@ -76,15 +77,22 @@ export interface ConfigEngine {
   ): Promise<Answered<{ keys: string[] | null }>>
   /** What a draft replaces of what instances report, written as the draft is (`baseInWordsOf`); null as above. */
   baseInWordsOf(draft: string, reported: string): Promise<Answered<{ base: string | null }>>
+  /** The same in the form of what is reported. */
+  baseOfReport(draft: string, reported: string): Promise<Answered<{ base: string }>>
   /**
    * The outlines of stored configs by hash; each is made once and kept. Hashes that `read` does not find, and texts
    * that could not be read in time, are left out.
    */
-  outlines(
+  outlines(hashes: readonly string[], read: ReadTexts): Promise<ReadonlyMap<string, ConfigOutline>>
+  /** Where configs send data to, as `outlines` answers. */
+  destinations(
     hashes: readonly string[],
-    read: (hashes: readonly string[]) => Promise<readonly { hash: string; body: string }[]>,
-  ): Promise<ReadonlyMap<string, ConfigOutline>>
+    read: ReadTexts,
+  ): Promise<ReadonlyMap<string, readonly Destination[]>>
 }
+
+/** Reads the texts of configs by their hashes. */
+type ReadTexts = (hashes: readonly string[]) => Promise<readonly { hash: string; body: string }[]>
 
 /** What an engine works with. */
 export interface ConfigEngineParts {
@@ -95,10 +103,11 @@ export interface ConfigEngineParts {
 
 /** Texts up to this many characters are read in place, which takes a few milliseconds where none holds an alias. */
 const IN_PLACE_LENGTH_MAX = 1_024
-/** Outlines that are kept; a fleet rarely runs so many configs. */
-const OUTLINES_MAX = 5_000
+/** Configs of which is kept what was found in them, and how many characters of that; a fleet rarely runs so many. */
+const FOUND_MAX = 5_000
+const FOUND_LENGTH_MAX = 16_777_216
 /** Texts that are fetched in one statement. */
-const OUTLINES_CHUNK = 50
+const TEXTS_CHUNK = 50
 
 /**
  * The room of each kind of job, named after whoever waits for its answer. What agents report holds one thread at most,
@@ -115,9 +124,11 @@ const ROOM_OF: Readonly<Record<ConfigJob['kind'], keyof typeof CONFIG_ROOMS>> = 
   lines: 'operators',
   'diff-lines': 'operators',
   'report-keys': 'operators',
+  'base-of-report': 'operators',
   'base-in-words': 'operators',
   'diff-text': 'viewers',
   outline: 'viewers',
+  destinations: 'viewers',
   'effective-match': 'viewers',
   'normal-form': 'agents',
 }
@@ -184,30 +195,50 @@ class ConfigReader {
   }
 }
 
-/** The outlines of configs by hash, the last ones kept. */
-function openOutlines(reader: ConfigReader): ConfigEngine['outlines'] {
-  const kept = new Map<string, ConfigOutline>()
+/** What is found in configs by one kind of job, by hash; the last ones are kept. */
+function openFound<Kind extends 'outline' | 'destinations'>(
+  reader: ConfigReader,
+  kind: Kind,
+): (hashes: readonly string[], read: ReadTexts) => Promise<Map<string, ConfigJobResults[Kind]>> {
+  type Found = ConfigJobResults[Kind]
+  /** Null for a text that a thread gave up: the others that look do not wait for it each time. */
+  const kept = new Map<string, { found: Found | null; length: number }>()
+  let length = 0
+  const keep = (hash: string, found: Found | null) => {
+    const one = { found, length: JSON.stringify(found).length }
+    length += one.length - (kept.get(hash)?.length ?? 0)
+    kept.set(hash, one)
+    for (const [oldest, { length: less }] of kept) {
+      if (kept.size <= FOUND_MAX && length <= FOUND_LENGTH_MAX) break
+      kept.delete(oldest)
+      length -= less
+    }
+  }
   return async (hashes, read) => {
-    const outlines = new Map<string, ConfigOutline>()
-    for (const hash of hashes) if (kept.has(hash)) outlines.set(hash, kept.get(hash)!)
-    const missing = [...new Set(hashes)].filter((hash) => !outlines.has(hash))
-    for (let i = 0; i < missing.length; i += OUTLINES_CHUNK) {
-      for (const { hash, body: text } of await read(missing.slice(i, i + OUTLINES_CHUNK))) {
-        const found = await reader.run<'outline'>(sizeOf(text), { kind: 'outline', text })
+    const answer = new Map<string, Found>()
+    const missing: string[] = []
+    for (const hash of new Set(hashes)) {
+      const known = kept.get(hash)
+      if (known === undefined) missing.push(hash)
+      else if (known.found !== null) answer.set(hash, known.found)
+    }
+    for (let i = 0; i < missing.length; i += TEXTS_CHUNK) {
+      for (const { hash, body: text } of await read(missing.slice(i, i + TEXTS_CHUNK))) {
+        const job = { kind, text } as unknown as JobOf<Kind>
+        const found = await reader.read<Kind>(sizeOf(text), job)
         if (!found.ok) continue
-        outlines.set(hash, found.value)
-        if (kept.size >= OUTLINES_MAX) kept.delete(kept.keys().next().value!)
-        kept.set(hash, found.value)
+        if (found.value !== null) answer.set(hash, found.value)
+        keep(hash, found.value)
       }
     }
-    return outlines
+    return answer
   }
 }
 
 /** Comparing texts line by line. */
 function openComparing(
   reader: ConfigReader,
-): Pick<ConfigEngine, 'lines' | 'diffLines' | 'changeKey' | 'reportKeys' | 'baseInWordsOf'> {
+): Pick<ConfigEngine, 'lines' | 'diffLines' | 'changeKey' | 'reportKeys' | 'baseInWordsOf' | 'baseOfReport'> {
   return {
     async lines(request) {
       const length = request.before.length + request.after.length
@@ -230,6 +261,11 @@ function openComparing(
       const length = text.length * Math.max(1, own.length) + lengthOf(own.flatMap(Object.values<string>))
       const found = await reader.read<'report-keys'>(length, { kind: 'report-keys', text, own })
       return found.ok ? { ok: true, keys: found.value } : found
+    },
+    async baseOfReport(draft, reported) {
+      const job = { kind: 'base-of-report', draft, reported } as const
+      const found = await reader.run<'base-of-report'>(2 * (sizeOf(draft) + sizeOf(reported)), job)
+      return found.ok ? { ok: true, base: found.value } : found
     },
     async baseInWordsOf(draft, reported) {
       // The draft is read once more for each difference.
@@ -296,6 +332,7 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       return found.ok ? { ok: true, patching: found.value } : found
     },
     ...openComparing(reader),
-    outlines: openOutlines(reader),
+    outlines: openFound(reader, 'outline'),
+    destinations: openFound(reader, 'destinations'),
   }
 }

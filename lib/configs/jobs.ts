@@ -6,10 +6,11 @@ import type { FleetPeer } from './check/target.ts'
 import { type StaticValidation, type ValidationTarget, validateStatically } from './check/validate.ts'
 import { changeKey } from './diff/changed-lines.ts'
 import type { DiffInput, DiffTextInput } from './diff/context.ts'
+import { type Destination, listDestinations } from './diff/destinations.ts'
 import { diffConfigs } from './diff/diff.ts'
 import { reportKey } from './diff/report-key.ts'
 import { type DiffLines, diffLines, type UnifiedDiff, unifiedDiff } from './diff/unified-diff.ts'
-import { baseInWordsOf } from './effective/base-of-report.ts'
+import { baseInWordsOf, baseOfReport } from './effective/base-of-report.ts'
 import { type EffectiveMatch, effectiveMatches } from './effective/match.ts'
 import { type NormalForm, normalForm } from './effective/normal-form.ts'
 import type { MigrationInput } from './migrate/preview.ts'
@@ -33,12 +34,14 @@ export type ConfigJob =
   | { kind: 'effective-match'; asked: string; reported: string }
   | { kind: 'migrate'; input: MigrationInput; validatedAt: Date }
   | { kind: 'outline'; text: string }
+  | { kind: 'destinations'; text: string }
   | { kind: 'render'; request: RenderRequest }
   | { kind: 'patch'; text: string; patch: ConfigPatch }
   | { kind: 'lines'; request: LinesRequest }
   | { kind: 'diff-lines'; request: DiffLinesRequest }
   | { kind: 'change-key'; before: string; after: string; values: VariableValues }
   | { kind: 'report-keys'; text: string; own: readonly VariableValues[] }
+  | { kind: 'base-of-report'; draft: string; reported: string }
   | { kind: 'base-in-words'; draft: string; reported: string }
 
 /** A version's text and the values of one workload. */
@@ -75,12 +78,14 @@ export interface ConfigJobResults {
   'effective-match': EffectiveMatch
   migrate: MigrationPreview
   outline: ConfigOutline
+  destinations: Destination[]
   render: Rendering
   patch: Patching
   lines: UnifiedDiff
   'diff-lines': DiffLines
   'change-key': string
   'report-keys': string[]
+  'base-of-report': string
   'base-in-words': string
 }
 
@@ -107,6 +112,7 @@ function lengthOf(job: ConfigJob): number {
       return job.request.before.length + job.request.after.length
     case 'change-key':
       return job.before.length + job.after.length
+    case 'base-of-report':
     case 'base-in-words':
       return job.draft.length + job.reported.length
     default:
@@ -144,6 +150,8 @@ export function runConfigJob(
       return previewValidatedMigration(job.input, job.validatedAt)
     case 'outline':
       return outlineConfig(job.text)
+    case 'destinations':
+      return destinationsOf(job.text)
     case 'render':
       return renderFor(job.request, readConfig, readVersion)
     case 'patch':
@@ -156,6 +164,8 @@ export function runConfigJob(
       return changeKey(job.before, job.after, job.values)
     case 'report-keys':
       return job.own.map((own) => reportKey(job.text, own))
+    case 'base-of-report':
+      return baseOfReport(job.reported, job.draft, readConfig)
     case 'base-in-words':
       return baseInWordsOf(job.draft, job.reported, readConfig)
   }
@@ -166,6 +176,12 @@ const renderFor = (
   readConfig: ReadConfig,
   readVersion: ReadTemplate,
 ): Rendering => renderVersion(text, variables, values, { withMeaning, readTemplate: readVersion, readConfig })
+
+/** Where a config sends data to; of a text that cannot be read, nowhere. */
+function destinationsOf(text: string): Destination[] {
+  const config = read(text)
+  return config === null ? [] : listDestinations(config.root)
+}
 
 const compareLines = ({ before, after, labels, charactersMax }: LinesRequest): UnifiedDiff =>
   unifiedDiff(before, after, labels, charactersMax)

@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.ts'
+import type { Destination } from '../configs/diff/destinations.ts'
 import type { ConfigEngine } from '../configs/engine.ts'
 import { classifyAgentError } from '../configs/redact/agent-error.ts'
 import type { Workload } from '../fleet/state/model.ts'
@@ -16,8 +17,11 @@ import type { ExportDestination } from '../wire/destinations.ts'
 
 /** Workloads looked at in one turn of the event loop. */
 const CHUNK = 500
-/** Destinations that one answer holds. */
+/** Destinations that one answer holds, and that are looked at for it, those of the most common configs first. */
 const DESTINATIONS_MAX = 500
+const LOOKED_AT_MAX = 10_000
+/** Configs whose destinations are in memory together. */
+const CONFIGS_CHUNK = 50
 /** Workloads that are named with a destination; all of them are counted. */
 const NAMED_MAX = 20
 
@@ -145,41 +149,51 @@ async function sendersByConfig(workloads: Iterable<Workload>, pace: Pace): Promi
   return senders
 }
 
+/** Note where the workloads of one config send data to. */
+async function noteDestinations(
+  found: Map<string, Found>,
+  destinations: readonly Destination[],
+  senders: readonly Workload[],
+  pace: Pace,
+): Promise<void> {
+  const failures = new Map<Workload, ReadonlyMap<string, string>>()
+  await eachInTurns(senders, pace, (workload) => {
+    if (workload.live.unhealthy.size > 0) failures.set(workload, failingExportersOf(workload))
+  })
+  for (const { address, exporterType, signals, exporterIds } of destinations) {
+    const key = `${exporterType} ${address}`
+    const one: Found = found.get(key) ?? {
+      exporter: exporterType,
+      address,
+      signals: new Set(),
+      of: new Set(),
+      failing: new Map(),
+    }
+    for (const signal of signals) one.signals.add(signal)
+    await eachInTurns(senders, pace, (workload) =>
+      noteSender(one, exporterIds, workload, failures.get(workload)),
+    )
+    found.set(key, one)
+  }
+}
+
 /**
  * Who exports where, by what the workloads are to run; those that most workloads cannot reach now first, then those of
  * most workloads. Agents choose how many destinations a config has and how much their health says: all goes in turns.
  */
 export async function listDestinations(
-  parts: { db: Db; clock: Pick<Clock, 'monotonicMs'>; configs: Pick<ConfigEngine, 'outlines'> },
+  parts: { db: Db; clock: Pick<Clock, 'monotonicMs'>; configs: Pick<ConfigEngine, 'destinations'> },
   workloads: Iterable<Workload>,
 ): Promise<ExportDestination[]> {
   const pace = new Pace({ size: CHUNK, clock: parts.clock })
   const sendersOf = await sendersByConfig(workloads, pace)
-  const outlines = await parts.configs.outlines([...sendersOf.keys()], (hashes) =>
-    readConfigs(parts.db, hashes),
-  )
+  const hashes = [...sendersOf].sort(([, some], [, others]) => others.length - some.length)
   const found = new Map<string, Found>()
-  for (const [hash, { destinations }] of outlines) {
-    const senders = sendersOf.get(hash) ?? []
-    const failures = new Map<Workload, ReadonlyMap<string, string>>()
-    await eachInTurns(senders, pace, (workload) => {
-      if (workload.live.unhealthy.size > 0) failures.set(workload, failingExportersOf(workload))
-    })
-    for (const { address, exporterType, signals, exporterIds } of destinations) {
-      const key = `${exporterType} ${address}`
-      const one: Found = found.get(key) ?? {
-        exporter: exporterType,
-        address,
-        signals: new Set(),
-        of: new Set(),
-        failing: new Map(),
-      }
-      for (const signal of signals) one.signals.add(signal)
-      await eachInTurns(senders, pace, (workload) =>
-        noteSender(one, exporterIds, workload, failures.get(workload)),
-      )
-      found.set(key, one)
-    }
+  for (let at = 0; at < hashes.length && found.size < LOOKED_AT_MAX; at += CONFIGS_CHUNK) {
+    const some = hashes.slice(at, at + CONFIGS_CHUNK).map(([hash]) => hash)
+    const configs = await parts.configs.destinations(some, (missing) => readConfigs(parts.db, missing))
+    for (const [hash, destinations] of configs)
+      await noteDestinations(found, destinations, sendersOf.get(hash) ?? [], pace)
   }
   const shown = [...found.entries()]
     .sort(

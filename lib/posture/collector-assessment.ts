@@ -12,7 +12,7 @@ import type {
 } from '../wire/version-intelligence.ts'
 
 /** The components of the config that a workload should run. */
-export interface PostureConfig extends Omit<ConfigOutline, 'destinations'> {
+export interface PostureConfig extends ConfigOutline {
   hash: string
 }
 

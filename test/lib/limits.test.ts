@@ -101,6 +101,29 @@ describe('what was worked out once', () => {
     expect(read).toBe(5_002)
   })
 
+  it('is remembered of so many bytes of what configs are, and of one that could not be read in time', async () => {
+    let given = 0
+    const run = async ({ text }: { text: string }) => {
+      given++
+      return text.startsWith('slow')
+        ? { ok: false, code: 'worker-timed-out', cause: '' }
+        : { ok: true, value: [{ address: 'x'.repeat(1_000_000) }] }
+    }
+    const engine = openConfigEngine({ workers: { run }, runtimeCheck: null } as never)
+    const look = (...hashes: string[]) =>
+      engine.destinations(hashes, async (missing) =>
+        missing.map((hash) => ({ hash, body: hash.padEnd(2_000) })),
+      )
+    const all = Array.from({ length: 20 }, (_, n) => `h${n}`)
+    expect((await look(...all)).size).toBe(20)
+    expect((await look('h19', 'h10')).size).toBe(2)
+    expect(given).toBe(20)
+    await look('h0')
+    expect(given).toBe(21)
+    for (let n = 0; n < 3; n++) expect((await look('slow')).size).toBe(0)
+    expect(given).toBe(22)
+  })
+
   it('is remembered of so many keys, and is judged the same after', () => {
     for (let n = 0; n < 4_500; n++) {
       expect(isSecretKey(`plain_${n}`)).toBe(false)

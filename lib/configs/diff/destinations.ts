@@ -1,8 +1,10 @@
+import { idProblem } from '../check/component-id.ts'
 import { componentType } from '../check/components.ts'
 import { redactString } from '../redact/redact.ts'
 import type { ConfigObject } from '../yaml/value.ts'
 import { hostsOf } from './endpoints.ts'
 import { type ComparedConfig, type ComparedPart, cutUp, sectionIds } from './model.ts'
+import { signalOf } from './pipelines.ts'
 
 /** Exporters that send nothing away. */
 const LOCAL_TYPES = new Set(['debug', 'logging', 'nop'])
@@ -50,29 +52,35 @@ export interface Destination {
   exporterIds: readonly string[]
 }
 
-/** Destinations that are told of one config. */
+/** Destinations that are told of one config, and exporters that are named with each. */
 const DESTINATIONS_MAX = 64
+const EXPORTERS_MAX = 16
+const ADDRESS_LENGTH_MAX = 512
 
-/** Where a config sends data to; exporters that send nothing away are left out. */
+/**
+ * Where a config sends data to; exporters that send nothing away are left out, and those whose name no collector takes.
+ * Agents write such configs: what is told of one has a bound, whatever it says how often.
+ */
 export function listDestinations(root: ConfigObject): Destination[] {
   const config = cutUp(root)
   const signalsOf = new Map<string, Set<string>>()
   for (const [pipeline, value] of config.pipelines)
     for (const id of sectionIds(value, 'exporters')) {
       const known = signalsOf.get(id) ?? new Set<string>()
-      signalsOf.set(id, known.add(pipeline.split('/')[0]!))
+      const signal = signalOf(pipeline)
+      signalsOf.set(id, signal === 'unknown' ? known : known.add(signal))
     }
   const found = new Map<string, Destination>()
   for (const [id, part] of usedExporters(config)) {
     const exporterType = componentType(id)
-    if (LOCAL_TYPES.has(exporterType)) continue
-    const hosts = hostsOf(part)
+    if (LOCAL_TYPES.has(exporterType) || idProblem(id) !== null) continue
+    const hosts = hostsOf(part).slice(0, DESTINATIONS_MAX)
     for (const host of hosts.length === 0 ? [''] : hosts) {
-      const address = redactString(host)
+      const address = redactString(host).slice(0, ADDRESS_LENGTH_MAX)
       const key = `${exporterType} ${address}`
       const known = found.get(key)
       const signals = new Set([...(known?.signals ?? []), ...(signalsOf.get(id) ?? [])])
-      const exporterIds = [...(known?.exporterIds ?? []), id]
+      const exporterIds = [...(known?.exporterIds ?? []), id].slice(0, EXPORTERS_MAX)
       found.set(key, { address, exporterType, signals: [...signals].sort(), exporterIds })
       if (found.size >= DESTINATIONS_MAX) return [...found.values()]
     }

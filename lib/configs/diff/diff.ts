@@ -23,7 +23,16 @@ const HEADLINES: Readonly<Record<RiskLevel, string>> = {
   high: 'The change is risky.',
 }
 
-/** What differs in meaning between two configs, how risky it is, and whom it reaches. Secrets are masked. */
+/**
+ * Characters that the names of pipelines may take in a diff. Each component and each risk says which ones it touches, so
+ * that a short text with many of both could make any number.
+ */
+const NAMED_LENGTH_MAX = 8_388_608
+
+/**
+ * What differs in meaning between two configs, how risky it is, and whom it reaches. Secrets are masked. Throws where
+ * that would be out of all proportion to the texts.
+ */
 export function diffConfigs(input: DiffInput, read: ReadConfig = parseConfig): ConfigDiff {
   const base = readSide('base', read(input.baseText))
   const target = readSide('target', read(input.targetText))
@@ -42,6 +51,7 @@ export function diffConfigs(input: DiffInput, read: ReadConfig = parseConfig): C
   const endpoints = diffEndpoints(configs.base, configs.target, destinations, renamings)
   const security = securityItems(differences)
   const risks = riskItems(differences, pipelines, endpoints, security, configs, destinations)
+  requireProportion(components, risks)
   const all = [...components, ...pipelines, ...endpoints]
   const overall = maxRisk([...risks, ...all].map(({ risk }) => risk))
   return {
@@ -78,6 +88,16 @@ export function diffConfigs(input: DiffInput, read: ReadConfig = parseConfig): C
       target_pipeline_count: configs.target.pipelines.size,
     },
   }
+}
+
+function requireProportion(components: ConfigDiff['components'], risks: ConfigDiff['risk_items']): void {
+  let length = 0
+  const count = (names: readonly string[]) => {
+    for (const name of names) length += name.length
+    if (length > NAMED_LENGTH_MAX) throw new Error('Cannot say which pipelines a change touches: too many')
+  }
+  for (const { impacted_pipelines } of components) count(impacted_pipelines)
+  for (const { affected_pipelines } of risks) count(affected_pipelines)
 }
 
 type Diagnostic = ConfigDiff['diagnostics'][number]

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it, vi } from 'vitest'
 import type { ConfigTarget, ConfigTargets, FleetPeer } from '../../../lib/configs/check/target.ts'
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
@@ -163,6 +163,13 @@ describe('POST /api/workloads/:id/config', () => {
 
 describe('POST /api/workloads/:id/config/plan', () => {
   const plan = (id: string, body: string) => post<ConfigPlan>(`/api/workloads/${id}/config/plan`, body)
+
+  it('reads what instances report where it holds up nobody, and is busy where that has no room', async () => {
+    const full = vi.spyOn(ctx.configs, 'baseOfReport').mockResolvedValue({ ok: false, code: 'server-busy' })
+    expect((await plan('new', GOOD)).status).toBe(503)
+    full.mockRestore()
+    expect((await plan('new', GOOD)).status).toBe(200)
+  })
 
   it('says that a draft can be pushed, and whom it leaves out', async () => {
     const { status, json } = await plan('w1', GOOD.replace('h:4317', 'other:4317'))
