@@ -2,6 +2,7 @@ import { AlertEngine, type AlertEngineParts, type AlertNotices } from '../lib/al
 import { minAgentVersionProblem } from '../lib/alerts/rules.ts'
 import type { WebhookNetwork } from '../lib/alerts/webhook-client.ts'
 import { WebhookDeliveries } from '../lib/alerts/webhook-delivery.ts'
+import { listHaltsNow } from '../lib/campaigns/run/halt-holds.ts'
 import { readPolicyNews } from '../lib/changes/approval-policy.ts'
 import { type ChangeNews, openChangeNews } from '../lib/changes/news.ts'
 import type { Fleet } from '../lib/fleet/fleet.ts'
@@ -38,6 +39,7 @@ export function openAlerting(
     fleet,
     notices,
     findConflicts: parts.findConflicts,
+    findHalts: listHaltsNow,
     findPolicyNews: readPolicyNews,
     onlyPasswordLogin: config.onlyPasswordLogin,
     settings: {

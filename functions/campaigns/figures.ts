@@ -1,8 +1,10 @@
-import { readFigures } from '../../lib/campaigns/figures.ts'
+import { type AboutPush, readFigures } from '../../lib/campaigns/figures.ts'
+import { reachOfCampaign } from '../../lib/campaigns/judge/scope.ts'
+import { aboutFailure } from '../../lib/fleet/views/failure-of.ts'
 import { findCampaign } from '../../lib/store/campaigns.ts'
 import { CampaignFigures } from '../../lib/wire/campaigns.ts'
 import { defineHttp, noBody, noQuery, signedIn } from '../../runtime/define.ts'
-import { seenIds } from '../../runtime/reach.ts'
+import { coversReach, seenIds } from '../../runtime/reach.ts'
 import { json, problem } from '../../runtime/reply.ts'
 import { campaignParams, seesCampaign } from './_campaign-of.ts'
 
@@ -17,10 +19,13 @@ export default defineHttp({
   body: noBody,
   replies: [{ status: 200, description: 'The figures.', json: CampaignFigures }],
   errors: ['campaign-not-found', 'out-of-scope'],
-  async handle({ params, sight }, ctx) {
+  async handle({ params, sight, actor }, ctx) {
     const campaign = await findCampaign(ctx.db, params.id)
     if (campaign === null) return problem('campaign-not-found')
     if (!seesCampaign(ctx, sight, campaign)) return problem('out-of-scope')
-    return json(await readFigures(ctx.db, campaign, seenIds(sight, ctx)))
+    const withTexts = coversReach(actor, 'config:read_content', reachOfCampaign(campaign))
+    const aboutPush: AboutPush = (workloadId, pushId) =>
+      aboutFailure(ctx.fleet.workload(workloadId), pushId, { withTexts })
+    return json(await readFigures(ctx.db, campaign, seenIds(sight, ctx), aboutPush))
   },
 })

@@ -3,6 +3,8 @@ import { aftermathOfTarget } from '../../lib/campaigns/failed-since.ts'
 import { reachOfCampaign } from '../../lib/campaigns/judge/scope.ts'
 import { WORST_FIRST } from '../../lib/campaigns/judge/worst-first.ts'
 import { toTargetRecord } from '../../lib/campaigns/record.ts'
+import { followedOf } from '../../lib/fleet/state/state.ts'
+import { aboutFailure } from '../../lib/fleet/views/failure-of.ts'
 import { toStageHold } from '../../lib/fleet/views/rollout.ts'
 import {
   listCampaignTargets,
@@ -31,6 +33,38 @@ function holdOf(
   return { hold: toStageHold(rollout.hold) }
 }
 
+/**
+ * How far the push of a target has got, where it has not reached all that it was offered to, as a field of its record: of
+ * one that is being changed from the start on, of one that has the change only what failed or did not answer.
+ */
+function reachOf(
+  { fleet }: Context,
+  { workloadId, pushId, state }: StoredCampaignTarget,
+): Pick<CampaignTarget, 'reach'> {
+  const workload = fleet.workload(workloadId)
+  if (workload === null || pushId === null) return {}
+  const counts = followedOf(workload, pushId)?.push.counts
+  if (counts === undefined) return {}
+  const { target, applied, failed, straggler } = counts
+  if (state === 'started' ? applied === target : failed + straggler === 0) return {}
+  return {
+    reach: {
+      target_count: target,
+      applied_count: applied,
+      failed_count: failed,
+      no_status_count: straggler,
+    },
+  }
+}
+
+/** What a failed target failed of, beside the cause that is stored with it: as far as the fleet still knows it. */
+const failureFieldsOf = (
+  { fleet }: Context,
+  { workloadId, pushId, state }: StoredCampaignTarget,
+  texts: { withTexts: boolean },
+): Pick<CampaignTarget, 'error_parameters' | 'error_message'> =>
+  state === 'failed' && pushId !== null ? aboutFailure(fleet.workload(workloadId), pushId, texts) : {}
+
 /** What a campaign does with each workload, in the order of the campaign, or with those first that need somebody. */
 export default defineHttp({
   route: 'GET /api/campaigns/:id/targets',
@@ -58,8 +92,10 @@ export default defineHttp({
       const aftermath = one.state === 'failed' ? aftermathOfTarget(ctx.fleet, one) : null
       return {
         ...toTargetRecord(one, { withTexts }),
+        ...failureFieldsOf(ctx, one, { withTexts }),
         ...(aftermath === null ? {} : { aftermath }),
         ...(one.state === 'started' ? holdOf(ctx, one) : {}),
+        ...(one.state === 'started' || one.state === 'applied' ? reachOf(ctx, one) : {}),
         ...wait,
       }
     }

@@ -58,7 +58,7 @@ export default defineHttp({
 
 function toFound(record: WorkloadRecord): FoundWorkload {
   const { id, display_name, fingerprint_keys, labels, type, accepts_remote_config } = record
-  const { current_config_push: push } = record
+  const { connected_instance_count, current_config_push: push, trouble } = record
   return {
     id,
     display_name,
@@ -66,6 +66,8 @@ function toFound(record: WorkloadRecord): FoundWorkload {
     labels,
     type,
     accepts_remote_config,
+    connected_instance_count,
     ...(push === undefined ? {} : { current_config_push: push }),
+    ...(trouble === undefined ? {} : { trouble }),
   }
 }

@@ -29,7 +29,7 @@ import {
   toEnd,
   type WorkloadFacts,
 } from './rules.ts'
-import { type ConfigConflict, decideTopics, findTopicCauses } from './topics.ts'
+import { type ConfigConflict, decideTopics, findTopicCauses, type HaltedCampaign } from './topics.ts'
 import type { WebhookDeliveries } from './webhook-delivery.ts'
 import { AssignmentTimes, countLive, toWorkloadFacts } from './workload-facts.ts'
 
@@ -57,6 +57,8 @@ export interface AlertEngineParts {
   settings: RuleSettings
   /** Fleet configs that hold workloads which another fleet config selects with the same priority. */
   findConflicts(): Promise<ConfigConflict[]>
+  /** Campaigns that muster halted. */
+  findHalts(db: Db): Promise<HaltedCampaign[]>
   /** What is to be told of the approval policy, as `AboutPeople` says. */
   findPolicyNews(db: Db): Promise<AboutPeople['policy']>
   /** The e-mail of the only user who may log in with a password; null where every local user may. */
@@ -102,14 +104,14 @@ export class AlertEngine {
 
   /** Judge the alerts about campaigns, fleet configs and people. */
   async #lookAtTopics(now: Date): Promise<{ fired: number; resolved: number }> {
-    const { db, random, findConflicts, findPolicyNews, onlyPasswordLogin } = this.#parts
+    const { db, random, findConflicts, findHalts, findPolicyNews, onlyPasswordLogin } = this.#parts
     const policy = await findPolicyNews(db)
     const causes = [
-      ...(await findTopicCauses(db, await findConflicts())),
+      ...(await findTopicCauses(db, { conflicts: await findConflicts(), halts: await findHalts(db) })),
       ...(await findIdentityCauses(db, { now, onlyPasswordLogin, policy })),
     ]
-    const { fire, end } = decideTopics(causes, await listCurrentTopicAlerts(db))
-    if (fire.length + end.length === 0) return { fired: 0, resolved: 0 }
+    const { fire, end, restate } = decideTopics(causes, await listCurrentTopicAlerts(db))
+    if (fire.length + end.length + restate.length === 0) return { fired: 0, resolved: 0 }
     const asked = fire.map((cause) => ({
       id: randomHex(16, random),
       workloadId: '',
@@ -117,7 +119,15 @@ export class AlertEngine {
       firedAt: now,
       ...cause,
     }))
-    return this.#write(end.map(toEnd), now, (tx) => insertTopicAlerts(tx, asked))
+    const actions = [
+      ...end.map(toEnd),
+      ...restate.map(({ rule, ...said }) => ({
+        ...said,
+        kind: 'restate' as const,
+        severity: ALERT_SEVERITY[rule],
+      })),
+    ]
+    return this.#write(actions, now, (tx) => insertTopicAlerts(tx, asked))
   }
 
   async #judge(current: ReadonlyMap<string, CurrentAlert[]>, nowMs: number): Promise<AlertAction[]> {

@@ -1,8 +1,9 @@
 import { sayStop } from '../model/stops.ts'
-import { listCampaignsWithFailures, listHaltedCampaigns, listHeldAutoApplies } from '../store/alert-topics.ts'
+import { listCampaignsWithFailures, listHeldAutoApplies } from '../store/alert-topics.ts'
 import type { AlertDetails, CurrentTopicAlert } from '../store/alerts.ts'
 import type { Db } from '../store/db.ts'
 import type { TopicAlertRule } from '../wire/alerts.ts'
+import type { CampaignHalt } from '../wire/campaigns.ts'
 
 /** The cause of an alert that is about a campaign, a fleet config or people and not about one workload. */
 export interface TopicCause {
@@ -13,6 +14,16 @@ export interface TopicCause {
   /** Tells apart several occurrences of one topic: a campaign may halt again. */
   subject: string
   details: AlertDetails
+  /** The message says how something goes on, and is put right while the alert is open. */
+  isRestated?: boolean
+}
+
+/** A campaign that muster halted, with what stopped it counted now, as its page says it. */
+export interface HaltedCampaign {
+  id: string
+  name: string
+  haltedAt: Date
+  halt: CampaignHalt
 }
 
 /**
@@ -28,6 +39,8 @@ export interface ConfigConflict {
 
 const NAME_LENGTH_MAX = 120
 const NAMED_MAX = 5
+/** Workloads that the alert of a halt names; its page has all. */
+const HALT_NAMED_MAX = 3
 
 const cut = (name: string): string => [...name].slice(0, NAME_LENGTH_MAX).join('')
 
@@ -35,17 +48,11 @@ const cut = (name: string): string => [...name].slice(0, NAME_LENGTH_MAX).join('
  * The causes that are present now: halted campaigns, campaigns of which failures are left, versions that stopped applying
  * by themselves, conflicts of fleet configs.
  */
-export async function findTopicCauses(db: Db, conflicts: readonly ConfigConflict[]): Promise<TopicCause[]> {
-  const halted = (await listHaltedCampaigns(db)).map(({ id, name, haltedAt, halt }): TopicCause => {
-    const { gate, value, limit, wave, cause = '', title = '' } = halt
-    return {
-      rule: 'campaign_halted',
-      topic: `campaign:${id}`,
-      subject: haltedAt.toISOString(),
-      message: `Campaign "${cut(name)}" halted: ${sayStop(halt)}`,
-      details: { campaign_id: id, name: cut(name), gate, value, limit, wave, cause, title },
-    }
-  })
+export async function findTopicCauses(
+  db: Db,
+  { conflicts, halts }: { conflicts: readonly ConfigConflict[]; halts: readonly HaltedCampaign[] },
+): Promise<TopicCause[]> {
+  const halted = halts.map(toHalted)
   const failing = (await listCampaignsWithFailures(db)).map(
     ({ id, name, count, total, leftOut, cause, title, ...of }): TopicCause => {
       const workloads = of.workloads.map(cut).join(', ')
@@ -85,6 +92,38 @@ export async function findTopicCauses(db: Db, conflicts: readonly ConfigConflict
   return [...halted, ...failing, ...held, ...conflicts.map(toConflict)]
 }
 
+function toHalted({ id, name, haltedAt, halt }: HaltedCampaign): TopicCause {
+  const { gate, value, limit, wave, cause = '', title = '', workloads: all = [] } = halt
+  const named = all.slice(0, HALT_NAMED_MAX)
+  const workloads = named.map((one) => cut(sayPlaced(one))).join(', ')
+  const more = value > named.length ? ` and ${value - named.length} more` : ''
+  return {
+    rule: 'campaign_halted',
+    topic: `campaign:${id}`,
+    subject: haltedAt.toISOString(),
+    message: `Campaign "${cut(name)}" halted: ${sayStop(halt)}${workloads && `; ${workloads}${more}`}`,
+    details: {
+      campaign_id: id,
+      name: cut(name),
+      gate,
+      value,
+      limit,
+      wave,
+      cause,
+      title,
+      ...(named.length === 0
+        ? {}
+        : { workloads, workload_ids: named.map(({ workload_id }) => workload_id).join(',') }),
+    },
+    isRestated: true,
+  }
+}
+
+const sayPlaced = ({
+  workload_name: name,
+  workload_place: place,
+}: NonNullable<CampaignHalt['workloads']>[number]) => (place === undefined ? name : `${name} (${place})`)
+
 function toConflict({ id, name, rivals, count }: ConfigConflict): TopicCause {
   const others = [...rivals].sort()
   const named = others.slice(0, NAMED_MAX).map(cut).join(', ')
@@ -97,16 +136,23 @@ function toConflict({ id, name, rivals, count }: ConfigConflict): TopicCause {
   }
 }
 
-/** Which alerts about campaigns, fleet configs and people fire, and which stored ones end. */
+/** Which alerts about campaigns, fleet configs and people fire, which stored ones end, and which say something else now. */
 export function decideTopics(
   causes: readonly TopicCause[],
   stored: readonly CurrentTopicAlert[],
-): { fire: TopicCause[]; end: CurrentTopicAlert[] } {
+): { fire: TopicCause[]; end: CurrentTopicAlert[]; restate: (TopicCause & { alertId: string })[] } {
   const keyOf = ({ rule, topic }: Pick<TopicCause, 'rule' | 'topic'>) => `${rule} ${topic}`
   const before = new Map(stored.map((alert) => [keyOf(alert), alert]))
   const present = new Map(causes.map((cause) => [keyOf(cause), cause]))
   return {
     fire: causes.filter((cause) => before.get(keyOf(cause))?.subject !== cause.subject),
     end: stored.filter((alert) => present.get(keyOf(alert))?.subject !== alert.subject),
+    restate: stored.flatMap((alert) => {
+      const cause = present.get(keyOf(alert))
+      const isSame = cause?.subject === alert.subject && alert.state === 'open'
+      return isSame && cause.isRestated && cause.message !== alert.message
+        ? [{ ...cause, alertId: alert.id }]
+        : []
+    }),
   }
 }

@@ -3,7 +3,7 @@ import { tallyOf } from '../changes/judge-approvals.ts'
 import { isStepFrom } from '../model/campaign-steps.ts'
 import type { Scope } from '../model/scopes.ts'
 import { countTakenBack, listKeptByItself, type VersionCampaign } from '../store/auto-apply-roll-back.ts'
-import { countInPart, countWayBack } from '../store/campaign-outcome.ts'
+import { countWayBack, findSlow, listAppliedInPart } from '../store/campaign-outcome.ts'
 import {
   type CampaignSummary,
   findCampaign,
@@ -19,6 +19,7 @@ import { isInOneOf } from './judge/scope.ts'
 import { CampaignPlanner } from './plan/planner.ts'
 import { type CampaignFacts, toCampaignRecord, toKeptRecord } from './record.ts'
 import { lookAtHalt } from './run/halt-holds.ts'
+import { waitsUntil } from './run/note-ends.ts'
 import { countRun, countRuns, type RunCounts } from './run/run.ts'
 import { CampaignRunner } from './run/runner.ts'
 
@@ -38,6 +39,8 @@ const KEPT_NAMED_MAX = 50
 const IN_PART_NAMED_MAX = 3
 /** After how long a target that is being changed is told of, with the instances that have not applied it. */
 const SLOW_MS = 60_000
+/** Of those, so many are looked at to say until when they are waited for. */
+const SLOW_LOOKED_AT_MAX = 200
 /** More than a process holds workloads. */
 const ALL = 2_000_000_000
 
@@ -82,7 +85,7 @@ export class Campaigns {
     read: readonly CampaignSummary[],
     readerOf: (campaign: CampaignSummary) => CampaignReader,
   ): Promise<CampaignRecord[]> {
-    const { db, clock } = this.parts
+    const { db } = this.parts
     const planning = new Map(read.map(({ id }) => [id, this.planner.progress(id)]))
     const stale = read.filter(
       ({ id, status }) => planning.get(id) === null && (status === 'draft' || status === 'planned'),
@@ -101,10 +104,10 @@ export class Campaigns {
       db,
       campaigns.map(({ id }) => id),
     )
-    const inPart = await countInPart(
+    const inPart = await listAppliedInPart(
       db,
       campaigns.flatMap(({ id, startedAt }) => (startedAt === null ? [] : [id])),
-      { named: IN_PART_NAMED_MAX, slowSince: new Date(clock.now().getTime() - SLOW_MS) },
+      IN_PART_NAMED_MAX,
     )
     const records: CampaignRecord[] = []
     for (const campaign of campaigns) {
@@ -117,8 +120,8 @@ export class Campaigns {
           ...(await this.#approval(campaign, reader)),
           ...(reader.withHelp
             ? await this.#standing(campaign, counts.get(id)!)
-            : { haltNow: null, failedSince: null, wayBack: null }),
-          inPart: inPart.filter(({ campaignId }) => campaignId === id),
+            : { haltNow: null, failedSince: null, slow: null, wayBack: null }),
+          appliedInPart: inPart.get(id) ?? null,
           versionRolledBackBy: versionsTakenBack.get(campaign.id) ?? null,
           byItself: byItself.kept.get(id) ?? null,
           takenBack: byItself.takenBack.get(id) ?? null,
@@ -134,15 +137,30 @@ export class Campaigns {
   async #standing(
     campaign: CampaignSummary,
     counts: RunCounts,
-  ): Promise<Pick<CampaignFacts, 'haltNow' | 'failedSince' | 'wayBack'>> {
+  ): Promise<Pick<CampaignFacts, 'haltNow' | 'failedSince' | 'slow' | 'wayBack'>> {
     const { db } = this.parts
     const { id, status, startedAt } = campaign
     const canGoBack = startedAt !== null && isStepFrom('roll-back', { status, counts: {} })
     return {
       haltNow: status === 'halted' ? await lookAtHalt(this.parts, campaign, counts) : null,
       failedSince: (counts.all.failed ?? 0) > 0 ? await countAftermaths(this.parts, id) : null,
+      slow: (counts.all.started ?? 0) > 0 ? await this.#findSlow(id) : null,
       wayBack: canGoBack ? await countWayBack(db, id) : null,
     }
+  }
+
+  /** Whom a campaign has been waiting for, and until when at the latest. */
+  async #findSlow(id: string): Promise<CampaignFacts['slow']> {
+    const slowSince = new Date(this.parts.clock.now().getTime() - SLOW_MS)
+    const found = await findSlow(this.parts.db, id, {
+      named: IN_PART_NAMED_MAX,
+      slowSince,
+      most: SLOW_LOOKED_AT_MAX,
+    })
+    if (found === null) return null
+    const ends = found.last.flatMap((target) => waitsUntil(this.parts, target)?.getTime() ?? [])
+    const isBounded = ends.length === found.last.length
+    return { ...found, until: isBounded ? new Date(Math.max(...ends)) : null }
   }
 
   /** A campaign as it is by now, with what it carries where it was read with that. */

@@ -31,8 +31,13 @@ export interface CampaignFacts {
   haltNow: HaltNow | null
   /** What became of those that failed, by how their rollback stands; null where that was not asked, or none failed. */
   failedSince: Readonly<Record<string, number>> | null
-  /** Where it reached only some instances of workloads. */
-  inPart: readonly StoredInPart[]
+  /** Where it is applied on some instances of workloads only; null for nowhere. */
+  appliedInPart: StoredInPart | null
+  /**
+   * Whom it has been waiting for, and until when at the latest, null where nobody can say; null for none, or where that
+   * was not asked.
+   */
+  slow: (StoredInPart & { until: Date | null }) | null
   /** What taking it back would do; null where that was not asked, or it cannot be taken back. */
   wayBack: StoredWayBack | null
   /** The campaign that took the version back that it carries, the last one of several; null where none did. */
@@ -80,7 +85,7 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
       : { wave_ends_at: new Date(waveEndedAt.getTime() + dwellMs).toISOString() }),
     counts: { ...counts.all } as Record<string, number>,
     ...(facts.failedSince === null ? {} : { failed_since: { ...facts.failedSince } }),
-    ...(facts.inPart.length === 0 ? {} : { in_part: toInPartRecord(facts.inPart, sees) }),
+    ...toInPartRecord(facts),
     ...(facts.wayBack === null ? {} : { way_back: toWayBackRecord(facts.wayBack) }),
     wave_counts: counts.waves.map((wave) => ({ ...wave }) as Record<string, number>),
     ...(campaign.halt === null ? {} : { halt: haltAsSeen(campaign.halt, facts) }),
@@ -106,26 +111,30 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
 }
 
 /** Where a campaign reached only some instances, as the wire shows it. */
-const toInPartRecord = (
-  found: readonly StoredInPart[],
-  sees: CampaignFacts['sees'],
-): NonNullable<CampaignRecord['in_part']> =>
-  Object.fromEntries(
-    found.map(({ state, workloads, instances, ids, names, places }) => [
-      state,
-      {
-        workload_count: workloads,
-        instance_count: instances,
-        workloads: ids
-          .map((workload_id, at) => ({
-            workload_id,
-            workload_name: names[at]!,
-            ...present('workload_place', places[at] || null),
-          }))
-          .filter(({ workload_id }) => sees === null || sees(workload_id)),
-      },
-    ]),
-  )
+function toInPartRecord({
+  appliedInPart: applied,
+  slow,
+  sees,
+}: Pick<CampaignFacts, 'appliedInPart' | 'slow' | 'sees'>): Pick<CampaignRecord, 'in_part'> {
+  if (applied === null && slow === null) return {}
+  const partOf = ({ workloads, instances, ids, names, places }: StoredInPart) => ({
+    workload_count: workloads,
+    instance_count: instances,
+    workloads: ids
+      .map((workload_id, at) => ({
+        workload_id,
+        workload_name: names[at]!,
+        ...present('workload_place', places[at] || null),
+      }))
+      .filter(({ workload_id }) => sees === null || sees(workload_id)),
+  })
+  return {
+    in_part: {
+      ...(applied === null ? {} : { applied: partOf(applied) }),
+      ...(slow === null ? {} : { started: { ...partOf(slow), ...present('until', slow.until) } }),
+    },
+  }
+}
 
 /** What taking a campaign back would do, as the wire shows it. */
 export const toWayBackRecord = ({ goesBack, withoutBase, movedOn }: StoredWayBack): WayBack => ({

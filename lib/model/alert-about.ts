@@ -1,23 +1,47 @@
 import type { AlertRecord, AlertRule } from '../wire/alerts.ts'
 import type { WorkloadTrouble } from '../wire/workloads.ts'
 
+/** What an error is about, and what the instance says of it itself. */
+export type AboutError = Pick<WorkloadTrouble, 'error_parameters' | 'error_message'>
+
 /**
- * What an alert is about, such as a port or the host that was not found, as the trouble of its workload says now. Alerts
- * themselves name none: they are kept and sent to webhooks, and everybody reads them. Undefined where the trouble is
- * another one than the alert's.
+ * What an alert is about, such as a port or the host that was not found, and what the instance says itself, as the
+ * trouble of its workload says now; of the alert of a campaign, that of one of its workloads. Alerts themselves name
+ * none: they are kept and sent to webhooks, and everybody reads them. Nothing where the trouble is another one than the
+ * alert's.
  */
-export function parametersOf(
+export function aboutOf(
   { rule, details = {} }: Pick<AlertRecord, 'rule' | 'details'>,
   trouble: WorkloadTrouble | undefined,
-): WorkloadTrouble['error_parameters'] {
-  if (trouble?.error_cause === undefined || trouble.error_cause !== details['cause']) return undefined
-  const isItsOwn =
-    rule === 'push_failed'
-      ? trouble.push_id === details['push_id']
-      : rule === 'rollout_halted'
-        ? trouble.rollout_id === details['rollout_id']
-        : trouble.kind === 'unhealthy' || trouble.kind === 'some_unhealthy'
-  return isItsOwn ? trouble.error_parameters : undefined
+): AboutError {
+  if (trouble === undefined || !hasItsCause(details, trouble)) return {}
+  const { error_parameters: about, error_message: own } = trouble
+  return isItsOwn(rule, details, trouble)
+    ? {
+        ...(about === undefined ? {} : { error_parameters: about }),
+        ...(own === undefined ? {} : { error_message: own }),
+      }
+    : {}
+}
+
+type Details = NonNullable<AlertRecord['details']>
+
+/** An alert names no cause where muster has no words for it. */
+const hasItsCause = ({ cause = 'unknown' }: Details, { error_cause: now }: WorkloadTrouble): boolean =>
+  now !== undefined && now === (cause || 'unknown')
+
+function isItsOwn(rule: AlertRule, details: Details, trouble: WorkloadTrouble): boolean {
+  switch (rule) {
+    case 'push_failed':
+      return trouble.push_id === details['push_id']
+    case 'rollout_halted':
+      return trouble.rollout_id === details['rollout_id']
+    case 'campaign_failures':
+    case 'campaign_halted':
+      return trouble.push_id !== undefined
+    default:
+      return trouble.kind === 'unhealthy' || trouble.kind === 'some_unhealthy'
+  }
 }
 
 const ABOUT_PEOPLE: readonly AlertRule[] = [

@@ -35,6 +35,7 @@ export const CAMPAIGN_STEPS = {
     comment: 'needed',
     sends: ['plan_hash'],
   },
+  start: { from: ['approved'], permission: 'workload:push_config', comment: 'free', sends: [] },
   reject: { from: ['requested', 'approved'], permission: 'config:approve', comment: 'needed', sends: [] },
   withdraw: {
     from: ['requested', 'approved'],
@@ -42,7 +43,6 @@ export const CAMPAIGN_STEPS = {
     comment: 'free',
     sends: [],
   },
-  start: { from: ['approved'], permission: 'workload:push_config', comment: 'free', sends: [] },
   pause: { from: ['running', 'done'], permission: 'workload:push_config', comment: 'free', sends: [] },
   continue: {
     from: ['paused', 'halted'],

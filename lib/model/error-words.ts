@@ -1,3 +1,5 @@
+import type { AboutError } from './alert-about.ts'
+
 /** What each parameter of an error says, in English. */
 export const PARAMETER_WORDS = {
   port: (value: string) => `port ${value}`,
@@ -10,10 +12,16 @@ export const PARAMETER_WORDS = {
 
 const isKnown = (key: string): key is keyof typeof PARAMETER_WORDS => Object.hasOwn(PARAMETER_WORDS, key)
 
-/** An error's title with what it is about, such as a port or a host; empty where nothing is known. */
-export function sayError(title = '', parameters: Readonly<Record<string, string>> = {}): string {
+/**
+ * An error's title with what it is about, such as a port or a host, or what the instance says itself; empty where nothing
+ * is known.
+ */
+export function sayError(
+  title = '',
+  { error_parameters: parameters = {}, error_message: own = '' }: AboutError = {},
+): string {
   const about = Object.entries(parameters).flatMap(([key, value]) =>
     isKnown(key) ? [PARAMETER_WORDS[key](value)] : [],
   )
-  return [title, ...about].filter((part) => part !== '').join(', ')
+  return [title, ...(about.length > 0 ? about : [own])].filter((part) => part !== '').join(', ')
 }

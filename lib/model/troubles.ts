@@ -1,11 +1,50 @@
 import { WORKLOAD_TROUBLES } from '../wire/values.ts'
 import type { WorkloadRecord, WorkloadTrouble } from '../wire/workloads.ts'
+import { trustedAmong } from './labels.ts'
+import { isProductionByLabels } from './production.ts'
 
 const RANKS = new Map<string, number>(WORKLOAD_TROUBLES.map((kind, at) => [kind, at]))
 
-/** The rank of a workload's trouble: the worst has the lowest, no trouble the highest. */
-export const troubleRank = ({ trouble }: Pick<WorkloadRecord, 'trouble'>): number =>
-  trouble ? (RANKS.get(trouble.kind) ?? RANKS.size) : RANKS.size + 1
+/** What of a workload says how bad its trouble is. */
+type Troubled = Pick<WorkloadRecord, 'trouble' | 'labels' | 'connected_instance_count'>
+
+/** Whether a workload has instances, and none of them is healthy. */
+export function isAllUnhealthy({ trouble }: Pick<WorkloadRecord, 'trouble'>): boolean {
+  if (!trouble) return false
+  const { kind, count = 0, total = 0, unhealthy_count: beside = 0, instance_count: all = 0 } = trouble
+  return kind === 'unhealthy' ? count > 0 && count >= total : beside > 0 && beside >= all
+}
+
+/** More instances than a workload has are as bad as so many. */
+const COUNT_MAX = 999_999
+/** More kinds than there are. */
+const KINDS_MAX = 16
+
+/** How many instances a trouble is about: of one without any, the last one. */
+const countOf = ({ trouble, connected_instance_count: live }: Troubled): number =>
+  Math.min(COUNT_MAX, trouble?.count ?? trouble?.unhealthy_count ?? Math.max(1, live))
+
+/** How bad it is by itself: nothing works; something went wrong; something is not as it should be; it is only old. */
+function bandOf(trouble: WorkloadTrouble): number {
+  if (trouble.kind === 'disconnected' || isAllUnhealthy({ trouble })) return 0
+  if (toneOfTrouble(trouble) === 'bad') return 1
+  return trouble.kind === 'outdated' ? 3 : 2
+}
+
+/**
+ * The rank of a workload's trouble: the worst has the lowest, no trouble the highest. Where nothing works stands first;
+ * then production, then where most instances are concerned, then by the kind.
+ */
+export function troubleRank(of: Troubled): number {
+  const { trouble, labels = {} } = of
+  if (!trouble) return Number.MAX_SAFE_INTEGER
+  const place = bandOf(trouble) * 2 + (isProductionByLabels(splitTrusted(labels)) ? 0 : 1)
+  return (
+    (place * (COUNT_MAX + 1) + COUNT_MAX - countOf(of)) * KINDS_MAX + (RANKS.get(trouble.kind) ?? RANKS.size)
+  )
+}
+
+const splitTrusted = (labels: WorkloadRecord['labels']) => ({ labels, trustedLabels: trustedAmong(labels) })
 
 const QUIET_TROUBLES: ReadonlySet<WorkloadTrouble['kind']> = new Set([
   'drifted',
@@ -22,5 +61,5 @@ export const toneOfTrouble = ({ kind }: WorkloadTrouble): 'bad' | 'warn' =>
 export const troubleNow = ({
   archived_at: archivedAt,
   trouble,
-}: Pick<WorkloadRecord, 'archived_at' | 'trouble'>): WorkloadTrouble | null =>
+}: Partial<Pick<WorkloadRecord, 'archived_at' | 'trouble'>>): WorkloadTrouble | null =>
   archivedAt || !trouble || trouble.kind === 'outdated' ? null : trouble

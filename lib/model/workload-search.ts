@@ -38,6 +38,7 @@ export function codesOf({ trouble }: Pick<WorkloadRecord, 'trouble'>): string {
     trouble.error_cause?.replaceAll('_', ' '),
     trouble.error_title,
     trouble.component,
+    trouble.error_message,
     ...Object.values(trouble.error_parameters ?? {}),
   ]
     .filter(Boolean)

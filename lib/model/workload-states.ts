@@ -3,6 +3,7 @@ import type { ReadOnlyReason, WorkloadRecord } from '../wire/workloads.ts'
 import { clusterOf as clusterAmong, environmentOf as environmentAmong, trustedAmong } from './labels.ts'
 import { placeOf as placeAmong } from './places.ts'
 import { type Presence, presenceOf as presenceAmong } from './presence.ts'
+import { isAllUnhealthy } from './troubles.ts'
 
 /** Whether a push is under way, or waits: nothing has ended it yet. */
 export const isOpen = ({ status, phase }: Pick<RevisionRecord, 'status' | 'phase'>): boolean =>
@@ -42,6 +43,12 @@ export const presenceOf = ({ status, connected_instance_count: count }: Workload
 /** The status to show. */
 export const statusOf = (workload: WorkloadRecord): Presence | 'archived' =>
   workload.archived_at ? 'archived' : presenceOf(workload)
+
+/** How a row shows a workload: one whose instances are all unhealthy is worse than one of which some are. */
+export const shownStatusOf = (workload: WorkloadRecord): ReturnType<typeof statusOf> | 'all_unhealthy' => {
+  const status = statusOf(workload)
+  return status === 'degraded' && isAllUnhealthy(workload) ? 'all_unhealthy' : status
+}
 
 /**
  * The config that failed with nothing to go back to, where nothing else is active: it is what nobody is to run, whether it

@@ -3,6 +3,7 @@ import { clusterNameOf, isOfBlastRadius } from '../configs/diff/blast-radius.ts'
 import { isCapable } from '../fleet/decide/abilities.ts'
 import type { Fleet } from '../fleet/fleet.ts'
 import type { Workload } from '../fleet/state/model.ts'
+import { deadEndOf } from '../fleet/views/aftermath.ts'
 import { isHealthy } from '../fleet/views/instance.ts'
 import { CLUSTER_KEYS, clusterOf, environmentOf } from '../model/labels.ts'
 import { isProductionByLabels } from '../model/production.ts'
@@ -22,7 +23,9 @@ export function openConfigTargets(fleet: Fleet, db: Db): ConfigTargets {
     async currentConfig(workloadId) {
       const workload = fleet.workload(workloadId)
       if (workload === null) return null
-      const hash = workload.activeHash ?? (await listAppliedHashes(db, workloadId))[0]
+      // A first config that failed everywhere stays active for want of another one, and runs nowhere.
+      const isDead = deadEndOf(workload)?.hash === workload.activeHash
+      const hash = (isDead ? null : workload.activeHash) ?? (await listAppliedHashes(db, workloadId))[0]
       return hash === undefined ? null : ((await findContent(db, hash))?.body ?? null)
     },
     async reportedConfig(workloadId) {

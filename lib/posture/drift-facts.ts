@@ -1,6 +1,6 @@
 import { isCapable } from '../fleet/decide/abilities.ts'
 import { isHeldToConfig } from '../fleet/decide/drift.ts'
-import { runningHash } from '../fleet/decide/running-hash.ts'
+import { hashOfAny } from '../fleet/decide/running-hash.ts'
 import type { FollowedPush, Instance, Workload } from '../fleet/state/model.ts'
 import { assignmentOf } from '../fleet/state/state.ts'
 import { isInstanceDrifted } from '../fleet/views/drifted.ts'
@@ -75,11 +75,7 @@ export function toDriftCollector(
     instances: [...workload.live.instances()].filter(isCapable).map((instance) => {
       const assigned = assignmentOf(instance)
       return {
-        // What it never got from here, it says in a form of its own.
-        hash:
-          instance.report === null || instance.appliedHash === ''
-            ? instance.reportedConfigHash
-            : runningHash(instance),
+        hash: hashOfAny(instance),
         isHeld: isHeldToConfig(instance, assigned, isCompatible),
         isDrifted: isInstanceDrifted(instance, isCompatible),
       }

@@ -62,6 +62,8 @@ interface Facts {
   env: string
   expected: string | null
   effective: readonly string[]
+  /** Instances that have to run a config and do not say what they run. */
+  unknownCount: number
   isUnsupported: boolean
   isMissing: boolean
   isMixed: boolean
@@ -86,6 +88,7 @@ function factsOf(collector: DriftCollector, now: Date): Facts {
     env: environmentOf(collector.trustedLabels, collector.labels) || UNKNOWN_ENV,
     expected,
     effective,
+    unknownCount: expected === null ? 0 : held.filter(({ hash }) => hash === '').length,
     isUnsupported: !collector.acceptsRemoteConfig,
     isMissing: expected !== null && effective.length === 0,
     // Only instances that are held to their config, and have said what they run, can differ from each other.
@@ -179,8 +182,9 @@ function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, 
     ...(collector.rollout === null
       ? {}
       : { rollout_id: collector.rollout.id, rollout_config_hash: collector.rollout.hash }),
-    ...(effective.length === 1 ? { effective_config_hash: effective[0] } : {}),
+    ...(effective.length === 1 && facts.unknownCount === 0 ? { effective_config_hash: effective[0] } : {}),
     ...(effective.length > 0 ? { effective_config_hashes: [...effective] } : {}),
+    ...(facts.unknownCount > 0 ? { unknown_instance_count: facts.unknownCount } : {}),
     drift_status: statuses[0] ?? 'in_sync',
     ...(reasons.length > 0 ? { drift_reasons: reasons } : {}),
     ...(newestPush ? { last_push: newestPush.record } : {}),

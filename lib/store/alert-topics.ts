@@ -1,14 +1,12 @@
 import type { AutoApplyHold } from '../wire/auto-apply.ts'
-import type { CampaignHalt } from '../wire/campaigns.ts'
 import type { Db } from './db.ts'
 
-/** The campaigns that muster halted. */
-export async function listHaltedCampaigns(
-  db: Db,
-): Promise<{ id: string; name: string; haltedAt: Date; halt: CampaignHalt }[]> {
-  return db.query(
-    `select id, name, updated_at as "haltedAt", halt from campaigns where status = 'halted' and halt is not null`,
+/** The ids of the campaigns that muster halted. */
+export async function listHaltedCampaigns(db: Db): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    `select id from campaigns where status = 'halted' and halt is not null order by id`,
   )
+  return rows.map(({ id }) => id)
 }
 
 /** A campaign of which failures are left: how many of how many, the first few by name, and the cause of most. */

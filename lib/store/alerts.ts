@@ -173,7 +173,7 @@ export async function listCurrentAlerts(db: Db): Promise<CurrentAlert[]> {
 }
 
 /** An alert that counts now and is about no workload. */
-export interface CurrentTopicAlert extends Pick<CurrentAlert, 'id' | 'state' | 'subject'> {
+export interface CurrentTopicAlert extends Pick<CurrentAlert, 'id' | 'state' | 'subject' | 'message'> {
   rule: TopicAlertRule
   topic: string
 }
@@ -181,7 +181,7 @@ export interface CurrentTopicAlert extends Pick<CurrentAlert, 'id' | 'state' | '
 /** The alerts that count now and are about no workload: one at most for each topic and rule. */
 export async function listCurrentTopicAlerts(db: Db): Promise<CurrentTopicAlert[]> {
   return db.query<CurrentTopicAlert>(
-    `select id, topic, rule, case when quiet then 'quiet' else 'open' end as state, subject
+    `select id, topic, rule, case when quiet then 'quiet' else 'open' end as state, subject, message
      from alerts where workload_id is null and (resolved_at is null or quiet)`,
   )
 }

@@ -20,13 +20,12 @@ export interface StoredMiss {
   ids: string[]
   names: string[]
   places: string[]
+  /** The push of each that is named; null where there was none. */
+  pushIds: (string | null)[]
 }
 
-/** Workloads of a campaign of which some instances failed its change, did not answer, or have not for long. */
+/** Workloads of a campaign of which only some instances have its change, and how many of theirs have not. */
 export interface StoredInPart {
-  campaignId: string
-  /** `started`: the push goes on, since before `slowSince`, and these instances have not applied it so far. */
-  state: 'applied' | 'started'
   workloads: number
   instances: number
   /** The first of them, in the campaign's order. */
@@ -35,30 +34,66 @@ export interface StoredInPart {
   places: string[]
 }
 
+const NAMED_IN_PART = (named: string): string =>
+  `(array_agg(t.workload_id order by t.position))[1:${named}] as ids,
+   (array_agg(t.workload_name order by t.position))[1:${named}] as names,
+   (array_agg(t.workload_place order by t.position))[1:${named}] as places`
+
 /**
- * Where campaigns have reached only some instances of workloads; the first `named` of each state are named. Without
- * `slowSince` only where their pushes have ended.
+ * Where campaigns are applied on workloads of which some instances failed the change or did not answer, by campaign; the
+ * first `named` are named.
  */
-export async function countInPart(
+export async function listAppliedInPart(
   db: Db,
   campaignIds: readonly string[],
-  { named, slowSince }: { named: number; slowSince: Date | null },
-): Promise<StoredInPart[]> {
-  if (campaignIds.length === 0) return []
-  return db.query<StoredInPart>(
-    `select t.campaign_id as "campaignId", t.state, count(*)::int as workloads,
-       sum(case t.state when 'applied' then p.failed_count + p.straggler_count
-         else p.target_count - p.applied_count end)::int as instances,
-       (array_agg(t.workload_id order by t.position))[1:$2] as ids,
-       (array_agg(t.workload_name order by t.position))[1:$2] as names,
-       (array_agg(t.workload_place order by t.position))[1:$2] as places
-     from campaign_targets t join pushes p on p.push_id = t.push_id
-     where t.campaign_id = any($1::text[]) and (
-       t.state = 'applied' and p.failed_count + p.straggler_count > 0 or
-       t.state = 'started' and t.started_at < $3 and p.target_count > p.applied_count)
-     group by t.campaign_id, t.state`,
-    [campaignIds, named, slowSince],
+  named: number,
+): Promise<Map<string, StoredInPart>> {
+  if (campaignIds.length === 0) return new Map()
+  const rows = await db.query<StoredInPart & { campaignId: string }>(
+    `select t.campaign_id as "campaignId", count(*)::int as workloads,
+       sum(p.failed_count + p.straggler_count)::int as instances, ${NAMED_IN_PART('$2')}
+     from pushes p join campaign_targets t
+       on t.campaign_id = p.campaign_id and t.workload_id = p.workload_id and t.push_id = p.push_id
+     where p.campaign_id = any($1::text[]) and p.failed_count + p.straggler_count > 0 and t.state = 'applied'
+     group by t.campaign_id`,
+    [campaignIds, named],
   )
+  return new Map(rows.map(({ campaignId, ...found }) => [campaignId, found]))
+}
+
+/** Workloads that are being changed for long, of which some instances have not applied the change so far. */
+export interface StoredSlow extends StoredInPart {
+  /** Those that were started last: these are waited for longest. */
+  last: { workloadId: string; pushId: string; startedAt: Date }[]
+}
+
+/** The workloads of a campaign that were started before `slowSince`, and are being changed; null for none. */
+export async function findSlow(
+  db: Db,
+  campaignId: string,
+  { named, slowSince, most }: { named: number; slowSince: Date; most: number },
+): Promise<StoredSlow | null> {
+  const [found] = await db.query<
+    StoredInPart & { lastIds: string[]; lastPushIds: string[]; lastStarts: Date[] }
+  >(
+    `select count(*)::int as workloads, sum(p.target_count - p.applied_count)::int as instances,
+       ${NAMED_IN_PART('$2')},
+       (array_agg(t.workload_id order by t.started_at desc))[1:$4] as "lastIds",
+       (array_agg(t.push_id::text order by t.started_at desc))[1:$4] as "lastPushIds",
+       (array_agg(t.started_at order by t.started_at desc))[1:$4] as "lastStarts"
+     from campaign_targets t join pushes p on p.push_id = t.push_id
+     where t.campaign_id = $1 and t.state = 'started' and t.started_at < $3 and p.target_count > p.applied_count
+     having count(*) > 0`,
+    [campaignId, named, slowSince, most],
+  )
+  if (found === undefined) return null
+  const { lastIds, lastPushIds, lastStarts, ...counted } = found
+  const last = lastIds.map((workloadId, at) => ({
+    workloadId,
+    pushId: lastPushIds[at]!,
+    startedAt: lastStarts[at]!,
+  }))
+  return { ...counted, last }
 }
 
 /** What taking a campaign back would do to the workloads that it was pushed to. */
@@ -139,7 +174,8 @@ export async function listMisses(
     `select state, reason, cause, min(title) as title, count(*)::int as count,
        (array_agg(workload_id order by position))[1:$5] as ids,
        (array_agg(workload_name order by position))[1:$5] as names,
-       (array_agg(workload_place order by position))[1:$5] as places
+       (array_agg(workload_place order by position))[1:$5] as places,
+       (array_agg(push_id::text order by position))[1:$5] as "pushIds"
      from campaign_targets
      where campaign_id = $1 and wave is not null and state = any($3::text[])
        and ($2::text[] is null or workload_id = any($2))

@@ -1,7 +1,7 @@
 import { statesThat } from '../model/target-states.ts'
 import type { ChangeOutcome, FeedKind } from '../wire/change-feed.ts'
 import { countTakenBack } from './auto-apply-roll-back.ts'
-import { countInPart } from './campaign-outcome.ts'
+import { listAppliedInPart } from './campaign-outcome.ts'
 import type { Db } from './db.ts'
 
 /** One change of the fleet, from the rows that the change itself keeps: nothing is stored for the feed. */
@@ -346,10 +346,10 @@ async function readBesides(
 ): Promise<Map<string, Pick<StoredChange, 'inPartCount' | 'byItselfTakenBackCount'>>> {
   const idsOf = (wanted: string) =>
     changes.flatMap(({ kind, id, status }) => (kind === 'campaign' && status === wanted ? [id] : []))
-  const inPart = await countInPart(db, idsOf('done'), { named: 0, slowSince: null })
+  const inPart = await listAppliedInPart(db, idsOf('done'), 0)
   const takenBack = await countTakenBack(db, idsOf('rolled_back'))
   return new Map<string, Pick<StoredChange, 'inPartCount' | 'byItselfTakenBackCount'>>([
-    ...inPart.map(({ campaignId, workloads }) => [campaignId, { inPartCount: workloads }] as const),
+    ...[...inPart].map(([id, { workloads }]) => [id, { inPartCount: workloads }] as const),
     ...takenBack.flatMap(({ campaignId, state, count }) =>
       state === 'rolled_back' ? [[campaignId, { byItselfTakenBackCount: count }] as const] : [],
     ),

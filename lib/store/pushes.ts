@@ -26,6 +26,9 @@ export interface AgentError {
 /** Why something failed, in words that everybody may see. */
 export type FailureCause = Omit<AgentError, 'text'>
 
+/** The same with what the agent itself said, where that was kept. */
+export type ToldFailure = FailureCause & Partial<Pick<AgentError, 'text'>>
+
 /** A stored push, as far as the fleet works with it. */
 export interface Push {
   pushId: string
@@ -47,7 +50,7 @@ export interface Push {
   rollbackOfPushId: string | null
   failedHash: string | null
   /** Why `failedHash` failed, where an automatic rollback took it back. */
-  failedError: FailureCause | null
+  failedError: ToldFailure | null
   rollbackTargetKind: string | null
   /** The campaign that made it, by its start or its roll-back. */
   campaignId: string | null

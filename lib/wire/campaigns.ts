@@ -15,7 +15,7 @@ import {
 import { ApprovalHelp, ApprovalRuleInForce, ApprovalTally } from './approvals.ts'
 import { GroupScope } from './identity.ts'
 import { ComparedWith, RiskLevel } from './plan.ts'
-import { PushAftermath } from './revisions.ts'
+import { ErrorParameters, PushAftermath } from './revisions.ts'
 import { StageHold } from './rollouts.ts'
 import { Selector, SelectorExpression } from './selectors.ts'
 import { anyOf, anything, dictionary, listOf, named, note, type Sent, texts } from './structs.ts'
@@ -518,7 +518,7 @@ export const CampaignRecord = named(
       optional(dictionary(number())),
     ),
     in_part: note(
-      'Workloads that have the change while some of their instances failed it or did not answer (`applied`), and those that have been getting it for a minute or longer, with the instances that have not applied it so far (`started`): how many workloads and instances, and the first of the workloads. Absent where there are none.',
+      'Workloads that have the change while some of their instances failed it or did not answer (`applied`), and those that have been getting it for a minute or longer, with the instances that have not applied it so far (`started`): how many workloads and instances, the first of the workloads, and until when these are waited for at the latest, which nobody can say while one gets it in stages. `started` only of one campaign that is read by itself. Absent where there are none.',
       optional(
         dictionary(
           object({
@@ -527,6 +527,7 @@ export const CampaignRecord = named(
             workloads: array(
               object({ workload_id: string(), workload_name: string(), workload_place: optional(string()) }),
             ),
+            until: optional(string()),
           }),
         ),
       ),
@@ -566,6 +567,11 @@ export type CampaignRecord = Infer<typeof CampaignRecord>
 /** Another campaign; without its name for who does not see it. */
 const OtherCampaign = type({ campaign_id: optional(string()), name: optional(string()) })
 
+const OwnWords = note(
+  'What an instance that failed says of it itself, in one line without secrets, as far as the service still knows; only for whoever may read configs.',
+  optional(string()),
+)
+
 export const CampaignTarget = named(
   'CampaignTarget',
   'What a campaign does with one workload.',
@@ -596,6 +602,17 @@ export const CampaignTarget = named(
       'Of one that gets it in stages: why the next stage waits. It goes on by itself once that is over.',
       optional(StageHold),
     ),
+    reach: note(
+      'Of one that is being changed or that has the change: how many of the instances that it was offered to applied it, failed it and did not answer, where these are not all that applied it.',
+      optional(
+        type({
+          target_count: number(),
+          applied_count: number(),
+          failed_count: number(),
+          no_status_count: number(),
+        }),
+      ),
+    ),
     base_hash: optional(string()),
     result_hash: optional(string()),
     group_key: optional(string()),
@@ -609,6 +626,8 @@ export const CampaignTarget = named(
     ),
     cause: optional(string()),
     title: note('What went wrong, or what a refusal by the plan is about, in English.', optional(string())),
+    error_parameters: ErrorParameters,
+    error_message: OwnWords,
     started_at: optional(string()),
     ended_at: optional(string()),
   }),
@@ -623,6 +642,8 @@ const CampaignMiss = named(
     reason: optional(CampaignReason),
     cause: note('In the words of push errors.', optional(string())),
     title: optional(string()),
+    error_parameters: ErrorParameters,
+    error_message: OwnWords,
     count: number(),
     workloads: note(
       'The first 5 of them.',

@@ -26,6 +26,10 @@ export const DriftItem = named(
     rollout_config_hash: optional(string()),
     effective_config_hash: optional(string()),
     effective_config_hashes: optional(array(string())),
+    unknown_instance_count: note(
+      'Its live instances that take configs and of which it is not known what they run; absent for none.',
+      optional(number()),
+    ),
     drift_status: DriftStatus,
     drift_reasons: optional(array(string())),
     last_push: optional(partial(RevisionRecord)),

@@ -17,6 +17,8 @@ export const FoundWorkload = named(
     'type',
     'accepts_remote_config',
     'current_config_push',
+    'connected_instance_count',
+    'trouble',
   ]),
 )
 export type FoundWorkload = Infer<typeof FoundWorkload>

@@ -34,18 +34,21 @@ export const LiveInstance = named(
       'False for one that takes configs but never says what became of them.',
       optional(boolean()),
     ),
-    effective_config_hash: note('The last hash it reported as applied, hex.', optional(string())),
+    effective_config_hash: note(
+      'What it runs of the configs from here, by what it says: what it applied last, in hex; absent where that is not known, as after it could not apply it again.',
+      optional(string()),
+    ),
     reported_config_hash: note(
       'Hash of the normal form of the config it reports to run.',
       optional(string()),
     ),
     assigned_config_hash: note('What it should run.', optional(string())),
     effective_matches: note(
-      'Whether its effective config holds everything the assigned config asks for.',
+      'Whether its effective config holds everything the assigned config asks for. That it failed the assigned config outranks what it reported before.',
       anyOf([boolean(), literal('unknown')]),
     ),
     effective_mismatch_paths: note(
-      'Config paths at which it does not; only when `effective_matches` is false.',
+      'Config paths at which it does not; only when `effective_matches` is false, and empty where it failed the assigned config.',
       optional(array(string())),
     ),
     remote_config_status: optional(RemoteConfigStatus),

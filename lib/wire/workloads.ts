@@ -65,8 +65,12 @@ export const WorkloadTrouble = named(
     error_cause: note('Why, where that is known: a code, and its title in English.', optional(string())),
     error_title: optional(string()),
     error_parameters: ErrorParameters,
+    error_message: note(
+      'What the instance that failed says of it itself, in one line without secrets, where nothing else says what it is about; only for whoever may read configs.',
+      optional(string()),
+    ),
     is_abridged: note(
-      'The parameters are not all told: hub frames and who may not read configs are told numbers only.',
+      'The parameters or the message are not told: hub frames and who may not read configs are told numbers only.',
       optional(boolean()),
     ),
     config_hash: note('The config, push and rollout that it is about.', optional(string())),

@@ -1,6 +1,7 @@
 import { listMisses } from '../../store/campaign-outcome.ts'
 import { listCampaignTargets, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import type { CampaignSummary } from '../../store/campaigns.ts'
+import type { Db } from '../../store/db.ts'
 import type { CampaignHalt } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { reachOfCampaign } from '../judge/scope.ts'
@@ -134,7 +135,7 @@ export async function findCatchUpHalt(
 
 /** The halt of a limit that counts targets by their state, with the first of them. */
 export async function haltOfCounted(
-  { db }: Pick<CampaignParts, 'db'>,
+  { db }: { db: Db },
   { id, wave }: Pick<CampaignSummary, 'id' | 'wave'>,
   passed: PassedLimit,
 ): Promise<CampaignHalt> {

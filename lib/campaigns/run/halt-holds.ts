@@ -1,11 +1,13 @@
-import type { CampaignSummary } from '../../store/campaigns.ts'
+import { listHaltedCampaigns } from '../../store/alert-topics.ts'
+import { type CampaignSummary, listCampaignsById } from '../../store/campaigns.ts'
+import type { Db } from '../../store/db.ts'
 import type { CampaignHalt } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { reachOfCampaign } from '../judge/scope.ts'
 import { haltOfCounted } from './find-halt.ts'
 import { findLapse } from './lapse.ts'
 import { findUntried, listPassedLimits, type PassedLimit } from './limits.ts'
-import type { RunCounts } from './run.ts'
+import { countRuns, type RunCounts } from './run.ts'
 
 /** A halt as it stands now: more may have failed since, as what was started then comes to its end. */
 export interface HaltNow {
@@ -29,21 +31,65 @@ export async function lookAtHalt(
 ): Promise<HaltNow> {
   const reach = reachOfCampaign(campaign)
   const lapse = await findLapse(parts, { ...campaign, reach })
-  const { wave, plan, rules, raised, halt, id } = campaign
-  const limits = { wave, asked: rules.limits, raised }
-  const targetCount = plan?.target_count ?? 0
-  const counted = listPassedLimits({ ...limits, counts: counts.all, unhealthy: 0, drifted: 0, targetCount })
+  const counted = listCounted(campaign, counts)
   const untried = findStillUntried(campaign, counts)
   const isTold = counted.some(({ gate, value }) => gate === untried?.gate && value >= untried.value)
   const passed =
     untried === null || isTold ? counted : [...counted.filter(({ gate }) => gate !== untried.gate), untried]
-  const same = counted.find(({ gate, value }) => gate === halt?.gate && value !== halt.value)
   return {
     holds: lapse !== null || passed.length > 0,
     passed,
-    halt:
-      halt === null || same === undefined ? null : await haltOfCounted(parts, { id, wave: halt.wave }, same),
+    halt: await recountHalt(parts, campaign, counts),
   }
+}
+
+/** The limits that targets by their state pass now. */
+const listCounted = (
+  { wave, plan, rules, raised }: Pick<CampaignSummary, 'wave' | 'plan' | 'rules' | 'raised'>,
+  { all: counts }: Pick<RunCounts, 'all'>,
+): PassedLimit[] =>
+  listPassedLimits({
+    wave,
+    asked: rules.limits,
+    raised,
+    counts,
+    unhealthy: 0,
+    drifted: 0,
+    targetCount: plan?.target_count ?? 0,
+  })
+
+/**
+ * The halt of a campaign as it stands now, where more have failed or are silent since, as what was started then came to
+ * its end; null where that has not changed. Its page and its alert say the same number.
+ */
+export async function recountHalt(
+  parts: { db: Db },
+  campaign: CampaignSummary,
+  counts: Pick<RunCounts, 'all'>,
+): Promise<CampaignHalt | null> {
+  const { halt, id } = campaign
+  if (halt === null) return null
+  const now = listCounted(campaign, counts).find(
+    ({ gate, value }) => gate === halt.gate && value !== halt.value,
+  )
+  return now === undefined ? null : haltOfCounted(parts, { id, wave: halt.wave }, now)
+}
+
+/** The campaigns that muster halted, with what stopped each as it stands now. */
+export async function listHaltsNow(
+  db: Db,
+): Promise<{ id: string; name: string; haltedAt: Date; halt: CampaignHalt }[]> {
+  const ids = await listHaltedCampaigns(db)
+  if (ids.length === 0) return []
+  const campaigns = await listCampaignsById(db, ids)
+  const counts = await countRuns({ db }, ids)
+  const halts: Awaited<ReturnType<typeof listHaltsNow>> = []
+  for (const campaign of campaigns.values()) {
+    const { id, name, status, updatedAt: haltedAt } = campaign
+    const halt = (await recountHalt({ db }, campaign, counts.get(id)!)) ?? campaign.halt
+    if (status === 'halted' && halt !== null) halts.push({ id, name, haltedAt, halt })
+  }
+  return halts
 }
 
 /** That still nobody in the first wave tried the change out; null also where one that is away may yet. */

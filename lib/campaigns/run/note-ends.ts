@@ -22,6 +22,17 @@ export function slackOf({ fleet }: Pick<CampaignParts, 'fleet'>, workloadId: str
 }
 
 /**
+ * Until when a started target is waited for at the latest; null where nobody can say, because it is amid its stages.
+ */
+export function waitsUntil(
+  parts: Pick<CampaignParts, 'fleet'>,
+  { workloadId, pushId, startedAt }: { workloadId: string; pushId: string; startedAt: Date },
+): Date | null {
+  if (isInStages(parts, workloadId, { pushId })) return null
+  return new Date(startedAt.getTime() + TARGET_ENDS_MS + slackOf(parts, workloadId))
+}
+
+/**
  * How a target ends, given how its push ended (null while it goes on), how old the push is and how much longer its agents
  * may take. Null while the target goes on.
  */

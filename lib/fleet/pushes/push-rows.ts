@@ -4,7 +4,7 @@ import type { UsedComponent } from '../../model/components.ts'
 import type { Db } from '../../store/db.ts'
 import { insertTargets, insertTargetsOfPushes } from '../../store/push-targets.ts'
 import { closePushes, insertPushes, lockPushes, updatePushProgress } from '../../store/push-writes.ts'
-import type { FailureCause, Push } from '../../store/pushes.ts'
+import type { Push, ToldFailure } from '../../store/pushes.ts'
 import { insertLifted } from '../../store/quarantines.ts'
 import {
   assignRollout,
@@ -51,7 +51,7 @@ export interface PushContent {
   autoApplyId?: string
   rollbackOfPushId: string | null
   failedHash: string | null
-  failedError: FailureCause | null
+  failedError: ToldFailure | null
   /** Only these instances are targets; null for all. */
   scope: ReadonlySet<string> | null
   /** Null for a push to everyone at once. */

@@ -245,7 +245,7 @@ export class PushUndoing {
     undoing: Undoing,
   ): Promise<Rollback | null> {
     const { push } = failed
-    const { cause, title, parameters } = undoing.error
+    const { cause, title, parameters, text } = undoing.error
     const rollout = workload.rollout?.followed === failed ? workload.rollout : null
     if (rollout !== null) await this.#endRollout(tx, workload, rollout, undoing)
     // Nothing is pushed for a push that no instance is assigned any more, nor for an automatic rollback or a push that
@@ -270,7 +270,7 @@ export class PushUndoing {
       rollbackTargetKind: target.kind,
       rollbackOfPushId: push.pushId,
       failedHash: push.hash,
-      failedError: { cause, title, parameters },
+      failedError: { cause, title, parameters, ...(text === '' ? {} : { text }) },
       // Only the members of a rollout ever left the active config.
       scope: rollout === null ? null : new Set(failed.targets.keys()),
       stages: null,

@@ -1,5 +1,6 @@
 import type { Db } from '../../store/db.ts'
 import { findReportedConfig } from '../../store/reported-configs.ts'
+import { hasFailed, runningHash } from '../decide/running-hash.ts'
 import type { FollowedPush, Instance } from '../state/model.ts'
 import type { EffectiveMatch } from './instance.ts'
 
@@ -7,6 +8,7 @@ import type { EffectiveMatch } from './instance.ts'
 export type CompareConfigs = (asked: string, reported: string) => Promise<EffectiveMatch | null>
 
 const UNKNOWN: EffectiveMatch = { matches: 'unknown', paths: [] }
+const NOT: EffectiveMatch = { matches: false, paths: [] }
 const CACHE_MAX = 5_000
 /** Distinct comparisons that one request waits for; the others are made by later requests. */
 const PAIRS_MAX = 16
@@ -24,7 +26,9 @@ export class EffectiveMatches {
 
   /** The match as far as it is known without waiting. */
   get(instance: Instance, assigned: FollowedPush | null): EffectiveMatch {
-    if (assigned === null || instance.reportedConfigHash === '') return UNKNOWN
+    if (assigned === null) return UNKNOWN
+    if (hasFailed(instance, assigned.push.hash)) return runningHash(instance) === '' ? UNKNOWN : NOT
+    if (instance.reportedConfigHash === '') return UNKNOWN
     return this.#known.get(`${assigned.push.hash}/${instance.reportedConfigHash}`) ?? UNKNOWN
   }
 

@@ -1,7 +1,8 @@
 import { pathOfAgentError } from '../../configs/redact/agent-error.ts'
 import type { PushTarget } from '../../store/push-targets.ts'
-import type { AgentError } from '../../store/pushes.ts'
+import type { AgentError, ToldFailure } from '../../store/pushes.ts'
 import type { RevisionErrorGroup } from '../../wire/revisions.ts'
+import { ROLLOUT_HALTED } from '../decide/rollout.ts'
 
 /** Whether the redacted texts of agents are shown: only to those who may read configs. */
 export interface TextAccess {
@@ -25,6 +26,39 @@ export function errorFields(
     ...parameterFields(error.parameters, { withTexts }),
     ...(withTexts && error.text !== '' ? { error_message: error.text } : {}),
   }
+}
+
+/** Why something failed, as lists and alerts say it, and whether the reader is not told all of it. */
+export interface Why {
+  error_cause?: string
+  error_title?: string
+  error_parameters?: Record<string, string>
+  error_message?: string
+  is_abridged?: boolean
+}
+
+/** Characters of an agent's own words that lists carry: a line of them is read there, and no more. */
+const OWN_WORDS_MAX = 300
+
+/**
+ * What the agent itself said, in one line, where nothing else says what the error is about; '' where something does, and
+ * where the words are muster's own.
+ */
+function ownWordsOf({ cause, parameters, text = '' }: ToldFailure): string {
+  if (Object.keys(parameters).length > 0 || cause === ROLLOUT_HALTED.cause) return ''
+  return [...text.replace(/\s+/g, ' ').trim()].slice(0, OWN_WORDS_MAX).join('')
+}
+
+/** Why something failed, for one line; nothing where muster has no words for it and the agent's own may not be told. */
+export function whyOf(error: ToldFailure | null, { withTexts }: TextAccess): Why {
+  if (error === null) return {}
+  const own = ownWordsOf(error)
+  const isAbridged = !withTexts && own !== ''
+  if (error.cause === 'unknown' && (own === '' || isAbridged)) return isAbridged ? { is_abridged: true } : {}
+  const fields = errorFields({ ...error, text: own }, { withTexts })
+  const told = Object.keys(fields.error_parameters ?? {}).length
+  const isCut = isAbridged || told < Object.keys(error.parameters).length
+  return { ...fields, ...(isCut ? { is_abridged: true } : {}) }
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { FailureCause, Push } from '../../store/pushes.ts'
+import type { AgentError, Push } from '../../store/pushes.ts'
 import { firstFailure } from '../state/followed-push.ts'
 import { followedOf } from '../state/state.ts'
 
@@ -6,7 +6,7 @@ import { followedOf } from '../state/state.ts'
 export function firstFailureOf(
   workload: Parameters<typeof followedOf>[0],
   push: Pick<Push, 'pushId'>,
-): { endedAt: Date; error: FailureCause | null } | null {
+): { endedAt: Date; error: AgentError | null } | null {
   const followed = followedOf(workload, push.pushId)
   return followed === null || followed.failedCount === 0 ? null : firstFailure(followed)
 }

@@ -1,11 +1,11 @@
 import { classifyAgentError } from '../../configs/redact/agent-error.ts'
 import { mostTelling } from '../../model/telling-cause.ts'
 import type { HealthNode } from '../../opamp/report.ts'
-import type { FailureCause } from '../../store/pushes.ts'
+import type { ToldFailure } from '../../store/pushes.ts'
 import type { Instance } from '../state/model.ts'
 
-/** Why an instance is unwell, in words that everybody may see. */
-export interface InstanceFault extends FailureCause {
+/** Why an instance is unwell, in words that everybody may see, and in its own where it failed a config. */
+export interface InstanceFault extends ToldFailure {
   /** The part of it that says so, as the agent names it: `exporter:otlp/eu`; empty for the agent as a whole. */
   component: string
 }
@@ -37,8 +37,7 @@ export function findInstanceFault({
 
 function* saidBy({ report, health }: Pick<Instance, 'report' | 'health'>): Generator<InstanceFault | null> {
   if (report?.status === 'failed' && report.error !== null) {
-    const { cause, title, parameters } = report.error
-    yield { component: '', cause, title, parameters }
+    yield { component: '', ...report.error }
   }
   if (health !== null) yield* partsOf('', health, { left: HEALTH_NODES_MAX })
 }

@@ -3,6 +3,7 @@ import type { AgentError } from '../../store/pushes.ts'
 import type { HealthNode, InstanceDetail, LiveInstance } from '../../wire/instances.ts'
 import type { RemoteConfigStatus } from '../../wire/workloads.ts'
 import { canReport, isCapable } from '../decide/abilities.ts'
+import { runningHash } from '../decide/running-hash.ts'
 import type { Instance, RemoteConfigReport } from '../state/model.ts'
 import { errorFields, type TextAccess } from './errors.ts'
 import { shownLabel } from './shown-labels.ts'
@@ -37,6 +38,7 @@ export function toLiveInstance(
   texts: TextAccess,
 ): LiveInstance {
   const { match } = about
+  const runs = runningHash(instance)
   return {
     instance_uid: instance.uid,
     ...(instance.podName === '' ? {} : { pod_name: instance.podName }),
@@ -48,7 +50,7 @@ export function toLiveInstance(
     accepts_remote_config: isCapable(instance),
     ...(instance.hasCapabilities ? { remote_config_capability_known: true } : {}),
     reports_remote_config: canReport(instance),
-    ...(instance.appliedHash === '' ? {} : { effective_config_hash: instance.appliedHash }),
+    ...(runs === '' ? {} : { effective_config_hash: runs }),
     ...(instance.reportedConfigHash === '' ? {} : { reported_config_hash: instance.reportedConfigHash }),
     ...(about.assignedHash === null ? {} : { assigned_config_hash: about.assignedHash }),
     effective_matches: match.matches,

@@ -1,15 +1,12 @@
 import type { HeterogeneityFlag, RemoteConfigCounter, TopologySummary } from '../../wire/topology.ts'
 import { HETEROGENEITY_FLAGS } from '../../wire/values.ts'
 import { hasOutstandingOffer, isCapable } from '../decide/abilities.ts'
+import { hashOfAny } from '../decide/running-hash.ts'
 import type { Instance } from '../state/model.ts'
 import { isHealthy } from './instance.ts'
 
 const distinct = (values: readonly string[]): string[] =>
   [...new Set(values.filter((value) => value !== ''))].sort()
-
-/** A hash for what an instance runs, to count how many different configs there are; '' when unknown. */
-const runningHash = (instance: Instance): string =>
-  instance.appliedHash === '' ? instance.reportedConfigHash : instance.appliedHash
 
 function remoteState(instance: Instance): Exclude<RemoteConfigCounter, 'capable'> {
   if (hasOutstandingOffer(instance) && !instance.offer!.hasStatus) return 'sent'
@@ -33,7 +30,7 @@ export function summariseTopology(live: readonly Instance[], driftedCount: numbe
   }
   const healthy = live.filter(isHealthy).length
   const versions = distinct(live.map((instance) => instance.version))
-  const hashes = distinct(live.map(runningHash))
+  const hashes = distinct(live.map(hashOfAny))
   const { capable: _, ...states } = counts
   const heterogeneity: Record<HeterogeneityFlag, boolean> = {
     mixed_versions: versions.length > 1,

@@ -1,5 +1,5 @@
 import { presenceOf } from '../../model/presence.ts'
-import type { FailureCause, Push } from '../../store/pushes.ts'
+import type { Push } from '../../store/pushes.ts'
 import type { PushAftermath } from '../../wire/revisions.ts'
 import type { WorkloadTrouble } from '../../wire/workloads.ts'
 import { UNHEALTHY_SHARE } from '../decide/status.ts'
@@ -7,7 +7,7 @@ import { isDegradingNow } from '../state/derive.ts'
 import type { Instance, Workload } from '../state/model.ts'
 import { followedOf } from '../state/state.ts'
 import { judgeAftermath, takenBackBy } from './aftermath.ts'
-import { errorFields, type TextAccess } from './errors.ts'
+import { type TextAccess, type Why, whyOf } from './errors.ts'
 import { firstFailureOf } from './first-failure.ts'
 import { causeOfHalt } from './halt-cause.ts'
 import { findInstanceFault, type InstanceFault } from './instance-fault.ts'
@@ -75,26 +75,15 @@ function findUnhealthy(
 }
 
 /** What the instance that has been unhealthy for longest complains of; nothing where muster has no words for it. */
-const complaintOf = (instance: Instance | null, texts: TextAccess): Why =>
+const complaintOf = (instance: Instance | null, texts: TextAccess): WhyWithPart =>
   whyWith(instance === null ? null : findInstanceFault(instance), texts)
 
+type WhyWithPart = Why & Pick<WorkloadTrouble, 'component'>
+
 /** The same of a fault that may be that of a part of the collector. */
-function whyWith(fault: InstanceFault | null, texts: TextAccess): Why {
+function whyWith(fault: InstanceFault | null, texts: TextAccess): WhyWithPart {
   if (fault === null) return {}
   return { ...whyOf(fault, texts), ...(fault.component === '' ? {} : { component: fault.component }) }
-}
-
-type Why = Pick<
-  WorkloadTrouble,
-  'component' | 'error_cause' | 'error_title' | 'error_parameters' | 'is_abridged'
->
-
-/** Why something failed, and whether the reader is not told all that it is about. */
-function whyOf(error: FailureCause | null, texts: TextAccess): Why {
-  if (error === null || error.cause === 'unknown') return {}
-  const fields = errorFields({ ...error, text: '' }, texts)
-  const told = Object.keys(fields.error_parameters ?? {}).length
-  return { ...fields, ...(told < Object.keys(error.parameters).length ? { is_abridged: true } : {}) }
 }
 
 const aboutPush = ({ pushId, hash }: Push) => ({ push_id: pushId, config_hash: hash })

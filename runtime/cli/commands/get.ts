@@ -1,4 +1,4 @@
-import { parametersOf } from '../../../lib/model/alert-about.ts'
+import { aboutOf } from '../../../lib/model/alert-about.ts'
 import { sayError } from '../../../lib/model/error-words.ts'
 import { placeOf } from '../../../lib/model/places.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
@@ -42,7 +42,7 @@ async function readWorkloads(api: Api) {
 
 /** What happened, with what it is about and on which instances, as the pages say it. */
 function sayAlert(alert: AlertRecord, workload: WorkloadRecord | undefined): string {
-  const about = sayError('', parametersOf(alert, workload?.trouble))
+  const about = sayError('', aboutOf(alert, workload?.trouble))
   const instances = String(alert.details?.['instances'] ?? '')
   return [alert.message, about, instances === '' ? '' : `on ${instances}`]
     .filter((part) => part !== '')

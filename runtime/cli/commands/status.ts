@@ -1,5 +1,5 @@
 import { sayAftermath } from '../../../lib/model/aftermath-words.ts'
-import { parametersOf } from '../../../lib/model/alert-about.ts'
+import { aboutOf } from '../../../lib/model/alert-about.ts'
 import { sayError } from '../../../lib/model/error-words.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
@@ -78,7 +78,7 @@ function describeWanted({ active_config_hash: hash, running_configs: running }: 
 function describePush(push: RevisionRecord, trouble: WorkloadTrouble | undefined): string {
   const { outcome, applied_count: applied, target_count: all, failed_count: failed } = push
   if (sayStanding(push) === 'halted') {
-    const why = sayError(trouble?.error_title, trouble?.error_parameters)
+    const why = sayError(trouble?.error_title, trouble)
     return `halted, applied on ${applied} of ${all} instances${why === '' ? '' : ` (${why})`}`
   }
   if (outcome !== 'in_part') return sayStanding(push)
@@ -88,9 +88,9 @@ function describePush(push: RevisionRecord, trouble: WorkloadTrouble | undefined
 /** What is wrong, on how many instances, why, and since when. */
 function describeTrouble({ trouble }: WorkloadRecord): string {
   if (trouble === undefined) return '-'
-  const { kind, count, total, since, component, error_title: title, error_parameters: about } = trouble
+  const { kind, count, total, since, component, error_title: title } = trouble
   const where = count === undefined ? '' : `, ${count} of ${total ?? count} instances`
-  const why = [component ?? '', sayError(title, about)].filter((part) => part !== '').join(', ')
+  const why = [component ?? '', sayError(title, trouble)].filter((part) => part !== '').join(', ')
   return `${kind}${where}${sayUnhealthy(trouble)}${why === '' ? '' : ` (${why})`}${since === undefined ? '' : `, since ${since}`}`
 }
 
@@ -118,7 +118,7 @@ function print(io: ClientIo, workload: WorkloadRecord, alerts: readonly AlertRec
   )
   for (const alert of alerts) {
     const { rule, fired_at: at, message, details, next } = alert
-    const about = sayError('', parametersOf(alert, trouble))
+    const about = sayError('', aboutOf(alert, trouble))
     const instances = String(details?.['instances'] ?? '')
     const rows = [
       ['since', at],

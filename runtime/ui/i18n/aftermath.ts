@@ -75,9 +75,15 @@ const aftermathTexts = defineTexts({
   },
 })
 
+/** Why the rollback failed; empty where that was told already, of the config that it takes back. */
+function whyOf(of: PushAftermath, told: string): string {
+  const why = describeError(of)
+  return why !== '' && told.startsWith(why) ? '' : why
+}
+
 /** How many instances could not go back, and how many have not said whether they did; empty where that is none. */
-const othersOf = (of: PushAftermath): string =>
-  say(aftermathTexts).others(of.failed_count ?? 0, of.no_status_count ?? 0, describeError(of))
+const othersOf = (of: PushAftermath, told: string): string =>
+  say(aftermathTexts).others(of.failed_count ?? 0, of.no_status_count ?? 0, whyOf(of, told))
 
 /** How a rollout stands that was taken back, as a mark and in a sentence: it may not be back yet, or not all of it. */
 export function describeTakenBack(of: PushAftermath | undefined): { mark: string; sentence: string } {
@@ -85,8 +91,11 @@ export function describeTakenBack(of: PushAftermath | undefined): { mark: string
   return { mark, sentence }
 }
 
-/** What was done about a failed push, in the same words wherever it is said. */
-export function describeAftermath(of: PushAftermath | undefined): string {
+/**
+ * What was done about a failed push, in the same words wherever it is said. `told` is what is said beside it of why the
+ * push failed: a rollback that failed of the same says so in fewer words.
+ */
+export function describeAftermath(of: PushAftermath | undefined, told = ''): string {
   if (of === undefined) return ''
   const words = say(aftermathTexts)
   const who = of.pushed_by === 'auto-rollback' ? words.automatic : words.someone
@@ -96,13 +105,13 @@ export function describeAftermath(of: PushAftermath | undefined): string {
     case 'went_back':
       return words.wentBack(who, hash)
     case 'going_back':
-      return [words.goingBack(who, hash), othersOf(of)].filter((part) => part !== '').join(' ')
+      return [words.goingBack(who, hash), othersOf(of, told)].filter((part) => part !== '').join(' ')
     case 'went_back_in_part': {
       const { applied_count: applied = 0, target_count: all = 0 } = of
-      return `${words.inPart(who, hash, applied, all)} ${othersOf(of)}${of.running_count > 0 ? ` ${running}` : ''}`
+      return `${words.inPart(who, hash, applied, all)} ${othersOf(of, told)}${of.running_count > 0 ? ` ${running}` : ''}`
     }
     case 'rollback_failed':
-      return `${words.failedToo(who, hash, describeError(of))} ${running} ${words.push}`
+      return `${words.failedToo(who, hash, whyOf(of, told))} ${running} ${words.push}`
     case 'nowhere_to_go':
       return `${words.nowhere} ${running} ${words.push}`
     case 'overtaken':

@@ -1,10 +1,11 @@
+import type { AboutError } from '../../../lib/model/alert-about.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { CampaignHalt } from '../../../lib/wire/campaigns.ts'
 import type { PushAftermath } from '../../../lib/wire/revisions.ts'
 import { describeAftermath } from './aftermath.ts'
 import { autoApplyTexts } from './auto-apply.ts'
 import { describeHalt, describeHaltNext } from './campaign-sentences.ts'
-import { describeError } from './causes.ts'
+import { describeWhy } from './causes.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatExact, formatNumber, shortHash } from './format.ts'
 import { rolloutTexts } from './rollout.ts'
@@ -96,7 +97,7 @@ export const alertTexts = defineTexts({
       workload_unhealthy: 'Look at the failing component.',
       push_failed: 'Look at the error of each instance, then propose a corrected config.',
       rollout_halted: 'Look at the stage that stopped it.',
-      config_drift: 'Look at the instances that run something else.',
+      config_drift: 'Look at the instances that do not run it.',
       version_outdated: 'Bring its collectors to the recommended version.',
     } as Record<string, string>,
     unhealthy: (count: number, total: number) =>
@@ -237,7 +238,7 @@ export const alertTexts = defineTexts({
       workload_unhealthy: 'Voyez le composant en défaut.',
       push_failed: 'Voyez l’erreur de chaque instance, puis proposez une config corrigée.',
       rollout_halted: 'Voyez l’étape qui l’a arrêté.',
-      config_drift: 'Voyez les instances qui exécutent autre chose.',
+      config_drift: 'Voyez les instances qui ne l’exécutent pas.',
       version_outdated: 'Amenez ses collecteurs à la version recommandée.',
     },
     sentence: {
@@ -289,21 +290,18 @@ function describePeople(rule: AlertRecord['rule'], details: AlertRecord['details
 const describeWorse = ({ unhealthy, total }: Details): string =>
   unhealthy === undefined ? '' : say(alertTexts).unhealthy(Number(unhealthy), Number(total))
 
-/** That a config failed, why, and what was done about it. */
-/** What the error of an alert is about, as far as the reader may know it: alerts themselves name nothing. */
-type About = Readonly<Record<string, string>> | undefined
-
-/** Why, by the details of an alert. */
-const causeOf = (details: Details, about: About): string =>
-  describeError({
-    error_cause: text(details['cause']),
-    error_title: text(details['cause_title']),
-    error_parameters: about,
+/** Why, by the details of an alert; `about` is what it is about, as far as the reader may know: alerts name nothing. */
+const causeOf = (details: Details, about: AboutError): string =>
+  describeWhy({
+    ...about,
+    error_cause: text(details['cause']) || undefined,
+    error_title: text(details['cause_title'] ?? details['title']) || undefined,
   })
 
 const asSentence = (cause: string): string => (cause === '' ? '' : `${cause}.`)
 
-function describePushFailure(details: Details, about: About): string {
+/** That a config failed, why, and what was done about it. */
+function describePushFailure(details: Details, about: AboutError): string {
   const aftermath: PushAftermath = {
     kind: String(details['aftermath']) as PushAftermath['kind'],
     config_hash: String(details['to_hash'] ?? ''),
@@ -320,7 +318,7 @@ function describePushFailure(details: Details, about: About): string {
   return [
     say(alertTexts).pushFailed(shortHash(String(details['config_hash']))),
     asSentence(cause),
-    describeAftermath(aftermath),
+    describeAftermath(aftermath, cause),
     describeWorse(details),
   ]
     .filter((part) => part !== '')
@@ -336,19 +334,24 @@ export const workloadIdsOf = ({ details }: Pick<AlertRecord, 'details'>): string
     .split(',')
     .filter((id) => id !== '')
 
+/** The workloads that an alert of a campaign names, as pages call them where all of them are known. */
+function namesOf(details: Details, callById: CallById): string[] {
+  const called = workloadIdsOf({ details }).map(callById)
+  if (called.length > 0 && called.every((name) => name !== undefined)) return called
+  const told = text(details['workloads']) ?? ''
+  return told === '' ? [] : told.split(', ')
+}
+
 /** On whom a campaign failed, why, whom it left out, and what to do; an alert from before tells only why. */
-function describeCampaignFailures(details: Details, callById: CallById): string {
+function describeCampaignFailures(details: Details, about: AboutError, callById: CallById): string {
   const words = say(alertTexts)
   const [failed, leftOut] = [Number(details['failed']), Number(details['left_out'] ?? 0)]
-  const called = workloadIdsOf({ details }).map(callById)
-  const isKnown = called.length > 0 && called.every((name) => name !== undefined)
-  const told = text(details['workloads']) ?? ''
-  const names = isKnown ? called.join(', ') : told
-  const more = failed - (isKnown ? called.length : told.split(', ').length)
-  const cause = describeError({ error_cause: text(details['cause']), error_title: text(details['title']) })
+  const names = namesOf(details, callById)
   return [
-    names === '' ? '' : words.campaignFailures(failed, Number(details['total']), names, more),
-    asSentence(cause),
+    names.length === 0
+      ? ''
+      : words.campaignFailures(failed, Number(details['total']), names.join(', '), failed - names.length),
+    asSentence(causeOf(details, about)),
     leftOut > 0 ? words.campaignLeftOut(leftOut) : '',
     words.campaignNext,
   ]
@@ -363,7 +366,7 @@ function whyHeld(reason: string): string {
 }
 
 /** Why a rollout stands still, and how its workload is meanwhile. */
-function describeStop(details: Details, about: About): string {
+function describeStop(details: Details, about: AboutError): string {
   const words = say(alertTexts)
   return [
     details['hold'] === undefined
@@ -380,7 +383,7 @@ function describeStop(details: Details, about: About): string {
 /** What happened, in the reader's words where they are known; else the server's own sentence. */
 export function describeAlert(
   { rule, message, details }: AlertRecord,
-  about?: About,
+  about: AboutError = {},
   callById: CallById = () => undefined,
 ): string {
   const words = say(alertTexts)
@@ -414,9 +417,10 @@ export function describeAlert(
       cause: text('cause'),
       title: text('title'),
     }
-    return [...describeHalt(halt), describeHaltNext(halt)].join(' ')
+    const called = namesOf(details, callById)
+    return [...describeHalt(halt, undefined, { about, called }), describeHaltNext(halt)].join(' ')
   }
-  if (rule === 'campaign_failures' && details) return describeCampaignFailures(details, callById)
+  if (rule === 'campaign_failures' && details) return describeCampaignFailures(details, about, callById)
   if (rule === 'rollout_halted' && details) return describeStop(details, about)
   if (rule === 'auto_apply_held' && details) {
     const { hold, cause } = say(autoApplyTexts)

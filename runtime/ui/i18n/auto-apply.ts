@@ -111,8 +111,8 @@ export const autoApplyTexts = defineTexts({
       rolling_back: 'being taken back',
       rolled_back: 'taken back',
       rollback_failed: 'could not be taken back',
-      moved_on: 'runs something newer',
-      no_way_back: 'has nothing to go back to',
+      moved_on: 'on something newer',
+      no_way_back: 'nothing to go back to',
     } satisfies Record<AutoApplyTargetState, string> as Record<AutoApplyTargetState, string>,
     reason: {
       campaign_aborted: 'a campaign was stopped before its turn',
@@ -227,9 +227,9 @@ export const autoApplyTexts = defineTexts({
       overtaken: 'dépassée par une autre poussée',
       rolling_back: 'en cours d’annulation',
       rolled_back: 'annulée',
-      rollback_failed: 'n’a pas pu être annulée',
-      moved_on: 'exécute du plus récent',
-      no_way_back: 'n’a pas de retour',
+      rollback_failed: 'annulation échouée',
+      moved_on: 'passé à plus récent',
+      no_way_back: 'sans retour possible',
     },
     reason: {
       campaign_aborted: 'une campagne a été arrêtée avant son tour',

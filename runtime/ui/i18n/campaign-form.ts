@@ -105,7 +105,7 @@ export const campaignFormTexts = defineTexts({
     faultNumber: (min: number, max: number) => `A number from ${n(min)} to ${n(max)}.`,
     faults: 'Some fields are not filled in as they have to be.',
     rules: 'Rules',
-    ruleStandard: (text: string) => `${text} (where nobody says)`,
+    ruleStandard: (text: string) => `${text} (default)`,
     ruleAtMost: (count: number) => `at most ${n(count)}`,
     ruleRaised: (count: number, approved: string) =>
       `at most ${n(count)} since it was continued; approved: ${approved}`,
@@ -120,6 +120,7 @@ export const campaignFormTexts = defineTexts({
     ruleInFlight: 'At one time',
     ruleInstances: (count: number) => `${n(count)} ${plural(count, 'instance', 'instances')}`,
     ruleCatchUp: 'Waits for those away',
+    ruleDays: (days: number) => `${n(days)} ${plural(days, 'day', 'days')}`,
     ruleWindows: 'Windows (UTC)',
     ruleAnyTime: 'at any time',
     ruleRetry: 'Where it failed before',
@@ -223,7 +224,7 @@ export const campaignFormTexts = defineTexts({
     faultNumber: (min: number, max: number) => `Un nombre de ${n(min)} à ${n(max)}.`,
     faults: 'Certains champs ne sont pas remplis comme il faut.',
     rules: 'Règles',
-    ruleStandard: (text: string) => `${text} (si rien n’est dit)`,
+    ruleStandard: (text: string) => `${text} (par défaut)`,
     ruleAtMost: (count: number) => `${n(count)} au plus`,
     ruleRaised: (count: number, approved: string) =>
       `${n(count)} au plus depuis la reprise ; approuvé : ${approved}`,
@@ -238,6 +239,7 @@ export const campaignFormTexts = defineTexts({
     ruleInFlight: 'À la fois',
     ruleInstances: (count: number) => `${n(count)} ${plural(count, 'instance', 'instances')}`,
     ruleCatchUp: 'Attend les absents',
+    ruleDays: (days: number) => `${n(days)} ${plural(days, 'jour', 'jours')}`,
     ruleWindows: 'Fenêtres (UTC)',
     ruleAnyTime: 'à toute heure',
     ruleRetry: 'Là où elle a échoué',

@@ -1,3 +1,4 @@
+import type { AboutError } from '../../../lib/model/alert-about.ts'
 import { type CampaignStep, findDeadEnd, waitsForApproval } from '../../../lib/model/campaign-steps.ts'
 import { isRefusal, type LeftOut } from '../../../lib/model/left-out.ts'
 import { isLapse } from '../../../lib/model/stops.ts'
@@ -12,14 +13,15 @@ import type {
   CampaignTargetState,
   CampaignVerdict,
 } from '../../../lib/wire/campaigns.ts'
-import { countMissing } from '../logic/campaigns.ts'
+import { countMissing, isAppliedInPart } from '../logic/campaigns.ts'
 import { namedAt } from '../logic/workloads.ts'
 import { describeAftermath } from './aftermath.ts'
+import { hasGoneBack } from './campaign-status.ts'
 import { campaignTexts } from './campaigns.ts'
-import { describeCause } from './causes.ts'
+import { describeWhy } from './causes.ts'
 import { changeFeedTexts } from './change-feed.ts'
 import { say } from './define.ts'
-import { formatLeft, formatList, formatNumber } from './format.ts'
+import { formatClock, formatLeft, formatList, formatNumber } from './format.ts'
 import { sayProblem } from './problems.ts'
 import { describeHold } from './rollout.ts'
 
@@ -28,6 +30,13 @@ type NameIn = (name: string, place: string | undefined) => string
 
 /** A name for a record that is kept, such as a report: it does not depend on what else the fleet has. */
 const nameInFull: NameIn = (name, place = '') => namedAt(name, place, false)
+
+/** What is said of a halt beside its record: of what workloads failed in their own words, and how they are called. */
+interface BesideHalt {
+  about?: AboutError
+  /** Where the record names nobody. */
+  called?: readonly string[]
+}
 
 /** Why a campaign halted, and what most of the failed workloads failed of. */
 export function describeHalt(
@@ -42,11 +51,13 @@ export function describeHalt(
     approvers = [],
   }: Pick<CampaignHalt, 'gate' | 'value' | 'limit' | 'wave' | 'cause' | 'title' | 'workloads' | 'approvers'>,
   nameIn: NameIn = nameInFull,
+  { about = {}, called = [] }: BesideHalt = {},
 ): string[] {
   const words = say(campaignTexts)
-  const why = describeCause(cause, title)
+  const why = describeWhy({ ...about, error_cause: cause, error_title: title })
   const all = [
     ...workloads.map(({ workload_name: name, workload_place: place }) => nameIn(name, place)),
+    ...called,
     ...approvers,
   ]
   const names = all.slice(0, NAMES_SHOWN)
@@ -57,6 +68,15 @@ export function describeHalt(
     ...(names.length === 0 ? [] : [`${said}.`]),
     ...(why === '' ? [] : [words.haltCause(why, value)]),
   ]
+}
+
+/** What those failed of that a campaign halted over, as far as that was read. */
+function aboutHalt({ gate, cause }: CampaignHalt, missed: readonly CampaignMiss[]): AboutError {
+  const miss =
+    gate === 'failed' ? missed.find((one) => one.state === 'failed' && one.cause === cause) : undefined
+  return miss === undefined
+    ? {}
+    : { error_parameters: miss.error_parameters, error_message: miss.error_message }
 }
 
 /** Workloads that a halt names; the list beneath has all. */
@@ -120,23 +140,33 @@ function describeWayBack({ way_back: back }: Pick<CampaignRecord, 'way_back'>): 
   ].join('; ')}.`
 }
 
-/** On how many workloads only some instances have the change, or are getting it, and on which; none where on none. */
+/**
+ * On how many workloads only some instances have the change, or are getting it, on which, and until when these are waited
+ * for; none where on none.
+ */
 function describeInPart(
   { in_part: found, plan }: Pick<CampaignRecord, 'in_part' | 'plan'>,
   state: 'applied' | 'started',
+  nowMs: number,
   nameIn: NameIn,
 ): string[] {
   const of = found?.[state]
   if (of === undefined) return []
   const words = say(campaignTexts)
+  // Where the browser's clock is ahead, or the service began its wait anew, no time says anything.
+  const until = of.until !== undefined && Date.parse(of.until) > nowMs ? of.until : null
+  const wait = until === null ? [] : [words.openUntil(formatClock(until))]
   const names = of.workloads.map(({ workload_name: name, workload_place: place }) => nameIn(name, place))
   const what =
     state === 'applied'
       ? words.donePart(of.workload_count, plan?.target_count ?? 0, of.instance_count)
       : words.openPart(of.workload_count, of.instance_count)
   // Somebody with a scope may be shown none of them by name.
-  if (names.length === 0) return [`${what}.`]
-  return [words.missingWho(what, words.missedSuch(formatList(names), of.workload_count - names.length))]
+  if (names.length === 0) return [`${what}.`, ...wait]
+  return [
+    words.missingWho(what, words.missedSuch(formatList(names), of.workload_count - names.length)),
+    ...wait,
+  ]
 }
 
 /** What came of taking a campaign back; the short sentence where all that had it went back. */
@@ -151,19 +181,6 @@ function describeBroughtBack(of: CampaignRecord): string {
   const count = counts['rolled_back'] ?? 0
   if (count === 0 && hasGoneBack(of)) return `${words.sentence.rolled_back} ${others.join('; ')}.`
   return `${[words.broughtBack.rolled_back(count, plan?.target_count ?? 0), ...others].join('; ')}.`
-}
-
-/** Whether some workload has its former config again by the roll-back of a campaign, be it one that got its version by itself. */
-const hasGoneBack = ({
-  counts,
-  by_itself_counts: byItself = {},
-}: Pick<CampaignRecord, 'counts' | 'by_itself_counts'>): boolean =>
-  (counts['rolled_back'] ?? 0) + (byItself['rolled_back'] ?? 0) > 0
-
-/** What a campaign is called by its status; one that was taken back and where nothing went back, so. */
-export const nameStatus = (of: Pick<CampaignRecord, 'status' | 'counts' | 'by_itself_counts'>): string => {
-  const words = say(campaignTexts)
-  return of.status === 'rolled_back' && !hasGoneBack(of) ? words.notBack : words.status[of.status]
 }
 
 /** What to do about a campaign that halted, as far as its halt tells. */
@@ -195,14 +212,19 @@ export function describeDeadEnd(step: CampaignStep, of: CampaignRecord): string 
 /** Whether a campaign is to have been carried out nowhere: then it counts who was taken back from it. */
 const goesBack = (status: CampaignStatus): boolean => status === 'rolling_back' || status === 'rolled_back'
 
+/** How many workloads a campaign failed on, or that did not answer. */
+const countFailed = (counts: CampaignRecord['counts']): number =>
+  statesThat('went-wrong').reduce((total, state) => total + (counts[state] ?? 0), 0)
+
 /** How many workloads a campaign has reached; of one that is taken back, how many have their former config again. */
-export function describeReach(status: CampaignStatus, counts: CampaignRecord['counts'], all: number): string {
-  const sum = (...states: CampaignTargetState[]) =>
-    states.reduce((total, state) => total + (counts[state] ?? 0), 0)
-  return goesBack(status)
-    ? say(campaignTexts).takenBack(sum('rolled_back'), all)
-    : say(changeFeedTexts).reached(sum('applied'), sum(...statesThat('went-wrong')), all)
-}
+export const describeReach = (
+  status: CampaignStatus,
+  counts: CampaignRecord['counts'],
+  all: number,
+): string =>
+  goesBack(status)
+    ? say(campaignTexts).takenBack(counts['rolled_back'] ?? 0, all)
+    : say(changeFeedTexts).reached(counts['applied'] ?? 0, countFailed(counts), all)
 
 /** Why a campaign stands so with a workload. */
 export function describeTarget({
@@ -210,26 +232,52 @@ export function describeTarget({
   reason,
   cause,
   verdict,
-}: Pick<CampaignTarget, 'title' | 'reason' | 'cause'> & { verdict?: CampaignTarget['verdict'] }): string {
-  const what = describeCause(cause, title)
+  ...about
+}: Pick<CampaignTarget, 'title' | 'reason' | 'cause' | 'error_parameters' | 'error_message'> & {
+  verdict?: CampaignTarget['verdict']
+}): string {
+  const what = describeWhy({
+    error_cause: cause,
+    error_title: title,
+    error_parameters: about.error_parameters,
+    error_message: about.error_message,
+  })
   // Its verdict says whether it is held or frozen already.
   if (verdict === 'held') return what
   if (cause !== undefined || reason === undefined) return what
   return [say(campaignTexts).reason[reason], ...(what === '' ? [] : [what])].join(': ')
 }
 
-/** Why a campaign stands so with a workload, and what became of one that failed. */
-export const describeFate = (target: CampaignTarget): string =>
-  [describeTarget(target), describeAftermath(target.aftermath)].filter((part) => part !== '').join('. ')
+/** On how many of its instances a target has the change, and what of the others; empty where that is not told. */
+function describeTargetReach({ reach }: Pick<CampaignTarget, 'reach'>): string {
+  if (reach === undefined) return ''
+  const { applied_count: applied, target_count: all, failed_count: failed, no_status_count: silent } = reach
+  return say(campaignTexts).reach(applied, all, failed, silent)
+}
 
-/** How a target stands: one of which only some instances have their former config is not one that has kept the new one. */
+/** Why a campaign stands so with a workload, how far it got there, and what became of one that failed. */
+export const describeFate = (target: CampaignTarget): string =>
+  [
+    describeTarget(target),
+    describeTargetReach(target),
+    describeAftermath(target.aftermath, describeTarget(target)),
+  ]
+    .filter((part) => part !== '')
+    .join('. ')
+
+/**
+ * How a target stands: one of which only some instances have the change has it in part, and one of which only some have
+ * their former config is not one that has kept the new one.
+ */
 export function describeState({
   state,
   cause,
+  reach,
   is_back: isBack,
-}: Pick<CampaignTarget, 'state' | 'cause' | 'is_back'>): string {
+}: Pick<CampaignTarget, 'state' | 'cause' | 'reach' | 'is_back'>): string {
   const words = say(campaignTexts)
   if (isBack) return words.back
+  if (isAppliedInPart({ state, reach })) return words.appliedInPart
   return state === 'rollback_failed' && cause === 'in_part' ? words.backInPart : words.state[state]
 }
 
@@ -311,24 +359,27 @@ export function describeCampaign(
   const since = describeFailedSince(of)
   const more = [
     ...since,
-    ...(of.status === 'running' ? describeInPart(of, 'started', nameIn) : []),
+    ...(of.status === 'running' ? describeInPart(of, 'started', nowMs, nameIn) : []),
     ...(away > 0 && ['running', 'done', 'paused'].includes(of.status) ? [words.away(away)] : []),
   ]
   if (of.planning !== undefined) return [words.planning(of.planning.done, of.planning.total)]
   if (of.status === 'halted' && of.halt !== undefined) {
     return [
-      ...describeHalt(of.halt, nameIn),
+      ...describeHalt(of.halt, nameIn, { about: aboutHalt(of.halt, missed) }),
       ...since,
       describeDeadEnd('continue', of) ?? describeHaltNext(of.halt, findDeadEnd('roll-back', of) === null),
     ]
   }
+  const applied = of.counts['applied'] ?? 0
+  const total = of.plan?.target_count ?? 0
   const missing = describeMissing(of.counts, missed, nameIn)
   if (of.status === 'done' && missing.length > 0) {
-    const done = words.doneBut(of.counts['applied'] ?? 0, of.plan?.target_count ?? 0)
-    return [done, ...missing, ...describeInPart(of, 'applied', nameIn), ...more, words.doneButNext]
+    const done = words.doneBut(applied, total)
+    return [done, ...missing, ...describeInPart(of, 'applied', nowMs, nameIn), ...more, words.doneButNext]
   }
-  const inPart = of.status === 'done' ? describeInPart(of, 'applied', nameIn) : []
+  const inPart = of.status === 'done' ? describeInPart(of, 'applied', nowMs, nameIn) : []
   if (inPart.length > 0) return [...inPart, ...more, words.doneButNext]
+  if (of.status === 'done') return [words.doneAll(applied, total), ...more]
   if (of.status === 'approved' && waitsForApproval(of)) return [words.sentence.lapsed]
   if (of.status === 'rolled_back') return [describeBroughtBack(of), ...more]
   if (of.status !== 'running')
@@ -339,6 +390,6 @@ export function describeCampaign(
     const left = Math.min(Date.parse(of.wave_ends_at) - nowMs, dwellMs)
     return [words.watching(of.wave + 1, formatLeft(left)), ...more]
   }
-  const total = of.plan?.target_count ?? 0
-  return [words.running(of.wave + 1, of.plan?.waves.length ?? 1, of.counts['applied'] ?? 0, total), ...more]
+  const waves = of.plan?.waves.length ?? 1
+  return [words.running(of.wave + 1, waves, applied, total, countFailed(of.counts)), ...more]
 }

@@ -2,7 +2,6 @@ import type { MissedState } from '../../../lib/model/target-states.ts'
 import type {
   CampaignGate,
   CampaignReason,
-  CampaignStatus,
   CampaignTargetState,
   CampaignVerdict,
 } from '../../../lib/wire/campaigns.ts'
@@ -54,22 +53,6 @@ export const campaignTexts = defineTexts({
       since: 'Since',
       instances: 'Instances',
     },
-    status: {
-      draft: 'draft',
-      planned: 'planned',
-      requested: 'waiting for approval',
-      approved: 'approved',
-      running: 'running',
-      paused: 'paused',
-      halted: 'halted',
-      done: 'done',
-      aborted: 'aborted',
-      rolling_back: 'being taken back',
-      rolled_back: 'taken back',
-      rejected: 'rejected',
-      withdrawn: 'withdrawn',
-      expired: 'expired',
-    } satisfies Record<CampaignStatus, string> as Record<CampaignStatus, string>,
     state: {
       left_out: 'left out',
       waiting: 'waiting',
@@ -85,8 +68,8 @@ export const campaignTexts = defineTexts({
       rolling_back: 'being taken back',
       rolled_back: 'taken back',
       rollback_failed: 'could not be taken back',
-      moved_on: 'runs something newer',
-      no_way_back: 'has nothing to go back to',
+      moved_on: 'on something newer',
+      no_way_back: 'nothing to go back to',
     } as Record<CampaignTargetState, string>,
     backInPart: 'taken back in part',
     back: 'back, waits',
@@ -182,7 +165,7 @@ export const campaignTexts = defineTexts({
     after: (duration: string) => `after ${duration}`,
     notYet: 'not so far',
     never: 'never',
-    missed: 'Without it, by cause',
+    missed: 'Where it did not work, by cause',
     missedSuch: (names: string, more: number) => (more > 0 ? `${names} and ${n(more)} more` : names),
     waves: 'Waves',
     wave: (number: number) => `Wave ${n(number)}`,
@@ -200,7 +183,6 @@ export const campaignTexts = defineTexts({
       approved: 'The plan is approved. Nothing has been started yet.',
       lapsed: 'The plan was approved, and an approval counts no more: somebody has to approve it again.',
       paused: 'Paused: what was started comes to its end, and nothing else is started.',
-      done: 'Done.',
       aborted: 'Aborted. What was done stays. Take it back, or plan another campaign for the rest.',
       rolling_back: 'Every workload that still runs what this brought gets its former config.',
       rolled_back: 'Taken back wherever it still ran.',
@@ -208,12 +190,24 @@ export const campaignTexts = defineTexts({
       withdrawn: 'Withdrawn.',
       expired: 'Nobody went on with it in time.',
     },
+    doneAll: (applied: number, all: number) =>
+      applied < all
+        ? `Done: ${n(applied)} of ${workloadsEn(all)} run it.`
+        : `Done: ${all === 1 ? 'its one workload runs it' : `all ${workloadsEn(all)} run it`}.`,
     doneBut: (applied: number, all: number) =>
       `Done, but not everywhere: ${n(applied)} of ${workloadsEn(all)} run it.`,
     donePart: (workloads: number, all: number, instances: number) =>
       `Done, but on ${n(workloads)} of ${workloadsEn(all)} not everywhere: ${n(instances)} of their instances failed it or did not answer`,
     openPart: (workloads: number, instances: number) =>
       `${workloadsEn(workloads)} ${plural(workloads, 'has', 'have')} been getting it for more than a minute, and ${n(instances)} of ${plural(workloads, 'its', 'their')} instances ${plural(instances, 'has', 'have')} not applied it so far`,
+    openUntil: (time: string) => `They are waited for until ${time} at the latest.`,
+    reach: (applied: number, all: number, failed: number, silent: number) =>
+      [
+        `${n(applied)} of ${n(all)} ${plural(all, 'instance', 'instances')} ${plural(applied, 'has', 'have')} it`,
+        ...(failed > 0 ? [`${n(failed)} failed it`] : []),
+        ...(silent > 0 ? [`${n(silent)} did not answer`] : []),
+      ].join(', '),
+    appliedInPart: 'applied in part',
     reachedPart: 'All have it, some in part',
     doneButNext: 'Bring these a config that works for them, by a change or a campaign of their own.',
     missing: {
@@ -226,8 +220,8 @@ export const campaignTexts = defineTexts({
         `${workloadsEn(count)} ${plural(count, 'has', 'have')} nothing to go back to`,
     } satisfies Record<MissedState, (count: number) => string>,
     missingWho: (what: string, who: string) => `${what}: ${who}.`,
-    running: (wave: number, waves: number, applied: number, all: number) =>
-      `Wave ${n(wave)} of ${n(waves)}: ${n(applied)} of ${workloadsEn(all)} run it.`,
+    running: (wave: number, waves: number, applied: number, all: number, failed: number) =>
+      `Wave ${n(wave)} of ${n(waves)}: ${n(applied)} of ${workloadsEn(all)} run it${failed > 0 ? `, ${n(failed)} failed or did not answer` : ''}.`,
     watching: (wave: number, left: string) => `Wave ${n(wave)} is done and watched for ${left} more.`,
     takenBack: (count: number, all: number) => `${n(count)} of ${n(all)} taken back`,
     away: (count: number) => `${workloadsEn(count)} away; they catch up when they are back.`,
@@ -253,7 +247,7 @@ export const campaignTexts = defineTexts({
       overtaken: (count: number) => `${n(count)} got another push since`,
     },
     failedStuck: (count: number) =>
-      `${n(count)} of them may run nothing that works: neither to go on nor to end this helps ${plural(count, 'it', 'them')}, only another config does.`,
+      `${n(count)} of them may run nothing that works: only another config helps ${plural(count, 'it', 'them')}.`,
     haltCause: (title: string, count: number) => `${count === 1 ? 'Cause' : 'Most of them'}: ${title}.`,
     haltMore: (more: number) => `${n(more)} more`,
     byItself: 'Got this version by itself',
@@ -324,7 +318,6 @@ export const campaignTexts = defineTexts({
       moved_on: (count: number) =>
         `${n(count)} ${plural(count, 'was', 'were')} to run something else by then`,
     },
-    notBack: 'nothing taken back',
     haltLapseNextStay:
       'It goes on only once that is as it was: then continue. Else abort it and ask anew. It cannot be taken back: no workload that runs it has a former config.',
     haltLapseOverStay:
@@ -403,29 +396,13 @@ export const campaignTexts = defineTexts({
       since: 'Depuis',
       instances: 'Instances',
     },
-    status: {
-      draft: 'brouillon',
-      planned: 'planifiée',
-      requested: 'en attente d’approbation',
-      approved: 'approuvée',
-      running: 'en cours',
-      paused: 'en pause',
-      halted: 'arrêtée',
-      done: 'terminée',
-      aborted: 'abandonnée',
-      rolling_back: 'en cours d’annulation',
-      rolled_back: 'annulée',
-      rejected: 'rejetée',
-      withdrawn: 'retirée',
-      expired: 'expirée',
-    } as Record<CampaignStatus, string>,
     state: {
       left_out: 'laissé de côté',
       waiting: 'en attente',
       offline: 'absent',
       started: 'en cours d’application',
       applied: 'appliqué',
-      failed: 'échoué',
+      failed: 'en échec',
       no_answer: 'sans réponse',
       overtaken: 'dépassé par un autre changement',
       skipped: 'sauté',
@@ -433,9 +410,9 @@ export const campaignTexts = defineTexts({
       cancelled: 'pas commencé',
       rolling_back: 'en cours d’annulation',
       rolled_back: 'annulé',
-      rollback_failed: 'n’a pas pu être annulé',
-      moved_on: 'exécute du plus récent',
-      no_way_back: 'n’a pas de retour',
+      rollback_failed: 'annulation échouée',
+      moved_on: 'passé à plus récent',
+      no_way_back: 'sans retour possible',
     } as Record<CampaignTargetState, string>,
     backInPart: 'annulé en partie',
     back: 'de retour, attend',
@@ -534,7 +511,7 @@ export const campaignTexts = defineTexts({
     after: (duration: string) => `après ${duration}`,
     notYet: 'pas encore',
     never: 'jamais',
-    missed: 'Sans elle, par cause',
+    missed: 'Là où elle n’a pas marché, par cause',
     missedSuch: (names: string, more: number) => (more > 0 ? `${names} et ${n(more)} autres` : names),
     waves: 'Vagues',
     wave: (number: number) => `Vague ${n(number)}`,
@@ -554,7 +531,6 @@ export const campaignTexts = defineTexts({
       lapsed:
         'Le plan était approuvé, mais une approbation ne compte plus : quelqu’un doit l’approuver à nouveau.',
       paused: 'En pause : ce qui a commencé se termine, et rien d’autre ne commence.',
-      done: 'Terminée.',
       aborted:
         'Abandonnée. Ce qui est fait reste. Revenez en arrière, ou planifiez une autre campagne pour le reste.',
       rolling_back:
@@ -564,12 +540,24 @@ export const campaignTexts = defineTexts({
       withdrawn: 'Retirée.',
       expired: 'Personne ne l’a poursuivie à temps.',
     },
+    doneAll: (applied: number, all: number) =>
+      applied < all
+        ? `Terminée : ${n(applied)} sur ${workloadsFr(all)} ${plural(applied, 'l’exécute', 'l’exécutent')}.`
+        : `Terminée : ${all === 1 ? 'son seul workload l’exécute' : `les ${workloadsFr(all)} l’exécutent`}.`,
     doneBut: (applied: number, all: number) =>
-      `Terminée, mais pas partout : ${n(applied)} sur ${workloadsFr(all)} l’exécutent.`,
+      `Terminée, mais pas partout : ${n(applied)} sur ${workloadsFr(all)} ${plural(applied, 'l’exécute', 'l’exécutent')}.`,
     donePart: (workloads: number, all: number, instances: number) =>
       `Terminée, mais pas partout sur ${n(workloads)} de ${workloadsFr(all)} : ${n(instances)} de leurs instances ${plural(instances, 'a échoué ou n’a pas répondu', 'ont échoué ou n’ont pas répondu')}`,
     openPart: (workloads: number, instances: number) =>
       `${workloadsFr(workloads)} ${plural(workloads, 'la reçoit', 'la reçoivent')} depuis plus d’une minute, et ${n(instances)} de ${plural(workloads, 'ses', 'leurs')} instances ne ${plural(instances, 'l’a', 'l’ont')} pas encore appliquée`,
+    openUntil: (time: string) => `Elles sont attendues jusqu’à ${time} au plus tard.`,
+    reach: (applied: number, all: number, failed: number, silent: number) =>
+      [
+        `${n(applied)} ${plural(applied, 'instance', 'instances')} sur ${n(all)} ${plural(applied, 'l’a', 'l’ont')}`,
+        ...(failed > 0 ? [`${n(failed)} en échec`] : []),
+        ...(silent > 0 ? [`${n(silent)} sans réponse`] : []),
+      ].join(', '),
+    appliedInPart: 'appliqué en partie',
     reachedPart: 'Tous l’ont, certains en partie',
     doneButNext:
       'Apportez à ceux-là une config qui leur convient, par une modification ou une campagne à eux.',
@@ -584,8 +572,8 @@ export const campaignTexts = defineTexts({
       no_way_back: (count: number) => `${workloadsFr(count)} sans retour possible`,
     },
     missingWho: (what: string, who: string) => `${what} : ${who}.`,
-    running: (wave: number, waves: number, applied: number, all: number) =>
-      `Vague ${n(wave)} sur ${n(waves)} : ${n(applied)} sur ${workloadsFr(all)} l’exécutent.`,
+    running: (wave: number, waves: number, applied: number, all: number, failed: number) =>
+      `Vague ${n(wave)} sur ${n(waves)} : ${n(applied)} sur ${workloadsFr(all)} ${plural(applied, 'l’exécute', 'l’exécutent')}${failed > 0 ? `, ${n(failed)} en échec ou sans réponse` : ''}.`,
     watching: (wave: number, left: string) => `La vague ${n(wave)} est finie et observée encore ${left}.`,
     takenBack: (count: number, all: number) => `${n(count)} sur ${n(all)} de retour`,
     away: (count: number) => `${workloadsFr(count)} absents ; ils rattraperont à leur retour.`,
@@ -614,7 +602,7 @@ export const campaignTexts = defineTexts({
       overtaken: (count: number) => `${n(count)} ${plural(count, 'a', 'ont')} reçu une autre poussée depuis`,
     },
     failedStuck: (count: number) =>
-      `${n(count)} d’entre eux n’${plural(count, 'exécute', 'exécutent')} peut-être rien qui marche : ni continuer ni terminer ceci n’y change rien, seule une autre config le fait.`,
+      `${n(count)} d’entre eux n’${plural(count, 'exécute', 'exécutent')} peut-être rien qui marche : seule une autre config y remédie.`,
     haltCause: (title: string, count: number) => `${count === 1 ? 'Cause' : 'La plupart'} : ${title}.`,
     haltMore: (more: number) => `${n(more)} de plus`,
     byItself: 'Ont reçu cette version automatiquement',
@@ -688,7 +676,6 @@ export const campaignTexts = defineTexts({
       moved_on: (count: number) =>
         `${n(count)} ${plural(count, 'devait', 'devaient')} alors exécuter autre chose`,
     },
-    notBack: 'rien n’est revenu',
     haltLapseNextStay:
       'Elle ne reprend que si cela redevient comme avant : continuez alors. Sinon abandonnez-la et redemandez. Elle ne peut pas être annulée : aucun workload qui l’exécute n’a d’ancienne configuration.',
     haltLapseOverStay:

@@ -81,22 +81,61 @@ export function describeError(error: {
   return about === '' || cause === '' ? cause : `${cause} (${about})`
 }
 
+type Group = {
+  cause: string
+  title: string
+  error_parameters?: Readonly<Record<string, string>>
+  sample_message?: string
+}
+
 /** The cause that a group of failed instances shares, as `describeError` says it. */
-export const describeGroup = (
-  group: { cause: string; title: string; error_parameters?: Readonly<Record<string, string>> } | undefined,
-): string =>
+export const nameGroup = (group: Group): string =>
+  describeError({
+    error_cause: group.cause,
+    error_title: group.title,
+    error_parameters: group.error_parameters,
+  })
+
+/** Why a group of instances failed, as `describeWhy` says it. */
+export const describeGroup = (group: Group | undefined): string =>
   group === undefined
     ? ''
-    : describeError({
+    : describeWhy({
         error_cause: group.cause,
         error_title: group.title,
         error_parameters: group.error_parameters,
+        error_message: group.sample_message,
       })
 
 const ownTexts = defineTexts({
-  en: { noStatus: 'No OpAMP status after 30 s' },
-  fr: { noStatus: 'Aucun état OpAMP après 30 s' },
+  en: {
+    noStatus: 'No OpAMP status after 30 s',
+    why: (cause: string, own: string) => `${cause}: ${own}`,
+  },
+  fr: {
+    noStatus: 'Aucun état OpAMP après 30 s',
+    why: (cause: string, own: string) => `${cause} : ${own}`,
+  },
 })
+
+/** Characters of an instance's own words in a sentence; its push's page has all. */
+const OWN_WORDS_MAX = 160
+
+/**
+ * Why something failed: its cause with what it is about; where nothing says what, with the instance's own words. The one
+ * way in which sentences and rows tell of a failure.
+ */
+export function describeWhy(
+  error: Parameters<typeof describeError>[0] & { error_message?: string | undefined },
+): string {
+  const cause = describeError(error)
+  const { error_message: said = '', error_parameters: about } = error
+  const own = said.replace(/\s+/g, ' ').trim().replace(/\.$/, '')
+  if (own === '' || said === STATUS_TIMEOUT_TEXT || describeParameters(about) !== '') return cause
+  const points = [...own]
+  const cut = points.length > OWN_WORDS_MAX ? `${points.slice(0, OWN_WORDS_MAX).join('')}…` : own
+  return cause === '' ? cut : say(ownTexts).why(cause, cut)
+}
 
 /** What an instance says of its error, or the cause; what muster itself wrote there is in the reader's language. */
 export function describeMessage(

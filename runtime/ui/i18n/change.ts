@@ -53,7 +53,13 @@ export const changeTexts = defineTexts({
     fillInNothing: 'Write at least one value.',
     riskUnknown: 'risk not known',
     againstReported:
-      'Nothing was ever pushed to this workload. It is compared with what its instances report to run.',
+      'No config from here runs on this workload: none was pushed, or what was failed with nothing to go back to. It is compared with what its instances report to run.',
+    startsBroken: (hash: string, failed: number, total: number) =>
+      total > 0
+        ? `The draft starts from ${hash}, which failed on ${n(failed)} of ${n(total)} ${plural(total, 'instance', 'instances')}. No instance is to run it.`
+        : `The draft starts from ${hash}, which failed. No instance is to run it.`,
+    brokenReported: 'It is compared with what the instances report to run.',
+    brokenUnknown: 'What the instances run now is not known.',
     policy: 'Policy',
     policyPass: 'Nothing in the policy speaks against it.',
     policyBlocks: (count: number) => `${n(count)} ${plural(count, 'rule blocks', 'rules block')} the push.`,
@@ -167,8 +173,11 @@ export const changeTexts = defineTexts({
     breakGlass: 'Break glass',
     breakGlassLead:
       'Push without approval. Use it when waiting would do more harm: it is recorded under your name with your reason, and policies still hold.',
+    breakFreezeLead:
+      'Push it though the workload is frozen. Use it when waiting would do more harm: it is recorded under your name with your reason, and policies still hold.',
     breakGlassReason: 'Why it cannot wait',
     breakGlassGo: 'Push without approval',
+    breakFreezeGo: 'Push in spite of the freeze',
     breakGlassNeeds: 'Give the reason and a comment.',
     wasBreakGlass: 'pushed by breaking the glass',
     notFound: 'This request no longer waits: a newer one replaced it, or its workload is gone.',
@@ -258,7 +267,13 @@ export const changeTexts = defineTexts({
     fillInNothing: 'Écrivez au moins une valeur.',
     riskUnknown: 'risque inconnu',
     againstReported:
-      'Rien n’a jamais été poussé vers ce workload. La comparaison est faite avec ce que ses instances disent exécuter.',
+      'Aucune config d’ici ne s’exécute sur ce workload : aucune n’a été poussée, ou ce qui l’a été a échoué sans retour possible. La comparaison est faite avec ce que ses instances disent exécuter.',
+    startsBroken: (hash: string, failed: number, total: number) =>
+      total > 0
+        ? `Le brouillon part de ${hash}, qui a échoué sur ${n(failed)} ${plural(failed, 'instance', 'instances')} sur ${n(total)}. Aucune instance ne doit l’exécuter.`
+        : `Le brouillon part de ${hash}, qui a échoué. Aucune instance ne doit l’exécuter.`,
+    brokenReported: 'Il est comparé à ce que les instances disent exécuter.',
+    brokenUnknown: 'Ce que les instances exécutent maintenant n’est pas connu.',
     policy: 'Règles',
     policyPass: 'Aucune règle ne s’y oppose.',
     policyBlocks: (count: number) =>
@@ -375,8 +390,11 @@ export const changeTexts = defineTexts({
     breakGlass: 'Bris de glace',
     breakGlassLead:
       'Pousser sans approbation. À réserver aux cas où attendre ferait plus de mal : c’est enregistré à votre nom avec votre raison, et les règles valent toujours.',
+    breakFreezeLead:
+      'Pousser bien que le workload soit gelé. À réserver aux cas où attendre ferait plus de mal : c’est enregistré à votre nom avec votre raison, et les règles valent toujours.',
     breakGlassReason: 'Pourquoi cela ne peut attendre',
     breakGlassGo: 'Pousser sans approbation',
+    breakFreezeGo: 'Pousser malgré le gel',
     breakGlassNeeds: 'Donnez la raison et un commentaire.',
     wasBreakGlass: 'poussé par bris de glace',
     notFound: 'Cette demande n’attend plus : une plus récente l’a remplacée, ou son workload a disparu.',

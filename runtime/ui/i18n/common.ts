@@ -60,6 +60,7 @@ export const commonTexts = defineTexts({
     status: {
       connected: 'connected',
       degraded: 'degraded',
+      all_unhealthy: 'all unhealthy',
       disconnected: 'disconnected',
       leaving: 'leaving',
       archived: 'archived',
@@ -139,6 +140,7 @@ export const commonTexts = defineTexts({
     status: {
       connected: 'connecté',
       degraded: 'dégradé',
+      all_unhealthy: 'tout en défaut',
       disconnected: 'déconnecté',
       leaving: 'en départ',
       archived: 'archivé',

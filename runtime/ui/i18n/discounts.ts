@@ -39,8 +39,7 @@ export const discountTexts = defineTexts({
 /** Texts of how far a change is approved. */
 export const tallyTexts = defineTexts({
   en: {
-    count: (given: number, needed: number) =>
-      `${formatNumber(given)} of ${formatNumber(needed)} ${plural(needed, 'approval', 'approvals')}.`,
+    count: (given: number, needed: number) => `Approvals: ${formatNumber(given)} of ${formatNumber(needed)}.`,
     anAuthor: 'one of its authors',
     discounted: (count: number) =>
       `${formatNumber(count)} more ${plural(count, 'was', 'were')} given and ${plural(count, 'does', 'do')} not count.`,
@@ -51,7 +50,7 @@ export const tallyTexts = defineTexts({
   },
   fr: {
     count: (given: number, needed: number) =>
-      `${formatNumber(given)} sur ${formatNumber(needed)} ${plural(needed, 'approbation', 'approbations')}.`,
+      `Approbations : ${formatNumber(given)} sur ${formatNumber(needed)}.`,
     anAuthor: 'l’un de ses auteurs',
     discounted: (count: number) =>
       `${formatNumber(count)} de plus ${plural(count, 'ne compte', 'ne comptent')} pas.`,

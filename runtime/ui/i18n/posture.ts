@@ -86,6 +86,7 @@ export const postureTexts = defineTexts({
       unknown_incomplete_components: 'components unknown',
       heterogeneous_groups: 'mixed groups',
     },
+    runsUnknown: (count: number) => `not known of ${formatNumber(count)}`,
     seeRollout: 'See the rollout',
     driftStatus: {
       remote_config_unsupported: 'read-only',
@@ -100,7 +101,7 @@ export const postureTexts = defineTexts({
       remote_config_unsupported: 'takes no configs',
       missing_effective_config: 'reports no applied config',
       heterogeneous_effective_config: 'its instances run different configs',
-      drifted: 'runs another config than assigned',
+      drifted: 'does not run the assigned config',
       differs_from_git: 'something else than Git asks for was pushed: a rollback, or by broken glass',
       runs_failed_config: 'runs a config that failed',
       unmanaged: 'muster never pushed to it',
@@ -204,6 +205,7 @@ export const postureTexts = defineTexts({
       unknown_incomplete_components: 'composants inconnus',
       heterogeneous_groups: 'groupes mêlés',
     },
+    runsUnknown: (count: number) => `inconnu pour ${formatNumber(count)}`,
     seeRollout: 'Voir le déploiement',
     driftStatus: {
       remote_config_unsupported: 'lecture seule',
@@ -218,7 +220,7 @@ export const postureTexts = defineTexts({
       remote_config_unsupported: 'ne prend pas de config',
       missing_effective_config: 'ne signale aucune config appliquée',
       heterogeneous_effective_config: 'ses instances exécutent des configs différentes',
-      drifted: 'exécute une autre config que l’assignée',
+      drifted: 'n’exécute pas la config assignée',
       differs_from_git:
         'autre chose que ce que Git demande a été poussé : un retour en arrière, ou en brisant la glace',
       runs_failed_config: 'exécute une config qui a échoué',

@@ -2,6 +2,7 @@ import type { CampaignHalt } from '../../../lib/wire/campaigns.ts'
 import type { EvidenceItem, FactValue } from '../../../lib/wire/reports.ts'
 import { autoApplyTexts } from './auto-apply.ts'
 import { describeHalt, describeLeftOut } from './campaign-sentences.ts'
+import { campaignStatusTexts } from './campaign-status.ts'
 import { campaignTexts } from './campaigns.ts'
 import { defineTexts, say } from './define.ts'
 import { formatExact, formatNumber } from './format.ts'
@@ -39,7 +40,10 @@ const lookUp = (words: Words, value: FactValue | undefined): string =>
 const isByItself = ({ resource }: EvidenceItem): boolean => resource.startsWith('auto_apply')
 
 const statusOf = (item: EvidenceItem): string =>
-  lookUp(isByItself(item) ? say(autoApplyTexts).status : say(campaignTexts).status, item.facts['status'])
+  lookUp(
+    isByItself(item) ? say(autoApplyTexts).status : say(campaignStatusTexts).status,
+    item.facts['status'],
+  )
 
 /** How many workloads stand how. */
 const sayOutcomes = (value: FactValue | undefined): string =>

@@ -66,6 +66,8 @@ export const shellTexts = defineTexts({
       configuration: (name: string) => `Config of ${name}`,
       history: (name: string) => `History of ${name}`,
       troubles: { failed: 'failed', halted: 'halted', unhealthy: 'unhealthy' },
+      // What finds the campaigns that can be taken back.
+      takeBack: ['take back', 'take it back', 'roll back', 'undo'],
       // Other words that people type for these pages and actions.
       also: {
         signOut: ['log out', 'logout', 'log off', 'sign off', 'quit'],
@@ -81,7 +83,7 @@ export const shellTexts = defineTexts({
         '/audit': ['log', 'who did'],
       },
       verbs: {
-        rollBack: ['roll back', 'rollback', 'undo'],
+        rollBack: ['roll back', 'rollback', 'take back', 'undo'],
         change: ['push', 'propose', 'change', 'edit'],
         health: ['health'],
         instances: ['instances', 'pods'],
@@ -167,6 +169,7 @@ export const shellTexts = defineTexts({
       configuration: (name: string) => `Config de ${name}`,
       history: (name: string) => `Historique de ${name}`,
       troubles: { failed: 'en échec', halted: 'arrêtés', unhealthy: 'en défaut' },
+      takeBack: ['annuler', 'revenir en arrière', 'retour'],
       also: {
         signOut: ['quitter', 'déconnexion', 'logout', 'log out'],
         degraded: ['en panne', 'erreurs'],
@@ -181,7 +184,7 @@ export const shellTexts = defineTexts({
         '/audit': ['journal', 'qui a fait'],
       },
       verbs: {
-        rollBack: ['revenir', 'retour'],
+        rollBack: ['revenir', 'retour', 'annuler'],
         change: ['pousser', 'proposer', 'modifier'],
         health: ['santé'],
         instances: ['instances', 'pods'],

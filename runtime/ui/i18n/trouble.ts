@@ -1,6 +1,6 @@
 import type { WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { nameOfPart } from '../logic/health.ts'
-import { describeError, describeParameters } from './causes.ts'
+import { describeParameters, describeWhy } from './causes.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatNumber } from './format.ts'
 
@@ -18,7 +18,7 @@ const troubleTexts = defineTexts({
     rolled_back: 'config failed, rolled back',
     some_failed: (count: number, total: number) => `${n(count)} of ${n(total)} failed the config`,
     drifted: (count: number, total: number) =>
-      `${n(count)} of ${n(total)} ${plural(count, 'runs', 'run')} something else`,
+      `${n(count)} of ${n(total)} ${plural(count, 'does', 'do')} not run the config`,
     degraded: 'reports that something is wrong',
     leaving: 'its last instance left',
     unreachable: (address: string) => `cannot reach ${address}`,
@@ -34,8 +34,7 @@ const troubleTexts = defineTexts({
     rollout_halted: 'déploiement arrêté',
     rolled_back: 'config échouée, annulée',
     some_failed: (count: number, total: number) => `config échouée sur ${n(count)} de ${n(total)}`,
-    drifted: (count: number, total: number) =>
-      `${n(count)} sur ${n(total)} ${plural(count, 'exécute', 'exécutent')} autre chose`,
+    drifted: (count: number, total: number) => `${n(count)} sur ${n(total)} sans la config assignée`,
     degraded: 'signale que quelque chose ne va pas',
     leaving: 'sa dernière instance est partie',
     unreachable: (address: string) => `${address} injoignable`,
@@ -52,7 +51,7 @@ export function describeReason(trouble: WorkloadTrouble): string {
   const part = component ? nameOfPart(component) : ''
   // A host that is named says already that it cannot be reached; where there is little room it comes first.
   const host = about['address'] ? say(troubleTexts).unreachable(about['address']) : sayUnknownHost(about)
-  const said = host === '' ? [part, describeError(trouble)] : [host, part]
+  const said = host === '' ? [part, describeWhy(trouble)] : [host, part]
   return said.filter((text) => text !== '').join(host === '' ? ': ' : ' · ')
 }
 

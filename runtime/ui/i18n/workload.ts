@@ -68,8 +68,9 @@ export const workloadTexts = defineTexts({
         back: string,
         isOfCampaign: boolean,
       ): [string, string] => [
-        `${count > 0 ? `The last config failed on ${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')}.` : 'The last config failed.'} ${back}`,
+        `${count > 0 ? `The last config failed on ${n(count)} of ${n(total)} ${plural(total, 'instance', 'instances')}.` : 'The last config failed.'}`,
         [
+          back,
           cause && `Cause: ${cause}.`,
           isOfCampaign
             ? 'A campaign brought it: see there whom else it failed on. A config that works here is a change of its own.'
@@ -174,13 +175,14 @@ export const workloadTexts = defineTexts({
       `${n(applied)} applied · ${n(failed)} failed · ${n(waiting)} waiting`,
     differ: 'Instances to look at',
     noneDiffer: 'No instance stands out.',
+    moreAlike: (count: number) => `and ${n(count)} more`,
     labels: 'Labels',
     identity: 'Identity',
     odd: {
       failed: 'could not apply the config',
       unhealthy: 'unhealthy',
       applying: 'applying a config',
-      differs: 'runs something else than was asked',
+      differs: 'does not run what was asked',
       runs: (hash: string) => (hash ? `runs ${hash}` : 'has not applied what is assigned'),
       version: (version: string) => `version ${version}`,
       share: (count: number, value: string) => `${value} on ${n(count)}`,
@@ -304,8 +306,9 @@ export const workloadTexts = defineTexts({
         back: string,
         isOfCampaign: boolean,
       ): [string, string] => [
-        `${count > 0 ? `La dernière config a échoué sur ${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)}.` : 'La dernière config a échoué.'} ${back}`,
+        `${count > 0 ? `La dernière config a échoué sur ${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)}.` : 'La dernière config a échoué.'}`,
         [
+          back,
           cause && `Cause : ${cause}.`,
           isOfCampaign
             ? 'Une campagne l’a apportée : voyez-y sur qui d’autre elle a échoué. Une config qui marche ici est une modification à part.'
@@ -412,13 +415,14 @@ export const workloadTexts = defineTexts({
       `${n(applied)} appliquées · ${n(failed)} échouées · ${n(waiting)} en attente`,
     differ: 'Instances à regarder',
     noneDiffer: 'Aucune instance ne se distingue.',
+    moreAlike: (count: number) => `et ${n(count)} de plus`,
     labels: 'Étiquettes',
     identity: 'Identité',
     odd: {
       failed: 'n’a pas pu appliquer la config',
       unhealthy: 'en défaut',
       applying: 'applique une config',
-      differs: 'exécute autre chose que demandé',
+      differs: 'n’exécute pas ce qui est demandé',
       runs: (hash: string) => (hash ? `exécute ${hash}` : 'n’a pas appliqué l’assignée'),
       version: (version: string) => `version ${version}`,
       share: (count: number, value: string) => `${value} sur ${n(count)}`,

@@ -9,6 +9,7 @@ import type {
   CampaignLimits,
   CampaignRecord,
   CampaignStatus,
+  CampaignTarget,
   CampaignTargetState,
 } from '../../../lib/wire/campaigns.ts'
 import type { RiskLevel } from '../../../lib/wire/plan.ts'
@@ -56,8 +57,16 @@ const TONES: Partial<Record<CampaignTargetState, Tone>> = {
   no_way_back: 'warn',
 }
 
+/** How a campaign stands with a workload; one of which some instances failed or did not answer has a `reach`. */
+type Standing = Pick<CampaignTarget, 'state' | 'reach'>
+
+/** Whether a target has the change on some of its instances only, for good. */
+export const isAppliedInPart = ({ state, reach }: Standing): boolean =>
+  state === 'applied' && reach !== undefined
+
 /** The tone of how a campaign stands with a workload. */
-export const toneOfTarget = (state: CampaignTargetState): Tone => TONES[state] ?? 'idle'
+export const toneOfTarget = (target: Standing): Tone =>
+  isAppliedInPart(target) ? 'warn' : (TONES[target.state] ?? 'idle')
 
 const SHAPES: Record<Tone, CampaignLook[1]> = {
   ok: 'tick',
@@ -68,19 +77,24 @@ const SHAPES: Record<Tone, CampaignLook[1]> = {
 }
 
 /** The shape of how a campaign stands with a workload: what failed and what was applied differ without their colours. */
-export const shapeOfTarget = (state: CampaignTargetState): CampaignLook[1] => SHAPES[toneOfTarget(state)]
+export const shapeOfTarget = (target: Standing): CampaignLook[1] => SHAPES[toneOfTarget(target)]
 
-/** How a campaign looks now: one that is done is only well where every workload runs it. */
-export const lookOf = ({
+/**
+ * How a campaign looks now: one that is done is only well where every workload runs it, and one that goes on is not well
+ * once some failed.
+ */
+export function lookOf({
   status,
   counts,
   in_part: inPart,
 }: Pick<CampaignRecord, 'status' | 'counts'> & {
   in_part?: Readonly<Record<string, unknown>>
-}): CampaignLook =>
-  status === 'done' && (countMissing(counts).length > 0 || inPart?.['applied'] !== undefined)
-    ? ['warn', 'triangle']
-    : CAMPAIGN_LOOK[status]
+}): CampaignLook {
+  const isMissed = countMissing(counts).length > 0 || inPart?.['applied'] !== undefined
+  if (status === 'done' && isMissed) return ['warn', 'triangle']
+  const hasFailed = statesThat('went-wrong').some((state) => (counts[state] ?? 0) > 0)
+  return status === 'running' && hasFailed ? ['bad', 'half'] : CAMPAIGN_LOOK[status]
+}
 
 /** How many workloads of a campaign that has ended do not run it though they should, by why; none that is zero. */
 export const countMissing = (counts: Readonly<Record<string, number>>): (readonly [MissedState, number])[] =>

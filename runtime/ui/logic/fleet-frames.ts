@@ -10,13 +10,14 @@ const isSameTrouble = (a: WorkloadRecord, b: WorkloadRecord): boolean =>
   a.active_config_hash === b.active_config_hash &&
   a.reported_config_hash === b.reported_config_hash
 
-/** Frames leave out the names that a trouble is about: a record that was fetched has them, while nothing has changed. */
+/** Frames leave out the names that a trouble is about and what instances say of it themselves: a record that was fetched has them, while nothing has changed. */
 export function keepNames(before: WorkloadRecord | undefined, after: WorkloadRecord): WorkloadRecord {
   if (after.trouble?.is_abridged !== true || before?.trouble === undefined || before.trouble.is_abridged)
     return after
   if (!isSameTrouble(before, after)) return after
   const { is_abridged: _, ...trouble } = after.trouble
-  return { ...after, trouble: { ...trouble, error_parameters: before.trouble.error_parameters } }
+  const { error_cause, error_title, error_parameters, error_message } = before.trouble
+  return { ...after, trouble: { ...trouble, error_cause, error_title, error_parameters, error_message } }
 }
 
 function mergeUpdate(

@@ -45,9 +45,12 @@ export function listOddities(instance: LiveInstance, summary: TopologySummary): 
   if (status === 'failed') oddities.push('failed')
   if (!instance.healthy) oddities.push('unhealthy')
   if (status === 'applying') oddities.push('applying')
-  if (instance.effective_matches === false) oddities.push('differs')
   const assigned = instance.assigned_config_hash
-  if (assigned !== undefined && instance.effective_config_hash !== assigned) oddities.push('other_config')
+  const runs = instance.effective_config_hash
+  // That it failed is why it does not run what was asked, and which other config it runs says so already.
+  if (assigned !== undefined && runs !== assigned && (runs !== undefined || status !== 'failed'))
+    oddities.push('other_config')
+  else if (instance.effective_matches === false && status !== 'failed') oddities.push('differs')
   // The lowest version is the one to look at.
   if (summary.version_diversity.length > 1 && instance.version === summary.version_diversity[0])
     oddities.push('old_version')
@@ -57,6 +60,30 @@ export function listOddities(instance: LiveInstance, summary: TopologySummary): 
 /** How much an instance stands out: failed before unhealthy before applying before another version. */
 export const oddnessOf = (instance: LiveInstance, summary: TopologySummary): number =>
   listOddities(instance, summary).reduce((sum, oddity) => sum + WEIGHTS[oddity], 0)
+
+/** Instances that stand out for the same, in the same words. */
+export interface OddGroup {
+  about: readonly string[]
+  instances: LiveInstance[]
+}
+
+/** The instances that stand out, the worst first, those of which the same is said together. */
+export function groupOdd(
+  all: readonly LiveInstance[],
+  summary: TopologySummary,
+  describe: (oddity: Oddity, instance: LiveInstance) => string,
+): OddGroup[] {
+  const groups = new Map<string, OddGroup & { oddness: number }>()
+  for (const instance of all) {
+    const oddities = listOddities(instance, summary)
+    if (oddities.length === 0) continue
+    const about = oddities.map((oddity) => describe(oddity, instance))
+    const known = groups.get(about.join('\n'))
+    if (known) known.instances.push(instance)
+    else groups.set(about.join('\n'), { about, instances: [instance], oddness: oddnessOf(instance, summary) })
+  }
+  return [...groups.values()].sort((a, b) => b.oddness - a.oddness)
+}
 
 /** How many instances have each value, the most common first. */
 export function countValues(

@@ -40,7 +40,7 @@ function Missed({ of }: { of: CampaignMiss }) {
   return (
     <li>
       <a class="link" href={hrefWith({ state: of.state })}>
-        <Mark tone={toneOfTarget(of.state)} shape={shapeOfTarget(of.state)}>
+        <Mark tone={toneOfTarget(of)} shape={shapeOfTarget(of)}>
           {`${formatNumber(of.count)} ${describeState(of)}`}
         </Mark>
       </a>

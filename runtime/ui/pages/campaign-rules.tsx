@@ -5,6 +5,8 @@ import { say } from '../i18n/define.ts'
 import { formatDuration } from '../i18n/format.ts'
 import { Pairs } from '../parts/page.tsx'
 
+const DAY_SECONDS = 86_400
+
 function describeWindow({ days = [], from, to }: CampaignWindow): string {
   const words = say(campaignFormTexts)
   const on = days.length === 0 ? words.everyDay : days.map((day) => words.days[day] ?? '').join(' ')
@@ -24,6 +26,14 @@ function describeBoth(key: Limited, { limits, raised = {} }: CampaignRecord): st
   return now === undefined ? approved : say(campaignFormTexts).ruleRaised(now, approved)
 }
 
+/** How long those that are away are waited for, in days where it is whole ones, as the form asks for it. */
+function describeCatchUp(seconds: number): string {
+  const days = seconds / DAY_SECONDS
+  return days > 0 && Number.isInteger(days)
+    ? say(campaignFormTexts).ruleDays(days)
+    : formatDuration(seconds * 1000)
+}
+
 /** By which rules a campaign goes: as they are approved with its plan, and limits that were raised since. */
 export function CampaignRules({ of }: { of: CampaignRecord }) {
   const words = say(campaignFormTexts)
@@ -38,7 +48,7 @@ export function CampaignRules({ of }: { of: CampaignRecord }) {
             words.ruleInFlight,
             of.max_in_flight === IN_FLIGHT.standard ? words.ruleStandard(inFlight) : inFlight,
           ],
-          [words.ruleCatchUp, formatDuration(of.catch_up_seconds * 1000)],
+          [words.ruleCatchUp, describeCatchUp(of.catch_up_seconds)],
           [
             words.ruleWindows,
             of.windows.length === 0 ? words.ruleAnyTime : of.windows.map(describeWindow).join(' · '),

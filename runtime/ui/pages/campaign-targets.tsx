@@ -44,7 +44,7 @@ function TargetRow({ of: target }: { of: CampaignTarget }) {
       <td>{target.wave === null ? '–' : formatNumber(target.wave + 1)}</td>
       <td>{describeVerdict(target)}</td>
       <td>
-        <Mark tone={toneOfTarget(target.state)} shape={shapeOfTarget(target.state)}>
+        <Mark tone={toneOfTarget(target)} shape={shapeOfTarget(target)}>
           {describeState(target)}
         </Mark>
       </td>

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { waitsForApproval } from '../../../lib/model/campaign-steps.ts'
 import type { CampaignRecord, CampaignTargetState } from '../../../lib/wire/campaigns.ts'
 import { describeRule } from '../i18n/approval-rule.ts'
 import { campaignFormTexts } from '../i18n/campaign-form.ts'
@@ -12,6 +13,7 @@ import { ApprovalHelp } from '../parts/approval-help.tsx'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { FormDialog } from '../parts/form.tsx'
+import { FreezeNotice } from '../parts/freeze-notice.tsx'
 import { KeptFromCampaign } from '../parts/kept-by.tsx'
 import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { Head, Pairs } from '../parts/page.tsx'
@@ -46,6 +48,14 @@ const OVER: ReadonlySet<CampaignRecord['status']> = new Set([
   'rolled_back',
 ])
 const isOver = ({ status }: CampaignRecord): boolean => OVER.has(status)
+/** A freeze keeps such a campaign from its workloads, or will. */
+const WAITS_IN_FREEZE: ReadonlySet<CampaignRecord['status']> = new Set([
+  'requested',
+  'approved',
+  'running',
+  'paused',
+  'halted',
+])
 /** What it carried is not kept any more; asked of who may read it. */
 const isForgotten = ({ change }: CampaignRecord): boolean =>
   (change.kind === 'text' && change.yaml === undefined) ||
@@ -68,6 +78,19 @@ function People({ of }: { of: CampaignRecord }) {
 }
 
 const withComment = (who: string, comment: string | undefined) => (comment ? `${who}: ${comment}` : who)
+
+/** By which rule it is approved, how far it is, and who could; nothing once it is approved and nobody is asked any more. */
+function Approving({ of }: { of: CampaignRecord }) {
+  const { status, approval_rule: rule, tally, help } = of
+  if (status !== 'planned' && !waitsForApproval(of)) return null
+  return (
+    <>
+      {rule && <p class="muted">{describeRule(rule)}</p>}
+      {tally && <Tally of={tally} help={help} />}
+      {tally && <ApprovalHelp of={help} tally={tally} />}
+    </>
+  )
+}
 
 /** The name of a campaign, and what can be done with it now. */
 function CampaignHead({ of, reload }: { of: CampaignRecord; reload: () => void }) {
@@ -231,13 +254,12 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
         <TakenBack number={of.change.number} by={of.version_rolled_back_by} />
       )}
       {of.description !== '' && <p class="muted">{of.description}</p>}
+      {WAITS_IN_FREEZE.has(of.status) && <FreezeNotice />}
       <div class={`say t-${tone}`} role={of.status === 'halted' ? 'alert' : 'status'}>
         <p>
           <b>{what}</b> {next.join(' ')}
         </p>
-        {of.approval_rule && <p class="muted">{describeRule(of.approval_rule)}</p>}
-        {of.tally && <Tally of={of.tally} help={of.help} />}
-        {of.tally && <ApprovalHelp of={of.help} tally={of.tally} />}
+        <Approving of={of} />
       </div>
       {(of.status === 'rolling_back' || of.status === 'rolled_back') && <ByItself of={of} />}
       {!isStarted && <KeptFromCampaign of={of} />}

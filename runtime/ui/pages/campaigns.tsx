@@ -1,12 +1,14 @@
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { adoptTexts } from '../i18n/adopt.ts'
-import { describeReach, nameStatus } from '../i18n/campaign-sentences.ts'
+import { describeReach } from '../i18n/campaign-sentences.ts'
+import { nameStatus } from '../i18n/campaign-status.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { lookOf, toBar } from '../logic/campaigns.ts'
 import { ActionLink, unless } from '../parts/controls.tsx'
 import { EditionLine } from '../parts/edition.tsx'
 import { Loaded } from '../parts/failure.tsx'
+import { FreezeNotice } from '../parts/freeze-notice.tsx'
 import { LeftOutFor } from '../parts/left-out-for.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Head } from '../parts/page.tsx'
@@ -96,6 +98,7 @@ export function CampaignsPage() {
         </ActionLink>
       </Head>
       <p class="muted">{words.lead}</p>
+      <FreezeNotice />
       <EditionLine parts={['campaigns']} />
       {can('config_safety.campaigns') && !holds('config:request') && (
         <LeftOutFor permission="config:request" />

@@ -2,12 +2,15 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { baseInWordsOf, baseOfReport } from '../../../lib/configs/effective/base-of-report.ts'
 import { namesProduction } from '../../../lib/model/production.ts'
-import { environmentOf } from '../../../lib/model/workload-states.ts'
+import { deadEndOf, environmentOf } from '../../../lib/model/workload-states.ts'
 import type { ValidationMessage, ValidationResult } from '../../../lib/wire/validation.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { describeGroup, describeWhy } from '../i18n/causes.ts'
 import { changeTexts, translated } from '../i18n/change.ts'
 import { language, say } from '../i18n/define.ts'
+import { shortHash } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
+import { workableHashOf } from '../logic/workloads.ts'
 import { CodeEditor, type CodeMark, CompareView } from '../parts/code.tsx'
 import { Action, ActionLink, bind, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -28,8 +31,10 @@ import { Placeholders } from './change-placeholders.tsx'
 import { DiffSummary } from './diff-summary.tsx'
 
 interface Base {
-  /** The text that is active now; empty when none is. */
+  /** The text that is active now; empty when none is, and where it failed everywhere. */
   active: string
+  /** The config that failed with nothing to go back to, where the draft starts from its text; null for any other. */
+  failedHash: string | null
   /** What runs: the active text, else what the instances report; empty when neither is known. */
   running: string
   isReported: boolean
@@ -43,7 +48,10 @@ const useBefore = (base: Base, draft: string): string =>
 
 /** The active config, and what the address says to start from. */
 async function loadBase(workload: WorkloadRecord, abort: AbortSignal): Promise<Result<Base>> {
-  const { id, active_config_hash: hash } = workload
+  const { id } = workload
+  const failed = deadEndOf(workload)
+  // What failed everywhere runs nowhere, though it stays active for want of another one.
+  const hash = workableHashOf(workload)
   const revision = hash ? await api.revision(id, hash, abort) : null
   if (revision?.ok === false && revision.status !== 404) return revision
   const active = revision?.ok === true ? (revision.value.content ?? '') : ''
@@ -51,9 +59,9 @@ async function loadBase(workload: WorkloadRecord, abort: AbortSignal): Promise<R
   const reported = active === '' && may('config:read_content') ? await api.reportedConfig(id, abort) : null
   if (reported?.ok === false && reported.status !== 404) return reported
   const running = reported?.ok ? reported.value.content : active
-  const done = (start: string): Result<Base> => ({
+  const done = (start: string, failedHash: string | null = null): Result<Base> => ({
     ok: true,
-    value: { active, running, isReported: reported?.ok === true, start },
+    value: { active, failedHash, running, isReported: reported?.ok === true, start },
     headers: new Headers(),
   })
   const template = query.peek().get('template')
@@ -66,6 +74,9 @@ async function loadBase(workload: WorkloadRecord, abort: AbortSignal): Promise<R
     const found = await api.revision(id, wanted, abort)
     return found.ok ? done(found.value.content ?? '') : found
   }
+  // Most repairs change a few words of what failed.
+  const broken = failed === null ? null : await api.revision(id, failed, abort)
+  if (broken?.ok && broken.value.content) return done(broken.value.content, failed)
   return done(reported?.ok ? baseOfReport(running, '') : running)
 }
 
@@ -190,7 +201,12 @@ function useDraft(workload: WorkloadRecord, base: Base) {
     revision.value++
   }
   const startOver = () => {
-    const fresh = base.isReported ? baseOfReport(base.running, '') : base.running || base.start
+    const isOwn = base.failedHash !== null && !hasOwnStart
+    const fresh = isOwn
+      ? base.start
+      : base.isReported
+        ? baseOfReport(base.running, '')
+        : base.running || base.start
     if (text.value !== fresh) aside.set(text.value)
     replace(fresh)
   }
@@ -270,6 +286,22 @@ function findBlocker(
   return checked !== null && !checked.valid ? words.mustBeValid : null
 }
 
+/** That the draft starts from a config that failed everywhere, why it failed, and what it is compared with. */
+function StartsBroken({ workload, base, hash }: { workload: WorkloadRecord; base: Base; hash: string }) {
+  const words = say(changeTexts)
+  const push = workload.current_config_push
+  const why =
+    describeGroup(push?.error_groups?.[0]) || (workload.trouble ? describeWhy(workload.trouble) : '')
+  return (
+    <div class="notice t-bad" role="status">
+      <div>
+        <b>{words.startsBroken(shortHash(hash), push?.failed_count ?? 0, push?.target_count ?? 0)}</b>{' '}
+        {why !== '' && `${why}.`} {base.isReported ? words.brokenReported : words.brokenUnknown}
+      </div>
+    </div>
+  )
+}
+
 function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: Base; isManaged: boolean }) {
   const draft = useDraft(workload, base)
   const { validation, plan, rested, isStale } = useChecks(workload, draft.text.value)
@@ -287,6 +319,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
   return (
     <div class="two" style={{ marginTop: '24px' }}>
       <div class="stack">
+        {base.failedHash !== null && <StartsBroken workload={workload} base={base} hash={base.failedHash} />}
         <DraftPane workload={workload} base={base} draft={draft} validation={validation} />
         <DiffSummary
           workloadId={workload.id}

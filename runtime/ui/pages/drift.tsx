@@ -51,8 +51,16 @@ const wantedBy = ({ expected_config_hash: hash, rollout_config_hash: staged }: D
 function columnsOf(): TableColumn<DriftItem>[] {
   const words = say(postureTexts)
   const { column } = words
-  const runs = ({ effective_config_hashes: hashes, effective_config_hash: hash }: DriftItem) =>
-    (hashes ?? [hash ?? '']).map(shortHash).join(' ')
+  const runs = ({
+    effective_config_hashes: hashes,
+    effective_config_hash: hash,
+    unknown_instance_count: unknown = 0,
+  }: DriftItem) => (
+    <>
+      {(hashes ?? [hash ?? '']).map(shortHash).join(' ') || '–'}
+      {unknown > 0 && <div>{words.runsUnknown(unknown)}</div>}
+    </>
+  )
   return [
     {
       title: column.workload,
@@ -79,7 +87,7 @@ function columnsOf(): TableColumn<DriftItem>[] {
       title: column.runs,
       narrowTitle: column.runs,
       look: 'mono muted',
-      cell: (item) => runs(item) || '–',
+      cell: runs,
     },
     {
       title: column.cause,

@@ -6,7 +6,6 @@ import {
   environmentOf,
   placeOf,
   readOnlyReason,
-  statusOf,
 } from '../../../lib/model/workload-states.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { say } from '../i18n/define.ts'
@@ -159,9 +158,9 @@ type ColumnId = keyof (typeof fleetTexts)['en']['column']
 
 /** Every column but its title, in their order. */
 const COLUMNS: readonly (Omit<FleetColumn, 'id' | 'title'> & { id: ColumnId })[] = [
-  { id: 'status', width: '142px', render: (workload) => <StatusMark status={statusOf(workload)} /> },
+  { id: 'status', width: '142px', render: (workload) => <StatusMark of={workload} /> },
   { id: 'name', render: (workload) => <NameCell workload={workload} /> },
-  { id: 'why', width: '280px', render: (workload) => <WhyLink workload={workload} /> },
+  { id: 'why', width: '360px', render: (workload) => <WhyLink workload={workload} /> },
   { id: 'type', width: '90px', render: (workload) => workload.type },
   { id: 'environment', width: '120px', render: (workload) => orDash(environmentOf(workload)) },
   { id: 'cluster', width: '120px', render: (workload) => orDash(clusterOf(workload)) },
@@ -262,7 +261,7 @@ export function narrowColumn(): Column<WorkloadRecord> {
     render: (workload) => (
       <div class="narrow-row">
         <div>
-          <StatusMark status={statusOf(workload)} />{' '}
+          <StatusMark of={workload} />{' '}
           <WorkloadName
             name={nameOf(workload)}
             place={placeOf(workload)}

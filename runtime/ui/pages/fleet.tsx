@@ -19,6 +19,7 @@ import {
 import { BigTable, type RowSelection, type TableLine, TICKS_WIDTH } from '../parts/big-table.tsx'
 import { EditionLine } from '../parts/edition.tsx'
 import { FailureNotice } from '../parts/failure.tsx'
+import { FreezeNotice } from '../parts/freeze-notice.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { Head } from '../parts/page.tsx'
 import { density } from '../state/density.ts'
@@ -251,6 +252,7 @@ export function FleetPage() {
   return (
     <>
       <Head title={words.title}>{!isEmpty && <Beginnings />}</Head>
+      {!isEmpty && <FreezeNotice />}
       {fleetFailure.value && <FailureNotice failure={fleetFailure.value} retry={() => void loadFleet()} />}
       {fleetLoaded.value && isEmpty && <FleetEmpty />}
       {!isEmpty && (

@@ -19,6 +19,7 @@ import { ChangeList } from '../parts/change-list.tsx'
 import type { ChartProps } from '../parts/chart.tsx'
 import { Select } from '../parts/controls.tsx'
 import { FailureNotice, Loaded, Waiting } from '../parts/failure.tsx'
+import { FreezeNotice } from '../parts/freeze-notice.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Head } from '../parts/page.tsx'
@@ -371,6 +372,7 @@ export function OverviewPage() {
   return (
     <div class="stack">
       <Head title={words.title} />
+      <FreezeNotice />
       <Loaded of={summary}>{(data) => <Verdict now={data} day={day} />}</Loaded>
       <Health shares={now?.counts ?? null} />
       {now && (

@@ -72,6 +72,8 @@ export function PushDialog(props: PushDialogProps) {
   const form = usePushForm(props)
   const { stages, wantedStages, asksProduction } = form
   const name = callOf(workload)
+  // What is approved lacks no approval: it is a freeze that is broken.
+  const isApproved = approval.status === 'approved' && approval.approvals_short !== true
   const connected = workload.connected_instance_count
   const push = async () => {
     const result = await api.push(workload.id, approval.id, form.request)
@@ -87,7 +89,7 @@ export function PushDialog(props: PushDialogProps) {
   return (
     <FormDialog
       title={isBreakGlass ? words.breakGlass : words.push}
-      send={isBreakGlass ? words.breakGlassGo : words.pushNow}
+      send={isBreakGlass ? (isApproved ? words.breakFreezeGo : words.breakGlassGo) : words.pushNow}
       onSend={push}
       onClose={onClose}
       kind={isBreakGlass ? 'danger primary' : 'primary'}
@@ -105,7 +107,7 @@ export function PushDialog(props: PushDialogProps) {
       <FleetStandingNote workloadId={workload.id} isPush />
       {isBreakGlass && (
         <>
-          <p class="bad">{words.breakGlassLead}</p>
+          <p class="bad">{isApproved ? words.breakFreezeLead : words.breakGlassLead}</p>
           <TextArea label={words.breakGlassReason} {...bind(form.why)} />
         </>
       )}

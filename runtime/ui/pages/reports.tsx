@@ -213,7 +213,7 @@ export function ReportsPage() {
             <SectionFields />
           </Form>
           <div>
-            <h3>{words.download}</h3>
+            <h2>{words.download}</h2>
             <div class="actions">
               {(['json', ...REPORT_FORMATS] as const).map((format) => (
                 <Action key={format} reason={reason} onClick={() => void download(format)}>

@@ -5,8 +5,9 @@ import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
-import { formatDay } from '../i18n/format.ts'
+import { formatDay, formatExact } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
+import { standingTexts } from '../i18n/standing.ts'
 import { ApprovalHelp } from '../parts/approval-help.tsx'
 import { Action, ActionLink, bind, TextArea, unless } from '../parts/controls.tsx'
 import { useStanding } from '../parts/fleet-standing.tsx'
@@ -180,19 +181,38 @@ function Choices({
   const words = say(changeTexts)
   const { data: standing } = useStanding(workload.id)
   // What is approved is not pushed while a freeze lasts, unless somebody breaks the glass.
-  const isFrozen = standing?.freeze !== undefined
+  const freeze = standing?.freeze
+  const policyReason =
+    plan?.policy.decision === 'block' ? words.policyBlocks(plan.policy.summary.block_count) : null
   const pushReason =
     unless('workload:push_config') ??
     (approval.status === 'approved' ? null : words.pushNeedsApproval) ??
     (approval.approvals_short === true ? words.approvalsShort : null) ??
-    (plan?.policy.decision === 'block' ? words.policyBlocks(plan.policy.summary.block_count) : null)
+    policyReason ??
+    (freeze === undefined ? null : say(standingTexts).frozen(formatExact(freeze.until)))
+  // Broken glass stands for an approval, and for the end of a freeze; not for a policy.
+  const glass = (approval.status === 'pending' || freeze !== undefined) && (
+    <Action
+      kind="danger"
+      reason={unless('config:break_glass') ?? policyReason}
+      onClick={() => onAsk('glass')}
+    >
+      ▲ {words.breakGlass}
+    </Action>
+  )
+  const isApproved = approval.status === 'approved'
   return (
     <div class="actions">
-      {approval.status === 'approved' && (
-        <Action kind="primary" reason={pushReason} onClick={() => onAsk('push')}>
+      {isApproved && (
+        <Action
+          kind={freeze === undefined ? 'primary' : ''}
+          reason={pushReason}
+          onClick={() => onAsk('push')}
+        >
           {words.push}
         </Action>
       )}
+      {isApproved && glass}
       <Action reason={unless('config:request')} onClick={onEdit}>
         {words.editAgain}
       </Action>
@@ -202,11 +222,7 @@ function Choices({
       <Action reason={unless('config:approve')} onClick={() => onAsk('reject')}>
         {words.reject}
       </Action>
-      {(approval.status === 'pending' || isFrozen) && (
-        <Action kind="danger" reason={unless('config:break_glass')} onClick={() => onAsk('glass')}>
-          ▲ {words.breakGlass}
-        </Action>
-      )}
+      {!isApproved && glass}
     </div>
   )
 }

@@ -6,6 +6,7 @@ import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
+import { workableHashOf } from '../logic/workloads.ts'
 import { CompareView } from '../parts/code.tsx'
 import { unless } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -25,7 +26,8 @@ import { ApprovalMark, isOver, Story } from './review-story.tsx'
 function useBefore(workload: WorkloadRecord, approval: ApprovalRecord) {
   const isClosed = isOver(approval)
   // A request that is over is compared with the config that it was to replace: its own may be active by now.
-  const hash = (isClosed ? approval.base_config_hash : workload.active_config_hash) ?? ''
+  // What failed everywhere runs nowhere, though it stays active for want of another one.
+  const hash = (isClosed ? approval.base_config_hash : workableHashOf(workload)) ?? ''
   const base = useResource(hash === '' ? null : `revision:${workload.id}:${hash}`, (abort) =>
     api.revision(workload.id, hash, abort),
   )

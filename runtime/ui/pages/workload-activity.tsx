@@ -219,7 +219,7 @@ export function ActivityTab({ workload, history }: TabProps) {
       {entries.length === 0 && !isLoading && <p class="empty">{say(historyTexts).noEvents}</p>}
       {byDay(entries).map(([day, list]) => (
         <section key={day}>
-          <h3>{day}</h3>
+          <h2>{day}</h2>
           <ul class="timeline pane">
             {list.map((entry) => (
               <Entry key={entry.key} entry={entry} workload={workload} />

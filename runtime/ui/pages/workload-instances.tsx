@@ -1,7 +1,7 @@
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { describeError } from '../i18n/causes.ts'
+import { describeWhy } from '../i18n/causes.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
@@ -44,7 +44,7 @@ function ConfigCell({ instance }: { instance: LiveInstance }) {
     <>
       <span class="mono muted">{shortHash(instance.effective_config_hash) || '–'}</span>{' '}
       {status && <PushMark state={status.status} />}
-      {status?.status === 'failed' && <span class="bad"> {describeError(status)}</span>}
+      {status?.status === 'failed' && <span class="bad"> {describeWhy(status)}</span>}
     </>
   )
 }

@@ -6,7 +6,7 @@ import { say } from '../i18n/define.ts'
 import { formatDuration, formatList } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { instanceName, listOddities, oddnessOf } from '../logic/instances.ts'
+import { groupOdd, instanceName } from '../logic/instances.ts'
 import { sharesOf, stateOf } from '../logic/pushes.ts'
 import { labelsBesideIdentity, workableHashOf } from '../logic/workloads.ts'
 import { FleetStandingNote } from '../parts/fleet-standing.tsx'
@@ -124,25 +124,36 @@ function OddInstances({ workload, topology }: TabProps) {
   const words = say(workloadTexts)
   const summary = topology.data?.summary
   if (!summary) return null
-  const odd = (topology.data?.instances ?? [])
-    .map((instance) => ({ instance, oddness: oddnessOf(instance, summary) }))
-    .filter(({ oddness }) => oddness > 0)
-    .sort((a, b) => b.oddness - a.oddness)
-  if (odd.length === 0) return <p class="muted">{words.noneDiffer}</p>
+  const groups = groupOdd(topology.data?.instances ?? [], summary, (oddity, instance) =>
+    describeOddity(oddity, instance),
+  )
+  if (groups.length === 0) return <p class="muted">{words.noneDiffer}</p>
   return (
     <ul class="list">
-      {odd.slice(0, 6).map(({ instance }) => {
-        const isBad = instance.remote_config_status?.status === 'failed'
-        const about = listOddities(instance, summary).map((oddity) => describeOddity(oddity, instance))
+      {groups.slice(0, ODD_SHOWN).map(({ about, instances }) => {
+        const isBad = instances[0]?.remote_config_status?.status === 'failed'
         return (
-          <li key={instance.instance_uid}>
+          <li key={about.join()}>
             <span class={isBad ? 'bad' : 'warn'}>
               <Icon shape={isBad ? 'cross' : 'triangle'} />
             </span>
             <div>
-              <a class="mono" href={`/workloads/${workload.id}/health?instance=${instance.instance_uid}`}>
-                {instanceName(instance, workload)}
-              </a>
+              <div class="who">
+                {instances.slice(0, ODD_NAMED).map((instance) => (
+                  <a
+                    key={instance.instance_uid}
+                    class="mono"
+                    href={`/workloads/${workload.id}/health?instance=${instance.instance_uid}`}
+                  >
+                    {instanceName(instance, workload)}
+                  </a>
+                ))}
+                {instances.length > ODD_NAMED && (
+                  <a href={`/workloads/${workload.id}/instances`}>
+                    {words.moreAlike(instances.length - ODD_NAMED)}
+                  </a>
+                )}
+              </div>
               <div class="muted">{formatList(about)}</div>
             </div>
           </li>
@@ -151,6 +162,10 @@ function OddInstances({ workload, topology }: TabProps) {
     </ul>
   )
 }
+
+/** How many kinds of instances that stand out are shown, and how many of each are named. */
+const ODD_SHOWN = 6
+const ODD_NAMED = 3
 
 /** Labels as links to the workloads that have them. */
 function Labels({ of }: { of: readonly [string, string][] }) {

@@ -2,7 +2,7 @@ import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutGateName, RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
-import { describeError, describeGroup } from '../i18n/causes.ts'
+import { describeError, describeGroup, describeWhy } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatAgo, formatList } from '../i18n/format.ts'
 import { describeSomeFailed, describeUnanswered } from '../i18n/push-sentences.ts'
@@ -33,7 +33,7 @@ export function describeComplaint({ components, complaint }: Failing): string {
  * component's, such as a config that failed, that is why: then it is what every other page says.
  */
 function sayUnhealthy({ trouble }: WorkloadRecord, { components, complaint }: Failing): [string, string] {
-  if (trouble?.error_cause && !trouble.component) return ['', describeError(trouble)]
+  if (trouble?.error_cause && !trouble.component) return ['', describeWhy(trouble)]
   const error = complaint === null ? '' : complaint.last_error || describeError(complaint)
   return [nameComponents(components), error]
 }
@@ -53,8 +53,8 @@ function sayHalt(halt: RolloutRecord['halt'], failing: Failing): [string, string
 
 /** That a config failed and was taken back, and how far that got. */
 function sayTakenBack({ failed, trouble }: Diagnosis & { kind: 'rolled_back' }): [string, string] {
-  const cause = causeOf(failed) || describeError(trouble)
-  const back = describeAftermath(trouble.aftermath)
+  const cause = causeOf(failed) || describeWhy(trouble)
+  const back = describeAftermath(trouble.aftermath, cause)
   const { failed_count: count = 0, target_count: total = 0, campaign_id: campaign } = failed ?? {}
   return say(workloadTexts).say.rolledBack(count, total, cause, back, campaign !== undefined)
 }
@@ -78,7 +78,7 @@ function toSentence(
       const [what, why] = words.pushFailed(push.failed_count, push.target_count, causeOf(push))
       const isInPart = push.rollout_id !== undefined && workload.connected_instance_count > push.target_count
       const others = isInPart ? say(rolloutTexts).othersSafe : ''
-      return [what, [why, describeAftermath(push.aftermath), others].filter(Boolean).join(' ')]
+      return [what, [why, describeAftermath(push.aftermath, causeOf(push)), others].filter(Boolean).join(' ')]
     }
     case 'some_failed':
       return describeSomeFailed(diagnosis.push)

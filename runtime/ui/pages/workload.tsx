@@ -5,7 +5,6 @@ import {
   environmentOf,
   placeOf,
   readOnlyReason,
-  statusOf,
 } from '../../../lib/model/workload-states.ts'
 import type { HealthNode } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
@@ -126,7 +125,7 @@ function Heading({ workload, history }: Pick<TabProps, 'workload' | 'history'>) 
       title={title}
       beside={
         <>
-          <StatusMark status={statusOf(workload)} />
+          <StatusMark of={workload} />
           <span class="muted">{around.join(' · ')}</span>
         </>
       }

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals'
-import { isAboutPeople, parametersOf } from '../../../lib/model/alert-about.ts'
+import { aboutOf, isAboutPeople } from '../../../lib/model/alert-about.ts'
 import type { NamedRecord } from '../../../lib/model/workload-names.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -59,11 +59,18 @@ export function nameOfSubject(
   return workload ? labelOf(workload) : alert.workload_id.slice(0, 8)
 }
 
-/** What happened, with what the workload itself says that it is about, such as the host that was not found. */
-export const sayAlert = (
+/**
+ * What happened, with what the workload itself says that it is about, such as the host that was not found; of a campaign,
+ * the first of its workloads that says so.
+ */
+export function sayAlert(
   alert: AlertRecord,
   workload: Subject | undefined = namedOf(alert.workload_id),
-): string => describeAlert(alert, parametersOf(alert, workload?.trouble), callById)
+): string {
+  const subjects = workload === undefined ? workloadIdsOf(alert).map(namedOf) : [workload]
+  const abouts = subjects.map((subject) => aboutOf(alert, subject?.trouble))
+  return describeAlert(alert, abouts.find((about) => Object.keys(about).length > 0) ?? {}, callById)
+}
 
 /** Where the cause of an alert is to be seen. */
 export function causeHref(alert: AlertRecord): string {

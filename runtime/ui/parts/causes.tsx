@@ -1,5 +1,5 @@
 import type { RevisionErrorGroup } from '../../../lib/wire/revisions.ts'
-import { describeGroup } from '../i18n/causes.ts'
+import { nameGroup } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
@@ -26,7 +26,7 @@ export function Causes({
           <li key={group.cause} class="bad">
             <Icon shape="cross" />
             <div>
-              <b>{describeGroup(group)}</b> · {formatNumber(group.count)}
+              <b>{nameGroup(group)}</b> · {formatNumber(group.count)}
               {group.affected_instances && (
                 <div class="who">
                   {group.affected_instances.map((uid) => (

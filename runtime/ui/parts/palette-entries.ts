@@ -1,9 +1,11 @@
+import { troubleNow, troubleRank } from '../../../lib/model/troubles.ts'
 import { readOnlyReason } from '../../../lib/model/workload-states.ts'
 import type { FoundWorkload, SearchedOnly } from '../../../lib/wire/fleet-search.ts'
 import { language, say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
 import { sectionTexts } from '../i18n/settings-sections.ts'
 import { shellTexts } from '../i18n/shell.ts'
+import { describeKind } from '../i18n/trouble.ts'
 import { rollBackPath } from '../logic/pushes.ts'
 import { listSections } from '../logic/settings-sections.ts'
 import { FLEET_FILTERS, type FleetFilter } from '../logic/workloads.ts'
@@ -151,8 +153,10 @@ function listActions(): Entry[] {
 export interface NamedPage {
   href: string
   text: string
-  /** What kind of thing it is, in words. */
+  /** What kind of thing it is, in words, and how it stands. */
   kind: string
+  /** Other words that find it. */
+  also?: readonly string[]
 }
 
 /** Among what the palette finds a text: pages, things with names, workloads, and those that a verb in it is about. */
@@ -174,11 +178,11 @@ export function listEntries(text: string, of: Offered): Entry[] {
     [entry.text, ...(entry.also ?? [])].some((one) =>
       one.replaceAll('\u00a0', ' ').toLowerCase().includes(wanted),
     )
-  const toPage = (page: { href: string; text: string; kind?: string }): Entry => ({
+  const toPage = (page: Pick<NamedPage, 'href' | 'text'> & Partial<NamedPage>): Entry => ({
     id: page.href,
     text: page.text,
     kind: page.kind ?? words.palette.page,
-    also: also[page.href] ?? [],
+    also: page.also ?? also[page.href] ?? [],
     run: () => navigate(page.href),
   })
   const settings = [
@@ -190,14 +194,18 @@ export function listEntries(text: string, of: Offered): Entry[] {
   ]
   const fixed = [...[...of.pages, ...settings].map(toPage), ...listActions()].filter(fits)
   if (wanted === '') return fixed
-  const found = of.workloads.map(
-    (workload): Entry => ({
-      id: workload.id,
-      text: labelOf(workload),
-      kind: words.palette.workload,
-      run: () => navigate(`/workloads/${workload.id}`),
-    }),
-  )
+  // Of several that bear what was typed, whoever looks for one means the one that fails.
+  const found = [...of.workloads]
+    .sort((a, b) => troubleRank(a) - troubleRank(b))
+    .map((workload): Entry => {
+      const trouble = troubleNow(workload)
+      return {
+        id: workload.id,
+        text: labelOf(workload),
+        kind: trouble === null ? words.palette.workload : describeKind(trouble),
+        run: () => navigate(`/workloads/${workload.id}`),
+      }
+    })
   // Entries that begin with what was typed come first.
   const isBegun = (entry: Entry) => entry.text.toLowerCase().startsWith(wanted)
   return [

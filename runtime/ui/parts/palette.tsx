@@ -1,6 +1,9 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useId, useMemo } from 'preact/hooks'
+import { isStepFrom } from '../../../lib/model/campaign-steps.ts'
+import { nameStatus } from '../i18n/campaign-status.ts'
 import { say } from '../i18n/define.ts'
+import { formatDay } from '../i18n/format.ts'
 import { shellTexts } from '../i18n/shell.ts'
 import { api } from '../state/endpoints.ts'
 import { useFound } from '../state/found.ts'
@@ -30,11 +33,16 @@ function useNamed(): readonly NamedPage[] {
         text: name,
         kind: words.fleetConfig,
       })),
-      ...(campaigns.data ?? []).map(({ id, name }) => ({
-        href: `/campaigns/${id}`,
-        text: name,
-        kind: words.campaign,
-      })),
+      ...(campaigns.data ?? []).map((of) => {
+        // Several may have one name: how each stands and when it was made tells them apart.
+        const state = nameStatus(of)
+        return {
+          href: `/campaigns/${of.id}`,
+          text: of.name,
+          kind: [words.campaign, state, formatDay(of.started_at ?? of.created_at)].join(' · '),
+          also: [state, of.status, ...(isStepFrom('roll-back', of) ? words.takeBack : [])],
+        }
+      }),
     ],
     [campaigns.data, configs.data, words],
   )

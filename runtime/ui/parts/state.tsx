@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { shownStatusOf } from '../../../lib/model/workload-states.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
@@ -21,13 +22,15 @@ export function Mark({ tone, shape, children }: { tone: Tone; shape: Shape; chil
 const STATUS = {
   connected: ['ok', 'full'],
   degraded: ['warn', 'half'],
+  all_unhealthy: ['bad', 'cross'],
   disconnected: ['bad', 'ring'],
   leaving: ['warn', 'ring'],
   archived: ['idle', 'box'],
 } as const
 
 /** The status of a workload. */
-export function StatusMark({ status }: { status: keyof typeof STATUS }) {
+export function StatusMark({ of }: { of: WorkloadRecord }) {
+  const status = shownStatusOf(of)
   const [tone, shape] = STATUS[status] ?? STATUS.disconnected
   return (
     <Mark tone={tone} shape={shape}>

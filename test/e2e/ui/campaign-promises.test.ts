@@ -179,7 +179,7 @@ test('hosts that run several configs are adopted for real, into a fleet config, 
   await decide('Approve', 'both run it already')
   await decide('Start')
   await eventually('it is done', async () => (await read(id)).status === 'done')
-  await says('Done.')
+  await says('Done: ')
   expect((await read(id)).counts).toEqual({ applied: 2 })
   // What an agent runs already it takes without a restart.
   expect(agents.map(({ collector }) => collector.offeredHashes.length > 0)).toEqual([true, true, false])
@@ -232,7 +232,7 @@ test('the evidence pack of a campaign says in each of its forms what its page sa
   await started(id, 'done')
   const { plan_hash: planHash } = await read(id)
   await page.goto(`/campaigns/${id}`)
-  await says('Done.')
+  await says('Done: ')
   await rowOf('proof-1').getByText('applied').waitFor()
   await rowOf('proof-2')
     .getByText(/a disk is changed/)

@@ -62,7 +62,7 @@ describe('a campaign', () => {
     await expect.poll(() => page.getByRole('list', { name: 'Waves' }).getByRole('listitem').count()).toBe(3)
     await expect.poll(() => findBarriers(page)).toEqual([])
     await decide('Ask for approval')
-    await page.locator('main .say').getByText('0 of 1 approval').waitFor()
+    await page.locator('main .say').getByText('Approvals: 0 of 1.').waitFor()
     // The approver finds it on the page of everything that waits for approval.
     const approvals = page.getByRole('link', { name: /^Approvals/ })
     await expect.poll(() => approvals.textContent()).toMatch(/1 for you$/)
@@ -76,7 +76,7 @@ describe('a campaign', () => {
     await says('The plan is approved. Nothing has been started yet.')
     expect(countRunning(GATEWAY_FASTER)).toBe(0)
     await decide('Start')
-    await says('Done.')
+    await says('Done: ')
     expect(countRunning(GATEWAY_FASTER)).toBe(5)
     const went = page.getByRole('region', { name: 'How it went' })
     await went
@@ -133,7 +133,7 @@ describe('a campaign', () => {
       await service.api.post(`/api/campaigns/${id}/${step}`, { comment: 'yes', plan_hash }, 200)
     await page.setViewportSize({ width: 1280, height: 900 })
     await page.goto(`/campaigns/${id}`)
-    await says('Done.')
+    await says('Done: ')
     const table = page.getByRole('region', { name: 'Workloads' })
     for (const host of hosts) await table.getByText(host, { exact: true }).waitFor()
     const since = table.getByRole('columnheader', { name: 'Since' })
@@ -163,9 +163,9 @@ describe('a campaign', () => {
     await writeDown('To Kafka', 'kafka', GATEWAY_KAFKA)
     await decide('Ask for approval')
     // Whether one's own approval would count is said before the click.
-    await says('0 of 1 approval. You can approve it.')
+    await says('Approvals: 0 of 1. You can approve it.')
     await decide('Approve', 'try')
-    await says('1 of 1 approval.')
+    await says('The plan is approved. Nothing has been started yet.')
     await decide('Start')
     await page.getByRole('alert').getByText('Halted in wave 1: 1 workload failed, at most 0 may.').waitFor()
     expect(countRunning(GATEWAY)).toBeGreaterThanOrEqual(3)
@@ -173,6 +173,13 @@ describe('a campaign', () => {
     await went.getByText('1 failed').waitFor()
     await went.getByText(/not part of this collector/).waitFor()
     await expect.poll(() => findBarriers(page)).toEqual([])
+    // The palette finds it by how it stands and by what can be done about it.
+    for (const typed of ['halted', 'take back']) {
+      await page.keyboard.press('Control+k')
+      await page.getByRole('combobox').fill(typed)
+      await page.getByRole('option', { name: /^To Kafka\s*campaign · halted · / }).waitFor()
+      await page.keyboard.press('Escape')
+    }
     // Those that need somebody come first.
     const rows = page.getByRole('region', { name: 'Workloads' }).locator('tbody tr')
     await expect.poll(() => rows.first().textContent()).toMatch(/failed.*not part of this collector/)

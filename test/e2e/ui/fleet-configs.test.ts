@@ -65,7 +65,7 @@ test('a fleet config is created, gets versions, and one of them is carried to al
   await decide('Ask for approval')
   await decide('Approve', 'looked at all three')
   await decide('Start')
-  await says('Done.')
+  await says('Done: ')
   for (const { collector } of agents) expect(collector.storage.remoteConfig).toBe(GATEWAY_FASTER)
 })
 
@@ -173,7 +173,7 @@ test('a version that is taken back names whom it came to by itself and who has n
   await page.keyboard.press('Escape')
   await decide('Take it back')
   const region = page.getByRole('region', { name: 'Got this version by itself' })
-  await region.getByText('has nothing to go back to: 4').waitFor()
+  await region.getByText('nothing to go back to: 4').waitFor()
   await region.getByRole('link', { name: 'rim-3' }).waitFor()
   await says('Taken back wherever it still ran.')
   for (const at of [0, 1, 2])

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { pasteInto } from './support/browser.ts'
-import { workloadId } from './support/scene.ts'
+import { pushAndSettle, workloadId } from './support/scene.ts'
 import { connectAgent, page, seen, service, useStage } from './support/stage.ts'
 
 // What a reviewer reads is what the change does: no more, no less, and nothing about others.
@@ -25,7 +25,10 @@ const WITH_DESTINATION = RUNS.replace('5s', '2s')
   .replace('  debug: {}', '  debug: {}\n  otlphttp/eu:\n    endpoint: https://new.example.com:4318')
   .replace('[debug]', '[debug, otlphttp/eu]')
 
+const OTTL = 'failed to build pipelines: unable to parse OTTL statement on host 40'
+
 let id = ''
+let broken = ''
 
 useStage({
   pages: 'each',
@@ -35,6 +38,12 @@ useStage({
     connectAgent('stranger', 'stranger-1', { initialConfig: RUNS })
     id = await workloadId(service, 'checkout')
     await workloadId(service, 'stranger')
+    connectAgent('broken', 'broken-1', {
+      initialConfig: RUNS,
+      behaviour: { kind: 'fail', delayMs: 50, errorMessage: OTTL },
+    })
+    broken = await workloadId(service, 'broken')
+    await pushAndSettle(service, broken, WITH_DESTINATION)
   },
 })
 
@@ -44,7 +53,7 @@ test('a first takeover is compared with what runs, says so, and a new destinatio
   const request = { draft_yaml: WITH_DESTINATION, comment: 'Take it over, and send to the EU' }
   const approval = await service.api.post(`/api/workloads/${id}/config/approvals`, request, 201)
   await page.goto(`/workloads/${id}/changes/${approval.id}`)
-  await what().getByText('Nothing was ever pushed to this workload.', { exact: false }).waitFor()
+  await what().getByText('No config from here runs on this workload', { exact: false }).waitFor()
   await what().getByText('compared with what its instances report to run', { exact: false }).waitFor()
   await what().getByText('high risk', { exact: true }).waitFor()
   await what()
@@ -104,4 +113,28 @@ test('an address without a port that is a number, and a field that nobody filled
   await expect.poll(() => checks.getByText('the port of the address', { exact: false }).count()).toBe(0)
   await checks.getByText('exporters.otlphttp/eu.endpoint').waitFor()
   await page.getByLabel('TEMPO_ENDPOINT').waitFor()
+})
+
+test('a first config that failed is offered as what failed and why, and a repair is compared with what runs', async () => {
+  await page.goto(`/workloads/${broken}/change`)
+  const notice = page.getByText(/^The draft starts from \w{7}, which failed on 1 of 1 instance\./)
+  await notice.waitFor()
+  await page.getByText(OTTL, { exact: false }).first().waitFor()
+  await page.getByText('It is compared with what the instances report to run.', { exact: false }).waitFor()
+  // What is new is told against what runs, and not against what failed.
+  await what()
+    .getByText(/adds exporter otlphttp\/eu/)
+    .waitFor()
+  const request = { draft_yaml: WITH_DESTINATION.replace('2s', '3s'), comment: 'Repair it' }
+  const approval = await service.api.post(`/api/workloads/${broken}/config/approvals`, request, 201)
+  await page.goto(`/workloads/${broken}/changes/${approval.id}`)
+  await what()
+    .getByText(/processors\.batch\.timeout: 5s → 3s/)
+    .waitFor()
+  // Wherever the failure is told, the collector's own words are.
+  await page.goto(`/workloads/${broken}`)
+  await page.locator('.say').getByText(OTTL, { exact: false }).waitFor()
+  await page.goto('/')
+  const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'broken', exact: true }) })
+  await row.getByTitle(new RegExp(OTTL)).waitFor()
 })

@@ -23,6 +23,10 @@ test('on a wide page causes get the width that is there, and are not cut', async
   expect(await beneath.evaluate((part) => part.scrollWidth <= part.clientWidth)).toBe(true)
   const width = (of: string) => row.locator(of).evaluate((part) => part.closest('td')?.clientWidth ?? 0)
   expect(await width('.reason')).toBeGreaterThan(await width('.name'))
+  // On a smaller one the other columns give way first.
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await expect.poll(() => beneath.evaluate((part) => part.scrollWidth <= part.clientWidth)).toBe(true)
+  await page.getByRole('columnheader', { name: 'Why' }).waitFor()
   await seen.context.close()
 })
 

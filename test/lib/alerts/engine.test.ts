@@ -84,6 +84,7 @@ function engineOf(overrides: Partial<AlertEngineParts> & { minAgentVersion?: str
   const { fleet, clock, log } = server
   const engine = new AlertEngine({
     findConflicts: async () => [],
+    findHalts: async () => [],
     findPolicyNews: async () => ({ pending: null, lowered: null, unreadable: null }),
     onlyPasswordLogin: null,
     db,

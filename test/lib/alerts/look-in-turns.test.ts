@@ -69,6 +69,7 @@ function engine(): AlertEngine {
     },
     settings: { minAgentVersion: '', disconnectGraceSeconds: 120 },
     findConflicts: async () => [],
+    findHalts: async () => [],
     findPolicyNews: async () => ({ pending: null, lowered: null, unreadable: null }),
     onlyPasswordLogin: null,
     webhooks: { async owe() {} },

@@ -34,7 +34,7 @@ it('needs a comment to approve, to reject, and to raise a limit', () => {
 describe('an approved plan', () => {
   it('can be started', () => {
     const approved = { status: 'approved', tally: tally(1), counts: {} } as const
-    expect(listSteps(approved)).toEqual(['reject', 'withdraw', 'start'])
+    expect(listSteps(approved)).toEqual(['start', 'reject', 'withdraw'])
     expect(waitsForApproval({ status: 'approved', tally: tally(1) })).toBe(false)
   })
 

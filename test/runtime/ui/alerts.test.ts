@@ -172,7 +172,7 @@ test('an alert says on whom, why, and what next, the same in both languages', ()
   expect(told).toEqual([
     [
       'Config abcdef0 is not applied on 2 of 3 instances, 1 failed it. On pod-a, pod-b.',
-      'Look at the instances that run something else.',
+      'Look at the instances that do not run it.',
     ],
     [
       '5 of 6 live instances unhealthy for a minute or longer. A destination cannot be reached. On pod-a, pod-b, pod-c and 2 more.',
@@ -182,7 +182,7 @@ test('an alert says on whom, why, and what next, the same in both languages', ()
   expect(french).toEqual([
     [
       'La config abcdef0 n’est pas appliquée sur 2 instances sur 3, dont 1 en échec. Sur pod-a, pod-b.',
-      'Voyez les instances qui exécutent autre chose.',
+      'Voyez les instances qui ne l’exécutent pas.',
     ],
     [
       '5 instances actives sur 6 en défaut depuis une minute au moins. Une destination est injoignable. Sur pod-a, pod-b, pod-c et 2 de plus.',
@@ -194,7 +194,7 @@ test('an alert says on whom, why, and what next, the same in both languages', ()
     'Look at the failing component. Then correct its config or roll back.',
   )
   expect(steps(sick, 'push')).toBe('Look at the failing component. Then correct its config.')
-  expect(steps(drift, 'push')).toBe('Look at the instances that run something else. Push again.')
+  expect(steps(drift, 'push')).toBe('Look at the instances that do not run it. Push again.')
   expect(steps(sick)).toMatch(/not pushed from here/)
 })
 

@@ -22,9 +22,8 @@ import {
   describeUndone,
   describeVerdict,
   describeWait,
-  nameStatus,
 } from '../../../runtime/ui/i18n/campaign-sentences.ts'
-import { campaignTexts } from '../../../runtime/ui/i18n/campaigns.ts'
+import { campaignStatusTexts, nameStatus } from '../../../runtime/ui/i18n/campaign-status.ts'
 import { changeTexts } from '../../../runtime/ui/i18n/change.ts'
 import { language, say } from '../../../runtime/ui/i18n/define.ts'
 import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
@@ -41,7 +40,7 @@ import {
 
 test('a campaign that waits for approval looks like a single request that does, and is as risky as its riskiest group', () => {
   expect(lookOf({ status: 'requested', counts: {} })).toEqual(WAITS_LOOK)
-  expect(say(campaignTexts).status.requested).toBe(say(changeTexts).state.pending)
+  expect(say(campaignStatusTexts).status.requested).toBe(say(changeTexts).state.pending)
   expect(worstRiskOf([{ risk: 'low' }, { risk: 'high' }, {}])).toBe('high')
   expect(worstRiskOf([{ risk: 'none' }, { risk: 'medium' }])).toBe('medium')
   // What cannot be compared is not known to be of no risk.
@@ -52,7 +51,10 @@ const done = (counts: CampaignRecord['counts']) =>
   ({ status: 'done', counts, plan: { target_count: 40, waves: [] } }) as unknown as CampaignRecord
 
 test('a campaign that is done says which workloads do not run it, and looks like it', () => {
-  expect(describeCampaign(done({ applied: 40 }), 0)).toEqual(['Done.'])
+  expect(describeCampaign(done({ applied: 40 }), 0)).toEqual(['Done: all 40 workloads run it.'])
+  expect(describeCampaign(done({ applied: 38, overtaken: 2 }), 0)).toEqual([
+    'Done: 38 of 40 workloads run it.',
+  ])
   expect(lookOf(done({ applied: 40 }))[0]).toBe('ok')
   const late = done({ applied: 38, expired: 2 })
   expect(lookOf(late)).toEqual(['warn', 'triangle'])
@@ -77,6 +79,40 @@ test('a campaign that is done says which workloads do not run it, and looks like
     '1 workload was skipped.',
   ])
   expect(lookOf(partly)[0]).toBe('warn')
+})
+
+test('a campaign that waits for some instances says for whom and until when, and how many failed', () => {
+  const until = '2026-03-01T10:10:00Z'
+  const started = { workload_count: 2, instance_count: 4, until, workloads: [] }
+  const running = {
+    status: 'running',
+    wave: 0,
+    counts: { applied: 3, failed: 1, no_answer: 1, started: 2 },
+    plan: { target_count: 7, waves: [{}, {}] },
+    in_part: { started },
+  } as unknown as CampaignRecord
+  const said = (nowMs: number) => describeCampaign(running, nowMs)
+  expect(said(Date.parse('2026-03-01T10:02:00Z'))).toEqual([
+    'Wave 1 of 2: 3 of 7 workloads run it, 2 failed or did not answer.',
+    '2 workloads have been getting it for more than a minute, and 4 of their instances have not applied it so far.',
+    expect.stringMatching(/^They are waited for until \d\d:\d\d at the latest\.$/),
+  ])
+  // It does not look as if all went well.
+  expect(lookOf(running)[0]).toBe('bad')
+  expect(lookOf({ ...running, counts: { applied: 3 } })[0]).toBe('busy')
+  // A time that has passed says nothing.
+  expect(said(Date.parse('2026-03-01T10:11:00Z'))).toHaveLength(2)
+})
+
+test('a workload that has the change on some of its instances does not look as if all had it', () => {
+  const reach = { target_count: 10, applied_count: 7, failed_count: 1, no_status_count: 2 }
+  const of = { state: 'applied', verdict: 'changes', reach } as CampaignTarget
+  expect(toneOfTarget(of)).toBe('warn')
+  expect(describeState(of)).toBe('applied in part')
+  expect(describeFate(of)).toBe('7 of 10 instances have it, 1 failed it, 2 did not answer')
+  const all = { state: 'applied', verdict: 'changes' } as CampaignTarget
+  expect([toneOfTarget(all), describeState(all), describeFate(all)]).toEqual(['ok', 'applied', ''])
+  expect(toneOfTarget({ ...of, state: 'started' })).toBe('busy')
 })
 
 test('a countdown is never longer than the wave is watched for, whatever the clock of the browser says', () => {
@@ -109,7 +145,7 @@ describe('a campaign that was taken back', () => {
     const bar = toBar(back.counts)
     expect(bar.find(([tone]) => tone === 'ok')).toEqual(['ok', 0])
     expect(bar.find(([tone]) => tone === 'warn')).toEqual(['warn', 37])
-    expect(toneOfTarget('rolled_back')).not.toBe('ok')
+    expect(toneOfTarget({ state: 'rolled_back' })).not.toBe('ok')
   })
 
   test('counts who was taken back, in the same words wherever that is told', () => {
@@ -353,7 +389,7 @@ describe('a halt', () => {
     const said = describeCampaign(of, 0)
     expect(said.slice(-3)).toEqual([
       'Of those that failed: 3 went back, 2 could not go back either and 1 had nothing to go back to.',
-      '3 of them may run nothing that works: neither to go on nor to end this helps them, only another config does.',
+      '3 of them may run nothing that works: only another config helps them.',
       describeHaltNext(halt),
     ])
     expect(describeFailedSince({ failed_since: { went_back: 1 } })).toEqual([

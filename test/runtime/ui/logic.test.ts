@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { toneOfTrouble } from '../../../lib/model/troubles.ts'
+import { toneOfTrouble, troubleRank } from '../../../lib/model/troubles.ts'
 import { parseSearch } from '../../../lib/model/workload-search.ts'
-import { configStateOf } from '../../../lib/model/workload-states.ts'
+import { configStateOf, shownStatusOf } from '../../../lib/model/workload-states.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { RolloutRecord } from '../../../lib/wire/rollouts.ts'
 import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
-import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { findActions } from '../../../runtime/ui/i18n/audit-actions.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
 import { describeReason, describeTrouble } from '../../../runtime/ui/i18n/trouble.ts'
@@ -17,6 +17,7 @@ import { diagnose, toneOf } from '../../../runtime/ui/logic/diagnosis.ts'
 import { countFailing, listComponents, listRepeating } from '../../../runtime/ui/logic/health.ts'
 import {
   countValues,
+  groupOdd,
   listChoices,
   matchesInstance,
   nameInstances,
@@ -132,6 +133,42 @@ test('hosts of one name stand in the order of their hosts', () => {
     workload({ id, display_name: 'store', fingerprint_keys: { 'host.name': name } })
   const rows = [host('1', 'store-14'), host('2', 'store-2'), host('3', 'store-1')]
   expect(sortWorkloads(rows, 'name', false).map(({ id }) => id)).toEqual(['3', '2', '1'])
+})
+
+test('the worst is where nothing works, then in production, then on most instances; and it looks like it', () => {
+  const row = (change: Partial<WorkloadRecord>) => workload({ labels: {}, ...change })
+  const prod = { 'deployment.environment': 'production' }
+  const trouble = (kind: WorkloadTrouble['kind'], more: Partial<WorkloadTrouble> = {}) =>
+    ({ trouble: { kind, ...more } }) as Partial<WorkloadRecord>
+  const all = {
+    onePod: row({ ...trouble('disconnected'), status: 'disconnected', connected_instance_count: 0 }),
+    seventy: row({
+      ...trouble('push_failed', { unhealthy_count: 70, instance_count: 70 }),
+      status: 'degraded',
+      connected_instance_count: 70,
+    }),
+    payments: row({
+      ...trouble('unhealthy', { count: 3, total: 3 }),
+      status: 'degraded',
+      connected_instance_count: 3,
+      labels: prod,
+    }),
+    few: row({ ...trouble('some_unhealthy', { count: 2, total: 9 }), status: 'degraded' }),
+    many: row({ ...trouble('some_unhealthy', { count: 8, total: 9 }), status: 'degraded' }),
+    drifts: row({ ...trouble('drifted', { count: 9, total: 9 }), labels: prod }),
+    old: row(trouble('outdated')),
+    well: row({}),
+  }
+  const order = Object.keys(all).sort(
+    (a, b) => troubleRank(all[a as keyof typeof all]) - troubleRank(all[b as keyof typeof all]),
+  )
+  expect(order).toEqual(['payments', 'seventy', 'onePod', 'many', 'few', 'drifts', 'old', 'well'])
+  expect([all.seventy, all.payments].map(shownStatusOf)).toEqual(['all_unhealthy', 'all_unhealthy'])
+  expect([all.few, all.onePod, all.well].map(shownStatusOf)).toEqual([
+    'degraded',
+    'disconnected',
+    'connected',
+  ])
 })
 
 describe('what is said about a workload', () => {
@@ -536,6 +573,26 @@ describe('many instances', () => {
     } as unknown as WorkloadTopology['summary']
     expect(describeHeterogeneity(many, differ)).toEqual([
       'What they last said of a config from here: nothing on 45 and failed on 15.',
+    ])
+  })
+
+  test('that stand out for the same are told of together, and no fact twice', () => {
+    const failed = { status: 'failed', config_hash: 'b', updated_at: '' } as const
+    const odd = many.slice(0, 4).map((one, at) => ({
+      ...one,
+      assigned_config_hash: 'a',
+      ...(at < 3
+        ? { effective_matches: false, remote_config_status: failed }
+        : { effective_config_hash: 'c' }),
+    })) as LiveInstance[]
+    const groups = groupOdd(
+      odd,
+      summary,
+      (oddity, { effective_config_hash: hash }) => `${oddity} ${hash ?? ''}`,
+    )
+    expect(groups.map(({ about, instances }) => [about, instances.length])).toEqual([
+      [['failed '], 3],
+      [['other_config c'], 1],
     ])
   })
 

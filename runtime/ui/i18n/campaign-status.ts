@@ -1,0 +1,57 @@
+import type { CampaignRecord, CampaignStatus } from '../../../lib/wire/campaigns.ts'
+import { defineTexts, say } from './define.ts'
+
+/** What campaigns are called by their status: few words, which pages need that tell nothing else of campaigns. */
+export const campaignStatusTexts = defineTexts({
+  en: {
+    status: {
+      draft: 'draft',
+      planned: 'planned',
+      requested: 'waiting for approval',
+      approved: 'approved',
+      running: 'running',
+      paused: 'paused',
+      halted: 'halted',
+      done: 'done',
+      aborted: 'aborted',
+      rolling_back: 'being taken back',
+      rolled_back: 'taken back',
+      rejected: 'rejected',
+      withdrawn: 'withdrawn',
+      expired: 'expired',
+    } satisfies Record<CampaignStatus, string> as Record<CampaignStatus, string>,
+    notBack: 'nothing taken back',
+  },
+  fr: {
+    status: {
+      draft: 'brouillon',
+      planned: 'planifiée',
+      requested: 'en attente d’approbation',
+      approved: 'approuvée',
+      running: 'en cours',
+      paused: 'en pause',
+      halted: 'arrêtée',
+      done: 'terminée',
+      aborted: 'abandonnée',
+      rolling_back: 'en cours d’annulation',
+      rolled_back: 'annulée',
+      rejected: 'rejetée',
+      withdrawn: 'retirée',
+      expired: 'expirée',
+    } as Record<CampaignStatus, string>,
+    notBack: 'rien n’est revenu',
+  },
+})
+
+/** Whether some workload has its former config again by the roll-back of a campaign, be it one that got its version by itself. */
+export const hasGoneBack = ({
+  counts,
+  by_itself_counts: byItself = {},
+}: Pick<CampaignRecord, 'counts' | 'by_itself_counts'>): boolean =>
+  (counts['rolled_back'] ?? 0) + (byItself['rolled_back'] ?? 0) > 0
+
+/** What a campaign is called by its status; one that was taken back and where nothing went back, so. */
+export const nameStatus = (of: Pick<CampaignRecord, 'status' | 'counts' | 'by_itself_counts'>): string => {
+  const words = say(campaignStatusTexts)
+  return of.status === 'rolled_back' && !hasGoneBack(of) ? words.notBack : words.status[of.status]
+}
