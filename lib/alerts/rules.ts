@@ -156,9 +156,11 @@ export type PushFacts =
       counts: { failed: number; target: number } | null
       /** Why; null where that is not known. */
       fault: Fault | null
-      /** The alert of a campaign tells of it, and none of its workload does. */
+      /** The alert of a campaign tells of it, and none of its workload does unless most of that is unhealthy for it. */
       isOfCampaign: boolean
     }
+
+type FailedPush = Extract<PushFacts, { kind: 'failed' }>
 
 /** How long something may keep a rollout from its next stage until somebody is told. */
 export const HELD_DELAY_MS = 3_600_000
@@ -337,7 +339,11 @@ const TOLD_ANEW: ReadonlySet<PushAftermath['kind']> = new Set(['rollback_failed'
 function judgePush(facts: WorkloadFacts): Cause {
   const { push } = facts
   if (push.kind !== 'failed') return push.kind === 'without-failure' ? ABSENT : UNKNOWN
-  if (push.isOfCampaign) return ABSENT
+  return push.isOfCampaign ? ABSENT : tellPush(facts, push)
+}
+
+/** What is told of a push that failed. */
+function tellPush(facts: WorkloadFacts, push: FailedPush): Cause & { kind: 'present' } {
   const { aftermath, counts, fault } = push
   const where = counts === null ? '' : ` on ${counts.failed} of ${counts.target} instances`
   return {
@@ -450,8 +456,9 @@ function troubleOf({ push, halted }: WorkloadFacts): Trouble | null {
 /**
  * One failure is one alert: that of the push or the rollout that failed. That instances then do not run what they are
  * assigned is a part of it, as is that they are unhealthy for the same cause: this makes it worse, and it is told anew
- * as worse, and is as it was once that is over. What a campaign brought is told by the campaign's alert; that most of a
- * workload is unhealthy is then told all the same, as that is about many.
+ * as worse, and is as it was once that is over. What a campaign brought is told by the campaign's alert; where it makes
+ * most of a workload unhealthy, it is told of that workload all the same, as the push that failed: a corrected config
+ * helps, and no look for a component.
  */
 function foldCauses(facts: WorkloadFacts, causes: Causes): Causes {
   const trouble = troubleOf(facts)
@@ -461,10 +468,21 @@ function foldCauses(facts: WorkloadFacts, causes: Causes): Causes {
   const told = causes[trouble.rule]
   const isSameDrift = drift.kind === 'present' && trouble.hashes.includes(overdueHash)
   const rest: Causes = isSameDrift ? { ...causes, config_drift: ABSENT } : causes
-  if (told.kind !== 'present' || sick.kind === 'absent') return rest
+  if (sick.kind === 'absent') return rest
+  if (told.kind !== 'present') return foldIntoCampaign(facts, rest, trouble)
   if (sick.kind === 'unknown') return { ...rest, [trouble.rule]: { ...told, isUnsure: true } }
   if (!trouble.explains(fault)) return rest
   return { ...rest, workload_unhealthy: ABSENT, [trouble.rule]: worsen(told, facts) }
+}
+
+/** The same where the alert of a campaign tells of the push that failed. */
+function foldIntoCampaign(facts: WorkloadFacts, causes: Causes, { explains }: Trouble): Causes {
+  const { push, instances } = facts
+  if (push.kind !== 'failed' || !push.isOfCampaign) return causes
+  // Whether it is still so bad is not known: an alert that says so stays.
+  if (causes.workload_unhealthy.kind === 'unknown') return { ...causes, push_failed: UNKNOWN }
+  if (!explains(instances.fault)) return causes
+  return { ...causes, workload_unhealthy: ABSENT, push_failed: worsen(tellPush(facts, push), facts) }
 }
 
 /** What is told of a failure that makes most of the workload unhealthy as well. */

@@ -310,9 +310,17 @@ describe('one failure', () => {
     expect(open({ push, instances: [elsewhere] }, 400_000)).toEqual(['push_failed', 'config_drift'])
   })
 
-  it('of a campaign is told by the campaign, and by no drift; that most are unhealthy is told all the same', () => {
+  it('of a campaign is told by the campaign, and by no drift; one that makes most unhealthy is told all the same', () => {
     const push = failed({ isOfCampaign: true })
-    expect(open({ push, instances: [bad(), bad()] })).toEqual(['workload_unhealthy'])
+    expect(open({ push, instances: [bad(), instance(), instance()] })).toEqual([])
+    const judged = judgeWorkload(workload({ push, instances: [bad(), bad()] }), off, 100_000)
+    // No component is to be looked for: the config is.
+    expect(open({ push, instances: [bad(), bad()] })).toEqual(['push_failed'])
+    expect(judged.push_failed).toMatchObject({ subject: 'p1/unhealthy', severity: 'critical' })
+    const unsure = [bad(), instance({ health: 'unknown' })]
+    expect(judgeWorkload(workload({ push, instances: unsure }), off, 50_000).push_failed.kind).toBe('unknown')
+    const away = { cause: 'connection_failed', title: 'A backend cannot be reached' }
+    expect(open({ push, instances: [bad(away), bad(away)] })).toEqual(['workload_unhealthy'])
   })
 
   it('that halts a rollout by its health is told by the rollout', () => {

@@ -110,7 +110,10 @@ function causesOf(
     ...(live.size === 0 || isTold(workload)
       ? {}
       : { config_drift: hasDrift(service, workload), workload_unhealthy: ill.length >= live.size / 2 }),
-    ...causeOfPush(workload.newestPush, ofCampaigns),
+    // What a campaign tells of is told of the workload as well where most of it is unhealthy, if for the same reason.
+    ...(ill.length >= live.size / 2 && ofCampaigns.has(workload.newestPush?.pushId ?? '')
+      ? {}
+      : causeOfPush(workload.newestPush, ofCampaigns)),
   }
 }
 
