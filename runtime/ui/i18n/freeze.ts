@@ -1,5 +1,9 @@
-import { defineTexts, plural } from './define.ts'
+import type { Selector } from '../../../lib/wire/selectors.ts'
+import { selectorLines } from '../logic/selector-lines.ts'
+import { defineTexts, plural, say } from './define.ts'
 import { formatNumber } from './format.ts'
+
+const workloadsEn = (count: number) => `${formatNumber(count)} ${plural(count, 'workload', 'workloads')}`
 
 /** Texts of freezes in the settings. */
 export const freezeTexts = defineTexts({
@@ -13,8 +17,12 @@ export const freezeTexts = defineTexts({
     why: 'Why',
     by: 'Set by',
     count: 'Now about',
-    workloads: (count: number) => `${formatNumber(count)} ${plural(count, 'workload', 'workloads')}`,
+    workloads: workloadsEn,
     selectorHint: 'Empty for the whole fleet.',
+    previewAll: (count: number | null) =>
+      `The whole fleet${count === null ? '' : `, ${workloadsEn(count)},`} is to be frozen.`,
+    preview: (count: number) =>
+      `${workloadsEn(count)} ${plural(count, 'meets', 'meet')} these conditions now.`,
     set: 'Freeze',
     replace: 'Replace the freeze',
     done: 'Frozen.',
@@ -33,8 +41,12 @@ export const freezeTexts = defineTexts({
     why: 'Pourquoi',
     by: 'Posé par',
     count: 'Concerne maintenant',
-    workloads: (count: number) => `${formatNumber(count)} ${plural(count, 'workload', 'workloads')}`,
+    workloads: workloadsEn,
     selectorHint: 'Vide pour tout le parc.',
+    previewAll: (count: number | null) =>
+      `Tout le parc${count === null ? '' : `, ${workloadsEn(count)},`} sera gelé.`,
+    preview: (count: number) =>
+      `${workloadsEn(count)} ${plural(count, 'remplit', 'remplissent')} ces conditions maintenant.`,
     set: 'Geler',
     replace: 'Remplacer le gel',
     done: 'Gelé.',
@@ -45,3 +57,9 @@ export const freezeTexts = defineTexts({
     needs: 'Il faut une raison et une heure à venir.',
   },
 })
+
+/** What is frozen, by the conditions of a freeze; the whole fleet without any. */
+export const describeFrozen = (selector: unknown): string =>
+  selector === undefined || selector === null
+    ? say(freezeTexts).all
+    : selectorLines(selector as Selector).join(' · ')

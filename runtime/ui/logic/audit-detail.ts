@@ -48,6 +48,10 @@ function withWaveFromOne([key, value]: DetailField): DetailField {
   return [key, Object.fromEntries(Object.entries(value).map(withWaveFromOne))]
 }
 
+/** Whether a field of an event says what a freeze is about. */
+export const isWhatIsFrozen = (action: string, key: string): boolean =>
+  action === 'freeze.set' && key === 'selector'
+
 /** The fields of an event's detail; a text that has none is one field of its own. Empty fields say nothing. */
 export function readDetail({
   action,
@@ -56,7 +60,10 @@ export function readDetail({
   if (detail === '') return []
   const fields = readObject(detail)
   if (fields !== null) {
-    const told = fields.filter(([, value]) => value !== '' && value !== null)
+    // A freeze without a selector is one of the whole fleet.
+    const told = fields.filter(
+      ([key, value]) => value !== '' && (value !== null || isWhatIsFrozen(action, key)),
+    )
     return action.startsWith('campaign.') ? told.map(withWaveFromOne) : told
   }
   const request = action === 'config.approval.request' ? /^([^:]+):(.*)$/s.exec(detail) : null

@@ -8,8 +8,9 @@ import { auditTexts, describeDetailField } from '../i18n/audit.ts'
 import { describeAction, findActions } from '../i18n/audit-actions.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
+import { describeFrozen } from '../i18n/freeze.ts'
 import { describeValue } from '../i18n/report-items.ts'
-import { readDetail } from '../logic/audit-detail.ts'
+import { isWhatIsFrozen, readDetail } from '../logic/audit-detail.ts'
 import { Action, TextField } from '../parts/controls.tsx'
 import { NamedFact, usePeople } from '../parts/fact-value.tsx'
 import { Loaded } from '../parts/failure.tsx'
@@ -102,7 +103,7 @@ function Detail({ event, people }: { event: AuditEventRecord; people: ReadonlyMa
               </span>
             ) : (
               <NamedFact name={key} value={value} about={about} people={people}>
-                {describeValue(value)}
+                {isWhatIsFrozen(event.action, key) ? describeFrozen(value) : describeValue(value)}
               </NamedFact>
             ),
           ])}

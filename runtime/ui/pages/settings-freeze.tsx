@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { FreezeRecord } from '../../../lib/wire/fleet-configs.ts'
 import { say } from '../i18n/define.ts'
 import { formatExact } from '../i18n/format.ts'
-import { freezeTexts } from '../i18n/freeze.ts'
+import { describeFrozen, freezeTexts } from '../i18n/freeze.ts'
 import { selectorTexts } from '../i18n/selectors.ts'
 import { readSelectorLines, selectorLines } from '../logic/selector-lines.ts'
 import { Action, bind, TextArea, TextField } from '../parts/controls.tsx'
@@ -11,8 +11,14 @@ import { Form, FormDialog } from '../parts/form.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
+import { fleetLoaded, workloads } from '../state/fleet.ts'
+import { can, holds } from '../state/session.ts'
+import { textKey, useDebounced } from '../state/use-debounced.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
+
+/** Typing rests for so long before workloads are counted. */
+const PREVIEW_MS = 300
 
 type Freeze = NonNullable<FreezeRecord['freeze']>
 
@@ -32,7 +38,7 @@ function InForce({ of, onDone }: { of: Freeze; onDone: () => void }) {
     <>
       <Pairs
         of={[
-          [words.what, of.selector === undefined ? words.all : selectorLines(of.selector).join(' · ')],
+          [words.what, describeFrozen(of.selector)],
           [words.count, words.workloads(of.workload_count)],
           [words.until, formatExact(of.until)],
           [words.why, of.reason],
@@ -53,12 +59,42 @@ function InForce({ of, onDone }: { of: Freeze; onDone: () => void }) {
   )
 }
 
-function FreezeForm({ isReplacing, onDone }: { isReplacing: boolean; onDone: () => void }) {
+/** A moment as the field for one takes it: by the reader's clock, to the minute. */
+function toField(moment: string): string {
+  const at = new Date(moment)
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+}
+
+/** Whether workloads are counted for this reader, which is done as for the form of a campaign. */
+const isCounted = (): boolean => can('config_safety.campaigns') && holds('config:request')
+
+/** How many workloads these conditions would freeze now; nothing while they are no conditions. */
+function Preview({ lines }: { lines: string }) {
+  const words = say(freezeTexts)
+  const read = readSelectorLines(lines)
+  const asked = useDebounced(lines.trim(), PREVIEW_MS)
+  const matched = useResource(
+    asked === '' || !read.ok || !isCounted() ? null : `freeze-preview:${textKey(asked)}`,
+    (abort) => {
+      const now = readSelectorLines(asked)
+      return api.matchCampaign({ scope: { selector: now.ok ? now.conditions : {} } }, abort)
+    },
+  )
+  if (lines.trim() === '') {
+    const all = fleetLoaded.value ? [...workloads.values()].filter((one) => !one.archived_at).length : null
+    return <p class="warn">{words.previewAll(all)}</p>
+  }
+  if (!read.ok || asked !== lines.trim() || !matched.data) return null
+  return <p role="status">{words.preview(matched.data.selected_count)}</p>
+}
+
+function FreezeForm({ inForce, onDone }: { inForce: Freeze | null; onDone: () => void }) {
   const words = say(freezeTexts)
   const { conditions, badCondition } = say(selectorTexts)
-  const lines = useSignal('')
-  const why = useSignal('')
-  const until = useSignal('')
+  // Whoever replaces one changes a part of it: the rest stays as it is.
+  const lines = useSignal(inForce?.selector === undefined ? '' : selectorLines(inForce.selector).join('\n'))
+  const why = useSignal(inForce?.reason ?? '')
+  const until = useSignal(inForce === null ? '' : toField(inForce.until))
   const at = new Date(until.value)
   const isLater = at.getTime() > Date.now()
   const freeze = async () => {
@@ -76,10 +112,11 @@ function FreezeForm({ isReplacing, onDone }: { isReplacing: boolean; onDone: () 
   return (
     <Form
       onSend={freeze}
-      send={isReplacing ? words.replace : words.set}
+      send={inForce !== null ? words.replace : words.set}
       reason={why.value.trim() === '' || !isLater ? words.needs : null}
     >
       <TextArea label={conditions} hint={words.selectorHint} isMono {...bind(lines)} />
+      <Preview lines={lines.value} />
       <TextField label={words.until} {...bind(until)} type="datetime-local" />
       <TextField label={words.why} {...bind(why)} maxLength={1024} />
     </Form>
@@ -97,7 +134,7 @@ export function FreezeSection() {
         {({ freeze: inForce }) => (
           <>
             {inForce === null ? <p>{words.none}</p> : <InForce of={inForce} onDone={freeze.reload} />}
-            <FreezeForm key={inForce?.set_at ?? ''} isReplacing={inForce !== null} onDone={freeze.reload} />
+            <FreezeForm key={inForce?.set_at ?? ''} inForce={inForce} onDone={freeze.reload} />
           </>
         )}
       </Loaded>

@@ -527,6 +527,16 @@ describe('an event of the audit log', () => {
       ],
     ],
     ['config.create', '{"name":"cut…', [['detail', '{"name":"cut…']]],
+    ['fleet_config.create', '{"name":"a","managed":null}', [['name', 'a']]],
+    // Without one it is the whole fleet that is frozen, and that is to be told.
+    [
+      'freeze.set',
+      '{"selector":null,"reason":"Friday"}',
+      [
+        ['selector', null],
+        ['reason', 'Friday'],
+      ],
+    ],
     ['user.update', '', []],
   ])('%s with %j is fields', (action, detail, fields) => {
     expect(readDetail({ action, detail })).toEqual(fields)
