@@ -14,6 +14,7 @@ import type {
 } from '../../../lib/wire/campaigns.ts'
 import type { RiskLevel } from '../../../lib/wire/plan.ts'
 import type { RolloutStage } from '../../../lib/wire/rollouts.ts'
+import { CAMPAIGN_TARGET_STATES } from '../../../lib/wire/values.ts'
 import type { Tone } from './diagnosis.ts'
 import { STAGE_LOOK } from './stages.ts'
 
@@ -101,6 +102,15 @@ export const countMissing = (counts: Readonly<Record<string, number>>): (readonl
   MISSED_STATES.flatMap((state) => {
     const count = counts[state] ?? 0
     return count > 0 ? [[state, count] as const] : []
+  })
+
+/** Counts of workloads by how they stand, in one order wherever they are shown. */
+export const inOrder = (
+  counts: Readonly<Record<string, number>>,
+): (readonly [CampaignTargetState, number])[] =>
+  CAMPAIGN_TARGET_STATES.flatMap((state) => {
+    const count = counts[state]
+    return count === undefined ? [] : [[state, count] as const]
   })
 
 /** The parts of a bar: who runs the change, what failed, what is under way, who was taken back from it. */

@@ -4,7 +4,7 @@ import { describeFate, describeState, describeVerdict, describeWait } from '../i
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
-import { shapeOfTarget, toneOfTarget } from '../logic/campaigns.ts'
+import { inOrder, shapeOfTarget, toneOfTarget } from '../logic/campaigns.ts'
 import { Capped } from '../parts/capped.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
@@ -41,7 +41,9 @@ function TargetRow({ of: target }: { of: CampaignTarget }) {
           href={`/workloads/${target.workload_id}`}
         />
       </td>
-      <td>{target.wave === null ? '–' : formatNumber(target.wave + 1)}</td>
+      <td data-label={say(campaignTexts).column.wave}>
+        {target.wave === null ? '–' : formatNumber(target.wave + 1)}
+      </td>
       <td>{describeVerdict(target)}</td>
       <td>
         <Mark tone={toneOfTarget(target)} shape={shapeOfTarget(target)}>
@@ -116,14 +118,14 @@ export function Targets({ of }: { of: CampaignRecord }) {
         >
           {words.everyone}
         </a>
-        {Object.entries(of.counts).map(([name, count]) => (
+        {inOrder(of.counts).map(([name, count]) => (
           <a
             class="link"
             key={name}
             aria-current={state === name ? 'true' : undefined}
             href={hrefWith({ state: name })}
           >
-            {`${words.state[name as keyof typeof words.state]} ${formatNumber(count)}`}
+            {`${words.state[name]} ${formatNumber(count)}`}
           </a>
         ))}
       </p>

@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals'
 import { waitsForApproval } from '../../../lib/model/campaign-steps.ts'
-import type { CampaignRecord, CampaignTargetState } from '../../../lib/wire/campaigns.ts'
+import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { describeRule } from '../i18n/approval-rule.ts'
 import { campaignFormTexts } from '../i18n/campaign-form.ts'
 import { describeCampaign } from '../i18n/campaign-sentences.ts'
 import { campaignTexts } from '../i18n/campaigns.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
-import { lookOf } from '../logic/campaigns.ts'
+import { inOrder, lookOf } from '../logic/campaigns.ts'
 import { reachOf } from '../logic/scopes.ts'
 import { ApprovalHelp } from '../parts/approval-help.tsx'
 import { Action, ActionLink, unless } from '../parts/controls.tsx'
@@ -187,17 +187,13 @@ function RemoveDraft({ of }: { of: CampaignRecord }) {
  */
 function ByItself({ of: { by_itself: kept, by_itself_counts: counts = {} } }: { of: CampaignRecord }) {
   const words = say(campaignTexts)
-  const states = Object.entries(counts)
+  const states = inOrder(counts)
   if (kept === undefined && states.length === 0) return null
   return (
     <section class="pane stack" aria-label={words.byItself}>
       <h2>{words.byItself}</h2>
       {states.length > 0 && (
-        <p>
-          {states
-            .map(([state, count]) => `${words.state[state as CampaignTargetState]}: ${formatNumber(count)}`)
-            .join(' · ')}
-        </p>
+        <p>{states.map(([state, count]) => `${words.state[state]}: ${formatNumber(count)}`).join(' · ')}</p>
       )}
       {kept !== undefined && <Kept of={kept} />}
     </section>

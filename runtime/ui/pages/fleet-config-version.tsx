@@ -23,10 +23,29 @@ function Variables({ of }: { of: FleetConfigVersion['variables'] }) {
       columns={[
         { title: variable.name, look: 'mono', cell: ({ name }) => name },
         { title: variable.type, cell: ({ type }) => type },
-        { title: variable.required, cell: ({ required }) => (required ? words.yes : words.no) },
-        { title: variable.default, look: 'mono', cell: (row) => row.default ?? '' },
-        { title: variable.pattern, look: 'mono', cell: ({ pattern }) => pattern ?? '' },
-        { title: variable.label, look: 'mono', cell: ({ label }) => label ?? '' },
+        {
+          title: variable.required,
+          narrowTitle: variable.required,
+          cell: ({ required }) => (required ? words.yes : words.no),
+        },
+        {
+          title: variable.default,
+          narrowTitle: variable.default,
+          look: 'mono',
+          cell: (row) => row.default ?? '',
+        },
+        {
+          title: variable.pattern,
+          narrowTitle: variable.pattern,
+          look: 'mono',
+          cell: ({ pattern }) => pattern ?? '',
+        },
+        {
+          title: variable.label,
+          narrowTitle: variable.label,
+          look: 'mono',
+          cell: ({ label }) => label ?? '',
+        },
         { title: variable.description, look: 'text', cell: ({ description }) => description ?? '' },
       ]}
     />

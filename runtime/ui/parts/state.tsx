@@ -110,9 +110,17 @@ export function Track({
 }) {
   return (
     <span class={isSmall ? 'meter' : 'track'} aria-hidden="true">
-      {parts.map(([tone, count]) => (
-        <i key={tone} class={`f-${tone}`} style={{ width: `${total > 0 ? (100 * count) / total : 0}%` }} />
-      ))}
+      {parts.map(
+        ([tone, count]) =>
+          // Nothing of it leaves no gap either.
+          count > 0 && (
+            <i
+              key={tone}
+              class={`f-${tone}`}
+              style={{ width: `${total > 0 ? (100 * count) / total : 0}%` }}
+            />
+          ),
+      )}
     </span>
   )
 }

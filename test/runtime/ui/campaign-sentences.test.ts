@@ -28,6 +28,7 @@ import { changeTexts } from '../../../runtime/ui/i18n/change.ts'
 import { language, say } from '../../../runtime/ui/i18n/define.ts'
 import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
 import {
+  inOrder,
   isUrged,
   lookOf,
   passedBy,
@@ -424,4 +425,13 @@ describe('a halt', () => {
       ['halt', { gate: 'failed', wave: 2 }],
     ])
   })
+})
+
+test('how the workloads of a campaign stand is told in one order, however they are counted', () => {
+  const told = [
+    ['failed', 1],
+    ['rolled_back', 3],
+  ]
+  expect(inOrder({ rolled_back: 3, failed: 1 })).toEqual(told)
+  expect(inOrder({ failed: 1, rolled_back: 3 })).toEqual(told)
 })
