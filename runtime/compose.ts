@@ -45,7 +45,7 @@ import type { ReportJob, ReportJobResult } from '../lib/reports/jobs.ts'
 import { KeptPacks } from '../lib/reports/kept-packs.ts'
 import { ReportTurns } from '../lib/reports/turns.ts'
 import { type ChangeReach, isReachWithin } from '../lib/selectors/within-scope.ts'
-import type { Database } from '../lib/store/db.ts'
+import type { Database, Db } from '../lib/store/db.ts'
 import { listUserGroups } from '../lib/store/groups.ts'
 import type { PoolStatistics } from '../lib/store/pool.ts'
 import type { AgentError } from '../lib/store/pushes.ts'
@@ -251,6 +251,10 @@ export function composePeople(
   return { identity, close: () => workers.close() }
 }
 
+/** Whether a user may approve all of this now. */
+const mayApprove = async (db: Db, userId: string, reach: ChangeReach): Promise<boolean> =>
+  isReachWithin(scopesOf(grantsOf(await listUserGroups(db, userId)), 'config:approve'), reach)
+
 /** What brings a config to many workloads: campaigns and auto-apply, and how these find their workloads. */
 function openCampaigns(
   { config, clock, random, log }: Ground,
@@ -265,9 +269,7 @@ function openCampaigns(
     random,
     log,
     configTargets,
-    async mayApprove(userId: string, reach: ChangeReach) {
-      return isReachWithin(scopesOf(grantsOf(await listUserGroups(db, userId)), 'config:approve'), reach)
-    },
+    mayApprove: (userId: string, reach: ChangeReach) => mayApprove(db, userId, reach),
     reservationOf: (workload: Workload) => fleetConfigs.reservationOf(workload),
     whoReserves: (workload: Workload) => fleetConfigs.whoReserves(workload),
   }
@@ -365,7 +367,16 @@ function openFleet(
     isStillApproved: async (tx, approval, workload) =>
       (await readStanding(tx, approval, workload, approval.pushedAt ?? clock.now())).judgement.isEnough,
     whyNotFurther: (tx, workload, push) =>
-      whyNotFurther({ fleetConfigs: parts.fleetConfigs() }, tx, workload, push),
+      whyNotFurther(
+        {
+          fleetConfigs: parts.fleetConfigs(),
+          config,
+          mayApprove: (userId, reach) => mayApprove(tx, userId, reach),
+        },
+        tx,
+        workload,
+        push,
+      ),
     ruleLabels: (fingerprintKeys) => labelRules.labelsFor(fingerprintKeys),
     graceMs: config.disconnectGraceMs,
     agentLimits: ground.agentLimits ?? limitsOf(config),

@@ -7,10 +7,11 @@ import type { Db } from '../../store/db.ts'
 import { listScopesRolledBack } from '../../store/fleet-config-history.ts'
 import type { Push } from '../../store/pushes.ts'
 import type { CampaignParts } from '../judge/parts.ts'
-import { isInOneOf, openScope } from '../judge/scope.ts'
+import { isInOneOf, openScope, reachOfCampaign } from '../judge/scope.ts'
+import { findLapse } from './lapse.ts'
 import { type ApprovedSet, type ApprovedTarget, whyNotApproved } from './why-not-approved.ts'
 
-type Parts = Pick<CampaignParts, 'fleetConfigs'>
+type Parts = Pick<CampaignParts, 'fleetConfigs' | 'config' | 'mayApprove'>
 
 /**
  * What keeps the push of a campaign, or of a version that applies by itself, from reaching more instances of its
@@ -28,6 +29,7 @@ export async function whyNotFurther(
       ? await readAutoApplied(parts, tx, workload, push)
       : await readCarried(parts, tx, push)
   if (approved === null) return { reason: 'stopped', about: '' }
+  if (approved.isLapsed) return { reason: 'not_approved', about: '' }
   const moved = whyNotApproved(parts, approved.set, approved.target, workload)
   return moved === null ? null : { reason: moved, about: '' }
 }
@@ -35,6 +37,8 @@ export async function whyNotFurther(
 interface Approved {
   set: ApprovedSet
   target: ApprovedTarget
+  /** The approval does not hold any more. */
+  isLapsed: boolean
 }
 
 /** What was approved with the campaign of a push; null where that does not carry it on. */
@@ -47,7 +51,8 @@ async function readCarried(parts: Parts, tx: Db, push: Push): Promise<Approved |
   if (campaign === null || target === null) return null
   const { change, scope } = campaign
   const fleetConfigId = change.kind === 'version' ? change.fleet_config_id : null
-  return { set: { scopeOf: openScope(parts, scope, fleetConfigId), fleetConfigId }, target }
+  const isLapsed = (await findLapse(parts, { ...campaign, reach: reachOfCampaign(campaign) })) !== null
+  return { set: { scopeOf: openScope(parts, scope, fleetConfigId), fleetConfigId }, target, isLapsed }
 }
 
 /**
@@ -66,5 +71,6 @@ async function readAutoApplied(
   if (target === null) return null
   const { fleetConfigId, number } = target
   if (isInOneOf(await listScopesRolledBack(tx, fleetConfigId, number), workload)) return null
-  return { set: { scopeOf: openScope(parts, {}, fleetConfigId), fleetConfigId }, target }
+  // While it is in force, it is stopped where its approval does not hold any more.
+  return { set: { scopeOf: openScope(parts, {}, fleetConfigId), fleetConfigId }, target, isLapsed: false }
 }
