@@ -330,6 +330,13 @@ function limitsOf({ cluster }: Config): AgentLimits {
   return { ...(cluster === null ? AGENT_LIMITS : FLEET_LIMITS), ...kept }
 }
 
+/** What is asked before a campaign goes further in its stages, inside the transaction that would begin one. */
+const furtherParts = (config: Config, fleetConfigs: FleetConfigs, tx: Db) => ({
+  fleetConfigs,
+  config,
+  mayApprove: (userId: string, reach: ChangeReach) => mayApprove(tx, userId, reach),
+})
+
 /** The fleet, its counters, its form on the wire, and its notices to browsers. */
 function openFleet(
   ground: Ground,
@@ -367,16 +374,7 @@ function openFleet(
     isStillApproved: async (tx, approval, workload) =>
       (await readStanding(tx, approval, workload, approval.pushedAt ?? clock.now())).judgement.isEnough,
     whyNotFurther: (tx, workload, push) =>
-      whyNotFurther(
-        {
-          fleetConfigs: parts.fleetConfigs(),
-          config,
-          mayApprove: (userId, reach) => mayApprove(tx, userId, reach),
-        },
-        tx,
-        workload,
-        push,
-      ),
+      whyNotFurther(furtherParts(config, parts.fleetConfigs(), tx), tx, workload, push),
     ruleLabels: (fingerprintKeys) => labelRules.labelsFor(fingerprintKeys),
     graceMs: config.disconnectGraceMs,
     agentLimits: ground.agentLimits ?? limitsOf(config),

@@ -357,6 +357,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/campaigns/run/run.ts CampaignRun.offline': perCampaign,
   'lib/campaigns/run/run.ts CampaignRun.steady': perCampaign,
   'lib/campaigns/run/run.ts CampaignRun.watched': perCampaign,
+  'lib/campaigns/run/runner.ts CampaignRunner.#amidStages': perCampaign,
   'lib/campaigns/run/runner.ts CampaignRunner.#runs': perCampaign,
   'lib/fleet-configs/fleet-configs.ts FleetConfigs.#candidates': {
     bound: '500 fleet configs, whose selectors have 2,000 conditions and globs together',

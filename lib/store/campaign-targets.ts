@@ -318,6 +318,30 @@ export async function listFailedSinceApplied(db: Db, campaignId: string): Promis
   )
 }
 
+/** What a target has failed of whose stages halted: it is not over where somebody lets these go on. */
+const HALTED = `t.state = 'failed' and t.cause = 'rollout_halted'`
+
+/** The targets whose stages halted, with their pushes. */
+export async function listHaltedInStages(db: Db, campaignId: string): Promise<StoredCampaignTarget[]> {
+  return db.query<StoredCampaignTarget>(
+    `select ${COLUMNS} from campaign_targets t where t.campaign_id = $1 and ${HALTED} and t.push_id is not null`,
+    [campaignId],
+  )
+}
+
+/** Take targets up again whose stages halted and go on. */
+export async function resumeTargets(
+  tx: Db,
+  campaignId: string,
+  workloadIds: readonly string[],
+): Promise<void> {
+  await tx.execute(
+    `update campaign_targets t set state = 'started', cause = null, title = null, ended_at = null
+     where t.campaign_id = $1 and t.workload_id = any($2::text[]) and ${HALTED}`,
+    [campaignId, workloadIds],
+  )
+}
+
 /** End all targets of these states at once. */
 export async function endAllCampaignTargets(
   tx: Db,

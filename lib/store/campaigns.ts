@@ -223,8 +223,8 @@ export async function listCampaigns(
 
 /**
  * The campaigns in which something may have to be done: those that run or roll back, stopped ones with pushes that have
- * not ended, and done ones with such pushes or with targets that were offline; of those amid whose stages targets are,
- * also ended ones. Without what they carry: this is asked several times a second.
+ * not ended, and done ones with such pushes or with targets that were offline; and those amid whose stages targets are,
+ * or were a moment ago. Without what they carry: this is asked several times a second.
  */
 export async function listCampaignsAtWork(db: Db, amidStages: readonly string[]): Promise<CampaignSummary[]> {
   return db.query<CampaignSummary>(
@@ -233,7 +233,7 @@ export async function listCampaignsAtWork(db: Db, amidStages: readonly string[])
          select from campaign_targets t where t.campaign_id = c.id and t.state = 'started'))
        or (status = 'done' and exists (
          select from campaign_targets t where t.campaign_id = c.id and t.state in ('started', 'offline')))
-       or (status in ('aborted', 'rolled_back') and id = any($1::text[]))
+       or (status in ('paused', 'halted', 'done', 'aborted', 'rolled_back') and id = any($1::text[]))
      order by created_at, id`,
     [amidStages],
   )

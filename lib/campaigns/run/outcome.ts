@@ -25,7 +25,7 @@ const HALTED = { ...ROLLOUT_HALTED, state: 'failed' } as const
  * database.
  */
 export async function endOfPush(
-  parts: CampaignParts,
+  parts: Pick<CampaignParts, 'db' | 'fleet'>,
   workloadId: string,
   pushId: string,
 ): Promise<PushEnd | null> {

@@ -3,6 +3,7 @@ import {
   type CampaignTargetEnd,
   endAllCampaignTargets,
   endCampaignTargets,
+  resumeTargets,
 } from '../../store/campaign-targets.ts'
 import { type CampaignMove, type CampaignSummary, moveCampaign } from '../../store/campaigns.ts'
 import type { CampaignStatus, CampaignTargetState } from '../../wire/campaigns.ts'
@@ -31,6 +32,15 @@ export async function writeEnds(
     for (const { from, ends, isByItself } of some)
       await (isByItself ? endTakenBack : endCampaignTargets)(tx, id, from, ends, clock.now())
   })
+}
+
+/** Write which targets are under way again whose stages had halted. */
+export async function writeResumed(
+  { db }: CampaignParts,
+  { id }: CampaignSummary,
+  workloadIds: readonly string[],
+): Promise<void> {
+  await db.transaction('campaign.note-ends', (tx) => resumeTargets(tx, id, workloadIds))
 }
 
 /** End all targets of a campaign that are in these states. */

@@ -158,7 +158,13 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
     },
   )
 
-  it.each(['its campaign is halted', 'a freeze is in force', 'it became production', 'nothing holds it'])(
+  it.each([
+    'its campaign is halted',
+    'a freeze is in force',
+    'it became production',
+    'its approver may not approve any more',
+    'nothing holds it',
+  ])(
     'that halted and has no former config is brought to others by Continue on the workload where nothing holds it: %s',
     async (how) => {
       const id = await begin({
@@ -176,6 +182,8 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
       const lift = how === 'a freeze is in force' ? await freeze(3_600) : async () => {}
       if (how === 'it became production')
         await ask(`PUT /api/workloads/${workloadId}/trusted-labels`, { labels: { env: 'production' } })
+      if (how === 'its approver may not approve any more')
+        await database.pool.execute('delete from user_groups where user_id = $1', [scene.approver.userId])
       const path = `/api/workloads/${workloadId}/config/canary/${rollout!.stored.id}/promote`
       const { status } = await ask(`POST ${path}`, {})
       await scene.work(20_000, 3)
@@ -183,6 +191,14 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
       expect({ status, has: has(SECOND) }).toEqual(
         how === 'nothing holds it' ? { status: 202, has: 30 } : { status: 409, has: 3 },
       )
+      if (how !== 'nothing holds it') return
+      expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { started: 1 } })
+      applyAll()
+      await scene.work(6_000, 2)
+      const { status: is, counts } = await scene.record(id)
+      expect({ is, counts }).toEqual({ is: 'done', counts: { applied: 1 } })
+      const { cause, title } = await scene.targetOf(id, pods[0]!)
+      expect({ cause, title }).toEqual({})
     },
   )
 

@@ -1,0 +1,43 @@
+import { listHaltedInStages } from '../../store/campaign-targets.ts'
+import type { CampaignSummary } from '../../store/campaigns.ts'
+import type { CampaignParts } from '../judge/parts.ts'
+import { instancesOf } from './choose.ts'
+import { endOfPush } from './outcome.ts'
+import type { CampaignRun } from './run.ts'
+import { writeResumed } from './write.ts'
+
+/** In these a stage may go on. */
+const GOES_ON: readonly CampaignSummary['status'][] = ['running', 'done']
+
+/**
+ * Take targets up again whose stages halted, for which they had failed, and that somebody let go on at the workload: they
+ * end as any other. Answers whether there are any.
+ */
+export async function noteResumed(
+  parts: CampaignParts,
+  campaign: CampaignSummary,
+  run: CampaignRun,
+): Promise<boolean> {
+  const { db, clock, fleet } = parts
+  const { id, status } = campaign
+  if (!GOES_ON.includes(status)) return false
+  const resumed: Awaited<ReturnType<typeof listHaltedInStages>> = []
+  for (const target of await listHaltedInStages(db, id)) {
+    const end = await endOfPush({ db, fleet }, target.workloadId, target.pushId!)
+    if (end === null || end.state === 'applied') resumed.push(target)
+  }
+  if (resumed.length === 0) return false
+  const ids = resumed.map(({ workloadId }) => workloadId)
+  await writeResumed(parts, campaign, ids)
+  for (const target of resumed)
+    run.inFlight.set(target.workloadId, {
+      pushId: target.pushId!,
+      startedMs: clock.monotonicMs(),
+      instances: instancesOf(target),
+      isBack: false,
+      isByItself: false,
+      wasDegraded: target.wasDegraded,
+      wasDrifted: target.wasDrifted,
+    })
+  return true
+}
