@@ -76,7 +76,7 @@ export const postureTexts = defineTexts({
     driftAll: 'In sync too',
     unmanaged: 'not managed',
     counts: {
-      total_collectors: 'collectors',
+      total_collectors: 'workloads',
       drifted_collectors: 'drifted',
       differ_from_git: 'not as in Git',
       pending_too_long: 'pending too long',
@@ -195,7 +195,7 @@ export const postureTexts = defineTexts({
     driftAll: 'Conformes aussi',
     unmanaged: 'non géré',
     counts: {
-      total_collectors: 'collecteurs',
+      total_collectors: 'workloads',
       drifted_collectors: 'en écart',
       differ_from_git: 'autres que dans Git',
       pending_too_long: 'en cours trop longtemps',

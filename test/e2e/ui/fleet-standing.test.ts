@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
-import type { FleetStanding } from '../../../lib/wire/fleet-configs.ts'
+import type { FleetStanding, FreezeRecord } from '../../../lib/wire/fleet-configs.ts'
 import { eventually } from '../../support/eventually.ts'
 import { GATEWAY, workloadId } from './support/scene.ts'
 import { connectAgent, page, service, useStage } from './support/stage.ts'
@@ -41,4 +41,35 @@ test('a push that holds a workload says so before the click, and the hold is rel
   await page.getByRole('button', { name: 'Release' }).click()
   await page.getByText('Released. Nothing was pushed by it.').waitFor()
   expect(await standing()).not.toHaveProperty('hold')
+})
+
+test('a freeze is replaced by what is in force with a part of it changed, once it was said whom it is about', async () => {
+  const until = new Date(Date.now() + 7_200_000).toISOString()
+  const selector = { match_labels: { 'identity/name': 'gate*' } }
+  await service.api.call('PUT', '/api/freeze', { reason: 'Black Friday', until, selector })
+  await page.goto('/settings/freeze')
+  const conditions = page.getByRole('textbox', { name: /Conditions/ })
+  await expect.poll(() => conditions.inputValue()).toBe('identity/name=gate*')
+  await page.getByText('1 workload meets these conditions now.').waitFor()
+  await expect.poll(() => page.getByLabel('Why').inputValue()).toBe('Black Friday')
+  await conditions.fill('')
+  await page.getByText(/^The whole fleet.* is to be frozen\.$/).waitFor()
+  await conditions.fill('identity/name=nobody*')
+  await page.getByText('0 workloads meet these conditions now.').waitFor()
+  await conditions.fill('identity/name=gate*')
+  await page.getByLabel('Why').fill('Black Friday, and Monday')
+  await page.getByRole('button', { name: 'Replace the freeze' }).click()
+  await page.getByText('Frozen.').waitFor()
+  const { freeze } = (await service.api.get('/api/freeze')) as FreezeRecord
+  expect(freeze).toMatchObject({ reason: 'Black Friday, and Monday', selector })
+  // To the minute, as the field shows it.
+  expect(freeze?.until).toBe(`${until.slice(0, 16)}:00.000Z`)
+  await page.goto('/audit')
+  await page
+    .getByRole('row')
+    .filter({ hasText: 'Workloads frozen' })
+    .getByText('identity/name=gate*')
+    .first()
+    .waitFor()
+  await service.api.call('DELETE', '/api/freeze')
 })
