@@ -5,7 +5,7 @@ import type { UsedComponent } from '../model/components.ts'
 import type { AboutReport, AgentConnection, FleetPort } from '../opamp/fleet-port.ts'
 import type { AgentReport, ServerMessage } from '../opamp/report.ts'
 import type { PushTarget } from '../store/push-targets.ts'
-import { inTurns } from '../turns.ts'
+import { countInTurns, inTurns } from '../turns.ts'
 import { ConfigReports } from './intake/config-reports.ts'
 import { EffectiveConfigs, type EffectiveForm } from './intake/effective-configs.ts'
 import { Presence } from './intake/presence.ts'
@@ -387,7 +387,8 @@ export class Fleet implements FleetPort {
     const untilMs = clock.monotonicMs() + graceMs
     await this.#waitForKnown(workloads)
     const isOpen = (workload: Workload) => workload.status !== 'disconnected' && this.isAwaited(workload)
-    while (!this.#isStopped && clock.monotonicMs() < untilMs && workloads.some(isOpen))
+    const isAnyOpen = async () => (await countInTurns(workloads, CHUNK, isOpen)) > 0
+    while (!this.#isStopped && clock.monotonicMs() < untilMs && (await isAnyOpen()))
       await new Promise<void>((resolve) => timers.after(TICK_MS, resolve))
   }
 
@@ -430,9 +431,11 @@ export class Fleet implements FleetPort {
   }
 
   async #unheardOf(workloads: readonly Workload[]): Promise<string[]> {
-    const here = workloads.filter(({ status }) => status !== 'disconnected')
-    if (!this.#mayAgentsCome || here.length === 0) return []
-    const ids = new Set(here.map(({ id }) => id))
+    if (!this.#mayAgentsCome) return []
+    const ids = new Set<string>()
+    for await (const some of inTurns(workloads, CHUNK))
+      for (const { id, status } of some) if (status !== 'disconnected') ids.add(id)
+    if (ids.size === 0) return []
     const unheard: string[] = []
     for await (const some of inTurns(this.state.knownAtStart, CHUNK))
       for (const uid of some) if (ids.has(this.state.homes.get(uid) ?? '')) unheard.push(uid)

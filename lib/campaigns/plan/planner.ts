@@ -102,7 +102,9 @@ export class CampaignPlanner {
     const outsideCount = meant.length - members.length
     progress.total = members.length
     await this.#parts.fleet.waitForAgents(members.map(({ workload }) => workload))
-    const planned = members.map(
+    const planned = await mapInTurns(
+      members,
+      PLAN_TURN,
       ({ workload }): Planned => ({
         workload,
         workloadId: workload.id,
@@ -141,7 +143,7 @@ export class CampaignPlanner {
     const planHash = await hashPlan(bound)
     const now = clock.now()
     const isCut = campaign.scope.cut_to !== undefined
-    const workloads = new Map(planned.map(({ workload }) => [workload.id, workload]))
+    const workloads = new Map(planned.map(({ workloadId, workload }) => [workloadId, workload]))
     const workloadOf = (id: string) => workloads.get(id)!
     const plan = {
       ...(await summarise(waves, targets, { workloadOf, onUnapproved, onFailed, now })),

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { CampaignParts } from '../../../../lib/campaigns/judge/parts.ts'
 import { CampaignPlanner } from '../../../../lib/campaigns/plan/planner.ts'
+import { PLAN_TURN } from '../../../../lib/campaigns/plan/turn.ts'
 import type { Workload } from '../../../../lib/fleet/state/model.ts'
 import { configHash } from '../../../../lib/model/config-hash.ts'
 import type { StoredCampaign } from '../../../../lib/store/campaigns.ts'
@@ -49,6 +50,17 @@ const campaignOf = (more: object = {}): StoredCampaign =>
     ...more,
   }) as unknown as StoredCampaign
 
+/** The same workload, which tells whenever somebody looks what it runs. */
+function watched(one: Workload, looked: () => void): Workload {
+  const { activeHash } = one
+  return Object.defineProperty(one, 'activeHash', {
+    get() {
+      looked()
+      return activeHash
+    },
+  })
+}
+
 interface Row {
   workload_id: string
   wave: number | null
@@ -59,7 +71,10 @@ interface Row {
 }
 
 /** A planner over these hosts. `isChanged`: the campaign was changed meanwhile; `busy`: so often are the workers. */
-function plannerOver(hosts: Record<string, Host>, { isChanged = false, busy = 0, fault = '' } = {}) {
+function plannerOver(
+  hosts: Record<string, Host>,
+  { isChanged = false, busy = 0, fault = '', looked = () => {} } = {},
+) {
   const stored: { plan: CampaignPlan; planHash: string }[] = []
   const rows: Row[] = []
   const told: string[] = []
@@ -77,7 +92,7 @@ function plannerOver(hosts: Record<string, Host>, { isChanged = false, busy = 0,
       return 1
     },
   }
-  const all = Object.entries(hosts).map(([id, host]) => workload(id, host))
+  const all = Object.entries(hosts).map(([id, host]) => watched(workload(id, host), looked))
   const parts = {
     clock: fakeClock(),
     log: { error: (about: unknown) => logged.push(about) },
@@ -198,6 +213,26 @@ describe('the planner', () => {
     const again = planner.begin(campaignOf(), 'ann')
     await again.done
     expect([again.refusal, stored.length]).toEqual([null, 2])
+  })
+
+  it('lets others have their turn while it begins with many workloads', async () => {
+    const hosts = Object.fromEntries(Array.from({ length: 1_000 }, (_, n) => [`w${n}`, {}] as const))
+    const turns: number[] = []
+    let inTurn = 0
+    let isOver = false
+    const turn = () => {
+      turns.push(inTurn)
+      inTurn = 0
+      if (!isOver) setImmediate(turn)
+    }
+    // The plan is given up where its beginning is over.
+    const { planner } = plannerOver(hosts, { looked: () => inTurn++, fault: 'lost' })
+    turn()
+    await planner.begin(campaignOf(), 'ann').done
+    isOver = true
+    turn()
+    expect(turns.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(1_000)
+    expect(Math.max(...turns)).toBeLessThanOrEqual(PLAN_TURN)
   })
 
   it('is made beside so few others that nobody keeps others from planning', async () => {

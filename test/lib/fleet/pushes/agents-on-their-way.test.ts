@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest'
+import { CHUNK } from '../../../../lib/fleet/state/in-chunks.ts'
+import type { Workload } from '../../../../lib/fleet/state/model.ts'
 import { useLinkedFleet } from '../../../support/linked-fleet.ts'
 import { keyValues, type PlainMessage } from '../../../support/opamp-messages.ts'
 import { useTestDatabase } from '../../../support/postgres.ts'
@@ -72,6 +74,33 @@ it('so does a campaign that is planned then, for all agents of all its workloads
   later.link(next)
   await fleet.ctx.advance(2_000)
   await waiting
+})
+
+it('looks at many workloads in turns of the event loop', async () => {
+  await handOver()
+  const turns: number[] = []
+  let inTurn = 0
+  let isOver = false
+  const turn = () => {
+    turns.push(inTurn)
+    inTurn = 0
+    if (!isOver) setImmediate(turn)
+  }
+  const workload = (n: number) => ({
+    id: `w${n}`,
+    awaitedUntilMs: null,
+    get status() {
+      inTurn++
+      return 'connected'
+    },
+  })
+  const many = Array.from({ length: 2_000 }, (_, n) => workload(n) as unknown as Workload)
+  turn()
+  await fleet.ctx.fleet.waitForAgents(many)
+  isOver = true
+  turn()
+  expect(turns.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(2_000)
+  expect(Math.max(...turns)).toBeLessThanOrEqual(2 * CHUNK)
 })
 
 it('it waits for ten seconds at most where some of them do not come', async () => {
