@@ -105,7 +105,7 @@ export interface ConfigEngineParts {
 const IN_PLACE_LENGTH_MAX = 1_024
 /** Configs of which is kept what was found in them, and how many characters of that; a fleet rarely runs so many. */
 const FOUND_MAX = 5_000
-const FOUND_LENGTH_MAX = 16_777_216
+const FOUND_LENGTH_MAX = 33_554_432
 /** Texts that are fetched in one statement. */
 const TEXTS_CHUNK = 50
 
