@@ -101,20 +101,26 @@ async function waitForFleet(call: Call): Promise<Map<string, string>> {
 const nameOf = ({ display_name, fingerprint_keys }: ListedWorkload): string =>
   display_name === STORE_SERVICE ? (fingerprint_keys['host.name'] ?? '') : display_name
 
-/** Give the demo fleet its first configs the way a user would, and leave one request to be decided. */
-export async function makeDemoHistory(url: string, settings: QuickStartSettings): Promise<void> {
-  const call = await signIn(url, settings)
+/**
+ * Give the demo fleet its first configs the way a user would, and leave one request to be decided. What an earlier call
+ * made before it failed is found, and not made again.
+ */
+export const makeDemoHistory = async (url: string, settings: QuickStartSettings): Promise<void> =>
+  makeHistory(await signIn(url, settings))
+
+/** As `makeDemoHistory`, by what calls the API. */
+export async function makeHistory(call: Call): Promise<void> {
   const had = new Set((await call<{ id: string }[]>('GET', '/api/push-groups')).map(({ id }) => id))
   for (const group of GROUPS) if (!had.has(group.id)) await call('POST', '/api/push-groups', group)
   const ids = await waitForFleet(call)
   for (const { workload, yaml, comment } of PUSHES) {
     const path = `/api/workloads/${ids.get(workload)}/config/approvals`
     const draft = { draft_yaml: yaml, target_group: 'single', target_env: 'staging', comment }
-    const { id } = await call<{ id: string }>('POST', path, draft)
-    await call('POST', `${path}/${id}/approve`, { comment: 'As it runs today' })
-    await call('POST', `${path}/${id}/push`, { comment })
+    const { id, status } = await askOnce(call, path, draft)
+    if (status === 'pending') await call('POST', `${path}/${id}/approve`, { comment: 'As it runs today' })
+    if (status !== 'pushed') await call('POST', `${path}/${id}/push`, { comment })
   }
-  await call('POST', `/api/workloads/${ids.get(WAITING.workload)}/config/approvals`, {
+  await askOnce(call, `/api/workloads/${ids.get(WAITING.workload)}/config/approvals`, {
     draft_yaml: WAITING.yaml,
     target_group: 'single',
     target_env: 'production',
@@ -122,4 +128,15 @@ export async function makeDemoHistory(url: string, settings: QuickStartSettings)
     prod_confirmation: true,
   })
   await makeStores(call, ids)
+}
+
+/** The request with this comment; it is made where there is none. */
+async function askOnce(
+  call: Call,
+  path: string,
+  draft: { comment: string } & Record<string, unknown>,
+): Promise<{ id: string; status: string }> {
+  const asked = await call<{ id: string; status: string; request_comment: string }[]>('GET', path)
+  const found = asked.find(({ request_comment: comment }) => comment === draft.comment)
+  return found ?? call('POST', path, draft)
 }

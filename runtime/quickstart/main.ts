@@ -90,13 +90,14 @@ function startDemoFleet(bundle: string, opampUrl: string): Child {
   })
 }
 
+/** Whether the password is that of the first start, as far as the service says: only a refused one was changed. */
 async function isPasswordUnchanged(url: string, settings: QuickStartSettings): Promise<boolean> {
   const response = await fetch(`${url}/api/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email: settings.adminEmail, password: settings.adminPassword }),
   })
-  return response.ok
+  return response.status !== 401
 }
 
 function hostOf(address: ChosenAddress): string {
@@ -109,7 +110,7 @@ function printWelcome(
   url: string,
   opampUrl: string,
   hasDemo: boolean,
-  isNew: boolean,
+  { isUnchanged, hasHistory }: { isUnchanged: boolean; hasHistory: boolean },
   pids: readonly number[],
 ) {
   const logs = pids.map((_, index) => serviceLogOf(DATA, index)).join('\n            ')
@@ -118,8 +119,12 @@ function printWelcome(
         'Find what is wrong: payments-collector is degraded, and its health says why.',
         'Correct its config: ask for approval, approve, push, and watch each instance take it.',
         'Push billing-collector an exporter it does not have (kafka, say): it fails, and the last good one returns.',
-        'Decide about the request for checkout-collector that waits under approvals.',
-        `Carry one change to forty hosts: under Campaigns plan “${TRIAL_CAMPAIGN}”, see whom it leaves out and why, and start it.`,
+        ...(hasHistory
+          ? [
+              'Decide about the request for checkout-collector that waits under approvals.',
+              `Carry one change to forty hosts: under Campaigns plan “${TRIAL_CAMPAIGN}”, see whom it leaves out and why, and start it.`,
+            ]
+          : []),
       ]
     : [`Point the OpAMP Supervisor of a collector at ${opampUrl} (see README.md).`]
   const [first] = pids
@@ -136,7 +141,7 @@ muster runs.
 
   Open      ${url}
   Log in    ${settings.adminEmail}
-            ${isNew ? settings.adminPassword : '(the password was changed since the first start)'}
+            ${isUnchanged ? settings.adminPassword : '(the password was changed since the first start)'}
   OpAMP     ${opampUrl}${processes}
   Logs      ${logs}
 
@@ -147,11 +152,16 @@ Ctrl-C stops everything; the data stays in ${DATA}.
 `)
 }
 
+const HISTORY_NOTE = join(DATA, 'demo-history')
+
+/** Whether the demo's history was made, at this start or an earlier one. */
+const hasHistory = () => existsSync(HISTORY_NOTE)
+
 /** Make the demo's history at the first start with it; the service is usable without. */
 async function makeHistoryOnce(url: string, settings: QuickStartSettings): Promise<void> {
   try {
     await makeDemoHistory(url, settings)
-    await writeFile(join(DATA, 'demo-history'), 'made\n')
+    await writeFile(HISTORY_NOTE, 'made\n')
   } catch (error) {
     say(`The demo has no history: ${describe(error)}`)
   }
@@ -163,7 +173,6 @@ async function startAll(
   { hasDemo, processes }: Options,
   bundles: Bundles,
 ): Promise<Promise<string>[]> {
-  const isFirstStart = !existsSync(join(DATA, 'demo-history'))
   const settings = await openSettings(DATA)
   await claimDirectory(DATA)
   await noteRunning(DATA, { url: 'starting', services: [] })
@@ -208,8 +217,8 @@ async function startAll(
     })
   }
   const isUnchanged = await isPasswordUnchanged(url, settings)
-  if (hasDemo && isFirstStart && isUnchanged) await makeHistoryOnce(url, settings)
-  printWelcome(settings, url, opampUrl, hasDemo, isUnchanged, pids)
+  if (hasDemo && !hasHistory() && isUnchanged) await makeHistoryOnce(url, settings)
+  printWelcome(settings, url, opampUrl, hasDemo, { isUnchanged, hasHistory: hasHistory() }, pids)
   return ends
 }
 
