@@ -1,5 +1,4 @@
 import type {
-  AutoApplyEndCause,
   AutoApplyHold,
   AutoApplyReason,
   AutoApplyStatus,
@@ -36,12 +35,6 @@ export const autoApplyTexts = defineTexts({
       withdrawn: 'withdrawn',
       expired: 'expired',
     } satisfies Record<AutoApplyStatus, string> as Record<AutoApplyStatus, string>,
-    endCause: {
-      turned_off: 'turned off',
-      replaced: 'replaced by another version',
-      rolled_back: 'its version was rolled back',
-      config_removed: 'its fleet config was removed',
-    } satisfies Record<AutoApplyEndCause, string> as Record<AutoApplyEndCause, string>,
     hold: {
       failed_in_a_row: (value: number) => `It stopped: ${n(value)} pushes failed one after the other.`,
       failed_in_an_hour: (value: number, limit: number) =>
@@ -150,12 +143,6 @@ export const autoApplyTexts = defineTexts({
       rejected: 'rejetée',
       withdrawn: 'retirée',
       expired: 'expirée',
-    },
-    endCause: {
-      turned_off: 'arrêtée',
-      replaced: 'remplacée par une autre version',
-      rolled_back: 'sa version a été annulée',
-      config_removed: 'sa config de parc a été supprimée',
     },
     hold: {
       failed_in_a_row: (value: number) => `Elle s’est arrêtée : ${n(value)} poussées ont échoué de suite.`,

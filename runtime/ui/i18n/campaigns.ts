@@ -173,7 +173,6 @@ export const campaignTexts = defineTexts({
       production > 0 ? `${workloadsEn(count)}, ${n(production)} of production` : workloadsEn(count),
     watchedFor: (text: string) => `then watched for ${text}`,
     targets: 'Workloads',
-    seeTargets: 'Which ones',
     everyone: 'all',
     readMax: (count: number) => `The worst ${n(count)} are shown; choose a state to see others.`,
     sentence: {
@@ -350,7 +349,6 @@ export const campaignTexts = defineTexts({
       abort: 'Aborted.',
       'roll-back': 'Being taken back.',
     },
-    notNow: (status: string) => `Not while it is ${status}.`,
     approvedBy: 'Approved by',
     requestedBy: 'Asked for by',
     startedBy: 'Started by',
@@ -519,7 +517,6 @@ export const campaignTexts = defineTexts({
       production > 0 ? `${workloadsFr(count)}, dont ${n(production)} en production` : workloadsFr(count),
     watchedFor: (text: string) => `puis observée ${text}`,
     targets: 'Workloads',
-    seeTargets: 'Lesquels',
     everyone: 'tous',
     readMax: (count: number) =>
       `Les ${n(count)} pires sont montrés ; choisissez un état pour voir les autres.`,
@@ -708,7 +705,6 @@ export const campaignTexts = defineTexts({
       abort: 'Abandonnée.',
       'roll-back': 'Annulation en cours.',
     },
-    notNow: (status: string) => `Pas tant qu’elle est « ${status} ».`,
     approvedBy: 'Approuvée par',
     requestedBy: 'Demandée par',
     startedBy: 'Démarrée par',

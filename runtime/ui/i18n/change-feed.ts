@@ -23,7 +23,6 @@ export const changeFeedTexts = defineTexts({
     noneYet: 'Nothing of this among the newest changes. Older ones are further back.',
     noneFits:
       'No change fits. It may be something else: look at the alerts, and at what the collectors report.',
-    around: (from: string, to: string) => `From ${from} until ${to}.`,
     kinds: {
       push: 'Push',
       rollout: 'Rollout in stages',
@@ -76,7 +75,6 @@ export const changeFeedTexts = defineTexts({
     noneYet: 'Rien de tel parmi les changements les plus récents. Les plus anciens sont plus loin.',
     noneFits:
       'Aucun changement ne correspond. La cause est peut-être ailleurs : voyez les alertes, et ce que disent les collecteurs.',
-    around: (from: string, to: string) => `De ${from} à ${to}.`,
     kinds: {
       push: 'Poussée',
       rollout: 'Déploiement par étapes',

@@ -213,7 +213,6 @@ export const changeTexts = defineTexts({
       reorders: (name: string) => `changes the order in ${name}`,
       keeps: (signal: string) => `keeps ${signal} as it is`,
     },
-    risks: 'Risks',
     rule: {} as Record<string, string>,
     // What the service advises, in English.
     advice: {} as Record<string, string>,
@@ -434,7 +433,6 @@ export const changeTexts = defineTexts({
       reorders: (name: string) => `change l’ordre dans ${name}`,
       keeps: (signal: string) => `laisse ${signal} tel quel`,
     },
-    risks: 'Risques',
     advice: {
       'community.yaml.parse': 'Corrigez le YAML.',
       'community.production.insecure_tls': 'Retirez « insecure: true » et passez par TLS.',

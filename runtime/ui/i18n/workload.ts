@@ -22,7 +22,6 @@ export const workloadTexts = defineTexts({
     leaving: 'Leave the fleet',
     archive: 'Archive',
     archiveAsk: 'It leaves the default list. It comes back by itself when one of its instances connects.',
-    archiveOnly: 'Only a disconnected workload can be archived.',
     delete: 'Delete for good',
     deleteAsk: (name: string) =>
       `This removes ${name} with its history, events, alerts and approvals. Instances that are still connected register as new, without what people set for it: trusted labels (and the freezes and scopes that go by them), a hold, values of variables, and that Git keeps it. Only who may lift these can delete it. Type the name to confirm.`,
@@ -45,7 +44,6 @@ export const workloadTexts = defineTexts({
     runOther: (count: number, hash: string) => `${n(count)} ${plural(count, 'runs', 'run')} ${hash}`,
     runUnknown: (count: number) =>
       `of ${n(count)} it is not known what ${plural(count, 'it runs', 'they run')}`,
-    connectedOf: (connected: number) => n(connected),
     pushedBy: (who: string) => `by ${who}`,
     byRollback: 'by the automatic rollback',
     notManaged: 'not managed',
@@ -258,7 +256,6 @@ export const workloadTexts = defineTexts({
     archive: 'Archiver',
     archiveAsk:
       'Il quitte la liste par défaut. Il y revient de lui-même quand une de ses instances se connecte.',
-    archiveOnly: 'Seul un workload déconnecté peut être archivé.',
     delete: 'Supprimer définitivement',
     deleteAsk: (name: string) =>
       `Ceci supprime ${name} avec son historique, ses événements, alertes et approbations. Les instances encore connectées s’inscrivent à nouveau, sans ce que des personnes lui ont donné : étiquettes de confiance (avec les gels et périmètres qui en dépendent), retenue, valeurs de variables, et sa place dans Git. Seul qui peut lever tout cela peut le supprimer. Saisissez le nom pour confirmer.`,
@@ -283,7 +280,6 @@ export const workloadTexts = defineTexts({
     runOther: (count: number, hash: string) => `${n(count)} ${plural(count, 'exécute', 'exécutent')} ${hash}`,
     runUnknown: (count: number) =>
       `pour ${n(count)}, on ne sait pas ce qu’${plural(count, 'elle exécute', 'elles exécutent')}`,
-    connectedOf: (connected: number) => n(connected),
     pushedBy: (who: string) => `par ${who}`,
     byRollback: 'par le retour automatique',
     notManaged: 'non géré',
