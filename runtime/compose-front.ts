@@ -24,7 +24,7 @@ export function composeFront(
     clock,
     timers,
     reported,
-    texts: new OfferTexts(db),
+    texts: new OfferTexts(db, log),
     normalise: readingWith(configs).normalise,
   })
   const opamp = createOpampExchange({

@@ -1,3 +1,4 @@
+import type { Log } from '../log.ts'
 import { configHash } from '../model/config-hash.ts'
 import { findContent } from '../store/config-contents.ts'
 import type { Db } from '../store/db.ts'
@@ -12,9 +13,13 @@ export class OfferTexts {
   readonly #kept = new Map<string, Uint8Array>()
   readonly #reading = new Map<string, Promise<Uint8Array | null>>()
   #bytes = 0
+  readonly #log: Log
+  /** Whether the last read failed: a database that is away is said once. */
+  #isFailing = false
 
-  constructor(db: Db) {
+  constructor(db: Db, log: Log) {
     this.#db = db
+    this.#log = log
   }
 
   /** The text if it is in memory; else null. */
@@ -38,12 +43,16 @@ export class OfferTexts {
   async #read(hash: string): Promise<Uint8Array | null> {
     try {
       const content = await findContent(this.#db, hash)
+      this.#isFailing = false
       if (content === null) return null
       const body = Buffer.from(content.body)
       if (configHash(body) !== hash) return null
       this.#keep(hash, body)
       return body
-    } catch {
+    } catch (error) {
+      if (!this.#isFailing)
+        this.#log.warn({ err: error }, 'texts of configs that are offered could not be read')
+      this.#isFailing = true
       return null
     } finally {
       this.#reading.delete(hash)

@@ -77,7 +77,7 @@ export class SimFront implements AgentsService {
     this.agents = new FrontAgents({
       clock,
       timers,
-      texts: new OfferTexts(db),
+      texts: new OfferTexts(db, silentLog),
       reported: this.reported,
       normalise: (text, own) => this.#normalise(text, own),
     })
