@@ -115,7 +115,7 @@ export class AutoApply {
         },
       })
     } catch (error) {
-      const about = { err: error, fleetConfig: fleetConfigId }
+      const about = { err: error, fleet_config_id: fleetConfigId }
       this.parts.log.warn(about, 'browsers were not told of a version that applies by itself')
     }
   }

@@ -124,7 +124,7 @@ export class AutoApplyEngine {
     } catch (error) {
       const run = this.#runs.get(autoApply.id)
       if (run !== undefined) run.isStale = true
-      this.#parts.log.warn({ err: error, autoApply: autoApply.id }, 'a version could not be applied yet')
+      this.#parts.log.warn({ err: error, auto_apply_id: autoApply.id }, 'a version could not be applied yet')
     }
   }
 

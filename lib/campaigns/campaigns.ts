@@ -269,7 +269,7 @@ export class Campaigns {
         },
       })
     } catch (error) {
-      this.parts.log.warn({ err: error, campaign: id }, 'browsers were not told of a campaign')
+      this.parts.log.warn({ err: error, campaign_id: id }, 'browsers were not told of a campaign')
     }
   }
 }

@@ -79,7 +79,7 @@ export class CampaignPlanner {
     const progress = { done: 0, total: 0 }
     this.#underWay.set(campaign.id, { progress, by })
     const done = this.#plan(campaign, progress)
-      .catch((error) => this.#parts.log.error({ err: error, campaign: campaign.id }, 'plan was given up'))
+      .catch((error) => this.#parts.log.error({ err: error, campaign_id: campaign.id }, 'plan was given up'))
       .finally(() => {
         this.#underWay.delete(campaign.id)
         this.#changed(campaign.id)

@@ -185,7 +185,7 @@ async function takeOneBack(
     return await rollBackTarget(parts, campaign, target)
   } catch (error) {
     if (error instanceof DatabaseUnavailable) throw error
-    const about = { err: error, campaign: campaign.id, workload: target.workloadId }
+    const about = { err: error, campaign_id: campaign.id, workload_id: target.workloadId }
     parts.log.warn(about, 'a target of a campaign could not be taken back')
     return { kind: 'busy', isUnsure: true }
   }

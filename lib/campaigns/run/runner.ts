@@ -105,7 +105,7 @@ export class CampaignRunner {
     } catch (error) {
       const run = this.#runs.get(campaign.id)
       if (run !== undefined) run.isStale = true
-      this.#parts.log.warn({ err: error, campaign: campaign.id }, 'campaign could not go on yet')
+      this.#parts.log.warn({ err: error, campaign_id: campaign.id }, 'campaign could not go on yet')
       return false
     }
   }

@@ -157,8 +157,8 @@ async function unlessBroken<T>(
     parts.log.warn(
       {
         err: error,
-        [path === 'campaign' ? 'campaign' : 'auto_apply']: id,
-        ...(target === null ? {} : { workload: target.workloadId }),
+        [path === 'campaign' ? 'campaign_id' : 'auto_apply_id']: id,
+        ...(target === null ? {} : { workload_id: target.workloadId }),
       },
       path === 'campaign'
         ? 'targets of a campaign could not be started'
