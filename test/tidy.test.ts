@@ -528,19 +528,21 @@ describe('what is written', () => {
   test('nothing is said in the UI that nobody shows: each text of an area is named, or is of a code of lib', () => {
     // Refusals are looked up by their codes, which `problems.test.ts` compares.
     const areas = inRoom('runtime/ui/i18n/').filter(({ path }) => !path.endsWith('/problems.ts'))
-    const code = [...inRoom('runtime/ui/'), ...inRoom('lib/')]
-      .map(({ text }) => text.replaceAll(/^ {4}\w+:/gm, ''))
-      .join('\n')
-    const named = new Set(code.match(/(?<=[.'])\w+|\w+(?=\??: )/g))
-    for (const [, names = ''] of code.matchAll(/\{([^{}]*)\} = (?:say\(|words)/g))
-      for (const name of names.match(/\w+/g) ?? []) named.add(name)
+    const named = new Set<string>()
+    for (const { text } of [...inRoom('runtime/ui/'), ...inRoom('lib/')]) {
+      for (const line of text.split('\n'))
+        for (const [word, before, name = '', after] of line.matchAll(/(['.]?)(\w+)(\??: )?/g))
+          if (before !== '' || (after !== undefined && !line.startsWith(`    ${word.trim()}`)))
+            named.add(name)
+      for (const [, names = ''] of text.matchAll(/const \{([^{}]*)\} = (?:say\(|words)/g))
+        for (const name of names.match(/\w+/g) ?? []) named.add(name)
+    }
     const unused = areas.flatMap(({ path, text }) =>
-      [...text.matchAll(/defineTexts.*\(\{\n {2}en: \{\n([\s\S]*?)\n {2}\},\n/g)].flatMap(
-        ([, english = '']) =>
-          [...english.matchAll(/^ {4}(\w+):/gm)]
-            .map(([, key = '']) => key)
-            .filter((key) => !named.has(key))
-            .map((key) => `${path}: ${key}`),
+      [...text.matchAll(/\(\{\n {2}en: \{\n([\s\S]*?)\n {2}\},\n/g)].flatMap(([, english = '']) =>
+        [...english.matchAll(/^ {4}(\w+):/gm)]
+          .map(([, key = '']) => key)
+          .filter((key) => !named.has(key))
+          .map((key) => `${path}: ${key}`),
       ),
     )
     expect(unused).toEqual([])
