@@ -236,7 +236,7 @@ describe('a staged rollout', () => {
     await page.getByText('applied in part', { exact: true }).first().waitFor()
     await page.goto(`/workloads/${id}`)
     // Where the config failed for the same cause, that stands once.
-    const once = /The automatic rollback to \w{7} was applied on 1 of 2 instances only\. It failed on 1\./
+    const once = /The automatic rollback to \w{7} was applied on 1 of 2 instances only\. It failed on 1/
     await page.getByRole('status').getByText(once).waitFor()
     // What it is to run, and what it runs, are told apart.
     await page.getByText('Wanted config').waitFor()
