@@ -22,10 +22,15 @@ export interface PushFacts {
   isSuperseded: boolean
   /** A push in stages: it stays pending until its last stage ends. */
   isStaged: boolean
-  /** It takes the members of a rollout back to the config of the other instances. */
-  isScoped: boolean
+  /**
+   * It brings back a config that ran there before: to the members of a rollout that is undone, or by itself to all after
+   * a failed push.
+   */
+  bringsBack: boolean
   hasSent: boolean
   counts: TargetCounts
+  /** A target that was planned, and did not join later, has not ended. */
+  isPlannedOpen: boolean
   /** After a loss, at least one lost target came back or an instance joined. */
   hasReturned: boolean
   /** Every instance that is assigned it, and is live or away for less than the grace, has failed it. */
@@ -64,7 +69,7 @@ export function decidePush(facts: PushFacts): PushVerdict {
       ? { status: 'failed', phase: 'failed', cause: null }
       : { status: 'applied', phase: 'applied', cause: null }
   }
-  if (facts.isScoped) return decideScoped(facts)
+  if (facts.bringsBack) return decideBringingBack(facts)
   if (counts.failed > counts.lostOut) return { status: 'failed', phase: 'failed', cause: null }
   if (isLost(facts)) return { status: 'failed', phase: 'failed', cause: 'lost_while_applying' }
   const isDecided = counts.applied + counts.straggler + counts.gone + counts.lostOut === counts.targets
@@ -79,13 +84,13 @@ export function decidePush(facts: PushFacts): PushVerdict {
 }
 
 /**
- * Judge a push that takes members back to the config of the others. An instance that fails what others run says
- * something of that instance and nothing of the config: the push is open until each target has ended, and it has failed
- * only where no target applied it.
+ * Judge a push that brings back what ran there before. An instance that fails it says something of that instance and
+ * nothing of the config: the push goes on to all others, is open until each target that was planned has ended, and has
+ * failed only where no target applied it.
  */
-function decideScoped({ counts, hasSent }: PushFacts): PushVerdict {
+function decideBringingBack({ counts, hasSent, isPlannedOpen }: PushFacts): PushVerdict {
   const pending = (phase: PushPhase): PushVerdict => ({ status: 'pending', phase, cause: null })
-  if (counts.applied + counts.failed + counts.straggler + counts.gone < counts.targets)
+  if (isPlannedOpen)
     return pending(
       counts.applying + counts.applied + counts.failed > 0 ? 'applying' : hasSent ? 'sent' : 'submitted',
     )

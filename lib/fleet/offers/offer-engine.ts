@@ -8,7 +8,7 @@ import { runsAnother, standsTo } from '../decide/standing.ts'
 import { causeOfSilence, errorOfEnd } from '../decide/target-end.ts'
 import { beginOffer } from '../state/begin-offer.ts'
 import { awaitsComponents } from '../state/component-lists.ts'
-import { addTarget, moveTarget, newTarget } from '../state/followed-push.ts'
+import { addTarget, isPlannedOpen, moveTarget, newTarget } from '../state/followed-push.ts'
 import { inChunks } from '../state/in-chunks.ts'
 import { connectionIdOf, type FollowedPush, type Instance, type Workload } from '../state/model.ts'
 import {
@@ -294,10 +294,8 @@ function isOpenTo(followed: FollowedPush, uid: string): boolean {
  * Has a target applied the push, and has each that was planned for ended? Then joiners do not count: else the push
  * would stay open for as long as instances keep coming.
  */
-function isDecidedWithoutJoiners({ awaiting, push }: FollowedPush): boolean {
-  if (push.counts.applied === 0) return false
-  for (const { isTarget, isJoiner } of awaiting.keys()) if (isTarget && !isJoiner) return false
-  return true
+function isDecidedWithoutJoiners(followed: FollowedPush): boolean {
+  return followed.push.counts.applied > 0 && !isPlannedOpen(followed)
 }
 
 function toMessage({ id, generation }: Workload, { push, body }: FollowedPush): ServerMessage {

@@ -195,6 +195,12 @@ function hasEveryoneFailed(followed: FollowedPush, isRecent: (uid: string) => bo
   return failed > 0
 }
 
+/** Has a target that was planned, and did not join later, not ended yet? */
+export function isPlannedOpen({ awaiting }: Pick<FollowedPush, 'awaiting'>): boolean {
+  for (const { isTarget, isJoiner } of awaiting.keys()) if (isTarget && !isJoiner) return true
+  return false
+}
+
 /**
  * The verdict on a followed push. `isRecent` tells of a uid whether it is assigned the push and live, or away for less
  * than the grace.
@@ -206,7 +212,8 @@ export function judgePush(followed: FollowedPush, isRecent: (uid: string) => boo
     status: push.status,
     isSuperseded: followed.isSuperseded,
     isStaged: followed.isStaged,
-    isScoped: followed.scope !== null,
+    bringsBack: followed.scope !== null || push.kind === 'auto-rollback',
+    isPlannedOpen: isPlannedOpen(followed),
     hasSent: push.sentAt !== null,
     counts: {
       targets: counts.target,

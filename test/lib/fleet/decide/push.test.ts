@@ -17,7 +17,8 @@ const decide = (counts: Partial<typeof COUNTS>, facts: Partial<PushFacts> = {}) 
     status: 'pending',
     isSuperseded: false,
     isStaged: false,
-    isScoped: false,
+    bringsBack: false,
+    isPlannedOpen: false,
     hasSent: true,
     counts: { ...COUNTS, ...counts },
     hasReturned: false,
@@ -42,9 +43,11 @@ describe('a pending push', () => {
     expect(decide({ applied: 0, targets: 0 })).toBe('pending/no_status')
   })
 
-  it('waits for all its targets where it takes members back, and fails only when nobody took it', () => {
-    const scoped = { isScoped: true }
-    expect(decide({ failed: 1, applying: 3 }, scoped)).toBe('pending/applying')
+  it('waits for all its targets where it brings back what ran there, and fails only when nobody took it', () => {
+    const scoped = { bringsBack: true }
+    expect(decide({ failed: 1, applying: 3 }, { ...scoped, isPlannedOpen: true })).toBe('pending/applying')
+    // Those that join meanwhile are not waited for: they may come for ever.
+    expect(decide({ targets: 5, failed: 4, applying: 1 }, scoped)).toBe('failed/failed')
     expect(decide({ failed: 3, applied: 1 }, scoped)).toBe('applied/applied')
     expect(decide({ failed: 1, gone: 3 }, scoped)).toBe('failed/failed')
     expect(decide({ failed: 1, lostOut: 1, gone: 3 }, scoped)).toBe('failed/failed (lost_while_applying)')

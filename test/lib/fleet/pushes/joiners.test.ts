@@ -77,3 +77,44 @@ describe('who joins while a push is being committed', () => {
     expect(joiners[0]!.offered()).toEqual([HASH])
   })
 })
+
+describe('an automatic rollback that an instance cannot take', () => {
+  it('goes on to all others, and brings what they run to those that come later', async () => {
+    const pods = [join(), join(), join()]
+    const [first, second, third] = pods as [FakeAgent, FakeAgent, FakeAgent]
+    const { workloadId } = first
+    await pushConfig(ctx.fleet, workloadId, YAML)
+    for (const pod of pods) pod.apply()
+    await pushConfig(ctx.fleet, workloadId, configYaml(4318))
+    first.fail('port in use')
+    await ctx.advance(1_000)
+    first.fail('port in use')
+    await ctx.advance(500)
+    const back = ctx.fleet.workload(workloadId)!.newestPush!
+    expect(back).toMatchObject({ kind: 'auto-rollback', status: 'pending' })
+    for (const pod of [second, third]) pod.apply()
+    await ctx.advance(1_000)
+    expect(ctx.fleet.workload(workloadId)!.newestPush).toMatchObject({ status: 'applied' })
+    const later = join()
+    await ctx.advance(1_000)
+    expect(later.offered()).toEqual([HASH])
+    // The one that failed it is not offered it again.
+    expect(first.offered().filter((hash) => hash === HASH)).toHaveLength(2)
+  })
+
+  it('has failed where nobody can', async () => {
+    const pods = [join(), join()]
+    const { workloadId } = pods[0]!
+    await pushConfig(ctx.fleet, workloadId, YAML)
+    for (const pod of pods) pod.apply()
+    await pushConfig(ctx.fleet, workloadId, configYaml(4318))
+    pods[0]!.fail('port in use')
+    await ctx.advance(1_000)
+    for (const pod of pods) pod.fail('port in use')
+    await ctx.advance(1_000)
+    expect(ctx.fleet.workload(workloadId)!.newestPush).toMatchObject({
+      kind: 'auto-rollback',
+      status: 'failed',
+    })
+  })
+})
