@@ -44,7 +44,7 @@ function listColumns(): TableColumn<FleetConfigRecord>[] {
           </a>
           {config.description && <span class="sub">{config.description}</span>}
           {keptAlike(config).map(({ id, name, workload_count: count }) => (
-            <span key={id} class="sub warn">
+            <span key={id} class="beneath warn">
               {keptShort(name, count)}
             </span>
           ))}

@@ -129,7 +129,7 @@ test('it pauses, goes on, is aborted, and says that it is not done', async () =>
   const comment = ['--comment', 'they are slow']
   expect(await json('continue', id, '--raise', 'silent=3', ...comment)).toMatchObject({
     status: 'running',
-    limits: { silent: 3 },
+    raised: { silent: 3 },
   })
   const late = await muster('get', id, '--wait', '--timeout', '1')
   expect(late).toMatchObject({ code: 4, output: expect.stringMatching(/^status +running$/m) })
