@@ -27,10 +27,12 @@ export interface PushFacts {
    * a failed push.
    */
   bringsBack: boolean
+  /** It brings it back to some instances only. */
+  isScoped: boolean
   hasSent: boolean
   counts: TargetCounts
-  /** A target that was planned, and did not join later, has not ended. */
-  isPlannedOpen: boolean
+  /** Where it brings back: whether targets have not ended, and if so, whether all of these joined after it was planned. */
+  open: 'planned' | 'joined' | 'none'
   /** After a loss, at least one lost target came back or an instance joined. */
   hasReturned: boolean
   /** Every instance that is assigned it, and is live or away for less than the grace, has failed it. */
@@ -65,7 +67,8 @@ export function decidePush(facts: PushFacts): PushVerdict {
   if (facts.isSuperseded)
     return { status: facts.status, phase: facts.status === 'applied' ? 'applied' : 'superseded', cause: null }
   if (facts.status === 'applied') {
-    return facts.hasEveryoneFailed
+    // That a config which was brought back runs somewhere says that it is good, also once that instance is gone.
+    return facts.hasEveryoneFailed && !facts.bringsBack
       ? { status: 'failed', phase: 'failed', cause: null }
       : { status: 'applied', phase: 'applied', cause: null }
   }
@@ -83,14 +86,22 @@ export function decidePush(facts: PushFacts): PushVerdict {
   return { status: 'pending', phase: facts.hasSent ? 'sent' : 'submitted', cause: null }
 }
 
+/** How many instances have to fail what is brought back before it has failed without waiting for those that joined. */
+const FAILURES_MIN = 3
+
 /**
  * Judge a push that brings back what ran there before. An instance that fails it says something of that instance and
  * nothing of the config: the push goes on to all others, is open until each target that was planned has ended, and has
- * failed only where no target applied it.
+ * failed only where no target applied it. Those that joined are waited for as well while few have failed it; no longer,
+ * as they may come for ever.
  */
-function decideBringingBack({ counts, hasSent, isPlannedOpen }: PushFacts): PushVerdict {
+function decideBringingBack(facts: PushFacts): PushVerdict {
+  const { counts, hasSent, open } = facts
   const pending = (phase: PushPhase): PushVerdict => ({ status: 'pending', phase, cause: null })
-  if (isPlannedOpen)
+  if (!facts.isScoped && isLost(facts))
+    return { status: 'failed', phase: 'failed', cause: 'lost_while_applying' }
+  const waitsForJoined = open === 'joined' && counts.applied === 0 && counts.failed < FAILURES_MIN
+  if (open === 'planned' || waitsForJoined)
     return pending(
       counts.applying + counts.applied + counts.failed > 0 ? 'applying' : hasSent ? 'sent' : 'submitted',
     )

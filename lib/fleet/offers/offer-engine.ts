@@ -8,7 +8,7 @@ import { runsAnother, standsTo } from '../decide/standing.ts'
 import { causeOfSilence, errorOfEnd } from '../decide/target-end.ts'
 import { beginOffer } from '../state/begin-offer.ts'
 import { awaitsComponents } from '../state/component-lists.ts'
-import { addTarget, isPlannedOpen, moveTarget, newTarget } from '../state/followed-push.ts'
+import { addTarget, moveTarget, newTarget, openTargetsOf } from '../state/followed-push.ts'
 import { inChunks } from '../state/in-chunks.ts'
 import { connectionIdOf, type FollowedPush, type Instance, type Workload } from '../state/model.ts'
 import {
@@ -295,7 +295,7 @@ function isOpenTo(followed: FollowedPush, uid: string): boolean {
  * would stay open for as long as instances keep coming.
  */
 function isDecidedWithoutJoiners(followed: FollowedPush): boolean {
-  return followed.push.counts.applied > 0 && !isPlannedOpen(followed)
+  return followed.push.counts.applied > 0 && openTargetsOf(followed) !== 'planned'
 }
 
 function toMessage({ id, generation }: Workload, { push, body }: FollowedPush): ServerMessage {

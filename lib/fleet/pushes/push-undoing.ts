@@ -172,7 +172,7 @@ export class PushUndoing {
         error,
       }
       if (workload.newestPush?.pushId === followed.push.pushId) workload.newestPush = followed.push
-      if (isAboutConfig(followed)) workload.quarantinedHashes.add(followed.push.hash)
+      if (isAboutConfig(followed, error)) workload.quarantinedHashes.add(followed.push.hash)
       this.#parts.state.pushStats.failed++
       this.#parts.deps.notices.pushChanged(workload, followed.push)
       const { rollback } = undone
@@ -211,7 +211,7 @@ export class PushUndoing {
     const waiting = this.#parts.writer.waitingTargets(pushId)
     if (waiting.length > 0) await updateTargets(tx, waiting)
     if (!(await failPush(tx, pushId, undoing.error, now))) return { isOver: true, rollback: null }
-    if (isAboutConfig(followed))
+    if (isAboutConfig(followed, undoing.error))
       await insertQuarantines(tx, [{ workloadId: workload.id, hash, instanceUid: '', pushId }], now)
     return { isOver: false, rollback: await this.#rollBack(tx, workload, row, followed, undoing) }
   }
@@ -296,8 +296,16 @@ export class PushUndoing {
   }
 }
 
-/** A push that takes members back fails on those members alone: the others run its config and go on with it. */
-const isAboutConfig = ({ scope }: FollowedPush): boolean => scope === null
+/**
+ * Whether a failed push says that its config runs nowhere in the workload. One that takes members back fails on those
+ * members alone: the others run its config and go on with it. Of an automatic rollback those that were away, or said
+ * nothing, may still run it; where it was lost with each instance it is not tried on and on.
+ */
+function isAboutConfig({ scope, push }: FollowedPush, { cause }: AgentError): boolean {
+  if (scope !== null) return false
+  const { gone, straggler } = push.counts
+  return push.kind !== 'auto-rollback' || cause === LOST_OUT.cause || gone + straggler === 0
+}
 
 function isAssigned(workload: Workload, followed: FollowedPush): boolean {
   return followedPushes(workload).includes(followed)

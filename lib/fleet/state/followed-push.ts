@@ -195,10 +195,14 @@ function hasEveryoneFailed(followed: FollowedPush, isRecent: (uid: string) => bo
   return failed > 0
 }
 
-/** Has a target that was planned, and did not join later, not ended yet? */
-export function isPlannedOpen({ awaiting }: Pick<FollowedPush, 'awaiting'>): boolean {
-  for (const { isTarget, isJoiner } of awaiting.keys()) if (isTarget && !isJoiner) return true
-  return false
+/** Which targets that count have not ended yet: some that were planned, or only such as joined later, or none. */
+export function openTargetsOf({ awaiting }: Pick<FollowedPush, 'awaiting'>): 'planned' | 'joined' | 'none' {
+  let open: 'joined' | 'none' = 'none'
+  for (const { isTarget, isJoiner } of awaiting.keys()) {
+    if (isTarget && !isJoiner) return 'planned'
+    if (isTarget) open = 'joined'
+  }
+  return open
 }
 
 /**
@@ -208,12 +212,14 @@ export function isPlannedOpen({ awaiting }: Pick<FollowedPush, 'awaiting'>): boo
 export function judgePush(followed: FollowedPush, isRecent: (uid: string) => boolean): PushVerdict {
   const { push } = followed
   const { counts } = push
+  const bringsBack = followed.scope !== null || push.kind === 'auto-rollback'
   return decidePush({
     status: push.status,
     isSuperseded: followed.isSuperseded,
     isStaged: followed.isStaged,
-    bringsBack: followed.scope !== null || push.kind === 'auto-rollback',
-    isPlannedOpen: isPlannedOpen(followed),
+    bringsBack,
+    isScoped: followed.scope !== null,
+    open: bringsBack ? openTargetsOf(followed) : 'none',
     hasSent: push.sentAt !== null,
     counts: {
       targets: counts.target,

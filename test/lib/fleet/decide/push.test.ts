@@ -18,7 +18,8 @@ const decide = (counts: Partial<typeof COUNTS>, facts: Partial<PushFacts> = {}) 
     isSuperseded: false,
     isStaged: false,
     bringsBack: false,
-    isPlannedOpen: false,
+    isScoped: false,
+    open: 'none',
     hasSent: true,
     counts: { ...COUNTS, ...counts },
     hasReturned: false,
@@ -44,14 +45,25 @@ describe('a pending push', () => {
   })
 
   it('waits for all its targets where it brings back what ran there, and fails only when nobody took it', () => {
-    const scoped = { bringsBack: true }
-    expect(decide({ failed: 1, applying: 3 }, { ...scoped, isPlannedOpen: true })).toBe('pending/applying')
-    // Those that join meanwhile are not waited for: they may come for ever.
-    expect(decide({ targets: 5, failed: 4, applying: 1 }, scoped)).toBe('failed/failed')
-    expect(decide({ failed: 3, applied: 1 }, scoped)).toBe('applied/applied')
-    expect(decide({ failed: 1, gone: 3 }, scoped)).toBe('failed/failed')
-    expect(decide({ failed: 1, lostOut: 1, gone: 3 }, scoped)).toBe('failed/failed (lost_while_applying)')
-    expect(decide({ gone: 4 }, scoped)).toBe('pending/no_status')
+    const back = { bringsBack: true } as const
+    expect(decide({ failed: 1, applying: 3 }, { ...back, open: 'planned' })).toBe('pending/applying')
+    expect(decide({ failed: 3, applied: 1 }, back)).toBe('applied/applied')
+    expect(decide({ failed: 1, gone: 3 }, back)).toBe('failed/failed')
+    expect(decide({ failed: 1, lostOut: 1, gone: 3 }, back)).toBe('failed/failed (lost_while_applying)')
+    expect(decide({ gone: 4 }, back)).toBe('pending/no_status')
+  })
+
+  it('waits for who joins what is brought back while few have failed it, and not for ever', () => {
+    const back = { bringsBack: true, open: 'joined' } as const
+    expect(decide({ targets: 3, failed: 1, applying: 2 }, back)).toBe('pending/applying')
+    expect(decide({ targets: 5, failed: 3, applying: 2 }, back)).toBe('failed/failed')
+    expect(decide({ targets: 5, applied: 1, failed: 1, applying: 3 }, back)).toBe('applied/applied')
+  })
+
+  it('fails where what is brought back is lost with each instance, also where each returns as another one', () => {
+    const lost = { targets: 3, gone: 3, lost: 3, losses: 3 }
+    expect(decide(lost, { bringsBack: true, hasReturned: true })).toBe('failed/failed (lost_while_applying)')
+    expect(decide(lost, { bringsBack: true, isScoped: true, hasReturned: true })).toBe('pending/no_status')
   })
 
   it('fails with its first failed target', () => {
@@ -88,6 +100,9 @@ describe('an applied push', () => {
   it('is not moved by one failure, and fails when everyone that was assigned it has failed it', () => {
     expect(decide({ applied: 3, failed: 1 }, { status: 'applied' })).toBe('applied/applied')
     expect(decide({ failed: 4 }, { status: 'applied', hasEveryoneFailed: true })).toBe('failed/failed')
+    // What was brought back ran somewhere: that it failed on those that are left says something of these.
+    const back = { status: 'applied', hasEveryoneFailed: true, bringsBack: true } as const
+    expect(decide({ failed: 1, gone: 1 }, back)).toBe('applied/applied')
   })
 })
 

@@ -102,6 +102,27 @@ describe('an automatic rollback that an instance cannot take', () => {
     expect(first.offered().filter((hash) => hash === HASH)).toHaveLength(2)
   })
 
+  it('waits for those that come while the first one fails it', async () => {
+    const first = join()
+    const { workloadId } = first
+    await pushConfig(ctx.fleet, workloadId, YAML)
+    first.apply()
+    await pushConfig(ctx.fleet, workloadId, configYaml(4318))
+    first.fail('port in use')
+    await ctx.advance(1_000)
+    const later = join()
+    await ctx.advance(1_000)
+    expect(later.offered()).toEqual([HASH])
+    first.fail('port in use')
+    await ctx.advance(1_000)
+    later.apply()
+    await ctx.advance(1_000)
+    expect(ctx.fleet.workload(workloadId)!.newestPush).toMatchObject({
+      kind: 'auto-rollback',
+      status: 'applied',
+    })
+  })
+
   it('has failed where nobody can', async () => {
     const pods = [join(), join()]
     const { workloadId } = pods[0]!

@@ -122,8 +122,8 @@ it('takes its members back to what was applied before, where the active config h
   a!.fail('exit code 1')
   await ctx.advance(1_000)
   expect(workload.offered).toEqual([2, 2])
-  // The config of the rollback fails as well. A rollback is not rolled back, and its config stays assigned.
-  b!.fail('exit code 1')
+  // The config of the rollback fails everywhere. A rollback is not rolled back, and its config stays assigned.
+  for (const agent of [a!, b!]) agent.fail('exit code 1')
   await ctx.advance(1_000)
   expect(workload.live.activeHash).toBe(config(2).hash)
   await workload.stage(4, STAGES)
