@@ -163,12 +163,16 @@ test('a workload whose instances run different versions says so wherever its ver
   connectAgent('mixed', 'mixed-2', of('0.149.0'))
   connectAgent('mixed', 'mixed-3', of('0.149.0'))
   const id = await workloadId(service, 'mixed', 3)
+  // On a narrower page the version gives way to the cause.
+  const usual = page.viewportSize()!
+  await page.setViewportSize({ width: 1720, height: usual.height })
   const row = page.getByRole('row').filter({ has: page.getByRole('link', { name: 'mixed', exact: true }) })
   await row.getByText('mixed: 0.131.0 on 1, 0.149.0 on 2').waitFor()
   await page.goto('/?q=version%3A0.149.0')
   await row.waitFor()
   await page.goto('/?q=version%3A0.131.0')
   await row.waitFor()
+  await page.setViewportSize(usual)
   await page.goto(`/workloads/${id}`)
   await page.getByText('mixed: 0.131.0 on 1, 0.149.0 on 2').waitFor()
   await page.goto('/overview')

@@ -262,6 +262,16 @@ export async function openScene(service: Service): Promise<Scene> {
     201,
   )
   await api.post(`${nodes}/${approved.id}/approve`, { comment: 'Checked against the load of Monday' }, 200)
+  // Nothing but an approval keeps it from being pushed, so the glass can be broken for it.
+  const urgent = await api.post(
+    nodes,
+    {
+      draft_yaml: GATEWAY.replace('timeout: 5s', 'timeout: 1s'),
+      comment: 'Faster still at the edge',
+      target_group: 'edge',
+    },
+    201,
+  )
   const failed = (await api.get(`/api/workloads/${billing}/configs`)) as {
     config_hash: string
     push_id: string
@@ -353,7 +363,7 @@ export async function openScene(service: Service): Promise<Scene> {
     },
     {
       name: 'review-glass',
-      path: `/workloads/${checkout}/changes/${waiting.id}`,
+      path: `/workloads/${node}/changes/${urgent.id}`,
       act: (page) => page.getByRole('button', { name: /Break glass|Bris de glace/ }).click(),
     },
     {
