@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { readTime } from '../model/times.ts'
 import type { EvidencePack } from '../wire/reports.ts'
 
 /** One signature in a pack. */
@@ -29,6 +30,9 @@ export const communitySigner: ReportSigner = {
   }),
 }
 
+/** Each field that is signed is a line of its own. */
+const LINE_END = /[\n\r]/
+
 /** What of a signature is signed with the hash, so that it cannot be exchanged. */
 type Signed = { reportHash: string; keyId: string; signedAt: string }
 
@@ -36,11 +40,21 @@ type Signed = { reportHash: string; keyId: string; signedAt: string }
 const formerBytes = ({ reportHash, keyId, signedAt }: Signed): Buffer =>
   Buffer.from(`evidence_pack.v1\n${reportHash}\n${keyId}\n${signedAt}\n`)
 
+/**
+ * Whether these may have been signed in the former form, whose last line is a time. That of the present form is a JSON
+ * text: what is signed with who verified never passes as signed without, with the last lines taken for one field.
+ */
+const mayBeFormer = ({ keyId, signedAt }: Signed): boolean =>
+  !LINE_END.test(keyId) && readTime(signedAt) !== null
+
 /** The bytes that scheme `ed25519` signs. */
 const signedBytes = (signed: Signed, verifier: string): Buffer =>
   Buffer.concat([formerBytes(signed), Buffer.from(`${JSON.stringify(verifier)}\n`)])
 
-/** A signer with an Ed25519 private key in PEM (PKCS #8). Throws when it is another kind of key. */
+/**
+ * A signer with an Ed25519 private key in PEM (PKCS #8). Throws when it is another kind of key, or its id is more than
+ * one line.
+ */
 export function createEd25519Signer(options: {
   keyId: string
   privateKeyPem: string
@@ -48,6 +62,7 @@ export function createEd25519Signer(options: {
 }): ReportSigner {
   const key = createPrivateKey(options.privateKeyPem)
   requireEd25519(key)
+  if (LINE_END.test(options.keyId)) throw new Error('Cannot use a key id with a line end in it')
   return {
     sign: async (reportHash, signedAt) => ({
       ok: true,
@@ -83,7 +98,7 @@ export function checkEd25519(
   const isOf = (bytes: Buffer) =>
     verify(null, bytes, key, Buffer.from(signature.signature_b64 ?? '', 'base64'))
   if (isOf(signedBytes(signed, verifier))) return { coversVerifier: true }
-  return isOf(formerBytes(signed)) ? { coversVerifier: false } : null
+  return mayBeFormer(signed) && isOf(formerBytes(signed)) ? { coversVerifier: false } : null
 }
 
 function requireEd25519(key: KeyObject): void {

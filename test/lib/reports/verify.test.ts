@@ -7,6 +7,8 @@ import { verifyPack } from '../../../lib/reports/verify.ts'
 import type { EvidencePack } from '../../../lib/wire/reports.ts'
 import { reportFrame, reportMaterial, reportRequest } from '../../support/report-material.ts'
 
+type Signature = NonNullable<EvidencePack['signatures']>[number]
+
 const newKeys = () =>
   generateKeyPairSync('ed25519', {
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -104,6 +106,27 @@ describe('a pack that is checked offline', () => {
     expect(verifyPack(text, keys.publicKey).checks.map(({ name }) => name)).not.toContain('verifier')
   })
 
+  // The lines that are signed now, with the last one taken for a part of the field before it.
+  it.each([
+    [
+      'when',
+      ({ signed_at, verifier }: Signature) => ({ signed_at: `${signed_at}\n${JSON.stringify(verifier)}` }),
+    ],
+    [
+      'with which key',
+      ({ key_id, signed_at, verifier }: Signature) => ({
+        key_id: `${key_id}\n${signed_at}`,
+        signed_at: JSON.stringify(verifier),
+      }),
+    ],
+    ['who', ({ signed_at }: Signature) => ({ signed_at: `${signed_at}\n` })],
+  ])('does not pass as one of that version with another verifier: %s', async (_, forge) => {
+    const text = tamper(await makeText(signer), ({ signatures }) =>
+      Object.assign(signatures![0]!, forge(signatures![0]!), { verifier: 'an auditor' }),
+    )
+    expect(verifyPack(text, keys.publicKey)).toMatchObject({ isIntact: false, isSigned: false })
+  })
+
   it('is not of another key', async () => {
     expect(verifyPack(await makeText(signer), newKeys().publicKey)).toMatchObject({
       isIntact: false,
@@ -153,4 +176,10 @@ it('a signer refuses another kind of key', () => {
   expect(() => createEd25519Signer({ keyId: 'k', privateKeyPem: privateKey, verifier: 'v' })).toThrow(
     'expected "ed25519"',
   )
+})
+
+it('a signer refuses a key id that takes more than one line', () => {
+  expect(() =>
+    createEd25519Signer({ keyId: 'key\n1', privateKeyPem: keys.privateKey, verifier: 'v' }),
+  ).toThrow('key id')
 })
