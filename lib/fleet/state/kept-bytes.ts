@@ -145,7 +145,7 @@ export class KeptBytes {
   #count(one: Instance | Workload, now: Counted): void {
     const before = this.#counted.get(one) ?? NOTHING
     this.#counted.set(one, now)
-    this.#add(before.on, -before.bytes)
+    this.#take(before.on, before.bytes)
     this.#add(now.on, now.bytes)
     if (now.list === before.list) return
     if (now.list !== null) this.#hold(now.list, now.on)
@@ -154,9 +154,13 @@ export class KeptBytes {
 
   #add(on: number | null, bytes: number): void {
     this.#total += bytes
-    // Only what is counted anew opens a share: that of a connection which has ended does not come back.
-    if (on === null || (bytes < 0 && !this.#shares.has(on))) return
-    this.#shares.set(on, this.shareOf(on) + bytes)
+    if (on !== null) this.#shares.set(on, this.shareOf(on) + bytes)
+  }
+
+  /** Only what is counted anew opens a share, if it takes no byte: that of a connection which has ended does not come back. */
+  #take(on: number | null, bytes: number): void {
+    this.#total -= bytes
+    if (on !== null && this.#shares.has(on)) this.#shares.set(on, this.shareOf(on) - bytes)
   }
 
   #hold(list: ComponentList | AvailableComponents, on: number | null): void {
@@ -175,6 +179,6 @@ export class KeptBytes {
     held.holders--
     if (held.holders > 0) return
     this.#lists.delete(list)
-    this.#add(held.on, -held.bytes)
+    this.#take(held.on, held.bytes)
   }
 }

@@ -1,5 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { KeptBytes } from '../../../../lib/fleet/state/kept-bytes.ts'
 import { loadFleet } from '../../../../lib/fleet/state/load-fleet.ts'
+import type { Instance, Workload } from '../../../../lib/fleet/state/model.ts'
 import { FleetState } from '../../../../lib/fleet/state/state.ts'
 import type { AgentConnection } from '../../../../lib/opamp/fleet-port.ts'
 import type { AgentReport, HealthNode } from '../../../../lib/opamp/report.ts'
@@ -117,6 +119,22 @@ describe('what agents say of themselves is kept up to so many bytes, whoever say
     expect(ctx.fleet.state.kept.total - before).toBeGreaterThan(each)
     expect(ctx.fleet.state.kept.total - before).toBeLessThan(2 * each)
     await forgetAll()
+  })
+
+  test('what took no byte of a connection that has ended leaves its share closed, and others pay for theirs', () => {
+    const kept = new KeptBytes()
+    const workload = (labels: object) => ({ labels, availableComponents: null }) as Workload
+    const by = (id: number) => ({ connection: { ...connection, id } }) as Instance
+    const [bare, labelled] = [workload({}), workload({ note: 'x'.repeat(100) })]
+    for (const one of [bare, labelled]) {
+      kept.countWorkload(one)
+      kept.named(one, by(1))
+    }
+    kept.connectionEnded(1)
+    kept.named(bare, by(2))
+    kept.named(labelled, by(2))
+    expect(kept.shareOf(2)).toBe(kept.total)
+    expect(kept.total).toBeGreaterThan(200)
   })
 
   test('workloads keep it after their agents are gone, and over a restart', async () => {
