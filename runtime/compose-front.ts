@@ -18,6 +18,7 @@ export function composeFront(
   const configs = openConfigEngine({
     workers,
     runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
+    clock,
   })
   const reported = new ReportedTexts({ db, clock, timers, log })
   const agents = new FrontAgents({

@@ -178,6 +178,7 @@ function openParts(ground: Ground, configWorkers: ConfigWorkers, passwords: Pass
     openConfigEngine({
       workers: configWorkers,
       runtimeCheck: openRuntimeCheck(config.runtimeValidation, clock),
+      clock,
     })
   const identity = openPeople(ground, db, passwords, { followers: doubts, sockets: hub })
   const recommendedVersion = new RecommendedVersion({

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.ts'
 import type { OwnAttributes } from '../model/own-attributes.ts'
 import type { ConfigDiff } from '../wire/diff.ts'
 import type { MigrationPreview } from '../wire/migration.ts'
@@ -99,6 +100,7 @@ export interface ConfigEngineParts {
   /** Over `config-worker.ts`. */
   workers: WorkerPool<ConfigJob, ConfigJobResult>
   runtimeCheck: RuntimeCheck
+  clock: Pick<Clock, 'monotonicMs'>
 }
 
 /** Texts up to this many characters are read in place, which takes a few milliseconds where none holds an alias. */
@@ -195,18 +197,55 @@ class ConfigReader {
   }
 }
 
+/** What was found in a config; null for a text that a thread gave up: the others that look do not wait for it each time. */
+interface Kept<Found> {
+  found: Found | null
+  length: number
+  /** How often in a row a thread gave it up, until when it is left alone (monotonic), and whether it is asked for again. */
+  times: number
+  untilMs: number
+  isAsked: boolean
+}
+
+/** A text that a thread gave up is asked for again after a minute, then after ever longer: the machine may have been slow. */
+const UNREAD_MS = 60_000
+const UNREAD_MS_MAX = 3_600_000
+/** How many of those all that look ask for in a minute: each may hold a thread for as long as it may take. */
+const UNREAD_AT_ONCE = 3
+
+/** Whether a text that was given up is to be asked for again by whoever looks now. */
+function openAsking(clock: Pick<Clock, 'monotonicMs'>): (one: Kept<unknown>) => boolean {
+  let count = 0
+  let sinceMs = -Infinity
+  return (one) => {
+    const nowMs = clock.monotonicMs()
+    if (nowMs < one.untilMs) return false
+    if (nowMs - sinceMs >= UNREAD_MS) [count, sinceMs] = [0, nowMs]
+    if (count >= UNREAD_AT_ONCE) return false
+    count++
+    Object.assign(one, { untilMs: nowMs + UNREAD_MS, isAsked: true })
+    return true
+  }
+}
+
 /** What is found in configs by one kind of job, by hash; the last ones are kept. */
 function openFound<Kind extends 'outline' | 'destinations'>(
   reader: ConfigReader,
+  clock: Pick<Clock, 'monotonicMs'>,
   kind: Kind,
 ): (hashes: readonly string[], read: ReadTexts) => Promise<Map<string, ConfigJobResults[Kind]>> {
   type Found = ConfigJobResults[Kind]
-  /** Null for a text that a thread gave up: the others that look do not wait for it each time. */
-  const kept = new Map<string, { found: Found | null; length: number }>()
+  const kept = new Map<string, Kept<Found>>()
+  const isAskedAgain = openAsking(clock)
   let length = 0
   const keep = (hash: string, found: Found | null) => {
-    const one = { found, length: JSON.stringify(found).length }
-    length += one.length - (kept.get(hash)?.length ?? 0)
+    const before = kept.get(hash)
+    // Somebody else has found it meanwhile, or noted that it was given up.
+    if (found === null && before !== undefined && !before.isAsked) return
+    const times = found === null ? (before?.times ?? 0) + 1 : 0
+    const untilMs = clock.monotonicMs() + Math.min(UNREAD_MS_MAX, UNREAD_MS * 2 ** (times - 1))
+    const one = { found, length: JSON.stringify(found).length, times, untilMs, isAsked: false }
+    length += one.length - (before?.length ?? 0)
     kept.set(hash, one)
     for (const [oldest, { length: less }] of kept) {
       if (kept.size <= FOUND_MAX && length <= FOUND_LENGTH_MAX) break
@@ -219,8 +258,8 @@ function openFound<Kind extends 'outline' | 'destinations'>(
     const missing: string[] = []
     for (const hash of new Set(hashes)) {
       const known = kept.get(hash)
-      if (known === undefined) missing.push(hash)
-      else if (known.found !== null) answer.set(hash, known.found)
+      if (known !== undefined && known.found !== null) answer.set(hash, known.found)
+      else if (known === undefined || isAskedAgain(known)) missing.push(hash)
     }
     for (let i = 0; i < missing.length; i += TEXTS_CHUNK) {
       for (const { hash, body: text } of await read(missing.slice(i, i + TEXTS_CHUNK))) {
@@ -277,7 +316,7 @@ function openComparing(
 }
 
 /** An engine over worker threads. */
-export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): ConfigEngine {
+export function openConfigEngine({ workers, runtimeCheck, clock }: ConfigEngineParts): ConfigEngine {
   const reader = new ConfigReader(workers)
   return {
     async validate(text, about) {
@@ -332,7 +371,7 @@ export function openConfigEngine({ workers, runtimeCheck }: ConfigEngineParts): 
       return found.ok ? { ok: true, patching: found.value } : found
     },
     ...openComparing(reader),
-    outlines: openFound(reader, 'outline'),
-    destinations: openFound(reader, 'destinations'),
+    outlines: openFound(reader, clock, 'outline'),
+    destinations: openFound(reader, clock, 'destinations'),
   }
 }

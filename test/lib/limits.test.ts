@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { systemClock } from '../../lib/clock.ts'
 import { openConfigEngine } from '../../lib/configs/engine.ts'
 import { isSecretKey } from '../../lib/configs/redact/redact.ts'
 import { HOMES_MAX } from '../../lib/fleet/state/agent-limits.ts'
@@ -87,7 +88,7 @@ describe('what was worked out once', () => {
       run: () => Promise.reject(new Error('too long')),
       load: () => ({ threads: 0, queued: 0 }),
     }
-    const engine = openConfigEngine({ workers, runtimeCheck: null } as never)
+    const engine = openConfigEngine({ workers, runtimeCheck: null, clock: systemClock } as never)
     let read = 0
     const look = (hashes: readonly string[]) =>
       engine.outlines(hashes, async (missing) => {
@@ -109,7 +110,7 @@ describe('what was worked out once', () => {
         ? { ok: false, code: 'worker-timed-out', cause: '' }
         : { ok: true, value: [{ address: 'x'.repeat(1_000_000) }] }
     }
-    const engine = openConfigEngine({ workers: { run }, runtimeCheck: null } as never)
+    const engine = openConfigEngine({ workers: { run }, runtimeCheck: null, clock: systemClock } as never)
     const look = (...hashes: string[]) =>
       engine.destinations(hashes, async (missing) =>
         missing.map((hash) => ({ hash, body: hash.padEnd(2_000) })),
@@ -122,6 +123,56 @@ describe('what was worked out once', () => {
     expect(given).toBe(41)
     for (let n = 0; n < 3; n++) expect((await look('slow')).size).toBe(0)
     expect(given).toBe(42)
+  })
+
+  it('is asked for again where a thread gave it up, ever more rarely and few at once', async () => {
+    let nowMs = 0
+    let given: string[] = []
+    let isSlow = true
+    const run = async ({ text }: { text: string }) => {
+      given.push(text.trim())
+      return isSlow ? { ok: false, code: 'worker-timed-out', cause: '' } : { ok: true, value: [] }
+    }
+    const clock = { monotonicMs: () => nowMs }
+    const engine = openConfigEngine({ workers: { run }, runtimeCheck: null, clock } as never)
+    const look = async (...hashes: string[]) => {
+      given = []
+      const read = async (missing: readonly string[]) =>
+        missing.map((hash) => ({ hash, body: hash.padEnd(2_000) }))
+      const [first, second] = await Promise.all([
+        engine.destinations(hashes, read),
+        engine.destinations(hashes, read),
+      ])
+      expect(second.size).toBeLessThanOrEqual(first.size)
+      return first.size
+    }
+    expect(await look('a')).toBe(0)
+    for (const [afterMs, times] of [
+      [59_999, 0],
+      [1, 1],
+      [119_999, 0],
+      [1, 1],
+      [239_999, 0],
+      [1, 1],
+    ] as const) {
+      nowMs += afterMs
+      expect(await look('a')).toBe(0)
+      expect(given).toHaveLength(times)
+    }
+    nowMs += 3_600_000
+    isSlow = false
+    expect(await look('a')).toBe(1)
+    expect(given).toEqual(['a'])
+    expect(await look('a')).toBe(1)
+    expect(given).toEqual([])
+    // Of many only some are asked for in one look.
+    isSlow = true
+    const many = Array.from({ length: 10 }, (_, n) => `m${n}`)
+    await look(...many)
+    nowMs += 60_000
+    await look(...many)
+    expect(given.length).toBeGreaterThan(0)
+    expect(given.length).toBeLessThan(many.length)
   })
 
   it('is remembered of so many keys, and is judged the same after', () => {

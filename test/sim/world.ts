@@ -71,6 +71,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
       close: async () => {},
     },
     runtimeCheck: openRuntimeCheck(TEST_CONFIG.runtimeValidation, this.time.clock),
+    clock: this.time.clock,
   })
   /** The processes that are alive, oldest first. */
   #services: SimService[] = []

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { systemClock } from '../../../lib/clock.ts'
 import { buildCheck } from '../../../lib/configs/check/validation-messages.ts'
 import {
   CONFIG_ROOMS,
@@ -37,7 +38,7 @@ function engineOver(answer: 'done' | 'worker-busy' | 'worker-timed-out', busyRoo
     close: async () => {},
   }
   const runtimeCheck = async () => buildCheck('otelcol_runtime', [], {}, 'skipped')
-  const engine: ConfigEngine = openConfigEngine({ workers, runtimeCheck })
+  const engine: ConfigEngine = openConfigEngine({ workers, runtimeCheck, clock: systemClock })
   return { engine, jobs }
 }
 

@@ -101,6 +101,7 @@ export class LinkedWorld extends World {
         close: async () => {},
       },
       runtimeCheck: openRuntimeCheck(TEST_CONFIG.runtimeValidation, this.time.clock),
+      clock: this.time.clock,
     })
     const { observer } = this.database
     this.database.observer = {
