@@ -30,6 +30,7 @@ export default defineSchedule({
         alertRetentionDays,
         workloadsMax: fleet.limits.workloads,
         keptBytesMax: fleet.limits.keptBytes,
+        keptBytesPerConnectionMax: fleet.limits.keptBytesPerConnection,
       },
       signal,
     )

@@ -16,6 +16,7 @@ import { trimEvents } from '../store/workload-events.ts'
 import { deleteIfArchived, deleteIfUntouched } from '../store/workloads.ts'
 import { inTurns } from '../turns.ts'
 import type { Fleet } from './fleet.ts'
+import { relieveShares } from './relieve-shares.ts'
 import { AGENT_LIMITS, HOMES_MAX } from './state/agent-limits.ts'
 import type { Workload } from './state/model.ts'
 
@@ -57,6 +58,8 @@ export interface JanitorParts {
   workloadsMax: number
   /** Bytes that may be kept of what agents say of themselves; `AGENT_LIMITS` when absent. */
   keptBytesMax?: number
+  /** Those that may be kept because of what was said on one WebSocket; `AGENT_LIMITS` when absent. */
+  keptBytesPerConnectionMax?: number
   /** Of how many agents the workload is remembered; `HOMES_MAX` when absent. */
   homesMax?: number
 }
@@ -193,6 +196,17 @@ function firstToGo(
   return spare.slice(0, end < 0 ? spare.length : end)
 }
 
+/** Whether a workload has been away for a day, and nobody did anything with it, as far as is known here. */
+function isSpare({ clock }: JanitorParts): (workload: Workload) => boolean {
+  const before = new Date(clock.now().getTime() - UNTOUCHED_KEPT_MS)
+  return ({ disconnectedAt, pushSeq, handLabels, knownGoodHash }) =>
+    disconnectedAt !== null &&
+    disconnectedAt < before &&
+    pushSeq === 0 &&
+    knownGoodHash === null &&
+    Object.keys(handLabels).length === 0
+}
+
 /**
  * Remove workloads when there are nearly as many as may be, or nearly as much is kept of them. Where each agent makes a workload of its own (a host name
  * that is a pod's name), those that are gone would fill the process long before they are archived, and live ones would
@@ -200,31 +214,35 @@ function firstToGo(
  * first.
  */
 async function makeRoom(parts: JanitorParts, signal: AbortSignal): Promise<number> {
-  const { clock, fleet, log, workloadsMax } = parts
+  const { fleet, log, workloadsMax } = parts
   const lack = lackOfRoom(parts)
   if (lack === null) return 0
   const { kept, workloads } = fleet.state
   const held = { workloads: workloads.size, bytes: kept.total }
-  const before = new Date(clock.now().getTime() - UNTOUCHED_KEPT_MS)
-  const spare = await absentWorkloads(
-    parts,
-    ({ disconnectedAt, pushSeq, handLabels, knownGoodHash }) =>
-      disconnectedAt !== null &&
-      disconnectedAt < before &&
-      pushSeq === 0 &&
-      knownGoodHash === null &&
-      Object.keys(handLabels).length === 0,
-  )
+  const spare = await absentWorkloads(parts, isSpare(parts))
   spare.sort((a, b) => a.disconnectedAt!.getTime() - b.disconnectedAt!.getTime())
   const wanted = firstToGo(parts, spare, lack)
-  const displaced = await removeEach(parts, wanted, signal, ({ id }) =>
-    fleet.discard(id, (tx) => deleteIfUntouched(tx, id)),
-  )
+  const displaced = await displace(parts, wanted, signal)
   log.warn(
     { ...held, most: workloadsMax, removed: displaced },
     'there are nearly as many workloads as may be, or they take nearly as much: those that were away for longest were removed',
   )
   return displaced
+}
+
+const displace = (parts: JanitorParts, workloads: readonly Workload[], signal: AbortSignal) =>
+  removeEach(parts, workloads, signal, ({ id }) => parts.fleet.discard(id, (tx) => deleteIfUntouched(tx, id)))
+
+/** Make room on the shares of WebSockets that are nearly full; answers how many workloads had to go for it. */
+function makeRoomOnShares(parts: JanitorParts, signal: AbortSignal): Promise<number> {
+  const { clock, fleet, log, keptBytesMax = AGENT_LIMITS.keptBytes } = parts
+  const { keptBytesPerConnectionMax = AGENT_LIMITS.keptBytesPerConnection } = parts
+  const most = { keptBytesMax, perConnectionMax: keptBytesPerConnectionMax }
+  const remove = (gone: readonly Workload[], bytes: number) => {
+    const spare = gone.filter(isSpare(parts))
+    return displace(parts, firstToGo(parts, spare, { count: 0, bytes }), signal)
+  }
+  return relieveShares({ state: fleet.state, clock, log, ...most, remove }, signal)
 }
 
 /** Remove rows a chunk at a time until none is left. */
@@ -327,6 +345,7 @@ export async function sweep(parts: JanitorParts, signal: AbortSignal): Promise<S
     archive: async () => (result.archived = await archiveExpired(parts, signal)),
     'delete-archived': async () => (result.deleted = await deleteExpired(parts, signal)),
     'make-room': async () => (result.displaced = await makeRoom(parts, signal)),
+    'relieve-shares': async () => (result.displaced += await makeRoomOnShares(parts, signal)),
     'trim-events': async () => {
       const before = daysAgo(parts, parts.eventRetentionDays)
       result.trimmedEvents = await trim(parts, signal, (tx, limit) => trimEvents(tx, before, limit))

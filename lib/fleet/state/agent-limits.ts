@@ -14,20 +14,28 @@ export interface AgentLimits {
   keptBytesPerConnection: number
 }
 
-/** How many WebSockets it takes to fill the room for what agents say. Ten thousand honest agents on one need 70 MB. */
-const SHARES = 4
+const AGENTS_PER_CONNECTION = 10_000
+
+/** One WebSocket may fill this part of the room for what agents say. */
+const SHARE = 1 / 4
+/** Where that is less than this for each agent that it may carry, which a collector and its workload take, it may fill more. */
+const USUAL_AGENT_BYTES = 10_486
+/** But never more than this part: the rest is left to others. */
+const SHARE_MAX = 3 / 4
 
 /** The room for what agents say in all, and of it for those on one WebSocket. */
 export const keptBytesOf = (
   keptBytes: number,
 ): Pick<AgentLimits, 'keptBytes' | 'keptBytesPerConnection'> => ({
   keptBytes,
-  keptBytesPerConnection: Math.floor(keptBytes / SHARES),
+  keptBytesPerConnection: Math.floor(
+    Math.min(Math.max(keptBytes * SHARE, AGENTS_PER_CONNECTION * USUAL_AGENT_BYTES), keptBytes * SHARE_MAX),
+  ),
 })
 
 /** What one process carries: about 1 KB of memory for each uid that was never described. */
 export const AGENT_LIMITS: AgentLimits = {
-  perConnection: 10_000,
+  perConnection: AGENTS_PER_CONNECTION,
   inAll: 200_000,
   workloads: 200_000,
   ...keptBytesOf(536_870_912),

@@ -54,7 +54,7 @@ const socketOf = ({ connection }: Pick<Instance, 'connection'>): number | null =
 export class KeptBytes {
   readonly #counted = new Map<Instance | Workload, Counted>()
   /** The lists, and how many have each. */
-  readonly #lists = new Map<object, { readonly bytes: number; readonly on: number | null; holders: number }>()
+  readonly #lists = new Map<object, { readonly bytes: number; on: number | null; holders: number }>()
   /** By open WebSocket: what is kept of its agents, and of the workloads and lists that they were the first to name. */
   readonly #shares = new Map<number, number>()
   #total = 0
@@ -132,6 +132,34 @@ export class KeptBytes {
     if (on !== before.on) this.#count(workload, { ...before, on })
   }
 
+  /** The WebSockets whose shares take more bytes than this. */
+  sharesAbove(bytes: number): number[] {
+    return [...this.#shares].flatMap(([on, held]) => (held > bytes ? [on] : []))
+  }
+
+  /** The open WebSocket on whose share a workload is. */
+  shareWith(workload: Workload): number | null {
+    return this.#sponsorOf(workload)
+  }
+
+  /** A workload leaves the share that it is on, and stays counted in the total. */
+  leaveShare(workload: Workload): void {
+    const before = this.#counted.get(workload)
+    if (before !== undefined) this.#count(workload, { ...before, on: null })
+  }
+
+  /** A workload goes to the share of another WebSocket on which one of its instances is live, if there is room on it. */
+  giveElsewhere(workload: Workload, most: number): void {
+    const before = this.#counted.get(workload)
+    if (before === undefined) return
+    for (const instance of workload.instances) {
+      const on = socketOf(instance)
+      if (on === null || on === before.on) continue
+      if (this.shareOf(on) + this.bytesOf(workload) <= most) this.#count(workload, { ...before, on })
+      return
+    }
+  }
+
   #sponsorOf(workload: Workload): number | null {
     const on = this.#counted.get(workload)?.on ?? null
     return on !== null && this.#shares.has(on) ? on : null
@@ -147,9 +175,21 @@ export class KeptBytes {
     this.#counted.set(one, now)
     this.#take(before.on, before.bytes)
     this.#add(now.on, now.bytes)
-    if (now.list === before.list) return
+    if (now.list === before.list) {
+      this.#takeAlong(before, now)
+      return
+    }
     if (now.list !== null) this.#hold(now.list, now.on)
     if (before.list !== null) this.#release(before.list)
+  }
+
+  /** A list that nobody else has goes to the share on which its holder is now. */
+  #takeAlong(before: Counted, now: Counted): void {
+    const held = now.list === null ? undefined : this.#lists.get(now.list)
+    if (before.on === now.on || held === undefined || held.holders > 1) return
+    this.#take(held.on, held.bytes)
+    held.on = now.on
+    this.#add(held.on, held.bytes)
   }
 
   #add(on: number | null, bytes: number): void {

@@ -1,9 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { LOOK_CHUNK, REPORTED_SPARE_MAX, type SweepResult, sweep } from '../../../lib/fleet/janitor.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
+import type { AgentConnection } from '../../../lib/opamp/fleet-port.ts'
 import { findContent } from '../../../lib/store/config-contents.ts'
 import type { Database, Db } from '../../../lib/store/db.ts'
 import { fenced } from '../../../lib/store/fenced.ts'
+import { reportOf } from '../../support/agent-report.ts'
 import { through } from '../../support/faulty-database.ts'
 import { createFleetContext, type FakeAgent, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
@@ -196,6 +198,62 @@ describe('room for workloads', () => {
     expect(await clean({ workloadsMax: 3 })).toMatchObject({ displaced: 5 - displaced })
     expect(agents.filter((agent) => workloadOf(agent) !== null)).toEqual([pushed, labelled, live])
     expect(await count('workloads')).toBe(3)
+  })
+})
+
+describe('the share of one connection of the room for what agents say', () => {
+  const connectionOf = (id: number): AgentConnection => ({
+    id,
+    transport: 'ws',
+    send: () => 'sent',
+    drop() {},
+  })
+  const [gateway, other] = [connectionOf(9_001), connectionOf(9_002)]
+  const shareOf = ({ id }: AgentConnection) => ctx.fleet.state.kept.shareOf(id)
+  let sequence = 0
+  function name(connection: AgentConnection, host: string) {
+    const attributes = new Map(Object.entries({ 'host.name': host, note: 'x'.repeat(1_000) }))
+    const report = reportOf('ab'.repeat(16), sequence++, { capabilities: 0, attributes })
+    expect(ctx.fleet.receive(connection, report, {}).message.errorResponse).toBeUndefined()
+  }
+  /** An agent names one workload after the other, and goes to another connection. */
+  async function fill() {
+    for (let n = 0; n < 10; n++) name(gateway, `h${n}`)
+    await ctx.advance(1_000)
+    name(other, 'h9')
+    await ctx.advance(GRACE_MS + 2_000)
+  }
+
+  it('is relieved of what went elsewhere and of what is gone, which stays while there is room for all', async () => {
+    await fill()
+    const { kept, workloads } = ctx.fleet.state
+    const [total, share, elsewhere] = [kept.total, shareOf(gateway), shareOf(other)]
+    expect(share).toBeGreaterThan(20_000)
+    const most = { keptBytesMax: 10 * total, keptBytesPerConnectionMax: 2 * share }
+    await clean(most)
+    expect(shareOf(gateway)).toBe(share)
+    expect(await clean({ ...most, keptBytesPerConnectionMax: share })).toMatchObject({ displaced: 0 })
+    expect(shareOf(gateway)).toBeLessThanOrEqual(0.8 * share)
+    expect(shareOf(gateway)).toBeGreaterThan(0.5 * share)
+    expect(shareOf(other)).toBeGreaterThan(elsewhere)
+    expect([workloads.size, kept.total]).toEqual([10, total])
+    // Who comes back is on the share again.
+    name(gateway, 'h0')
+    expect(shareOf(gateway)).toBeGreaterThan(0.8 * share)
+  })
+
+  it('fills no more than half of the room by that: beyond it only what is removed makes room on it', async () => {
+    await fill()
+    const { kept, workloads } = ctx.fleet.state
+    const share = shareOf(gateway)
+    const most = { keptBytesMax: 1.5 * kept.total, keptBytesPerConnectionMax: 0.8 * share }
+    expect(await clean(most)).toMatchObject({ displaced: 0 })
+    expect(shareOf(gateway)).toBeGreaterThan(0.8 * share)
+    ctx.clock.advance(DAY_MS)
+    const { displaced } = await clean(most)
+    expect(displaced).toBeGreaterThan(0)
+    expect(workloads.size).toBe(10 - displaced)
+    expect(shareOf(gateway)).toBeLessThanOrEqual(0.64 * share)
   })
 })
 

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { AGENT_LIMITS, keptBytesOf } from '../../../../lib/fleet/state/agent-limits.ts'
 import { KeptBytes } from '../../../../lib/fleet/state/kept-bytes.ts'
 import { loadFleet } from '../../../../lib/fleet/state/load-fleet.ts'
 import type { Instance, Workload } from '../../../../lib/fleet/state/model.ts'
@@ -119,6 +120,25 @@ describe('what agents say of themselves is kept up to so many bytes, whoever say
     expect(ctx.fleet.state.kept.total - before).toBeGreaterThan(each)
     expect(ctx.fleet.state.kept.total - before).toBeLessThan(2 * each)
     await forgetAll()
+  })
+
+  test('one connection has room for all agents of usual size that it may carry, and leaves room to others', async () => {
+    const more = Object.fromEntries(
+      Array.from({ length: 15 }, (_, n) => [`k8s.attribute.${n}`, 'x'.repeat(25)]),
+    )
+    const children = new Map(Array.from({ length: 12 }, (_, n) => [`pipeline:traces/${n}`, HEALTHY]))
+    say(1, { attributes: host(1, more), health: { ...HEALTHY, children } })
+    await ctx.advance(1_000)
+    const each = ctx.fleet.state.kept.total
+    expect(each).toBeGreaterThan(5_000)
+    await forgetAll()
+    for (const heap of [1_024, 2_048, 4_096]) {
+      const { keptBytes, keptBytesPerConnection: share } = keptBytesOf((heap * 1_048_576) / 4)
+      expect(share).toBeGreaterThan(AGENT_LIMITS.perConnection * each)
+      expect(1.125 * share).toBeLessThan(keptBytes)
+    }
+    const { keptBytes, keptBytesPerConnection: share } = keptBytesOf(16_777_216)
+    expect(1.125 * share).toBeLessThan(keptBytes)
   })
 
   test('what took no byte of a connection that has ended leaves its share closed, and others pay for theirs', () => {
