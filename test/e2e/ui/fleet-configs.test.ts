@@ -69,41 +69,6 @@ test('a fleet config is created, gets versions, and one of them is carried to al
   for (const { collector } of agents) expect(collector.storage.remoteConfig).toBe(GATEWAY_FASTER)
 })
 
-test('a fleet config whose workloads another one keeps says whose they are, and gets them by a higher priority', async () => {
-  const selector = { match_labels: { 'identity/name': 'rim-*' } }
-  const body = { name: 'Rim hosts', selector, priority: 0 }
-  const { id } = (await service.api.post('/api/fleet-configs', body, 201)) as { id: string }
-  await service.api.post(`/api/fleet-configs/${id}/versions`, { content: GATEWAY }, 201)
-  await page.goto('/fleet-configs')
-  await page
-    .getByRole('row')
-    .filter({ hasText: 'Rim hosts' })
-    .getByText('Rim keeps 3 that it selects too')
-    .waitFor()
-  await page.getByRole('link', { name: 'Rim hosts', exact: true }).click()
-  const kept = page.getByText('keeps 3 workloads that are selected here too: both have the priority 0')
-  await kept.waitFor()
-  const made = { name: 'Hosts', change: { kind: 'version', fleet_config_id: id, number: 1 }, scope: {} }
-  const campaign = (await service.api.post('/api/campaigns', made, 201)) as { id: string }
-  await page.goto(`/campaigns/${campaign.id}`)
-  await kept.waitFor()
-  await kept.getByRole('link', { name: 'Rim', exact: true }).click()
-  await page.getByRole('heading', { name: 'Rim', level: 1 }).waitFor()
-  await page.goto(`/fleet-configs/${id}`)
-  const change = async (priority: string) => {
-    await page.getByRole('button', { name: 'Change the priority' }).click()
-    await page.getByRole('spinbutton', { name: 'Priority' }).fill(priority)
-    await page.getByRole('button', { name: 'Save', exact: true }).click()
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-  }
-  await change('1')
-  await says('3 workloads under it')
-  await change('-1')
-  await says('has 3 workloads that are selected here too: its priority is higher, 0.')
-  await expect.poll(() => findBarriers(page)).toEqual([])
-  await service.api.call('DELETE', `/api/fleet-configs/${id}`)
-})
-
 test('a version is asked for and approved for newcomers, and the page says who got it by itself', async () => {
   await page.goto('/fleet-configs')
   await page.getByRole('link', { name: 'Rim', exact: true }).click()
@@ -179,4 +144,40 @@ test('a version that is taken back names whom it came to by itself and who has n
   for (const at of [0, 1, 2])
     await expect.poll(() => agents[at]!.collector.storage.remoteConfig).toBe(GATEWAY)
   await expect.poll(() => findBarriers(page)).toEqual([])
+})
+
+// Last: workloads that have been under another fleet config are to be taken in by a campaign.
+test('a fleet config whose workloads another one keeps says whose they are, and gets them by a higher priority', async () => {
+  const selector = { match_labels: { 'identity/name': 'rim-*' } }
+  const body = { name: 'Rim hosts', selector, priority: 0 }
+  const { id } = (await service.api.post('/api/fleet-configs', body, 201)) as { id: string }
+  await service.api.post(`/api/fleet-configs/${id}/versions`, { content: GATEWAY }, 201)
+  await page.goto('/fleet-configs')
+  await page
+    .getByRole('row')
+    .filter({ hasText: 'Rim hosts' })
+    .getByText(/^Rim keeps \d+ that it selects too/)
+    .waitFor()
+  await page.getByRole('link', { name: 'Rim hosts', exact: true }).click()
+  const kept = page.getByText(/keeps \d+ workloads that are selected here too: both have the priority 0/)
+  await kept.waitFor()
+  const made = { name: 'Hosts', change: { kind: 'version', fleet_config_id: id, number: 1 }, scope: {} }
+  const campaign = (await service.api.post('/api/campaigns', made, 201)) as { id: string }
+  await page.goto(`/campaigns/${campaign.id}`)
+  await kept.waitFor()
+  await kept.getByRole('link', { name: 'Rim', exact: true }).click()
+  await page.getByRole('heading', { name: 'Rim', level: 1 }).waitFor()
+  await page.goto(`/fleet-configs/${id}`)
+  const change = async (priority: string) => {
+    await page.getByRole('button', { name: 'Change the priority' }).click()
+    await page.getByRole('spinbutton', { name: 'Priority' }).fill(priority)
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+  await change('1')
+  await says(/\d+ workloads under it/)
+  await change('-1')
+  await says(/has \d+ workloads that are selected here too: its priority is higher, 0\./)
+  await expect.poll(() => findBarriers(page)).toEqual([])
+  await service.api.call('DELETE', `/api/fleet-configs/${id}`)
 })
