@@ -7,7 +7,7 @@ import { goBack } from './go-back.ts'
 import { lookAtApplied } from './look-at-applied.ts'
 import type { CampaignRun, RunCounts } from './run.ts'
 import { startNext } from './start-step.ts'
-import { closerOf, listStaged, stopStaged } from './stop-staged.ts'
+import { closerOf, hasStageToCome, stopStaged } from './stop-staged.ts'
 import { countLeft, moveAfterWave } from './wave-end.ts'
 import { isInWindow } from './windows.ts'
 import { writeMove } from './write.ts'
@@ -79,7 +79,7 @@ async function endWave(
 /**
  * A campaign that is done starts targets that were away and come back. Where it is to start one, it halts if its approval
  * does not hold any more, or more have failed than its limit allows; if its approval does not, also while one of them is
- * amid its stages.
+ * about to go on to its next stage. Where it has nothing to carry it stays done, whatever becomes of its approval.
  */
 async function stayDone(
   parts: CampaignParts,
@@ -87,7 +87,7 @@ async function stayDone(
   run: CampaignRun,
   counts: RunCounts['all'],
 ): Promise<boolean> {
-  if (listStaged(parts, { campaignId: campaign.id }).length > 0) {
+  if (hasStageToCome(parts, { campaignId: campaign.id })) {
     const lapsed = await findLapseHalt(parts, campaign, run)
     if (lapsed !== null) return stopFor(parts, campaign, lapsed)
   }

@@ -30,6 +30,13 @@ export const listStaged = (
     .filter(({ rollout }) => isOf(rollout.followed.push, by))
     .map(({ workloadId, rollout }) => ({ workloadId, rolloutId: rollout.stored.id }))
 
+/** Whether a target goes on to a next stage by itself: one that halted, or is at its last, does not. */
+export const hasStageToCome = (parts: Pick<CampaignParts, 'fleet'>, by: Pusher): boolean =>
+  listOpenRollouts(parts).some(
+    ({ rollout: { followed, stored } }) =>
+      isOf(followed.push, by) && stored.status === 'running' && stored.stageIndex < stored.stages.length - 1,
+  )
+
 /** The campaigns, or the versions that apply by themselves, of which a target has such a rollout. */
 export const listAmidStages = (
   parts: Pick<CampaignParts, 'fleet'>,

@@ -191,6 +191,8 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
       expect({ status, has: has(SECOND) }).toEqual(
         how === 'nothing holds it' ? { status: 202, has: 30 } : { status: 409, has: 3 },
       )
+      // What is done and has nothing to carry stays so, be it approved any more or not.
+      expect((await scene.record(id)).status).toBe(how === 'its campaign is halted' ? 'halted' : 'done')
       if (how !== 'nothing holds it') return
       expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { started: 1 } })
       applyAll()
