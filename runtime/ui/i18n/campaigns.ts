@@ -191,10 +191,10 @@ export const campaignTexts = defineTexts({
     },
     doneAll: (applied: number, all: number) =>
       applied < all
-        ? `Done: ${n(applied)} of ${workloadsEn(all)} run it.`
+        ? `Done: ${n(applied)} of ${workloadsEn(all)} ${plural(applied, 'runs', 'run')} it.`
         : `Done: ${all === 1 ? 'its one workload runs it' : `all ${workloadsEn(all)} run it`}.`,
     doneBut: (applied: number, all: number) =>
-      `Done, but not everywhere: ${n(applied)} of ${workloadsEn(all)} run it.`,
+      `Done, but not everywhere: ${n(applied)} of ${workloadsEn(all)} ${plural(applied, 'runs', 'run')} it.`,
     donePart: (workloads: number, all: number, instances: number) =>
       `Done, but on ${n(workloads)} of ${workloadsEn(all)} not everywhere: ${n(instances)} of their instances failed it or did not answer`,
     openPart: (workloads: number, instances: number) =>
@@ -220,7 +220,7 @@ export const campaignTexts = defineTexts({
     } satisfies Record<MissedState, (count: number) => string>,
     missingWho: (what: string, who: string) => `${what}: ${who}.`,
     running: (wave: number, waves: number, applied: number, all: number, failed: number) =>
-      `Wave ${n(wave)} of ${n(waves)}: ${n(applied)} of ${workloadsEn(all)} run it${failed > 0 ? `, ${n(failed)} failed or did not answer` : ''}.`,
+      `Wave ${n(wave)} of ${n(waves)}: ${n(applied)} of ${workloadsEn(all)} ${plural(applied, 'runs', 'run')} it${failed > 0 ? `, ${n(failed)} failed or did not answer` : ''}.`,
     watching: (wave: number, left: string) => `Wave ${n(wave)} is done and watched for ${left} more.`,
     takenBack: (count: number, all: number) => `${n(count)} of ${n(all)} taken back`,
     away: (count: number) => `${workloadsEn(count)} away; they catch up when they are back.`,

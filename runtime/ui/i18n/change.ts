@@ -53,7 +53,7 @@ export const changeTexts = defineTexts({
     fillInNothing: 'Write at least one value.',
     riskUnknown: 'risk not known',
     againstReported:
-      'No config from here runs on this workload: none was pushed, or what was failed with nothing to go back to. It is compared with what its instances report to run.',
+      'No config from here is to run on this workload: none was pushed, or what was failed with nothing to go back to. It is compared with what its instances report to run.',
     startsBroken: (hash: string, failed: number, total: number) =>
       total > 0
         ? `The draft starts from ${hash}, which failed on ${n(failed)} of ${n(total)} ${plural(total, 'instance', 'instances')}. No instance is to run it.`
@@ -266,7 +266,7 @@ export const changeTexts = defineTexts({
     fillInNothing: 'Écrivez au moins une valeur.',
     riskUnknown: 'risque inconnu',
     againstReported:
-      'Aucune config d’ici ne s’exécute sur ce workload : aucune n’a été poussée, ou ce qui l’a été a échoué sans retour possible. La comparaison est faite avec ce que ses instances disent exécuter.',
+      'Aucune config d’ici n’est à exécuter sur ce workload : aucune n’a été poussée, ou ce qui l’a été a échoué sans retour possible. La comparaison est faite avec ce que ses instances disent exécuter.',
     startsBroken: (hash: string, failed: number, total: number) =>
       total > 0
         ? `Le brouillon part de ${hash}, qui a échoué sur ${n(failed)} ${plural(failed, 'instance', 'instances')} sur ${n(total)}. Aucune instance ne doit l’exécuter.`

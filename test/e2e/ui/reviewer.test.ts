@@ -53,7 +53,7 @@ test('a first takeover is compared with what runs, says so, and a new destinatio
   const request = { draft_yaml: WITH_DESTINATION, comment: 'Take it over, and send to the EU' }
   const approval = await service.api.post(`/api/workloads/${id}/config/approvals`, request, 201)
   await page.goto(`/workloads/${id}/changes/${approval.id}`)
-  await what().getByText('No config from here runs on this workload', { exact: false }).waitFor()
+  await what().getByText('No config from here is to run on this workload', { exact: false }).waitFor()
   await what().getByText('compared with what its instances report to run', { exact: false }).waitFor()
   await what().getByText('high risk', { exact: true }).waitFor()
   await what()
