@@ -59,8 +59,7 @@ describe('outlineConfig', () => {
         { category: 'exporters', type: 'debug', id: 'debug', path: 'service.pipelines.traces.exporters[0]' },
         { category: 'extensions', type: 'health_check', id: 'health_check', path: 'service.extensions[0]' },
       ],
-      destinations: [],
     })
-    expect(outlineConfig('[')).toEqual({ defined: [], used: [], destinations: [] })
+    expect(outlineConfig('[')).toEqual({ defined: [], used: [] })
   })
 })
