@@ -157,9 +157,11 @@ export class PushUndoing {
     stopOffers(workload)
     const { error } = undoing
     const now = this.#parts.deps.clock.now()
+    // Judged once, for the database and for memory: targets may move during the commit.
+    const quarantines = isAboutConfig(followed, error)
     try {
       const undone = await act.commit(async (tx) => {
-        const written = await this.#write(tx, workload, followed, undoing, now)
+        const written = await this.#write(tx, workload, followed, { ...undoing, now, quarantines })
         return { ok: undoing.isAsked !== true || written.rollback !== null, ...written }
       })
       if (!undone.ok) return this.#leave(workload, undone)
@@ -172,7 +174,7 @@ export class PushUndoing {
         error,
       }
       if (workload.newestPush?.pushId === followed.push.pushId) workload.newestPush = followed.push
-      if (isAboutConfig(followed, error)) workload.quarantinedHashes.add(followed.push.hash)
+      if (quarantines) workload.quarantinedHashes.add(followed.push.hash)
       this.#parts.state.pushStats.failed++
       this.#parts.deps.notices.pushChanged(workload, followed.push)
       const { rollback } = undone
@@ -199,8 +201,7 @@ export class PushUndoing {
     tx: ActTransaction,
     workload: Workload,
     followed: FollowedPush,
-    undoing: Undoing,
-    now: Date,
+    { now, quarantines, ...undoing }: Undoing & { now: Date; quarantines: boolean },
   ): Promise<{ isOver: boolean; rollback: Rollback | null }> {
     const row = await lockWorkload(tx, workload.id)
     if (row === null) return { isOver: true, rollback: null }
@@ -211,7 +212,7 @@ export class PushUndoing {
     const waiting = this.#parts.writer.waitingTargets(pushId)
     if (waiting.length > 0) await updateTargets(tx, waiting)
     if (!(await failPush(tx, pushId, undoing.error, now))) return { isOver: true, rollback: null }
-    if (isAboutConfig(followed, undoing.error))
+    if (quarantines)
       await insertQuarantines(tx, [{ workloadId: workload.id, hash, instanceUid: '', pushId }], now)
     return { isOver: false, rollback: await this.#rollBack(tx, workload, row, followed, undoing) }
   }
