@@ -1,7 +1,8 @@
+import type { AboutError } from '../model/alert-about.ts'
 import { findReachedShares, listMisses, type StoredMiss } from '../store/campaign-outcome.ts'
 import type { StoredCampaign } from '../store/campaigns.ts'
 import type { Db } from '../store/db.ts'
-import type { CampaignFigures, CampaignMiss } from '../wire/campaigns.ts'
+import type { CampaignFigures } from '../wire/campaigns.ts'
 import { toMissRecord } from './record.ts'
 
 /** In percent of the workloads. */
@@ -9,10 +10,7 @@ const SHARES = [50, 90, 100]
 const MISSES = { most: 20, named: 5 }
 
 /** What is told of why a push failed, beside its cause. */
-export type AboutPush = (
-  workloadId: string,
-  pushId: string,
-) => Pick<CampaignMiss, 'error_parameters' | 'error_message'>
+export type AboutPush = (workloadId: string, pushId: string) => AboutError
 
 /**
  * How fast a campaign has reached its workloads, and why it has not reached others. `within`: the workloads that count,
@@ -38,7 +36,7 @@ export async function readFigures(
 }
 
 /** What the first workload says that failed for a cause, and of which it is still known. */
-function aboutFirst({ state, ids, pushIds }: StoredMiss, aboutPush: AboutPush): ReturnType<AboutPush> {
+function aboutFirst({ state, ids, pushIds }: StoredMiss, aboutPush: AboutPush): AboutError {
   if (state !== 'failed') return {}
   for (const [at, workloadId] of ids.entries()) {
     const pushId = pushIds[at] ?? null

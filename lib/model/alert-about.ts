@@ -15,14 +15,14 @@ export function aboutOf(
   trouble: WorkloadTrouble | undefined,
 ): AboutError {
   if (trouble === undefined || !hasItsCause(details, trouble)) return {}
-  const { error_parameters: about, error_message: own } = trouble
-  return isItsOwn(rule, details, trouble)
-    ? {
-        ...(about === undefined ? {} : { error_parameters: about }),
-        ...(own === undefined ? {} : { error_message: own }),
-      }
-    : {}
+  return isItsOwn(rule, details, trouble) ? onlyAbout(trouble) : {}
 }
+
+/** Of a told error what it is about and what the instance says itself, where it has them. */
+export const onlyAbout = ({ error_parameters: about, error_message: own }: AboutError): AboutError => ({
+  ...(about === undefined ? {} : { error_parameters: about }),
+  ...(own === undefined ? {} : { error_message: own }),
+})
 
 type Details = NonNullable<AlertRecord['details']>
 

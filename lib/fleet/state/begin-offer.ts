@@ -30,5 +30,5 @@ export function recallOffer(instance: Instance): void {
   const followed = assignmentOf(instance)
   const target = followed?.targets.get(instance.uid)
   if (followed === null || target === undefined || instance.offer !== null) return
-  if (isOpen(target) || target.state === 'straggler') noteMayComeTo(instance, followed.push.hash)
+  if (isOpen(target)) noteMayComeTo(instance, followed.push.hash)
 }

@@ -1,6 +1,7 @@
+import { type AboutError, onlyAbout } from '../../model/alert-about.ts'
 import type { ToldFailure } from '../../store/pushes.ts'
 import type { Workload } from '../state/model.ts'
-import { type TextAccess, type Why, whyOf } from './errors.ts'
+import { type TextAccess, whyOf } from './errors.ts'
 import { firstFailureOf } from './first-failure.ts'
 
 /**
@@ -15,15 +16,6 @@ function failureOf(workload: Workload, pushId: string): ToldFailure | null {
 }
 
 /** What the failure of a push is about, and what the instance says of it itself, as far as the reader may know it. */
-export function aboutFailure(
-  workload: Workload | null,
-  pushId: string,
-  texts: TextAccess,
-): Pick<Why, 'error_parameters' | 'error_message'> {
-  if (workload === null) return {}
-  const { error_parameters: about, error_message: own } = whyOf(failureOf(workload, pushId), texts)
-  return {
-    ...(about === undefined ? {} : { error_parameters: about }),
-    ...(own === undefined ? {} : { error_message: own }),
-  }
+export function aboutFailure(workload: Workload | null, pushId: string, texts: TextAccess): AboutError {
+  return workload === null ? {} : onlyAbout(whyOf(failureOf(workload, pushId), texts))
 }
