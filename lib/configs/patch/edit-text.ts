@@ -180,7 +180,10 @@ class Editor {
     const end = endOf(place)
     const kept = this.#keepingAliases(place.after, end)
     if (kept !== null) return kept
-    const comments = place.before.filter(({ type }) => type === 'comment').map(({ source }) => source)
+    // Comments behind an absent value stay where they are.
+    const comments = place.before
+      .filter(({ type, offset }) => type === 'comment' && offset < end)
+      .map(({ source }) => source)
     if (place.isInFlow) {
       if (comments.length > 0) throw new CannotEdit('a comment between brackets')
       const lead = place.parent === 'mapping' ? ' ' : ''
@@ -192,8 +195,9 @@ class Editor {
     const said = comments.map((comment) => ` ${comment}`).join(`\n${' '.repeat(inner)}`)
     if (inline !== null) return [{ start: place.after, end, text: ` ${inline}${said}${lineEnd}` }]
     const lines = writeBlock(target, this.#step)
-    const isCompact = place.parent === 'list' && comments.length === 0
+    const isCompact = place.parent === 'list' && comments.length === 0 && !this.#hasCommentBehind(end)
     const column = place.parent === 'list' ? place.column + 2 : inner
+    if (end === place.after && !isCompact) return [this.#lineBehind(end, lines, column)]
     const text = isCompact
       ? ` ${indent(lines, column)}`
       : `${said}\n${' '.repeat(column)}${indent(lines, column)}`
@@ -310,6 +314,13 @@ class Editor {
     if (end > 0 && this.#text[end - 1] === '\n') return end
     const found = this.#text.indexOf('\n', end)
     return found === -1 ? this.#text.length : found + 1
+  }
+
+  /** Whether a comment ends the line on which a value ends. */
+  #hasCommentBehind(end: number): boolean {
+    const blanks = /[ \t]+#/y
+    blanks.lastIndex = end
+    return blanks.test(this.#text)
   }
 
   /** Writes out one alias, elsewhere, of an anchor in a stretch of text that is to go; null when there is none left. */

@@ -64,6 +64,17 @@ describe('a patch', () => {
     })
   })
 
+  it('gives a value to a key that has none, and leaves the comments behind it where they are', () => {
+    const text = 'receivers:\n  nop: # takes nothing\n\n# what is\n# sent\nexporters:\n  nop:\n'
+    const expected = (value: string) => text.replace('nop: # takes nothing\n', value)
+    expect(change({ merge: { receivers: { nop: 'a # b' } } }, text)).toBe(
+      expected('nop: "a # b" # takes nothing\n'),
+    )
+    expect(change({ merge: { receivers: { nop: { a: 1 } } } }, text)).toBe(
+      expected('nop: # takes nothing\n    a: 1\n'),
+    )
+  })
+
   it('removes what is there, and does not fit where it is not', () => {
     expect(linesOf({ remove: [['exporters', 'otlp/core', 'sending_queue']] })).toEqual({
       out: ['    sending_queue:', '      storage: file_storage'],
