@@ -4,7 +4,7 @@
 import { execFile } from 'node:child_process'
 import { copyFile, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire, isBuiltin } from 'node:module'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
@@ -105,13 +105,16 @@ const loadsParts = ({ outputs }) => ({
   name: 'loads-parts',
   setup({ onResolve, onLoad }) {
     const files = new Map(
-      Object.entries(outputs).map(([file, { entryPoint }]) => [join(ROOT, entryPoint), basename(file)]),
+      Object.entries(outputs).map(([file, { entryPoint }]) => [entryPoint, basename(file)]),
     )
+    // esbuild writes the path into the bundle, which must not say where it was made.
     onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) =>
-      kind === 'dynamic-import' ? { path: join(resolveDir, path), namespace: 'part' } : undefined,
+      kind === 'dynamic-import'
+        ? { path: relative(ROOT, join(resolveDir, path)), namespace: 'part' }
+        : undefined,
     )
     onLoad({ filter: /.*/, namespace: 'part' }, ({ path }) => {
-      const { exports } = PARTS.find(({ entry }) => path === join(ROOT, 'runtime', entry))
+      const { exports } = PARTS.find(({ entry }) => path === join('runtime', entry))
       return {
         contents: `import { fileURLToPath } from 'node:url'
           import { readPart, runPart } from ${JSON.stringify(join(ROOT, 'runtime', 'build', 'part.mjs'))}
