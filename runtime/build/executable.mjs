@@ -45,14 +45,17 @@ export async function buildExecutable(dist) {
     delete assets['muster.sbom.cdx.json']
     const index = join(work, 'index.json')
     await writeFile(index, JSON.stringify(Object.keys(assets)))
+    // The executable keeps the path as it stands here: a copy, so that it does not say where it was made.
+    const main = 'main.cjs'
+    await copyFile(join(ROOT, 'runtime', 'build', 'executable-main.cjs'), join(work, main))
     const config = {
-      main: join(ROOT, 'runtime', 'build', 'executable-main.cjs'),
+      main,
       output: join(work, 'blob'),
       disableExperimentalSEAWarning: true,
       assets: { ...assets, 'index.json': index },
     }
     await writeFile(join(work, 'sea.json'), JSON.stringify(config))
-    await run(process.execPath, ['--experimental-sea-config', join(work, 'sea.json')])
+    await run(process.execPath, ['--experimental-sea-config', join(work, 'sea.json')], { cwd: work })
     await rm(target, { force: true })
     await copyFile(process.execPath, target)
     await chmod(target, 0o755)

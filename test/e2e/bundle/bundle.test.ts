@@ -78,6 +78,15 @@ async function plantPackages(where: string): Promise<string> {
   return trace
 }
 
+test('no file of it says where it was made', async () => {
+  const entries = await readdir(BUNDLE, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  expect(files.length).toBeGreaterThan(10)
+  const telling: string[] = []
+  for (const file of files) if ((await readFile(file)).includes(ROOT)) telling.push(file)
+  expect(telling).toEqual([])
+})
+
 describe('dist/muster.mjs', () => {
   test('is the service, with nothing but dist beside it', async () => {
     for (const entry of await readdir(BUNDLE)) {
