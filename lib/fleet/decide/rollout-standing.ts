@@ -9,6 +9,11 @@ interface Standing {
   stageIndex: number
 }
 
+/** Is this the last stage of a rollout, to which all instances belong that are in none before? */
+export function isLastStage({ stages }: Pick<Standing, 'stages'>, index: number): boolean {
+  return index >= stages.length - 1
+}
+
 /** Is the running stage a canary that no operator has promoted yet? */
 export function isUnpromoted({ stages, progress, stageIndex }: Standing): boolean {
   return stages[stageIndex]?.canary !== undefined && progress[stageIndex]?.promotedAt === undefined

@@ -3,7 +3,7 @@ import type { AuditFailure } from '../../audit/delivery.ts'
 import type { AuditActor } from '../../audit/event.ts'
 import { abortPush } from '../../store/push-writes.ts'
 import type { Push } from '../../store/pushes.ts'
-import type { GateMeasures, StoredRollout } from '../../store/rollouts.ts'
+import { type GateMeasures, insertRolloutMembers, type StoredRollout } from '../../store/rollouts.ts'
 import { decideStage, type StageVerdict } from '../decide/rollout.ts'
 import { awaitsPromotion } from '../decide/rollout-standing.ts'
 import type { Assignments } from '../pushes/assignments.ts'
@@ -228,11 +228,15 @@ export class RolloutEngine {
       const now = this.#parts.deps.clock.now()
       const closed = withStage(stored, now, this.#steps.measured(workload))
       const next: StoredRollout = { ...closed, status: 'aborted', endedAt: now }
+      // Who joined in the last stage keeps the config, too.
+      const joined = [...followed.targets.keys()].filter((uid) => !rollout.members.has(uid))
       const isDone = await this.#steps.write(act, workload, next, async (tx) => {
         await abortPush(tx, stored.pushId, now)
+        await insertRolloutMembers(tx, stored.id, stored.stageIndex, joined)
         await this.#steps.audit(tx, workload, stored, 'config.canary.abort')
       })
       if (!isDone) return { ok: false, code: 'rollout-ended' }
+      for (const uid of joined) rollout.members.set(uid, stored.stageIndex)
       followed.isSuperseded = true
       followed.push.phase = 'aborted'
       this.#steps.noteStored(workload, rollout, next)

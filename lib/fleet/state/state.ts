@@ -3,6 +3,7 @@ import { NameOrder } from '../../model/name-order.ts'
 import { compareText } from '../../model/text-order.ts'
 import type { StoredWorkload } from '../../store/workloads.ts'
 import { goneAfterMs, NO_RHYTHM, type PollRhythm } from '../decide/poll-rhythm.ts'
+import { isLastStage } from '../decide/rollout-standing.ts'
 import { RHYTHMS_MAX } from './agent-limits.ts'
 import { KeptBytes } from './kept-bytes.ts'
 import { LiveTally } from './live-tally.ts'
@@ -216,9 +217,12 @@ export function followedOf(
   return followedPushes(workload).find(({ push }) => push.pushId === pushId) ?? null
 }
 
-/** Does an instance belong to a started stage? Everyone belongs to the last one, joiners included. */
-export function isMember(rollout: Rollout, uid: string): boolean {
-  return rollout.members.has(uid) || rollout.stored.stageIndex >= rollout.stored.stages.length - 1
+/**
+ * Does an instance belong to a started stage? Everyone belongs to the last one, joiners included, until the rollout is
+ * aborted: from then on it has those who got its config, and nobody else.
+ */
+export function isMember({ members, stored }: Rollout, uid: string): boolean {
+  return members.has(uid) || (stored.status !== 'aborted' && isLastStage(stored, stored.stageIndex))
 }
 
 /** The order in which instances are shown and chosen: by pod, connection time and uid. */

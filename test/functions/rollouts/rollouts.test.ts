@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { loadAssignments } from '../../../lib/fleet/state/load-push.ts'
+import { isMember } from '../../../lib/fleet/state/state.ts'
 import { configHash } from '../../../lib/model/config-hash.ts'
 import { configStateOf, deadEndOf } from '../../../lib/model/workload-states.ts'
 import { listAuditChain } from '../../../lib/store/audit.ts'
@@ -262,6 +263,24 @@ describe('a staged rollout', () => {
     expect(await shown()).toEqual(['aborted', 'aborted'])
     expect(await act(id, 'promote')).toMatchObject({ status: 409 })
     expect(await act(id, 'rollback')).toMatchObject({ status: 409, json: { code: 'rollout_ended' } })
+  })
+
+  it('that is aborted in its last stage is kept by those who have it, and newcomers run the active config', async () => {
+    const id = await start([{ percentage: 100, dwellMs: 0, gates: GATES }])
+    const joiner = fakeAgent(ctx.fleet, { host: 'vm', pod: 'pod-d' })
+    await ctx.advance(300)
+    joiner.apply()
+    await ctx.advance(300)
+    expect([...hashes(), joiner.offered().at(-1)]).toEqual([SECOND, SECOND, SECOND, SECOND])
+    expect((await act(id, 'abort')).status).toBe(200)
+    const newcomer = fakeAgent(ctx.fleet, { host: 'vm', pod: 'pod-e' })
+    await ctx.advance(5_000)
+    expect(newcomer.offered()).toEqual([FIRST])
+    expect(joiner.offered()).toEqual([SECOND])
+    // What the database holds says the same: whoever takes over gives nobody else the config.
+    const { rollout } = (await loadAssignments(database.pool, workloadId))!
+    const isGiven = (agent: FakeAgent) => isMember(rollout!, agent.uid)
+    expect([...agents, joiner, newcomer].map(isGiven)).toEqual([true, true, true, true, false])
   })
 
   describe('of a workload that never ran anything from here', () => {
