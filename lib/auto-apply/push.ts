@@ -37,6 +37,7 @@ export async function pushToSome(
   })
   const targets: ReachedTarget[] = []
   let hasGivenUp = false
+  forgetRead(run)
   const wanted = await readWanted(parts, autoApply)
   for await (const piece of decideMembers(parts, autoApply.fleetConfigId, members, wanted))
     for (const { workload, reach } of piece) {
@@ -100,6 +101,12 @@ async function judgeNow(judge: CampaignJudge, workload: Workload): Promise<Judge
 /** A text over which the config workers took too long is tried again after a minute, then after ever longer. */
 const UNREAD_MS = 60_000
 const UNREAD_MS_MAX = 15 * 60_000
+
+/** Once each text has been read, what was not read in time before does not keep the next one waiting. */
+function forgetRead({ unread, leftOut }: AutoApplyRun): void {
+  if (unread.times > 0 && ![...leftOut.values()].some(({ reason }) => reason === 'unreadable'))
+    unread.times = 0
+}
 
 function noteUnread({ unread }: AutoApplyRun, nowMs: number): void {
   unread.untilMs = nowMs + Math.min(UNREAD_MS_MAX, UNREAD_MS * 2 ** unread.times)

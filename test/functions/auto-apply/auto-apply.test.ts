@@ -69,6 +69,31 @@ describe('a version for newcomers', () => {
     expect(scene.agent('vm-4').offered()).toContain(hashOn(1, 'vm-4'))
   })
 
+  it('begins anew to try a config that could not be read in time once all were read since', async () => {
+    await scene.carry(1)
+    await scene.apply(1)
+    const { configs } = scene.ctx
+    const readNothing = () =>
+      vi.spyOn(configs, 'render').mockImplementation(async () => ({
+        ok: false,
+        code: 'server-busy',
+        gaveUp: true,
+      }))
+    const slow = readNothing()
+    await newcomer('vm-4')
+    for (let n = 0; n < 40; n++) await scene.work(16_000)
+    slow.mockRestore()
+    for (let n = 0; n < 30; n++) await scene.work(16_000)
+    expect(scene.agent('vm-4').offered()).toContain(hashOn(1, 'vm-4'))
+    await scene.applyAll(['vm-4'])
+    const again = readNothing()
+    await newcomer('vm-5')
+    for (let n = 0; n < 40; n++) await scene.work(16_000)
+    // At once, and after one, two and four minutes.
+    expect(again.mock.calls).toHaveLength(4)
+    again.mockRestore()
+  })
+
   it('writes one record for each push, in the name of whoever asked for it', async () => {
     const [{ seq } = { seq: 0 }] = await database.pool.query<{ seq: number }>(
       'select coalesce(max(seq), 0)::int as seq from audit_events',
