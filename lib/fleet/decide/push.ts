@@ -22,10 +22,7 @@ export interface PushFacts {
   isSuperseded: boolean
   /** A push in stages: it stays pending until its last stage ends. */
   isStaged: boolean
-  /**
-   * It brings back a config that ran there before: to the members of a rollout that is undone, or by itself to all after
-   * a failed push.
-   */
+  /** It brings back a config that ran there before (`isBringingBack`). */
   bringsBack: boolean
   /** It brings it back to some instances only. */
   isScoped: boolean
@@ -86,27 +83,31 @@ export function decidePush(facts: PushFacts): PushVerdict {
   return { status: 'pending', phase: facts.hasSent ? 'sent' : 'submitted', cause: null }
 }
 
-/** How many instances have to fail what is brought back before it has failed without waiting for those that joined. */
+/**
+ * How many instances have to fail what is brought back, or be lost with it, before it has failed without waiting for
+ * those that joined.
+ */
 const FAILURES_MIN = 3
 
 /**
  * Judge a push that brings back what ran there before. An instance that fails it says something of that instance and
  * nothing of the config: the push goes on to all others, is open until each target that was planned has ended, and has
- * failed only where no target applied it. Those that joined are waited for as well while few have failed it; no longer,
- * as they may come for ever.
+ * failed only where no target applied it. Those that joined are waited for as well while few have failed it or were lost
+ * with it; no longer, as they may come for ever.
  */
 function decideBringingBack(facts: PushFacts): PushVerdict {
   const { counts, hasSent, open } = facts
   const pending = (phase: PushPhase): PushVerdict => ({ status: 'pending', phase, cause: null })
   if (!facts.isScoped && isLost(facts))
     return { status: 'failed', phase: 'failed', cause: 'lost_while_applying' }
-  const waitsForJoined = open === 'joined' && counts.applied === 0 && counts.failed < FAILURES_MIN
+  const hasJoined = open === 'joined'
+  const waitsForJoined = hasJoined && counts.applied === 0 && counts.failed + counts.lost < FAILURES_MIN
   if (open === 'planned' || waitsForJoined)
     return pending(
       counts.applying + counts.applied + counts.failed > 0 ? 'applying' : hasSent ? 'sent' : 'submitted',
     )
   if (counts.applied > 0) return { status: 'applied', phase: 'applied', cause: null }
-  if (counts.failed === 0) return pending('no_status')
+  if (counts.failed === 0 && !hasJoined) return pending('no_status')
   const cause = counts.failed === counts.lostOut ? 'lost_while_applying' : null
   return { status: 'failed', phase: 'failed', cause }
 }

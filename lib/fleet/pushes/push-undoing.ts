@@ -8,7 +8,7 @@ import { insertQuarantines } from '../../store/quarantines.ts'
 import { assignRollout, type RolloutHalt, type RolloutStatus, updateRollout } from '../../store/rollouts.ts'
 import { lockWorkload, type StoredWorkload } from '../../store/workloads.ts'
 import { describeHalt, ROLLOUT_HALTED } from '../decide/rollout.ts'
-import { errorOfPush, LOST_OUT, moveTarget } from '../state/followed-push.ts'
+import { errorOfPush, isBringingBack, LOST_OUT, moveTarget } from '../state/followed-push.ts'
 import { judgeNow } from '../state/judge.ts'
 import type { FollowedPush, Rollout, Workload } from '../state/model.ts'
 import { stopOffers } from '../state/offer-state.ts'
@@ -249,10 +249,10 @@ export class PushUndoing {
     const { cause, title, parameters, text } = undoing.error
     const rollout = workload.rollout?.followed === failed ? workload.rollout : null
     if (rollout !== null) await this.#endRollout(tx, workload, rollout, undoing)
-    // Nothing is pushed for a push that no instance is assigned any more, nor for an automatic rollback or a push that
-    // takes members back: that could go on for ever.
+    // Nothing is pushed for a push that no instance is assigned any more, nor for one that brings back: that could go on
+    // for ever, and would lead forward again to what a campaign took back.
     const isAssigned = push.pushId === row.activePushId || push.pushId === row.rolloutPushId
-    if (!isAssigned || push.kind === 'auto-rollback' || failed.scope !== null) return null
+    if (!isAssigned || isBringingBack(failed)) return null
     const live = this.#parts.state.liveInstances(workload)
     const search = rollout === null ? findRollback : findRolloutRollback
     const found: FoundRollback | null = await search(tx, this.#parts.deps, workload, live, push.hash, {
@@ -299,13 +299,14 @@ export class PushUndoing {
 
 /**
  * Whether a failed push says that its config runs nowhere in the workload. One that takes members back fails on those
- * members alone: the others run its config and go on with it. Of an automatic rollback those that were away, or said
- * nothing, may still run it; where it was lost with each instance it is not tried on and on.
+ * members alone: the others run its config and go on with it. Of another that brings back, whoever has not failed it may
+ * still run it: those that were away, said nothing, or are applying it; where it was lost with each instance it is not
+ * tried on and on.
  */
-function isAboutConfig({ scope, push }: FollowedPush, { cause }: AgentError): boolean {
-  if (scope !== null) return false
-  const { gone, straggler } = push.counts
-  return push.kind !== 'auto-rollback' || cause === LOST_OUT.cause || gone + straggler === 0
+function isAboutConfig(followed: FollowedPush, { cause }: AgentError): boolean {
+  if (followed.scope !== null) return false
+  const { failed, target } = followed.push.counts
+  return !isBringingBack(followed) || cause === LOST_OUT.cause || failed === target
 }
 
 function isAssigned(workload: Workload, followed: FollowedPush): boolean {

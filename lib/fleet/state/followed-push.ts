@@ -206,13 +206,20 @@ export function openTargetsOf({ awaiting }: Pick<FollowedPush, 'awaiting'>): 'pl
 }
 
 /**
+ * Whether a push brings back what ran there before: to the members of a rollout that is undone, to all by itself after
+ * a failed push, or as its campaign is rolled back.
+ */
+export const isBringingBack = ({ scope, push }: Pick<FollowedPush, 'scope' | 'push'>): boolean =>
+  scope !== null || push.kind === 'auto-rollback' || (push.kind === 'rollback' && push.campaignId !== null)
+
+/**
  * The verdict on a followed push. `isRecent` tells of a uid whether it is assigned the push and live, or away for less
  * than the grace.
  */
 export function judgePush(followed: FollowedPush, isRecent: (uid: string) => boolean): PushVerdict {
   const { push } = followed
   const { counts } = push
-  const bringsBack = followed.scope !== null || push.kind === 'auto-rollback'
+  const bringsBack = isBringingBack(followed)
   return decidePush({
     status: push.status,
     isSuperseded: followed.isSuperseded,

@@ -51,6 +51,49 @@ describe('a workload of two instances of which a roll-back reaches one', () => {
   })
 })
 
+describe('a campaign whose roll-back the first to answer cannot take', () => {
+  it('goes on to all others, brings what it took back to nobody again, and keeps the former config', async () => {
+    const scene = await CampaignScene.open(database, 1)
+    const [first] = scene.agents
+    const others = [1, 2, 3].map(() => fakeAgent(scene.ctx.fleet, { host: 'vm-1' }))
+    await scene.ctx.advance(300)
+    for (const other of others) other.apply()
+    const id = await scene.start()
+    await scene.work(300)
+    for (const agent of [first!, ...others]) agent.apply(SECOND)
+    await scene.work(300, 3)
+    expect((await scene.call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    await scene.work(300)
+    first!.fail('port in use')
+    await scene.work(300)
+    for (const other of others) other.apply(FIRST)
+    await scene.work(300, 3)
+    expect((await scene.record(id)).status).toBe('rolled_back')
+    expect(await scene.targetOf(id, first!)).toMatchObject({ state: 'rollback_failed', cause: 'in_part' })
+    for (const agent of [first!, ...others]) expect(agent.offered()).toEqual([FIRST, SECOND, FIRST])
+    const workload = scene.ctx.fleet.workload(first!.workloadId)!
+    expect([workload.activeHash, [...workload.quarantinedHashes]]).toEqual([FIRST, []])
+    await scene.ctx.close()
+  })
+
+  it('ends where nobody can, and leaves it at that', async () => {
+    const scene = await CampaignScene.open(database, 1)
+    const [first] = scene.agents
+    const id = await scene.start()
+    await scene.work(300)
+    first!.apply(SECOND)
+    await scene.work(300, 3)
+    expect((await scene.call('POST', `/${id}/roll-back`, { comment: 'no' })).status).toBe(200)
+    await scene.work(300)
+    first!.fail('port in use')
+    await scene.work(300, 3)
+    expect((await scene.record(id)).status).toBe('rolled_back')
+    expect(await scene.targetOf(id, first!)).toMatchObject({ state: 'rollback_failed' })
+    expect(first!.offered()).toEqual([FIRST, SECOND, FIRST])
+    await scene.ctx.close()
+  })
+})
+
 describe('a campaign that somebody takes back', () => {
   it('is listed once for a second person, who says whether that was right', async () => {
     const scene = await CampaignScene.open(database, 2)

@@ -123,6 +123,51 @@ describe('an automatic rollback that an instance cannot take', () => {
     })
   })
 
+  it('has failed where pod after pod comes and crashes on it, and is waited for no longer', async () => {
+    const first = join()
+    const { workloadId } = first
+    await pushConfig(ctx.fleet, workloadId, YAML)
+    first.apply()
+    await pushConfig(ctx.fleet, workloadId, configYaml(4318))
+    first.fail('port in use')
+    await ctx.advance(1_000)
+    let pod = join()
+    await ctx.advance(1_000)
+    expect(pod.offered()).toEqual([HASH])
+    first.fail('port in use')
+    for (let n = 0; n < 10; n++) {
+      await ctx.advance(10_000)
+      pod.lose()
+      pod = join()
+    }
+    await ctx.advance(10_000)
+    expect(ctx.fleet.workload(workloadId)!.newestPush).toMatchObject({
+      kind: 'auto-rollback',
+      status: 'failed',
+    })
+  })
+
+  it('keeps its config from nobody else while one that joined is applying it', async () => {
+    const pods = [join(), join(), join()]
+    const { workloadId } = pods[0]!
+    await pushConfig(ctx.fleet, workloadId, YAML)
+    for (const pod of pods) pod.apply()
+    await pushConfig(ctx.fleet, workloadId, configYaml(4318))
+    pods[0]!.fail('port in use')
+    await ctx.advance(1_000)
+    const good = join()
+    await ctx.advance(1_000)
+    good.applying()
+    for (const pod of pods) pod.fail('disk full')
+    await ctx.advance(1_000)
+    expect(ctx.fleet.workload(workloadId)!.newestPush).toMatchObject({ status: 'failed' })
+    good.apply()
+    await ctx.advance(1_000)
+    const later = join()
+    await ctx.advance(2_000)
+    expect(later.offered()).toEqual([HASH])
+  })
+
   it('has failed where nobody can', async () => {
     const pods = [join(), join()]
     const { workloadId } = pods[0]!
