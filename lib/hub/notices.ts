@@ -20,6 +20,8 @@ export class HubNotices implements FleetNotices, AlertNotices {
   readonly #viewsOf: () => FleetViews
   /** The frame of the newest push of each workload, as browsers were last told. */
   readonly #toldPushes = new WeakMap<Workload, string>()
+  /** Workloads that went into the archive: browsers that do not show it have dropped them, with their pushes. */
+  readonly #archived = new WeakSet<Workload>()
 
   /** `viewsOf` is a function because the fleet whose views it answers is made after these notices. */
   constructor(hub: Hub, counters: FleetCounters, viewsOf: () => FleetViews) {
@@ -30,6 +32,7 @@ export class HubNotices implements FleetNotices, AlertNotices {
 
   workloadChanged(workload: Workload): void {
     this.#viewsOf().invalidate(workload)
+    if (workload.archivedAt !== null) this.#archived.add(workload)
     this.#tellWorkload(workload)
   }
 
@@ -65,8 +68,12 @@ export class HubNotices implements FleetNotices, AlertNotices {
       // The frame of a push also depends on the workload: on which instances run its config, on the pin and on the
       // label.
       const push = workload.newestPush
-      if (push !== null && this.#toldPushes.get(workload) !== textOf(views, workload, push))
-        this.#tellPush(workload, push)
+      const told = this.#toldPushes.get(workload)
+      const hasReturned = workload.archivedAt === null && this.#archived.delete(workload)
+      if (push !== null && (hasReturned || told === undefined))
+        // A browser that does not have the workload yet would drop the frame: the workload's has to come first.
+        this.#hub.later(`first/${workload.id}`, 0, () => this.#tellPush(workload, push))
+      else if (push !== null && told !== textOf(views, workload, push)) this.#tellPush(workload, push)
       return views.workloadFrame(workload)
     })
   }

@@ -1,5 +1,7 @@
 import { afterAll, beforeEach, expect, it } from 'vitest'
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { applyFrame } from '../../../runtime/ui/logic/fleet-frames.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../support/fleet.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
 import { configYaml, pushConfig } from '../../support/push-config.ts'
@@ -74,6 +76,37 @@ it('tells a push no more while nothing of it changes', async () => {
   await ctx.advance(70_000)
   expect(count()).toBe(before)
 })
+
+it.each([
+  ['', false],
+  [', also after a restart', true],
+])(
+  'tells the newest push of a workload that came back from the archive after the workload%s',
+  async (_, isRestarted) => {
+    const host = 'archived'
+    const agent = fakeAgent(ctx.fleet, { host })
+    await ctx.advance(300)
+    const { pushId, hash } = await pushConfig(ctx.fleet, agent.workloadId, configYaml())
+    agent.apply()
+    await ctx.advance(3_000)
+    agent.lose()
+    await ctx.advance(130_000)
+    expect(await ctx.fleet.archive(agent.workloadId, null, async () => {})).toMatchObject({ ok: true })
+    await ctx.advance(3_000)
+    if (isRestarted) {
+      await ctx.close()
+      ctx = await createFleetContext(database)
+    }
+    const before = ctx.frames.length
+    // It says at once that it runs the config: nothing of the push changes.
+    const more = { remoteConfigStatus: { hash, status: 'applied', errorMessage: '' } } as const
+    fakeAgent(ctx.fleet, { host, uid: agent.uid, more })
+    await ctx.advance(3_000)
+    const shown = new Map<string, WorkloadRecord>()
+    for (const frame of ctx.frames.slice(before)) applyFrame(shown, frame, { withArchived: false })
+    expect(shown.get(agent.workloadId)).toMatchObject({ current_config_push: { push_id: pushId } })
+  },
+)
 
 const HEALTHY = {
   healthy: true,
