@@ -102,6 +102,11 @@ export const KEPT_CAMPAIGN_SEEDS: readonly (readonly [number, string])[] = [
     25_097,
     'nothing of the fleet: a freeze that was over until the wall clock jumped back, as a campaign was writing its start',
   ],
+  [28, 'a workload that came back from the archive, of whose push browsers were told nothing'],
+  [
+    1735,
+    'nothing of the fleet: a newcomer that counts as production because a label rule was changed, and that no version was to come to',
+  ],
 ]
 
 /** As `KEPT_SEEDS`, of worlds of fronts and an owner. */

@@ -35,7 +35,7 @@ const BOUND_MS = 45_000
  * keeps away, and one that an earlier version was brought to and that took it.
  */
 export async function checkAutoApply(
-  service: SimService,
+  service: Pick<SimService, 'fleet' | 'ctx'>,
   watcher: Connection,
   report: Report,
 ): Promise<void> {
@@ -47,10 +47,11 @@ export async function checkAutoApply(
   for (const one of inForce) {
     const kept = await listKept(watcher)
     const valued = await listValuedSince(watcher, one)
+    const production = one.reaches_production ? new Set() : await listKeptProduction(watcher)
     const brought = await listBrought(watcher, one.config_id)
     for (const workload of service.fleet.state.workloads.values()) {
       if (!mayBeReached(workload, one, service)) continue
-      if (valued.has(workload.id)) continue
+      if (valued.has(workload.id) || production.has(workload.id)) continue
       if (kept.has(workload.id) || (await configOf(workload, watcher)) !== one.config_id) continue
       const history = brought.filter((row) => row.workload_id === workload.id)
       if (isNewcomer(workload, history, one)) report(`${workload.id} is new and ${one.id} never came to it`)
@@ -61,7 +62,7 @@ export async function checkAutoApply(
 }
 
 /** Whether the workload is there, and nothing that can be told without its history keeps a version away from it. */
-function mayBeReached(workload: Workload, one: InForce, { ctx }: SimService): boolean {
+function mayBeReached(workload: Workload, one: InForce, { ctx }: Pick<SimService, 'ctx'>): boolean {
   const now = ctx.clock.now().getTime()
   const isLongEnough = now - Math.max(workload.createdAt.getTime(), one.active_since.getTime()) > BOUND_MS
   const hasValues = one.variables.every(({ fallback }) => fallback !== null)
@@ -84,6 +85,15 @@ async function listKept(watcher: Connection): Promise<Set<string>> {
      union select workload_id from managed_configs union select id from workloads
        where exists (select from settings where name = 'freeze')
      union select workload_id from reviews where kind = 'labels'`,
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Newcomers that count as production because of what label rules said before somebody changed them alone. */
+async function listKeptProduction(watcher: Connection): Promise<Set<string>> {
+  const rows = await watcher.query<{ id: string }>(
+    `select w.id from workloads w join reviews r on w.coming > r.newcomers_after
+     where r.kind = 'label_rule' and 'production' = any(r.kept_classes) and r.accepted is not true`,
   )
   return new Set(rows.map(({ id }) => id))
 }
