@@ -90,7 +90,7 @@ export const PROBLEMS = {
   'campaign-nothing-left': {
     status: 409,
     error:
-      'no workload is left to be changed, and none has the change whole: abort the campaign or roll it back; abort closes stages that stopped half-way as they are',
+      'no workload is left to be changed, and none has the change whole: abort the campaign or roll it back',
   },
   'campaign-number-invalid': { status: 400, error: '{field} must be a number from {min} to {max}' },
   'campaign-patch-unfit': {

@@ -22,6 +22,7 @@ import { lookAtHalt } from './run/halt-holds.ts'
 import { waitsUntil } from './run/note-ends.ts'
 import { countRun, countRuns, type RunCounts } from './run/run.ts'
 import { CampaignRunner } from './run/runner.ts'
+import { countHaltedStages } from './run/stop-staged.ts'
 
 /** Who is shown a campaign, and whether with the texts that it carries. */
 export interface CampaignReader {
@@ -121,6 +122,7 @@ export class Campaigns {
           ...(reader.withHelp
             ? await this.#standing(campaign, counts.get(id)!)
             : { haltNow: null, failedSince: null, slow: null, wayBack: null }),
+          stagesHalted: countHaltedStages(this.parts, { campaignId: id }),
           appliedInPart: inPart.get(id) ?? null,
           versionRolledBackBy: versionsTakenBack.get(campaign.id) ?? null,
           byItself: byItself.kept.get(id) ?? null,

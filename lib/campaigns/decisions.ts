@@ -47,6 +47,7 @@ import { isInOneOf } from './judge/scope.ts'
 import type { CampaignDraft } from './read-campaign.ts'
 import { toWayBackRecord } from './record.ts'
 import { countRun, tellCounts } from './run/run.ts'
+import { countHaltedStages } from './run/stop-staged.ts'
 
 /** What came of a decision about a campaign. */
 export type CampaignOutcome =
@@ -449,7 +450,11 @@ async function take(
     const counts = MOVING.includes(status) ? ((await countRun({ db: tx }, id)).all as Counts) : {}
     if (!isStepFrom(step, { status, counts })) return { ok: false, code: 'campaign-not-ready', status }
     const way_back = step === 'roll-back' ? toWayBackRecord(await countWayBack(tx, id)) : undefined
-    const end = findDeadEnd(step, { status, plan, counts, change: before.change, way_back })
+    const stages_halted = countHaltedStages(parts, { campaignId: id })
+    const end = findDeadEnd(step, {
+      ...{ status, plan, counts, way_back, stages_halted },
+      change: before.change,
+    })
     if (end !== null) return { ok: false, code: end }
     const move = await work(tx, before)
     return 'ok' in move ? move : moveCampaign(tx, id, from, move, parts.clock.now())

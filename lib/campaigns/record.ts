@@ -29,6 +29,8 @@ export interface CampaignFacts {
   rule: ApprovalRuleInForce | null
   /** How its halt stands now; null where that was not asked, or it is not halted. */
   haltNow: HaltNow | null
+  /** Targets of which the stages halted, and are open still. */
+  stagesHalted: number
   /** What became of those that failed, by how their rollback stands; null where that was not asked, or none failed. */
   failedSince: Readonly<Record<string, number>> | null
   /** Where it is applied on some instances of workloads only; null for nowhere. */
@@ -84,6 +86,7 @@ export function toCampaignRecord(campaign: CampaignSummary, facts: CampaignFacts
       ? {}
       : { wave_ends_at: new Date(waveEndedAt.getTime() + dwellMs).toISOString() }),
     counts: { ...counts.all } as Record<string, number>,
+    ...(facts.stagesHalted === 0 ? {} : { stages_halted: facts.stagesHalted }),
     ...(facts.failedSince === null ? {} : { failed_since: { ...facts.failedSince } }),
     ...toInPartRecord(facts),
     ...(facts.wayBack === null ? {} : { way_back: toWayBackRecord(facts.wayBack) }),

@@ -123,8 +123,8 @@ export type WayBack = NonNullable<CampaignRecord['way_back']>
 
 /**
  * Why a step that the status allows leads nowhere; null where it leads on. Nobody is asked to approve a plan that changes
- * nothing. A campaign that halted goes on where a workload is left to be changed, or comes to its end where some run
- * what it brought. One that stands still is taken back where some workload has a former config; that of a version also
+ * nothing. A campaign that halted goes on where a workload is left to be changed, and where stages halted inside one,
+ * which wait for the campaign; it comes to its end where some run what it brought. One that stands still is taken back where some workload has a former config; that of a version also
  * ends its applying by itself.
  */
 export function findDeadEnd(
@@ -135,7 +135,8 @@ export function findDeadEnd(
     counts,
     change,
     way_back: wayBack,
-  }: Pick<CampaignRecord, 'status' | 'counts'> & {
+    stages_halted: stagesHalted = 0,
+  }: Pick<CampaignRecord, 'status' | 'counts' | 'stages_halted'> & {
     plan?: { target_count: number } | null | undefined
     change: { kind: CampaignRecord['change']['kind'] }
     way_back?: WayBack | undefined
@@ -146,7 +147,8 @@ export function findDeadEnd(
     const isFutile = STANDS_STILL.includes(status) && keepsAll(wayBack) && change.kind !== 'version'
     return isFutile ? 'campaign-no-way-back' : null
   }
-  const isStuck = status === 'halted' && !hasToBeChanged(counts) && (counts['applied'] ?? 0) === 0
+  const leadsOn = hasToBeChanged(counts) || stagesHalted > 0 || (counts['applied'] ?? 0) > 0
+  const isStuck = status === 'halted' && !leadsOn
   return step === 'continue' && isStuck ? 'campaign-nothing-left' : null
 }
 

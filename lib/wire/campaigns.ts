@@ -513,6 +513,10 @@ export const CampaignRecord = named(
       'Of one that is rolled back: those that got its version by itself and are taken back, by state.',
       optional(dictionary(number())),
     ),
+    stages_halted: note(
+      'How many workloads that failed have stages which halted and are open still: once the campaign goes on, somebody can let these go on at the workload. Absent for none.',
+      optional(number()),
+    ),
     failed_since: note(
       'What became of the targets that failed, by the kind of `PushAftermath`. Only of one campaign that is read by itself.',
       optional(dictionary(number())),

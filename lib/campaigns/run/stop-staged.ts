@@ -30,6 +30,12 @@ export const listStaged = (
     .filter(({ rollout }) => isOf(rollout.followed.push, by))
     .map(({ workloadId, rollout }) => ({ workloadId, rolloutId: rollout.stored.id }))
 
+/** How many targets have stages that halted and are open still: somebody may let them go on. */
+export const countHaltedStages = (parts: Pick<CampaignParts, 'fleet'>, by: Pusher): number =>
+  listOpenRollouts(parts).filter(
+    ({ rollout: { followed, stored } }) => stored.status === 'halted' && isOf(followed.push, by),
+  ).length
+
 /** Whether a target goes on to a next stage by itself: one that halted, or is at its last, does not. */
 export const hasStageToCome = (parts: Pick<CampaignParts, 'fleet'>, by: Pusher): boolean =>
   listOpenRollouts(parts).some(

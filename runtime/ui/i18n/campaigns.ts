@@ -273,6 +273,8 @@ export const campaignTexts = defineTexts({
     raiseNeeded: (limit: string, value: number) =>
       `It would halt again at once. ${limit}: at least ${n(value)}.`,
     comesToEnd: 'No workload is left to be changed: it would come to its end, and be done.',
+    stagesWait:
+      'Where a workload halted amid its stages, let these go on from its page once the campaign does.',
     step: {
       request: 'Ask for approval',
       approve: 'Approve',
@@ -627,6 +629,8 @@ export const campaignTexts = defineTexts({
     raiseNeeded: (limit: string, value: number) =>
       `Elle s’arrêterait de nouveau aussitôt. ${limit} : au moins ${n(value)}.`,
     comesToEnd: 'Il ne reste aucun workload à changer : elle arriverait à sa fin, et serait terminée.',
+    stagesWait:
+      'Là où un workload s’est arrêté entre ses étapes, reprenez-les depuis sa page une fois que la campagne a repris.',
     step: {
       request: 'Demander l’approbation',
       approve: 'Approuver',

@@ -54,7 +54,7 @@ export const problemTexts = defineTexts({
     campaign_not_found: 'This campaign does not exist.',
     campaign_not_ready: 'The campaign is in another state by now: look at it again, then decide.',
     campaign_nothing_left:
-      'No workload is left to be changed, and none has the change whole: abort the campaign, or take it back. Where a workload stopped amid its stages, abort closes these as they are; its next push changes it whole.',
+      'No workload is left to be changed, and none has the change whole: abort the campaign, or take it back.',
     campaign_number_invalid: '{field} must be a number from {min} to {max}.',
     campaign_plan_changed: 'The plan has changed since you looked at it. Look at it again.',
     campaign_scope_empty: 'Say which workloads are meant: a selector or a list.',
@@ -379,7 +379,7 @@ export const problemTexts = defineTexts({
     campaign_not_found: 'Cette campagne n’existe pas.',
     campaign_not_ready: 'La campagne a changé d’état entre-temps : regardez-la de nouveau, puis décidez.',
     campaign_nothing_left:
-      'Il ne reste aucun workload à changer, et aucun n’a toute la modification : abandonnez la campagne, ou annulez-la. Là où un workload s’est arrêté entre ses étapes, l’abandon les clôt telles quelles ; sa prochaine poussée le change en entier.',
+      'Il ne reste aucun workload à changer, et aucun n’a toute la modification : abandonnez la campagne, ou annulez-la.',
     campaign_number_invalid: '{field} doit être un nombre de {min} à {max}.',
     campaign_plan_changed: 'Le plan a changé depuis que vous l’avez regardé. Regardez-le de nouveau.',
     campaign_scope_empty: 'Dites quels workloads sont visés : un sélecteur ou une liste.',

@@ -81,6 +81,7 @@ function StepFacts({ of, step }: { of: CampaignRecord; step: CampaignStep }) {
       )}
       {step === 'approve' && of.tally && <Tally of={of.tally} help={of.help} />}
       {step === 'continue' && !hasToBeChanged(of.counts) && <p class="warn">{words.comesToEnd}</p>}
+      {step === 'continue' && of.stages_halted !== undefined && <p>{words.stagesWait}</p>}
     </>
   )
 }

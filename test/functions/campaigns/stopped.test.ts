@@ -104,6 +104,38 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
     expect(rollout?.stored.status).toBe('aborted')
   })
 
+  it('that it took over and has no former config goes on where somebody lets it, once an instance is not well', async () => {
+    const id = await begin({ isManaged: false })
+    const [first] = pods.filter((pod) => pod.offered().at(-1) === SECOND)
+    first!.say({ health: SICK })
+    await scene.work(2_000, 3)
+    expect(await scene.record(id)).toMatchObject({
+      status: 'halted',
+      counts: { failed: 1 },
+      stages_halted: 1,
+      way_back: { goes_back: 0, no_way_back: 1 },
+    })
+    expect(await scene.targetOf(id, first!)).toMatchObject({ state: 'failed', cause: 'rollout_halted' })
+    const { workloadId } = first!
+    const letOn = async () => {
+      const { id: rolloutId } = scene.ctx.fleet.workload(workloadId)!.rollout!.stored
+      const route = `POST /api/workloads/${workloadId}/config/canary/${rolloutId}/promote`
+      return invoke(scene.ctx, route, { as: scene.editor.token, body: { comment: 'it may be ill' } })
+    }
+    // While the campaign is halted, its stages wait for it.
+    expect(await letOn()).toMatchObject({ status: 409 })
+    const raised = { comment: 'one may be ill', limits: { failed: 1 } }
+    expect((await scene.call('POST', `/${id}/continue`, raised)).status).toBe(200)
+    await scene.work(1_000, 2)
+    expect(await scene.record(id)).toMatchObject({ status: 'done' })
+    expect((await letOn()).status).toBe(202)
+    await scene.work(40_000, 2)
+    expect(has(SECOND)).toBe(30)
+    applyAll()
+    await scene.work(2_000, 3)
+    expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { applied: 1 } })
+  })
+
   it('goes no further while a freeze is in force, and goes on after it', async () => {
     const id = await begin()
     const lift = await freeze(3_600)
