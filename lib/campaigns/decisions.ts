@@ -446,15 +446,12 @@ async function take(
   const { from } = CAMPAIGN_STEPS[step]
   return decide(parts, decision, ACTIONS[step], from, async (tx, before) => {
     if (planHash !== undefined && before.planHash !== planHash) return null
-    const { status, plan } = before
+    const { status, plan, change } = before
     const counts = MOVING.includes(status) ? ((await countRun({ db: tx }, id)).all as Counts) : {}
     if (!isStepFrom(step, { status, counts })) return { ok: false, code: 'campaign-not-ready', status }
     const way_back = step === 'roll-back' ? toWayBackRecord(await countWayBack(tx, id)) : undefined
     const stages_halted = countHaltedStages(parts, { campaignId: id })
-    const end = findDeadEnd(step, {
-      ...{ status, plan, counts, way_back, stages_halted },
-      change: before.change,
-    })
+    const end = findDeadEnd(step, { status, plan, counts, change, way_back, stages_halted })
     if (end !== null) return { ok: false, code: end }
     const move = await work(tx, before)
     return 'ok' in move ? move : moveCampaign(tx, id, from, move, parts.clock.now())

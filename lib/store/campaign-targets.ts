@@ -321,13 +321,21 @@ export async function listFailedSinceApplied(db: Db, campaignId: string): Promis
 /** What a target has failed of whose stages halted: it is not over where somebody lets these go on. */
 const HALTED = `t.state = 'failed' and t.cause = 'rollout_halted'`
 
-/** The targets whose stages halted, with their pushes. */
-export async function listHaltedInStages(db: Db, campaignId: string): Promise<StoredCampaignTarget[]> {
+/** That the stages of such a target, of whose push this is asked, were let go on since, whether or not they are over. */
+const GOES_ON = `exists (select from pushes p where p.push_id = t.push_id
+    and (p.status = 'applied' or (p.status = 'pending' and p.phase not in ('aborted', 'superseded')))
+    and not exists (select from rollouts r where r.push_id = p.push_id and r.status = 'halted'))`
+
+/** The targets that failed as their stages halted, and of which these were let go on since. */
+export async function listResumed(db: Db, campaignId: string): Promise<StoredCampaignTarget[]> {
   return db.query<StoredCampaignTarget>(
-    `select ${COLUMNS} from campaign_targets t where t.campaign_id = $1 and ${HALTED} and t.push_id is not null`,
+    `select ${COLUMNS} from campaign_targets t where t.campaign_id = $1 and ${HALTED} and ${GOES_ON}`,
     [campaignId],
   )
 }
+
+/** Whether a campaign `c` has such targets. */
+export const HAS_RESUMED = `exists (select from campaign_targets t where t.campaign_id = c.id and ${HALTED} and ${GOES_ON})`
 
 /** Take targets up again whose stages halted and go on. */
 export async function resumeTargets(

@@ -10,6 +10,7 @@ import type {
   CampaignWindow,
 } from '../wire/campaigns.ts'
 import { assignmentsOf, type MovedColumns } from './assignments.ts'
+import { HAS_RESUMED } from './campaign-targets.ts'
 import type { Db } from './db.ts'
 
 /** The waves, limits and times by which a campaign proceeds, as they were asked for. */
@@ -223,8 +224,8 @@ export async function listCampaigns(
 
 /**
  * The campaigns in which something may have to be done: those that run or roll back, stopped ones with pushes that have
- * not ended, and done ones with such pushes or with targets that were offline; and those amid whose stages targets are,
- * or were a moment ago. Without what they carry: this is asked several times a second.
+ * not ended, done ones with such pushes, with targets that were offline or with such as somebody let go on amid their
+ * stages; and those amid whose stages targets are. Without what they carry: this is asked several times a second.
  */
 export async function listCampaignsAtWork(db: Db, amidStages: readonly string[]): Promise<CampaignSummary[]> {
   return db.query<CampaignSummary>(
@@ -233,6 +234,7 @@ export async function listCampaignsAtWork(db: Db, amidStages: readonly string[])
          select from campaign_targets t where t.campaign_id = c.id and t.state = 'started'))
        or (status = 'done' and exists (
          select from campaign_targets t where t.campaign_id = c.id and t.state in ('started', 'offline')))
+       or (status = 'done' and ${HAS_RESUMED})
        or (status in ('paused', 'halted', 'done', 'aborted', 'rolled_back') and id = any($1::text[]))
      order by created_at, id`,
     [amidStages],

@@ -1,8 +1,7 @@
-import { listHaltedInStages } from '../../store/campaign-targets.ts'
+import { listResumed } from '../../store/campaign-targets.ts'
 import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { instancesOf } from './choose.ts'
-import { endOfPush } from './outcome.ts'
 import type { CampaignRun } from './run.ts'
 import { writeResumed } from './write.ts'
 
@@ -11,21 +10,18 @@ const GOES_ON: readonly CampaignSummary['status'][] = ['running', 'done']
 
 /**
  * Take targets up again whose stages halted, for which they had failed, and that somebody let go on at the workload: they
- * end as any other. Answers whether there are any.
+ * end as any other. What is stored says so: whoever let them go on may have done it before this process owned the fleet.
+ * Answers whether there are any.
  */
 export async function noteResumed(
   parts: CampaignParts,
   campaign: CampaignSummary,
   run: CampaignRun,
 ): Promise<boolean> {
-  const { db, clock, fleet } = parts
+  const { db, clock } = parts
   const { id, status } = campaign
   if (!GOES_ON.includes(status)) return false
-  const resumed: Awaited<ReturnType<typeof listHaltedInStages>> = []
-  for (const target of await listHaltedInStages(db, id)) {
-    const end = await endOfPush({ db, fleet }, target.workloadId, target.pushId!)
-    if (end === null || end.state === 'applied') resumed.push(target)
-  }
+  const resumed = await listResumed(db, id)
   if (resumed.length === 0) return false
   const ids = resumed.map(({ workloadId }) => workloadId)
   await writeResumed(parts, campaign, ids)

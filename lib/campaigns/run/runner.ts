@@ -28,8 +28,6 @@ export class CampaignRunner {
   readonly #changed: (campaignId: string) => void
   /** Since when this process carries campaigns; monotonic. Null before it did. */
   #sinceMs: number | null = null
-  /** By campaign amid whose stages targets are, or were at the look before, whether they are still. */
-  #amidStages: ReadonlyMap<string, boolean> = new Map()
   #nextLookMs = 0
   #nextSweepMs = 0
   /** How often doubts about commits have ended. */
@@ -76,14 +74,8 @@ export class CampaignRunner {
   }
 
   async #read(): Promise<CampaignSummary[]> {
-    const now = listAmidStages(this.#parts, 'campaignId')
-    // What came to the end of its stages since is looked at once more.
-    const before = [...this.#amidStages].flatMap(([id, isStill]) => (isStill ? [id] : []))
-    const amidStages = new Map([...before, ...now].map((id) => [id, now.includes(id)]))
     try {
-      const campaigns = await listCampaignsAtWork(this.#parts.db, [...amidStages.keys()])
-      this.#amidStages = amidStages
-      return campaigns
+      return await listCampaignsAtWork(this.#parts.db, listAmidStages(this.#parts, 'campaignId'))
     } catch (error) {
       this.#nextLookMs = 0
       throw error
@@ -113,7 +105,7 @@ export class CampaignRunner {
   /** Do one step of a campaign; answers whether anything changed. */
   async #step(campaign: CampaignSummary): Promise<boolean> {
     const run = await this.#open(campaign.id)
-    const hasResumed = this.#amidStages.has(campaign.id) && (await noteResumed(this.#parts, campaign, run))
+    const hasResumed = await noteResumed(this.#parts, campaign, run)
     const hasEnds = await noteEnds(this.#parts, campaign, run)
     const hasFailures = await noteFailures(this.#parts, campaign, run)
     const counts = await countRun(this.#parts, campaign.id)

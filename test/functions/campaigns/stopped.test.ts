@@ -104,6 +104,14 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
     expect(rollout?.stored.status).toBe('aborted')
   })
 
+  /** Let the stages inside the workload go on, which halted. */
+  const letOn = async () => {
+    const { workloadId } = pods[0]!
+    const { id: rolloutId } = scene.ctx.fleet.workload(workloadId)!.rollout!.stored
+    const route = `POST /api/workloads/${workloadId}/config/canary/${rolloutId}/promote`
+    return invoke(scene.ctx, route, { as: scene.editor.token, body: { comment: 'it may be ill' } })
+  }
+
   it('that it took over and has no former config goes on where somebody lets it, once an instance is not well', async () => {
     const id = await begin({ isManaged: false })
     const [first] = pods.filter((pod) => pod.offered().at(-1) === SECOND)
@@ -113,15 +121,8 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
       status: 'halted',
       counts: { failed: 1 },
       stages_halted: 1,
-      way_back: { goes_back: 0, no_way_back: 1 },
     })
     expect(await scene.targetOf(id, first!)).toMatchObject({ state: 'failed', cause: 'rollout_halted' })
-    const { workloadId } = first!
-    const letOn = async () => {
-      const { id: rolloutId } = scene.ctx.fleet.workload(workloadId)!.rollout!.stored
-      const route = `POST /api/workloads/${workloadId}/config/canary/${rolloutId}/promote`
-      return invoke(scene.ctx, route, { as: scene.editor.token, body: { comment: 'it may be ill' } })
-    }
     // While the campaign is halted, its stages wait for it.
     expect(await letOn()).toMatchObject({ status: 409 })
     const raised = { comment: 'one may be ill', limits: { failed: 1 } }
@@ -133,6 +134,26 @@ describe('a target of thirty instances, a tenth of which has the change', () => 
     expect(has(SECOND)).toBe(30)
     applyAll()
     await scene.work(2_000, 3)
+    expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { applied: 1 } })
+  })
+
+  it('that somebody let go on counts as changed, also where the owner ends before it has seen to the campaign', async () => {
+    const id = await begin({ isManaged: false })
+    pods.find((pod) => pod.offered().at(-1) === SECOND)!.say({ health: SICK })
+    await scene.work(2_000, 3)
+    const raised = { comment: 'one may be ill', limits: { failed: 1 } }
+    expect((await scene.call('POST', `/${id}/continue`, raised)).status).toBe(200)
+    await scene.work(1_000, 2)
+    expect((await letOn()).status).toBe(202)
+    // From here on nobody looks at campaigns until another process owns the fleet.
+    await scene.ctx.advance(40_000)
+    applyAll()
+    await scene.ctx.advance(5_000)
+    const { workloadId } = pods[0]!
+    expect(scene.ctx.fleet.workload(workloadId)).toMatchObject({ rollout: null, activeHash: SECOND })
+    expect((await scene.record(id)).counts).toEqual({ failed: 1 })
+    await scene.restart(1_000)
+    await scene.work(1_000, 3)
     expect(await scene.record(id)).toMatchObject({ status: 'done', counts: { applied: 1 } })
   })
 
