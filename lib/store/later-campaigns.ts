@@ -45,6 +45,26 @@ export async function listOlderWaiting(
 }
 
 /**
+ * Let targets of older campaigns wait again that this one, which was rolled back, had overtaken while they were away: they
+ * run again what they ran when they were planned, and the campaign still waits for those that were away.
+ */
+export async function letWaitAgain(tx: Db, campaignId: string, now: Date): Promise<void> {
+  await tx.execute(
+    `update campaign_targets t set state = 'offline', reason = null, ended_at = null
+     from campaigns back
+       join campaign_targets reached on reached.campaign_id = back.id and reached.push_id is not null
+       join campaigns older on (older.started_at, older.id) < (back.started_at, back.id)
+         and older.status in ('running', 'paused', 'halted', 'done')
+         and older.started_at + (older.rules->>'catchUpSeconds')::int * interval '1 second' >= $2
+       join workloads w on w.id = reached.workload_id
+     where back.id = $1 and t.campaign_id = older.id and t.workload_id = reached.workload_id
+       and t.state = 'overtaken' and t.reason = 'overtaken' and t.push_id is null
+       and w.active_config_hash is not distinct from t.base_hash`,
+    [campaignId, now],
+  )
+}
+
+/**
  * Where what a campaign brings was taken back, or is being so, by the roll-back of others since it was started: the
  * scopes that each of these is cut to, null for one that is cut to none. A version that says the same counts as the same.
  */

@@ -8,6 +8,7 @@ import {
 } from '../../store/campaign-targets.ts'
 import type { CampaignSummary } from '../../store/campaigns.ts'
 import { DatabaseUnavailable } from '../../store/db.ts'
+import { letWaitAgain } from '../../store/later-campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { BATCH, chooseNext, instancesOf, isBusyTooLong, noteBusy, roomIn } from './choose.ts'
 import type { StateCounts } from './limits.ts'
@@ -51,11 +52,10 @@ export async function goBack(
   const open = (counts.started ?? 0) + (counts.rolling_back ?? 0)
   if (left.length + open + (await countOpenByItself(parts, campaign.id)) === 0) {
     await stopStaged(parts, { campaignId: campaign.id }, closerOf(campaign))
-    return writeMove(parts, campaign, {
-      from: 'rolling_back',
-      action: 'campaign.rolled_back',
-      to: { status: 'rolled_back', endedAt: parts.clock.now() },
-    })
+    const now = parts.clock.now()
+    const ended = { status: 'rolled_back', endedAt: now } as const
+    const move = { from: 'rolling_back', action: 'campaign.rolled_back', to: ended } as const
+    return writeMove(parts, campaign, move, (tx) => letWaitAgain(tx, campaign.id, now))
   }
   // A target amid its stages is in flight until it is taken back: it would wait for the room that it holds itself.
   const room = roomIn(run, campaign.rules.maxInFlight, new Set(amidStages))

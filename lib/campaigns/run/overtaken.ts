@@ -13,18 +13,21 @@ import { isInOneOf } from '../judge/scope.ts'
  *   that it runs already what it is to run. The older ones are `overtaken`;
  * - while a newer campaign has yet to come to it, running or stopped so that it may go on, the older ones wait;
  * - a newer campaign that was aborted before it came to the workload, or was rolled back, decided nothing: the others
- *   run what the older one brought, and so does this one.
+ *   run what the older one brought, and so does this one, also where the newer one had come to it (`letWaitAgain`). While
+ *   that is being rolled back, the older ones wait until it has taken the workload back.
  */
 export type Turn = 'due' | 'waits' | 'overtaken'
 
 /** The verdicts of workloads that a campaign is about; all others it leaves to whatever else is decided about them. */
 const DECIDED: readonly CampaignVerdict[] = ['changes', 'offline', 'same']
 const TO_COME = statesThat('waits')
+const MAY_RUN = [...statesThat('may-run'), ...statesThat('under-way')]
 
 /** Whether an older campaign may still bring a workload its change, by what newer ones say of it. */
 export function judgeTurn(later: readonly Pick<LaterTarget, 'status' | 'verdict' | 'state'>[]): Turn {
   let turn: Turn = 'due'
   for (const { status, verdict, state } of later) {
+    if (status === 'rolling_back' && MAY_RUN.includes(state)) turn = 'waits'
     if (status === 'rolling_back' || status === 'rolled_back' || !DECIDED.includes(verdict)) continue
     if (state === 'cancelled') continue
     if (!TO_COME.includes(state)) return 'overtaken'

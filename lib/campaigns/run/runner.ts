@@ -109,6 +109,8 @@ export class CampaignRunner {
     const hasEnds = await noteEnds(this.#parts, campaign, run)
     const hasFailures = await noteFailures(this.#parts, campaign, run)
     const counts = await countRun(this.#parts, campaign.id)
+    // The end of another campaign lets targets wait again.
+    if ((counts.all.offline ?? 0) > run.offline.size) run.isStale = true
     const hasMoved = await advance(this.#parts, campaign, run, counts)
     const hasChanged = hasResumed || hasEnds || hasFailures || hasMoved
     if (hasChanged) this.#changed(campaign.id)

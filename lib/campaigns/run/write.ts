@@ -6,6 +6,7 @@ import {
   resumeTargets,
 } from '../../store/campaign-targets.ts'
 import { type CampaignMove, type CampaignSummary, moveCampaign } from '../../store/campaigns.ts'
+import type { Db } from '../../store/db.ts'
 import type { CampaignStatus, CampaignTargetState } from '../../wire/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { countRun, tellCounts } from './run.ts'
@@ -61,15 +62,17 @@ export interface OwnMove {
   action: string | null
 }
 
-/** Write a move; false when the campaign is not in the status `from` any more, or the audit record failed. */
+/** Write a move, with `more` in its transaction; false when the campaign is not in the status `from` any more, or the audit record failed. */
 export async function writeMove(
   { db, clock }: CampaignParts,
   { id }: CampaignSummary,
   { from, to, action }: OwnMove,
+  more: (tx: Db) => Promise<void> = async () => {},
 ): Promise<boolean> {
   const moved = await db.change('campaign.move', null, async (tx) => {
     const now = await moveCampaign(tx, id, [from], to, clock.now())
     if (now === null) return { ok: false, code: 'campaign-stopped' }
+    await more(tx)
     if (action === null) return { ok: true }
     const counts = await countRun({ db: tx }, id)
     const detail = JSON.stringify({

@@ -3,7 +3,7 @@ import { configHash } from '../../../lib/model/config-hash.ts'
 import { CampaignScene, FIRST, SECOND, SICK } from '../../support/campaign-scene.ts'
 import type { FakeAgent } from '../../support/fleet.ts'
 import { useTestDatabase } from '../../support/postgres.ts'
-import { configYaml } from '../../support/push-config.ts'
+import { configYaml, pushConfig } from '../../support/push-config.ts'
 
 // A host is away while several campaigns are carried, and comes back: it ends with what others of its kind run, and never
 // gets what was taken back.
@@ -173,6 +173,61 @@ describe('campaigns that a host was away for', () => {
     expect((await comesBack()).offered()).toEqual([SECOND])
     expect(await targetOf(older)).toEqual({ state: 'applied' })
     expect(scene.agents.map((agent) => agent.offered().at(-1))).toEqual([SECOND, SECOND, SECOND])
+  })
+
+  describe('and that a newer one reached, which was rolled back', () => {
+    /** The host is away during two campaigns, comes back and gets what the newer one brought. */
+    async function reached(more: object = {}) {
+      await oneAway()
+      const older = await carried(2, more)
+      const newer = await carried(3)
+      expect((await comesBack()).offered()).toEqual([THIRD])
+      expect(await targetOf(older)).toEqual(OVERTAKEN)
+      return { older, newer }
+    }
+
+    it('gets what the older one brought, as all others did, and goes back with them', async () => {
+      const { older, newer } = await reached()
+      await decide(newer, 'roll-back')
+      await settle()
+      expect(away.offered()).toEqual([THIRD, FIRST, SECOND])
+      expect(scene.agents.map((agent) => agent.offered().at(-1))).toEqual([SECOND, SECOND, SECOND])
+      expect(await targetOf(older)).toEqual({ state: 'applied' })
+      await decide(older, 'roll-back')
+      expect(scene.agents.map((agent) => agent.offered().at(-1))).toEqual([FIRST, FIRST, FIRST])
+    })
+
+    it('is left alone where the older one waits for nobody any more', async () => {
+      const { older, newer } = await reached({ catch_up_seconds: 600 })
+      scene.ctx.clock.advance(700_000)
+      await decide(newer, 'roll-back')
+      await settle()
+      expect(away.offered()).toEqual([THIRD, FIRST])
+      expect(await targetOf(older)).toEqual(OVERTAKEN)
+    })
+
+    it('is left alone where it runs something else by now', async () => {
+      const { older, newer } = await reached()
+      await pushConfig(scene.ctx.fleet, away.workloadId, configYaml(4))
+      await settle()
+      await decide(newer, 'roll-back')
+      await settle()
+      expect(away.offered()).toEqual([THIRD, configHash(configYaml(4))])
+      expect(await targetOf(older)).toEqual(OVERTAKEN)
+    })
+  })
+
+  it('waits while a newer campaign that had come to it is being rolled back', async () => {
+    await oneAway(4)
+    const older = await carried(2)
+    await decide(older, 'pause')
+    const newer = await carried(3, { max_in_flight: 1 })
+    expect((await comesBack()).offered()).toEqual([THIRD])
+    expect((await scene.call('POST', `/${newer}/roll-back`, STOP)).status).toBe(200)
+    await decide(older, 'continue')
+    await settle()
+    expect(await targetOf(older)).toEqual({ state: 'applied' })
+    expect(scene.agents.map((agent) => agent.offered().at(-1))).toEqual(scene.agents.map(() => SECOND))
   })
 
   it('gets nothing older where the newer campaign waited for it no longer', async () => {
