@@ -1,5 +1,6 @@
 import type { Scope } from '../model/scopes.ts'
 import type { CampaignStatus, CampaignTargetState, CampaignVerdict } from '../wire/campaigns.ts'
+import { MAY_BE_TAKEN_BACK } from './campaign-targets.ts'
 import type { Db } from './db.ts'
 import { SAYS_THE_SAME } from './fleet-configs.ts'
 
@@ -62,6 +63,22 @@ export async function letWaitAgain(tx: Db, campaignId: string, now: Date): Promi
        and w.active_config_hash is not distinct from t.base_hash`,
     [campaignId, now],
   )
+}
+
+/** Whether another campaign that is being rolled back is about to give a workload this config back. */
+export async function isAboutToGet(
+  db: Db,
+  campaignId: string,
+  { workloadId, hash }: { workloadId: string; hash: string },
+): Promise<boolean> {
+  const rows = await db.query(
+    `select from campaign_targets t join campaigns c on c.id = t.campaign_id and c.status = 'rolling_back'
+       join workloads w on w.id = t.workload_id and w.active_config_hash = t.result_hash
+     where t.workload_id = $2 and t.campaign_id <> $1 and t.base_hash = $3 and t.push_id is not null
+       and t.state = any($4::text[])`,
+    [campaignId, workloadId, hash, MAY_BE_TAKEN_BACK],
+  )
+  return rows.length > 0
 }
 
 /**

@@ -5,6 +5,7 @@ import { markByItselfRollingBack } from '../../store/auto-apply-roll-back.ts'
 import { markTargetRollingBack, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { type CampaignSummary, shareCampaign } from '../../store/campaigns.ts'
 import { findContent } from '../../store/config-contents.ts'
+import { isAboutToGet } from '../../store/later-campaigns.ts'
 import { wasEverApplied } from '../../store/pushes.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { isInOneOf } from '../judge/scope.ts'
@@ -40,7 +41,9 @@ export async function rollBackTarget(
   const workload = parts.fleet.workload(target.workloadId)
   if (workload === null) return { kind: 'moved_on' }
   if (workload.hasStoppedOffers) return { kind: 'busy' }
-  if (!isStillMeant(campaign, workload) || !runsResult(workload, target)) return { kind: 'moved_on' }
+  if (!isStillMeant(campaign, workload)) return { kind: 'moved_on' }
+  if (!runsResult(workload, target))
+    return { kind: (await willRunResult(parts, campaign, target)) ? 'busy' : 'moved_on' }
   if (hasOpenPush(workload, target.pushId)) return { kind: 'busy' }
   const base = target.baseHash === null ? null : await findContent(parts.db, target.baseHash)
   if (base === null || (await failedAtFirst(parts, workload, base.hash)))
@@ -88,6 +91,14 @@ export async function rollBackTarget(
 /** Whether a config only ever failed there, and stayed assigned since there was nothing before it. */
 const failedAtFirst = async ({ db }: CampaignParts, { id, quarantinedHashes }: Workload, hash: string) =>
   quarantinedHashes.has(hash) && !(await wasEverApplied(db, id, hash))
+
+/** Whether the roll-back of a newer campaign has yet to give the workload back what this one brought. */
+const willRunResult = async (
+  { db }: CampaignParts,
+  { id }: CampaignSummary,
+  { workloadId, resultHash, pushId }: BackTarget,
+): Promise<boolean> =>
+  pushId !== null && resultHash !== null && isAboutToGet(db, id, { workloadId, hash: resultHash })
 
 /** A workload that left the scopes which a campaign is cut to is not the campaign's any more. */
 const isStillMeant = ({ scope }: CampaignSummary, workload: Workload): boolean =>

@@ -230,6 +230,19 @@ describe('campaigns that a host was away for', () => {
     expect(scene.agents.map((agent) => agent.offered().at(-1))).toEqual(scene.agents.map(() => SECOND))
   })
 
+  it('two campaigns that are rolled back at one time, the newer first, leave everyone what ran before both', async () => {
+    scene = await CampaignScene.open(database, 3)
+    isAway = false
+    const older = await carried(2)
+    const newer = await carried(3, { max_in_flight: 1 })
+    for (const id of [newer, older])
+      expect((await scene.call('POST', `/${id}/roll-back`, STOP)).status).toBe(200)
+    await settle(20)
+    expect(scene.agents.map((agent) => agent.offered().at(-1))).toEqual([FIRST, FIRST, FIRST])
+    expect(await scene.record(newer)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
+    expect(await scene.record(older)).toMatchObject({ status: 'rolled_back', counts: { rolled_back: 3 } })
+  })
+
   it('gets nothing older where the newer campaign waited for it no longer', async () => {
     await oneAway()
     const older = await carried(2)
