@@ -28,7 +28,7 @@ export interface PushFacts {
   isScoped: boolean
   hasSent: boolean
   counts: TargetCounts
-  /** Where it brings back: whether targets have not ended, and if so, whether all of these joined after it was planned. */
+  /** Whether targets have not ended, and if so, whether all of these joined after it was planned. */
   open: 'planned' | 'joined' | 'none'
   /** After a loss, at least one lost target came back or an instance joined. */
   hasReturned: boolean
@@ -47,14 +47,14 @@ export interface PushVerdict {
 /** How many losses it takes before they count against the config. */
 export const LOSSES_MIN = 3
 
-function isLost({ counts, hasReturned }: PushFacts): boolean {
-  return (
-    counts.applied === 0 &&
-    counts.targets > 0 &&
-    counts.lost === counts.targets &&
-    counts.losses >= LOSSES_MIN &&
-    hasReturned
-  )
+/**
+ * Whether it seems to kill whoever applies it: every target was lost; or every one that was planned has ended, and of
+ * those that joined since, one after the other is lost.
+ */
+function isLost(facts: PushFacts): boolean {
+  const { counts, hasReturned } = facts
+  if (counts.applied > 0 || counts.losses < LOSSES_MIN || !hasReturned) return false
+  return counts.lost === counts.targets || (counts.lost >= LOSSES_MIN && facts.open === 'joined')
 }
 
 /** Judge a push: it is pending, then applied or failed. An applied push may still fail; a failed one stays failed. */

@@ -219,14 +219,15 @@ export const isBringingBack = ({ scope, push }: Pick<FollowedPush, 'scope' | 'pu
 export function judgePush(followed: FollowedPush, isRecent: (uid: string) => boolean): PushVerdict {
   const { push } = followed
   const { counts } = push
-  const bringsBack = isBringingBack(followed)
   return decidePush({
     status: push.status,
     isSuperseded: followed.isSuperseded,
     isStaged: followed.isStaged,
-    bringsBack,
+    bringsBack: isBringingBack(followed),
     isScoped: followed.scope !== null,
-    open: bringsBack ? openTargetsOf(followed) : 'none',
+    get open() {
+      return openTargetsOf(followed)
+    },
     hasSent: push.sentAt !== null,
     counts: {
       targets: counts.target,

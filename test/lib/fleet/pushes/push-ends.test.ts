@@ -155,6 +155,23 @@ describe('a target ends', () => {
   })
 })
 
+it('fails a push on which pod after pod dies, though one of the first had said goodbye', async () => {
+  const workload = await begin('ab')
+  await workload.settle(1)
+  const pushId = await workload.push(2)
+  const [a, b] = workload.agents
+  a!.goodbye()
+  let pod = b!
+  const died = () => workload.live.newestPush!.pushId !== pushId
+  for (let n = 0; n < 30 && !died(); n++) {
+    pod.lose()
+    pod = workload.join(`b${n}`)
+    await ctx.advance(10_000)
+  }
+  expect(await workload.stored(pushId)).toMatchObject({ status: 'failed' })
+  expect(pod.offered().at(-1)).toBe(config(1).hash)
+})
+
 it('leaves out of an automatic rollback who has failed its config before', async () => {
   const workload = await begin('ab')
   await workload.settle(1)
