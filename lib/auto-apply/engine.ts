@@ -30,6 +30,8 @@ const LOOK_MS = 15_000
 const LAPSE_LOOK_MS = 5_000
 /** How long a newcomer that was tried waits until it is tried again. */
 const RETRY_MS = 2_000
+/** The share of what may be pushed to now that newcomers leave to the queue, so that a stream of them holds up nobody. */
+const QUEUE_SHARE = 0.2
 const HOUR_MS = 3_600_000
 /** How long a request waits for a decision before it expires. */
 const WAITING_MS = 14 * 24 * HOUR_MS
@@ -181,7 +183,8 @@ export class AutoApplyEngine {
   async #pushNext(autoApply: StoredAutoApply, run: AutoApplyRun): Promise<void> {
     const room = this.#room()
     if (room === 0) return
-    const young = await listYoung(this.#parts, autoApply, run, room)
+    const kept = Math.min(run.queue.length, Math.ceil(room * QUEUE_SHARE))
+    const young = await listYoung(this.#parts, autoApply, run, room - kept)
     const isYoung = new Set(young)
     const next = [...young]
     while (next.length < room && run.queue.length > 0) {
@@ -189,9 +192,9 @@ export class AutoApplyEngine {
       if (!isYoung.has(id)) next.push(id)
     }
     if (next.length === 0) return
+    for (const id of young) run.nextTryMs.set(id, this.#parts.clock.monotonicMs() + RETRY_MS)
     const count = await pushToSome(this.#parts, autoApply, run, next)
     const nowMs = this.#parts.clock.monotonicMs()
-    for (const id of young) run.nextTryMs.set(id, nowMs + RETRY_MS)
     this.#pushedMs.push(...Array.from({ length: count }, () => nowMs))
     if (count > 0) this.#changed(autoApply)
   }

@@ -63,8 +63,9 @@ export async function lookAtAll(
 const isYoung = (firstSeenAt: Date, now: Date): boolean => now.getTime() - firstSeenAt.getTime() < YOUNG_MS
 
 /**
- * Workloads under the fleet config that have just come and may be tried now, in the order in which they came; with
- * `limit`, so many at most. Only those that have just come are looked at, as this is asked twice a second.
+ * Workloads under the fleet config that have just come and may be tried now: those that were never tried, in the order in
+ * which they came, before all others; `limit` at most. Only those that have just come are looked at, as this is asked
+ * twice a second.
  */
 export async function listYoung(
   { fleet, fleetConfigs, clock }: AutoApplyParts,
@@ -74,14 +75,19 @@ export async function listYoung(
 ): Promise<string[]> {
   const now = clock.now()
   const nowMs = clock.monotonicMs()
-  const found: string[] = []
+  const fresh: string[] = []
+  const again: string[] = []
   const young = fleet.state.firstSeenSince(new Date(now.getTime() - YOUNG_MS + 1))
   for await (const piece of inTurns(young, CHUNK))
     for (const workload of piece) {
-      if (found.length >= limit) return found
+      if (fresh.length >= limit) return fresh
       const { id, createdAt } = workload
-      if (createdAt < activeSince! || inFlight.has(id) || (nextTryMs.get(id) ?? 0) > nowMs) continue
-      if (fleetConfigs.membershipOf(workload).configId === fleetConfigId) found.push(id)
+      const nextMs = nextTryMs.get(id)
+      if (createdAt < activeSince! || inFlight.has(id) || (nextMs ?? 0) > nowMs) continue
+      if (nextMs !== undefined && again.length >= limit) continue
+      if (fleetConfigs.membershipOf(workload).configId !== fleetConfigId) continue
+      if (nextMs === undefined) fresh.push(id)
+      else again.push(id)
     }
-  return found
+  return [...fresh, ...again].slice(0, limit)
 }

@@ -42,7 +42,10 @@ export async function pushToSome(
   for await (const piece of decideMembers(parts, autoApply.fleetConfigId, members, wanted))
     for (const { workload, reach } of piece) {
       if (reach.kind === 'left_out') note(run, workload.id, { reason: reach.reason })
-      if (reach.kind === 'current') note(run, workload.id, null)
+      if (reach.kind === 'current') {
+        note(run, workload.id, null)
+        if (run.nextTryMs.has(workload.id)) run.nextTryMs.set(workload.id, Number.POSITIVE_INFINITY)
+      }
       if (reach.kind !== 'reached') continue
       if (!autoApply.reachesProduction && production.has(workload.id)) {
         note(run, workload.id, { reason: 'became_production' })

@@ -44,6 +44,8 @@ export function decideReach(facts: ReachFacts, wanted: WantedVersion): ReachVerd
   if (number === wanted.number) return { kind: 'current' }
   if (number > wanted.number) return leave('newer_version')
   if (facts.isRolledBackHere) return leave('campaign_rolled_back')
+  // It applies by itself once, wherever the workload was meanwhile.
+  if (brought.some((one) => isOwn(one, wanted) && one.at >= facts.firstSeenAt)) return leave('pushed_before')
   const barred = findBar(here, facts.firstSeenAt, wanted)
   if (barred !== null) return leave(barred)
   if (activeHash === null) {
@@ -54,6 +56,9 @@ export function decideReach(facts: ReachFacts, wanted: WantedVersion): ReachVerd
   return wanted.hasOpenCampaign ? leave('campaign_open') : { kind: 'reached', isNewcomer: false }
 }
 
+const isOwn = ({ autoApplyId }: BroughtVersion, wanted: WantedVersion): boolean =>
+  autoApplyId !== null && autoApplyId === wanted.autoApplyId
+
 /** What was done with the workload before that keeps the version from it; null when nothing does. */
 function findBar(
   brought: readonly BroughtVersion[],
@@ -62,8 +67,6 @@ function findBar(
 ): AutoApplyReason | null {
   // One that was removed and came back has nothing any more of what it was given before.
   const since = brought.filter(({ at }) => at >= firstSeenAt)
-  if (since.some(({ autoApplyId }) => autoApplyId !== null && autoApplyId === wanted.autoApplyId))
-    return 'pushed_before'
   for (const one of brought) {
     const bar = barOf(one)
     if (bar === 'none') break

@@ -19,7 +19,7 @@ export interface AutoApplyRun {
   queue: string[]
   /** How often in a row the config workers took too long over a text, and until when such are left alone; monotonic. */
   unread: { times: number; untilMs: number }
-  /** When a newcomer is looked at again; monotonic. */
+  /** When a newcomer is tried again; monotonic. Infinity once it runs the version. */
   nextTryMs: Map<string, number>
   /** Workloads under the fleet config at the last look. */
   underCount: number

@@ -56,7 +56,9 @@ export function autoApplyStarter(
         title: null,
         endedAt: null,
       }))
-      if (!(await insertAutoApplyTargets(tx, rows))) return { ok: false, code: 'campaign-stopped' }
+      // Where it was brought to one of several before, each is tried alone, so that the others do not wait for it.
+      if (!(await insertAutoApplyTargets(tx, rows)))
+        return { ok: false, code: started.length > 1 ? 'changed-meanwhile' : 'campaign-stopped' }
       await tx.recordAll(
         started.map(({ push }) => ({
           action: 'auto_apply.push',

@@ -17,7 +17,7 @@ export interface BroughtVersion {
   at: Date
 }
 
-/** Most rows read of one workload, the newest; older ones were overtaken by these. */
+/** Most campaigns' rows read of one workload, the newest; older ones were overtaken by these. */
 const PER_WORKLOAD = 20
 
 /**
@@ -42,7 +42,8 @@ export async function listBroughtVersions(
          select t.workload_id, a.id, a.number, t.result_hash, 'changes', t.state, true, t.started_at
          from auto_apply_targets t join auto_applies a on a.id = t.auto_apply_id
          where t.workload_id = any($2::text[]) and a.fleet_config_id::text = $1) as b) as placed
-     where place <= $3 order by "workloadId", at desc`,
+     -- A version that applies by itself does so once: all of their rows count, whatever came after them.
+     where place <= $3 or "autoApplyId" is not null order by "workloadId", at desc`,
     [fleetConfigId, workloadIds, PER_WORKLOAD],
   )
 }
