@@ -1,4 +1,5 @@
 import type { AuditActor } from '../../audit/event.ts'
+import { isLastStage } from '../../fleet/decide/rollout-standing.ts'
 import type { Rollout } from '../../fleet/state/model.ts'
 import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { Push } from '../../store/pushes.ts'
@@ -40,7 +41,7 @@ export const countHaltedStages = (parts: Pick<CampaignParts, 'fleet'>, by: Pushe
 export const hasStageToCome = (parts: Pick<CampaignParts, 'fleet'>, by: Pusher): boolean =>
   listOpenRollouts(parts).some(
     ({ rollout: { followed, stored } }) =>
-      isOf(followed.push, by) && stored.status === 'running' && stored.stageIndex < stored.stages.length - 1,
+      isOf(followed.push, by) && stored.status === 'running' && !isLastStage(stored, stored.stageIndex),
   )
 
 /** The campaigns, or the versions that apply by themselves, of which a target has such a rollout. */

@@ -9,10 +9,12 @@ interface Standing {
   stageIndex: number
 }
 
-/** Is this the last stage of a rollout, to which all instances belong that are in none before? */
-export function isLastStage({ stages }: Pick<Standing, 'stages'>, index: number): boolean {
-  return index >= stages.length - 1
-}
+/** The last stage of a rollout, to which all instances belong that are in none before. */
+export const lastStageOf = ({ stages }: Pick<Standing, 'stages'>): number => stages.length - 1
+
+/** Is this stage of a rollout its last one? */
+export const isLastStage = (rollout: Pick<Standing, 'stages'>, index: number): boolean =>
+  index >= lastStageOf(rollout)
 
 /** Is the running stage a canary that no operator has promoted yet? */
 export function isUnpromoted({ stages, progress, stageIndex }: Standing): boolean {

@@ -1,7 +1,7 @@
 import type { PushTarget } from '../../store/push-targets.ts'
 import type { GateMeasures } from '../../store/rollouts.ts'
 import type { StageFacts } from '../decide/rollout.ts'
-import { isUnpromoted } from '../decide/rollout-standing.ts'
+import { isLastStage, isUnpromoted } from '../decide/rollout-standing.ts'
 import { standsTo } from '../decide/standing.ts'
 import { isHealthAwaited } from '../decide/status.ts'
 import { isDegradingNow } from '../state/derive.ts'
@@ -55,7 +55,7 @@ export function stageFactsOf(
     memberUids,
     silentUids,
     living,
-    isLast: stored.stageIndex >= stored.stages.length - 1,
+    isLast: isLastStage(stored, stored.stageIndex),
     plan,
     members: followed.push.counts.target - joining,
     applied: followed.push.counts.applied,

@@ -1,5 +1,6 @@
 import type { StoredRollout } from '../../store/rollouts.ts'
 import { stageSize } from '../decide/rollout.ts'
+import { isLastStage } from '../decide/rollout-standing.ts'
 import { type PushPlan, planPush } from '../pushes/push-plan.ts'
 import type { Rollout, Workload } from '../state/model.ts'
 import type { FleetParts } from '../state/parts.ts'
@@ -27,7 +28,7 @@ export function chooseMembers(
   const fresh = plan.targets
     .filter(({ instance }) => !followed.targets.has(instance.uid))
     .sort((a, b) => compareInstances(a.instance, b.instance))
-  if (stage >= stored.stages.length - 1) return fresh
+  if (isLastStage(stored, stage)) return fresh
   const eligible = plan.targets.filter(({ target }) => target.isTarget)
   // Members that are not there any more, or that an operator has waived, are replaced by others.
   const waived = new Set(stored.waived)

@@ -4,7 +4,7 @@ import type { GateMeasures, StoredRollout } from '../../store/rollouts.ts'
 import type { PushAftermath } from '../../wire/revisions.ts'
 import type { RolloutGate, RolloutRecord, RolloutStage, RolloutTarget } from '../../wire/rollouts.ts'
 import { describeHalt, GATE_LIMIT } from '../decide/rollout.ts'
-import { shownStatus } from '../decide/rollout-standing.ts'
+import { isLastStage, lastStageOf, shownStatus } from '../decide/rollout-standing.ts'
 import type { Instance, StageHold } from '../state/model.ts'
 import { errorFields, groupErrors, type TextAccess, toErrorGroups } from './errors.ts'
 import { findInstanceFault } from './instance-fault.ts'
@@ -50,14 +50,15 @@ function stageStatus(rollout: StoredRollout, index: number): RolloutStage['statu
   return rollout.status === 'aborted' || rollout.status === 'stopped' ? 'aborted' : 'failed'
 }
 
+/** The stage that a target belongs to. */
+const stageOf = ({ members, rollout }: RolloutFacts, { instanceUid }: PushTarget): number =>
+  members.get(instanceUid) ?? lastStageOf(rollout)
+
 function toStage(facts: RolloutFacts, index: number): RolloutStage {
   const { rollout } = facts
   const plan = rollout.stages[index]!
   const progress = rollout.progress[index]
-  const isLast = index === rollout.stages.length - 1
-  const of = facts.targets.filter(
-    ({ instanceUid }) => (facts.members.get(instanceUid) ?? rollout.stages.length - 1) <= index || isLast,
-  )
+  const of = facts.targets.filter((target) => stageOf(facts, target) <= index || isLastStage(rollout, index))
   const halt = rollout.halt?.stage === index ? rollout.halt : null
   const status = stageStatus(rollout, index)
   const endsAt = status === 'dwelling' ? facts.dwellEndsAt : null
@@ -102,7 +103,7 @@ function toTarget(facts: RolloutFacts, target: PushTarget, texts: TextAccess): R
   return {
     instance_uid: target.instanceUid,
     ...(target.podName === '' ? {} : { pod_name: target.podName }),
-    stage: facts.members.get(target.instanceUid) ?? facts.rollout.stages.length - 1,
+    stage: stageOf(facts, target),
     status: target.state,
     ...(isNamed ? { stop_reason: halt!.gate } : {}),
     ...(isSick ? { unhealthy: true as const } : {}),
