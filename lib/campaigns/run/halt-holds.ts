@@ -1,3 +1,4 @@
+import type { HaltedCampaign } from '../../alerts/topics.ts'
 import { listHaltedCampaigns } from '../../store/alert-topics.ts'
 import { type CampaignSummary, listCampaignsById } from '../../store/campaigns.ts'
 import type { Db } from '../../store/db.ts'
@@ -76,14 +77,12 @@ export async function recountHalt(
 }
 
 /** The campaigns that muster halted, with what stopped each as it stands now. */
-export async function listHaltsNow(
-  db: Db,
-): Promise<{ id: string; name: string; haltedAt: Date; halt: CampaignHalt }[]> {
+export async function listHaltsNow(db: Db): Promise<HaltedCampaign[]> {
   const ids = await listHaltedCampaigns(db)
   if (ids.length === 0) return []
   const campaigns = await listCampaignsById(db, ids)
   const counts = await countRuns({ db }, ids)
-  const halts: Awaited<ReturnType<typeof listHaltsNow>> = []
+  const halts: HaltedCampaign[] = []
   for (const campaign of campaigns.values()) {
     const { id, name, status, updatedAt: haltedAt } = campaign
     const halt = (await recountHalt({ db }, campaign, counts.get(id)!)) ?? campaign.halt
