@@ -1,4 +1,5 @@
 import { isInOneOf } from '../campaigns/judge/scope.ts'
+import { KeptRuns } from '../campaigns/run/kept-runs.ts'
 import { findLapse } from '../campaigns/run/lapse.ts'
 import { listAmidStages, listStaged, stopStaged } from '../campaigns/run/stop-staged.ts'
 import {
@@ -39,7 +40,7 @@ const WAITING_MS = 14 * 24 * HOUR_MS
 /** Applies approved versions to newcomers, and to workloads on older versions. */
 export class AutoApplyEngine {
   readonly #parts: AutoApplyParts
-  readonly #runs = new Map<string, AutoApplyRun>()
+  readonly #runs = new KeptRuns<AutoApplyRun>()
   /** Called with what is in force, or expired, when something of it has changed. */
   readonly #changed: (autoApply: StoredAutoApply) => void
   /** The times of the pushes of the last second, one for each; monotonic. */
@@ -50,8 +51,6 @@ export class AutoApplyEngine {
   /** What was in force when the database was asked last. */
   #inForce: readonly AutoApplyInForce[] = []
   #nextSweepMs = 0
-  /** How often doubts about commits have ended. */
-  #doubtsEnded = 0
 
   constructor(parts: AutoApplyParts, changed: (autoApply: StoredAutoApply) => void) {
     this.#parts = parts
@@ -64,13 +63,9 @@ export class AutoApplyEngine {
     for (const run of this.#runs.values()) run.nextLookMs = 0
   }
 
-  /**
-   * Read all runs again and look at everything: commits whose answers were lost have ended by now, one way or the other.
-   * What was read before may lack what they stored.
-   */
+  /** Read all runs again and look at everything: commits whose answers were lost have ended by now. */
   doubtsEnded(): void {
-    this.#doubtsEnded++
-    for (const run of this.#runs.values()) run.isStale = true
+    this.#runs.doubtsEnded()
     this.wake()
   }
 
@@ -90,7 +85,7 @@ export class AutoApplyEngine {
     const inForce = await this.#read()
     if (inForce.length === 0 && this.#nextReadMs > 0) this.#nextReadMs = nowMs + QUIET_LOOK_MS
     this.#inForce = inForce
-    for (const id of this.#runs.keys()) if (!inForce.some((one) => one.id === id)) this.#runs.delete(id)
+    this.#runs.keepOnly(inForce)
     for (const autoApply of inForce) {
       if (signal.aborted) return
       await this.#stepSafely(autoApply)
@@ -124,8 +119,7 @@ export class AutoApplyEngine {
     try {
       await this.#step(autoApply)
     } catch (error) {
-      const run = this.#runs.get(autoApply.id)
-      if (run !== undefined) run.isStale = true
+      this.#runs.doubt(autoApply.id)
       this.#parts.log.warn({ err: error, auto_apply_id: autoApply.id }, 'a version could not be applied yet')
     }
   }
@@ -165,18 +159,14 @@ export class AutoApplyEngine {
     })
   }
 
-  async #open({ id, fleetConfigId }: StoredAutoApply): Promise<AutoApplyRun> {
-    const known = this.#runs.get(id)
-    if (known !== undefined && !known.isStale) return known
-    const doubtsEnded = this.#doubtsEnded
-    const run = await loadRun(this.#parts, id, this.#sinceMs ?? this.#parts.clock.monotonicMs())
-    if (doubtsEnded !== this.#doubtsEnded) run.isStale = true
-    // The limit of failures depends on this count, and failures are judged before the first look.
-    const underCount = known?.underCount ?? (await this.#parts.fleetConfigs.under(fleetConfigId)).length
-    run.underCount = underCount
-    if (known !== undefined) Object.assign(run, { leftOut: known.leftOut, lookedAt: known.lookedAt })
-    this.#runs.set(id, run)
-    return run
+  #open({ id, fleetConfigId }: StoredAutoApply): Promise<AutoApplyRun> {
+    return this.#runs.open(id, async (known) => {
+      const run = await loadRun(this.#parts, id, this.#sinceMs ?? this.#parts.clock.monotonicMs())
+      // The limit of failures depends on this count, and failures are judged before the first look.
+      run.underCount = known?.underCount ?? (await this.#parts.fleetConfigs.under(fleetConfigId)).length
+      if (known !== undefined) Object.assign(run, { leftOut: known.leftOut, lookedAt: known.lookedAt })
+      return run
+    })
   }
 
   /** Push to newcomers first, then to the queue: to as many as may be pushed to now. */

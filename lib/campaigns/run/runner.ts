@@ -1,6 +1,7 @@
 import { type CampaignSummary, listCampaignsAtWork } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { advance } from './advance.ts'
+import { KeptRuns } from './kept-runs.ts'
 import { noteEnds } from './note-ends.ts'
 import { noteFailures } from './note-failures.ts'
 import { noteResumed } from './note-resumed.ts'
@@ -23,15 +24,13 @@ export const QUIET_LOOK_MS = 60_000
  */
 export class CampaignRunner {
   readonly #parts: CampaignParts
-  readonly #runs = new Map<string, CampaignRun>()
+  readonly #runs = new KeptRuns<CampaignRun>()
   /** Called for every campaign of which something changed. */
   readonly #changed: (campaignId: string) => void
   /** Since when this process carries campaigns; monotonic. Null before it did. */
   #sinceMs: number | null = null
   #nextLookMs = 0
   #nextSweepMs = 0
-  /** How often doubts about commits have ended. */
-  #doubtsEnded = 0
 
   constructor(parts: CampaignParts, changed: (campaignId: string) => void) {
     this.#parts = parts
@@ -43,13 +42,9 @@ export class CampaignRunner {
     this.#nextLookMs = 0
   }
 
-  /**
-   * Read all runs again and look at the campaigns: commits whose answers were lost have ended by now, one way or the
-   * other. What was read before may lack what they stored.
-   */
+  /** Read all runs again and look at the campaigns: commits whose answers were lost have ended by now. */
   doubtsEnded(): void {
-    this.#doubtsEnded++
-    for (const run of this.#runs.values()) run.isStale = true
+    this.#runs.doubtsEnded()
     this.wake()
   }
 
@@ -61,7 +56,7 @@ export class CampaignRunner {
       // Set first: a decision during the statement has them looked at once more.
       this.#nextLookMs = Number.POSITIVE_INFINITY
       const campaigns = await this.#read()
-      for (const id of this.#runs.keys()) if (!campaigns.some((one) => one.id === id)) this.#runs.delete(id)
+      this.#runs.keepOnly(campaigns)
       if (this.#nextLookMs > 0) this.#nextLookMs = this.#nextLook(campaigns)
       let hasMoved = false
       for (const campaign of campaigns) {
@@ -95,8 +90,7 @@ export class CampaignRunner {
     try {
       return await this.#step(campaign)
     } catch (error) {
-      const run = this.#runs.get(campaign.id)
-      if (run !== undefined) run.isStale = true
+      this.#runs.doubt(campaign.id)
       this.#parts.log.warn({ err: error, campaign_id: campaign.id }, 'campaign could not go on yet')
       return false
     }
@@ -118,15 +112,9 @@ export class CampaignRunner {
   }
 
   /** The run of a campaign, read from the database where there is none yet or it is stale. */
-  async #open(campaignId: string): Promise<CampaignRun> {
-    const known = this.#runs.get(campaignId)
-    if (known !== undefined && !known.isStale) return known
+  #open(campaignId: string): Promise<CampaignRun> {
     const sinceMs = this.#sinceMs ?? this.#parts.clock.monotonicMs()
-    const doubtsEnded = this.#doubtsEnded
-    const run = await loadRun(this.#parts, campaignId, { former: known, sinceMs })
-    if (doubtsEnded !== this.#doubtsEnded) run.isStale = true
-    this.#runs.set(campaignId, run)
-    return run
+    return this.#runs.open(campaignId, (former) => loadRun(this.#parts, campaignId, { former, sinceMs }))
   }
 
   /** End forgotten campaigns, once an hour. */
