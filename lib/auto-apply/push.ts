@@ -20,21 +20,7 @@ export async function pushToSome(
 ): Promise<number> {
   const members = await membersAmong(parts, autoApply.fleetConfigId, workloadIds)
   const production = await listProduction(parts, members)
-  const judge = new CampaignJudge(parts, {
-    change: {
-      kind: 'version',
-      fleet_config_id: autoApply.fleetConfigId,
-      number: autoApply.number,
-      // A newcomer runs no config that muster pushed; to take it over is what was approved.
-      takeover: true,
-    },
-    scope: {},
-    rules: { retryQuarantined: false },
-    byItself: {
-      production,
-      coversValues: await openCoversValues(parts, autoApply),
-    },
-  })
+  const judge = await openJudge(parts, autoApply, production)
   const targets: ReachedTarget[] = []
   let hasGivenUp = false
   forgetRead(run)
@@ -72,6 +58,21 @@ export async function pushToSome(
     }
   if (hasGivenUp) noteUnread(run, parts.clock.monotonicMs())
   return start(parts, autoApply, run, targets, judge)
+}
+
+async function openJudge(
+  parts: AutoApplyParts,
+  autoApply: StoredAutoApply,
+  production: ReadonlySet<string>,
+): Promise<CampaignJudge> {
+  const { fleetConfigId, number } = autoApply
+  return new CampaignJudge(parts, {
+    // A newcomer runs no config that muster pushed; to take it over is what was approved.
+    change: { kind: 'version', fleet_config_id: fleetConfigId, number, takeover: true },
+    scope: {},
+    rules: { retryQuarantined: false },
+    byItself: { production, coversValues: await openCoversValues(parts, autoApply) },
+  })
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { CampaignParts } from '../campaigns/judge/parts.ts'
 import { isInOneOf } from '../campaigns/judge/scope.ts'
-import type { Starter, StartTarget } from '../campaigns/run/start-targets.ts'
+import type { StartedPush, Starter, StartTarget } from '../campaigns/run/start-targets.ts'
 import { type StoredAutoApply, shareAutoApply } from '../store/auto-apply.ts'
-import { insertAutoApplyTargets } from '../store/auto-apply-targets.ts'
+import { insertAutoApplyTargets, type StoredAutoApplyTarget } from '../store/auto-apply-targets.ts'
 import { hasOpenCampaign, listScopesRolledBack } from '../store/fleet-config-history.ts'
 
 /** A workload that a version reaches by itself. */
@@ -38,24 +38,7 @@ export function autoApplyStarter(
       if (workloads.some((workload) => isInOneOf(rolledBackIn, workload)))
         return { ok: false, code: 'changed-meanwhile' }
       const startedAt = clock.now()
-      const rows = started.map(({ target, push }) => ({
-        autoApplyId: id,
-        workloadId: target.workloadId,
-        workloadName: target.workloadName,
-        workloadPlace: target.workloadPlace,
-        isNewcomer: target.isNewcomer,
-        isProduction: target.isProduction,
-        baseHash: target.baseHash,
-        resultHash: push.hash,
-        state: 'started' as const,
-        pushId: push.pushId,
-        rollbackPushId: null,
-        rolledBackBy: null,
-        startedAt,
-        cause: null,
-        title: null,
-        endedAt: null,
-      }))
+      const rows = started.map((one) => toRow(id, one, startedAt))
       // Where it was brought to one of several before, each is tried alone, so that the others do not wait for it.
       if (!(await insertAutoApplyTargets(tx, rows)))
         return { ok: false, code: started.length > 1 ? 'changed-meanwhile' : 'campaign-stopped' }
@@ -77,3 +60,26 @@ export function autoApplyStarter(
     },
   }
 }
+
+const toRow = (
+  autoApplyId: string,
+  { target, push }: Pick<StartedPush<ReachedTarget>, 'target' | 'push'>,
+  startedAt: Date,
+): StoredAutoApplyTarget => ({
+  autoApplyId,
+  workloadId: target.workloadId,
+  workloadName: target.workloadName,
+  workloadPlace: target.workloadPlace,
+  isNewcomer: target.isNewcomer,
+  isProduction: target.isProduction,
+  baseHash: target.baseHash,
+  resultHash: push.hash,
+  state: 'started',
+  pushId: push.pushId,
+  rollbackPushId: null,
+  rolledBackBy: null,
+  startedAt,
+  cause: null,
+  title: null,
+  endedAt: null,
+})
