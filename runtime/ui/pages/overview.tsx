@@ -163,7 +163,11 @@ function Alerts({ of: { open_count: count, pressing } }: { of: FleetSummary['ale
 function Versions({ of: { first } }: { of: FleetSummary['versions'] }) {
   const words = say(overviewTexts)
   const shown = first.slice(0, VERSIONS_SHOWN)
-  const largest = Math.max(1, ...shown.map(({ count }) => count))
+  // Shares of all, as on the page of the versions: one version on half of the fleet is half a bar.
+  const total = Math.max(
+    1,
+    first.reduce((sum, { count }) => sum + count, 0),
+  )
   return (
     <section class="ground" aria-label={words.versions}>
       <h2>{words.versions}</h2>
@@ -175,7 +179,7 @@ function Versions({ of: { first } }: { of: FleetSummary['versions'] }) {
             </a>
             <div class="share">
               <span class="share-bar" aria-hidden="true">
-                <i style={{ width: `${(100 * one.count) / largest}%` }} />
+                <i style={{ width: `${(100 * one.count) / total}%` }} />
               </span>
               <span>{formatNumber(one.count)}</span>
             </div>

@@ -54,7 +54,6 @@ function Matrix({ of }: { of: VersionOverview }) {
   const words = say(postureTexts)
   const { shares } = of
   const total = of.counts.all
-  const largest = Math.max(1, ...shares.map(({ count }) => count))
   // With nothing recommended there is nothing to stand against.
   const isCompared = shares.some(({ standing }) => standing !== 'unknown')
   return (
@@ -86,7 +85,7 @@ function Matrix({ of }: { of: VersionOverview }) {
               <td>
                 <div class="share">
                   <span class="share-bar" aria-hidden="true">
-                    <i style={{ width: `${(100 * share.count) / largest}%` }} />
+                    <i style={{ width: `${(100 * share.count) / Math.max(1, total)}%` }} />
                   </span>
                   <span>{words.share(share.count, total)}</span>
                   {share.mixed_count > 0 && <span class="muted">{words.partly(share.mixed_count)}</span>}

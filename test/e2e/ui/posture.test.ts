@@ -45,6 +45,11 @@ test('fleet, versions and drift are measured by the one version that somebody re
   await expect
     .poll(async () => Math.abs((await width('0.149.0')) - 2 * (await width('0.131.0'))))
     .toBeLessThan(2)
+  // They are shares of all, not of the greatest.
+  const track = await share('0.149.0')
+    .locator('.share-bar')
+    .evaluate((bar) => bar.getBoundingClientRect().width)
+  expect((await width('0.149.0')) / track).toBeCloseTo(2 / 3, 1)
   // What was not reported is not said to be impossible.
   const counts = page.locator('.quant')
   await expect.poll(() => counts.textContent()).toMatch(/0cannot/)
