@@ -343,7 +343,7 @@ function StageTable({ of, now }: { of: RolloutRecord; now: number }) {
         <tr key={stage.index}>
           <td>{words.stage(stage.index + 1)}</td>
           <td>{nameStage(of, stage)}</td>
-          <td class="n">
+          <td class="n" data-label={column.applied}>
             {stage.status === 'waiting' ? (
               '–'
             ) : (
@@ -353,8 +353,12 @@ function StageTable({ of, now }: { of: RolloutRecord; now: number }) {
               </>
             )}
           </td>
-          <td class="n">{elapsedOf(stage, of, now)}</td>
-          <td class="n">{formatDuration(stage.dwell_seconds * 1000)}</td>
+          <td class="n" data-label={column.elapsed}>
+            {elapsedOf(stage, of, now)}
+          </td>
+          <td class="n" data-label={column.watch}>
+            {formatDuration(stage.dwell_seconds * 1000)}
+          </td>
           <td class="text">
             <Gates stage={stage} />
           </td>

@@ -1,6 +1,6 @@
 import { Graph, layout } from '@dagrejs/dagre'
 import { type Signal, useSignal } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { defineTexts, plural, say } from '../i18n/define.ts'
 import { formatList, formatNumber } from '../i18n/format.ts'
 import { componentKey } from '../logic/health.ts'
@@ -267,17 +267,36 @@ function ComponentBox({
   )
 }
 
+/** What stands beside a component that was brought into sight, in px. */
+const BESIDE = 24
+
+/** Bring the first component that fails into sight, where the picture is wider than its place. */
+function useSickInSight(isAnySick: boolean) {
+  const view = useRef<HTMLDivElement>(null)
+  // Once: whoever scrolls afterwards is left alone. Only the picture scrolls, the page stays where it is.
+  useEffect(() => {
+    const sick = view.current?.querySelector('.x')
+    if (!view.current || !sick) return
+    const { left, right } = view.current.getBoundingClientRect()
+    const box = sick.getBoundingClientRect()
+    if (box.right > right) view.current.scrollLeft += box.right - right + BESIDE
+    else if (box.left < left) view.current.scrollLeft -= left - box.left + BESIDE
+  }, [isAnySick])
+  return view
+}
+
 /** A picture of a config's pipelines, one lane each; `failing` counts unhealthy instances by `componentKey`. */
 export function Pipelines({ yaml, failing }: { yaml: string; failing: ReadonlyMap<string, number> }) {
   const words = say(pipelineTexts)
   const picture = useMemo(() => readPipelines(yaml), [yaml])
   const chosen = useSignal<Chosen | null>(null)
   const drawn = useMemo(() => (picture ? layOut(picture) : null), [picture])
+  const view = useSickInSight(failing.size > 0)
   if (picture === null || drawn === null) return <p class="muted">{words.broken}</p>
   const { width, height } = drawn
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
-    <div style={{ overflowX: 'auto' }} tabIndex={0}>
+    <div class="pipe-view" ref={view} tabIndex={0}>
       {/* biome-ignore lint/a11y/useSemanticElements: a picture is no set of fields. */}
       <svg
         class="pipe"

@@ -1,9 +1,21 @@
 import { describe, expect, test } from 'vitest'
 import { findBarriers } from './support/browser.ts'
-import { FAILING_EXPORTER } from './support/scene.ts'
-import { agents, connectManaged, page, useStage } from './support/stage.ts'
+import {
+  FAILING_EXPORTER,
+  GATEWAY_FASTER,
+  GATEWAY_KAFKA,
+  pushAndSettle,
+  SECRETIVE,
+  startRollout,
+} from './support/scene.ts'
+import { agents, connectManaged, page, service, useStage } from './support/stage.ts'
 
 let id = ''
+/** The push that failed on each of its six pods. */
+let failed = ''
+/** The workload of it. */
+let failing = ''
+let rollout = ''
 
 useStage({
   pages: 'one',
@@ -12,6 +24,19 @@ useStage({
   async prepare() {
     id = await connectManaged('a-gateway-with-a-long-name', { pods: 3 })
     agents[0]?.say({ health: FAILING_EXPORTER })
+    const staged = await connectManaged('staged', { pods: 4 })
+    const of = await startRollout(service, staged, GATEWAY_FASTER, [
+      { percentage: 25, dwell_seconds: 3600 },
+      { percentage: 100, dwell_seconds: 0 },
+    ])
+    rollout = `/workloads/${staged}/rollouts/${of}`
+    failing = await connectManaged('a-gateway-of-many-pods-with-names-that-wrap', {
+      pods: 6,
+      capabilities: SECRETIVE,
+      behaviour: { kind: 'apply', delayMs: 150 },
+    })
+    failed = await pushAndSettle(service, failing, GATEWAY_KAFKA)
+    for (const agent of agents.slice(-4)) agent.say({ health: FAILING_EXPORTER })
   },
 })
 
@@ -47,8 +72,49 @@ describe('on a telephone', () => {
     await expect.poll(() => page.locator('header .find svg').isVisible()).toBe(true)
   })
 
+  test('the component that fails is in sight, though the picture of the pipelines is wider than the page', async () => {
+    await page.goto(`/workloads/${id}`)
+    const sick = page.locator('.pipe .x').first()
+    await sick.waitFor()
+    await expect
+      .poll(() =>
+        sick.evaluate((one) => {
+          const { left, right } = one.getBoundingClientRect()
+          return left >= 0 && right <= window.innerWidth
+        }),
+      )
+      .toBe(true)
+    expect(await page.evaluate(() => window.scrollX)).toBe(0)
+  })
+
+  test('each number of a stage says what it counts', async () => {
+    await page.goto(rollout)
+    const stage = page.locator('.stacked tr').filter({ hasText: 'Stage 1' }).first()
+    await stage.waitFor()
+    const names = () =>
+      stage
+        .locator('td.n')
+        .evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell, '::before').content))
+    await expect
+      .poll(names)
+      .toEqual(['Applied', 'Elapsed', 'Watched for'].map((name) => expect.stringContaining(name)))
+  })
+
   test('a row of the fleet says what tells a workload from its namesakes', async () => {
     await page.goto('/')
     await page.locator('.narrow-row').first().getByText('eu-1/shop', { exact: true }).waitFor()
+  })
+})
+
+describe('on a desk', () => {
+  test('names of instances that wrap are far enough apart to be pressed', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 })
+    const names = () => page.locator('.who a.mono').count()
+    await page.goto(`/workloads/${failing}/pushes/${failed}`)
+    await expect.poll(names).toBeGreaterThan(2)
+    await expect.poll(() => findBarriers(page)).toEqual([])
+    await page.goto(`/workloads/${failing}`)
+    await expect.poll(names).toBeGreaterThan(2)
+    await expect.poll(() => findBarriers(page)).toEqual([])
   })
 })
