@@ -20,7 +20,7 @@ export const helpTexts = defineTexts({
     more: (count: number) => `and ${formatNumber(count)} more`,
     nobody: 'Nobody can approve it as things stand.',
     wayOut:
-      'An account that one of its authors made or changed does not count: let somebody else hold the right to approve and have another administrator make that account, let somebody else request the change again, or have the approval policy ask less, which takes effect after a day or at once with another administrator.',
+      'An account does not count that one of its authors made or changed, or anybody since the request. Let another administrator make an account that may approve, and then ask for the change again; let somebody else ask for it in words of their own, as the same text keeps its authors; or have the approval policy ask less, which takes effect after a day or at once with another administrator.',
   },
   fr: {
     gone: 'un compte qui n’existe plus',
@@ -39,6 +39,6 @@ export const helpTexts = defineTexts({
     more: (count: number) => `et ${formatNumber(count)} de plus`,
     nobody: 'Personne ne peut l’approuver en l’état.',
     wayOut:
-      'Un compte qu’un de ses auteurs a créé ou modifié ne compte pas : faites créer par un autre administrateur un compte qui a le droit d’approuver, faites redemander la modification par quelqu’un d’autre, ou assouplissez la règle d’approbation, ce qui prend effet après un jour, ou tout de suite avec un autre administrateur.',
+      'Un compte ne compte pas si un de ses auteurs l’a créé ou modifié, ou quiconque depuis la demande. Faites créer par un autre administrateur un compte qui a le droit d’approuver, puis redemandez la modification ; faites-la demander par quelqu’un d’autre, autrement écrite, car le même texte garde ses auteurs ; ou assouplissez la règle d’approbation, ce qui prend effet après un jour, ou tout de suite avec un autre administrateur.',
   },
 })

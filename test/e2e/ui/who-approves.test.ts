@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Api } from '../support/service.ts'
 import { findBarriers, signIn, visit } from './support/browser.ts'
-import { GATEWAY_FASTER, workloadId } from './support/scene.ts'
+import { GATEWAY, GATEWAY_FASTER, workloadId } from './support/scene.ts'
 import { browser, connectAgent, service, useStage } from './support/stage.ts'
 
 const PASSWORD = 'long enough to pass'
@@ -44,7 +44,7 @@ test('whoever may not approve reads who is in the way, and where, and is not tol
   await expect
     .poll(() => way.textContent())
     .toMatch(
-      /^Nobody can approve it as things stand\. admin@example\.com asked for the same text elsewhere.*made or changed your account.*See that request\. An account.*let somebody else request the change again/,
+      /^Nobody can approve it as things stand\. admin@example\.com asked for the same text elsewhere.*made or changed your account.*See that request\. An account.*Let another administrator make an account that may approve, and then ask for the change again/,
     )
   await expect
     .poll(() => way.getByRole('link', { name: 'See that request.', exact: true }).getAttribute('href'))
@@ -54,4 +54,31 @@ test('whoever may not approve reads who is in the way, and where, and is not tol
   expect(await findBarriers(page)).toEqual([])
   expect(complaints).toEqual([])
   await context.close()
+})
+
+test('where nobody can approve, what the page says to do leads to an approval', async () => {
+  const draft = { draft_yaml: GATEWAY, comment: 'As it was', prod_confirmation: true }
+  const path = `/api/workloads/${ids[1]}/config/approvals`
+  const first = await service.api.post(path, draft, 201)
+  const { page, context } = await visit(browser, service.url)
+  await signIn(page)
+  await page.goto(`/workloads/${ids[1]}/changes/${first.id}`)
+  await page
+    .getByText(
+      /^Nobody can approve it as things stand.*make an account that may approve, and then ask for the change again/,
+    )
+    .waitFor()
+  await context.close()
+  const rita = { email: 'rita@example.com', password: PASSWORD }
+  await service.api.post('/api/users', { ...rita, groups: ['administrator'] }, 201)
+  const other = new Api(service.url)
+  await other.login(rita)
+  const sam = { email: 'sam@example.com', password: PASSWORD }
+  await other.post('/api/users', { ...sam, groups: ['editor'] }, 201)
+  const approver = new Api(service.url)
+  await approver.login(sam)
+  const approve = { comment: 'Compared with what ran' }
+  await approver.post(`${path}/${first.id}/approve`, approve, 409)
+  const again = await service.api.post(path, draft, 201)
+  await approver.post(`${path}/${again.id}/approve`, approve, 200)
 })
