@@ -1,6 +1,8 @@
 import type { RetiredBy } from '../../../lib/model/retired-by.ts'
-import { defineTexts, plural } from './define.ts'
-import { formatNumber } from './format.ts'
+import { deadEndOf } from '../../../lib/model/workload-states.ts'
+import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { defineTexts, plural, say } from './define.ts'
+import { formatNumber, shortHash } from './format.ts'
 
 const n = formatNumber
 
@@ -39,8 +41,7 @@ export const changeTexts = defineTexts({
     skipped: 'not run',
     what: 'What it does',
     nothingChanged: 'The draft is the same as what is active.',
-    sameAsReported:
-      'The draft is the same as what its instances report to run. Nothing was ever pushed to it.',
+    sameAsReported: 'The draft is the same as what its instances report to run.',
     noMeaning: 'Nothing that changes what the collector does: comments, order of keys or blanks.',
     beforeNotKept: 'What it replaced was what the instances reported then, and that is not kept.',
     firstConfig:
@@ -52,13 +53,16 @@ export const changeTexts = defineTexts({
     fillInGo: 'Put in',
     fillInNothing: 'Write at least one value.',
     riskUnknown: 'risk not known',
-    againstReported:
-      'No config from here is to run on this workload: none was pushed, or what was failed with nothing to go back to. It is compared with what its instances report to run.',
+    againstReported: 'It is compared with what the instances report to run.',
+    notOurs: {
+      never: 'Nothing was pushed here yet.',
+      failed: (hash: string) => `${hash} was pushed and failed, with nothing to go back to.`,
+      none: 'No config that was pushed here is active.',
+    },
     startsBroken: (hash: string, failed: number, total: number) =>
       total > 0
         ? `The draft starts from ${hash}, which failed on ${n(failed)} of ${n(total)} ${plural(total, 'instance', 'instances')}. No instance is to run it.`
         : `The draft starts from ${hash}, which failed. No instance is to run it.`,
-    brokenReported: 'It is compared with what the instances report to run.',
     brokenUnknown: 'What the instances run now is not known.',
     policy: 'Policy',
     policyPass: 'Nothing in the policy speaks against it.',
@@ -160,7 +164,7 @@ export const changeTexts = defineTexts({
     approveComment: 'Your comment',
     approveNeedsComment: 'Write a comment: what did you check?',
     approved: 'Approved.',
-    approvedBy: 'Approved by',
+    approvedByAll: (names: string) => `Approved by ${names}.`,
     push: 'Push',
     pushReach: (name: string, environment: string, count: number, stages: readonly number[] | null) =>
       `To ${name}${environment && `, ${environment}`}: ${formatNumber(count)} ${plural(count, 'instance', 'instances')}${stages ? ` in ${formatNumber(stages.length)} stages (${stages.map((size) => formatNumber(size)).join(', ')})` : ', all at once'}.`,
@@ -216,7 +220,6 @@ export const changeTexts = defineTexts({
     rule: {} as Record<string, string>,
     // What the service advises, in English.
     advice: {} as Record<string, string>,
-    finding: {} as Record<string, string>,
   },
   fr: {
     title: (name: string) => `Modifier ${name}`,
@@ -252,8 +255,7 @@ export const changeTexts = defineTexts({
     skipped: 'non exécuté',
     what: 'Ce que ça fait',
     nothingChanged: 'Le brouillon est identique à la config active.',
-    sameAsReported:
-      'Le brouillon est identique à ce que ses instances disent exécuter. Rien ne lui a jamais été poussé.',
+    sameAsReported: 'Le brouillon est identique à ce que ses instances disent exécuter.',
     noMeaning: 'Rien qui change le travail du collecteur : commentaires, ordre des clés ou blancs.',
     beforeNotKept: 'Elle a remplacé ce que rapportaient alors les instances, et cela n’est pas conservé.',
     firstConfig:
@@ -265,13 +267,16 @@ export const changeTexts = defineTexts({
     fillInGo: 'Remplir',
     fillInNothing: 'Écrivez au moins une valeur.',
     riskUnknown: 'risque inconnu',
-    againstReported:
-      'Aucune config d’ici n’est à exécuter sur ce workload : aucune n’a été poussée, ou ce qui l’a été a échoué sans retour possible. La comparaison est faite avec ce que ses instances disent exécuter.',
+    againstReported: 'La comparaison est faite avec ce que les instances disent exécuter.',
+    notOurs: {
+      never: 'Rien n’a encore été poussé ici.',
+      failed: (hash: string) => `${hash} a été poussée et a échoué, sans retour possible.`,
+      none: 'Aucune config poussée ici n’est active.',
+    },
     startsBroken: (hash: string, failed: number, total: number) =>
       total > 0
         ? `Le brouillon part de ${hash}, qui a échoué sur ${n(failed)} ${plural(failed, 'instance', 'instances')} sur ${n(total)}. Aucune instance ne doit l’exécuter.`
         : `Le brouillon part de ${hash}, qui a échoué. Aucune instance ne doit l’exécuter.`,
-    brokenReported: 'Il est comparé à ce que les instances disent exécuter.',
     brokenUnknown: 'Ce que les instances exécutent maintenant n’est pas connu.',
     policy: 'Règles',
     policyPass: 'Aucune règle ne s’y oppose.',
@@ -376,7 +381,7 @@ export const changeTexts = defineTexts({
     approveComment: 'Votre commentaire',
     approveNeedsComment: 'Écrivez un commentaire : qu’avez-vous vérifié ?',
     approved: 'Approuvé.',
-    approvedBy: 'Approuvé par',
+    approvedByAll: (names: string) => `Approuvé par ${names}.`,
     push: 'Pousser',
     pushReach: (name: string, environment: string, count: number, stages: readonly number[] | null) =>
       `Vers ${name}${environment && `, ${environment}`} : ${formatNumber(count)} ${plural(count, 'instance', 'instances')}${stages ? ` en ${formatNumber(stages.length)} étapes (${stages.map((size) => formatNumber(size)).join(', ')})` : ', d’un coup'}.`,
@@ -486,67 +491,13 @@ export const changeTexts = defineTexts({
       dropping_processor_added: 'Des données qui étaient gardées seront jetées.',
       stored_state_left_behind: 'Ce que le composant a enregistré reste sous son ancien nom.',
     },
-    finding: {
-      yaml_parse: 'Le YAML n’est pas lisible.',
-      empty_config: 'La config est vide.',
-      hidden_signs:
-        'Cette ligne contient des signes qui ne se voient pas et changent sa lecture, comme un signe qui en inverse le sens.',
-      missing_service: 'La section « service » manque.',
-      missing_pipelines: '« service.pipelines » doit définir un pipeline.',
-      invalid_pipeline: 'Ce pipeline n’est pas un objet.',
-      missing_pipeline_section: 'Il manque une section à ce pipeline.',
-      undefined_component: 'Ce composant n’est défini nulle part.',
-      available_components_missing: 'Le collecteur n’a pas dit quels composants il contient.',
-      component_category_unreported: 'Le collecteur n’a rien dit de cette catégorie de composants.',
-      component_not_installed: 'Ce composant n’est pas dans le collecteur.',
-      component_not_installed_everywhere: 'Ce composant manque à certaines instances.',
-      target_version_unknown: 'La version du collecteur est inconnue.',
-      target_version_too_old: 'La version du collecteur est sous le minimum.',
-      otelcol_not_found: 'Le collecteur d’essai est introuvable.',
-      otelcol_version_unknown: 'La version du collecteur d’essai est illisible.',
-      otelcol_too_old: 'Le collecteur d’essai est trop ancien.',
-      otelcol_version_mismatch: 'Le collecteur d’essai a une autre version.',
-      otelcol_runtime_unavailable: 'L’essai n’a pas pu se faire.',
-      otelcol_runtime_timeout: 'L’essai a pris trop de temps.',
-      otelcol_validation_failed: 'Le collecteur d’essai refuse cette config.',
-      ambiguous_component: 'Ce composant est défini plus d’une fois sous le même nom.',
-      component_partly_installed: 'Ce composant manque à certaines instances ; elles seront exclues.',
-      connector_cycle: 'Des connecteurs forment une boucle entre pipelines.',
-      duplicate_component: 'Ce composant figure deux fois.',
-      duplicate_pipeline: 'Ce pipeline est défini deux fois.',
-      duplicate_processor: 'Ce processeur figure deux fois dans le pipeline.',
-      experimental_signal: 'Ce signal est expérimental.',
-      feature_gate_required:
-        'Ce signal exige une option du collecteur qu’aucune instance n’est connue pour avoir.',
-      invalid_component: 'Les réglages de ce composant ne sont pas un objet.',
-      invalid_component_id: 'Cet identifiant de composant n’est pas valide.',
-      invalid_endpoint: 'Le port de cette adresse n’est pas un nombre valable.',
-      unfilled_placeholder: 'Ce champ du modèle n’est pas rempli.',
-      unfilled_variable:
-        'Une variable ${muster:…} n’est pas remplie ; les variables vont dans les versions d’une config de parc.',
-      invalid_expansion: 'Cette expression ${…} n’est pas valide.',
-      invalid_pipeline_id: 'Cet identifiant de pipeline n’est pas valide.',
-      invalid_pipeline_signal: 'Ce pipeline ne nomme aucun signal connu.',
-      invalid_reference: 'Cette référence n’est pas un nom de composant.',
-      invalid_section: 'Cette section n’a pas la bonne forme.',
-      missing_section: 'Il manque une section.',
-      otelcol_reference_refused:
-        'L’essai n’exécute pas cette config : ses expressions ${…} pourraient mener ailleurs.',
-      otelcol_sandbox_unavailable: 'Ce système ne permet pas d’isoler le collecteur d’essai.',
-      otelcol_provider_refused:
-        'L’essai n’exécute pas cette config : elle lit ailleurs que dans « env » ou « yaml ».',
-      removed_setting: 'Ce réglage n’existe plus.',
-      unconnected_connector: 'Ce connecteur ne relie rien.',
-      unknown_provider: 'Cette expression ${…} lit d’un fournisseur inconnu.',
-      unknown_section: 'Cette section est inconnue.',
-      unsupported_signal: 'Ce composant ne traite pas ce signal.',
-      depends_on_failed_check: 'Dépend d’un contrôle qui a échoué.',
-      otelcol_runtime_disabled: 'L’essai est désactivé sur ce serveur.',
-    },
   },
 })
 
-/** The reader's own sentence for a code; the server's where there is none. */
-export function translated(catalogue: Record<string, string>, code: string, text: string): string {
-  return catalogue[code] ?? text
+/** Why a workload runs no config that was pushed to it. */
+export function sayNotOurs(workload: WorkloadRecord): string {
+  const words = say(changeTexts).notOurs
+  const failed = deadEndOf(workload)
+  if (failed !== null) return words.failed(shortHash(failed))
+  return workload.current_config_push === undefined ? words.never : words.none
 }

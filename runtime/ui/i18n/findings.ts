@@ -1,5 +1,5 @@
 import type { RollbackPrepare } from '../../../lib/wire/rollback.ts'
-import { changeTexts, translated } from './change.ts'
+import { findingTexts, translated } from './check-findings.ts'
 import { say } from './define.ts'
 import { sayProblem } from './problems.ts'
 
@@ -11,5 +11,5 @@ type Finding = Pick<RollbackPrepare['validation']['findings'][number], 'code' | 
  */
 export function sayFinding({ code, message, source }: Finding): string {
   const refused = source === 'remote_config' ? sayProblem(code, {}) : null
-  return refused ?? translated(say(changeTexts).finding, code, message)
+  return refused ?? translated(say(findingTexts), code, message)
 }

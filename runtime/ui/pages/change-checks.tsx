@@ -2,7 +2,8 @@ import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { ValidationCheck, ValidationResult } from '../../../lib/wire/validation.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { changeTexts, translated } from '../i18n/change.ts'
+import { changeTexts } from '../i18n/change.ts'
+import { findingTexts, translated } from '../i18n/check-findings.ts'
 import { say } from '../i18n/define.ts'
 import { formatNumber } from '../i18n/format.ts'
 import type { Tone } from '../logic/diagnosis.ts'
@@ -39,7 +40,7 @@ export function Checks({ of, isStale }: { of: Resource<ValidationResult>; isStal
                 {check.status === 'skipped' && <span class="muted"> · {words.skipped}</span>}
                 {messages.map((message) => (
                   <div key={`${message.code}${message.path}${message.message}`}>
-                    {translated(words.finding, message.code, message.message)}
+                    {translated(say(findingTexts), message.code, message.message)}
                     {message.path && <div class="mono muted">{message.path}</div>}
                   </div>
                 ))}

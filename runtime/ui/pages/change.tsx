@@ -6,7 +6,8 @@ import { deadEndOf, environmentOf } from '../../../lib/model/workload-states.ts'
 import type { ValidationMessage, ValidationResult } from '../../../lib/wire/validation.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeGroup, describeWhy } from '../i18n/causes.ts'
-import { changeTexts, translated } from '../i18n/change.ts'
+import { changeTexts, sayNotOurs } from '../i18n/change.ts'
+import { findingTexts, translated } from '../i18n/check-findings.ts'
 import { language, say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
@@ -29,6 +30,7 @@ import { type Resource, touchesWorkload, useResource } from '../state/use-resour
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { Placeholders } from './change-placeholders.tsx'
 import { DiffSummary } from './diff-summary.tsx'
+import { FailedBefore, FrozenNotice } from './review-notices.tsx'
 
 interface Base {
   /** The text that is active now; empty when none is, and where it failed everywhere. */
@@ -96,7 +98,7 @@ function useChecks(workload: WorkloadRecord, draft: string) {
 
 /** Findings as marks in the text, in the reader's language. */
 function toMarks({ data }: Resource<ValidationResult>): CodeMark[] {
-  const { finding } = say(changeTexts)
+  const finding = say(findingTexts)
   const toMark =
     (severity: CodeMark['severity']) =>
     (found: Pick<ValidationMessage, 'code' | 'message' | 'path' | 'line'>) => ({
@@ -117,9 +119,12 @@ function RequestForm({
   blocker,
   isProduction,
   isManaged,
+  hash,
 }: {
   workload: WorkloadRecord
   draft: string
+  /** Of the draft; absent until the service has said it. */
+  hash: string | undefined
   blocker: string | null
   isProduction: boolean
   /** The config is kept in Git. */
@@ -159,6 +164,7 @@ function RequestForm({
   }
   return (
     <Form class="pane stack" onSend={submit} send={words.request} reason={reason}>
+      <FailedBefore workloadId={workload.id} hash={hash} />
       <TextArea label={words.comment} {...bind(comment)} />
       <TextField label={words.environment} {...bind(environment)} />
       <TextField label={words.group} hint={words.groupHint} {...bind(group)} />
@@ -296,7 +302,7 @@ function StartsBroken({ workload, base, hash }: { workload: WorkloadRecord; base
     <div class="notice t-bad" role="status">
       <div>
         <b>{words.startsBroken(shortHash(hash), push?.failed_count ?? 0, push?.target_count ?? 0)}</b>{' '}
-        {why !== '' && `${why}.`} {base.isReported ? words.brokenReported : words.brokenUnknown}
+        {why !== '' && `${why}.`} {!base.isReported && words.brokenUnknown}
       </div>
     </div>
   )
@@ -319,13 +325,14 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
   return (
     <div class="two" style={{ marginTop: '24px' }}>
       <div class="stack">
+        <FrozenNotice workloadId={workload.id} can="askedNow" />
         {base.failedHash !== null && <StartsBroken workload={workload} base={base} hash={base.failedHash} />}
         <DraftPane workload={workload} base={base} draft={draft} validation={validation} />
         <DiffSummary
           workloadId={workload.id}
           before={before}
           after={rested}
-          isReported={base.isReported}
+          reported={base.isReported ? sayNotOurs(workload) : null}
           isInvalid={validation.data !== null && !validation.data.valid}
           whyNothing={unless('config:read_content')}
         />
@@ -345,6 +352,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
         <RequestForm
           workload={workload}
           draft={draft.text.value}
+          hash={isStale ? undefined : plan.data?.config_hash}
           blocker={findBlocker(workload, base, draft.text.value, validation.data)}
           isProduction={plan.data?.prod_target === true}
           isManaged={isManaged}

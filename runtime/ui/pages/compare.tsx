@@ -16,7 +16,7 @@ function Both({ id, before, after }: { id: string; before: string; after: string
   if (before === after) return <p class="empty">{words.same}</p>
   return (
     <>
-      <DiffSummary workloadId={id} before={before} after={after} isReported={false} isInvalid={false} />
+      <DiffSummary workloadId={id} before={before} after={after} reported={null} isInvalid={false} />
       <div class="pane flush">
         <CompareView before={before} after={after} label={words.compareTitle} />
       </div>

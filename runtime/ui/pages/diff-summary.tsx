@@ -1,6 +1,7 @@
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
 import type { RiskLevel } from '../../../lib/wire/plan.ts'
-import { changeTexts, translated } from '../i18n/change.ts'
+import { changeTexts } from '../i18n/change.ts'
+import { findingTexts, translated } from '../i18n/check-findings.ts'
 import { say } from '../i18n/define.ts'
 import { formatList } from '../i18n/format.ts'
 import type { Tone } from '../logic/diagnosis.ts'
@@ -67,15 +68,15 @@ export function DiffSummary({
   workloadId,
   before,
   after,
-  isReported,
+  reported,
   isInvalid,
   whyNothing = null,
 }: {
   workloadId: string
   before: string
   after: string
-  /** Whether `before` is what the instances report, and not a config of ours. */
-  isReported: boolean
+  /** Why `before` is what the instances report, and not a config of ours; null where it is one of ours. */
+  reported: string | null
   /** Whether the checks found errors in `after`; then nobody knows what it would do. */
   isInvalid: boolean
   /** Why there is no `before`, where it is not that no config ran before; null where it is. */
@@ -89,7 +90,10 @@ export function DiffSummary({
       api.diff({ base_yaml: before, target_yaml: after, context: { workload_id: workloadId } }, abort),
   )
   if (before.trim() === '') return <p class="muted">{whyNothing ?? words.firstConfig}</p>
-  if (before === after) return <p class="muted">{isReported ? words.sameAsReported : words.nothingChanged}</p>
+  if (before === after)
+    return (
+      <p class="muted">{reported === null ? words.nothingChanged : `${reported} ${words.sameAsReported}`}</p>
+    )
   if (diff.failure) return <FailureNotice failure={diff.failure} retry={diff.reload} />
   if (diff.data === null) return <p class="muted">{words.checking}</p>
   const { data } = diff
@@ -106,12 +110,16 @@ export function DiffSummary({
           </Mark>
         )}
       </div>
-      {isReported && <p class="muted">{words.againstReported}</p>}
+      {reported !== null && (
+        <p class="muted">
+          {reported} {words.againstReported}
+        </p>
+      )}
       {data.diagnostics.length > 0 && (
         <ul class="list">
           {data.diagnostics.map((item) => (
             <li key={`${item.side}${item.code}`} class="bad">
-              <div>{translated(words.finding, item.code, item.message)}</div>
+              <div>{translated(say(findingTexts), item.code, item.message)}</div>
             </li>
           ))}
         </ul>

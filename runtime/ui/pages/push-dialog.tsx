@@ -15,6 +15,7 @@ import { callOf } from '../state/names.ts'
 import { navigate } from '../state/router.ts'
 import { can } from '../state/session.ts'
 import { Stages, useStages } from './push-stages.tsx'
+import { FailedBefore } from './review-notices.tsx'
 
 interface PushDialogProps {
   workload: WorkloadRecord
@@ -104,6 +105,7 @@ export function PushDialog(props: PushDialogProps) {
           wantedStages && listStageSizes(wantedStages, connected),
         )}
       </p>
+      <FailedBefore workloadId={workload.id} hash={approval.draft_hash} />
       <FleetStandingNote workloadId={workload.id} isPush />
       {isBreakGlass && (
         <>

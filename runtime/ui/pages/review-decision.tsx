@@ -5,7 +5,7 @@ import type { ConfigPlan } from '../../../lib/wire/plan.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
-import { formatDay, formatExact } from '../i18n/format.ts'
+import { formatDay, formatExact, formatList } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
 import { standingTexts } from '../i18n/standing.ts'
 import { ApprovalHelp } from '../parts/approval-help.tsx'
@@ -34,6 +34,9 @@ interface DecisionProps {
 function Count({ approval }: { approval: ApprovalRecord }) {
   const words = say(changeTexts)
   if (approval.tally === undefined) return null
+  // Nobody is asked any more: whose approval would count is no question, who gave it is.
+  if (approval.status === 'approved' && approval.approvals_short !== true)
+    return <p>{words.approvedByAll(formatList(approval.approvals.map(({ by }) => by)))}</p>
   return (
     <>
       {approval.approvals_short && <p class="warn">{words.approvalsShort}</p>}
@@ -181,7 +184,7 @@ function Choices({
   const words = say(changeTexts)
   const { data: standing } = useStanding(workload.id)
   // What is approved is not pushed while a freeze lasts, unless somebody breaks the glass.
-  const freeze = standing?.freeze
+  const freeze = standing?.freeze ?? null
   const policyReason =
     plan?.policy.decision === 'block' ? words.policyBlocks(plan.policy.summary.block_count) : null
   const pushReason =
@@ -189,9 +192,9 @@ function Choices({
     (approval.status === 'approved' ? null : words.pushNeedsApproval) ??
     (approval.approvals_short === true ? words.approvalsShort : null) ??
     policyReason ??
-    (freeze === undefined ? null : say(standingTexts).frozen(formatExact(freeze.until)))
+    (freeze === null ? null : say(standingTexts).frozen(formatExact(freeze.until)))
   // Broken glass stands for an approval, and for the end of a freeze; not for a policy.
-  const glass = (approval.status === 'pending' || freeze !== undefined) && (
+  const glass = (approval.status === 'pending' || freeze !== null) && (
     <Action
       kind="danger"
       reason={unless('config:break_glass') ?? policyReason}
@@ -205,8 +208,9 @@ function Choices({
     <div class="actions">
       {isApproved && (
         <Action
-          kind={freeze === undefined ? 'primary' : ''}
+          kind={freeze === null ? 'primary' : ''}
           reason={pushReason}
+          isReasonShown
           onClick={() => onAsk('push')}
         >
           {words.push}

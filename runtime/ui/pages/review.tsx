@@ -3,7 +3,7 @@ import { baseInWordsOf } from '../../../lib/configs/effective/base-of-report.ts'
 import { environmentOf } from '../../../lib/model/workload-states.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { changeTexts } from '../i18n/change.ts'
+import { changeTexts, sayNotOurs } from '../i18n/change.ts'
 import { say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { workableHashOf } from '../logic/workloads.ts'
@@ -19,6 +19,7 @@ import { type Resource, touchesWorkload, useResource } from '../state/use-resour
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { DiffSummary } from './diff-summary.tsx'
 import { ReviewDecision } from './review-decision.tsx'
+import { FailedBefore, FrozenNotice } from './review-notices.tsx'
 import { RequestOutside } from './review-outside.tsx'
 import { ApprovalMark, isOver, Story } from './review-story.tsx'
 
@@ -82,6 +83,15 @@ function Review({
   return (
     <div class="two reviewed" style={{ marginTop: '24px' }}>
       <div class="stack">
+        {!isClosed && (
+          <>
+            <FailedBefore workloadId={workload.id} hash={approval.draft_hash} />
+            <FrozenNotice
+              workloadId={workload.id}
+              can={approval.status === 'approved' ? 'pushedLater' : 'approvedNow'}
+            />
+          </>
+        )}
         {hasMoved && (
           <div class="notice t-warn">
             <div>{words.baseMoved}</div>
@@ -93,7 +103,7 @@ function Review({
               workloadId={workload.id}
               before={before.text}
               after={approval.draft_yaml}
-              isReported={before.isReported}
+              reported={before.isReported ? sayNotOurs(workload) : null}
               isInvalid={validation.data !== null && !validation.data.valid}
               whyNothing={unless('config:read_content') ?? (isClosed ? words.beforeNotKept : null)}
             />

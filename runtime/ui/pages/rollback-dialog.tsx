@@ -94,7 +94,7 @@ function WhatGoesBack({ workloadId, of }: { workloadId: string; of: RollbackPrep
         workloadId={workloadId}
         before={current.content ?? ''}
         after={target.content ?? ''}
-        isReported={false}
+        reported={null}
         isInvalid={!validation.valid}
       />
       <div class="pane flush">

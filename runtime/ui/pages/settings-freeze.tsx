@@ -8,6 +8,7 @@ import { readSelectorLines, selectorLines } from '../logic/selector-lines.ts'
 import { Action, bind, TextArea, TextField } from '../parts/controls.tsx'
 import { Loaded } from '../parts/failure.tsx'
 import { Form, FormDialog } from '../parts/form.tsx'
+import { inForce } from '../parts/freeze-notice.tsx'
 import { Pairs } from '../parts/page.tsx'
 import { toast, toastFailure } from '../parts/toast.tsx'
 import { api } from '../state/endpoints.ts'
@@ -131,12 +132,16 @@ export function FreezeSection() {
     <section class="pane stack">
       <p class="muted">{words.lead}</p>
       <Loaded of={freeze}>
-        {({ freeze: inForce }) => (
-          <>
-            {inForce === null ? <p>{words.none}</p> : <InForce of={inForce} onDone={freeze.reload} />}
-            <FreezeForm key={inForce?.set_at ?? ''} inForce={inForce} onDone={freeze.reload} />
-          </>
-        )}
+        {({ freeze: known }) => {
+          const holding = inForce(known)
+          return (
+            <>
+              {holding === null ? <p>{words.none}</p> : <InForce of={holding} onDone={freeze.reload} />}
+              {/* What somebody writes there outlives the freeze that it began with. */}
+              <FreezeForm key={known?.set_at ?? ''} inForce={holding} onDone={freeze.reload} />
+            </>
+          )
+        }}
       </Loaded>
     </section>
   )

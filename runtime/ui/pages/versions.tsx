@@ -4,7 +4,7 @@ import type {
   UnsupportedComponent,
   VersionOverview,
 } from '../../../lib/wire/version-intelligence.ts'
-import { translated } from '../i18n/change.ts'
+import { translated } from '../i18n/check-findings.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { describeVersions } from '../i18n/fleet.ts'

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { changeTexts, translated } from '../i18n/change.ts'
+import { findingTexts, translated } from '../i18n/check-findings.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatClock, formatDuration } from '../i18n/format.ts'
@@ -21,7 +21,7 @@ export function describeFailure(failure: Failure): string {
   const said = code === undefined ? null : sayProblem(code, body)
   if (said === null && status === 503) return words.databaseAway
   if (said === null && status >= 500) return words.serverBroke('')
-  const { finding } = say(changeTexts)
+  const finding = say(findingTexts)
   const detail = body.validation_errors?.map((one) => translated(finding, one.code, one.message)).join(' · ')
   return detail ? `${said ?? body.error}: ${detail}` : (said ?? body.error)
 }

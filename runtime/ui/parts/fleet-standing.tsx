@@ -3,17 +3,26 @@ import { formatExact, formatList } from '../i18n/format.ts'
 import { standingTexts } from '../i18n/standing.ts'
 import { api } from '../state/endpoints.ts'
 import { can } from '../state/session.ts'
+import { usePolling } from '../state/use-polling.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 import { Action, unless } from './controls.tsx'
+import { inForce } from './freeze-notice.tsx'
 import { toast, toastFailure } from './toast.tsx'
 
-/** What keeps a workload from pushes, as it is now. */
-export const useStanding = (workloadId: string) =>
-  useResource(
+/** How often it is asked whether a freeze that holds was lifted or moved: no frame tells. */
+const POLL_MS = 10_000
+
+/** What keeps a workload from pushes, as it is now: a freeze that is over is no part of it any more. */
+export function useStanding(workloadId: string) {
+  const standing = useResource(
     `standing:${workloadId}`,
     (abort) => api.fleetStanding(workloadId, abort),
     touchesWorkload(workloadId),
   )
+  const freeze = inForce(standing.data?.freeze)
+  usePolling(freeze !== null, standing.reload, POLL_MS)
+  return { ...standing, data: standing.data && { ...standing.data, freeze } }
+}
 
 /**
  * What keeps, or would keep, a workload from campaigns and from pushes: its fleet config, a hold, a freeze. Before a

@@ -5,12 +5,19 @@ import { api } from '../state/endpoints.ts'
 import { can } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 
+/**
+ * A freeze, if it holds now: it ends by itself, and no frame tells of that. Whoever shows what a freeze does asks here,
+ * as what was read may be from before its end.
+ */
+export const inForce = <F extends { until: string }>(freeze: F | null | undefined): F | null =>
+  freeze && Date.parse(freeze.until) > tick.value ? freeze : null
+
 /** That workloads are frozen, how many, until when and why: whoever wonders why nothing goes on is to see it at once. */
 export function FreezeNotice() {
   const words = say(freezeNoticeTexts)
   const { data } = useResource(can('config_safety.campaigns') ? 'freeze' : null, (abort) => api.freeze(abort))
-  const freeze = data?.freeze ?? null
-  if (freeze === null || Date.parse(freeze.until) <= tick.value) return null
+  const freeze = inForce(data?.freeze)
+  if (freeze === null) return null
   const { selector, workload_count: count, until, reason } = freeze
   return (
     <p class="warn" role="note">

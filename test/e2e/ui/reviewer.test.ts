@@ -53,8 +53,8 @@ test('a first takeover is compared with what runs, says so, and a new destinatio
   const request = { draft_yaml: WITH_DESTINATION, comment: 'Take it over, and send to the EU' }
   const approval = await service.api.post(`/api/workloads/${id}/config/approvals`, request, 201)
   await page.goto(`/workloads/${id}/changes/${approval.id}`)
-  await what().getByText('No config from here is to run on this workload', { exact: false }).waitFor()
-  await what().getByText('compared with what its instances report to run', { exact: false }).waitFor()
+  await what().getByText('Nothing was pushed here yet.', { exact: false }).waitFor()
+  await what().getByText('It is compared with what the instances report to run.', { exact: false }).waitFor()
   await what().getByText('high risk', { exact: true }).waitFor()
   await what()
     .getByText(/exporters\.otlphttp\/eu|otlphttp\/eu/)
@@ -120,7 +120,7 @@ test('a first config that failed is offered as what failed and why, and a repair
   const notice = page.getByText(/^The draft starts from \w{7}, which failed on 1 of 1 instance\./)
   await notice.waitFor()
   await page.getByText(OTTL, { exact: false }).first().waitFor()
-  await page.getByText('It is compared with what the instances report to run.', { exact: false }).waitFor()
+  await what().getByText('It is compared with what the instances report to run.', { exact: false }).waitFor()
   // What is new is told against what runs, and not against what failed.
   await what()
     .getByText(/adds exporter otlphttp\/eu/)
@@ -130,6 +130,9 @@ test('a first config that failed is offered as what failed and why, and a repair
   await page.goto(`/workloads/${broken}/changes/${approval.id}`)
   await what()
     .getByText(/processors\.batch\.timeout: 5s → 3s/)
+    .waitFor()
+  await what()
+    .getByText(/^\w{7} was pushed and failed, with nothing to go back to\./)
     .waitFor()
   // Wherever the failure is told, the collector's own words are.
   await page.goto(`/workloads/${broken}`)

@@ -7,6 +7,7 @@ import { PROBLEMS, type ProblemCode, type WireCode, wireCodeOf } from '../../../
 import { describeAction } from '../../../runtime/ui/i18n/audit-actions.ts'
 import { describeCause, describeMessage } from '../../../runtime/ui/i18n/causes.ts'
 import { changeTexts } from '../../../runtime/ui/i18n/change.ts'
+import { findingTexts } from '../../../runtime/ui/i18n/check-findings.ts'
 import { language, say, setBlanks } from '../../../runtime/ui/i18n/define.ts'
 import { discountTexts } from '../../../runtime/ui/i18n/discounts.ts'
 import { faultTexts } from '../../../runtime/ui/i18n/faults.ts'
@@ -124,7 +125,7 @@ describe('French', () => {
     for (const code of [...codes, 'workload_not_connected'])
       expect(sayFinding({ ...found, code, source: 'remote_config' })).toBe(sayProblem(code, {}))
     const installed = { ...found, code: 'component_not_installed', source: 'capabilities' }
-    expect(sayFinding(installed)).toBe(changeTexts.fr.finding['component_not_installed'])
+    expect(sayFinding(installed)).toBe(findingTexts.fr['component_not_installed'])
     expect(sayFinding({ ...found, code: 'of_a_newer_server', source: 'yaml' })).toBe('in English')
   })
 
@@ -145,7 +146,7 @@ describe('French', () => {
       ),
     ].filter((code) => !/_(ok|passed|checked)$/.test(code))
     expect(codes.length).toBeGreaterThan(25)
-    expect(codes.filter((code) => changeTexts.fr.finding[code] === undefined)).toEqual([])
+    expect(codes.filter((code) => findingTexts.fr[code] === undefined)).toEqual([])
   })
 
   test('has a sentence for every rule of the policies', () => {

@@ -1,0 +1,37 @@
+import { defineTexts, plural } from './define.ts'
+import { formatNumber } from './format.ts'
+
+const n = formatNumber
+
+/** What is told before anything else of a change: that its config failed here before, and that a freeze holds. */
+export const reviewNoticeTexts = defineTexts({
+  en: {
+    failed: (failed: number, total: number, ago: string) =>
+      failed > 0
+        ? `This exact config failed here on ${n(failed)} of ${n(total)} ${plural(total, 'instance', 'instances')} (${ago}).`
+        : `This exact config failed here (${ago}).`,
+    takenBack: (ago: string) => `This exact config was rolled back here (${ago}).`,
+    unhealthy: (count: number, total: number) =>
+      `At worst ${n(count)} of ${n(total)} ${plural(total, 'instance was', 'instances were')} unhealthy with it.`,
+    see: 'See that push',
+    frozen: (until: string, why: string) => `Frozen until ${until} (${why}).`,
+    askedNow: 'A change can be requested and approved now, and pushed after that or by breaking the glass.',
+    approvedNow: 'It can be approved now, and pushed after that or by breaking the glass.',
+    pushedLater: 'It is approved, and can be pushed after that or by breaking the glass.',
+  },
+  fr: {
+    failed: (failed: number, total: number, ago: string) =>
+      failed > 0
+        ? `Cette config même a échoué ici sur ${n(failed)} ${plural(failed, 'instance', 'instances')} sur ${n(total)} (${ago}).`
+        : `Cette config même a échoué ici (${ago}).`,
+    takenBack: (ago: string) => `On est revenu en arrière ici après cette config même (${ago}).`,
+    unhealthy: (count: number, total: number) =>
+      `Au pire, ${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en mauvaise santé avec elle.`,
+    see: 'Voir cette poussée',
+    frozen: (until: string, why: string) => `Gelé jusqu’au ${until} (${why}).`,
+    askedNow:
+      'Un changement peut être demandé et approuvé maintenant, et poussé ensuite ou par bris de glace.',
+    approvedNow: 'Elle peut être approuvée maintenant, et poussée ensuite ou par bris de glace.',
+    pushedLater: 'Elle est approuvée, et peut être poussée ensuite ou par bris de glace.',
+  },
+})

@@ -1,0 +1,70 @@
+import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import { describeGroup } from '../i18n/causes.ts'
+import { say } from '../i18n/define.ts'
+import { formatAgo, formatExact } from '../i18n/format.ts'
+import { reviewNoticeTexts } from '../i18n/review-notices.ts'
+import { useStanding } from '../parts/fleet-standing.tsx'
+import { api } from '../state/endpoints.ts'
+import { touchesWorkload, useResource } from '../state/use-resource.ts'
+
+/** The newest push of a config that came to something, where it failed, or failed on some; null where it did not. */
+function lastFailureOf(history: readonly RevisionRecord[], hash: string): RevisionRecord | null {
+  const last = history.find(
+    (row) => row.config_hash === hash && (row.status !== 'pending' || row.failed_count > 0),
+  )
+  return last !== undefined && (last.status === 'failed' || last.failed_count > 0) ? last : null
+}
+
+/** That a push failed or was taken back, on how many, when and why, as one bold sentence and the rest. */
+function describe(push: RevisionRecord): [what: string, why: string] {
+  const words = say(reviewNoticeTexts)
+  const { failed_count: failed, target_count: total, updated_at: at, worst_health: worst } = push
+  const group = push.error_groups?.[0]
+  const isTakenBack = group?.cause === 'rolled_back'
+  const what = isTakenBack ? words.takenBack(formatAgo(at)) : words.failed(failed, total, formatAgo(at))
+  const why = isTakenBack ? '' : describeGroup(group)
+  const health = worst ? words.unhealthy(worst.unhealthy_count, worst.instance_count) : ''
+  return [what, [why && `${why}.`, health].filter((part) => part !== '').join(' ')]
+}
+
+/** That the config of this hash failed on the workload when it was last pushed to it; nothing where it did not. */
+export function FailedBefore({ workloadId, hash }: { workloadId: string; hash: string | undefined }) {
+  const history = useResource(
+    hash === undefined ? null : `history:${workloadId}`,
+    (abort) => api.revisions(workloadId, abort),
+    touchesWorkload(workloadId),
+  )
+  const push = hash === undefined ? null : lastFailureOf(history.data ?? [], hash)
+  if (push === null) return null
+  const [what, why] = describe(push)
+  return (
+    <div class="notice t-bad" role="note">
+      <div>
+        <b>{what}</b> {why}{' '}
+        <a class="link" href={`/workloads/${workloadId}/pushes/${push.config_hash}?push=${push.push_id}`}>
+          {say(reviewNoticeTexts).see}
+        </a>
+      </div>
+    </div>
+  )
+}
+
+/** That the workload is frozen, until when and why, and what can be done about a change meanwhile. */
+export function FrozenNotice({
+  workloadId,
+  can,
+}: {
+  workloadId: string
+  can: 'askedNow' | 'approvedNow' | 'pushedLater'
+}) {
+  const words = say(reviewNoticeTexts)
+  const freeze = useStanding(workloadId).data?.freeze
+  if (!freeze) return null
+  return (
+    <div class="notice t-warn" role="note">
+      <div>
+        {words.frozen(formatExact(freeze.until), freeze.reason)} {words[can]}
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest'
+import { eventually } from '../../support/eventually.ts'
+import { GATEWAY, GATEWAY_FASTER, pushAndSettle, workloadId } from './support/scene.ts'
+import { connectAgent, page, seen, service, useStage } from './support/stage.ts'
+
+// What a reviewer has to know before anything else stands first: that nothing can be pushed now, and that this config
+// failed here before.
+const NO_KAFKA = 'unknown type: "kafka" for id: "kafka" (valid values: [debug otlphttp])'
+
+let frozen = ''
+let failing = ''
+
+useStage({
+  pages: 'each',
+  async prepare() {
+    connectAgent('gateway', 'gateway-1')
+    frozen = await workloadId(service, 'gateway')
+    for (const pod of ['ledger-1', 'ledger-2'])
+      connectAgent('ledger', pod, { behaviour: { kind: 'fail', delayMs: 50, errorMessage: NO_KAFKA } })
+    failing = await workloadId(service, 'ledger', 2)
+    await pushAndSettle(service, failing, GATEWAY)
+  },
+})
+
+const requestOf = (id: string, draft: string) =>
+  service.api.post(`/api/workloads/${id}/config/approvals`, { draft_yaml: draft, comment: 'Take it' }, 201)
+
+test('a review tells of a freeze before and after the approval, and frees the push once the freeze is over', async () => {
+  const { id } = await requestOf(frozen, GATEWAY)
+  const path = `/api/workloads/${frozen}/config/approvals/${id}`
+  const until = new Date(Date.now() + 7_200_000).toISOString()
+  await service.api.call('PUT', '/api/freeze', { reason: 'Black Friday', until })
+  await page.clock.install()
+  await page.goto(`/workloads/${frozen}/changes/${id}`)
+  await page.getByText(/^Frozen until .* \(Black Friday\)\. It can be approved now/).waitFor()
+  await service.api.post(`${path}/approve`, { comment: 'fine' }, 200)
+  await page.getByText(/^Frozen until .* \(Black Friday\)\. It is approved/).waitFor()
+  await page.getByText('Approved by admin@example.com.').waitFor()
+  // Whose approval would count is nobody's question any more; why it is not pushed is.
+  expect(await page.getByText(/You cannot approve it|You have approved it/).count()).toBe(0)
+  await page.getByText(/^Frozen until .*: a push needs the glass broken\.$/).waitFor()
+  const push = page.getByRole('button', { name: 'Push', exact: true })
+  expect(await push.getAttribute('aria-disabled')).toBe('true')
+  await page.goto(`/workloads/${frozen}/change`)
+  await page.getByText(/^Frozen until .* \(Black Friday\)\. A change can be requested/).waitFor()
+  await page.goto(`/workloads/${frozen}/changes/${id}`)
+  await push.waitFor()
+  await page.clock.fastForward(7_300_000)
+  await expect.poll(() => push.getAttribute('aria-disabled')).toBe(null)
+  expect(await page.getByText(/Frozen until/).count()).toBe(0)
+  await push.click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Push now' }).waitFor()
+  expect(
+    await page
+      .getByRole('dialog')
+      .getByText(/Frozen until/)
+      .count(),
+  ).toBe(0)
+  await service.api.call('DELETE', '/api/freeze')
+})
+
+test('a freeze that somebody lifts while the review is open frees the push as well', async () => {
+  const { id } = await requestOf(frozen, GATEWAY_FASTER)
+  await service.api.post(`/api/workloads/${frozen}/config/approvals/${id}/approve`, { comment: 'fine' }, 200)
+  const until = new Date(Date.now() + 7_200_000).toISOString()
+  await service.api.call('PUT', '/api/freeze', { reason: 'Black Friday', until })
+  await page.clock.install()
+  await page.goto(`/workloads/${frozen}/changes/${id}`)
+  const push = page.getByRole('button', { name: 'Push', exact: true })
+  await page
+    .getByText(/^Frozen until/)
+    .first()
+    .waitFor()
+  await service.api.call('DELETE', '/api/freeze')
+  await page.clock.fastForward(30_000)
+  await expect.poll(() => push.getAttribute('aria-disabled')).toBe(null)
+  expect(seen.complaints).toEqual([])
+})
+
+test('editor, review and push dialog say that this very config failed here, on how many and why', async () => {
+  const told = /^This exact config failed here on 2 of 2 instances \(.*\)\.$/
+  const { id } = await requestOf(failing, GATEWAY)
+  await page.goto(`/workloads/${failing}/changes/${id}`)
+  const main = page.getByRole('main')
+  await main.getByText(told).waitFor()
+  await main.getByText('A component is not part of this collector', { exact: false }).first().waitFor()
+  await page.getByRole('button', { name: /Break glass/ }).click()
+  await page.getByRole('dialog').getByText(told).waitFor()
+  await page.getByRole('dialog').getByText('(component kafka)', { exact: false }).waitFor()
+  await page.keyboard.press('Escape')
+  await main.getByRole('link', { name: 'See that push' }).click()
+  await page.waitForURL(/\/pushes\//)
+  // The draft starts from what failed: the form says so beside its button.
+  await page.goto(`/workloads/${failing}/change`)
+  await page.locator('form').getByText(told).waitFor()
+  const other = await requestOf(failing, GATEWAY_FASTER)
+  await page.goto(`/workloads/${failing}/changes/${other.id}`)
+  await page.getByRole('region', { name: 'What it does' }).waitFor()
+  await eventually('its risk is known', async () => (await page.getByText('What happened').count()) > 0)
+  expect(await page.getByText(/This exact config failed/).count()).toBe(0)
+  expect(seen.complaints).toEqual([])
+})
