@@ -190,7 +190,7 @@ export async function listEndedAutoApplyTargets(
 ): Promise<StoredAutoApplyTarget[]> {
   return db.query<StoredAutoApplyTarget>(
     `select ${COLUMNS} from auto_apply_targets
-     where auto_apply_id = $1 and state <> 'started' and started_at >= $2
+     where auto_apply_id = $1 and state in ('applied', 'failed', 'no_answer', 'overtaken') and started_at >= $2
      order by ended_at desc, workload_id limit $3`,
     [autoApplyId, since, limit],
   )

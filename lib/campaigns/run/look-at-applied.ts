@@ -1,3 +1,4 @@
+import { UNHEALTHY_SHARE } from '../../fleet/decide/status.ts'
 import type { Workload } from '../../fleet/state/model.ts'
 import { countDrifted } from '../../fleet/views/drifted.ts'
 import { inTurns } from '../../turns.ts'
@@ -48,10 +49,11 @@ export async function lookAtApplied(
     for (const [id, hash] of some) {
       const workload = find(id, hash)
       if (workload === null) continue
-      // One that is away after it applied the change is not well.
-      const isUnwell = workload.status !== 'connected'
+      // One that is away after it applied the change is not well, nor one that lost half of its instances with it.
+      const isUnwell = workload.status !== 'connected' || hasVanished(workload, { isForLong: true })
       if (isUnwell) unwell.push(id)
-      if (isUnwell || workload.live.count === 0 || workload.live.isHealthAwaited(nowMs)) troubledCount++
+      const isInDoubt = workload.live.isHealthAwaited(nowMs) || hasVanished(workload, { isForLong: false })
+      if (isUnwell || workload.live.count === 0 || isInDoubt) troubledCount++
     }
   const drifted: string[] = []
   const { driftingSinceMs } = run
@@ -65,4 +67,16 @@ export async function lookAtApplied(
   run.sight = { unwell, troubledCount, drifted }
   run.nextSightMs = nowMs + LOOK_MS
   return run.sight
+}
+
+/**
+ * Have so many of its instances vanished as they took up what it runs, that no others took the place of, that as a whole
+ * it counts as unhealthy? `isForLong` counts only those that have been away for longer than the grace.
+ */
+function hasVanished({ active, live }: Workload, { isForLong }: { isForLong: boolean }): boolean {
+  if (active === null || active.missing.size === 0) return false
+  let missing = 0
+  for (const isOver of active.missing.values()) if (isOver || !isForLong) missing++
+  const target = active.push.counts.target
+  return Math.min(missing, target - live.count) >= Math.max(1, target * UNHEALTHY_SHARE)
 }

@@ -27,8 +27,9 @@ export interface StageFacts {
   /** The stage is a canary that no operator has promoted yet. */
   isUnpromoted: boolean
   /**
-   * The process has just started, and agents that the stage or the next one counts on are on their way; or one of its
-   * members came back a moment ago and has yet to say how healthy it is, which a gate asks.
+   * The process has just started, and agents that the stage or the next one counts on are on their way; or a gate asks
+   * how healthy its members are, and of one that is still to be seen: it has vanished a moment ago, came back and has yet
+   * to say so, or is not well and does not count yet.
    */
   isAwaiting: boolean
 }

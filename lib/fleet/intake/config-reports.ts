@@ -12,7 +12,9 @@ import {
   isOpen,
   LOST_OUT,
   moveTarget,
+  noteAway,
   noteLoss,
+  noteMissing,
   removeJoiner,
 } from '../state/followed-push.ts'
 import type { FollowedPush, Instance } from '../state/model.ts'
@@ -139,7 +141,9 @@ export class ConfigReports {
   lost(instance: Instance, connectionId: number | null): void {
     const followed = assignmentOf(instance)
     const target = followed?.targets.get(instance.uid)
-    if (followed === null || target === undefined || !isUnderWay(instance, followed, connectionId)) return
+    if (followed === null || target === undefined) return
+    noteMissing(followed, target, this.#parts.deps.clock.now())
+    if (!isUnderWay(instance, followed, connectionId)) return
     if (target.state === 'cannot_report') this.#lostUnheard(instance, followed, target)
     // One that had failed is offered the config again where it was pushed again.
     const isKept = isQuarantined(instance.workload!, followed.push.hash, instance.uid)
@@ -178,10 +182,11 @@ export class ConfigReports {
     this.#parts.writer.target({ pushId: followed.push.pushId, target })
   }
 
-  /** An instance came back after it was lost while it applied a config. */
+  /** An instance came back after its connection had ended. */
   returned(instance: Instance): void {
     const followed = assignmentOf(instance)
     const target = followed?.targets.get(instance.uid)
+    followed?.missing.delete(instance.uid)
     if (followed === null || target === undefined || target.losses === 0 || followed.hasReturned) return
     followed.hasReturned = true
     this.#parts.tell({ kind: 'target-moved', followed })
@@ -194,6 +199,8 @@ export class ConfigReports {
     if (followed === null || target === undefined) return
     const end = instance.hasDeparted ? 'left' : instance.connection === null ? 'disconnected' : 'moved_away'
     this.#endAsGone(followed, target, end)
+    if (end === 'disconnected') noteAway(followed, target)
+    else followed.missing.delete(instance.uid)
     // Also when its target had failed or applied before.
     this.#parts.tell({ kind: 'target-moved', followed })
   }

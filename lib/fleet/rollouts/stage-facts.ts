@@ -21,8 +21,12 @@ export function stageFactsOf(
   const waived = new Set(stored.waived)
   const nowMs = parts.deps.clock.monotonicMs()
   const uids = { failed: [] as string[], unhealthy: [] as string[], drifted: [] as string[] }
+  const vanished = { failed: [] as string[], unhealthy: [] as string[] }
   const silentUids: string[] = []
   const memberUids: string[] = []
+  const isLast = isLastStage(stored, stored.stageIndex)
+  // Others took the places of members that vanished, and run the config as well: only where the last stage has everyone.
+  const isReplaced = isLast && workload.live.count >= followed.push.counts.target
   let living = 0
   let joining = 0
   let isHealthOpen = false
@@ -36,10 +40,16 @@ export function stageFactsOf(
     if (state === 'straggler' || state === 'gone' || isLostOut(target)) silentUids.push(uid)
     if (isThere(parts, workload, uid, nowMs)) living++
     if (state === 'failed') uids.failed.push(uid)
-    if (instance?.connection != null && isDegradingNow(instance, nowMs)) uids.unhealthy.push(uid)
+    if (isUnwell(instance, nowMs)) uids.unhealthy.push(uid)
+    if (followed.missing.get(uid) === true) vanished[state === 'applied' ? 'unhealthy' : 'failed'].push(uid)
     const isJudged = state === 'applied' && !waived.has(uid)
-    if (isJudged && instance?.connection != null && isHealthAwaited(instance, nowMs)) isHealthOpen = true
+    if (isJudged && (followed.missing.get(uid) === false || isUndecided(instance, nowMs))) isHealthOpen = true
     if (failsDriftGate(target, instance, followed.push.hash)) uids.drifted.push(uid)
+  }
+  // Where no member is left, that is what halts the stage.
+  if (living > 0 && !isReplaced) {
+    uids.failed.push(...vanished.failed)
+    uids.unhealthy.push(...vanished.unhealthy)
   }
   const held = (all: readonly string[]) => all.filter((uid) => !waived.has(uid))
   const measure = (all: readonly string[]) => ({ value: all.length, waived: all.length - held(all).length })
@@ -55,7 +65,7 @@ export function stageFactsOf(
     memberUids,
     silentUids,
     living,
-    isLast: isLastStage(stored, stored.stageIndex),
+    isLast,
     plan,
     members: followed.push.counts.target - joining,
     applied: followed.push.counts.applied,
@@ -64,6 +74,16 @@ export function stageFactsOf(
     isAwaiting: isAwaiting(parts, rollout, nowMs) || (isHealthOpen && plan.gates.includes('health')),
   }
 }
+
+const isUnwell = (instance: Instance | null, nowMs: number): boolean =>
+  instance !== null && instance.connection !== null && isDegradingNow(instance, nowMs)
+
+/** Is it still to be seen how healthy the instance is: it has yet to say so, or is not well and does not count yet? */
+const isUndecided = (instance: Instance | null, nowMs: number): boolean =>
+  instance !== null &&
+  instance.connection !== null &&
+  (isHealthAwaited(instance, nowMs) ||
+    (instance.unhealthySinceMs !== null && !isDegradingNow(instance, nowMs)))
 
 /**
  * Has this process just started, and is a member on its way, or another agent of the workload that was known then? Of the

@@ -124,6 +124,25 @@ export function forgiveLosses(followed: FollowedPush, target: PushTarget): void 
   target.losses = 0
 }
 
+/** For how long after an instance has applied a config its end is taken to be the config's doing; ms. */
+const DOING_MS = 10 * 60_000
+
+/** Note that a target's agent vanishes; where it applied the config long ago that says nothing of the config. */
+export function noteMissing({ missing }: FollowedPush, target: PushTarget, now: Date): void {
+  const { isTarget, state, endedAt, instanceUid } = target
+  if (!isTarget || state !== 'applied' || endedAt === null) return
+  if (now.getTime() - endedAt.getTime() < DOING_MS) missing.set(instanceUid, false)
+}
+
+/** Note that a target's agent stayed away for longer than the grace. */
+export function noteAway({ missing }: FollowedPush, target: PushTarget): void {
+  if (missing.has(target.instanceUid) || isLostAway(target)) missing.set(target.instanceUid, true)
+}
+
+/** Was the target lost while it applied the config, and has it not been heard of since? */
+const isLostAway = ({ isTarget, state, losses }: PushTarget): boolean =>
+  isTarget && state === 'gone' && losses > 0
+
 const LOST = 'lost_while_applying'
 
 /** Did this target fail only because it was lost too often, without reporting FAILED? */
@@ -168,6 +187,7 @@ export function followPush(
     lossCount: 0,
     lostOutCount: 0,
     failedCount: 0,
+    missing: new Map(),
     beginning: 0,
     isFromBefore,
   }
@@ -176,6 +196,7 @@ export function followPush(
 /** Take over a stored target. */
 export function restoreTarget(followed: FollowedPush, target: PushTarget): void {
   addTarget(followed, target)
+  if (isLostAway(target)) noteAway(followed, target)
   if (target.state === 'failed') followed.failedCount++
   if (target.isTarget && isLostOut(target)) followed.lostOutCount++
   if (!target.isTarget || target.losses === 0) return

@@ -55,6 +55,11 @@ export interface FollowedPush {
   lostOutCount: number
   /** Instances in state failed, joiners included. */
   failedCount: number
+  /**
+   * Targets whose agents vanished, without a goodbye and not by muster, while they applied the config or soon after they
+   * had: by uid, whether they have stayed away for longer than the grace.
+   */
+  missing: Map<string, boolean>
   /** How many looks over its targets are under way that begin the offers stored with it (`beginOffer`). */
   beginning: number
   /** Loaded from the database: it is not known to which instances a frame went out before. */

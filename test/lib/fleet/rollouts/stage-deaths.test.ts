@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { configHash } from '../../../../lib/model/config-hash.ts'
+import { HEALTHY } from '../../../support/agent-report.ts'
+import {
+  createFleetContext,
+  type FakeAgent,
+  type FleetTestContext,
+  fakeAgent,
+} from '../../../support/fleet.ts'
+import { useTestDatabase } from '../../../support/postgres.ts'
+import { configYaml, pushConfig } from '../../../support/push-config.ts'
+
+// A stage proves a config by its members: where they vanish with it, or never start, nobody else gets it.
+
+const database = await useTestDatabase()
+const TWO = configYaml(4318)
+let ctx: FleetTestContext
+let pods: FakeAgent[]
+let workloadId: string
+
+/** A workload of thirty pods, whose newest config goes to three of them first, as campaigns do it. */
+beforeEach(async () => {
+  ctx = await createFleetContext(database)
+  pods = Array.from({ length: 30 }, (_, n) =>
+    fakeAgent(ctx.fleet, { host: 'vm', pod: `pod-${n}`, more: { health: HEALTHY } }),
+  )
+  workloadId = pods[0]!.workloadId
+  await pushConfig(ctx.fleet, workloadId, configYaml())
+  for (const pod of pods) pod.apply()
+  await ctx.advance(500)
+  await pushConfig(ctx.fleet, workloadId, TWO, () => {}, [
+    { percentage: 10, dwellMs: 30_000, gates: ['no_failure', 'health'] },
+    { percentage: 100, dwellMs: 0, gates: ['no_failure'] },
+  ])
+  await ctx.advance(500)
+})
+afterEach(async () => {
+  await ctx.close()
+  await database.pool.execute('delete from workloads')
+})
+
+const members = () => pods.filter((pod) => pod.offered().includes(configHash(TWO)))
+
+/** What the rollout came to within ten minutes. */
+async function end() {
+  for (let n = 0; n < 60; n++) await ctx.advance(10_000)
+  const { status, halt } = ctx.fleet.workload(workloadId)!.rollout!.stored
+  return { status, gate: halt?.gate }
+}
+
+it.each([
+  ['all of its members', 3, 'no_member'],
+  ['two of its three members', 2, 'health'],
+])('a stage halts where %s vanish soon after they applied the config', async (_, count, gate) => {
+  const [...first] = members()
+  for (const pod of first) pod.apply()
+  await ctx.advance(2_000)
+  for (const pod of first.slice(0, count)) pod.lose()
+  expect(await end()).toMatchObject({ status: 'halted', gate })
+  expect(members()).toEqual(first)
+})
+
+it('a stage goes on where those that vanished come back in time, and where they said goodbye', async () => {
+  const [first, second, third] = members()
+  for (const pod of [first, second, third]) pod!.apply()
+  await ctx.advance(2_000)
+  first!.goodbye()
+  second!.lose()
+  await ctx.advance(50_000)
+  expect(members()).toHaveLength(3)
+  const back = fakeAgent(ctx.fleet, { uid: second!.uid, host: 'vm', more: { health: HEALTHY } })
+  back.apply(configHash(TWO))
+  await ctx.advance(60_000)
+  expect(members().length).toBeGreaterThan(25)
+})
+
+it('a stage halts where two of its three members vanish while they apply the config', async () => {
+  const [first, second, third] = members()
+  for (const pod of [first, second]) pod!.applying()
+  third!.apply()
+  first!.lose()
+  second!.lose()
+  expect(await end()).toEqual({ status: 'halted', gate: 'no_failure' })
+  expect(members()).toEqual([first, second, third])
+})
+
+it('a stage halts where its collectors never come out of their start', async () => {
+  const starting = { ...HEALTHY, healthy: false, status: 'StatusStarting' }
+  const first = members()
+  for (const pod of first) {
+    pod.apply()
+    pod.say({ health: starting })
+  }
+  expect(await end()).toEqual({ status: 'halted', gate: 'health' })
+  expect(members()).toEqual(first)
+})
