@@ -155,7 +155,7 @@ export function runConfigJob(
     case 'render':
       return renderFor(job.request, readConfig, readVersion)
     case 'patch':
-      return patchConfig(job.text, job.patch)
+      return patchConfig(job.text, job.patch, readConfig)
     case 'lines':
       return compareLines(job.request)
     case 'diff-lines':

@@ -5,6 +5,7 @@ import { readValues } from '../yaml/parse.ts'
 import { readPlainConfig } from '../yaml/plain.ts'
 import { type ConfigObject, type ConfigValue, isObject } from '../yaml/value.ts'
 import { writeBlock, writeFlow, writeInline, writeItem, writeKey, writePair } from '../yaml/write-value.ts'
+import { findChangedStretches, indentationOf } from './changed-stretches.ts'
 import { CannotEdit, type Entry, endOf, entriesOf, type Item, isFlow, itemsOf, type Place } from './places.ts'
 
 /** One stretch of a text and what comes in its place. */
@@ -23,8 +24,37 @@ const STEPS_MAX = 2_000
  * that cannot be edited, or where it takes more than `stepsMax` single changes. Nothing here proves the result: the caller must read it again and compare it with `target`.
  */
 export function editText(text: string, target: ConfigObject, stepsMax = STEPS_MAX): string | null {
+  const steps = { left: stepsMax }
+  return editStretches(text, target, steps) ?? editWhole(text, target, steps)
+}
+
+/**
+ * The same of a text that is written plainly, where it is enough to edit a few stretches of it: to read these with all
+ * their tokens takes a small part of the time. Null where they cannot be edited, or where the text is not such a one.
+ */
+function editStretches(text: string, target: ConfigObject, steps: { left: number }): string | null {
+  const value = readPlainConfig(text)
+  const stretches = value === null ? null : findChangedStretches(text, value, target)
+  if (value === null || stretches === null) return null
+  const indentation = indentationOf(text, value)
+  let edited = text
+  for (const { start, end, target: wanted } of stretches.reverse()) {
+    const written = editWhole(text.slice(start, end), wanted, steps, indentation)
+    if (written === null) return null
+    edited = edited.slice(0, start) + written + edited.slice(end)
+  }
+  return edited
+}
+
+/** `indentation`: by how much the text indents, of which this is a stretch. */
+function editWhole(
+  text: string,
+  target: ConfigObject,
+  steps: { left: number },
+  indentation: number | null = null,
+): string | null {
   let current = text
-  for (let step = 0; step < stepsMax; step++) {
+  for (; steps.left > 0; steps.left--) {
     const read = readFirstDocument(current, { keepTokens: true })
     if (!read.ok || read.contents === null) return null
     if (read.source !== current) {
@@ -34,7 +64,7 @@ export function editText(text: string, target: ConfigObject, stepsMax = STEPS_MA
     const found = readValues(read.contents)
     if (!found.ok) return null
     try {
-      const splices = new Editor(current, read.contents, found.value).next(found.value, target)
+      const splices = new Editor(current, read.contents, found.value, indentation).next(found.value, target)
       if (splices === null) return current
       current = apply(current, splices)
       // Most edits are one change: that it was is seen by a quick reading, and not by one that keeps all tokens.
@@ -87,11 +117,11 @@ class Editor {
   readonly #rootValue: ConfigValue
   readonly #step: number
 
-  constructor(text: string, root: ParsedNode, rootValue: ConfigValue) {
+  constructor(text: string, root: ParsedNode, rootValue: ConfigValue, indentation: number | null) {
     this.#text = text
     this.#root = root
     this.#rootValue = rootValue
-    this.#step = stepOf(text, root)
+    this.#step = indentation ?? stepOf(text, root)
   }
 
   /** The first change that the root needs; null when there is none. */

@@ -1,6 +1,7 @@
 import { readFirstDocument } from '../yaml/document.ts'
 import { isSameValue } from '../yaml/equal.ts'
 import { parseConfig } from '../yaml/parse.ts'
+import type { ReadConfig } from '../yaml/parse-memory.ts'
 import { DOCUMENT_MARK } from '../yaml/plain.ts'
 import { type ConfigObject, type ConfigValue, emptyObject, isObject } from '../yaml/value.ts'
 import { DoesNotFit } from './does-not-fit.ts'
@@ -68,8 +69,12 @@ const refuse = (code: PatchProblemCode, message: string): Patching => ({
  * is in the way is written out there, and every other place that uses the anchor keeps its value. The result is read
  * again and must be the config with the change, and nothing else. The same text comes back where nothing changes.
  */
-export function patchConfig(text: string, patch: ConfigPatch): Patching {
-  const base = parseConfig(text)
+export function patchConfig(
+  text: string,
+  patch: ConfigPatch,
+  readConfig: ReadConfig = parseConfig,
+): Patching {
+  const base = readConfig(text)
   if (!base.ok) return refuse('patch_base_invalid', base.problem.message)
   if (holdsMore(text)) return refuse('patch_base_invalid', 'the config holds a second document')
   try {
@@ -88,7 +93,7 @@ export function patchConfig(text: string, patch: ConfigPatch): Patching {
     for (const path of patch.remove ?? []) target = removeAt(target, path)
     if (patch.merge !== undefined) target = mergeValues(target, patch.merge) as ConfigObject
     for (const edit of patch.pipeline ?? []) target = editPipelines(target, edit)
-    return finish(text, renamed, target, otherMatches)
+    return finish({ text, renamed, target, otherMatches }, readConfig)
   } catch (stop) {
     if (stop instanceof DoesNotFit) return refuse('patch_does_not_fit', stop.message)
     throw stop
@@ -105,9 +110,17 @@ function holdsMore(text: string): boolean {
   return read.ok && read.hasMore
 }
 
-function finish(text: string, renamed: string, target: ConfigObject, otherMatches: string[]): Patching {
+function finish(
+  {
+    text,
+    renamed,
+    target,
+    otherMatches,
+  }: { text: string; renamed: string; target: ConfigObject; otherMatches: string[] },
+  readConfig: ReadConfig,
+): Patching {
   const edited = editText(renamed, target)
-  const found = edited === null ? null : parseConfig(edited)
+  const found = edited === null ? null : readConfig(edited)
   if (edited === null || found === null || !found.ok || !isSameValue(found.document.root, target))
     return refuse('patch_mismatch', 'the change cannot be made without touching anything else')
   return { ok: true, text: edited === renamed && renamed === text ? text : edited, otherMatches }

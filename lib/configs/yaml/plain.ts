@@ -37,6 +37,25 @@ export function readPlainConfig(text: string): ConfigObject | null {
   }
 }
 
+/**
+ * The key that begins at an offset of a plainly written text, and whether its value stands below it and not beside it;
+ * null where none begins there.
+ */
+export function plainKeyAt(text: string, at: number): { name: string; isLineOver: boolean } | null {
+  KEY.lastIndex = at
+  const key = KEY.exec(text)
+  if (key === null) return null
+  return { name: nameOf(key), isLineOver: isLineOverAt(text, at + key[0].length) }
+}
+
+const nameOf = (key: RegExpExecArray): string => key[1] ?? key[2] ?? key[3]!
+
+/** Whether nothing but a comment is left of the line; there are blanks before what comes next. */
+function isLineOverAt(text: string, at: number): boolean {
+  const next = text[at]
+  return next === undefined || next === '\n' || next === '#'
+}
+
 class PlainReader {
   readonly #text: string
   /** Where what is read next begins. */
@@ -96,7 +115,7 @@ class PlainReader {
     while (this.#column === column && !this.#isEntry()) {
       const key = this.#take(KEY)
       if (key === null) throw new NotPlain()
-      const name = key[1] ?? key[2] ?? key[3]!
+      const name = nameOf(key)
       if (name === '<<' || Object.hasOwn(object, name)) throw new NotPlain()
       object[name] = this.#isLineOver() ? this.#below(column, true, depth) : this.#onLine(column)
     }
@@ -129,10 +148,8 @@ class PlainReader {
     return this.#mapping(inner, depth + 1)
   }
 
-  /** Whether nothing but a comment is left of the line; there are blanks before what comes next. */
   #isLineOver(): boolean {
-    const next = this.#text[this.#at]
-    return next === undefined || next === '\n' || next === '#'
+    return isLineOverAt(this.#text, this.#at)
   }
 
   /** The value of a key or a dash that stands on the lines below it; null when there is none. */
