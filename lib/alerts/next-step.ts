@@ -9,7 +9,7 @@ const NEXT_STEP: Record<AlertRule, string> = {
   rollout_halted: 'Look at the stage that stopped it, then decide on its page how it goes on.',
   config_drift: 'Look at the instances that run something else.',
   version_outdated: 'Bring its collectors to the recommended version.',
-  campaign_halted: 'Look at what stopped it, then continue it, abort it or take it back.',
+  campaign_halted: 'Look at what stopped it, then continue it, abort it or roll it back.',
   campaign_failures: 'Look at which workloads failed, and bring them a config that works.',
   auto_apply_held: 'Look at what failed, then let it go on or turn it off.',
   config_conflict: 'Change a priority or a selector of one of the fleet configs.',
@@ -24,7 +24,7 @@ const NEXT_STEP: Record<AlertRule, string> = {
 /** What to do next where an approval does not hold any more: whatever goes on without it only stops again. */
 const NEXT_AFTER_LAPSE: Partial<Record<AlertRule, string>> = {
   campaign_halted:
-    'It goes on only once that is as it was: then continue it. Else abort it and ask anew, or take it back.',
+    'It goes on only once that is as it was: then continue it. Else abort it and ask anew, or roll it back.',
   auto_apply_held: 'It goes on only once that is as it was: then continue it. Else turn it off and ask anew.',
 }
 

@@ -65,12 +65,12 @@ const aftermathTexts = defineTexts({
         : `${n(count)} ${plural(count, 'instance l’exécute', 'instances l’exécutent')} encore.`,
     push: 'Poussez une config qui marche.',
     taken: {
-      went_back: ['annulé', 'Il a été annulé.'],
-      going_back: ['en cours d’annulation', 'Il est en cours d’annulation.'],
-      went_back_in_part: ['annulé en partie', 'Il a été annulé en partie.'],
-      rollback_failed: ['annulation échouée', 'Il n’a pas pu être annulé.'],
-      nowhere_to_go: ['non annulé', 'Il n’a pas été annulé.'],
-      overtaken: ['annulé', 'Il devait être annulé.'],
+      went_back: ['retour fait', 'Le retour en arrière est fait.'],
+      going_back: ['retour en cours', 'Le retour en arrière est en cours.'],
+      went_back_in_part: ['retour fait en partie', 'Le retour en arrière est fait en partie.'],
+      rollback_failed: ['retour échoué', 'Le retour en arrière a échoué.'],
+      nowhere_to_go: ['sans retour', 'Il n’y a pas eu de retour en arrière.'],
+      overtaken: ['retour fait', 'Un retour en arrière était prévu.'],
     },
   },
 })

@@ -109,8 +109,8 @@ export const alertTexts = defineTexts({
       `It has waited before stage ${formatNumber(stage)} for an hour or longer: ${why}.`,
     recovered: (count: number) =>
       count === 1
-        ? 'Its one live instance is healthy again: continue the rollout, or take it back.'
-        : `All ${formatNumber(count)} live instances are healthy again: continue the rollout, or take it back.`,
+        ? 'Its one live instance is healthy again: continue the rollout, or roll it back.'
+        : `All ${formatNumber(count)} live instances are healthy again: continue the rollout, or roll it back.`,
     campaignFailures: (failed: number, total: number, names: string, more: number) =>
       `It failed on ${formatNumber(failed)} of ${formatNumber(total)} ${plural(total, 'workload', 'workloads')}: ${names}${more > 0 ? ` and ${formatNumber(more)} more` : ''}.`,
     campaignLeftOut: (count: number) =>

@@ -21,7 +21,7 @@ import { campaignTexts } from './campaigns.ts'
 import { describeWhy } from './causes.ts'
 import { changeFeedTexts } from './change-feed.ts'
 import { say } from './define.ts'
-import { formatClock, formatLeft, formatList, formatNumber } from './format.ts'
+import { formatAgo, formatClock, formatLeft, formatList, formatNumber } from './format.ts'
 import { sayProblem } from './problems.ts'
 import { describeHold } from './rollout.ts'
 
@@ -34,6 +34,8 @@ const nameInFull: NameIn = (name, place = '') => namedAt(name, place, false)
 /** What is said of a halt beside its record: of what workloads failed in their own words, and how they are called. */
 interface BesideHalt {
   about?: AboutError
+  /** Whether all of them failed of one cause; `most` where that is not known. */
+  share?: 'all' | 'most'
   /** Where the record names nobody. */
   called?: readonly string[]
 }
@@ -51,7 +53,7 @@ export function describeHalt(
     approvers = [],
   }: Pick<CampaignHalt, 'gate' | 'value' | 'limit' | 'wave' | 'cause' | 'title' | 'workloads' | 'approvers'>,
   nameIn: NameIn = nameInFull,
-  { about = {}, called = [] }: BesideHalt = {},
+  { about = {}, called = [], share = 'most' }: BesideHalt = {},
 ): string[] {
   const words = say(campaignTexts)
   const why = describeWhy({ ...about, error_cause: cause, error_title: title })
@@ -66,17 +68,20 @@ export function describeHalt(
   return [
     words.halt[gate](value, limit, wave + 1),
     ...(names.length === 0 ? [] : [`${said}.`]),
-    ...(why === '' ? [] : [words.haltCause(why, value)]),
+    ...(why === '' ? [] : [words.haltCause(why, value, share === 'all')]),
   ]
 }
 
-/** What those failed of that a campaign halted over, as far as that was read. */
-function aboutHalt({ gate, cause }: CampaignHalt, missed: readonly CampaignMiss[]): AboutError {
-  const miss =
-    gate === 'failed' ? missed.find((one) => one.state === 'failed' && one.cause === cause) : undefined
-  return miss === undefined
-    ? {}
-    : { error_parameters: miss.error_parameters, error_message: miss.error_message }
+/** What those failed of that a campaign halted over, and whether all of them did, as far as that was read. */
+function aboutHalt({ gate, cause, value }: CampaignHalt, missed: readonly CampaignMiss[]): BesideHalt {
+  const alike = gate === 'failed' ? missed.filter((one) => one.state === 'failed' && one.cause === cause) : []
+  const [miss] = alike
+  if (miss === undefined) return {}
+  const count = alike.reduce((sum, one) => sum + one.count, 0)
+  return {
+    about: { error_parameters: miss.error_parameters, error_message: miss.error_message },
+    share: count >= value ? 'all' : 'most',
+  }
 }
 
 /** Workloads that a halt names; the list beneath has all. */
@@ -84,6 +89,9 @@ const NAMES_SHOWN = 3
 
 /** Ends of a failed push after which a workload is left with what fails. */
 const STUCK = ['went_back_in_part', 'rollback_failed', 'nowhere_to_go'] as const
+
+/** Those of them after which it has gone back nowhere. */
+const NONE_BACK: ReadonlySet<string> = new Set(['rollback_failed', 'nowhere_to_go'])
 
 /** What became of the workloads that failed, in sentences; none where that was not read. */
 export function describeFailedSince({
@@ -94,6 +102,9 @@ export function describeFailedSince({
     (kind) => (counts[kind] ?? 0) > 0,
   )
   if (kinds.length === 0) return []
+  const [only] = kinds
+  if (kinds.length === 1 && only !== undefined && NONE_BACK.has(only) && (counts[only] ?? 0) > 1)
+    return [words.failedNoneBack]
   const stuck = STUCK.reduce((sum, kind) => sum + (counts[kind] ?? 0), 0)
   return [
     words.failedSince(formatList(kinds.map((kind) => words.failedAs[kind](counts[kind] ?? 0)))),
@@ -169,7 +180,18 @@ function describeInPart(
   ]
 }
 
-/** What came of taking a campaign back; the short sentence where all that had it went back. */
+/** Who ended a campaign for good, when and why. */
+function describeClosed(status: 'rolled_back' | 'aborted', of: CampaignRecord): string {
+  const words = say(campaignTexts)
+  const { closed_by: who, close_comment: why = '', ended_at: endedAt = of.updated_at } = of
+  return words.closed[status](who === undefined ? '' : words.closedFrom(who, formatAgo(endedAt), why))
+}
+
+/** How many have the change, where a campaign stopped on its way. */
+const describeStop = ({ counts, plan }: CampaignRecord): string =>
+  say(changeFeedTexts).reached(counts['applied'] ?? 0, countFailed(counts), plan?.target_count ?? 0)
+
+/** What came of taking a campaign back; the short sentence where only those went back that got its version by itself. */
 function describeBroughtBack(of: CampaignRecord): string {
   const { counts, plan } = of
   const words = say(campaignTexts)
@@ -177,9 +199,9 @@ function describeBroughtBack(of: CampaignRecord): string {
     const count = counts[state] ?? 0
     return count > 0 ? [words.broughtBack[state](count)] : []
   })
-  if (others.length === 0) return words.sentence.rolled_back
   const count = counts['rolled_back'] ?? 0
-  if (count === 0 && hasGoneBack(of)) return `${words.sentence.rolled_back} ${others.join('; ')}.`
+  if (count === 0 && hasGoneBack(of))
+    return [words.sentence.rolled_back, ...(others.length > 0 ? [`${others.join('; ')}.`] : [])].join(' ')
   return `${[words.broughtBack.rolled_back(count, plan?.target_count ?? 0), ...others].join('; ')}.`
 }
 
@@ -365,7 +387,7 @@ export function describeCampaign(
   if (of.planning !== undefined) return [words.planning(of.planning.done, of.planning.total)]
   if (of.status === 'halted' && of.halt !== undefined) {
     return [
-      ...describeHalt(of.halt, nameIn, { about: aboutHalt(of.halt, missed) }),
+      ...describeHalt(of.halt, nameIn, aboutHalt(of.halt, missed)),
       ...since,
       describeDeadEnd('continue', of) ?? describeHaltNext(of.halt, findDeadEnd('roll-back', of) === null),
     ]
@@ -381,7 +403,11 @@ export function describeCampaign(
   if (inPart.length > 0) return [...inPart, ...more, words.doneButNext]
   if (of.status === 'done') return [words.doneAll(applied, total), ...more]
   if (of.status === 'approved' && waitsForApproval(of)) return [words.sentence.lapsed]
-  if (of.status === 'rolled_back') return [describeBroughtBack(of), ...more]
+  if (of.status === 'rolled_back')
+    return [describeClosed('rolled_back', of), describeBroughtBack(of), ...more]
+  if (of.status === 'aborted')
+    return [describeClosed('aborted', of), `${describeStop(of)}.`, words.sentence.aborted, ...more]
+  if (of.status === 'paused') return [words.pausedAt(describeStop(of)), words.sentence.paused, ...more]
   if (of.status !== 'running')
     return [words.sentence[of.status as keyof typeof words.sentence] ?? '', ...more]
   if (of.wave_ends_at !== undefined) {

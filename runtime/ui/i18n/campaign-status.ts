@@ -14,13 +14,13 @@ export const campaignStatusTexts = defineTexts({
       halted: 'halted',
       done: 'done',
       aborted: 'aborted',
-      rolling_back: 'being taken back',
-      rolled_back: 'taken back',
+      rolling_back: 'being rolled back',
+      rolled_back: 'rolled back',
       rejected: 'rejected',
       withdrawn: 'withdrawn',
       expired: 'expired',
     } satisfies Record<CampaignStatus, string> as Record<CampaignStatus, string>,
-    notBack: 'nothing taken back',
+    notBack: 'nothing rolled back',
   },
   fr: {
     status: {
@@ -33,8 +33,8 @@ export const campaignStatusTexts = defineTexts({
       halted: 'arrêtée',
       done: 'terminée',
       aborted: 'abandonnée',
-      rolling_back: 'en cours d’annulation',
-      rolled_back: 'annulée',
+      rolling_back: 'retour en arrière en cours',
+      rolled_back: 'retour en arrière fait',
       rejected: 'rejetée',
       withdrawn: 'retirée',
       expired: 'expirée',
@@ -50,7 +50,7 @@ export const hasGoneBack = ({
 }: Pick<CampaignRecord, 'counts' | 'by_itself_counts'>): boolean =>
   (counts['rolled_back'] ?? 0) + (byItself['rolled_back'] ?? 0) > 0
 
-/** What a campaign is called by its status; one that was taken back and where nothing went back, so. */
+/** What a campaign is called by its status; one that was rolled back and where nothing went back, so. */
 export const nameStatus = (of: Pick<CampaignRecord, 'status' | 'counts' | 'by_itself_counts'>): string => {
   const words = say(campaignStatusTexts)
   return of.status === 'rolled_back' && !hasGoneBack(of) ? words.notBack : words.status[of.status]

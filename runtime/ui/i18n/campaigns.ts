@@ -65,13 +65,13 @@ export const campaignTexts = defineTexts({
       skipped: 'skipped',
       expired: 'did not come back in time',
       cancelled: 'not started',
-      rolling_back: 'being taken back',
-      rolled_back: 'taken back',
-      rollback_failed: 'could not be taken back',
+      rolling_back: 'being rolled back',
+      rolled_back: 'rolled back',
+      rollback_failed: 'could not be rolled back',
       moved_on: 'on something newer',
       no_way_back: 'nothing to go back to',
     } as Record<CampaignTargetState, string>,
-    backInPart: 'taken back in part',
+    backInPart: 'rolled back in part',
     back: 'back, waits',
     stageWaits: (why: string) =>
       `Some of its instances have it, the others wait: ${why}. They get it by themselves once that is over. Until then abort the campaign, which leaves it as it is, or roll it back.`,
@@ -181,10 +181,10 @@ export const campaignTexts = defineTexts({
       requested: 'The plan waits for somebody to approve it.',
       approved: 'The plan is approved. Nothing has been started yet.',
       lapsed: 'The plan was approved, and an approval counts no more: somebody has to approve it again.',
-      paused: 'Paused: what was started comes to its end, and nothing else is started.',
-      aborted: 'Aborted. What was done stays. Take it back, or plan another campaign for the rest.',
+      paused: 'What was started comes to its end, and nothing else is started.',
+      aborted: 'What was done stays. Roll it back, or plan another campaign for the rest.',
       rolling_back: 'Every workload that still runs what this brought gets its former config.',
-      rolled_back: 'Taken back wherever it still ran.',
+      rolled_back: 'Rolled back wherever it still ran.',
       rejected: 'Rejected.',
       withdrawn: 'Withdrawn.',
       expired: 'Nobody went on with it in time.',
@@ -214,7 +214,7 @@ export const campaignTexts = defineTexts({
       no_answer: (count: number) => `${workloadsEn(count)} did not answer`,
       skipped: (count: number) => `${workloadsEn(count)} ${plural(count, 'was', 'were')} skipped`,
       expired: (count: number) => `${workloadsEn(count)} did not come back in time`,
-      rollback_failed: (count: number) => `${workloadsEn(count)} could not be taken back`,
+      rollback_failed: (count: number) => `${workloadsEn(count)} could not be rolled back`,
       no_way_back: (count: number) =>
         `${workloadsEn(count)} ${plural(count, 'has', 'have')} nothing to go back to`,
     } satisfies Record<MissedState, (count: number) => string>,
@@ -222,7 +222,7 @@ export const campaignTexts = defineTexts({
     running: (wave: number, waves: number, applied: number, all: number, failed: number) =>
       `Wave ${n(wave)} of ${n(waves)}: ${n(applied)} of ${workloadsEn(all)} ${plural(applied, 'runs', 'run')} it${failed > 0 ? `, ${n(failed)} failed or did not answer` : ''}.`,
     watching: (wave: number, left: string) => `Wave ${n(wave)} is done and watched for ${left} more.`,
-    takenBack: (count: number, all: number) => `${n(count)} of ${n(all)} taken back`,
+    takenBack: (count: number, all: number) => `${n(count)} of ${n(all)} rolled back`,
     away: (count: number) => `${workloadsEn(count)} away; they catch up when they are back.`,
     halt: {
       failed: (value: number, limit: number, wave: number) =>
@@ -245,15 +245,18 @@ export const campaignTexts = defineTexts({
       nowhere_to_go: (count: number) => `${n(count)} had nothing to go back to`,
       overtaken: (count: number) => `${n(count)} got another push since`,
     },
+    failedNoneBack:
+      'None of those that failed could go back: they may run nothing that works until another config reaches them.',
     failedStuck: (count: number) =>
       `${n(count)} of them may run nothing that works: only another config helps ${plural(count, 'it', 'them')}.`,
-    haltCause: (title: string, count: number) => `${count === 1 ? 'Cause' : 'Most of them'}: ${title}.`,
+    haltCause: (title: string, count: number, isAll: boolean) =>
+      `${count === 1 ? 'Cause' : isAll ? 'All of them' : 'Most of them'}: ${title}.`,
     haltMore: (more: number) => `${n(more)} more`,
     byItself: 'Got this version by itself',
     byItselfBack: (count: number, withoutBase: number) =>
       [
         count > withoutBase &&
-          `${workloadsEn(count - withoutBase)} outside of this campaign got its version by itself and ${plural(count - withoutBase, 'is', 'are')} taken back as well.`,
+          `${workloadsEn(count - withoutBase)} outside of this campaign got its version by itself and ${plural(count - withoutBase, 'is', 'are')} rolled back as well.`,
         withoutBase > 0 &&
           `${workloadsEn(withoutBase)} got its version by itself as the first config, and ${plural(withoutBase, 'keeps', 'keep')} it.`,
       ]
@@ -265,11 +268,17 @@ export const campaignTexts = defineTexts({
     keptOlder: 'was on an older version',
     keptNoBase: 'no config to go back to is known',
     keptChange: (count: number) => `Change ${plural(count, 'this one', `these ${n(count)}`)}…`,
-    haltNext: 'Look at its workloads, then continue, abort, or take it back.',
+    pausedAt: (reached: string) => `Paused: ${reached}.`,
+    closed: {
+      rolled_back: (by: string) => `Rolled back${by}.`,
+      aborted: (by: string) => `Aborted${by}.`,
+    },
+    closedFrom: (who: string, ago: string, why: string) => ` by ${who} (${ago})${why && `: “${why}”`}`,
+    haltNext: 'Look at its workloads, then continue, abort, or roll it back.',
     haltLapseNext:
-      'It goes on only once that is as it was: then continue. Else abort it and ask anew, or take it back.',
-    haltLapseOver: 'That is as it was again: continue, abort, or take it back.',
-    haltRaiseNext: 'It would halt again as it is: continue with a higher limit, abort, or take it back.',
+      'It goes on only once that is as it was: then continue. Else abort it and ask anew, or roll it back.',
+    haltLapseOver: 'That is as it was again: continue, abort, or roll it back.',
+    haltRaiseNext: 'It would halt again as it is: continue with a higher limit, abort, or roll it back.',
     raiseNeeded: (limit: string, value: number) =>
       `It would halt again at once. ${limit}: at least ${n(value)}.`,
     comesToEnd: 'No workload is left to be changed: it would come to its end, and be done.',
@@ -284,7 +293,7 @@ export const campaignTexts = defineTexts({
       pause: 'Pause',
       continue: 'Continue',
       abort: 'Abort',
-      'roll-back': 'Take it back',
+      'roll-back': 'Roll back',
     },
     hint: {
       request: 'Neither the plan nor what it was made of changes from then on.',
@@ -311,22 +320,22 @@ export const campaignTexts = defineTexts({
     broughtBack: {
       rolled_back: (count: number, all: number) =>
         count === 0
-          ? 'Nothing was taken back'
+          ? 'Nothing was rolled back'
           : `${n(count)} of ${workloadsEn(all)} ${plural(count, 'has its', 'have their')} former config again`,
       no_way_back: (count: number) =>
         `${n(count)} had no former config and ${plural(count, 'keeps', 'keep')} what it brought`,
-      rollback_failed: (count: number) => `${n(count)} could not be taken back`,
+      rollback_failed: (count: number) => `${n(count)} could not be rolled back`,
       moved_on: (count: number) =>
         `${n(count)} ${plural(count, 'was', 'were')} to run something else by then`,
     },
     haltLapseNextStay:
-      'It goes on only once that is as it was: then continue. Else abort it and ask anew. It cannot be taken back: no workload that runs it has a former config.',
+      'It goes on only once that is as it was: then continue. Else abort it and ask anew. It cannot be rolled back: no workload that runs it has a former config.',
     haltLapseOverStay:
-      'That is as it was again: continue or abort. It cannot be taken back: no workload that runs it has a former config.',
+      'That is as it was again: continue or abort. It cannot be rolled back: no workload that runs it has a former config.',
     haltNextStay:
-      'Look at its workloads, then continue or abort. It cannot be taken back: no workload that runs it has a former config.',
+      'Look at its workloads, then continue or abort. It cannot be rolled back: no workload that runs it has a former config.',
     haltRaiseNextStay:
-      'It would halt again as it is: continue with a higher limit, or abort. It cannot be taken back: no workload that runs it has a former config.',
+      'It would halt again as it is: continue with a higher limit, or abort. It cannot be rolled back: no workload that runs it has a former config.',
     undoneStay: (applied: number, left: number) =>
       `${applied === 0 ? 'No workload has' : `${workloadsEn(applied)} ${plural(applied, 'keeps', 'keep')}`} it${left > 0 ? `; ${n(left)} that it has not reached ${plural(left, 'stays as it is', 'stay as they are')}` : ''}.`,
     goesTo: (count: number, instances: number, environments: string) =>
@@ -349,7 +358,7 @@ export const campaignTexts = defineTexts({
       pause: 'Paused.',
       continue: 'Goes on.',
       abort: 'Aborted.',
-      'roll-back': 'Being taken back.',
+      'roll-back': 'Being rolled back.',
     },
     approvedBy: 'Approved by',
     requestedBy: 'Asked for by',
@@ -408,16 +417,16 @@ export const campaignTexts = defineTexts({
       skipped: 'sauté',
       expired: 'pas revenu à temps',
       cancelled: 'pas commencé',
-      rolling_back: 'en cours d’annulation',
-      rolled_back: 'annulé',
-      rollback_failed: 'annulation échouée',
+      rolling_back: 'retour en cours',
+      rolled_back: 'retour fait',
+      rollback_failed: 'retour échoué',
       moved_on: 'passé à plus récent',
       no_way_back: 'sans retour possible',
     } as Record<CampaignTargetState, string>,
-    backInPart: 'annulé en partie',
+    backInPart: 'retour fait en partie',
     back: 'de retour, attend',
     stageWaits: (why: string) =>
-      `Une partie de ses instances l’a, les autres attendent : ${why}. Elles le reçoivent d’elles-mêmes une fois cela passé. D’ici là, abandonnez la campagne, ce qui le laisse en l’état, ou annulez-la.`,
+      `Une partie de ses instances l’a, les autres attendent : ${why}. Elles le reçoivent d’elles-mêmes une fois cela passé. D’ici là, abandonnez la campagne, ce qui le laisse en l’état, ou revenez en arrière.`,
     waitsForTurn: 'Il est de nouveau connecté, et reçoit le changement à son tour.',
     overtakes: (name: string | null) =>
       `${name === null ? 'Une campagne plus ancienne' : `La campagne plus ancienne « ${name} »`} l’attend aussi : il reçoit ce changement seul, et non l’autre.`,
@@ -529,12 +538,11 @@ export const campaignTexts = defineTexts({
       approved: 'Le plan est approuvé. Rien n’a encore été démarré.',
       lapsed:
         'Le plan était approuvé, mais une approbation ne compte plus : quelqu’un doit l’approuver à nouveau.',
-      paused: 'En pause : ce qui a commencé se termine, et rien d’autre ne commence.',
-      aborted:
-        'Abandonnée. Ce qui est fait reste. Revenez en arrière, ou planifiez une autre campagne pour le reste.',
+      paused: 'Ce qui a commencé se termine, et rien d’autre ne commence.',
+      aborted: 'Ce qui est fait reste. Revenez en arrière, ou planifiez une autre campagne pour le reste.',
       rolling_back:
         'Chaque workload qui exécute encore ce qu’elle a apporté reçoit son ancienne configuration.',
-      rolled_back: 'Annulée partout où elle s’exécutait encore.',
+      rolled_back: 'Retour en arrière fait partout où elle s’exécutait encore.',
       rejected: 'Rejetée.',
       withdrawn: 'Retirée.',
       expired: 'Personne ne l’a poursuivie à temps.',
@@ -567,7 +575,7 @@ export const campaignTexts = defineTexts({
       expired: (count: number) =>
         `${workloadsFr(count)} ${plural(count, 'n’est pas revenu', 'ne sont pas revenus')} à temps`,
       rollback_failed: (count: number) =>
-        `${workloadsFr(count)} ${plural(count, 'n’a pas pu être annulé', 'n’ont pas pu être annulés')}`,
+        `${workloadsFr(count)} ${plural(count, 'n’a pas pu revenir en arrière', 'n’ont pas pu revenir en arrière')}`,
       no_way_back: (count: number) => `${workloadsFr(count)} sans retour possible`,
     },
     missingWho: (what: string, who: string) => `${what} : ${who}.`,
@@ -600,9 +608,12 @@ export const campaignTexts = defineTexts({
         `${n(count)} ${plural(count, 'n’avait', 'n’avaient')} rien à rétablir`,
       overtaken: (count: number) => `${n(count)} ${plural(count, 'a', 'ont')} reçu une autre poussée depuis`,
     },
+    failedNoneBack:
+      'Aucun de ceux en échec n’a pu revenir en arrière : ils n’exécutent peut-être rien qui marche tant qu’une autre config ne les atteint pas.',
     failedStuck: (count: number) =>
       `${n(count)} d’entre eux n’${plural(count, 'exécute', 'exécutent')} peut-être rien qui marche : seule une autre config y remédie.`,
-    haltCause: (title: string, count: number) => `${count === 1 ? 'Cause' : 'La plupart'} : ${title}.`,
+    haltCause: (title: string, count: number, isAll: boolean) =>
+      `${count === 1 ? 'Cause' : isAll ? 'Tous' : 'La plupart'} : ${title}.`,
     haltMore: (more: number) => `${n(more)} de plus`,
     byItself: 'Ont reçu cette version automatiquement',
     byItselfBack: (count: number, withoutBase: number) =>
@@ -620,12 +631,18 @@ export const campaignTexts = defineTexts({
     keptOlder: 'était à une version plus ancienne',
     keptNoBase: 'aucune config antérieure connue',
     keptChange: (count: number) => `Changer ${plural(count, 'celui-ci', `ces ${n(count)}`)}…`,
-    haltNext: 'Regardez ses workloads, puis continuez, abandonnez ou annulez.',
+    pausedAt: (reached: string) => `En pause : ${reached}.`,
+    closed: {
+      rolled_back: (by: string) => `Retour en arrière fait${by}.`,
+      aborted: (by: string) => `Abandonnée${by}.`,
+    },
+    closedFrom: (who: string, ago: string, why: string) => ` par ${who} (${ago})${why && ` : « ${why} »`}`,
+    haltNext: 'Regardez ses workloads, puis continuez, abandonnez ou revenez en arrière.',
     haltLapseNext:
-      'Elle ne reprend que si cela redevient comme avant : continuez alors. Sinon abandonnez-la et redemandez, ou annulez.',
-    haltLapseOver: 'C’est de nouveau comme avant : continuez, abandonnez ou annulez.',
+      'Elle ne reprend que si cela redevient comme avant : continuez alors. Sinon abandonnez-la et redemandez, ou revenez en arrière.',
+    haltLapseOver: 'C’est de nouveau comme avant : continuez, abandonnez ou revenez en arrière.',
     haltRaiseNext:
-      'Elle s’arrêterait de nouveau telle quelle : continuez avec une limite plus haute, abandonnez ou annulez.',
+      'Elle s’arrêterait de nouveau telle quelle : continuez avec une limite plus haute, abandonnez ou revenez en arrière.',
     raiseNeeded: (limit: string, value: number) =>
       `Elle s’arrêterait de nouveau aussitôt. ${limit} : au moins ${n(value)}.`,
     comesToEnd: 'Il ne reste aucun workload à changer : elle arriverait à sa fin, et serait terminée.',
@@ -640,7 +657,7 @@ export const campaignTexts = defineTexts({
       pause: 'Mettre en pause',
       continue: 'Continuer',
       abort: 'Abandonner',
-      'roll-back': 'Annuler partout',
+      'roll-back': 'Revenir en arrière',
     },
     hint: {
       request: 'Dès lors, ni le plan ni ce dont il est fait ne changent.',
@@ -678,13 +695,13 @@ export const campaignTexts = defineTexts({
         `${n(count)} ${plural(count, 'devait', 'devaient')} alors exécuter autre chose`,
     },
     haltLapseNextStay:
-      'Elle ne reprend que si cela redevient comme avant : continuez alors. Sinon abandonnez-la et redemandez. Elle ne peut pas être annulée : aucun workload qui l’exécute n’a d’ancienne configuration.',
+      'Elle ne reprend que si cela redevient comme avant : continuez alors. Sinon abandonnez-la et redemandez. On ne peut pas revenir en arrière : aucun workload qui l’exécute n’a d’ancienne configuration.',
     haltLapseOverStay:
-      'C’est de nouveau comme avant : continuez ou abandonnez. Elle ne peut pas être annulée : aucun workload qui l’exécute n’a d’ancienne configuration.',
+      'C’est de nouveau comme avant : continuez ou abandonnez. On ne peut pas revenir en arrière : aucun workload qui l’exécute n’a d’ancienne configuration.',
     haltNextStay:
-      'Regardez ses workloads, puis continuez ou abandonnez. Elle ne peut pas être annulée : aucun workload qui l’exécute n’a d’ancienne configuration.',
+      'Regardez ses workloads, puis continuez ou abandonnez. On ne peut pas revenir en arrière : aucun workload qui l’exécute n’a d’ancienne configuration.',
     haltRaiseNextStay:
-      'Elle s’arrêterait de nouveau telle quelle : continuez avec une limite plus haute, ou abandonnez. Elle ne peut pas être annulée : aucun workload qui l’exécute n’a d’ancienne configuration.',
+      'Elle s’arrêterait de nouveau telle quelle : continuez avec une limite plus haute, ou abandonnez. On ne peut pas revenir en arrière : aucun workload qui l’exécute n’a d’ancienne configuration.',
     undoneStay: (applied: number, left: number) =>
       `${applied === 0 ? 'Aucun workload ne l’a' : `${workloadsFr(applied)} ${plural(applied, 'la garde', 'la gardent')}`}${left > 0 ? ` ; ${n(left)} qu’elle n’a pas ${plural(left, 'atteint reste', 'atteints restent')} en l’état` : ''}.`,
     goesTo: (count: number, instances: number, environments: string) =>
@@ -707,7 +724,7 @@ export const campaignTexts = defineTexts({
       pause: 'En pause.',
       continue: 'Elle continue.',
       abort: 'Abandonnée.',
-      'roll-back': 'Annulation en cours.',
+      'roll-back': 'Retour en arrière en cours.',
     },
     approvedBy: 'Approuvée par',
     requestedBy: 'Demandée par',

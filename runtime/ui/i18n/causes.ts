@@ -40,7 +40,7 @@ const causeTexts = defineTexts({
     port_in_use: 'Un port est déjà utilisé',
     rollback_unavailable: 'Le retour est impossible',
     rollout_halted: 'Le déploiement par étapes de ce workload s’est arrêté',
-    rolled_back: 'Annulé par un opérateur',
+    rolled_back: 'Retour en arrière par un opérateur',
     runs_another: 'Est revenue d’elle-même à une autre config',
     unknown: 'Erreur de configuration distante',
     yaml_invalid: 'La config n’est pas du YAML valide',

@@ -358,7 +358,8 @@ export const changeTexts = defineTexts({
     retiredBy: {
       request: () => 'Une demande plus récente l’a remplacée.',
       campaign: (name: string) => `La campagne « ${name} » a changé le workload après elle.`,
-      campaign_roll_back: (name: string) => `La campagne « ${name} » a été annulée après elle.`,
+      campaign_roll_back: (name: string) =>
+        `Le retour en arrière de la campagne « ${name} » a changé le workload après elle.`,
       auto_apply: (name: string, version: number) =>
         `La version ${version} de « ${name} » est venue d’elle-même après elle.`,
       rollback: () => 'Le workload est revenu en arrière après elle.',

@@ -158,7 +158,7 @@ export const commonTexts = defineTexts({
       no_status: 'sans réponse',
       aborted: 'abandonné',
       halted: 'arrêté',
-      rolled_back: 'annulé',
+      rolled_back: 'retour en arrière fait',
     },
     healthy: 'sain',
     unhealthy: 'en défaut',

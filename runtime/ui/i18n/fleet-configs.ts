@@ -91,7 +91,7 @@ export const fleetConfigTexts = defineTexts({
     renderFor: 'Show it for which workload?',
     rolledBack: 'rolled back',
     wasRolledBack: (number: number) =>
-      `Version ${n(number)} was carried once and taken back, so it applies by itself no more. Look at why before it is carried again.`,
+      `Version ${n(number)} was carried once and rolled back, so it applies by itself no more. Look at why before it is carried again.`,
     tookBack: 'The campaign that took it back',
     carry: (number: number) => `Carry version ${n(number)} to all of them`,
     carryRest: (number: number, count: number) =>
@@ -188,10 +188,10 @@ export const fleetConfigTexts = defineTexts({
     needsContent: 'Il faut un texte.',
     render: 'Telle qu’un workload la reçoit',
     renderFor: 'La montrer pour quel workload ?',
-    rolledBack: 'annulée',
+    rolledBack: 'retour fait',
     wasRolledBack: (number: number) =>
-      `La version ${n(number)} a été portée une fois puis annulée : elle ne s’applique plus d’elle-même. Regardez pourquoi avant de la porter de nouveau.`,
-    tookBack: 'La campagne qui l’a annulée',
+      `La version ${n(number)} a été portée une fois, puis on en est revenu : elle ne s’applique plus d’elle-même. Regardez pourquoi avant de la porter de nouveau.`,
+    tookBack: 'La campagne qui en est revenue',
     carry: (number: number) => `Porter la version ${n(number)} à tous`,
     carryRest: (number: number, count: number) =>
       count < 2

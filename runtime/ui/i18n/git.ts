@@ -13,7 +13,7 @@ export const gitTexts = defineTexts({
       `This fleet config is kept in Git by ${owner}${commit === '' ? '' : `, commit ${commit}`}${author === '' ? '' : ` by ${author}`}.`,
     fleetVersion: (number: number) => `Git asks for version ${number}.`,
     fleetChangeThere:
-      'It is changed there. From here, versions are carried to workloads and campaigns taken back.',
+      'It is changed there. From here, versions are carried to workloads and campaigns rolled back.',
     fleetReadOnly: 'The fleet config is kept in Git: change it there.',
     notApproved: 'The config is kept in Git: a request from here is not approved.',
     handOver: 'Hand over…',
@@ -42,7 +42,7 @@ export const gitTexts = defineTexts({
       `Cette config de parc est tenue dans Git par ${owner}${commit === '' ? '' : `, commit ${commit}`}${author === '' ? '' : ` de ${author}`}.`,
     fleetVersion: (number: number) => `Git demande la version ${number}.`,
     fleetChangeThere:
-      'Elle se modifie là-bas. D’ici, on porte des versions aux charges et on annule des campagnes.',
+      'Elle se modifie là-bas. D’ici, on porte des versions aux charges et on revient en arrière de campagnes.',
     fleetReadOnly: 'La config de parc est tenue dans Git : modifiez-la là-bas.',
     notApproved: 'La configuration est tenue dans Git : une demande faite ici n’est pas approuvée.',
     handOver: 'Remettre…',

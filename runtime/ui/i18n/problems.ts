@@ -50,16 +50,16 @@ export const problemTexts = defineTexts({
     campaign_list_too_long: '{field} has more than {max} entries.',
     campaign_limit_lowered: '{field} is {limit} already: a limit can be raised, not lowered.',
     campaign_no_way_back:
-      'No workload that still runs what it brought has a former config, so nothing would be taken back. Bring them another config, by a change or a campaign.',
+      'No workload that still runs what it brought has a former config, so nothing would be rolled back. Bring them another config, by a change or a campaign.',
     campaign_not_found: 'This campaign does not exist.',
     campaign_not_ready: 'The campaign is in another state by now: look at it again, then decide.',
     campaign_nothing_left:
-      'No workload is left to be changed, and none has the change whole: abort the campaign, or take it back.',
+      'No workload is left to be changed, and none has the change whole: abort the campaign, or roll it back.',
     campaign_number_invalid: '{field} must be a number from {min} to {max}.',
     campaign_plan_changed: 'The plan has changed since you looked at it. Look at it again.',
     campaign_scope_empty: 'Say which workloads are meant: a selector or a list.',
     campaign_text_invalid: 'Texts must be Unicode without null characters.',
-    campaign_too_old: 'This campaign was started more than 30 days ago; it cannot be taken back any more.',
+    campaign_too_old: 'This campaign was started more than 30 days ago; it cannot be rolled back any more.',
     campaign_wave_ambiguous: '{field} has both a count and a percentage.',
     campaign_window_invalid: 'The windows cannot be used: {reason}.',
     canary_empty: 'The selection reaches nobody.',
@@ -241,7 +241,7 @@ export const problemTexts = defineTexts({
     rollout_no_way_back:
       'There is no earlier config to go back to that anybody approved: abort the rollout, and push one that works.',
     rollout_not_approved:
-      'The approvals of this rollout do not all count any more: take it back, or break the glass.',
+      'The approvals of this rollout do not all count any more: roll it back, or break the glass.',
     rollout_on_hold: 'Something holds this rollout, as its page says: end that, or break the glass.',
     rollout_stopped:
       'The campaign, or the version that applies by itself, which brought this rollout was stopped: decide there.',
@@ -361,7 +361,8 @@ export const problemTexts = defineTexts({
     auto_apply_not_ready: 'Son état a changé entre-temps : regardez de nouveau, puis décidez.',
     auto_apply_plan_changed: 'Le plan a changé depuis que vous l’avez regardé. Regardez-le de nouveau.',
     auto_apply_requested_already: 'Une autre demande attend déjà d’être approuvée.',
-    auto_apply_rolled_back: 'Cette version a été annulée : elle ne s’applique jamais d’elle-même.',
+    auto_apply_rolled_back:
+      'On est revenu en arrière de cette version : elle ne s’applique jamais d’elle-même.',
     campaign_drafts_too_large:
       'Vos brouillons de campagnes dépassent ensemble {max} Mio : supprimez-en ou demandez-en un, ou réduisez-en un.',
     campaign_drafts_too_many: 'Vous avez {max} brouillons de campagnes : supprimez-en ou demandez-en un.',
@@ -379,12 +380,12 @@ export const problemTexts = defineTexts({
     campaign_not_found: 'Cette campagne n’existe pas.',
     campaign_not_ready: 'La campagne a changé d’état entre-temps : regardez-la de nouveau, puis décidez.',
     campaign_nothing_left:
-      'Il ne reste aucun workload à changer, et aucun n’a toute la modification : abandonnez la campagne, ou annulez-la.',
+      'Il ne reste aucun workload à changer, et aucun n’a toute la modification : abandonnez la campagne, ou revenez en arrière.',
     campaign_number_invalid: '{field} doit être un nombre de {min} à {max}.',
     campaign_plan_changed: 'Le plan a changé depuis que vous l’avez regardé. Regardez-le de nouveau.',
     campaign_scope_empty: 'Dites quels workloads sont visés : un sélecteur ou une liste.',
     campaign_text_invalid: 'Les textes doivent être en Unicode, sans caractère nul.',
-    campaign_too_old: 'Cette campagne a démarré il y a plus de 30 jours ; elle ne peut plus être annulée.',
+    campaign_too_old: 'Cette campagne a démarré il y a plus de 30 jours ; on ne peut plus en revenir.',
     campaign_wave_ambiguous: '{field} a à la fois un nombre et un pourcentage.',
     campaign_window_invalid: 'Les fenêtres ne peuvent pas servir : {reason}.',
     canary_empty: 'La sélection n’atteint personne.',
@@ -575,7 +576,7 @@ export const problemTexts = defineTexts({
     rollout_no_way_back:
       'Il n’y a pas de configuration antérieure approuvée à rétablir : abandonnez le déploiement, puis poussez-en une qui fonctionne.',
     rollout_not_approved:
-      'Les approbations de ce déploiement ne comptent plus toutes : annulez-le, ou brisez la glace.',
+      'Les approbations de ce déploiement ne comptent plus toutes : revenez en arrière, ou brisez la glace.',
     rollout_on_hold:
       'Quelque chose retient ce déploiement, comme le dit sa page : mettez-y fin, ou brisez la glace.',
     rollout_stopped:

@@ -25,7 +25,7 @@ export const reviewTexts = defineTexts({
       known_good: 'Known good pinned',
       labels: 'Labels change the rule for approvals',
       label_rule: 'A label rule asks less for newcomers',
-      campaign_rollback: 'Campaign taken back',
+      campaign_rollback: 'Campaign rolled back',
     },
     column: { what: 'What', workload: 'Workload', by: 'Done by', age: 'Age', why: 'Why', look: 'Look at it' },
     holds: (until: string) => `The stricter rule holds until ${until}.`,

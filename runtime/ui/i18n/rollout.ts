@@ -100,7 +100,7 @@ export const rolloutTexts = defineTexts({
         under_fleet_config: 'it is under a fleet config now',
         unpromoted: 'nobody has promoted its canary',
       },
-      afterwards: 'It goes on by itself once that is over; until then abort it, or take it back.',
+      afterwards: 'It goes on by itself once that is over; until then abort it, or roll it back.',
       glass: 'With a reason you break the glass for it: it goes on, and somebody else has to look at that.',
     },
     finished: (count: number, time: string) =>
@@ -228,7 +228,7 @@ export const rolloutTexts = defineTexts({
         under_fleet_config: 'il est désormais sous une config de parc',
         unpromoted: 'personne n’a promu son canari',
       },
-      afterwards: 'Il reprend seul une fois cela passé ; d’ici là, abandonnez-le ou annulez-le.',
+      afterwards: 'Il reprend seul une fois cela passé ; d’ici là, abandonnez-le ou revenez en arrière.',
       glass:
         'Avec une raison, vous brisez la glace pour lui : il reprend, et quelqu’un d’autre doit y regarder.',
     },

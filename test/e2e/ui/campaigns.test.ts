@@ -83,8 +83,9 @@ describe('a campaign', () => {
       .getByText(/^after [\d.]+ s$/)
       .nth(2)
       .waitFor()
-    await decide('Take it back')
-    await says('Taken back wherever it still ran.')
+    await decide('Roll back')
+    await says(/^Rolled back by admin@example\.com \(.*\)\.$/)
+    await says('5 of 5 workloads have their former config again.')
     await went.waitFor({ state: 'detached' })
     expect(countRunning(GATEWAY)).toBe(5)
     // Nobody runs the change any more, so no wave is drawn as if somebody did.
@@ -96,7 +97,7 @@ describe('a campaign', () => {
     for (const address of ['/campaigns', '/changes']) {
       await page.goto(address)
       await page.getByRole('link', { name: 'Faster batches' }).waitFor()
-      await says(/5 of 5 taken back/)
+      await says(/5 of 5 rolled back/)
       expect(await page.getByText(/0 of 5 applied/).count()).toBe(0)
     }
     await page.goto('/campaigns')
@@ -239,7 +240,7 @@ describe('every decision about a campaign', () => {
     const id = page.url().split('/').at(-1)
     expect(await service.api.get(`/api/campaigns/${id}`)).toMatchObject({ raised: { failed: 2 } })
     await decide('Pause')
-    await says('Paused: what was started comes to its end, and nothing else is started.')
+    await says(/^Paused: \d of \d applied/)
     await decide('Continue')
     await says(/^Wave 1 is done and watched for/)
     await decide('Pause')
@@ -249,9 +250,9 @@ describe('every decision about a campaign', () => {
     await dialog.getByRole('button', { name: 'Continue', exact: true }).click()
     await says('The campaign is in another state by now: look at it again, then decide.')
     await page.keyboard.press('Escape')
-    await says('Aborted. What was done stays.')
-    await decide('Take it back', 'not any more')
-    await says('Taken back wherever it still ran.')
+    await says(/^Aborted by admin@example\.com \(.*\): “not today”\.$/)
+    await decide('Roll back', 'not any more')
+    await says(/^Rolled back by admin@example\.com \(.*\): “not any more”\.$/)
   })
 
   test('before its start ends it: withdrawn by whoever asked, rejected by whoever was asked', async () => {

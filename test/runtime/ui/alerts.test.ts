@@ -143,7 +143,7 @@ test('an alert about a halted rollout says that all are healthy again, and what 
     describeAlert(alert('1', 'rollout_halted', 'a', { details: { ...details, ...more } }))
   expect(say({})).toBe('It stopped by itself in stage 1 and waits for somebody to decide.')
   expect(say({ recovered: 3 })).toMatch(
-    /decide\. All 3 live instances are healthy again: continue the rollout, or take it back\.$/,
+    /decide\. All 3 live instances are healthy again: continue the rollout, or roll it back\.$/,
   )
   language.value = 'fr'
   expect(say({ recovered: 1 })).toMatch(/Sa seule instance active est de nouveau saine\s: poursuivez/)

@@ -150,7 +150,7 @@ describe('a campaign that was taken back', () => {
   })
 
   test('counts who was taken back, in the same words wherever that is told', () => {
-    expect(describeReach(back.status, back.counts, 38)).toBe('37 of 38 taken back')
+    expect(describeReach(back.status, back.counts, 38)).toBe('37 of 38 rolled back')
     expect(describeReach('running', { applied: 3, failed: 1, no_answer: 1 }, 38)).toBe(
       '3 of 38 applied, 2 failed',
     )
@@ -275,7 +275,7 @@ describe('a halt', () => {
     expect(next).not.toBe(describeHaltNext(halt))
     for (const holds of [true, false])
       expect(describeHaltNext({ gate: 'approver_gone', holds }, false)).toMatch(
-        /abort.* It cannot be taken back: no workload that runs it has a former config\.$/,
+        /abort.* It cannot be rolled back: no workload that runs it has a former config\.$/,
       )
     expect(next).toContain('only once that is as it was')
   })
@@ -314,10 +314,10 @@ describe('a halt', () => {
       failed_since: { rollback_failed: 6 },
     } as unknown as CampaignRecord
     expect(describeUndone('roll-back', of)).toMatch(
-      /^4 workloads go back to their former config; 1 has no former config and keeps what it brought; 2 are to run something else by now and are left alone\. .*6 could not go back either\. 6 of them may run nothing/,
+      /^4 workloads go back to their former config; 1 has no former config and keeps what it brought; 2 are to run something else by now and are left alone\. None of those that failed could go back: they may run nothing that works until another config reaches them\.$/,
     )
     expect(describeUndone('abort', of)).toMatch(
-      /^5 workloads keep it; 11 that it has not reached stay as they are\. Of those that failed/,
+      /^5 workloads keep it; 11 that it has not reached stay as they are\. None of those that failed could go back/,
     )
   })
 
@@ -327,15 +327,49 @@ describe('a halt', () => {
       const of = { ...halted(halt), status: 'rolled_back', counts, plan } as unknown as CampaignRecord
       return [nameStatus(of), ...describeCampaign(of, 0)]
     }
-    expect(tell({ rolled_back: 24 })).toEqual(['taken back', 'Taken back wherever it still ran.'])
+    expect(tell({ rolled_back: 24 })).toEqual([
+      'rolled back',
+      'Rolled back.',
+      '24 of 24 workloads have their former config again.',
+    ])
     expect(tell({ rolled_back: 20, no_way_back: 3, rollback_failed: 1 })).toEqual([
-      'taken back',
-      '20 of 24 workloads have their former config again; 3 had no former config and keep what it brought; 1 could not be taken back.',
+      'rolled back',
+      'Rolled back.',
+      '20 of 24 workloads have their former config again; 3 had no former config and keep what it brought; 1 could not be rolled back.',
     ])
     expect(tell({ no_way_back: 23, failed: 1 })).toEqual([
-      'nothing taken back',
-      'Nothing was taken back; 23 had no former config and keep what it brought.',
+      'nothing rolled back',
+      'Rolled back.',
+      'Nothing was rolled back; 23 had no former config and keep what it brought.',
     ])
+  })
+
+  test('that ended says by whom, when and why, and how far it had come', () => {
+    const closed_by = 'ann@example.com'
+    const ended_at = new Date().toISOString()
+    const plan = { target_count: 5, waves: [] }
+    const tell = (of: object) => describeCampaign({ plan, counts: {}, ...of } as unknown as CampaignRecord, 0)
+    const closed = { closed_by, ended_at, close_comment: 'too slow' }
+    expect(tell({ ...closed, status: 'rolled_back', counts: { rolled_back: 5 } })).toEqual([
+      'Rolled back by ann@example.com (now): “too slow”.',
+      '5 of 5 workloads have their former config again.',
+    ])
+    expect(tell({ ...closed, status: 'aborted', counts: { applied: 1, waiting: 4 } })).toEqual([
+      'Aborted by ann@example.com (now): “too slow”.',
+      '1 of 5 applied.',
+      'What was done stays. Roll it back, or plan another campaign for the rest.',
+    ])
+    expect(tell({ status: 'paused', counts: { applied: 1, failed: 1 } })[0]).toBe(
+      'Paused: 1 of 5 applied, 1 failed.',
+    )
+  })
+
+  test('says that all of them failed of one cause only where all of them did', () => {
+    const missed = (count: number) =>
+      [{ state: 'failed', cause: 'port_in_use', count, workloads: [] }] as unknown as CampaignMiss[]
+    const of = halted({ ...halt, value: 4, cause: 'port_in_use' })
+    expect(describeCampaign(of, 0, missed(4))).toContain('All of them: Port in use.')
+    expect(describeCampaign(of, 0, missed(3))).toContain('Most of them: Port in use.')
   })
 
   test('does not advise to take it back where no workload has a former config', () => {
@@ -343,9 +377,9 @@ describe('a halt', () => {
     const change = { kind: 'text' }
     const of = { ...halted({ ...halt, holds: true }), change, way_back } as unknown as CampaignRecord
     expect(describeCampaign(of, 0).at(-1)).toMatch(
-      /continue with a higher limit, or abort\. It cannot be taken back/,
+      /continue with a higher limit, or abort\. It cannot be rolled back/,
     )
-    expect(describeDeadEnd('roll-back', of)).toMatch(/has a former config, so nothing would be taken back/)
+    expect(describeDeadEnd('roll-back', of)).toMatch(/has a former config, so nothing would be rolled back/)
     const version = { ...of, change: { kind: 'version' } } as unknown as CampaignRecord
     expect(describeDeadEnd('roll-back', version)).toBeNull()
   })
@@ -372,7 +406,7 @@ describe('a halt', () => {
   test('leads on only where something can: else it says why not, and the way out', () => {
     const stuck = { ...halted(halt), counts: { failed: 2 } } as unknown as CampaignRecord
     expect(describeDeadEnd('continue', stuck)).toMatch(
-      /No workload is left.*abort the campaign, or take it back/,
+      /No workload is left.*abort the campaign, or roll it back/,
     )
     expect(describeCampaign(stuck, 0).at(-1)).toBe(describeDeadEnd('continue', stuck))
     // Some run it: it can come to its end.

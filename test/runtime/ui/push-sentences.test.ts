@@ -116,6 +116,6 @@ describe('what was done about a push that failed', () => {
     expect(said('rollback_failed')).toBe('It could not be rolled back.')
     expect(describeTakenBack(undefined).mark).toBe('rolled back')
     language.value = 'fr'
-    expect(said('going_back')).toBe('Il est en cours d’annulation.')
+    expect(said('going_back')).toBe('Le retour en arrière est en cours.')
   })
 })
