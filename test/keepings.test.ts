@@ -61,7 +61,7 @@ const perAgent: Keeping = {
 }
 const perWorkload: Keeping = { bound: 'the workloads', reachedBy: WORKLOADS }
 const perCampaign: Keeping = {
-  bound: 'the workloads of the campaigns at work; what is over is forgotten',
+  bound: 'the workloads of the campaigns at work, and of versions in force; what is over is forgotten',
   reachedBy: [
     'functions/campaigns/lifecycle.test.ts',
     'goes wave by wave, and is done when everybody runs it',
@@ -223,6 +223,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     ],
   },
   'lib/fleet/state/model.ts FollowedPush.awaiting': perPush,
+  'lib/fleet/state/model.ts FollowedPush.missing': perPush,
   'lib/fleet/state/model.ts Rollout.members': perPush,
   'lib/fleet/state/model.ts Workload.instances': perAgent,
   'lib/fleet/state/model.ts Workload.quarantinedHashes': {
@@ -343,10 +344,6 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'one of each fleet config; replaced as a whole each time that the database is asked',
     reachedBy: ['functions/auto-apply/auto-apply.test.ts', 'can be paused and continued, and turned off'],
   },
-  'lib/auto-apply/engine.ts AutoApplyEngine.#runs': {
-    bound: 'the fleet configs of which a version applies by itself; what is over is forgotten',
-    reachedBy: ['functions/auto-apply/auto-apply.test.ts', 'can be paused and continued, and turned off'],
-  },
   'lib/auto-apply/run.ts AutoApplyRun.inFlight': perWorkload,
   'lib/auto-apply/run.ts AutoApplyRun.leftOut': perWorkload,
   'lib/auto-apply/run.ts AutoApplyRun.nextTryMs': perWorkload,
@@ -357,8 +354,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/campaigns/run/run.ts CampaignRun.offline': perCampaign,
   'lib/campaigns/run/run.ts CampaignRun.steady': perCampaign,
   'lib/campaigns/run/run.ts CampaignRun.watched': perCampaign,
-  'lib/campaigns/run/runner.ts CampaignRunner.#amidStages': perCampaign,
-  'lib/campaigns/run/runner.ts CampaignRunner.#runs': perCampaign,
+  'lib/campaigns/run/kept-runs.ts KeptRuns.#runs': perCampaign,
   'lib/fleet-configs/fleet-configs.ts FleetConfigs.#candidates': {
     bound: '500 fleet configs, whose selectors have 2,000 conditions and globs together',
     reachedBy: [
@@ -419,6 +415,7 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/hub/hub.ts Hub.#waiting': { bound: '400 states, then one resync', reachedBy: BURST },
   'lib/hub/hub.ts Hub.#toldAtMs': { bound: 'what was told within a second', reachedBy: BURST },
   'lib/hub/hub.ts Hub.#outbox': { bound: 'what is told within 20 ms', reachedBy: BURST },
+  'lib/hub/notices.ts HubNotices.#archived': perWorkload,
   'lib/hub/notices.ts HubNotices.#toldPushes': perWorkload,
   'lib/identity/authority.ts SessionAuthority.#entries': {
     bound: '10,000 sessions',
