@@ -203,9 +203,13 @@ function itemOf(collector: DriftCollector, facts: Facts, isGroupMixed: boolean, 
 }
 
 function rankOf(item: DriftItem): number {
-  if (item.drift_reasons?.includes('drifted') || item.has_config_drift_alert) return 0
-  if (item.drift_status === 'pending_too_long') return 2
-  return item.drift_status === 'in_sync' && !item.drift_reasons?.includes('runs_failed_config') ? 3 : 1
+  if (item.drift_reasons?.includes('drifted') || item.has_config_drift_alert) {
+    const { expected_config_hash: expected = '', effective_config_hashes: hashes = [] } = item
+    // Where nobody runs what is expected, more is lost than where only some do not.
+    return hashes.includes(expected) ? 1 : 0
+  }
+  if (item.drift_status === 'pending_too_long') return 3
+  return item.drift_status === 'in_sync' && !item.drift_reasons?.includes('runs_failed_config') ? 4 : 2
 }
 
 /** Worst first, then by name whatever its case, then by id. */

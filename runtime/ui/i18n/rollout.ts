@@ -59,8 +59,8 @@ export const rolloutTexts = defineTexts({
       `${gate}: ${n(value, 1)}, at most ${n(limit, 1)}`,
     gateLimit: (gate: string, limit: number) => `${gate}: at most ${n(limit, 1)}`,
     letPass: (count: number) => `${n(count)} let pass by an operator`,
-    halted: (gate: string, value: number, limit: number, stage: number, names: string) =>
-      `Halted in stage ${n(stage)}: ${gate} ${n(value, 1)}, allowed ${n(limit, 1)}: ${names}.`,
+    halted: (gate: string, value: number, limit: number, stage: number, names: string, now: number | null) =>
+      `Halted in stage ${n(stage)}: ${gate} ${n(value, 1)}, allowed ${n(limit, 1)}: ${names}.${now === null ? '' : ` It is ${n(now, 1)} now.`}`,
     stalled: {
       no_member: (stage: number, count: number, names: string) =>
         count === 1
@@ -186,8 +186,8 @@ export const rolloutTexts = defineTexts({
       `${gate} : ${n(value, 1)}, au plus ${n(limit, 1)}`,
     gateLimit: (gate: string, limit: number) => `${gate} : au plus ${n(limit, 1)}`,
     letPass: (count: number) => `${n(count)} ${plural(count, 'admise', 'admises')} par un opérateur`,
-    halted: (gate: string, value: number, limit: number, stage: number, names: string) =>
-      `Arrêté à l’étape ${n(stage)} : ${gate} ${n(value, 1)}, permis ${n(limit, 1)} : ${names}.`,
+    halted: (gate: string, value: number, limit: number, stage: number, names: string, now: number | null) =>
+      `Arrêté à l’étape ${n(stage)} : ${gate} ${n(value, 1)}, permis ${n(limit, 1)} : ${names}.${now === null ? '' : ` Maintenant ${n(now, 1)}.`}`,
     stalled: {
       no_member: (stage: number, count: number, names: string) =>
         count === 1

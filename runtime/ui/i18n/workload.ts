@@ -106,8 +106,8 @@ export const workloadTexts = defineTexts({
         `The staged rollout halted in stage ${n(stage)}: nobody in it runs the config.`,
         'The others keep what they ran. Look at the stage, then continue, abort or roll back.',
       ],
-      rolloutHalted: (stage: number, gate: string, value: number): [string, string] => [
-        `The staged rollout halted in stage ${n(stage)}: ${gate} ${n(value)}.`,
+      rolloutHalted: (stage: number, gate: string, value: number, now: number | null): [string, string] => [
+        `The staged rollout halted in stage ${n(stage)}: ${gate} ${n(value)}${now === null ? '' : ` (${n(now)} now)`}.`,
         'The others keep what they ran. Look at the stage, then continue, abort or roll back.',
       ],
       rollout: (applied: number): [string, string] => [
@@ -155,6 +155,7 @@ export const workloadTexts = defineTexts({
     },
     see: {
       campaign: 'See the campaign',
+      correct: 'Correct it',
       instances: 'See the instances',
       health: 'See the health',
       push: 'See the push',
@@ -343,8 +344,8 @@ export const workloadTexts = defineTexts({
         `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : personne n’y fait tourner la config.`,
         'Les autres gardent ce qu’elles exécutaient. Voyez l’étape, puis continuez, abandonnez ou revenez en arrière.',
       ],
-      rolloutHalted: (stage: number, gate: string, value: number): [string, string] => [
-        `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : ${gate} ${n(value)}.`,
+      rolloutHalted: (stage: number, gate: string, value: number, now: number | null): [string, string] => [
+        `Le déploiement par étapes s’est arrêté à l’étape ${n(stage)} : ${gate} ${n(value)}${now === null ? '' : ` (${n(now)} maintenant)`}.`,
         'Les autres gardent ce qu’elles exécutaient. Voyez l’étape, puis continuez, abandonnez ou revenez en arrière.',
       ],
       rollout: (applied: number): [string, string] => [
@@ -393,6 +394,7 @@ export const workloadTexts = defineTexts({
     },
     see: {
       campaign: 'Voir la campagne',
+      correct: 'La corriger',
       instances: 'Voir les instances',
       health: 'Voir la santé',
       push: 'Voir la poussée',

@@ -1,7 +1,7 @@
 import { callInstance } from '../../../lib/model/instance-names.ts'
 import type { LiveInstance } from '../../../lib/wire/instances.ts'
 import type { TopologySummary } from '../../../lib/wire/topology.ts'
-import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 
 /** A row about an instance, as all pages have it. */
 type InstanceRow = Pick<LiveInstance, 'pod_name' | 'instance_uid'>
@@ -63,6 +63,7 @@ export const oddnessOf = (instance: LiveInstance, summary: TopologySummary): num
 
 /** Instances that stand out for the same, in the same words. */
 export interface OddGroup {
+  oddities: readonly Oddity[]
   about: readonly string[]
   instances: LiveInstance[]
 }
@@ -80,9 +81,37 @@ export function groupOdd(
     const about = oddities.map((oddity) => describe(oddity, instance))
     const known = groups.get(about.join('\n'))
     if (known) known.instances.push(instance)
-    else groups.set(about.join('\n'), { about, instances: [instance], oddness: oddnessOf(instance, summary) })
+    else
+      groups.set(about.join('\n'), {
+        oddities,
+        about,
+        instances: [instance],
+        oddness: oddnessOf(instance, summary),
+      })
   }
   return [...groups.values()].sort((a, b) => b.oddness - a.oddness)
+}
+
+/** What the instances that the trouble of a workload is about stand out for. */
+const TOLD_OF: Partial<Record<WorkloadTrouble['kind'], readonly Oddity[]>> = {
+  unhealthy: ['unhealthy'],
+  some_unhealthy: ['unhealthy'],
+  drifted: ['other_config', 'differs'],
+}
+
+/**
+ * Whether the trouble of a workload says why these instances stand out: not where others stand out for the same, which
+ * may have another cause, nor where they failed, which says why itself.
+ */
+export function isAbout(
+  trouble: WorkloadTrouble | undefined,
+  group: Pick<OddGroup, 'oddities'>,
+  groups: readonly Pick<OddGroup, 'oddities'>[],
+): trouble is WorkloadTrouble {
+  const told = TOLD_OF[trouble?.kind ?? 'degraded'] ?? []
+  const isSuch = ({ oddities }: Pick<OddGroup, 'oddities'>) =>
+    !oddities.includes('failed') && told.some((oddity) => oddities.includes(oddity))
+  return isSuch(group) && groups.filter(isSuch).length === 1
 }
 
 /** How many instances have each value, the most common first. */

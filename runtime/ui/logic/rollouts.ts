@@ -63,6 +63,13 @@ export const isAnyUnhealthy = ({ targets }: RolloutRecord): boolean =>
 /** Whether a rollout halted for sick members of whom none is sick any more. */
 export const hasRecovered = (of: RolloutRecord): boolean => of.halt?.gate === 'health' && !isAnyUnhealthy(of)
 
+/** What the gate that a rollout halted over measures now, where that is another value than at the halt; else null. */
+export function valueSinceHalt({ status, halt, stages }: RolloutRecord): number | null {
+  const gate = stages[halt?.stage ?? 0]?.gates.find(({ name }) => name === halt?.gate)
+  if (status !== 'halted' || gate === undefined || gate.value === halt?.value) return null
+  return gate.value
+}
+
 /** Whether a rollout halted for want of members or of answers, which no gate measures. */
 export const isStall = (gate: string | undefined): gate is 'no_member' | 'no_answer' =>
   gate === 'no_member' || gate === 'no_answer'

@@ -51,8 +51,8 @@ function columnsOf(): TableColumn<CampaignRecord>[] {
       cell: (of) => (
         <>
           <CampaignMark of={of} />
-          {of.tally && <span class="sub">{countOf(of.tally)}</span>}
-          {waitsForMe(of) && <span class="sub warn">{say(approvalTexts).forYou}</span>}
+          {of.tally && <div class="beneath">{countOf(of.tally)}</div>}
+          {waitsForMe(of) && <div class="beneath warn">{say(approvalTexts).forYou}</div>}
         </>
       ),
     },

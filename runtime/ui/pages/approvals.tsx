@@ -57,8 +57,8 @@ function State({ approval }: { approval: ApprovalSummary }) {
   return (
     <>
       <ApprovalMark of={approval} />
-      {approval.tally && <span class="sub">{countOf(approval.tally)}</span>}
-      {waitsForMe(approval) && <span class="sub warn">{say(approvalTexts).forYou}</span>}
+      {approval.tally && <div class="beneath">{countOf(approval.tally)}</div>}
+      {waitsForMe(approval) && <div class="beneath warn">{say(approvalTexts).forYou}</div>}
       {approval.outcome?.aftermath && (
         <span class="sub">{describeAftermath(approval.outcome.aftermath)}</span>
       )}

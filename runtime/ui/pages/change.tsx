@@ -326,6 +326,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
     <div class="two" style={{ marginTop: '24px' }}>
       <div class="stack">
         <FrozenNotice workloadId={workload.id} can="askedNow" />
+        <FailedBefore workloadId={workload.id} hash={query.value.get('hash') ?? undefined} />
         {base.failedHash !== null && <StartsBroken workload={workload} base={base} hash={base.failedHash} />}
         <DraftPane workload={workload} base={base} draft={draft} validation={validation} />
         <DiffSummary

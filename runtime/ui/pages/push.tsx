@@ -97,6 +97,15 @@ function Sentence({
           {words.seeRollback}
         </ActionLink>
       )}
+      {push?.status === 'failed' && !NEEDS_A_PUSH.has(aftermath?.kind ?? 'overtaken') && !isOwn && (
+        <ActionLink
+          kind="primary"
+          href={`/workloads/${of.workload_id}/change?hash=${push.config_hash}`}
+          reason={unless('config:request') ?? unless('config:read_content')}
+        >
+          {say(workloadTexts).see.correct}
+        </ActionLink>
+      )}
       {aftermath && NEEDS_A_PUSH.has(aftermath.kind) && (
         <ActionLink
           kind="primary"

@@ -20,6 +20,7 @@ import {
   isStall,
   listStageShares,
   sortMembers,
+  valueSinceHalt,
   wasTakenBack,
 } from '../logic/rollouts.ts'
 import { STAGE_LOOK } from '../logic/stages.ts'
@@ -102,7 +103,14 @@ function describeHalt(of: RolloutRecord, nameOf: NameOf): string {
   const names = nameHalted(of, nameOf)
   return isStall(gate)
     ? words.stalled[gate](stage + 1, value, names)
-    : words.halted(words.gate[gate as keyof typeof words.gate] ?? gate, value, limit, stage + 1, names)
+    : words.halted(
+        words.gate[gate as keyof typeof words.gate] ?? gate,
+        value,
+        limit,
+        stage + 1,
+        names,
+        valueSinceHalt(of),
+      )
 }
 
 /** What goes on, in one sentence, and what is to be done about it. */

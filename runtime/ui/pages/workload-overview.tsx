@@ -5,8 +5,9 @@ import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatDuration, formatList } from '../i18n/format.ts'
 import { pushTexts } from '../i18n/push.ts'
+import { describeReason } from '../i18n/trouble.ts'
 import { workloadTexts } from '../i18n/workload.ts'
-import { groupOdd, instanceName } from '../logic/instances.ts'
+import { groupOdd, instanceName, isAbout } from '../logic/instances.ts'
 import { sharesOf, stateOf } from '../logic/pushes.ts'
 import { labelsBesideIdentity, workableHashOf } from '../logic/workloads.ts'
 import { FleetStandingNote } from '../parts/fleet-standing.tsx'
@@ -130,8 +131,10 @@ function OddInstances({ workload, topology }: TabProps) {
   if (groups.length === 0) return <p class="muted">{words.noneDiffer}</p>
   return (
     <ul class="list">
-      {groups.slice(0, ODD_SHOWN).map(({ about, instances }) => {
+      {groups.slice(0, ODD_SHOWN).map((group) => {
+        const { about, instances } = group
         const isBad = instances[0]?.remote_config_status?.status === 'failed'
+        const why = isAbout(workload.trouble, group, groups) ? describeReason(workload.trouble) : ''
         return (
           <li key={about.join()}>
             <span class={isBad ? 'bad' : 'warn'}>
@@ -154,7 +157,10 @@ function OddInstances({ workload, topology }: TabProps) {
                   </a>
                 )}
               </div>
-              <div class="muted">{formatList(about)}</div>
+              <div class="muted">
+                {formatList(about)}
+                {why !== '' && ` · ${why}`}
+              </div>
             </div>
           </li>
         )

@@ -10,8 +10,8 @@ import { rolloutTexts } from '../i18n/rollout.ts'
 import { workloadTexts } from '../i18n/workload.ts'
 import { type Diagnosis, diagnose, toneOf } from '../logic/diagnosis.ts'
 import { listComponents, pathOfComponent } from '../logic/health.ts'
-import { isStall } from '../logic/rollouts.ts'
-import { ActionLink } from '../parts/controls.tsx'
+import { isStall, valueSinceHalt } from '../logic/rollouts.ts'
+import { ActionLink, unless } from '../parts/controls.tsx'
 import { api } from '../state/endpoints.ts'
 import { can, holds, may } from '../state/session.ts'
 import type { Failing } from '../state/use-failing.ts'
@@ -42,12 +42,13 @@ const nameComponents = (failing: Failing['components']): string =>
   formatList(listComponents(failing).slice(0, COMPONENTS_NAMED))
 
 /** Why a rollout stands still. */
-function sayHalt(halt: RolloutRecord['halt'], failing: Failing): [string, string] {
+function sayHalt(of: RolloutRecord, failing: Failing): [string, string] {
+  const { halt } = of
   const words = say(workloadTexts).say
   const stage = (halt?.stage ?? 0) + 1
   if (isStall(halt?.gate)) return words.rolloutStalled(stage)
   const gate = say(rolloutTexts).gate[halt?.gate as RolloutGateName] ?? halt?.gate ?? ''
-  const [what, next] = words.rolloutHalted(stage, gate, halt?.value ?? 0)
+  const [what, next] = words.rolloutHalted(stage, gate, halt?.value ?? 0, valueSinceHalt(of))
   return halt?.gate === 'health' ? [what, `${describeComplaint(failing)} ${next}`.trim()] : [what, next]
 }
 
@@ -83,7 +84,7 @@ function toSentence(
     case 'some_failed':
       return describeSomeFailed(diagnosis.push)
     case 'rollout_halted':
-      return sayHalt(diagnosis.rollout.halt, { components: failing, complaint })
+      return sayHalt(diagnosis.rollout, { components: failing, complaint })
     case 'rollout':
       return words.rollout(diagnosis.push.applied_count)
     case 'unhealthy':
@@ -171,6 +172,22 @@ function ToCampaign({ of }: { of: Diagnosis }) {
   return <ActionLink href={`/campaigns/${failed.campaign_id}`}>{say(workloadTexts).see.campaign}</ActionLink>
 }
 
+/** To the editor with the text that failed, where a repair of it is what helps. */
+function Correct({ of, id }: { of: Diagnosis; id: string }) {
+  const hash =
+    of.kind === 'rolled_back'
+      ? of.trouble.config_hash
+      : of.kind === 'push_failed'
+        ? of.push.config_hash
+        : undefined
+  if (hash === undefined || !may('config:read_content')) return null
+  return (
+    <ActionLink href={`/workloads/${id}/change?hash=${hash}`} reason={unless('config:request')}>
+      {say(workloadTexts).see.correct}
+    </ActionLink>
+  )
+}
+
 /** A change that waits for approval, beside whatever else is wrong: it may be what puts that right. */
 function Waiting({ of: { id, waiting_approval_count: count } }: { of: TabProps['workload'] }) {
   const diagnosis: Diagnosis = { kind: 'approval', count }
@@ -202,6 +219,7 @@ export function WorkloadSentence({ workload, topology, history, failing, complai
       </p>
       {diagnosis.kind === 'unhealthy' && <ToLines id={workload.id} failing={failing} />}
       <ToCampaign of={diagnosis} />
+      <Correct of={diagnosis} id={workload.id} />
       {action && <ActionLink href={action.href}>{action.text}</ActionLink>}
       {diagnosis.kind !== 'approval' && workload.waiting_approval_count > 0 && <Waiting of={workload} />}
     </div>

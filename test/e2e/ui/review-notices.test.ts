@@ -93,6 +93,12 @@ test('editor, review and push dialog say that this very config failed here, on h
   // The draft starts from what failed: the form says so beside its button.
   await page.goto(`/workloads/${failing}/change`)
   await page.locator('form').getByText(told).waitFor()
+  // From where it is said that it failed, one click leads to its text.
+  await page.goto(`/workloads/${failing}`)
+  await page.getByRole('link', { name: 'Correct it' }).click()
+  await page.waitForURL(/\/change\?hash=/)
+  await main.getByText(told).first().waitFor()
+  await page.getByRole('textbox', { name: 'Draft' }).getByText('otlphttp').first().waitFor()
   const other = await requestOf(failing, GATEWAY_FASTER)
   await page.goto(`/workloads/${failing}/changes/${other.id}`)
   await page.getByRole('region', { name: 'What it does' }).waitFor()

@@ -35,6 +35,7 @@ test('whoever may not approve reads who is in the way, and where, and is not tol
   await expect.poll(() => link.textContent()).toBe('Approvals1 for you')
   // The page says what the badge counts.
   await page.goto('/approvals')
+  await page.getByText('It waits for you.', { exact: true }).waitFor()
   await page.getByText('For you: 1 change.').waitFor()
   // The administrator, who made Omar's account, asks for the same text elsewhere.
   await ask(service.api, ids[1]!)

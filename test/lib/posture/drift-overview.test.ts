@@ -213,15 +213,18 @@ describe('buildDriftOverview', () => {
         collector({ id: 'w4', displayName: 'z', instances: runs() }),
         collector({ id: 'w3', displayName: 'z', instances: runs(B) }),
         collector({ id: 'w2', displayName: 'y', hasDriftAlert: true, hasVersionAlert: true }),
+        collector({ id: 'w8', displayName: 'a', instances: runs(A, B) }),
         collector({ id: 'w1', displayName: '' }),
       ],
       now,
     )
-    expect(overview.items.map((one) => one.workload_id)).toEqual(['w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'w1'])
+    // None of w3 runs what is expected; one of w8 does, and both of w2.
+    const order = overview.items.map((one) => one.workload_id)
+    expect(order).toEqual(['w3', 'w8', 'w2', 'w4', 'w5', 'w6', 'w7', 'w1'])
     expect(overview.items.at(-1)!.collector).toBe('w1')
     expect(overview.summary).toMatchObject({
-      total_collectors: 7,
-      drifted_collectors: 2,
+      total_collectors: 8,
+      drifted_collectors: 3,
       pending_too_long: 1,
       missing_effective_config: 1,
       outdated_versions: 1,

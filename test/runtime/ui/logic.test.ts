@@ -9,6 +9,7 @@ import type { WorkloadTopology } from '../../../lib/wire/topology.ts'
 import type { WorkloadRecord, WorkloadTrouble } from '../../../lib/wire/workloads.ts'
 import { findActions } from '../../../runtime/ui/i18n/audit-actions.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
+import { rolloutTexts } from '../../../runtime/ui/i18n/rollout.ts'
 import { describeReason, describeTrouble } from '../../../runtime/ui/i18n/trouble.ts'
 import { readDetail } from '../../../runtime/ui/logic/audit-detail.ts'
 import { readCapabilities } from '../../../runtime/ui/logic/capabilities.ts'
@@ -18,6 +19,7 @@ import { countFailing, listComponents, listRepeating } from '../../../runtime/ui
 import {
   countValues,
   groupOdd,
+  isAbout,
   listChoices,
   matchesInstance,
   nameInstances,
@@ -26,7 +28,7 @@ import {
 import { readLabelLines } from '../../../runtime/ui/logic/label-lines.ts'
 import { joinPage } from '../../../runtime/ui/logic/pages.ts'
 import { rollBackPath, stateOf } from '../../../runtime/ui/logic/pushes.ts'
-import { listStageShares } from '../../../runtime/ui/logic/rollouts.ts'
+import { listStageShares, valueSinceHalt } from '../../../runtime/ui/logic/rollouts.ts'
 import { matchesSearch, suggestSearch } from '../../../runtime/ui/logic/search.ts'
 import { listStageSizes, readShares, toStageRequests } from '../../../runtime/ui/logic/stages.ts'
 import { readSince } from '../../../runtime/ui/logic/timeline.ts'
@@ -352,6 +354,22 @@ describe('the stages of a rollout', () => {
     expect(listStageSizes(stages, 1)).toEqual([1, 1, 1])
   })
 
+  test('say of a halt what its gate measures now, where that is another value', () => {
+    const halted = (now: number, status = 'halted') =>
+      ({
+        status,
+        halt: { gate: 'health', value: 1, limit: 0, stage: 0, instance_uids: [] },
+        stages: [{ gates: [{ name: 'health', value: now, limit: 0, passed: now === 0 }] }],
+      }) as unknown as RolloutRecord
+    expect(valueSinceHalt(halted(2))).toBe(2)
+    expect(valueSinceHalt(halted(1))).toBeNull()
+    expect(valueSinceHalt(halted(2, 'aborted'))).toBeNull()
+    const { halted: say } = rolloutTexts.en
+    expect(say('unhealthy instances', 1, 0, 1, 'pod-1', 2)).toBe(
+      'Halted in stage 1: unhealthy instances 1, allowed 0: pod-1. It is 2 now.',
+    )
+  })
+
   test('each stand alone in the bar, though the record counts them with those before', () => {
     const stage = (
       index: number,
@@ -604,6 +622,21 @@ describe('many instances', () => {
       [['failed '], 3],
       [['other_config c'], 1],
     ])
+  })
+
+  test('that stand out get the cause of the workload’s trouble where it can only be about them', () => {
+    const sick = { oddities: ['unhealthy'] } as const
+    const other = { oddities: ['other_config'] } as const
+    const failed = { oddities: ['failed', 'unhealthy'] } as const
+    expect(isAbout({ kind: 'some_unhealthy' }, sick, [sick, other, failed])).toBe(true)
+    expect(isAbout({ kind: 'some_unhealthy' }, other, [sick, other])).toBe(false)
+    expect(isAbout({ kind: 'drifted' }, other, [other])).toBe(true)
+    // Two kinds of unhealthy ones may have two causes; one that failed says its own.
+    expect(isAbout({ kind: 'unhealthy' }, sick, [sick, { oddities: ['unhealthy', 'old_version'] }])).toBe(
+      false,
+    )
+    expect(isAbout({ kind: 'unhealthy' }, failed, [failed])).toBe(false)
+    expect(isAbout(undefined, sick, [sick])).toBe(false)
   })
 
   test('are found by a part of a text and the beginning of a state, all words of a search', () => {
