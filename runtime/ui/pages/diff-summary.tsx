@@ -63,6 +63,20 @@ function Risks({ diff }: { diff: ConfigDiff }) {
   )
 }
 
+/** Why a text cannot be read, of either side. */
+function Unreadable({ diff }: { diff: ConfigDiff }) {
+  if (diff.diagnostics.length === 0) return null
+  return (
+    <ul class="list">
+      {diff.diagnostics.map((item) => (
+        <li key={`${item.side}${item.code}`} class="bad">
+          <div>{translated(say(findingTexts), item.code, item.message)}</div>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 /** What a change does, in words: added, removed, rerouted, risky. */
 export function DiffSummary({
   workloadId,
@@ -115,15 +129,7 @@ export function DiffSummary({
           {reported} {words.againstReported}
         </p>
       )}
-      {data.diagnostics.length > 0 && (
-        <ul class="list">
-          {data.diagnostics.map((item) => (
-            <li key={`${item.side}${item.code}`} class="bad">
-              <div>{translated(say(findingTexts), item.code, item.message)}</div>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Unreadable diff={data} />
       {lines.length === 0 && data.valid && <p class="muted">{words.noMeaning}</p>}
       {lines.length > 0 && <p class="wrap sentence">{formatList(lines.map(toText))}</p>}
       <Risks diff={data} />

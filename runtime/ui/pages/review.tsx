@@ -66,6 +66,25 @@ function useReview(workload: WorkloadRecord, approval: ApprovalRecord) {
   return { validation, plan: plan.data, instances: topology.data?.instances ?? [] }
 }
 
+/** What is to be known of a request that is open before anything else. */
+function Notices({ workload, approval }: { workload: WorkloadRecord; approval: ApprovalRecord }) {
+  const hasMoved = (approval.base_config_hash ?? '') !== (workload.active_config_hash ?? '')
+  return (
+    <>
+      <FailedBefore workloadId={workload.id} hash={approval.draft_hash} />
+      <FrozenNotice
+        workloadId={workload.id}
+        can={approval.status === 'approved' ? 'pushedLater' : 'approvedNow'}
+      />
+      {hasMoved && (
+        <div class="notice t-warn">
+          <div>{say(changeTexts).baseMoved}</div>
+        </div>
+      )}
+    </>
+  )
+}
+
 function Review({
   workload,
   approval,
@@ -79,24 +98,10 @@ function Review({
   const isClosed = isOver(approval)
   const before = useBefore(workload, approval)
   const { validation, plan, instances } = useReview(workload, approval)
-  const hasMoved = !isClosed && (approval.base_config_hash ?? '') !== (workload.active_config_hash ?? '')
   return (
     <div class="two reviewed" style={{ marginTop: '24px' }}>
       <div class="stack">
-        {!isClosed && (
-          <>
-            <FailedBefore workloadId={workload.id} hash={approval.draft_hash} />
-            <FrozenNotice
-              workloadId={workload.id}
-              can={approval.status === 'approved' ? 'pushedLater' : 'approvedNow'}
-            />
-          </>
-        )}
-        {hasMoved && (
-          <div class="notice t-warn">
-            <div>{words.baseMoved}</div>
-          </div>
-        )}
+        {!isClosed && <Notices workload={workload} approval={approval} />}
         {before.isKnown && (
           <>
             <DiffSummary
