@@ -137,10 +137,17 @@ export function describeWhy(
   return cause === '' ? cut : say(ownTexts).why(cause, cut)
 }
 
-/** What an instance says of its error, or the cause; what muster itself wrote there is in the reader's language. */
+/**
+ * What an instance says of its error, or the cause; what muster itself wrote there is in the reader's language. What a
+ * group beside it (`told`) says in full is its cause only: of hundreds that failed alike nobody reads the same again.
+ */
 export function describeMessage(
   of: Parameters<typeof describeError>[0] & { error_message?: string },
+  told: readonly Group[] = [],
 ): string {
+  const isTold = told.some((group) => group.sample_message === of.error_message)
+  if (of.error_message !== undefined && isTold && of.error_message !== STATUS_TIMEOUT_TEXT)
+    return describeError(of) || of.error_message
   if (of.error_message === STATUS_TIMEOUT_TEXT) return say(ownTexts).noStatus
   return of.error_message ?? describeError(of)
 }

@@ -1,7 +1,7 @@
 import { isOpen } from '../../../lib/model/workload-states.ts'
 import type { ApprovalRecord } from '../../../lib/wire/approvals.ts'
 import type { Convergence, ConvergenceTarget } from '../../../lib/wire/convergence.ts'
-import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
+import type { RevisionErrorGroup, RevisionRecord } from '../../../lib/wire/revisions.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAftermath } from '../i18n/aftermath.ts'
 import { describeMessage } from '../i18n/causes.ts'
@@ -124,9 +124,12 @@ function Targets({
   rows,
   workloadId,
   nameOf,
+  groups,
 }: {
   label: string
   rows: readonly ConvergenceTarget[]
+  /** What is said above of those that failed alike. */
+  groups: readonly RevisionErrorGroup[] | undefined
   workloadId: string
   /** What people call an instance, by its uid. */
   nameOf: (uid: string) => string
@@ -162,7 +165,7 @@ function Targets({
             </td>
             <td class="n">{row.duration_ms === undefined ? '–' : formatDuration(row.duration_ms)}</td>
             <td class="mono">{row.version ?? '–'}</td>
-            <td class="text">{describeMessage(row)}</td>
+            <td class="text">{describeMessage(row, groups)}</td>
           </tr>
         )}
       </Capped>
@@ -244,14 +247,14 @@ function Body({
   const words = say(pushTexts)
   const connected = workload.connected_instance_count
   const nameOf = nameInstances([...of.targets, ...of.joiners, ...of.stragglers], workload)
-  const named = { workloadId: of.workload_id, nameOf }
+  const named = { workloadId: of.workload_id, nameOf, groups: push?.error_groups }
   return (
     <div class="stack" style={{ marginTop: '16px' }}>
       <Sentence of={of} push={push} connected={connected} />
       {push && <Request push={push} history={history} asked={asked} />}
       {push?.rollout_id && <InStages push={push} connected={connected} />}
       <ConvergenceBar of={of} />
-      <Causes groups={push?.error_groups} {...named} />
+      <Causes {...named} />
       <section hidden={of.stragglers.length === 0 && (of.failed_count > 0 || isOpen(of))}>
         <h2>{words.stragglers}</h2>
         {of.stragglers_share.map((shared) => (

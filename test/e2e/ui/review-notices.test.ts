@@ -90,6 +90,12 @@ test('editor, review and push dialog say that this very config failed here, on h
   await page.keyboard.press('Escape')
   await main.getByRole('link', { name: 'See that push' }).click()
   await page.waitForURL(/\/pushes\//)
+  // Its page says the error once, and beside each instance the cause.
+  const rows = page
+    .getByRole('table')
+    .getByText('A component is not part of this collector (component kafka)')
+  await expect.poll(() => rows.count()).toBe(2)
+  expect(await page.getByText(NO_KAFKA, { exact: false }).count()).toBe(1)
   // The draft starts from what failed: the form says so beside its button.
   await page.goto(`/workloads/${failing}/change`)
   await page.locator('form').getByText(told).waitFor()

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { Convergence } from '../../../lib/wire/convergence.ts'
 import type { PushAftermath, RevisionRecord } from '../../../lib/wire/revisions.ts'
 import { describeAftermath, describeTakenBack } from '../../../runtime/ui/i18n/aftermath.ts'
+import { describeMessage } from '../../../runtime/ui/i18n/causes.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
 import { describePush, describeSomeFailed } from '../../../runtime/ui/i18n/push-sentences.ts'
 import { sharesOf } from '../../../runtime/ui/logic/pushes.ts'
@@ -118,4 +119,15 @@ describe('what was done about a push that failed', () => {
     language.value = 'fr'
     expect(said('going_back')).toBe('Le retour en arrière est en cours.')
   })
+})
+
+test('what an instance says of its error is told once: by its group, and beside the instance only its cause', () => {
+  const said = 'listen tcp :4317: bind: address already in use'
+  const row = { error_cause: 'port_in_use', error_title: 'A port is already in use', error_message: said }
+  const group = { cause: 'port_in_use', title: 'A port is already in use', sample_message: said }
+  expect(describeMessage(row, [group])).toBe('A port is already in use')
+  expect(describeMessage({ ...row, error_message: 'another' }, [group])).toBe('another')
+  expect(describeMessage(row, [])).toBe(said)
+  // Without a cause of its own, its words are all there is.
+  expect(describeMessage({ error_message: said }, [group])).toBe(said)
 })
