@@ -25,6 +25,9 @@ export type Permission = (typeof PERMISSIONS)[number]
  */
 export const IN_PERSON: readonly Permission[] = ['config:approve', 'config:break_glass']
 
+/** Permissions of which some endpoints take only a person who is signed in, and others a token too. */
+export const IN_PERSON_IN_PART: readonly Permission[] = ['settings:manage', 'users:manage']
+
 /** The roles that a group can give its members. */
 export const ROLES = ['viewer', 'editor', 'administrator'] as const
 /** The name of a role. */

@@ -13,6 +13,8 @@ export const tokenTexts = defineTexts({
     days: { '7': '7 days', '30': '30 days', '90': '90 days', '365': 'a year' } as Record<string, string>,
     rights: 'It may',
     rightsHint: 'Reading the fleet needs none of these.',
+    inPerson: 'Approving, rejecting and breaking the glass take a person who is signed in: no token can.',
+    inPart: 'some of it takes a person',
     once: 'This is the only time the token is shown. Put it where the program finds it.',
     token: 'Token',
     done: 'I have it',
@@ -48,6 +50,9 @@ export const tokenTexts = defineTexts({
     days: { '7': '7 jours', '30': '30 jours', '90': '90 jours', '365': 'un an' },
     rights: 'Il peut',
     rightsHint: 'Lire le parc n’en demande aucun.',
+    inPerson:
+      'Approuver, rejeter et briser la glace demandent une personne connectée : aucun jeton ne le peut.',
+    inPart: 'en partie réservé aux personnes',
     once: 'Le jeton n’est montré que cette fois. Mettez-le là où le programme le trouve.',
     token: 'Jeton',
     done: 'Je l’ai',

@@ -1,8 +1,10 @@
 import { useSignal } from '@preact/signals'
+import { IN_PERSON, IN_PERSON_IN_PART, PERMISSIONS } from '../../../lib/model/permissions.ts'
 import type { ApiTokenCreated, ApiTokenRecord, ApiTokenRequest } from '../../../lib/wire/identity.ts'
 import { commonTexts } from '../i18n/common.ts'
 import { say } from '../i18n/define.ts'
 import { formatDay } from '../i18n/format.ts'
+import { nameRight } from '../i18n/rights.ts'
 import { tokenTexts } from '../i18n/tokens.ts'
 import type { Result } from '../state/api.ts'
 import { useDialog } from '../state/use-dialog.ts'
@@ -49,7 +51,7 @@ function Told({ made, onClose }: { made: ApiTokenCreated; onClose: () => void })
   )
 }
 
-/** Which of its holder's rights a token has. */
+/** Which of its holder's rights a token has; what takes a person is not offered, since no token can use it. */
 function Rights({
   of,
   chosen,
@@ -63,8 +65,10 @@ function Rights({
   return (
     <fieldset class="stack">
       <legend class="legend">{words.rights}</legend>
-      <span class="hint">{words.rightsHint}</span>
-      {of.map((permission) => (
+      <span class="hint">
+        {words.rightsHint} {IN_PERSON.some((one) => of.includes(one)) && words.inPerson}
+      </span>
+      {PERMISSIONS.filter((one) => of.includes(one) && !IN_PERSON.includes(one)).map((permission) => (
         <Checkbox
           key={permission}
           value={chosen.includes(permission)}
@@ -72,7 +76,11 @@ function Rights({
             onChosen(isChosen ? [...chosen, permission] : chosen.filter((one) => one !== permission))
           }
         >
-          <span class="mono">{permission}</span>
+          {nameRight(permission)}{' '}
+          <span class="muted small">
+            <span class="mono">{permission}</span>
+            {IN_PERSON_IN_PART.includes(permission) && ` · ${words.inPart}`}
+          </span>
         </Checkbox>
       ))}
     </fieldset>

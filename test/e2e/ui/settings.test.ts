@@ -238,6 +238,13 @@ describe('tokens for programs', () => {
     await dialog.getByRole('button', { name: 'Make the token' }).click()
     await dialog.getByText('The name must have 1 to 64 characters.').waitFor()
     await dialog.getByLabel('Name').fill('nightly')
+    // What takes a person is not offered: a token with it would be refused.
+    await dialog.getByText('Write templates, fleet configs and variables').waitFor()
+    expect(await dialog.getByLabel(/config:(approve|break_glass)/).count()).toBe(0)
+    await dialog
+      .getByText('Approving, rejecting and breaking the glass take a person', { exact: false })
+      .waitFor()
+    await dialog.getByLabel(/settings:manage.*some of it takes a person/).waitFor()
     await dialog.getByLabel('config:create').check()
     await dialog.getByRole('button', { name: 'Make the token' }).click()
     const token = await dialog.getByLabel('Token').inputValue()

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
-import { IN_PERSON, PERMISSIONS } from '../../../lib/model/permissions.ts'
+import { IN_PERSON, IN_PERSON_IN_PART, PERMISSIONS } from '../../../lib/model/permissions.ts'
 import type { ServiceAccountRecord } from '../../../lib/wire/identity.ts'
 import type { RightsRecord } from '../../../lib/wire/rights.ts'
 import { loadFunctions } from '../../../runtime/loader.ts'
@@ -125,4 +125,16 @@ it('what is said to need a person does, wherever it is asked for', () => {
   )
   expect(asking.length).toBeGreaterThan(3)
   expect(asking.filter(({ credential }) => credential !== 'session')).toEqual([])
+})
+
+it('what is said to need a person in part is asked for by some endpoints of people only, and by some of tokens too', () => {
+  const credentials = new Map<string, Set<string>>()
+  for (const { definition } of loadFunctions(FUNCTIONS).http) {
+    const { access } = definition
+    if (access.kind !== 'signed-in' || access.permission === null) continue
+    const known = credentials.get(access.permission) ?? new Set()
+    credentials.set(access.permission, known.add(access.credential))
+  }
+  const mixed = [...credentials].filter(([, known]) => known.size > 1).map(([permission]) => permission)
+  expect(mixed.sort()).toEqual([...IN_PERSON_IN_PART])
 })
