@@ -2,7 +2,14 @@ import type { WorkloadRecord } from '../wire/workloads.ts'
 import { TRUSTED_PREFIX } from './labels.ts'
 import { namespaceOrHostOf } from './places.ts'
 import { nameOf } from './workload-names.ts'
-import { clusterOf, configStateOf, environmentOf, placeOf, statusOf, versionsOf } from './workload-states.ts'
+import {
+  clusterOf,
+  configStateOf,
+  environmentOf,
+  placeOf,
+  shownStatusOf,
+  versionsOf,
+} from './workload-states.ts'
 
 /*
  * How the fleet is searched, on the page that has the whole list and by the service for those that have not. What is wrong is
@@ -45,9 +52,16 @@ export function codesOf({ trouble }: Pick<WorkloadRecord, 'trouble'>): string {
     .join('\n')
 }
 
-const FIELDS: Record<string, (workload: WorkloadRecord) => string> = {
+/** The words of a workload's status: one that is shown as all unhealthy is counted as degraded too. */
+export function statusesOf(workload: WorkloadRecord): string[] {
+  const status = shownStatusOf(workload)
+  return status === 'all_unhealthy' ? ['all unhealthy', 'degraded'] : [status]
+}
+
+const FIELDS: Record<string, (workload: WorkloadRecord) => string | readonly string[]> = {
   name: nameOf,
-  status: statusOf,
+  status: statusesOf,
+  version: versionsOf,
   type: (w) => w.type,
   env: environmentOf,
   environment: environmentOf,
@@ -61,7 +75,7 @@ const FIELDS: Record<string, (workload: WorkloadRecord) => string> = {
 /** The values that a workload has for a key of the search: a field, or a label. */
 export function valuesOf(workload: WorkloadRecord, key: string): string[] {
   const field = Object.hasOwn(FIELDS, key) ? FIELDS[key]! : null
-  const values = field !== null ? [field(workload)] : key === 'version' ? [...versionsOf(workload)] : []
+  const values = field === null ? [] : [field(workload)].flat()
   for (const map of [workload.labels, workload.fingerprint_keys]) {
     for (const [name, value] of Object.entries(map ?? {})) {
       const full = name.toLowerCase()

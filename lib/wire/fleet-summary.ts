@@ -15,11 +15,12 @@ export const FleetSummary = named(
   '`GET /api/fleet/summary`: the fleet in numbers, with a few of the worst by name. Archived workloads do not count.',
   type({
     counts: note(
-      'Workloads by how they are; `leaving` are those whose last instance has just left.',
+      'Workloads by how they are; `all_unhealthy` are those of the degraded of which no instance is healthy, and `leaving` those whose last instance has just left.',
       type({
         all: number(),
         connected: number(),
         degraded: number(),
+        all_unhealthy: number(),
         disconnected: number(),
         leaving: number(),
       }),

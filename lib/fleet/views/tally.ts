@@ -1,6 +1,6 @@
 import { type First, keepFirst } from '../../keep-first.ts'
 import { noPresences, presenceOf } from '../../model/presence.ts'
-import { toneOfTrouble, troubleNow, troubleRank } from '../../model/troubles.ts'
+import { isAllUnhealthy, toneOfTrouble, troubleNow, troubleRank } from '../../model/troubles.ts'
 import { newestFirst } from '../../model/versions.ts'
 import { compareNames, nameOf } from '../../model/workload-names.ts'
 import { inTurns } from '../../turns.ts'
@@ -79,7 +79,7 @@ async function sharedAmong(names: ReadonlyMap<string, number>): Promise<string[]
 
 /** Count the fleet by its records, some in each turn of the event loop. */
 export async function tallyRecords(records: Iterable<SteadyRecord>): Promise<FleetTally> {
-  const counts = { all: 0, ...noPresences() }
+  const counts = { all: 0, all_unhealthy: 0, ...noPresences() }
   const found = new Map<string, Version>()
   const names = new Map<string, number>()
   const [calmIds, currentIds] = [new Set<string>(), new Set<string>()]
@@ -89,7 +89,9 @@ export async function tallyRecords(records: Iterable<SteadyRecord>): Promise<Fle
     for (const record of piece) {
       if (record.archived_at) continue
       counts.all++
-      counts[presenceOf(record.status, record.connected_instance_count)]++
+      const presence = presenceOf(record.status, record.connected_instance_count)
+      counts[presence]++
+      if (presence === 'degraded' && isAllUnhealthy(record)) counts.all_unhealthy++
       names.set(nameOf(record), (names.get(nameOf(record)) ?? 0) + 1)
       noteVersions(found, record)
       const trouble = troubleNow(record)

@@ -5,11 +5,13 @@ import {
   type SearchTerm,
   searchTextOf,
   splitSearch,
+  statusesOf,
   valuesOf,
 } from '../../../lib/model/workload-search.ts'
-import { configStateOf } from '../../../lib/model/workload-states.ts'
+import { configStateOf, shownStatusOf } from '../../../lib/model/workload-states.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
-import { language } from '../i18n/define.ts'
+import { commonTexts } from '../i18n/common.ts'
+import { language, say } from '../i18n/define.ts'
 import { describeReason, describeTrouble } from '../i18n/trouble.ts'
 
 /** A search without one of its words. */
@@ -42,7 +44,8 @@ function textOf(workload: WorkloadRecord): string {
   }
   const known = texts.get(workload)
   if (known !== undefined) return known
-  const text = searchTextOf(workload, whyOf(workload))
+  const status = say(commonTexts).status[shownStatusOf(workload)]
+  const text = searchTextOf(workload, [status, ...statusesOf(workload), whyOf(workload)].join('\n'))
   texts.set(workload, text)
   return text
 }

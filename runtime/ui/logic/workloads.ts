@@ -1,4 +1,3 @@
-import type { Presence } from '../../../lib/model/presence.ts'
 import { troubleRank } from '../../../lib/model/troubles.ts'
 import { compareNames } from '../../../lib/model/workload-names.ts'
 import {
@@ -8,6 +7,7 @@ import {
   deadEndOf,
   environmentOf,
   presenceOf,
+  shownStatusOf,
   versionsOf,
 } from '../../../lib/model/workload-states.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
@@ -33,6 +33,7 @@ export const workableHashOf = (workload: WorkloadRecord): string | undefined =>
 export const FLEET_FILTERS = {
   connected: (w) => presenceOf(w) === 'connected',
   degraded: (w) => presenceOf(w) === 'degraded',
+  all_unhealthy: (w) => shownStatusOf(w) === 'all_unhealthy',
   disconnected: (w) => presenceOf(w) === 'disconnected',
   drifted: (w) => w.drifted_instance_count > 0,
   applying: (w) => configStateOf(w) === 'applying' || w.applying_instance_count > 0,
@@ -46,7 +47,8 @@ export const FLEET_FILTERS = {
 /** One of the counters of the fleet page. */
 export type FleetFilter = keyof typeof FLEET_FILTERS
 
-const STATUS_RANK: Record<Presence, number> = { disconnected: 0, leaving: 1, degraded: 2, connected: 3 }
+/** The worst status first. */
+const STATUSES = ['archived', 'disconnected', 'all_unhealthy', 'leaving', 'degraded', 'connected'] as const
 const CONFIG_RANK: Record<ConfigState, number> = {
   failed: 0,
   halted: 1,
@@ -100,7 +102,7 @@ export function troubleHref({ id, trouble }: Pick<WorkloadRecord, 'id' | 'troubl
  * The key that each column sorts by. `name` needs none, since rows with equal keys stay in the order of their names.
  */
 export const FLEET_SORTS = {
-  status: (w) => STATUS_RANK[presenceOf(w)],
+  status: (w) => STATUSES.indexOf(shownStatusOf(w)),
   name: () => 0,
   why: troubleRank,
   type: (w) => w.type,

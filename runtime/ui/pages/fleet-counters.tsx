@@ -17,6 +17,7 @@ const PENDING = '…'
 
 const TONES: Partial<Record<FleetFilter, string>> = {
   degraded: 'warn',
+  all_unhealthy: 'bad',
   disconnected: 'bad',
   leaving: 'warn',
   drifted: 'warn',
@@ -41,8 +42,8 @@ function count(): { all: number; by: Record<FleetFilter, number> } {
 function Pulse({ all, by }: ReturnType<typeof count>) {
   const parts = [
     ['ok', by.connected],
-    ['warn', by.degraded],
-    ['bad', by.disconnected],
+    ['warn', by.degraded - by.all_unhealthy],
+    ['bad', by.all_unhealthy + by.disconnected],
     ['idle', by.leaving],
   ] as const
   return (
@@ -92,7 +93,7 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
   const isWhole = fleetLoaded.value
   const show = (number: number) => (isWhole ? formatNumber(number) : PENDING)
   const shown = (Object.keys(FLEET_FILTERS) as FleetFilter[]).filter(
-    (id) => id !== 'leaving' || by.leaving > 0 || current === 'leaving',
+    (id) => (id !== 'all_unhealthy' && id !== 'leaving') || by[id] > 0 || current === id,
   )
   return (
     <nav aria-label={words.counters} aria-busy={!isWhole}>
@@ -108,7 +109,7 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
           <li key={id} class={isWhole ? (by[id] === 0 ? 'zero' : (TONES[id] ?? '')) : 'pending'}>
             <a href={hrefWith({ show: id })} aria-current={current === id ? 'true' : undefined}>
               <strong>{show(by[id])}</strong>
-              <span>{words[id]}</span>
+              <span>{id === 'all_unhealthy' ? words.allUnhealthyOfThem : words[id]}</span>
               {isCounted(id) && (
                 // Its room is there from the start, so that nothing moves when it comes.
                 <Sparkline values={lines?.[id] ?? []} color={COLORS[id]} title={words.lastDay} />

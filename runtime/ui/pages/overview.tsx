@@ -47,21 +47,25 @@ const COUNT_EVERY_MS = 300_000
 const STATES = [
   ['connected', 'ok', 'full'],
   ['degraded', 'warn', 'half'],
+  ['all_unhealthy', 'bad', 'cross'],
   ['disconnected', 'bad', 'ring'],
   ['leaving', 'warn', 'ring'],
 ] as const
+
+/** What is named only while there is something to count. */
+const RARE: ReadonlySet<string> = new Set(['all_unhealthy', 'leaving'])
 
 /** How many workloads are how now; each number leads to them. */
 function Shares({ of }: { of: FleetSummary['counts'] }) {
   const words = say(fleetTexts)
   return (
     <ul class="shares">
-      {STATES.filter(([state]) => state !== 'leaving' || of.leaving > 0).map(([state, tone, shape]) => (
+      {STATES.filter(([state]) => !RARE.has(state) || of[state] > 0).map(([state, tone, shape]) => (
         <li key={state} class={of[state] === 0 ? 'zero' : ''}>
           <a href={`/?show=${state}`}>
             <strong>{formatNumber(of[state])}</strong>
             <Mark tone={of[state] === 0 ? 'idle' : tone} shape={shape}>
-              {words[state]}
+              {state === 'all_unhealthy' ? words.allUnhealthyOfThem : words[state]}
             </Mark>
           </a>
         </li>

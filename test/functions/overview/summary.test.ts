@@ -42,7 +42,7 @@ describe('GET /api/fleet/summary', () => {
     fakeAgent(ctx.fleet, { service: 'calm' })
     await ctx.advance(300)
     expect(await ask()).toMatchObject({
-      counts: { all: 3, connected: 3, degraded: 0, disconnected: 0, leaving: 0 },
+      counts: { all: 3, connected: 3, degraded: 0, all_unhealthy: 0, disconnected: 0, leaving: 0 },
       troubled_count: 0,
       worst: [],
     })

@@ -4,6 +4,7 @@ import { statusOf } from '../../../lib/model/workload-states.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { FleetSummary } from '../../../lib/wire/fleet-summary.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
+import { language } from '../../../runtime/ui/i18n/define.ts'
 import { describeFleet } from '../../../runtime/ui/i18n/overview.ts'
 import { toStretches } from '../../../runtime/ui/logic/bars.ts'
 import {
@@ -39,7 +40,14 @@ const numbers = (
   [all, troubled, loud]: readonly [number, number, number],
   alerts: Partial<FleetSummary['alerts']> = {},
 ): FleetSummary => ({
-  counts: { all, connected: all - troubled, degraded: troubled, disconnected: 0, leaving: 0 },
+  counts: {
+    all,
+    connected: all - troubled,
+    degraded: troubled,
+    all_unhealthy: 0,
+    disconnected: 0,
+    leaving: 0,
+  },
   troubled_count: troubled,
   loud_count: loud,
   worst: [],
@@ -168,6 +176,25 @@ describe('the numbers of the overview', () => {
     const found = (text: string) => all.filter((one) => matchesSearch(one, parseSearch(text))).length
     expect([found('status:degraded'), found('status:leaving')]).toEqual([0, 2])
     expect(all.map(statusOf)).toEqual(['connected', 'leaving', 'leaving', 'disconnected'])
+  })
+
+  test('count and find those that are shown as all unhealthy, which are degraded too', () => {
+    const trouble = { kind: 'unhealthy', count: 3, total: 3 } as const
+    const all = [
+      workload('connected'),
+      workload('degraded', { trouble: { kind: 'some_unhealthy', count: 1, total: 3 } }),
+      workload('degraded', { trouble }),
+    ]
+    const passing = (id: keyof typeof FLEET_FILTERS) => all.filter(FLEET_FILTERS[id]).length
+    expect([passing('degraded'), passing('all_unhealthy')]).toEqual([2, 1])
+    const found = (text: string) => all.filter((one) => matchesSearch(one, parseSearch(text))).length
+    expect(
+      ['all unhealthy', '"all unhealthy"', 'status:unhealthy', 'status:"all unhealthy"'].map(found),
+    ).toEqual([1, 1, 1, 1])
+    expect(['degraded', 'status:degraded', 'status:connected'].map(found)).toEqual([2, 2, 1])
+    language.value = 'fr'
+    expect(['tout en défaut', 'all unhealthy'].map(found)).toEqual([1, 1])
+    language.value = 'en'
   })
 
   test('are lines with gaps in small, and no line where nothing was ever counted', () => {

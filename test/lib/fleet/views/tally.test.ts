@@ -27,7 +27,14 @@ describe('the numbers of the fleet', () => {
       workload('disconnected', ARCHIVED),
       workload('connected', { type: 'sdk', version: '2.0.0' }),
     ])
-    expect(counts).toEqual({ all: 5, connected: 4, degraded: 1, disconnected: 0, leaving: 0 })
+    expect(counts).toEqual({
+      all: 5,
+      connected: 4,
+      degraded: 1,
+      all_unhealthy: 0,
+      disconnected: 0,
+      leaving: 0,
+    })
     expect(versions.first).toEqual([
       { version: '0.149.0', count: 1, mixed_count: 0, is_outdated: false },
       { version: '0.131.0', count: 2, mixed_count: 0, is_outdated: true },
@@ -43,7 +50,23 @@ describe('the numbers of the fleet', () => {
       workload('degraded', gone),
       workload('disconnected'),
     ])
-    expect(counts).toEqual({ all: 4, connected: 1, degraded: 0, disconnected: 1, leaving: 2 })
+    expect(counts).toEqual({
+      all: 4,
+      connected: 1,
+      degraded: 0,
+      all_unhealthy: 0,
+      disconnected: 1,
+      leaving: 2,
+    })
+  })
+
+  it('count those of which nothing is healthy among the degraded', async () => {
+    const { counts } = await tallyRecords([
+      workload('degraded', { trouble: UNHEALTHY }),
+      workload('degraded', { trouble: { kind: 'some_unhealthy', count: 1, total: 3 } }),
+      workload('degraded', { connected_instance_count: 0, trouble: UNHEALTHY }),
+    ])
+    expect(counts).toMatchObject({ degraded: 2, all_unhealthy: 1, leaving: 1 })
   })
 
   it('list versions newest first, a pre-release behind its release as alerts have it', async () => {
