@@ -26,6 +26,17 @@ function describeBoth(key: Limited, { limits, raised = {} }: CampaignRecord): st
   return now === undefined ? approved : say(campaignFormTexts).ruleRaised(now, approved)
 }
 
+/** The limits, those that are alike in one line. */
+function listLimits(of: CampaignRecord): (readonly [string, string])[] {
+  const words = say(campaignFormTexts)
+  const names = new Map<string, string[]>()
+  for (const key of LIMITED) {
+    const text = describeBoth(key, of)
+    names.set(text, [...(names.get(text) ?? []), words.rule[key]])
+  }
+  return [...names].map(([text, alike]) => [alike.join(', '), text])
+}
+
 /** How long those that are away are waited for, in days where it is whole ones, as the form asks for it. */
 function describeCatchUp(seconds: number): string {
   const days = seconds / DAY_SECONDS
@@ -43,7 +54,7 @@ export function CampaignRules({ of }: { of: CampaignRecord }) {
       <h2>{words.rules}</h2>
       <Pairs
         of={[
-          ...LIMITED.map((key) => [words.rule[key], describeBoth(key, of)] as const),
+          ...listLimits(of),
           [
             words.ruleInFlight,
             of.max_in_flight === IN_FLIGHT.standard ? words.ruleStandard(inFlight) : inFlight,

@@ -77,6 +77,21 @@ function People({ of }: { of: CampaignRecord }) {
   )
 }
 
+/** By which rules it goes and who had a hand in it, beside each other. */
+function Terms({ of }: { of: CampaignRecord }) {
+  return (
+    <>
+      <div class="two even">
+        <CampaignRules of={of} />
+        <People of={of} />
+      </div>
+      <p class="muted byline">
+        {say(campaignTexts).column.created} <Ago at={of.created_at} /> · {of.created_by}
+      </p>
+    </>
+  )
+}
+
 const withComment = (who: string, comment: string | undefined) => (comment ? `${who}: ${comment}` : who)
 
 /** By which rule it is approved, how far it is, and who could; nothing once it is approved and nobody is asked any more. */
@@ -280,13 +295,9 @@ function Campaign({ of, reload }: { of: CampaignRecord; reload: () => void }) {
             <div>
               <CampaignWent of={of} figures={figures} />
               <PlanNumbers plan={of.plan} />
-              <CampaignRules of={of} />
-              <People of={of} />
-              <p class="muted byline">
-                <Ago at={of.created_at} /> · {of.created_by}
-              </p>
             </div>
           </div>
+          <Terms of={of} />
           {!isStarted && <Targets of={of} />}
         </div>
       )}

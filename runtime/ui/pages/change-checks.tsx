@@ -182,7 +182,7 @@ export function ReachPane({
     [environment || '–', words.environmentWord],
   ]
   return (
-    <section class="pane" aria-label={words.reach}>
+    <section class="pane reach" aria-label={words.reach}>
       <h2>{words.reach}</h2>
       <div class="quant">
         {counts.map(([count, name]) => (

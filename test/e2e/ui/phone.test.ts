@@ -16,6 +16,8 @@ let failed = ''
 /** The workload of it. */
 let failing = ''
 let rollout = ''
+let review = ''
+let campaign = ''
 
 useStage({
   pages: 'one',
@@ -30,6 +32,23 @@ useStage({
       { percentage: 100, dwell_seconds: 0 },
     ])
     rollout = `/workloads/${staged}/rollouts/${of}`
+    const asked = await service.api.post(
+      `/api/workloads/${id}/config/approvals`,
+      { draft_yaml: GATEWAY_FASTER, comment: 'Faster batches' },
+      201,
+    )
+    review = `/workloads/${id}/changes/${asked.id}`
+    const many = await service.api.post(
+      '/api/campaigns',
+      {
+        name: 'Faster batches in the shop',
+        change: { kind: 'text', yaml: GATEWAY_FASTER },
+        scope: { workload_ids: [id] },
+      },
+      201,
+    )
+    campaign = `/campaigns/${many.id}`
+    await service.api.post(`/api${campaign}/plan`, {}, 202)
     failing = await connectManaged('a-gateway-of-many-pods-with-names-that-wrap', {
       pods: 6,
       capabilities: SECRETIVE,
@@ -100,6 +119,27 @@ describe('on a telephone', () => {
       .toEqual(['Applied', 'Elapsed', 'Watched for'].map((name) => expect.stringContaining(name)))
   })
 
+  test('a reviewer reads how many it will reach before the decision', async () => {
+    await page.goto(review)
+    const reach = page.getByRole('region', { name: 'It will reach' })
+    await reach.waitFor()
+    const decision = page.getByRole('button', { name: 'Approve', exact: true })
+    const topOf = (of: typeof reach) => of.evaluate((one) => one.getBoundingClientRect().top)
+    await expect.poll(async () => (await topOf(decision)) - (await topOf(reach))).toBeGreaterThan(0)
+  })
+
+  test('what waits for approval is seen in the navigation, and boxes are large enough to be ticked', async () => {
+    await page.goto('/alerts')
+    const approvals = page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: /^Approvals/ })
+    await expect
+      .poll(() => approvals.evaluate((one) => window.innerWidth - one.getBoundingClientRect().right))
+      .toBeGreaterThan(0)
+    const box = page.locator('.pick input').first()
+    await expect
+      .poll(() => box.evaluate((one) => one.getBoundingClientRect().width))
+      .toBeGreaterThanOrEqual(24)
+  })
+
   test('a row of the fleet says what tells a workload from its namesakes', async () => {
     await page.goto('/')
     await page.locator('.narrow-row').first().getByText('eu-1/shop', { exact: true }).waitFor()
@@ -116,5 +156,34 @@ describe('on a desk', () => {
     await page.goto(`/workloads/${failing}`)
     await expect.poll(names).toBeGreaterThan(2)
     await expect.poll(() => findBarriers(page)).toEqual([])
+  })
+
+  test('a campaign that waits for approval reads from top to bottom, and says each of its rules once', async () => {
+    await page.goto(campaign)
+    const notice = page.locator('main > .say, main .say').first()
+    await expect.poll(() => notice.locator('> p').count()).toBeGreaterThan(1)
+    const lefts = () =>
+      notice
+        .locator('> p')
+        .evaluateAll((all) => new Set(all.map((one) => Math.round(one.getBoundingClientRect().left))).size)
+    expect(await lefts()).toBe(1)
+    await page.getByText('Failed, Became unhealthy, Drifted', { exact: true }).waitFor()
+    await page.getByText(/^Created .*admin@example\.com$/).waitFor()
+  })
+
+  test('a freeze is a notice of its own, apart from the bar under it', async () => {
+    const until = new Date(Date.now() + 3_600_000).toISOString()
+    await service.api.call('PUT', '/api/freeze', { reason: 'Black Friday', until })
+    await page.goto('/')
+    const notice = page.getByRole('note').filter({ hasText: 'Black Friday' })
+    await notice.waitFor()
+    const gap = () =>
+      notice.evaluate((one) => {
+        const bar = document.querySelector('.pulse')
+        return (bar?.getBoundingClientRect().top ?? 0) - one.getBoundingClientRect().bottom
+      })
+    await expect.poll(gap).toBeGreaterThanOrEqual(8)
+    expect(await notice.evaluate((one) => getComputedStyle(one).borderLeftWidth)).toBe('4px')
+    await service.api.call('DELETE', '/api/freeze')
   })
 })
