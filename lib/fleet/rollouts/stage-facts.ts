@@ -51,6 +51,23 @@ export function stageFactsOf(
     uids.failed.push(...vanished.failed)
     uids.unhealthy.push(...vanished.unhealthy)
   }
+  return {
+    ...measureAll(uids, waived),
+    memberUids,
+    silentUids,
+    living,
+    isLast,
+    plan,
+    members: followed.push.counts.target - joining,
+    applied: followed.push.counts.applied,
+    convergedForMs,
+    isUnpromoted: isUnpromoted(stored),
+    isAwaiting: isAwaiting(parts, rollout, nowMs) || (isHealthOpen && plan.gates.includes('health')),
+  }
+}
+
+/** Who fails which gate and is not let pass, and what each gate comes to with those that are. */
+function measureAll(uids: Record<'failed' | 'unhealthy' | 'drifted', string[]>, waived: ReadonlySet<string>) {
   const held = (all: readonly string[]) => all.filter((uid) => !waived.has(uid))
   const measure = (all: readonly string[]) => ({ value: all.length, waived: all.length - held(all).length })
   return {
@@ -62,16 +79,6 @@ export function stageFactsOf(
       health: measure(uids.unhealthy),
       drift: measure(uids.drifted),
     },
-    memberUids,
-    silentUids,
-    living,
-    isLast,
-    plan,
-    members: followed.push.counts.target - joining,
-    applied: followed.push.counts.applied,
-    convergedForMs,
-    isUnpromoted: isUnpromoted(stored),
-    isAwaiting: isAwaiting(parts, rollout, nowMs) || (isHealthOpen && plan.gates.includes('health')),
   }
 }
 
