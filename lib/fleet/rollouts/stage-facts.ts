@@ -41,7 +41,8 @@ export function stageFactsOf(
     if (isThere(parts, workload, uid, nowMs)) living++
     if (state === 'failed') uids.failed.push(uid)
     if (isUnwell(instance, nowMs)) uids.unhealthy.push(uid)
-    if (followed.missing.get(uid) === true) vanished[state === 'applied' ? 'unhealthy' : 'failed'].push(uid)
+    if (followed.missing.get(uid) === true && state !== 'failed')
+      vanished[state === 'applied' ? 'unhealthy' : 'failed'].push(uid)
     const isJudged = state === 'applied' && !waived.has(uid)
     if (isJudged && (followed.missing.get(uid) === false || isUndecided(instance, nowMs))) isHealthOpen = true
     if (failsDriftGate(target, instance, followed.push.hash)) uids.drifted.push(uid)
