@@ -247,7 +247,7 @@ describe('tokens for programs', () => {
     await dialog.getByLabel(/settings:manage.*some of it takes a person/).waitFor()
     await dialog.getByLabel('config:create').check()
     await dialog.getByRole('button', { name: 'Make the token' }).click()
-    const token = await dialog.getByLabel('Token').inputValue()
+    const token = await dialog.getByLabel('Token', { exact: true }).inputValue()
     expect(token).toMatch(/^mst_[\w-]{43}$/)
     await dialog.getByRole('button', { name: 'I have it' }).click()
     const ask = () => fetch(`${service.url}/api/me`, { headers: { authorization: `Bearer ${token}` } })
@@ -283,7 +283,7 @@ describe('tokens for programs', () => {
     await expect.poll(() => dialog.getByLabel('users:manage').count()).toBe(0)
     await dialog.getByLabel('workload:push_config').check()
     await dialog.getByRole('button', { name: 'Make the token' }).click()
-    const token = await dialog.getByLabel('Token').inputValue()
+    const token = await dialog.getByLabel('Token', { exact: true }).inputValue()
     await dialog.getByRole('button', { name: 'I have it' }).click()
     const headers = { authorization: `Bearer ${token}` }
     expect(await (await fetch(`${service.url}/api/me`, { headers })).json()).toMatchObject({
