@@ -16,7 +16,7 @@ export interface VersionCampaign {
 
 /**
  * The newest push by which each workload outside of a campaign got the campaign's version by itself, as `t`. A workload
- * to which the campaign pushed is the campaign's own target.
+ * to which the campaign pushed is the campaign's own target, unless that had nothing to go back to.
  */
 const BROUGHT_BY_ITSELF = `
   from json_to_recordset($1::json) as n (campaign_id text, fleet_config_id text, number int)
@@ -26,7 +26,8 @@ const BROUGHT_BY_ITSELF = `
     join auto_apply_targets t on t.auto_apply_id = a.id
     join workloads w on w.id = t.workload_id and w.archived_at is null
   where not exists (select from campaign_targets c
-    where c.campaign_id = n.campaign_id and c.workload_id = t.workload_id and c.push_id is not null)`
+    where c.campaign_id = n.campaign_id and c.workload_id = t.workload_id and c.push_id is not null
+      and c.base_hash is not null)`
 
 const namesOf = (campaigns: readonly VersionCampaign[]): string =>
   JSON.stringify(
