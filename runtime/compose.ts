@@ -5,6 +5,7 @@ import { type CommitFollowers, noFollowers } from '../lib/audit/commit-followers
 import { type AuditedDatabase, openAuditedDatabase } from '../lib/audit/database.ts'
 import { AutoApply } from '../lib/auto-apply/auto-apply.ts'
 import { Campaigns } from '../lib/campaigns/campaigns.ts'
+import { STAGED_ABOVE } from '../lib/campaigns/run/start-targets.ts'
 import { whyNotFurther } from '../lib/campaigns/run/why-not-further.ts'
 import { readStanding } from '../lib/changes/approval-standing.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -96,6 +97,8 @@ export interface Ground {
   /** Wraps the notices, so that a test hears what the fleet tells browsers and alerts. */
   overhear?: (notices: Notices) => Notices
   agentLimits?: AgentLimits
+  /** Campaigns go in stages through a workload with more instances than this; 20 where it is absent. */
+  stagedAbove?: number
 }
 
 /** The parts of a process, ready to be started: only listeners, schedules and the fleet's own start are missing. */
@@ -258,7 +261,7 @@ const mayApprove = async (db: Db, userId: string, reach: ChangeReach): Promise<b
 
 /** What brings a config to many workloads: campaigns and auto-apply, and how these find their workloads. */
 function openCampaigns(
-  { config, clock, random, log }: Ground,
+  { config, clock, random, log, stagedAbove = STAGED_ABOVE }: Ground,
   parts: Pick<Context, 'db' | 'fleet' | 'fleetConfigs' | 'counters' | 'hub' | 'configs' | 'news'>,
 ): Pick<Context, 'configTargets' | 'campaigns' | 'autoApply'> {
   const { db, fleet, fleetConfigs } = parts
@@ -273,6 +276,7 @@ function openCampaigns(
     mayApprove: (userId: string, reach: ChangeReach) => mayApprove(db, userId, reach),
     reservationOf: (workload: Workload) => fleetConfigs.reservationOf(workload),
     whoReserves: (workload: Workload) => fleetConfigs.whoReserves(workload),
+    stagedAbove,
   }
   const campaigns = new Campaigns(campaignParts)
   return { configTargets, campaigns, autoApply: new AutoApply(campaignParts) }

@@ -83,16 +83,19 @@ interface Ready<Target extends StartTarget> {
   wasDrifted: boolean
 }
 
-/** A workload with more instances than this is pushed to in stages. */
-const STAGED_ABOVE = 20
+/** `stagedAbove` of a service. */
+export const STAGED_ABOVE = 20
 const STAGES: readonly StagePlan[] = [
   { percentage: 10, dwellMs: 30_000, gates: ['no_failure', 'health'] },
   { percentage: 100, dwellMs: 0, gates: ['no_failure'] },
 ]
 
 /** Whether a workload goes in stages; `more` are instances that are on their way to it. */
-const isLarge = ({ target, workload }: Pick<Ready<StartTarget>, 'target' | 'workload'>, more = 0): boolean =>
-  sizeOf(workload, target) + more > STAGED_ABOVE
+const isLarge = (
+  { stagedAbove }: Pick<CampaignParts, 'stagedAbove'>,
+  { target, workload }: Pick<Ready<StartTarget>, 'target' | 'workload'>,
+  more = 0,
+): boolean => sizeOf(workload, target) + more > stagedAbove
 
 type Refused = { ok: false; code: 'campaign-stopped' | 'changed-meanwhile' }
 
@@ -116,7 +119,7 @@ export async function startTargets<Target extends StartTarget>(
     const look = () => lookAt(parts, starter, { target, awaited: awaited.get(target.workloadId) ?? 0 }, judge)
     const looked = (await unlessBroken(parts, starter, target, look)) ?? BUSY
     if ('kind' in looked) outcomes.set(target, looked)
-    else (isLarge(looked) ? alone : together).push(looked)
+    else (isLarge(parts, looked) ? alone : together).push(looked)
   }
   if (together.length > 0) {
     const pushed = await unlessBroken(parts, starter, null, () => pushAll(parts, starter, judge, together))
@@ -179,7 +182,7 @@ async function lookAt<Target extends StartTarget>(
   if (workload === null) return { kind: 'skipped', reason: 'workload_gone' }
   if (isBusy(workload)) return BUSY
   // The first stage is a share of all that it has.
-  if (awaited > 0 && isLarge({ target, workload }, awaited)) return BUSY
+  if (awaited > 0 && isLarge(parts, { target, workload }, awaited)) return BUSY
   const moved = whySkipped(parts, starter, judge, target, workload)
   if (moved !== null) return { kind: 'skipped', reason: moved }
   let judgement: Judgement
@@ -254,7 +257,7 @@ async function pushOne<Target extends StartTarget>(
   judge: CampaignJudge,
   ready: Ready<Target>,
 ): Promise<StartOutcome> {
-  const stages = isLarge(ready) ? STAGES : null
+  const stages = isLarge(parts, ready) ? STAGES : null
   const pushed = await parts.fleet.push<Refused>(
     { ...requestOf(starter, ready), actor: starter.actor, stages },
     (tx, push) => noteStarted(parts, tx, starter, judge, [ready], [push]),
