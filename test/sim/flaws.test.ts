@@ -4,6 +4,7 @@ import { useStore } from './check-seeds.ts'
 import { FLAWS } from './flaws.ts'
 import { runSeed } from './run-seed.ts'
 import type { Flaw } from './service/sim-service.ts'
+import { STAGED_FLAWS } from './staged-flaws.ts'
 import type { Trouble } from './troubles.ts'
 
 const SEEDS_MAX = 250
@@ -41,6 +42,12 @@ describe('a fault that is put into a process is found by some seed', () => {
 
   it.each(Object.entries(CAMPAIGN_FLAWS))('when it %s', { timeout: 600_000 }, async (_, planted) => {
     const found = await find(['campaigns'], planted.flaw, planted)
+    console.info(found)
+    expect(found).not.toBeNull()
+  })
+
+  it.each(Object.entries(STAGED_FLAWS))('when it %s', { timeout: 600_000 }, async (_, planted) => {
+    const found = await find(['campaigns', 'stagedTargets'], planted.flaw, planted)
     console.info(found)
     expect(found).not.toBeNull()
   })

@@ -11,7 +11,8 @@ describe('a fleet under every kind of trouble that once broke a promise', () => 
   })
 
   it.each(KEPT_CAMPAIGN_SEEDS)('keeps its promises at seed %i: %s', { timeout: 180_000 }, async (seed) => {
-    await check(seed)
+    // Nor did campaigns go in stages when these did.
+    await check(seed, { without: ['stagedTargets'] })
   })
 
   it.each(OPEN_SEEDS)('breaks one still at seed %i: %s', { timeout: 180_000 }, async (seed) => {

@@ -28,6 +28,8 @@ function planPopulation(world: World): void {
   const count = (troubles.campaigns ? 5 : 2) + dice.int(5)
   for (let i = 0; i < count; i++)
     world.addAgent(i, `host-${troubles.campaigns && i < groups ? i : dice.int(groups)}`)
+  // Three workloads get some more, so that they have three or four at least.
+  if (world.hasStagedTargets) for (let i = count; i < count + 7; i++) world.addAgent(i, `host-${i % 3}`)
   if (troubles.twins) world.addTwin(dice.pick(world.agents))
   world.startService()
   if (troubles.standby) time.after(1_000, () => world.startService())

@@ -60,6 +60,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
   readonly #course = createHash('sha256')
   readonly #marks: Dice
   readonly #failed = new Set<string>()
+  readonly #stagedAbove: number | null
   /** Uids that two agents use, until the service has told them apart. */
   readonly #shared = new Set<string>()
   readonly #placements = new Placements()
@@ -94,6 +95,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
     this.dice = new Dice(seed)
     this.#marks = new Dice(seed)
     this.troubles = chooseTroubles(this.dice, asked.troubles, asked.without)
+    this.#stagedAbove = this.hasStagedTargets ? this.dice.fork('staged above').int(2) + 1 : null
     this.#sessions = sessions
     this.#watcher = watcher
     this.database = new SimDatabase(sessions, this.time, this.dice)
@@ -116,10 +118,21 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
       wrote: (client, statement) => this.promises.processes.wrote(client, statement),
       deletes: (workloadId) => this.inventory.deleted.add(workloadId),
       pushes: this.troubles.campaigns
-        ? (client, beganMs, read) => this.promises.starts.committing(this.#serviceOf(client), beganMs, read)
+        ? async (client, beganMs, read) => {
+            await this.promises.starts.committing(this.#serviceOf(client), beganMs, read)
+            if (this.#stagedAbove !== null) await this.promises.stages.starting(this.#stagedAbove, read)
+          }
+        : null,
+      stages: this.hasStagedTargets
+        ? (client, beganMs, read) => this.promises.stages.committing(this.#serviceOf(client), beganMs, read)
         : null,
     }
     sessions.onDeadlock = (text) => this.promises.report(`sessions waited for each other: ${text}`)
+  }
+
+  /** Whether campaigns go through some workloads in stages. */
+  get hasStagedTargets(): boolean {
+    return this.troubles.campaigns && this.troubles.stagedTargets
   }
 
   trace(line: string): void {
@@ -213,6 +226,7 @@ export class World implements AgentWorld, OperatorWorld, WatchedWorld {
       configs: this.#engine,
       minAgentVersion: MIN_AGENT_VERSION,
       hasCampaigns: this.troubles.campaigns,
+      stagedAbove: this.#stagedAbove,
       busyChance: () => this.busyChance,
       loggedError: (_, message) => this.promises.report(`logged an error: ${message}`),
       lostLock: (lost) => this.lostOwnership(lost),

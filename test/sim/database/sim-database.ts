@@ -54,6 +54,8 @@ export interface DatabaseObserver {
         read: <Row extends object>(text: string) => Promise<Row[]>,
       ) => Promise<void>)
     | null
+  /** The same of one that adds members to a rollout. */
+  stages: DatabaseObserver['pushes']
 }
 
 /** A session while one statement or transaction of a process uses it. */
@@ -66,11 +68,13 @@ interface Lease {
   written: string
   beganMs: number
   hasPushes: boolean
+  hasMembers: boolean
 }
 
 const SESSIONS_PER_PROCESS = 3
 const CUT_WITHIN = 8
 const PUSHES = /^\s*insert into pushes\b/i
+const MEMBERS = /^\s*insert into rollout_members\b/i
 const CHANGES = /^\s*(insert|update|delete|with)\b/i
 
 /**
@@ -94,7 +98,14 @@ export class SimDatabase {
   lostCommitChance = 0
   /** The chance that a statement is refused as unavailable, as for a time-out. */
   refusalChance = 0
-  observer: DatabaseObserver = { becameActive() {}, answered() {}, wrote() {}, deletes() {}, pushes: null }
+  observer: DatabaseObserver = {
+    becameActive() {},
+    answered() {},
+    wrote() {},
+    deletes() {},
+    pushes: null,
+    stages: null,
+  }
 
   constructor(sessions: RealSessions, time: VirtualTime, dice: Dice) {
     this.#sessions = sessions
@@ -172,6 +183,7 @@ export class SimDatabase {
     this.observer.answered(text, value, lease.client)
     if (lease.written === '' && CHANGES.test(text)) lease.written = text
     if (PUSHES.test(text)) lease.hasPushes = true
+    if (MEMBERS.test(text)) lease.hasMembers = true
     return value
   }
 
@@ -196,6 +208,7 @@ export class SimDatabase {
       written: '',
       beganMs: 0,
       hasPushes: false,
+      hasMembers: false,
     }
     client.leases.add(lease)
     this.#leases.add(lease)
@@ -245,10 +258,10 @@ export class SimDatabase {
       refuseCut(lease)
       // Either the COMMIT is lost before it reaches the server (here), or its answer is lost after the commit (below).
       if (isLost && this.#dice.chance(0.3)) throw new DatabaseUnavailable('connection lost before commit')
-      if (lease.hasPushes && this.observer.pushes !== null)
-        await this.observer.pushes(client, lease.beganMs, (text) =>
-          this.#real(lease, (connection) => connection.query(text)),
-        )
+      const read = <Row extends object>(text: string) =>
+        this.#real(lease, (connection) => connection.query<Row>(text))
+      if (lease.hasPushes) await this.observer.pushes?.(client, lease.beganMs, read)
+      if (lease.hasMembers) await this.observer.stages?.(client, lease.beganMs, read)
       await this.#real(lease, (connection) => connection.execute('COMMIT'))
       isCommitted = true
       if (lease.written !== '') this.observer.wrote(client, lease.written)

@@ -17,6 +17,7 @@ import { checkMemory, checkTallies } from './memory.ts'
 import { OfferPromises } from './offers.ts'
 import { ProcessPromises } from './processes.ts'
 import { PushPromises } from './pushes.ts'
+import { checkStages, StagePromises } from './stages.ts'
 import { type Approved, StartPromises } from './starts.ts'
 
 /** What the promises read of the world. */
@@ -48,6 +49,7 @@ export class Promises {
   readonly processes: ProcessPromises
   readonly delays: DelayPromises
   readonly starts: StartPromises
+  readonly stages: StagePromises
   #steps = 0
 
   constructor(world: WatchedWorld, watcher: Connection) {
@@ -56,9 +58,9 @@ export class Promises {
     this.offers = new OfferPromises(watcher, this.report)
     this.pushes = new PushPromises(watcher, this.report, (id) => world.isDeleted(id))
     this.delays = new DelayPromises(this.report, world.troubles.lostCommits)
-    this.starts = new StartPromises(this.report, world.approved, (sinceMs) =>
-      world.time.latestWallSince(sinceMs),
-    )
+    const latestWallSince = (sinceMs: number) => world.time.latestWallSince(sinceMs)
+    this.starts = new StartPromises(this.report, world.approved, latestWallSince)
+    this.stages = new StagePromises(this.report, world.approved, latestWallSince)
     this.processes = new ProcessPromises(this.report, (client) => world.nameOf(client))
   }
 
@@ -102,6 +104,7 @@ export class Promises {
     const watcher = this.#watcher
     await checkCampaignEndings(watcher, this.report)
     await checkCampaigns(watcher, approved, (id) => this.#world.isDeleted(id), this.report)
+    await checkStages(watcher, this.report)
     await checkAutoApply(service, watcher, this.report)
     await checkTopicAlerts(watcher, this.report)
     await checkFleetConfigMemory(service, watcher, this.report)

@@ -4,6 +4,7 @@ import type { ShownTarget } from '../operator/campaigns.ts'
 import type { ApprovedVersion } from '../operator/fleet-configs.ts'
 import type { SimService } from '../service/sim-service.ts'
 import { type Report, short } from './finding.ts'
+import { isFrozenBy } from './frozen.ts'
 import { classOf } from './production.ts'
 
 /** What operators approved, as they were shown it. */
@@ -213,21 +214,11 @@ export class StartPromises {
     if (start.is_archived) say('is archived')
     if (start.is_quarantined && !start.retries) say(`failed ${short(start.config_hash)} before`)
     const workload = service?.fleet.workload(workloadId) ?? null
-    if (start.freeze !== null && this.#isFrozen(start.freeze, workload, beganMs)) say('is frozen')
+    // A freeze that was over when the transaction looked does not count, also where the wall clock jumped back since.
+    if (isFrozenBy(start.freeze, workload, this.#latestWallSince(beganMs))) say('is frozen')
     const sinceMs = this.#productionSinceMs.get(`${service?.name}/${workloadId}`) ?? null
     const mayProduction = start.campaign_id !== null ? start.is_production : start.auto_production
     if (sinceMs !== null && sinceMs < beganMs && !mayProduction) say('became production')
-  }
-
-  /** A freeze that was over by the wall clock when the transaction looked does not count, also where that jumped back. */
-  #isFrozen(setting: string, workload: Workload | null, beganMs: number): boolean {
-    const { selector, until } = JSON.parse(setting) as {
-      selector: { match_labels: Record<string, string> } | null
-      until: string
-    }
-    if (new Date(until) <= this.#latestWallSince(beganMs)) return false
-    const host = selector?.match_labels['identity/host.name']
-    return host === undefined || workload?.fingerprintKeys['host.name'] === host
   }
 
   /**

@@ -67,6 +67,8 @@ export interface SimServiceParts {
   minAgentVersion: string
   /** Whether the process works at campaigns; the others have none, and save the time. */
   hasCampaigns: boolean
+  /** Campaigns go in stages through workloads with more instances than this; as in the service where it is null. */
+  stagedAbove: number | null
   /** The chance that the worker threads that read configs are all busy. */
   busyChance(): number
   /** Is told the notices of the fleet and the alerts, after the hub. */
@@ -130,7 +132,7 @@ export class SimService {
 
   /** What the process is built on: simulated clock, timers and database, and no threads. */
   #layGround(timers: Timers): Ground {
-    const { database, time, dice, minAgentVersion, told } = this.#sim
+    const { database, time, dice, minAgentVersion, stagedAbove, told } = this.#sim
     const { clock } = time
     const configs = this.#openEngine()
     const config: Config = {
@@ -166,6 +168,7 @@ export class SimService {
         },
       },
       overhear: (notices) => alsoTelling(notices, told),
+      ...(stagedAbove !== null && { stagedAbove }),
     }
   }
 
