@@ -94,6 +94,7 @@ function processOf(role: 'owner' | 'front'): OneOfSeveral {
 
 /** Kill this process or let it stand still. It is started again once it has ended. Resolves when it serves again. */
 async function hit(one: OneOfSeveral, how: 'killed' | 'still'): Promise<void> {
+  const isOwner = one === fleet.owner
   const running = one.running()
   void running.ended.then(() => isOver || one.start())
   process.kill(running.pid, how === 'killed' ? 'SIGKILL' : 'SIGSTOP')
@@ -102,7 +103,9 @@ async function hit(one: OneOfSeveral, how: 'killed' | 'still'): Promise<void> {
     still.add(goOn)
     await new Promise((resolve) => setTimeout(resolve, STILL_MS))
     goOn()
-  } else await running.ended
+  }
+  // An owner that stood still finds that another one took over, and ends.
+  if (how === 'killed' || isOwner) await running.ended
 }
 
 const allReady = () => Promise.all(fleet.several.all.map((one) => one.untilReady()))
