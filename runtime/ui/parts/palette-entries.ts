@@ -24,6 +24,8 @@ export interface Entry {
   id?: string
   /** Other words that find it. */
   also?: readonly string[]
+  /** The word that means it and nothing else once it is typed whole. */
+  word?: string
   run: () => void
 }
 
@@ -114,13 +116,15 @@ function listFilters(): Entry[] {
   const words = say(fleetTexts)
   const { palette } = say(shellTexts)
   const also: Readonly<Record<string, readonly string[]>> = palette.also
+  const toFilter = (word: string, href: string, others?: readonly string[]): Entry => ({
+    ...toAction(palette.fleet(word), () => navigate(href), others),
+    word,
+  })
   return [
     ...(Object.keys(FLEET_FILTERS) as FleetFilter[]).map((filter) =>
-      toAction(palette.fleet(words[filter]), () => navigate(`/?show=${filter}`), also[filter]),
+      toFilter(words[filter], `/?show=${filter}`, also[filter]),
     ),
-    ...TROUBLES.map((kind) =>
-      toAction(palette.fleet(palette.troubles[kind]), () => navigate(`/?q=why:${kind}`)),
-    ),
+    ...TROUBLES.map((kind) => toFilter(palette.troubles[kind], `/?q=why:${kind}`)),
   ]
 }
 
@@ -206,8 +210,10 @@ export function listEntries(text: string, of: Offered): Entry[] {
         run: () => navigate(`/workloads/${workload.id}`),
       }
     })
-  // Entries that begin with what was typed come first.
-  const isBegun = (entry: Entry) => entry.text.toLowerCase().startsWith(wanted)
+  // Entries that begin with what was typed come first, and so does the list of those that stand as was typed: a status is
+  // a word of each workload that has it.
+  const isBegun = ({ text, word }: Entry) =>
+    text.toLowerCase().startsWith(wanted) || word?.toLowerCase() === wanted
   return [
     ...listMeant(of),
     ...fixed.filter(isBegun),
