@@ -206,7 +206,9 @@ export class Fleet implements FleetPort {
     const { timers, graceMs } = this.#deps
     const passedMs = Math.max(TICK_MS, graceMs) * 2 ** round
     const forget = (uid: string) => {
-      if (this.state.startGraceMs(uid, graceMs) <= passedMs) this.state.knownAtStart.delete(uid)
+      if (this.state.startGraceMs(uid, graceMs) > passedMs) return
+      this.#reports.neverBack(uid)
+      this.state.knownAtStart.delete(uid)
     }
     const again = () => {
       if (this.state.knownAtStart.size > 0) timers.after(passedMs, () => this.#endStartGrace(round + 1))

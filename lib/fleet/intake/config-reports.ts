@@ -20,7 +20,13 @@ import {
 import type { FollowedPush, Instance } from '../state/model.ts'
 import { closeEarlierOffers, endOffer, noteOfferAnswered } from '../state/offer-state.ts'
 import type { FleetParts } from '../state/parts.ts'
-import { assignmentOf, followedPushes, isQuarantined, quarantineInstance } from '../state/state.ts'
+import {
+  assignmentOf,
+  assignmentOfUid,
+  followedPushes,
+  isQuarantined,
+  quarantineInstance,
+} from '../state/state.ts'
 
 /** Turns what instances say of their remote config into the states of the targets of a push. */
 export class ConfigReports {
@@ -211,6 +217,22 @@ export class ConfigReports {
       this.#parts.writer.target({ pushId: followed.push.pushId, target })
     }
     this.#releaseJoiner(followed, target)
+  }
+
+  /**
+   * An agent that was known when this process started has not come back within its grace: it vanished while another
+   * process had the fleet, or none. Where that one knew that it had said goodbye, nobody does any more.
+   */
+  neverBack(uid: string): void {
+    const { deps, state } = this.#parts
+    const workload = state.workloads.get(state.homes.get(uid) ?? '')
+    if (workload === undefined || state.instances.has(uid)) return
+    const followed = assignmentOfUid(workload, uid)
+    const target = followed?.targets.get(uid)
+    if (followed === null || target === undefined) return
+    const passedMs = deps.clock.monotonicMs() - state.startedAtMs
+    noteMissing(followed, target, new Date(deps.clock.now().getTime() - passedMs))
+    noteAway(followed, target)
   }
 
   /** A grace after this process started is over: drop a joiner that has not come back within its own. */

@@ -102,7 +102,9 @@ function isAwaiting(
   { followed, awaitedUids = [] }: Rollout,
   nowMs: number,
 ): boolean {
-  const isOnItsWay = (uid: string) => !state.instances.has(uid) && state.isRecent(uid, nowMs, deps.graceMs)
+  // Those that stayed away are gone through in turns: until it is noted of one, it is waited for.
+  const isOnItsWay = (uid: string) =>
+    !state.instances.has(uid) && (state.isRecent(uid, nowMs, deps.graceMs) || state.knownAtStart.has(uid))
   for (const { isTarget, state: reached, instanceUid } of followed.targets.values())
     if (isTarget && reached !== 'gone' && isOnItsWay(instanceUid)) return true
   if (nowMs - state.startedAtMs >= deps.graceMs) return false

@@ -94,3 +94,28 @@ it('a stage halts where its collectors never come out of their start', async () 
   expect(await end()).toEqual({ status: 'halted', gate: 'health' })
   expect(members()).toEqual(first)
 })
+
+it.each([
+  ['vanish before', true],
+  ['vanish while no process owns the fleet, before', false],
+])('a stage halts where two of its three members %s another process does', async (_, isBefore) => {
+  const first = members()
+  const vanished = first.slice(0, 2)
+  for (const pod of first) pod.apply()
+  await ctx.advance(2_000)
+  if (isBefore) for (const pod of vanished) pod.lose()
+  await ctx.advance(1_000)
+  await ctx.close()
+  ctx.clock.advance(5_000)
+  ctx = await createFleetContext(database, { clock: ctx.clock })
+  const before = pods
+  pods = before.flatMap((pod, n) => {
+    if (vanished.includes(pod)) return []
+    const more = { health: HEALTHY }
+    const back = fakeAgent(ctx.fleet, { host: 'vm', pod: `pod-${n}`, uid: pod.uid, more })
+    back.apply(configHash(first.includes(pod) ? TWO : configYaml()))
+    return back
+  })
+  expect(await end()).toMatchObject({ status: 'halted', gate: 'health' })
+  expect(members()).toEqual([])
+})
