@@ -33,9 +33,13 @@ function holdOf(
   return { hold: toStageHold(rollout.hold) }
 }
 
+/** The states in which it is told on how many of its instances a target has the change. */
+const HAS_REACH: readonly StoredCampaignTarget['state'][] = ['started', 'applied', 'skipped']
+
 /**
  * How far the push of a target has got, where it has not reached all that it was offered to, as a field of its record: of
- * one that is being changed from the start on, of one that has the change only what failed or did not answer.
+ * one that is being changed from the start on, of one that has the change only what failed or did not answer, of one that
+ * was given up amid its stages how many of all its instances have it.
  */
 function reachOf(
   { fleet }: Context,
@@ -45,8 +49,9 @@ function reachOf(
   if (workload === null || pushId === null) return {}
   const counts = followedOf(workload, pushId)?.push.counts
   if (counts === undefined) return {}
-  const { target, applied, failed, straggler } = counts
-  if (state === 'started' ? applied === target : failed + straggler === 0) return {}
+  const { applied, failed, straggler } = counts
+  const target = state === 'skipped' ? Math.max(counts.target, workload.live.count) : counts.target
+  if (state === 'applied' ? failed + straggler === 0 : applied === target) return {}
   return {
     reach: {
       target_count: target,
@@ -95,7 +100,7 @@ export default defineHttp({
         ...failureFieldsOf(ctx, one, { withTexts }),
         ...(aftermath === null ? {} : { aftermath }),
         ...(one.state === 'started' ? holdOf(ctx, one) : {}),
-        ...(one.state === 'started' || one.state === 'applied' ? reachOf(ctx, one) : {}),
+        ...(HAS_REACH.includes(one.state) ? reachOf(ctx, one) : {}),
         ...wait,
       }
     }

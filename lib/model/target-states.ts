@@ -31,7 +31,8 @@ const TRAITS = {
   failed: ['may-run', 'counts-as-failed', 'went-wrong', 'missed', 'astray'],
   no_answer: ['may-run', 'untried', 'counts-as-silent', 'went-wrong', 'missed', 'astray'],
   overtaken: ['may-run', 'untried', 'astray'],
-  skipped: ['untried', 'counts-as-silent', 'missed', 'astray'],
+  // Some of its instances have the change where it was given up amid its stages.
+  skipped: ['may-run', 'untried', 'counts-as-silent', 'missed', 'astray'],
   expired: ['untried', 'missed', 'astray'],
   cancelled: [],
   rolling_back: ['under-way'],

@@ -124,6 +124,8 @@ export interface CampaignTargetFilter {
   upToWave?: number
   groupKey?: string
   workloadIds?: readonly string[]
+  /** The change was pushed to it. */
+  isPushed?: true
 }
 
 /** Targets in the campaign's order. */
@@ -138,7 +140,7 @@ export async function listCampaignTargets(
      where campaign_id = $1 and ($2::text[] is null or state = any($2)) and ($3::text[] is null or verdict = any($3))
        and ($4::int is null or wave = $4) and ($5::text is null or group_key = $5)
        and ($6::int is null or position > $6) and ($8::int is null or wave <= $8)
-       and ($9::text[] is null or workload_id = any($9))
+       and ($9::text[] is null or workload_id = any($9)) and (not $10::boolean or push_id is not null)
      order by position limit $7`,
     [
       campaignId,
@@ -150,6 +152,7 @@ export async function listCampaignTargets(
       limit,
       filter.upToWave ?? null,
       filter.workloadIds ?? null,
+      filter.isPushed ?? false,
     ],
   )
 }
@@ -223,13 +226,18 @@ export const MAY_RUN_RESULT = statesThat('may-run')
 /** The states from which a target is taken back: of one that goes in stages, some instances may run it before it ends. */
 export const MAY_BE_TAKEN_BACK: readonly CampaignTargetState[] = [...MAY_RUN_RESULT, 'started']
 
-/** Note, in the transaction of its push, that a target is taken back; false when it was before, or need not be. */
+/**
+ * Note, in the transaction of its push, that a target is taken back; false when it was before, or need not be. Why one was
+ * given up amid its stages does not tell any more how it stands.
+ */
 export async function markTargetRollingBack(
   tx: Db,
   back: { campaignId: string; workloadId: string; pushId: string },
 ): Promise<boolean> {
   const touched = await tx.execute(
-    `update campaign_targets set state = 'rolling_back', rollback_push_id = $3, ended_at = null
+    `update campaign_targets set state = 'rolling_back', rollback_push_id = $3, ended_at = null,
+       reason = case when state = 'skipped' then null else reason end,
+       title = case when state = 'skipped' then null else title end
      where campaign_id = $1 and workload_id = $2 and state = any($4::text[]) and rollback_push_id is null`,
     [back.campaignId, back.workloadId, back.pushId, MAY_BE_TAKEN_BACK],
   )

@@ -603,11 +603,11 @@ export const CampaignTarget = named(
       optional(OtherCampaign),
     ),
     hold: note(
-      'Of one that gets it in stages: why the next stage waits. It goes on by itself once that is over.',
+      'Of one that gets it in stages: why the next stage waits. It goes on by itself once that is over. Where that has no end of its own, as a freeze has one, the workload is skipped with it after ten minutes, and who has the change keeps it.',
       optional(StageHold),
     ),
     reach: note(
-      'Of one that is being changed or that has the change: how many of the instances that it was offered to applied it, failed it and did not answer, where these are not all that applied it.',
+      'Of one that is being changed or that has the change: how many of the instances that it was offered to applied it, failed it and did not answer, where these are not all that applied it. Of one that was skipped amid its stages the count is that of all its instances.',
       optional(
         type({
           target_count: number(),

@@ -70,7 +70,8 @@ async function listLeft(
   amidStages: readonly string[],
 ): Promise<BackTarget[]> {
   const limit = BATCH + run.busy.size + run.leftAlone.size
-  const own = await listCampaignTargets(db, id, { states: MAY_RUN_RESULT }, { after: null, limit })
+  const pushed = { states: MAY_RUN_RESULT, isPushed: true } as const
+  const own = await listCampaignTargets(db, id, pushed, { after: null, limit })
   const inStages = { states: ['started'] as const, workloadIds: amidStages }
   const staged =
     amidStages.length === 0 ? [] : await listCampaignTargets(db, id, inStages, { after: null, limit })
@@ -149,8 +150,8 @@ export function noteBack(
       run.leftAlone.add(workloadId)
       return null
     case 'no_way_back':
-      // That it failed says more than that it has no former config.
-      if (state === 'failed' && !isByItself && outcome.reason === null) {
+      // That it failed, or why it was given up amid its stages, says more than that it has no former config.
+      if ((state === 'failed' || state === 'skipped') && !isByItself && outcome.reason === null) {
         run.leftAlone.add(workloadId)
         return null
       }

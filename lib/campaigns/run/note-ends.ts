@@ -2,6 +2,7 @@ import { pollSlackMs } from '../../fleet/decide/poll-rhythm.ts'
 import type { CampaignTargetEnd } from '../../store/campaign-targets.ts'
 import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
+import { giveUp, lastingHoldOf } from './give-up.ts'
 import { endOfPush, type PushEnd } from './outcome.ts'
 import type { CampaignRun, InFlight } from './run.ts'
 import { isInStages } from './stop-staged.ts'
@@ -10,7 +11,10 @@ import { writeEnds } from './write.ts'
 /** Why a target could not be taken back where its push got no answer. */
 const UNANSWERED = { cause: 'no_answer', title: 'No answer to the config that it had before' } as const
 
-/** A started target that has not ended after this time ends as `no_answer`; where slow pollers are to answer, later. */
+/**
+ * A started target that has not ended after this time ends as `no_answer`; where slow pollers are to answer, later. Amid
+ * its stages the time begins anew, unless something keeps it from the next one that has no end of its own.
+ */
 const TARGET_ENDS_MS = 10 * 60_000
 
 /** How much longer the agents of a workload may take to answer, as they poll. */
@@ -64,14 +68,23 @@ export async function noteEnds(
   const forward: CampaignTargetEnd[] = []
   const back: CampaignTargetEnd[] = []
   const byItself: CampaignTargetEnd[] = []
+  let hasGivenUp = false
   for (const [workloadId, flight] of run.inFlight) {
-    if (isInStages(parts, workloadId, flight)) flight.startedMs = nowMs
+    const isHeld = lastingHoldOf(parts, workloadId, flight) !== null
+    if (isInStages(parts, workloadId, flight) && !isHeld) flight.startedMs = nowMs
     const ended = await endOfPush(parts, workloadId, flight.pushId)
+    if (isHeld && ended === null) {
+      const isLate = nowMs - flight.startedMs > TARGET_ENDS_MS
+      if (!isLate || !(await giveUp(parts, campaign, workloadId, flight))) continue
+      run.inFlight.delete(workloadId)
+      hasGivenUp = true
+      continue
+    }
     const end = endOfFlight(flight, ended, nowMs, () => slackOf(parts, workloadId))
     const ends = flight.isByItself ? byItself : flight.isBack ? back : forward
     if (end !== null) ends.push({ workloadId, ...end })
   }
-  if (forward.length + back.length + byItself.length === 0) return false
+  if (forward.length + back.length + byItself.length === 0) return hasGivenUp
   await writeEnds(parts, campaign, [
     { from: ['started'], ends: forward },
     { from: ['rolling_back'], ends: back },

@@ -220,8 +220,15 @@ export class RolloutEngine {
     return this.#steps.addMembers(act, workload, rollout, added, next, also)
   }
 
-  /** Close a rollout as it is: its members keep its config until the next push. The service does so by itself for null. */
-  abort(workloadId: string, id: string, actor: AuditActor | null): Promise<RolloutOutcome | AuditFailure> {
+  /**
+   * Close a rollout as it is: its members keep its config until the next push. The service does so by itself for null.
+   */
+  abort(
+    workloadId: string,
+    id: string,
+    actor: AuditActor | null,
+    also: Also = async () => true,
+  ): Promise<RolloutOutcome | AuditFailure> {
     return this.#decide('rollout.abort', actor, workloadId, id, async (act, workload, rollout) => {
       const { stored, followed } = rollout
       if (stored.status === 'aborted') return { ok: false, code: 'rollout-ended' }
@@ -234,6 +241,7 @@ export class RolloutEngine {
         await abortPush(tx, stored.pushId, now)
         await insertRolloutMembers(tx, stored.id, stored.stageIndex, joined)
         await this.#steps.audit(tx, workload, stored, 'config.canary.abort')
+        return also(tx)
       })
       if (!isDone) return { ok: false, code: 'rollout-ended' }
       for (const uid of joined) rollout.members.set(uid, stored.stageIndex)

@@ -1,6 +1,7 @@
 import type { AboutError } from '../../../lib/model/alert-about.ts'
 import { type CampaignStep, findDeadEnd, waitsForApproval } from '../../../lib/model/campaign-steps.ts'
 import { isRefusal, type LeftOut } from '../../../lib/model/left-out.ts'
+import { isOverByItself } from '../../../lib/model/stage-holds.ts'
 import { isLapse } from '../../../lib/model/stops.ts'
 import { statesThat } from '../../../lib/model/target-states.ts'
 import type {
@@ -312,7 +313,8 @@ export function describeWait({
   hold,
 }: CampaignTarget): string {
   const words = say(campaignTexts)
-  if (hold !== undefined) return words.stageWaits(describeHold(hold))
+  if (hold !== undefined)
+    return (isOverByItself(hold.reason) ? words.stageWaits : words.stageGivesUp)(describeHold(hold))
   if (state !== 'offline') return ''
   if (rival !== undefined) return words.waitsFor(rival.name ?? null, isBack === true)
   const parts = [

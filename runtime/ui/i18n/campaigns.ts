@@ -75,6 +75,8 @@ export const campaignTexts = defineTexts({
     back: 'back, waits',
     stageWaits: (why: string) =>
       `Some of its instances have it, the others wait: ${why}. They get it by themselves once that is over. Until then abort the campaign, which leaves it as it is, or roll it back.`,
+    stageGivesUp: (why: string) =>
+      `Some of its instances have it, the others wait: ${why}. They get it by themselves where that is over within ten minutes. Otherwise it is skipped then, and left as it is.`,
     waitsForTurn: 'It is connected again, and gets the change at its turn.',
     overtakes: (name: string | null) =>
       `${name === null ? 'An older campaign' : `The older campaign “${name}”`} waits for it as well: it gets this change only, and not that one.`,
@@ -427,6 +429,8 @@ export const campaignTexts = defineTexts({
     back: 'de retour, attend',
     stageWaits: (why: string) =>
       `Une partie de ses instances l’a, les autres attendent : ${why}. Elles le reçoivent d’elles-mêmes une fois cela passé. D’ici là, abandonnez la campagne, ce qui le laisse en l’état, ou revenez en arrière.`,
+    stageGivesUp: (why: string) =>
+      `Une partie de ses instances l’a, les autres attendent : ${why}. Elles le reçoivent d’elles-mêmes si cela passe en dix minutes. Sinon il est alors sauté, et laissé en l’état.`,
     waitsForTurn: 'Il est de nouveau connecté, et reçoit le changement à son tour.',
     overtakes: (name: string | null) =>
       `${name === null ? 'Une campagne plus ancienne' : `La campagne plus ancienne « ${name} »`} l’attend aussi : il reçoit ce changement seul, et non l’autre.`,

@@ -221,7 +221,13 @@ test('one that was away says whether it is back, what it waits for, and that onl
   expect(describeWait({ ...rival, state: 'applied' } as CampaignTarget)).toBe('')
   // So does one whose next stage waits, with what ends that.
   const part = { state: 'started', hold: { reason: 'became_production' } } as CampaignTarget
-  expect(describeWait(part)).toMatch(/others wait: it became production.*once that is over.*roll it back\.$/)
+  expect(describeWait(part)).toMatch(
+    /others wait: it became production.*within ten minutes\. Otherwise.*left as it is\.$/,
+  )
+  const frozen = { reason: 'frozen' as const, about: 'sale' }
+  expect(describeWait({ ...part, hold: frozen })).toMatch(
+    /frozen \(sale\)\. .*once that is over.*roll it back\.$/,
+  )
   const inGit = { reason: 'kept_in_git' as const, about: 'infra/edge' }
   expect(describeWait({ ...part, hold: inGit })).toContain('kept in Git by infra/edge')
   language.value = 'fr'

@@ -1,0 +1,44 @@
+import type { StageHold } from '../../fleet/state/model.ts'
+import { isOverByItself, type LastingHold } from '../../model/stage-holds.ts'
+import { endCampaignTargets } from '../../store/campaign-targets.ts'
+import type { CampaignSummary } from '../../store/campaigns.ts'
+import type { CampaignParts } from '../judge/parts.ts'
+import { isInStages } from './stop-staged.ts'
+
+/** What keeps a target from its next stage for as long as nobody changes the workload; null for nothing, or for a while. */
+export function lastingHoldOf(
+  parts: Pick<CampaignParts, 'fleet'>,
+  workloadId: string,
+  flight: { pushId: string },
+): (StageHold & { reason: LastingHold }) | null {
+  if (!isInStages(parts, workloadId, flight)) return null
+  const hold = parts.fleet.workload(workloadId)?.rollout?.hold
+  if (hold === undefined) return null
+  const { reason, about } = hold
+  return isOverByItself(reason) ? null : { reason, about }
+}
+
+/**
+ * End a target amid its stages that something keeps from the next one, unless that is over now: who has the change keeps
+ * it, as where a campaign is aborted, and nobody else gets it. It is skipped with what holds it, as it had been at its
+ * turn. Answers whether it has ended.
+ */
+export async function giveUp(
+  parts: CampaignParts,
+  { id }: CampaignSummary,
+  workloadId: string,
+  flight: { pushId: string },
+): Promise<boolean> {
+  const rollout = parts.fleet.workload(workloadId)?.rollout ?? null
+  if (rollout === null) return false
+  // With the end of its stages, so that no crash leaves one without the other.
+  const { ok } = await parts.fleet.rollouts.abort(workloadId, rollout.stored.id, null, async (tx) => {
+    const hold = lastingHoldOf(parts, workloadId, flight)
+    if (hold === null) return false
+    const { reason, about } = hold
+    const end = { workloadId, state: 'skipped', reason, title: about === '' ? null : about } as const
+    await endCampaignTargets(tx, id, ['started'], [end], parts.clock.now())
+    return true
+  })
+  return ok
+}
