@@ -87,5 +87,5 @@ export async function startTestMember(
 
 /** Wait until this member is the owner. */
 export async function untilOwner({ member }: TestMember): Promise<void> {
-  await eventually('it owns', () => member.owner() !== null)
+  await eventually('it owns', () => member.owner() !== null, { withinMs: 20_000 })
 }
