@@ -1,3 +1,4 @@
+import { statusesThat } from '../model/campaign-states.ts'
 import type { AutoApplyHold } from '../wire/auto-apply.ts'
 import type { Db } from './db.ts'
 
@@ -8,6 +9,9 @@ export async function listHaltedCampaigns(db: Db): Promise<string[]> {
   )
   return rows.map(({ id }) => id)
 }
+
+/** States of a target whose push has failed, or is to be judged once it has ended. */
+const TOLD = ['started', 'failed', 'no_answer', 'rolling_back', 'rollback_failed']
 
 /** A campaign of which failures are left: how many of how many, the first few by name, and the cause of most. */
 export interface CampaignFailures {
@@ -59,13 +63,19 @@ export async function listHeldAutoApplies(
   )
 }
 
-/** Which of these pushes a campaign made, to bring or to take back a config; the campaign's own alert covers these. */
+/**
+ * Of which of these pushes a campaign tells, or is about to: what they did is a failure of its target, or will be one of it
+ * once they have ended. What fails of a change after its campaign was aborted or taken back, its workload tells of.
+ */
 export async function listPushesOfCampaigns(db: Db, pushIds: readonly string[]): Promise<Set<string>> {
   if (pushIds.length === 0) return new Set()
   const rows = await db.query<{ id: string }>(
-    `select push_id::text as id from campaign_targets where push_id = any($1::uuid[])
-     union select rollback_push_id::text from campaign_targets where rollback_push_id = any($1::uuid[])`,
-    [pushIds],
+    `select ids.id::text as id from unnest($1::uuid[]) as ids (id) where exists (
+       select from campaign_targets t join campaigns c on c.id = t.campaign_id
+       where t.workload_id = (select p.workload_id from pushes p where p.push_id = ids.id)
+         and ((t.push_id = ids.id and (t.state = any($2::text[]) or (t.state = 'applied' and c.status = any($3::text[]))))
+           or (t.rollback_push_id = ids.id and t.state in ('rolling_back', 'rollback_failed'))))`,
+    [pushIds, TOLD, statusesThat('stands')],
   )
   return new Set(rows.map(({ id }) => id))
 }

@@ -315,13 +315,20 @@ export async function endCampaignTargets(
   )
 }
 
+/** The pushes `p` of a campaign, of which these are the targets `t`, that failed after their target had applied the change. */
+const FAILED_SINCE_APPLIED = `pushes p join campaign_targets t
+    on t.campaign_id = p.campaign_id and t.workload_id = p.workload_id and t.push_id = p.push_id
+  where p.status = 'failed' and t.state = 'applied'`
+
+/** Whether a campaign `c` has such targets. */
+export const HAS_FAILED_SINCE = `exists (select from ${FAILED_SINCE_APPLIED} and p.campaign_id = c.id)`
+
 /** The targets that are said to have applied the change and of which the push has failed since, with its cause. */
 export async function listFailedSinceApplied(db: Db, campaignId: string): Promise<CampaignTargetEnd[]> {
   return db.query<CampaignTargetEnd>(
     `select t.workload_id as "workloadId", 'failed' as state, coalesce(p.error_cause, 'unknown') as cause,
        coalesce(p.error_title, '') as title
-     from pushes p join campaign_targets t on t.campaign_id = $1 and t.workload_id = p.workload_id and t.push_id = p.push_id
-     where p.campaign_id = $1 and p.status = 'failed' and t.state = 'applied'`,
+     from ${FAILED_SINCE_APPLIED} and p.campaign_id = $1`,
     [campaignId],
   )
 }

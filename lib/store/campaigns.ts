@@ -1,4 +1,5 @@
 import type { ApprovalRule } from '../model/approval-policy.ts'
+import { statusesThat } from '../model/campaign-states.ts'
 import type {
   CampaignHalt,
   CampaignLimits,
@@ -10,7 +11,7 @@ import type {
   CampaignWindow,
 } from '../wire/campaigns.ts'
 import { assignmentsOf, type MovedColumns } from './assignments.ts'
-import { HAS_RESUMED } from './campaign-targets.ts'
+import { HAS_FAILED_SINCE, HAS_RESUMED } from './campaign-targets.ts'
 import type { Db } from './db.ts'
 
 /** The waves, limits and times by which a campaign proceeds, as they were asked for. */
@@ -225,7 +226,8 @@ export async function listCampaigns(
 /**
  * The campaigns in which something may have to be done: those that run or roll back, stopped ones with pushes that have
  * not ended, done ones with such pushes, with targets that were offline or with such as somebody let go on amid their
- * stages; and those amid whose stages targets are. Without what they carry: this is asked several times a second.
+ * stages; those of which a push failed after its target had applied the change; and those amid whose stages targets are.
+ * Without what they carry: this is asked several times a second.
  */
 export async function listCampaignsAtWork(db: Db, amidStages: readonly string[]): Promise<CampaignSummary[]> {
   return db.query<CampaignSummary>(
@@ -235,9 +237,10 @@ export async function listCampaignsAtWork(db: Db, amidStages: readonly string[])
        or (status = 'done' and exists (
          select from campaign_targets t where t.campaign_id = c.id and t.state in ('started', 'offline')))
        or (status = 'done' and ${HAS_RESUMED})
+       or (status = any($2::text[]) and ${HAS_FAILED_SINCE})
        or (status in ('paused', 'halted', 'done', 'aborted', 'rolled_back') and id = any($1::text[]))
      order by created_at, id`,
-    [amidStages],
+    [amidStages, statusesThat('stands')],
   )
 }
 

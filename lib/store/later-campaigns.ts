@@ -1,3 +1,4 @@
+import { statusesThat } from '../model/campaign-states.ts'
 import type { Scope } from '../model/scopes.ts'
 import type { CampaignStatus, CampaignTargetState, CampaignVerdict } from '../wire/campaigns.ts'
 import { MAY_BE_TAKEN_BACK } from './campaign-targets.ts'
@@ -38,10 +39,10 @@ export async function listOlderWaiting(
     `select distinct on (t.workload_id) t.workload_id as "workloadId", older.id as "campaignId"
      from campaigns c join campaigns older on older.id <> c.id and older.started_at is not null
          and (c.started_at is null or (older.started_at, older.id) < (c.started_at, c.id))
-         and older.status in ('running', 'paused', 'halted', 'done')
+         and older.status = any($3::text[])
        join campaign_targets t on t.campaign_id = older.id and t.workload_id = any($2::text[]) and t.state = 'offline'
      where c.id = $1 order by t.workload_id, older.started_at desc, older.id desc`,
-    [campaignId, workloadIds],
+    [campaignId, workloadIds, statusesThat('stands')],
   )
 }
 
@@ -55,13 +56,13 @@ export async function letWaitAgain(tx: Db, campaignId: string, now: Date): Promi
      from campaigns back
        join campaign_targets reached on reached.campaign_id = back.id and reached.push_id is not null
        join campaigns older on (older.started_at, older.id) < (back.started_at, back.id)
-         and older.status in ('running', 'paused', 'halted', 'done')
+         and older.status = any($3::text[])
          and older.started_at + (older.rules->>'catchUpSeconds')::int * interval '1 second' >= $2
        join workloads w on w.id = reached.workload_id
      where back.id = $1 and t.campaign_id = older.id and t.workload_id = reached.workload_id
        and t.state = 'overtaken' and t.reason = 'overtaken' and t.push_id is null
        and w.active_config_hash is not distinct from t.base_hash`,
-    [campaignId, now],
+    [campaignId, now, statusesThat('stands')],
   )
 }
 

@@ -1,3 +1,4 @@
+import { statusesThat } from '../../model/campaign-states.ts'
 import { listFailedSinceApplied } from '../../store/campaign-targets.ts'
 import type { CampaignSummary } from '../../store/campaigns.ts'
 import type { CampaignParts } from '../judge/parts.ts'
@@ -17,7 +18,7 @@ export async function noteFailures(
   run: CampaignRun,
 ): Promise<boolean> {
   const nowMs = parts.clock.monotonicMs()
-  if (nowMs < run.nextAppliedLookMs || !WATCHING.includes(campaign.status)) return false
+  if (nowMs < run.nextAppliedLookMs || !STANDING.includes(campaign.status)) return false
   run.nextAppliedLookMs = nowMs + APPLIED_LOOK_MS
   const failed = await listFailedSinceApplied(parts.db, campaign.id)
   if (failed.length === 0) return false
@@ -29,5 +30,4 @@ export async function noteFailures(
   return true
 }
 
-/** The statuses of a campaign that watches those that applied its change. */
-const WATCHING: readonly CampaignSummary['status'][] = ['running', 'paused', 'halted', 'done']
+const STANDING = statusesThat('stands')

@@ -54,13 +54,14 @@ export async function checkAlerts(
 }
 
 /**
- * The pushes of campaigns, and those that undid one by themselves: no alert of their workload tells of their failure,
- * since the campaign does.
+ * The pushes of campaigns that their targets are said to have failed, and those that undid one by themselves: no alert of
+ * their workload tells of their failure, since the campaign does.
  */
 async function listFailuresOfCampaigns(watcher: Connection): Promise<Set<string>> {
   const rows = await watcher.query<{ id: string }>(
     `select p.push_id as id from pushes p join campaign_targets t
-       on coalesce(p.rollback_of_push_id, p.push_id) in (t.push_id, t.rollback_push_id)`,
+       on coalesce(p.rollback_of_push_id, p.push_id) in (t.push_id, t.rollback_push_id)
+     where t.state in ('started', 'failed', 'no_answer', 'rolling_back', 'rollback_failed')`,
   )
   return new Set(rows.map(({ id }) => id))
 }
