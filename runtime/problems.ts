@@ -135,6 +135,11 @@ export const PROBLEMS = {
   },
   'config-not-found': { status: 404, error: 'config not found' },
   'config-policy-blocked': { status: 400, error: 'configuration blocked by policy' },
+  'config-quarantined': {
+    status: 409,
+    error:
+      'this config failed on this workload: correct it, or send retry_quarantined to ask for it again as it is',
+  },
   'configuration-invalid': { status: 400, error: 'configuration failed validation' },
   'credentials-required': { status: 400, error: 'email and password are required' },
   'database-statistics-unavailable': { status: 503, error: 'database statistics unavailable' },

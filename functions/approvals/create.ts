@@ -25,6 +25,7 @@ export default defineHttp({
     'workload-not-found',
     'remote-config-unsupported',
     'nothing-changes',
+    'config-quarantined',
     'group-reserved',
     'configuration-invalid',
     'server-busy',
@@ -40,6 +41,7 @@ export default defineHttp({
       targetGroup: body.target_group,
       targetEnv: body.target_env,
       prodConfirmation: body.prod_confirmation,
+      retryQuarantined: body.retry_quarantined,
     })
     return outcome.ok
       ? created(await readApproval(ctx, outcome.approval, actor.userId))

@@ -28,6 +28,8 @@ export interface ApprovalRequest {
   targetEnv: string
   comment: string
   prodConfirmation: boolean
+  /** Whoever asks knows that this very config failed on the workload. */
+  retryQuarantined: boolean
 }
 
 /** What came of a request as it came in. */
@@ -36,6 +38,7 @@ export type CreateOutcome = { ok: true; approval: Approval } | RequestRefusal | 
 /** Why a request is not taken. */
 export type RequestRefusal =
   | Refusal<
+      | 'config-quarantined'
       | 'draft-empty'
       | 'nothing-changes'
       | 'production-confirmation-required'
@@ -82,11 +85,12 @@ export async function readRequest(
   if (!target.acceptsRemoteConfig) return { ok: false, code: 'remote-config-unsupported' }
   const draftHash = configHash(request.draftYaml)
   const workload = parts.fleet.workload(request.workloadId)
-  // A config that failed on this workload may be requested again as it is, and so may the active one where a rollout
-  // that was stopped half-way left some instances with another.
+  // A config that failed on this workload may be requested again as it is, by whoever says to know it, and so may the
+  // active one where a rollout that was stopped half-way left some instances with another.
   const hasFailed = workload?.quarantinedHashes.has(draftHash) === true
   const isLeftHalfWay = workload?.rollout?.stored.status === 'aborted'
   if (draftHash === target.activeConfigHash && !hasFailed && !isLeftHalfWay) return refuse('nothing-changes')
+  if (hasFailed && !request.retryQuarantined) return refuse('config-quarantined')
   const checked = await checkDraft(parts, request.draftYaml, target)
   if (!checked.ok) return checked
   const { labels, trustedLabels } = target

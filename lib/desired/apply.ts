@@ -202,6 +202,8 @@ async function keepWish(
     targetGroup: gitGroupOf(owner),
     targetEnv: '',
     prodConfirmation: true,
+    // What failed here is held, and only requested where the pipeline says again.
+    retryQuarantined: true,
   })
   // What is active already need not be requested; it may come to differ until the workload is locked.
   if (!asked.ok && asked.code !== 'nothing-changes') return asked

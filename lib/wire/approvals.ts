@@ -227,6 +227,10 @@ export const ApprovalCreateRequest = named(
     target_env: defaulted(string(), ''),
     comment: defaulted(string(), ''),
     prod_confirmation: defaulted(boolean(), false),
+    retry_quarantined: note(
+      'That the draft is known to have failed on this workload: without it such a draft is refused with `config_quarantined`.',
+      defaulted(boolean(), false),
+    ),
   }),
 )
 export type ApprovalCreateRequest = Sent<typeof ApprovalCreateRequest>

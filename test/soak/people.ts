@@ -81,6 +81,7 @@ export function startPeople(service: BenchService): SoakPeople {
       target_group: 'single',
       target_env: 'test',
       comment: 'soak',
+      retry_quarantined: true,
     }
     const created = await call('POST', approvals, draft)
     if (created.status !== 201) return

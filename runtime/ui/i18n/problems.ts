@@ -76,6 +76,7 @@ export const problemTexts = defineTexts({
     config_not_approved: 'Nobody ever approved this config here: it was pushed by breaking the glass.',
     config_not_found: 'This config does not exist.',
     config_policy_blocked: 'The policy blocks this config.',
+    config_quarantined: 'This config failed here: correct it, or tick that you know and want it again.',
     configuration_invalid: 'The config is not valid',
     credentials_required: 'E-mail and password are required.',
     database_statistics_unavailable: 'The server has no figures of its database.',
@@ -404,6 +405,8 @@ export const problemTexts = defineTexts({
       'Personne n’a jamais approuvé cette configuration ici : elle a été poussée par bris de glace.',
     config_not_found: 'Cette configuration n’existe pas.',
     config_policy_blocked: 'La politique bloque cette configuration.',
+    config_quarantined:
+      'Cette configuration a échoué ici : corrigez-la, ou cochez que vous le savez et la voulez encore.',
     configuration_invalid: 'La configuration n’est pas valide',
     credentials_required: 'Le courriel et le mot de passe sont requis.',
     database_statistics_unavailable: 'Le serveur n’a pas de chiffres de sa base de données.',

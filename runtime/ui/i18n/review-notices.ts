@@ -14,6 +14,13 @@ export const reviewNoticeTexts = defineTexts({
     unhealthy: (count: number, total: number) =>
       `At worst ${n(count)} of ${n(total)} ${plural(total, 'instance was', 'instances were')} unhealthy with it.`,
     see: 'See that push',
+    isKnown: 'I know that it failed here, and ask for it again as it is.',
+    mustKnow: 'It failed here: correct it, or tick that you know.',
+    lastFailed: (hash: string, failed: number, total: number, ago: string) =>
+      failed > 0
+        ? `The last change (${hash}) failed on ${n(failed)} of ${n(total)} ${plural(total, 'instance', 'instances')} (${ago}).`
+        : `The last change (${hash}) failed (${ago}).`,
+    startFrom: 'Start from its text',
     frozen: (until: string, why: string) => `Frozen until ${until} (${why}).`,
     askedNow: 'A change can be requested and approved now, and pushed after that or by breaking the glass.',
     approvedNow: 'It can be approved now, and pushed after that or by breaking the glass.',
@@ -28,6 +35,13 @@ export const reviewNoticeTexts = defineTexts({
     unhealthy: (count: number, total: number) =>
       `Au pire, ${n(count)} ${plural(count, 'instance', 'instances')} sur ${n(total)} en mauvaise santé avec elle.`,
     see: 'Voir cette poussée',
+    isKnown: 'Je sais qu’elle a échoué ici, et je la redemande telle quelle.',
+    mustKnow: 'Elle a échoué ici : corrigez-la, ou cochez que vous le savez.',
+    lastFailed: (hash: string, failed: number, total: number, ago: string) =>
+      failed > 0
+        ? `Le dernier changement (${hash}) a échoué sur ${n(failed)} ${plural(failed, 'instance', 'instances')} sur ${n(total)} (${ago}).`
+        : `Le dernier changement (${hash}) a échoué (${ago}).`,
+    startFrom: 'Partir de son texte',
     frozen: (until: string, why: string) => `Gelé jusqu’au ${until} (${why}).`,
     askedNow:
       'Un changement peut être demandé et approuvé maintenant, et poussé ensuite ou par bris de glace.',

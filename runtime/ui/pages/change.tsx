@@ -11,6 +11,7 @@ import { findingTexts, translated } from '../i18n/check-findings.ts'
 import { language, say } from '../i18n/define.ts'
 import { shortHash } from '../i18n/format.ts'
 import { gitTexts } from '../i18n/git.ts'
+import { reviewNoticeTexts } from '../i18n/review-notices.ts'
 import { workableHashOf } from '../logic/workloads.ts'
 import { CodeEditor, type CodeMark, CompareView } from '../parts/code.tsx'
 import { Action, ActionLink, bind, Checkbox, TextArea, TextField, unless } from '../parts/controls.tsx'
@@ -30,7 +31,7 @@ import { type Resource, touchesWorkload, useResource } from '../state/use-resour
 import { Checks, PolicyPane, ReachPane } from './change-checks.tsx'
 import { Placeholders } from './change-placeholders.tsx'
 import { DiffSummary } from './diff-summary.tsx'
-import { FailedBefore, FrozenNotice } from './review-notices.tsx'
+import { FailedBefore, FrozenNotice, LastChangeFailed, useLastFailure } from './review-notices.tsx'
 
 interface Base {
   /** The text that is active now; empty when none is, and where it failed everywhere. */
@@ -113,6 +114,28 @@ function toMarks({ data }: Resource<ValidationResult>): CodeMark[] {
   ]
 }
 
+/** Forget a draft that was asked for, and go to its request. */
+function leaveDraft(workloadId: string, approvalId: string): void {
+  keepDraft(workloadId, null)
+  setDraftAside(workloadId, null)
+  toast(say(changeTexts).requested)
+  navigate(`/workloads/${workloadId}/changes/${approvalId}`)
+}
+
+/** Whether a draft that failed here is asked for again as it is, which takes somebody who says to know it. */
+function useAgain(workloadId: string, hash: string | undefined, draft: string) {
+  const isKnown = useSignal(false)
+  // The service may know of a failure of which the history here says nothing yet.
+  const refused = useSignal<string | null>(null)
+  return {
+    isKnown,
+    isAsked: useLastFailure(workloadId, hash)?.status === 'failed' || refused.value === draft,
+    ask: () => {
+      refused.value = draft
+    },
+  }
+}
+
 function RequestForm({
   workload,
   draft,
@@ -137,12 +160,14 @@ function RequestForm({
   const isConfirmed = useSignal(false)
   const asksProduction = useSignal(false)
   const isEmergency = useSignal(false)
+  const again = useAgain(workload.id, hash, draft)
   const mayReachProduction =
     isProduction || asksProduction.value || [environment.value, group.value].some(namesProduction)
   const reason =
     unless('config:request') ??
     (isManaged && !isEmergency.value ? say(gitTexts).mustBeEmergency : null) ??
     (draft.trim() === '' ? words.mustChange : blocker) ??
+    (again.isAsked && !again.isKnown.value ? say(reviewNoticeTexts).mustKnow : null) ??
     (mayReachProduction && !isConfirmed.value ? words.mustConfirm : null)
   const submit = async () => {
     const result = await api.requestApproval(workload.id, {
@@ -151,15 +176,12 @@ function RequestForm({
       target_env: environment.value.trim(),
       comment: comment.value.trim(),
       prod_confirmation: isConfirmed.value,
+      retry_quarantined: again.isAsked && again.isKnown.value,
     })
-    if (result.ok) {
-      keepDraft(workload.id, null)
-      setDraftAside(workload.id, null)
-      toast(words.requested)
-      return navigate(`/workloads/${workload.id}/changes/${result.value.id}`)
-    }
+    if (result.ok) return leaveDraft(workload.id, result.value.id)
     // The server judges production by more than we see here; then it asks for the confirmation.
     if (result.code === 'production_confirmation_required') asksProduction.value = true
+    if (result.code === 'config_quarantined') again.ask()
     toastFailure(result)
   }
   return (
@@ -169,6 +191,7 @@ function RequestForm({
       <TextField label={words.environment} {...bind(environment)} />
       <TextField label={words.group} hint={words.groupHint} {...bind(group)} />
       {isManaged && <Checkbox {...bind(isEmergency)}>{say(gitTexts).emergency}</Checkbox>}
+      {again.isAsked && <Checkbox {...bind(again.isKnown)}>{say(reviewNoticeTexts).isKnown}</Checkbox>}
       {mayReachProduction && <Checkbox {...bind(isConfirmed)}>{words.prodConfirm}</Checkbox>}
     </Form>
   )
@@ -201,6 +224,11 @@ function useDraft(workload: WorkloadRecord, base: Base) {
   const text = useSignal(hasOwnStart ? base.start : (readDraft(workload.id) ?? base.start))
   const revision = useSignal(0)
   const aside = useDraftAside(workload.id)
+  // What was being written is there to be brought back where the address says to start from something else.
+  useEffect(() => {
+    const left = hasOwnStart ? readDraft(workload.id) : null
+    if (left !== null && left !== base.start) aside.set(left)
+  }, [])
   useEffect(() => keepDraft(workload.id, text.value === base.start ? null : text.value), [text.value, base])
   const replace = (next: string) => {
     text.value = next
@@ -327,6 +355,7 @@ function Draft({ workload, base, isManaged }: { workload: WorkloadRecord; base: 
       <div class="stack">
         <FrozenNotice workloadId={workload.id} can="askedNow" />
         <FailedBefore workloadId={workload.id} hash={query.value.get('hash') ?? undefined} />
+        <LastChangeFailed workloadId={workload.id} from={query.value.get('hash') ?? base.failedHash} />
         {base.failedHash !== null && <StartsBroken workload={workload} base={base} hash={base.failedHash} />}
         <DraftPane workload={workload} base={base} draft={draft} validation={validation} />
         <DiffSummary

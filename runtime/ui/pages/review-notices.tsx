@@ -1,10 +1,11 @@
 import type { RevisionRecord } from '../../../lib/wire/revisions.ts'
 import { describeGroup } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
-import { formatAgo, formatExact } from '../i18n/format.ts'
+import { formatAgo, formatExact, shortHash } from '../i18n/format.ts'
 import { reviewNoticeTexts } from '../i18n/review-notices.ts'
 import { useStanding } from '../parts/fleet-standing.tsx'
 import { api } from '../state/endpoints.ts'
+import { may } from '../state/session.ts'
 import { touchesWorkload, useResource } from '../state/use-resource.ts'
 
 /** The newest push of a config that came to something, where it failed, or failed on some; null where it did not. */
@@ -27,14 +28,48 @@ function describe(push: RevisionRecord): [what: string, why: string] {
   return [what, [why && `${why}.`, health].filter((part) => part !== '').join(' ')]
 }
 
-/** That the config of this hash failed on the workload when it was last pushed to it; nothing where it did not. */
-export function FailedBefore({ workloadId, hash }: { workloadId: string; hash: string | undefined }) {
+/** What was pushed to a workload, the newest first; empty while it is not read. */
+function useHistory(workloadId: string, isWanted: boolean): readonly RevisionRecord[] {
   const history = useResource(
-    hash === undefined ? null : `history:${workloadId}`,
+    isWanted ? `history:${workloadId}` : null,
     (abort) => api.revisions(workloadId, abort),
     touchesWorkload(workloadId),
   )
-  const push = hash === undefined ? null : lastFailureOf(history.data ?? [], hash)
+  return history.data ?? []
+}
+
+/** The newest push of a config to a workload, where it failed; null where it did not, or no config is meant. */
+export function useLastFailure(workloadId: string, hash: string | undefined): RevisionRecord | null {
+  const history = useHistory(workloadId, hash !== undefined)
+  return hash === undefined ? null : lastFailureOf(history, hash)
+}
+
+/**
+ * That the last change of a workload failed, and the way to its text: most repairs change a few words of what failed.
+ * Nothing where the draft starts from that text already (`from`).
+ */
+export function LastChangeFailed({ workloadId, from }: { workloadId: string; from: string | null }) {
+  const words = say(reviewNoticeTexts)
+  // A rollback only answers a change.
+  const push = useHistory(workloadId, true).find((row) => row.failed_config_hash === undefined)
+  if (push?.status !== 'failed' || push.config_hash === from || !may('config:read_content')) return null
+  const { config_hash: hash, failed_count: failed, target_count: total, updated_at: at } = push
+  const why = describeGroup(push.error_groups?.[0])
+  return (
+    <div class="notice t-warn" role="note">
+      <div>
+        <b>{words.lastFailed(shortHash(hash), failed, total, formatAgo(at))}</b> {why && `${why}.`}{' '}
+        <a class="link" href={`/workloads/${workloadId}/change?hash=${hash}`}>
+          {words.startFrom}
+        </a>
+      </div>
+    </div>
+  )
+}
+
+/** That the config of this hash failed on the workload when it was last pushed to it; nothing where it did not. */
+export function FailedBefore({ workloadId, hash }: { workloadId: string; hash: string | undefined }) {
+  const push = useLastFailure(workloadId, hash)
   if (push === null) return null
   const [what, why] = describe(push)
   return (

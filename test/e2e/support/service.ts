@@ -90,7 +90,13 @@ export class Api {
   /** Request, approve and push a config, as two people would. Returns its hash. */
   async pushConfig(workloadId: string, yaml: string): Promise<string> {
     const approvals = `/api/workloads/${workloadId}/config/approvals`
-    const draft = { draft_yaml: yaml, target_group: 'single', target_env: 'test', comment: 'end to end' }
+    const draft = {
+      draft_yaml: yaml,
+      target_group: 'single',
+      target_env: 'test',
+      comment: 'end to end',
+      retry_quarantined: true,
+    }
     const { id } = await this.post(approvals, draft, 201)
     await this.post(`${approvals}/${id}/approve`, { comment: 'looks right' }, 200)
     const pushed = await this.post(`${approvals}/${id}/push`, { comment: 'go' }, 202)

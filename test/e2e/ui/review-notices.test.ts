@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
 import { eventually } from '../../support/eventually.ts'
-import { GATEWAY, GATEWAY_FASTER, pushAndSettle, workloadId } from './support/scene.ts'
+import { pasteInto } from './support/browser.ts'
+import {
+  GATEWAY,
+  GATEWAY_FASTER,
+  GATEWAY_KAFKA,
+  pushAndSettle,
+  SECRETIVE,
+  workloadId,
+} from './support/scene.ts'
 import { connectAgent, page, seen, service, useStage } from './support/stage.ts'
 
 // What a reviewer has to know before anything else stands first: that nothing can be pushed now, and that this config
@@ -19,11 +27,28 @@ useStage({
       connectAgent('ledger', pod, { behaviour: { kind: 'fail', delayMs: 50, errorMessage: NO_KAFKA } })
     failing = await workloadId(service, 'ledger', 2)
     await pushAndSettle(service, failing, GATEWAY)
+    const mender = connectAgent('mender', 'mender-1', {
+      behaviour: { kind: 'apply', delayMs: 50 },
+      capabilities: SECRETIVE,
+    })
+    const mended = await workloadId(service, 'mender')
+    await pushAndSettle(service, mended, GATEWAY)
+    mender.collector.behaviour = { kind: 'fail', delayMs: 50, errorMessage: NO_KAFKA }
+    await service.api.pushConfig(mended, GATEWAY_KAFKA)
+    await eventually('its change has failed', async () => {
+      const rows = (await service.api.get(`/api/workloads/${mended}/configs`)) as { status: string }[]
+      return rows.some(({ status }) => status === 'failed')
+    })
+    mender.collector.behaviour = { kind: 'apply', delayMs: 50 }
   },
 })
 
 const requestOf = (id: string, draft: string) =>
-  service.api.post(`/api/workloads/${id}/config/approvals`, { draft_yaml: draft, comment: 'Take it' }, 201)
+  service.api.post(
+    `/api/workloads/${id}/config/approvals`,
+    { draft_yaml: draft, comment: 'Take it', retry_quarantined: true },
+    201,
+  )
 
 test('a review tells of a freeze before and after the approval, and frees the push once the freeze is over', async () => {
   const { id } = await requestOf(frozen, GATEWAY)
@@ -98,7 +123,17 @@ test('editor, review and push dialog say that this very config failed here, on h
   expect(await page.getByText(NO_KAFKA, { exact: false }).count()).toBe(1)
   // The draft starts from what failed: the form says so beside its button.
   await page.goto(`/workloads/${failing}/change`)
-  await page.locator('form').getByText(told).waitFor()
+  const form = page.locator('form')
+  await form.getByText(told).waitFor()
+  // It is asked for again as it is only by whoever says to know that.
+  const ask = form.getByRole('button', { name: 'Request approval' })
+  await form.getByText('It failed here: correct it, or tick that you know.').waitFor()
+  expect(await ask.getAttribute('aria-disabled')).toBe('true')
+  await form.getByLabel('I know that it failed here, and ask for it again as it is.').check()
+  await expect.poll(() => ask.getAttribute('aria-disabled')).toBe(null)
+  await ask.click()
+  await page.waitForURL(/\/changes\/car_/)
+  await main.getByText(told).waitFor()
   // From where it is said that it failed, one click leads to its text.
   await page.goto(`/workloads/${failing}`)
   await page.getByRole('link', { name: 'Correct it' }).click()
@@ -110,5 +145,21 @@ test('editor, review and push dialog say that this very config failed here, on h
   await page.getByRole('region', { name: 'What it does' }).waitFor()
   await eventually('its risk is known', async () => (await page.getByText('What happened').count()) > 0)
   expect(await page.getByText(/This exact config failed/).count()).toBe(0)
+  expect(seen.complaints).toEqual([])
+})
+
+test('the editor of a config that is active offers the text that failed last, and keeps what was being written', async () => {
+  const id = await workloadId(service, 'mender')
+  await page.goto(`/workloads/${id}/change`)
+  await page.getByText(/^The last change \([0-9a-f]{7}\) failed on 1 of 1 instance \(.*\)\.$/).waitFor()
+  const draft = page.getByRole('textbox', { name: 'Draft' })
+  await draft.getByText('otlphttp').first().waitFor()
+  expect(await draft.getByText('kafka', { exact: false }).count()).toBe(0)
+  await pasteInto(page, draft, GATEWAY_FASTER)
+  await page.getByRole('link', { name: 'Start from its text' }).click()
+  await draft.getByText('kafka', { exact: false }).first().waitFor()
+  expect(await page.getByText(/^The last change/).count()).toBe(0)
+  await page.getByRole('button', { name: 'Bring back my draft' }).click()
+  await draft.getByText('timeout: 2s', { exact: false }).first().waitFor()
   expect(seen.complaints).toEqual([])
 })

@@ -72,7 +72,13 @@ export async function startFaultFleet(options: {
 /** Request and approve a config; returns the API path that pushes it. */
 export async function approveConfig({ service, workloadId }: FaultFleet, yaml: string): Promise<string> {
   const approvals = `/api/workloads/${workloadId}/config/approvals`
-  const draft = { draft_yaml: yaml, target_group: 'single', target_env: 'test', comment: 'fault test' }
+  const draft = {
+    draft_yaml: yaml,
+    target_group: 'single',
+    target_env: 'test',
+    comment: 'fault test',
+    retry_quarantined: true,
+  }
   const { id } = await service.api.post(approvals, draft, 201)
   await service.api.post(`${approvals}/${id}/approve`, { comment: 'looks right' }, 200)
   return `${approvals}/${id}/push`

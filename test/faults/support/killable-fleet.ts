@@ -138,6 +138,7 @@ export class KillableFleet {
       target_group: 'single',
       target_env: 'test',
       comment: 'step by step',
+      retry_quarantined: true,
     })
   }
 

@@ -154,7 +154,13 @@ export class SpreadFleet {
   /** Request and approve a config; returns the request's path. */
   async approved(yaml: string): Promise<string> {
     const approvals = `/api/workloads/${this.workloadId}/config/approvals`
-    const draft = { draft_yaml: yaml, target_group: 'single', target_env: 'test', comment: 'in stages' }
+    const draft = {
+      draft_yaml: yaml,
+      target_group: 'single',
+      target_env: 'test',
+      comment: 'in stages',
+      retry_quarantined: true,
+    }
     const { id } = (await this.call('POST', approvals, draft)).body
     await this.call('POST', `${approvals}/${id}/approve`, { comment: 'yes' })
     return `${approvals}/${id}`

@@ -447,7 +447,28 @@ describe('a draft that changes nothing', () => {
     agent.fail('exit code 1')
     await ctx.advance(1_000)
     expect(ctx.fleet.workload(agent.workloadId)!.activeHash).toBe(configHash(configYaml()))
-    expect(await create()).toMatchObject({ status: 201 })
+    expect(await create({ retry_quarantined: true })).toMatchObject({ status: 201 })
+  })
+})
+
+describe('a draft that failed on the workload', () => {
+  it('is refused until whoever asks says to know that, and any other one is taken', async () => {
+    const { id } = await approved()
+    await push(id)
+    await ctx.advance(300)
+    agent.fail('exit code 1')
+    await ctx.advance(1_000)
+    const before = await list('/api/approvals?status=pending')
+    expect(await create()).toMatchObject({
+      status: 409,
+      json: { code: 'config_quarantined', error: expect.stringContaining('retry_quarantined') },
+    })
+    expect(await list('/api/approvals?status=pending')).toEqual(before)
+    expect(await create({ draft_yaml: `${configYaml()}\n` })).toMatchObject({ status: 201 })
+    const again = await approved({ retry_quarantined: true })
+    // Pushed anew, it is nobody's failure until it fails again.
+    await push(again.id)
+    expect(await create()).toMatchObject({ status: 409, json: { code: 'nothing_changes' } })
   })
 })
 

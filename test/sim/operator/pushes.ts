@@ -47,6 +47,7 @@ export class PushingOperator {
         comment: 'please',
         actor: AUTHOR,
         prodConfirmation: false,
+      retryQuarantined: true,
       }),
     )
     if (created?.ok !== true) return null
