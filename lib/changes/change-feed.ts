@@ -24,6 +24,13 @@ function standingOf({ kind, status, phase, rolloutId, rolloutStatus }: StoredCha
 const isRolloutOpen = ({ rolloutStatus }: StoredChange) =>
   rolloutStatus === 'running' || rolloutStatus === 'halted'
 
+/** Of why a campaign halted what everybody may read: no workload, and nobody's name. */
+function toldHalt({ halt }: StoredChange): ChangeRecord['halt'] | null {
+  if (halt === null) return null
+  const { gate, value, limit, wave, cause, title } = halt
+  return { gate, value, limit, wave, ...(cause ? { cause } : {}), ...(title ? { title } : {}) }
+}
+
 /**
  * A change as the wire shows it. Comments are for those who may request changes. `countLive` says how many instances of
  * a workload are connected.
@@ -62,6 +69,7 @@ export function toChangeRecord(
     in_part_count: change.inPartCount ?? null,
     by_itself_taken_back_count: change.byItselfTakenBackCount ?? null,
     push_count: change.pushCount,
+    halt: toldHalt(change),
   }
   return {
     kind: change.kind,

@@ -1,4 +1,5 @@
 import { statesThat } from '../model/target-states.ts'
+import type { CampaignHalt } from '../wire/campaigns.ts'
 import type { ChangeOutcome, FeedKind } from '../wire/change-feed.ts'
 import { countTakenBack } from './auto-apply-roll-back.ts'
 import { listAppliedInPart } from './campaign-outcome.ts'
@@ -44,6 +45,8 @@ export interface StoredChange {
   failedCount: number | null
   /** How many pushes a campaign, or a version by itself, made that are not told by themselves; null for any other. */
   pushCount: number | null
+  /** Of a campaign that stands halted: why. */
+  halt: CampaignHalt | null
   /** Of a campaign, or of a version by itself, how many workloads were missed without a failure, and taken back. */
   skippedCount?: number
   takenBackCount?: number
@@ -109,7 +112,7 @@ const PUSHES = `select
     coalesce(a.break_glass, false) as "isBreakGlass",
     coalesce(nullif(a.break_glass_reason, ''), nullif(a.push_comment, ''), a.request_comment, '') as comment,
     p.error_cause as "errorCause", p.error_title as "errorTitle", p.target_count as "targetCount",
-    p.applied_count as "appliedCount", p.failed_count as "failedCount", null::int as "pushCount"
+    p.applied_count as "appliedCount", p.failed_count as "failedCount", null::int as "pushCount", null::jsonb as halt
   from pushes p join workloads w on w.id = p.workload_id
   left join rollouts r on r.push_id = p.push_id
   left join approvals a on a.id = p.approval_id
@@ -131,7 +134,7 @@ const REQUESTS = `select 'request' as kind, a.id, a.created_at as at, a.closed_a
     null as "failedHash", a.id as "approvalId", null as "campaignId", null as "campaignName",
     ${NO_VERSION}, false as "isBreakGlass", coalesce(nullif(a.close_comment, ''), a.request_comment) as comment,
     null as "errorCause", null as "errorTitle", null::int as "targetCount", null::int as "appliedCount",
-    null::int as "failedCount", null::int as "pushCount"
+    null::int as "failedCount", null::int as "pushCount", null::jsonb as halt
   from approvals a join workloads w on w.id = a.workload_id
   where a.status <> 'pushed' and $14::text is null and $15::text is null and ($1::text is null or ${FITS_WORKLOAD})`
 
@@ -147,7 +150,8 @@ const CAMPAIGNS = `select 'campaign' as kind, c.id, coalesce(c.started_at, c.cre
     c.id as "campaignId", c.name as "campaignName", ${NO_VERSION}, false as "isBreakGlass",
     coalesce(nullif(c.close_comment, ''), nullif(c.request_comment, ''), c.description) as comment,
     null as "errorCause", null as "errorTitle", null::int as "targetCount", null::int as "appliedCount",
-    null::int as "failedCount", 0 as "pushCount"
+    null::int as "failedCount", 0 as "pushCount",
+    case when c.status = 'halted' then c.halt end as halt
   from campaigns c
   where ($10 or c.started_at is not null) and $14::text is null and $15::text is null and ($1::text is null or exists (
     select from campaign_targets t join workloads w on w.id = t.workload_id
@@ -165,8 +169,9 @@ const AUTO_APPLIES = `select 'auto_apply' as kind, v.id, coalesce(last.at, v.act
     null as "campaignId", null as "campaignName", v.id as "autoApplyId", v.fleet_config_id as "fleetConfigId",
     v.fleet_config_name as "fleetConfigName", v.number as "versionNumber", false as "isBreakGlass",
     coalesce(nullif(v.close_comment, ''), v.request_comment) as comment,
-    null as "errorCause", null as "errorTitle", null::int as "targetCount", null::int as "appliedCount",
-    null::int as "failedCount", 0 as "pushCount"
+    case when v.status = 'held' then nullif(v.hold->>'cause', '') end as "errorCause",
+    case when v.status = 'held' then nullif(v.hold->>'title', '') end as "errorTitle", null::int as "targetCount", null::int as "appliedCount",
+    null::int as "failedCount", 0 as "pushCount", null::jsonb as halt
   from auto_applies v left join lateral (
     select max(t.started_at) as at from auto_apply_targets t where t.auto_apply_id = v.id) as last on true
   where v.active_since is not null and $14::text is null and $15::text is null and ($1::text is null or exists (

@@ -1,4 +1,5 @@
-import { boolean, enums, type Infer, number, optional, string, type } from 'superstruct'
+import { boolean, enums, type Infer, number, optional, pick, string, type } from 'superstruct'
+import { CampaignHalt } from './campaigns.ts'
 import { RevisionPhase, RevisionStatus, RolloutStatus } from './revisions.ts'
 import { named, note } from './structs.ts'
 import {
@@ -63,6 +64,10 @@ export const ChangeRecord = named(
     comment: note('Why, in the words of whoever did it; only with `config:request`.', optional(string())),
     error_cause: optional(string()),
     error_title: optional(string()),
+    halt: note(
+      'Of a campaign that stands halted: why.',
+      optional(pick(CampaignHalt, ['gate', 'value', 'limit', 'wave', 'cause', 'title'])),
+    ),
     target_count: optional(number()),
     instance_count: note(
       'Of a rollout in stages that is not over: the live instances of its workload, of which `target_count` are in the stages so far.',

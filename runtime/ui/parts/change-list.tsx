@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { CampaignStatus } from '../../../lib/wire/campaigns.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import { autoApplyTexts } from '../i18n/auto-apply.ts'
-import { describeReach } from '../i18n/campaign-sentences.ts'
+import { describeHalt, describeReach } from '../i18n/campaign-sentences.ts'
 import { nameStatus } from '../i18n/campaign-status.ts'
 import { describeCause } from '../i18n/causes.ts'
 import { changeTexts } from '../i18n/change.ts'
@@ -108,11 +108,17 @@ function Linked({ href, children }: { href: string | null; children: ComponentCh
   return href === null ? <span>{children}</span> : <a href={href}>{children}</a>
 }
 
+/** Why a campaign halted, and of what its workloads failed. */
+function sayHalt({ cause, title, ...halt }: NonNullable<ChangeRecord['halt']>): string {
+  const why = describeCause(cause, title)
+  return [...describeHalt(halt), ...(why === '' ? [] : [`${why}.`])].join(' ')
+}
+
 /** What else there is to say of a change, in small: people, how far it got, and why. */
 function More({ of }: { of: ChangeRecord }) {
   const words = say(changeFeedTexts)
   const reached = reachedBy(of)
-  const cause = describeCause(of.error_cause, of.error_title)
+  const cause = of.halt === undefined ? describeCause(of.error_cause, of.error_title) : sayHalt(of.halt)
   const small = [
     ...describePeople(of),
     ...(of.campaign_name !== undefined && of.kind !== 'campaign' ? [words.byCampaign(of.campaign_name)] : []),

@@ -153,6 +153,15 @@ describe('GET /api/changes', () => {
     const ofCampaign = all.filter(({ campaign_id }) => campaign_id === id)
     expect(told(ofCampaign)).toEqual(['campaign halted'])
     expect(ofCampaign[0]).toMatchObject({ push_count: 4, target_count: 3, applied_count: 2, failed_count: 1 })
+    // Why it stands still, without the names of those that it is about.
+    expect(ofCampaign[0]!.halt).toEqual({
+      gate: 'failed',
+      value: 1,
+      limit: 0,
+      wave: 0,
+      cause: 'unknown',
+      title: expect.any(String),
+    })
     expect(
       all
         .filter(({ kind }) => kind === 'push')
