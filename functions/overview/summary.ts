@@ -23,6 +23,7 @@ export default defineHttp({
     return json(
       await readFleetSummary({
         db: ctx.db,
+        now,
         tally: await ctx.views.tally(),
         recordOf(id) {
           const workload = ctx.fleet.workload(id)

@@ -4,6 +4,9 @@ import type { WorkloadTrouble } from '../wire/workloads.ts'
 /** What an error is about, and what the instance says of it itself. */
 export type AboutError = Pick<WorkloadTrouble, 'error_parameters' | 'error_message'>
 
+/** The same with the error itself, where the alert does not name it. */
+export type ErrorOfAlert = AboutError & Pick<WorkloadTrouble, 'error_cause' | 'error_title'>
+
 /**
  * What an alert is about, such as a port or the host that was not found, and what the instance says itself, as the
  * trouble of its workload says now; of the alert of a campaign, that of one of its workloads. Alerts themselves name
@@ -13,9 +16,17 @@ export type AboutError = Pick<WorkloadTrouble, 'error_parameters' | 'error_messa
 export function aboutOf(
   { rule, details = {} }: Pick<AlertRecord, 'rule' | 'details'>,
   trouble: WorkloadTrouble | undefined,
-): AboutError {
+): ErrorOfAlert {
+  if (rule === 'config_drift') return whyDrifted(details, trouble)
   if (trouble === undefined || !hasItsCause(details, trouble)) return {}
   return isItsOwn(rule, details, trouble) ? onlyAbout(trouble) : {}
+}
+
+/** Why a config is not applied, where it is the one that the trouble of its workload is about. */
+function whyDrifted({ config_hash: hash }: Details, trouble: WorkloadTrouble | undefined): ErrorOfAlert {
+  if (trouble?.error_cause === undefined || trouble.config_hash !== hash) return {}
+  const { error_cause, error_title } = trouble
+  return { error_cause, ...(error_title === undefined ? {} : { error_title }), ...onlyAbout(trouble) }
 }
 
 /** Of a told error what it is about and what the instance says itself, where it has them. */

@@ -1,17 +1,25 @@
+import { toAlertRecord } from '../alerts/alert-record.ts'
 import type { FleetTally } from '../fleet/views/tally.ts'
 import type { Alert } from '../store/alerts.ts'
 import { listPressingAlerts, sumOpenAlerts } from '../store/alerts.ts'
 import type { Db } from '../store/db.ts'
 import type { AlertRecord } from '../wire/alerts.ts'
+import type { NamedWorkload } from '../wire/fleet-names.ts'
 import type { FleetSummary, FleetSummaryWorkload } from '../wire/fleet-summary.ts'
 import type { WorkloadRecord } from '../wire/workloads.ts'
+import { choosePressing } from './pressing-alerts.ts'
 
-/** Alerts that are told in full; all of them are counted. */
+/** Alerts that are told in full, each for all of its cause; all of them are counted. */
 const ALERTS_MAX = 5
+/** Open alerts among which these are chosen. */
+const LOOKED_MAX = 100
+/** Workloads that are named of those with one cause. */
+const NAMED_MAX = 3
 
 /** What the summary is made from. */
 export interface SummaryParts {
   db: Db
+  now: Date
   tally: FleetTally
   /** A workload as the reader may see it; null for one that is gone. */
   recordOf(id: string): WorkloadRecord | null
@@ -26,9 +34,21 @@ const toLine = ({ id, display_name, fingerprint_keys, trouble }: WorkloadRecord)
   ...(trouble === undefined ? {} : { trouble }),
 })
 
+const toNamed = (record: WorkloadRecord): NamedWorkload => ({ ...toLine(record), labels: record.labels })
+
+/** How many alerts have one cause, since when, and some of their workloads. */
+function tellAlike(
+  alerts: readonly AlertRecord[],
+  lineOf: (id: string) => FleetSummaryWorkload[],
+): NonNullable<FleetSummary['alerts']['pressing'][number]['alike']> {
+  const since = alerts.map(({ fired_at: at }) => at).sort()[0]!
+  const workloads = alerts.slice(0, NAMED_MAX).flatMap(({ workload_id: id }) => lineOf(id))
+  return { count: alerts.length, since, workloads }
+}
+
 /** The fleet in numbers, and what to look at first. */
 export async function readFleetSummary(parts: SummaryParts): Promise<FleetSummary> {
-  const { db, tally, recordOf } = parts
+  const { db, now, tally, recordOf } = parts
   const { calmIds, currentIds } = tally
   const lineOf = (id: string) => {
     const record = recordOf(id)
@@ -37,12 +57,28 @@ export async function readFleetSummary(parts: SummaryParts): Promise<FleetSummar
   const isOver = ({ rule, workload_id: id }: AlertRecord) =>
     (rule === 'version_outdated' ? currentIds : calmIds).has(id)
   const sum = await sumOpenAlerts(db, [...calmIds], [...currentIds])
-  const alerts = await parts.toRecords(await listPressingAlerts(db, ALERTS_MAX))
-  const worst = tally.worstIds.flatMap(lineOf)
-  const pressing = alerts.map((alert) => {
-    const [workload] = lineOf(alert.workload_id)
-    return { alert, is_over: isOver(alert), ...(workload === undefined ? {} : { workload }) }
+  const open = (await listPressingAlerts(db, LOOKED_MAX)).map((stored) => ({
+    stored,
+    alert: toAlertRecord(stored, now),
+  }))
+  const records = new Map(open.map(({ alert: { workload_id: id } }) => [id, recordOf(id)]))
+  const chosen = choosePressing(
+    open.map(({ alert }) => alert),
+    ALERTS_MAX,
+    { subjectOf: (id) => records.get(id) ?? undefined, isOver },
+  )
+  const storedOf = new Map(open.map(({ stored, alert }) => [alert, stored]))
+  const told = await parts.toRecords(chosen.map(({ alert }) => storedOf.get(alert)!))
+  const pressing = chosen.map(({ alert, alike }, at) => {
+    const record = records.get(alert.workload_id)
+    return {
+      alert: told[at]!,
+      is_over: isOver(alert),
+      ...(record ? { workload: toNamed(record) } : {}),
+      ...(alike.length < 2 ? {} : { alike: tellAlike(alike, lineOf) }),
+    }
   })
+  const worst = tally.worstIds.flatMap(lineOf)
   return {
     counts: tally.counts,
     troubled_count: tally.troubledCount,

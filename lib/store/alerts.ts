@@ -110,11 +110,12 @@ export async function listAlerts(
   )
 }
 
-/** Open alerts to look at first: the critical ones, then the newest. */
+/** Open alerts to look at first: the critical ones, then what waits for a decision, old versions last; the newest of each. */
 export async function listPressingAlerts(db: Db, limit: number): Promise<Alert[]> {
   return db.query<Alert>(
     `select ${COLUMNS} from alerts where resolved_at is null
-     order by (severity = 'critical') desc, fired_at desc, id limit $1`,
+     order by (severity = 'critical') desc, (rule in ('campaign_halted', 'rollout_halted', 'auto_apply_held')) desc,
+       (rule = 'version_outdated'), fired_at desc, id limit $1`,
     [limit],
   )
 }

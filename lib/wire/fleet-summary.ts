@@ -1,5 +1,6 @@
 import { array, boolean, type Infer, number, optional, pick, string, type } from 'superstruct'
 import { AlertRecord } from './alerts.ts'
+import { NamedWorkload } from './fleet-names.ts'
 import { named, note } from './structs.ts'
 import { WorkloadRecord } from './workloads.ts'
 
@@ -46,8 +47,18 @@ export const FleetSummary = named(
       ),
       critical_count: note('Critical ones whose cause is still there.', number()),
       pressing: note(
-        'The five to look at first.',
-        array(type({ alert: AlertRecord, is_over: boolean(), workload: optional(FleetSummaryWorkload) })),
+        'The five causes to look at first, among the hundred most pressing alerts: critical ones, then what waits for a decision, production first; those whose cause has gone last.',
+        array(
+          type({
+            alert: AlertRecord,
+            is_over: boolean(),
+            workload: optional(NamedWorkload),
+            alike: note(
+              'Where several alerts have one cause: how many, itself among them, since when, and some of their workloads.',
+              optional(type({ count: number(), since: string(), workloads: array(FleetSummaryWorkload) })),
+            ),
+          }),
+        ),
       ),
     }),
   }),

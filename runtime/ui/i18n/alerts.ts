@@ -1,11 +1,12 @@
-import type { AboutError } from '../../../lib/model/alert-about.ts'
+import type { ErrorOfAlert } from '../../../lib/model/alert-about.ts'
+import type { Common } from '../../../lib/model/alert-groups.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { CampaignHalt } from '../../../lib/wire/campaigns.ts'
 import type { PushAftermath } from '../../../lib/wire/revisions.ts'
 import { describeAftermath } from './aftermath.ts'
 import { autoApplyTexts } from './auto-apply.ts'
 import { describeHalt, describeHaltNext } from './campaign-sentences.ts'
-import { describeWhy } from './causes.ts'
+import { describeCause, describeWhy } from './causes.ts'
 import { defineTexts, plural, say } from './define.ts'
 import { formatExact, formatNumber, shortHash } from './format.ts'
 import { rolloutTexts } from './rollout.ts'
@@ -18,8 +19,7 @@ export const alertTexts = defineTexts({
     resolved: 'Resolved too',
     filter: 'Filter by workload, rule or text',
     column: {
-      severity: 'Severity',
-      rule: 'Rule',
+      alert: 'Alert',
       workload: 'About',
       message: 'What happened',
       fired: 'Since',
@@ -57,6 +57,7 @@ export const alertTexts = defineTexts({
     clear: 'Clear',
     andMore: (count: number) => `and ${formatNumber(count)} more`,
     bar: 'Selected alerts',
+    see: 'See why',
     showThem: (count: number) => `Show the ${formatNumber(count)} alerts`,
     inCommon: {
       config: (hash: string) => `config ${hash}`,
@@ -135,8 +136,7 @@ export const alertTexts = defineTexts({
     resolved: 'Résolues aussi',
     filter: 'Filtrer par workload, règle ou texte',
     column: {
-      severity: 'Gravité',
-      rule: 'Règle',
+      alert: 'Alerte',
       workload: 'À propos de',
       message: 'Ce qui s’est passé',
       fired: 'Depuis',
@@ -175,6 +175,7 @@ export const alertTexts = defineTexts({
     clear: 'Tout ôter',
     andMore: (count: number) => `et ${formatNumber(count)} de plus`,
     bar: 'Alertes choisies',
+    see: 'Voir pourquoi',
     showThem: (count: number) => `Montrer les ${formatNumber(count)} alertes`,
     inCommon: {
       config: (hash: string) => `config ${hash}`,
@@ -291,17 +292,27 @@ const describeWorse = ({ unhealthy, total }: Details): string =>
   unhealthy === undefined ? '' : say(alertTexts).unhealthy(Number(unhealthy), Number(total))
 
 /** Why, by the details of an alert; `about` is what it is about, as far as the reader may know: alerts name nothing. */
-const causeOf = (details: Details, about: AboutError): string =>
+const causeOf = (details: Details, about: ErrorOfAlert): string =>
   describeWhy({
     ...about,
-    error_cause: text(details['cause']) || undefined,
-    error_title: text(details['cause_title'] ?? details['title']) || undefined,
+    error_cause: text(details['cause']) || about.error_cause,
+    error_title: text(details['cause_title'] ?? details['title']) || about.error_title,
   })
+
+/** What the alerts of a group have in common, in words. */
+export function describeAlertGroup(rule: AlertRecord['rule'], common: Common): string {
+  const { rules, inCommon } = say(alertTexts)
+  const name = rules[rule] ?? rule
+  if (common.kind === 'rule') return name
+  if (common.kind === 'config') return `${name} · ${inCommon.config(common.hash)}`
+  if (common.kind === 'cluster') return `${name} · ${inCommon.cluster(common.name)}`
+  return `${name} · ${describeCause(common.cause, common.title)}`
+}
 
 const asSentence = (cause: string): string => (cause === '' ? '' : `${cause}.`)
 
 /** That a config failed, why, and what was done about it. */
-function describePushFailure(details: Details, about: AboutError): string {
+function describePushFailure(details: Details, about: ErrorOfAlert): string {
   const aftermath: PushAftermath = {
     kind: String(details['aftermath']) as PushAftermath['kind'],
     config_hash: String(details['to_hash'] ?? ''),
@@ -343,7 +354,7 @@ function namesOf(details: Details, callById: CallById): string[] {
 }
 
 /** On whom a campaign failed, why, whom it left out, and what to do; an alert from before tells only why. */
-function describeCampaignFailures(details: Details, about: AboutError, callById: CallById): string {
+function describeCampaignFailures(details: Details, about: ErrorOfAlert, callById: CallById): string {
   const words = say(alertTexts)
   const [failed, leftOut] = [Number(details['failed']), Number(details['left_out'] ?? 0)]
   const names = namesOf(details, callById)
@@ -366,7 +377,7 @@ function whyHeld(reason: string): string {
 }
 
 /** Why a rollout stands still, and how its workload is meanwhile. */
-function describeStop(details: Details, about: AboutError): string {
+function describeStop(details: Details, about: ErrorOfAlert): string {
   const words = say(alertTexts)
   return [
     details['hold'] === undefined
@@ -383,7 +394,7 @@ function describeStop(details: Details, about: AboutError): string {
 /** What happened, in the reader's words where they are known; else the server's own sentence. */
 export function describeAlert(
   { rule, message, details }: AlertRecord,
-  about: AboutError = {},
+  about: ErrorOfAlert = {},
   callById: CallById = () => undefined,
 ): string {
   const words = say(alertTexts)
@@ -402,7 +413,9 @@ export function describeAlert(
     const count = Number(details['overdue'])
     const hash = shortHash(text(details['config_hash']))
     const said = words.drift(hash, count, Number(details['judged']), Number(details['failed']))
-    return `${said} ${describeOnWhom(details, count)}`
+    return [said, asSentence(causeOf(details, about)), describeOnWhom(details, count)]
+      .filter((part) => part !== '')
+      .join(' ')
   }
   if (rule === 'version_outdated' && details)
     return words.outdated(String(details['version']), String(details['minimum']))

@@ -1,12 +1,12 @@
 import { type Signal, useSignal } from '@preact/signals'
 import { type ComponentChildren, Fragment } from 'preact'
+import type { AlertGroup } from '../../../lib/model/alert-groups.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
-import { alertTexts } from '../i18n/alerts.ts'
-import { describeCause } from '../i18n/causes.ts'
+import { alertTexts, describeAlertGroup, describeNext } from '../i18n/alerts.ts'
 import { say } from '../i18n/define.ts'
 import { formatList } from '../i18n/format.ts'
 import { rolloutTexts } from '../i18n/rollout.ts'
-import { type AlertGroup, bandAlerts } from '../logic/alerts.ts'
+import { bandAlerts } from '../logic/alerts.ts'
 import {
   AlertTable,
   mayResolve,
@@ -25,16 +25,6 @@ import { namedOf } from '../state/names.ts'
 import { query, setQuery } from '../state/router.ts'
 import { useDialog } from '../state/use-dialog.ts'
 import { useResource } from '../state/use-resource.ts'
-
-/** What the alerts of a group have in common, in words. */
-function describeGroup({ rule, common }: AlertGroup): string {
-  const { rules, inCommon } = say(alertTexts)
-  const name = rules[rule] ?? rule
-  if (common.kind === 'rule') return name
-  if (common.kind === 'config') return `${name} · ${inCommon.config(common.hash)}`
-  if (common.kind === 'cluster') return `${name} · ${inCommon.cluster(common.name)}`
-  return `${name} · ${describeCause(common.cause, common.title)}`
-}
 
 /** The alerts that were chosen, and what can be done with them. */
 function ChosenBar({
@@ -74,12 +64,13 @@ function Group({
 }: {
   group: AlertGroup
   onResolve: (alerts: readonly AlertRecord[]) => void
-  table: (rows: readonly AlertRecord[], label: string) => ComponentChildren
+  table: (rows: readonly AlertRecord[], label: string, told: string) => ComponentChildren
 }) {
   const words = say(alertTexts)
-  const { alerts } = group
+  const { alerts, rule, common } = group
   const able = alerts.filter(mayResolve)
-  const label = describeGroup(group)
+  const label = describeAlertGroup(rule, common)
+  const told = tellOnce(alerts)
   return (
     <section class="alert-group" aria-label={label}>
       <div class="head">
@@ -91,13 +82,14 @@ function Group({
         </h2>
         {able.length > 0 && <Action onClick={() => onResolve(able)}>{words.resolveMany(able.length)}</Action>}
       </div>
-      {alerts.length > OPEN_MAX && <p class="muted">{nameFirst(alerts)}</p>}
+      {alerts.length > OPEN_MAX && <p>{nameFirst(alerts)}</p>}
+      <p class="muted told">{[told, describeNext(alerts[0]!)].filter((part) => part !== '').join(' ')}</p>
       {alerts.length <= OPEN_MAX ? (
-        table(alerts, `${words.title}: ${label}`)
+        table(alerts, `${words.title}: ${label}`, told)
       ) : (
         <details>
           <summary>{words.showThem(alerts.length)}</summary>
-          {table(alerts, `${words.title}: ${label}`)}
+          {table(alerts, `${words.title}: ${label}`, told)}
         </details>
       )}
     </section>
@@ -114,8 +106,8 @@ function GroupedAlerts({ alerts, reload }: { alerts: readonly AlertRecord[]; rel
   useNamesOf(alerts)
   const bands = bandAlerts(alerts, namedOf)
   const hasGroups = bands.some(({ groups }) => groups.length > 0)
-  const table = (rows: readonly AlertRecord[], label: string) => (
-    <AlertTable alerts={rows} reload={reload} chosen={chosen} label={label} />
+  const table = (rows: readonly AlertRecord[], label: string, told?: string) => (
+    <AlertTable alerts={rows} reload={reload} chosen={chosen} label={label} told={told} />
   )
   // Of two bands the first is what is critical; each table has a name of its own.
   const titleOf = (band: number) =>
@@ -143,6 +135,14 @@ function GroupedAlerts({ alerts, reload }: { alerts: readonly AlertRecord[]; rel
       )}
     </>
   )
+}
+
+/** The sentence that most alerts of a group say, word for word; empty where each says its own. */
+function tellOnce(alerts: readonly AlertRecord[]): string {
+  const counts = new Map<string, number>()
+  for (const said of alerts.map((alert) => sayAlert(alert))) counts.set(said, (counts.get(said) ?? 0) + 1)
+  const [most] = [...counts].sort(([, a], [, b]) => b - a)
+  return most !== undefined && most[1] > 1 ? most[0] : ''
 }
 
 /** What the first alerts of a group are about. */

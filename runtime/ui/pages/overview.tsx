@@ -1,25 +1,27 @@
 import { useMemo, useRef } from 'preact/hooks'
+import { commonOf } from '../../../lib/model/alert-groups.ts'
 import type { ChangeRecord } from '../../../lib/wire/change-feed.ts'
 import type { ExportDestination } from '../../../lib/wire/destinations.ts'
 import type { FleetHealth } from '../../../lib/wire/fleet-health.ts'
 import type { FleetSummary } from '../../../lib/wire/fleet-summary.ts'
 import type { HubFrame } from '../../../lib/wire/hub.ts'
 import { EVENT_STATS_WINDOWS } from '../../../lib/wire/values.ts'
-import { alertTexts } from '../i18n/alerts.ts'
+import { alertTexts, describeAlertGroup } from '../i18n/alerts.ts'
 import { describeError } from '../i18n/causes.ts'
 import { say } from '../i18n/define.ts'
 import { fleetTexts } from '../i18n/fleet.ts'
-import { formatNumber, tick } from '../i18n/format.ts'
+import { formatList, formatNumber, tick } from '../i18n/format.ts'
 import { historyTexts } from '../i18n/history.ts'
 import { describeFleet, overviewTexts } from '../i18n/overview.ts'
 import { hrefOfMoment } from '../logic/moments.ts'
 import { isMade, judgeFleet, toHealthBars, toneOf } from '../logic/overview.ts'
-import { causeHref, nameOfSubject, sayAlert } from '../parts/alert-table.tsx'
+import { causeHref, nameOfSubject, sayAlert, useNamesOf } from '../parts/alert-table.tsx'
 import { ChangeList } from '../parts/change-list.tsx'
 import type { ChartProps } from '../parts/chart.tsx'
 import { Select } from '../parts/controls.tsx'
 import { FailureNotice, Loaded, Waiting } from '../parts/failure.tsx'
 import { FreezeNotice } from '../parts/freeze-notice.tsx'
+import { Icon } from '../parts/icons.tsx'
 import { lazy } from '../parts/lazy.tsx'
 import { OutsideScope } from '../parts/outside-scope.tsx'
 import { Head } from '../parts/page.tsx'
@@ -134,28 +136,65 @@ function Health({ shares }: { shares: FleetSummary['counts'] | null }) {
   )
 }
 
+type Pressing = FleetSummary['alerts']['pressing'][number]
+
+/** An alert, or all of one cause as one: what it is, what it is about, since when, and what happened. */
+function PressingAlert({ of: { alert, alike, is_over: isOver, workload } }: { of: Pressing }) {
+  const words = say(overviewTexts)
+  const { rules, count, severity } = say(alertTexts)
+  const isCritical = alert.severity === 'critical'
+  const rule = rules[alert.rule] ?? alert.rule
+  const common = alike && commonOf(alert, workload)
+  const names = alike?.workloads.map(labelOf) ?? []
+  const more = (alike?.count ?? 0) - names.length
+  return (
+    <li>
+      <span class={isCritical ? 'bad' : 'warn'}>
+        <Icon shape={isCritical ? 'cross' : 'triangle'} />
+        <span class="sr">{severity[alert.severity]}</span>
+      </span>
+      <div>
+        {alike && common ? (
+          <>
+            <a class="name" href="/alerts">
+              {describeAlertGroup(alert.rule, common)}
+            </a>{' '}
+            <span class="muted">
+              · {count(alike.count)} · <Ago at={alike.since} />
+            </span>
+            <div>{formatList([...names, ...(more > 0 ? [words.andMore(more)] : [])])}</div>
+          </>
+        ) : (
+          <>
+            <a class="name" href={causeHref(alert)}>
+              {nameOfSubject(alert, workload)}
+            </a>{' '}
+            <span class="muted">
+              · {rule} · <Ago at={alert.fired_at} />
+            </span>
+          </>
+        )}
+        {isOver && <span class="muted"> · {words.isOver}</span>}
+        <div class="muted small">{sayAlert(alert, workload)}</div>
+      </div>
+    </li>
+  )
+}
+
 function Alerts({ of: { open_count: count, pressing } }: { of: FleetSummary['alerts'] }) {
   const words = say(overviewTexts)
-  const { rules } = say(alertTexts)
+  const shown = pressing.reduce((sum, { alike }) => sum + (alike?.count ?? 1), 0)
+  useNamesOf(pressing.map(({ alert }) => alert))
   return (
     <section class="ground" aria-label={words.alerts}>
       <h2>{words.alerts}</h2>
       {count === 0 && <p class="muted">{words.noAlerts}</p>}
       <ul class="list">
-        {pressing.map(({ alert, is_over: isOver, workload }) => (
-          <li key={alert.id}>
-            <div>
-              <a class="name" href={causeHref(alert)}>
-                {nameOfSubject(alert, workload)}
-              </a>{' '}
-              · {rules[alert.rule] ?? alert.rule} · <Ago at={alert.fired_at} />
-              {isOver && <span class="muted"> · {words.isOver}</span>}
-              <div class="muted small">{sayAlert(alert, workload)}</div>
-            </div>
-          </li>
+        {pressing.map((one) => (
+          <PressingAlert key={one.alert.id} of={one} />
         ))}
       </ul>
-      {count > pressing.length && (
+      {(count > shown || pressing.some(({ alike }) => alike)) && (
         <a class="link" href="/alerts">
           {words.allAlerts(count)}
         </a>

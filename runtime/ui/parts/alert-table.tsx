@@ -216,12 +216,14 @@ function choiceColumn(
     chosen.value = new Set(isChosen ? [...others, ...ids] : others)
   }
   const box = (label: string, some: readonly AlertRecord[]) => (
-    <input
-      type="checkbox"
-      aria-label={label}
-      checked={some.length > 0 && some.every(({ id }) => chosen.value.has(id))}
-      onChange={(event) => set(some, event.currentTarget.checked)}
-    />
+    <label class="pick-box">
+      <input
+        type="checkbox"
+        aria-label={label}
+        checked={some.length > 0 && some.every(({ id }) => chosen.value.has(id))}
+        onChange={(event) => set(some, event.currentTarget.checked)}
+      />
+    </label>
   )
   return {
     title: able.length > 0 && box(words.chooseAll, able),
@@ -232,48 +234,80 @@ function choiceColumn(
   }
 }
 
-function columnsOf(act: AlertActions): TableColumn<AlertRecord>[] {
+/** What an alert is about, which leads there. */
+function Subject({ of: alert }: { of: AlertRecord }) {
+  const { workload_id: id } = alert
+  if (id !== '') return <WorkloadLink id={id} look="name" />
+  return (
+    <a class="name" href={topicOf(alert).href}>
+      {topicOf(alert).name}
+    </a>
+  )
+}
+
+/** What happened and what to do, and how the alert ended. */
+function Told({ of: alert }: { of: AlertRecord }) {
   const words = say(alertTexts)
-  const { column } = words
+  return (
+    <>
+      <span>{sayAlert(alert)}</span>
+      {describeNext(alert) !== '' && (
+        <div class="muted">
+          <a href={causeHref(alert)}>{describeNext(alert)}</a>
+        </div>
+      )}
+      {alert.resolved_at && (
+        <div class="muted">
+          {words.resolvedAt} <Ago at={alert.resolved_at} />{' '}
+          {alert.resolve_reason && words.because(alert.resolve_reason)}
+        </div>
+      )}
+    </>
+  )
+}
+
+/** The columns in which alerts differ that are of one cause: the head above them has said all else (`told`). */
+function columnsAlike(told: string): TableColumn<AlertRecord>[] {
+  const words = say(alertTexts)
   return [
-    { title: column.severity, cell: (alert) => <Severity alert={alert} /> },
+    { title: words.column.workload, cell: (alert) => <Subject of={alert} /> },
     {
-      title: column.rule,
-      cell: (alert) => <a href={causeHref(alert)}>{words.rules[alert.rule] ?? alert.rule}</a>,
-    },
-    {
-      title: column.workload,
-      cell: (alert) => {
-        const { workload_id: id } = alert
-        if (id === '')
-          return (
-            <a class="name" href={topicOf(alert).href}>
-              {topicOf(alert).name}
-            </a>
-          )
-        return <WorkloadLink id={id} look="name" />
-      },
-    },
-    {
-      title: column.message,
+      title: words.column.message,
       look: 'text',
       cell: (alert) => (
         <>
-          <span>{sayAlert(alert)}</span>
-          {describeNext(alert) !== '' && (
-            <div class="muted">
-              <a href={causeHref(alert)}>{describeNext(alert)}</a>
-            </div>
-          )}
-          {alert.resolved_at && (
-            <div class="muted">
-              {words.resolvedAt} <Ago at={alert.resolved_at} />{' '}
-              {alert.resolve_reason && words.because(alert.resolve_reason)}
-            </div>
-          )}
+          {sayAlert(alert) !== told && <span>{sayAlert(alert)} </span>}
+          <a class="link" href={causeHref(alert)}>
+            {words.see}
+          </a>
         </>
       ),
     },
+  ]
+}
+
+function columnsApart(): TableColumn<AlertRecord>[] {
+  const words = say(alertTexts)
+  const { column } = words
+  return [
+    {
+      title: column.alert,
+      look: 'alert',
+      cell: (alert) => (
+        <>
+          <a href={causeHref(alert)}>{words.rules[alert.rule] ?? alert.rule}</a> <Severity alert={alert} />
+        </>
+      ),
+    },
+    { title: column.workload, cell: (alert) => <Subject of={alert} /> },
+    { title: column.message, look: 'text', cell: (alert) => <Told of={alert} /> },
+  ]
+}
+
+function columnsOf(act: AlertActions, told: string | undefined): TableColumn<AlertRecord>[] {
+  const { column } = say(alertTexts)
+  return [
+    ...(told === undefined ? columnsApart() : columnsAlike(told)),
     { title: column.fired, look: 'muted', cell: (alert) => <Ago at={alert.fired_at} /> },
     {
       title: say(commonTexts).actions,
@@ -283,17 +317,22 @@ function columnsOf(act: AlertActions): TableColumn<AlertRecord>[] {
   ]
 }
 
-/** Alerts as a table, each leading to its cause; with `chosen` several can be chosen. */
+/**
+ * Alerts as a table, each leading to its cause; with `chosen` several can be chosen. `told` is the sentence that stands
+ * above alerts of one cause; their rows say only what is their own.
+ */
 export function AlertTable({
   alerts,
   reload,
   chosen,
   label,
+  told,
 }: {
   alerts: readonly AlertRecord[]
   reload: () => void
   chosen?: Signal<ReadonlySet<string>>
   label?: string
+  told?: string | undefined
 }) {
   const words = say(alertTexts)
   useNamesOf(alerts)
@@ -304,10 +343,10 @@ export function AlertTable({
     toast(words.reopened)
     reload()
   }
-  const columns = columnsOf({ resolve: open, reopen: (id) => void reopen(id) })
+  const columns = columnsOf({ resolve: open, reopen: (id) => void reopen(id) }, told)
   return (
     <>
-      <div class="alert-rows">
+      <div class={told === undefined ? 'alert-rows' : 'alert-rows alike'}>
         <Table
           label={label ?? words.title}
           columns={chosen && alerts.some(mayResolve) ? [choiceColumn(alerts, chosen), ...columns] : columns}

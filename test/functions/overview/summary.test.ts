@@ -85,10 +85,40 @@ describe('GET /api/fleet/summary', () => {
       ]),
     ).toEqual([
       ['f0', false, undefined],
+      // What is over comes last.
+      ['a0', false, 'edge-0'],
       ['a5', true, 'edge-5'],
       ['a4', true, 'edge-4'],
       ['a3', true, 'edge-3'],
-      ['a2', true, 'edge-2'],
     ])
+  })
+
+  it('tells alerts of one cause as one, and of what is critical production first', async () => {
+    await database.pool.execute('delete from alerts')
+    const agents = Array.from({ length: 7 }, (_, at) => fakeAgent(ctx.fleet, { service: `edge-${at}` }))
+    await ctx.advance(300)
+    const [first, ...others] = agents
+    await ctx.fleet.setTrustedLabels(first!.workloadId, { env: 'production' }, null, async () => {})
+    for (const [at, { workloadId }] of others.entries()) {
+      await fire(`b${at}`, workloadId, 'workload_unhealthy', 'critical', 10 + at)
+      await database.pool.execute(
+        `update alerts set details = '{"cause":"port_in_use","cause_title":"A port is in use"}' where id = $1`,
+        [`b${at}`.padStart(32, '0')],
+      )
+    }
+    await fire('c0', first!.workloadId, 'workload_down', 'critical', 1)
+    await ctx.counters.load(ctx.db)
+    const { alerts } = await ask()
+    expect(alerts.pressing.map(({ alert, alike }) => [alert.id.slice(-2), alike?.count])).toEqual([
+      ['c0', undefined],
+      ['b5', 6],
+    ])
+    expect(alerts.pressing[1]!.alike).toEqual({
+      count: 6,
+      since: '2026-01-01T00:10:00.000Z',
+      workloads: ['edge-6', 'edge-5', 'edge-4'].map((name) =>
+        expect.objectContaining({ display_name: name }),
+      ),
+    })
   })
 })

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
+import { aboutOf } from '../../../lib/model/alert-about.ts'
+import { type Common, groupAlerts } from '../../../lib/model/alert-groups.ts'
 import type { AlertRecord } from '../../../lib/wire/alerts.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import { describeAlert, describeNext } from '../../../runtime/ui/i18n/alerts.ts'
 import { language } from '../../../runtime/ui/i18n/define.ts'
-import { bandAlerts, type Common, groupAlerts, pressingFirst } from '../../../runtime/ui/logic/alerts.ts'
+import { bandAlerts, pressingFirst } from '../../../runtime/ui/logic/alerts.ts'
 
 const alert = (id: string, rule: string, workload: string, more: object = {}) =>
   ({ id, rule, workload_id: workload, severity: 'warning', ...more }) as AlertRecord
@@ -52,7 +54,22 @@ test('what is critical and open stands first, and all else as it came', () => {
     alert('4', 'config_drift', 'd'),
     alert('5', 'workload_down', 'e', critical),
   ]
-  expect(pressingFirst(came).map(({ id }) => id)).toEqual(['3', '5', '1', '2', '4'])
+  expect(pressingFirst(came, subjectOf).map(({ id }) => id)).toEqual(['3', '5', '1', '2', '4'])
+})
+
+test('of what is equally bad production stands first, then what waits for a decision, and old versions last', () => {
+  const critical = { severity: 'critical' }
+  const inProduction = (id: string) =>
+    ({ p: { labels: { 'muster/env': 'production' }, fingerprint_keys: {} } })[id] ?? subjectOf(id)
+  const came = [
+    alert('1', 'version_outdated', 'p'),
+    alert('2', 'config_drift', 'a'),
+    alert('3', 'config_drift', 'p'),
+    alert('4', 'campaign_halted', ''),
+    alert('5', 'workload_down', 'b', critical),
+    alert('6', 'workload_unhealthy', 'p', critical),
+  ]
+  expect(pressingFirst(came, inProduction).map(({ id }) => id)).toEqual(['6', '5', '4', '3', '2', '1'])
 })
 
 test('the same config that failed, one cluster that is lost, and one recommendation are one cause each', () => {
@@ -148,6 +165,24 @@ test('an alert about a halted rollout says that all are healthy again, and what 
   language.value = 'fr'
   expect(say({ recovered: 1 })).toMatch(/Sa seule instance active est de nouveau saine\s: poursuivez/)
   language.value = 'en'
+})
+
+test('an alert of drift says why the config failed, where that is what its workload is in trouble for', () => {
+  const drift = alert('1', 'config_drift', 'a', {
+    details: { config_hash: 'abcdef0123', overdue: 1, judged: 3, failed: 1, instances: 'pod-a' },
+  })
+  const trouble = (config_hash: string) => ({
+    kind: 'some_failed' as const,
+    config_hash,
+    error_cause: 'port_in_use',
+    error_title: 'A port is already in use',
+    error_parameters: { port: '4317' },
+  })
+  const say = (hash: string) => describeAlert(drift, aboutOf(drift, trouble(hash)))
+  expect(say('abcdef0123')).toBe(
+    'Config abcdef0 is not applied on 1 of 3 instances, 1 failed it. A port is already in use (port 4317). On pod-a.',
+  )
+  expect(say('another')).not.toContain('port')
 })
 
 test('an alert says on whom, why, and what next, the same in both languages', () => {
