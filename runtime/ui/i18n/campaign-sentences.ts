@@ -1,5 +1,10 @@
 import type { AboutError } from '../../../lib/model/alert-about.ts'
-import { type CampaignStep, findDeadEnd, waitsForApproval } from '../../../lib/model/campaign-steps.ts'
+import {
+  type CampaignStep,
+  findDeadEnd,
+  hasToBeChanged,
+  waitsForApproval,
+} from '../../../lib/model/campaign-steps.ts'
 import { isRefusal, type LeftOut } from '../../../lib/model/left-out.ts'
 import { isOverByItself } from '../../../lib/model/stage-holds.ts'
 import { isLapse } from '../../../lib/model/stops.ts'
@@ -232,6 +237,12 @@ export function describeDeadEnd(step: CampaignStep, of: CampaignRecord): string 
     : null
 }
 
+/** That a campaign which halted has come to everybody, so that it only ends if it is continued; none where it has not. */
+function describeNobodyLeft(of: CampaignRecord): string[] {
+  const isLeft = hasToBeChanged(of.counts) || (of.stages_halted ?? 0) > 0
+  return isLeft || findDeadEnd('continue', of) !== null ? [] : [say(campaignTexts).haltNobodyLeft]
+}
+
 /** Whether a campaign is to have been carried out nowhere: then it counts who was taken back from it. */
 const goesBack = (status: CampaignStatus): boolean => status === 'rolling_back' || status === 'rolled_back'
 
@@ -391,6 +402,7 @@ export function describeCampaign(
     return [
       ...describeHalt(of.halt, nameIn, aboutHalt(of.halt, missed)),
       ...since,
+      ...describeNobodyLeft(of),
       describeDeadEnd('continue', of) ?? describeHaltNext(of.halt, findDeadEnd('roll-back', of) === null),
     ]
   }

@@ -276,6 +276,7 @@ export const campaignTexts = defineTexts({
       aborted: (by: string) => `Aborted${by}.`,
     },
     closedFrom: (who: string, ago: string, why: string) => ` by ${who} (${ago})${why && `: “${why}”`}`,
+    haltNobodyLeft: 'No workload is left to be changed: to continue it only ends it, as done.',
     haltNext: 'Look at its workloads, then continue, abort, or roll it back.',
     haltLapseNext:
       'It goes on only once that is as it was: then continue. Else abort it and ask anew, or roll it back.',
@@ -641,6 +642,7 @@ export const campaignTexts = defineTexts({
       aborted: (by: string) => `Abandonnée${by}.`,
     },
     closedFrom: (who: string, ago: string, why: string) => ` par ${who} (${ago})${why && ` : « ${why} »`}`,
+    haltNobodyLeft: 'Il ne reste aucun workload à changer : la continuer ne fait que la terminer.',
     haltNext: 'Regardez ses workloads, puis continuez, abandonnez ou revenez en arrière.',
     haltLapseNext:
       'Elle ne reprend que si cela redevient comme avant : continuez alors. Sinon abandonnez-la et redemandez, ou revenez en arrière.',

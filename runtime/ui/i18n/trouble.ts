@@ -32,7 +32,7 @@ const troubleTexts = defineTexts({
     back_in_part: (count: number, total: number) => `config échouée, retour sur ${n(count)}/${n(total)}`,
     going_back: 'config échouée, retour en cours',
     rollout_halted: 'déploiement arrêté',
-    rolled_back: 'config échouée, retour fait',
+    rolled_back: 'config échouée, retour en arrière fait',
     some_failed: (count: number, total: number) => `config échouée sur ${n(count)} de ${n(total)}`,
     drifted: (count: number, total: number) => `${n(count)} sur ${n(total)} sans la config assignée`,
     degraded: 'signale que quelque chose ne va pas',

@@ -20,7 +20,7 @@ import { STAGE_LOOK } from './stages.ts'
 
 type CampaignLook = readonly [
   Tone,
-  'full' | 'ring' | 'half' | 'tick' | 'cross' | 'triangle' | 'clock' | 'dot',
+  'full' | 'ring' | 'half' | 'tick' | 'cross' | 'triangle' | 'clock' | 'dot' | 'back',
 ]
 
 /** How whatever waits for an approval looks, a single request as well as a plan. */
@@ -38,7 +38,7 @@ export const CAMPAIGN_LOOK: Record<CampaignStatus, CampaignLook> = {
   done: ['ok', 'tick'],
   aborted: ['idle', 'cross'],
   rolling_back: ['warn', 'half'],
-  rolled_back: ['warn', 'cross'],
+  rolled_back: ['warn', 'back'],
   rejected: ['idle', 'cross'],
   withdrawn: ['idle', 'cross'],
   expired: ['idle', 'cross'],
@@ -77,8 +77,12 @@ const SHAPES: Record<Tone, CampaignLook[1]> = {
   idle: 'dot',
 }
 
-/** The shape of how a campaign stands with a workload: what failed and what was applied differ without their colours. */
-export const shapeOfTarget = (target: Standing): CampaignLook[1] => SHAPES[toneOfTarget(target)]
+/**
+ * The shape of how a campaign stands with a workload: what failed and what was applied differ without their colours, and
+ * one that was rolled back looks like a campaign that was.
+ */
+export const shapeOfTarget = (target: Standing): CampaignLook[1] =>
+  target.state === 'rolled_back' ? CAMPAIGN_LOOK.rolled_back[1] : SHAPES[toneOfTarget(target)]
 
 /**
  * How a campaign looks now: one that is done is only well where every workload runs it, and one that goes on is not well

@@ -47,7 +47,7 @@ const LOOK: Record<RolloutStatus, readonly [Tone, Shape]> = {
   succeeded: ['ok', 'tick'],
   promoted: ['ok', 'tick'],
   aborted: ['idle', 'cross'],
-  rollback_started: ['warn', 'cross'],
+  rollback_started: ['warn', 'back'],
   stopped: ['idle', 'cross'],
   failed: ['bad', 'cross'],
 }

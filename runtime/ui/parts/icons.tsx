@@ -1,5 +1,15 @@
 /** State is a shape and a word, never colour alone; these are the shapes. */
-export type Shape = 'full' | 'half' | 'ring' | 'triangle' | 'cross' | 'tick' | 'dot' | 'clock' | 'box'
+export type Shape =
+  | 'full'
+  | 'half'
+  | 'ring'
+  | 'triangle'
+  | 'cross'
+  | 'tick'
+  | 'dot'
+  | 'clock'
+  | 'box'
+  | 'back'
 
 const OUTLINE = { fill: 'none', stroke: 'currentColor', 'stroke-width': '1.4' } as const
 
@@ -24,6 +34,9 @@ export function Icon({ shape }: { shape: Shape }) {
           <circle cx="6" cy="6" r="4.4" {...OUTLINE} />
           <path d="M6 3.4V6l1.8 1.2" {...OUTLINE} />
         </>
+      )}
+      {shape === 'back' && (
+        <path d="M4.3 1.6 1.6 4.3 4.3 7M2 4.3h5.4a2.9 2.9 0 0 1 0 5.9H4" {...OUTLINE} stroke-width="1.6" />
       )}
       {shape === 'box' && <path d="M1.5 3h9v2h-9zM2.3 5v4.6h7.4V5" {...OUTLINE} />}
     </svg>

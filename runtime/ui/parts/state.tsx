@@ -48,7 +48,7 @@ const PUSH: Record<string, readonly [Tone, Shape]> = {
   superseded: ['idle', 'dot'],
   aborted: ['idle', 'cross'],
   no_status: ['warn', 'ring'],
-  rolled_back: ['idle', 'cross'],
+  rolled_back: ['idle', 'back'],
 }
 
 /** How far a push, or one instance of it, got. */

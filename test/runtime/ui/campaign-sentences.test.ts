@@ -33,6 +33,7 @@ import {
   lookOf,
   passedBy,
   rolledBackToo,
+  shapeOfTarget,
   toBar,
   toneOfTarget,
   WAITS_LOOK,
@@ -41,6 +42,8 @@ import {
 
 test('a campaign that waits for approval looks like a single request that does, and is as risky as its riskiest group', () => {
   expect(lookOf({ status: 'requested', counts: {} })).toEqual(WAITS_LOOK)
+  // What was rolled back has one shape, the campaign and each of its workloads.
+  expect(shapeOfTarget({ state: 'rolled_back' })).toBe(lookOf({ status: 'rolled_back', counts: {} })[1])
   expect(say(campaignStatusTexts).status.requested).toBe(say(changeTexts).state.pending)
   expect(worstRiskOf([{ risk: 'low' }, { risk: 'high' }, {}])).toBe('high')
   expect(worstRiskOf([{ risk: 'none' }, { risk: 'medium' }])).toBe('medium')
@@ -418,6 +421,11 @@ describe('a halt', () => {
     // Some run it: it can come to its end.
     const ran = { ...stuck, counts: { failed: 2, applied: 5 } } as unknown as CampaignRecord
     expect(describeDeadEnd('continue', ran)).toBeNull()
+    // That it would only end is said where it is chosen, and not of one that has somebody left.
+    const onlyEnds = 'No workload is left to be changed: to continue it only ends it, as done.'
+    expect(describeCampaign(ran, 0)).toContain(onlyEnds)
+    for (const more of [{ counts: { failed: 2, applied: 5, waiting: 1 } }, { stages_halted: 1 }])
+      expect(describeCampaign({ ...ran, ...more } as CampaignRecord, 0)).not.toContain(onlyEnds)
     const lapsed = halted({ ...halt, gate: 'policy_changed', holds: true })
     expect(describeDeadEnd('continue', lapsed)).toContain('only once that is as it was')
     expect(describeDeadEnd('continue', halted({ ...halt, gate: 'policy_changed', holds: false }))).toBeNull()
