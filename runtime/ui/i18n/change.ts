@@ -204,10 +204,10 @@ export const changeTexts = defineTexts({
       renames: (name: string, to: string) => `renames ${name} to ${to}`,
       changesField: (path: string, before: string | null, after: string | null) =>
         before === null
-          ? `sets ${path} to ${after}`
+          ? `sets ${path}${after === '' ? '' : ` to ${after}`}`
           : after === null
-            ? `removes ${path} (was ${before})`
-            : before === after
+            ? `removes ${path}${before === '' ? '' : ` (was ${before})`}`
+            : before === after || before === '' || after === ''
               ? `changes ${path}`
               : `changes ${path}: ${before} → ${after}`,
       addsPipeline: (name: string) => `adds the pipeline ${name}`,
@@ -426,10 +426,10 @@ export const changeTexts = defineTexts({
       renames: (name: string, to: string) => `renomme ${name} en ${to}`,
       changesField: (path: string, before: string | null, after: string | null) =>
         before === null
-          ? `règle ${path} sur ${after}`
+          ? `règle ${path}${after === '' ? '' : ` sur ${after}`}`
           : after === null
-            ? `retire ${path} (valait ${before})`
-            : before === after
+            ? `retire ${path}${before === '' ? '' : ` (valait ${before})`}`
+            : before === after || before === '' || after === ''
               ? `modifie ${path}`
               : `modifie ${path} : ${before} → ${after}`,
       addsPipeline: (name: string) => `ajoute le pipeline ${name}`,

@@ -33,11 +33,44 @@ function wordsOfComponent(component: DiffComponent): DiffWord[] {
 
 const VALUE_LENGTH_MAX = 60
 
+/** A value as people write it: settings with their names, lists by commas; empty for one that sets nothing. */
+function inWords(value: unknown): string {
+  if (value === null) return ''
+  if (Array.isArray(value)) return value.map(inWords).join(', ')
+  if (typeof value !== 'object') return String(value)
+  const parts = Object.entries(value as object).map(([key, of]) => {
+    const said = inWords(of)
+    if (said === '') return key
+    return typeof of === 'object' ? `${key} (${said})` : `${key}: ${said}`
+  })
+  return parts.join(', ')
+}
+
 /** A value of the diff on one line; null where the field is not there. Secrets come masked from the server. */
 function shownValue(value: unknown): string | null {
   if (value === undefined) return null
-  const text = (typeof value === 'string' ? value : JSON.stringify(value)).replace(/\s+/g, ' ').trim()
+  const text = inWords(value).replace(/\s+/g, ' ').trim()
   return text.length > VALUE_LENGTH_MAX ? `${text.slice(0, VALUE_LENGTH_MAX)}…` : text
+}
+
+/** What a reviewer looks for first stands first: where data goes, what is lost, then all else; what stays is last. */
+function rankOf(word: DiffWord): number {
+  switch (word.kind) {
+    case 'addsDestination':
+      return 0
+    case 'routes':
+    case 'unroutes':
+      return 1
+    case 'changesField':
+      return word.path.startsWith('exporters.') ? 2 : 5
+    case 'removesPipeline':
+    case 'removesComponent':
+      return 3
+    case 'keeps':
+      return 6
+    default:
+      return 4
+  }
 }
 
 /** What a diff does, from its structure: names, paths and masked values. */
@@ -65,5 +98,5 @@ export function listDiffWords(diff: ConfigDiff): DiffWord[] {
   }
   for (const line of diff.human_summary)
     if (line.category === 'unchanged' && line.signal) words.push({ kind: 'keeps', signal: line.signal })
-  return words
+  return words.sort((a, b) => rankOf(a) - rankOf(b))
 }

@@ -3,7 +3,6 @@ import type { RiskLevel } from '../../../lib/wire/plan.ts'
 import { changeTexts } from '../i18n/change.ts'
 import { findingTexts, translated } from '../i18n/check-findings.ts'
 import { say } from '../i18n/define.ts'
-import { formatList } from '../i18n/format.ts'
 import type { Tone } from '../logic/diagnosis.ts'
 import { type DiffWord, listDiffWords } from '../logic/diff-words.ts'
 import { FailureNotice } from '../parts/failure.tsx'
@@ -77,6 +76,49 @@ function Unreadable({ diff }: { diff: ConfigDiff }) {
   )
 }
 
+const SIGNS: Partial<Record<DiffWord['kind'], string>> = {
+  addsComponent: '+',
+  addsDestination: '+',
+  addsPipeline: '+',
+  removesComponent: '−',
+  removesPipeline: '−',
+  unroutes: '−',
+  routes: '→',
+  keeps: '=',
+}
+
+/** Lines that are shown before the others are asked for. */
+const LINES_SHOWN = 12
+
+/** One line for each thing that a change does. */
+function Does({ lines }: { lines: readonly DiffWord[] }) {
+  const list = (some: readonly DiffWord[]) => (
+    <ul class="does">
+      {some.map((line, at) => (
+        <li key={at}>
+          <span class="mono faint" aria-hidden="true">
+            {SIGNS[line.kind] ?? '~'}
+          </span>
+          <p class="wrap sentence">{toText(line)}</p>
+        </li>
+      ))}
+    </ul>
+  )
+  const more = lines.slice(LINES_SHOWN)
+  if (lines.length === 0) return null
+  return (
+    <>
+      {list(lines.slice(0, LINES_SHOWN))}
+      {more.length > 0 && (
+        <details>
+          <summary>{say(changeTexts).reachMore(more.length)}</summary>
+          {list(more)}
+        </details>
+      )}
+    </>
+  )
+}
+
 /** What a change does, in words: added, removed, rerouted, risky. */
 export function DiffSummary({
   workloadId,
@@ -131,7 +173,7 @@ export function DiffSummary({
       )}
       <Unreadable diff={data} />
       {lines.length === 0 && data.valid && <p class="muted">{words.noMeaning}</p>}
-      {lines.length > 0 && <p class="wrap sentence">{formatList(lines.map(toText))}</p>}
+      <Does lines={lines} />
       <Risks diff={data} />
       <Reach diff={data} workloadId={workloadId} />
     </section>

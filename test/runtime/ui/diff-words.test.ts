@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import type { ConfigDiff } from '../../../lib/wire/diff.ts'
+import { listDiffWords } from '../../../runtime/ui/logic/diff-words.ts'
+
+const component = (category: string, id: string, more: object) => ({
+  kind: 'modified',
+  component: { category, id, type: id, path: `${category}.${id}` },
+  changed_fields: [],
+  ...more,
+})
+
+const diff = {
+  components: [
+    component('processors', 'batch', { kind: 'removed' }),
+    component('receivers', 'otlp', {
+      changed_fields: [
+        {
+          path: 'receivers.otlp.protocols.http',
+          after: { endpoint: '0.0.0.0:4318', cors: { origins: ['a', 'b'] } },
+        },
+        { path: 'receivers.otlp.protocols.grpc', after: {} },
+      ],
+    }),
+    component('exporters', 'otlphttp/us', { kind: 'added', addresses: ['https://us.example.com'] }),
+  ],
+  pipelines: [
+    {
+      kind: 'modified',
+      pipeline_key: 'traces',
+      component_ref_changes: [{ section: 'exporters', kind: 'added', component_id: 'otlphttp/us' }],
+    },
+  ],
+  human_summary: [{ category: 'unchanged', signal: 'logs', text: 'Keeps logs unchanged' }],
+} as unknown as ConfigDiff
+
+test('what a change does begins with where data goes, then what is lost, and ends with what stays', () => {
+  expect(listDiffWords(diff).map(({ kind }) => kind)).toEqual([
+    'addsDestination',
+    'routes',
+    'removesComponent',
+    'changesField',
+    'changesField',
+    'keeps',
+  ])
+})
+
+test('a value is written as people say it, without the signs of JSON', () => {
+  const fields = listDiffWords(diff).flatMap((word) => (word.kind === 'changesField' ? [word] : []))
+  expect(fields.map(({ before, after }) => [before, after])).toEqual([
+    [null, 'endpoint: 0.0.0.0:4318, cors (origins (a, b))'],
+    [null, ''],
+  ])
+})
