@@ -87,29 +87,29 @@ const OPAQUE = /^[\w+/=-]{41,}$/
 function Detail({ event, people }: { event: AuditEventRecord; people: ReadonlyMap<string, string> }) {
   const fields = readDetail(event)
   const about = { workloadId: event.workload_id, configHash: event.config_hash }
+  // The other columns say all that there is of an event without a detail.
+  if (fields.length === 0) return null
   return (
     <>
-      {fields.length > 0 && (
-        <Pairs
-          of={fields.map(([key, value]) => [
-            describeDetailField(key),
-            typeof value === 'string' && HASH.test(value) ? (
-              <span class="mono" title={value}>
-                {shortHash(value)}
-              </span>
-            ) : typeof value === 'string' && OPAQUE.test(value) ? (
-              <span class="mono" title={value}>
-                {value.slice(0, 12)}…
-              </span>
-            ) : (
-              <NamedFact name={key} value={value} about={about} people={people}>
-                {isWhatIsFrozen(event.action, key) ? describeFrozen(value) : describeValue(value)}
-              </NamedFact>
-            ),
-          ])}
-          isInline
-        />
-      )}
+      <Pairs
+        of={fields.map(([key, value]) => [
+          describeDetailField(key),
+          typeof value === 'string' && HASH.test(value) ? (
+            <span class="mono" title={value}>
+              {shortHash(value)}
+            </span>
+          ) : typeof value === 'string' && OPAQUE.test(value) ? (
+            <span class="mono" title={value}>
+              {value.slice(0, 12)}…
+            </span>
+          ) : (
+            <NamedFact name={key} value={value} about={about} people={people}>
+              {isWhatIsFrozen(event.action, key) ? describeFrozen(value) : describeValue(value)}
+            </NamedFact>
+          ),
+        ])}
+        isInline
+      />
       <details>
         <summary class="faint">{say(auditTexts).raw}</summary>
         <pre class="mono">{JSON.stringify(event, null, 2)}</pre>
@@ -170,7 +170,7 @@ function Filters() {
     onValue: (value: string) => setQuery({ [key]: value, offset: null }),
   })
   return (
-    <div class="tools" style={{ marginTop: '20px', alignItems: 'start' }}>
+    <div class="tools filters" style={{ marginTop: '20px' }}>
       {FILTERS.map((key) => (
         <TextField key={key} label={words[key]} hint={words.hint[key]} {...bound(key)} />
       ))}

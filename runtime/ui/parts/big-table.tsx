@@ -127,14 +127,16 @@ function TickBox({
     if (box.current) box.current.indeterminate = state === 'some'
   }, [state])
   return (
-    <input
-      ref={box}
-      class="tick"
-      type="checkbox"
-      aria-label={label}
-      checked={state === 'all'}
-      onClick={(event) => onTick(event.currentTarget.checked, event.shiftKey)}
-    />
+    <label class="tick-box">
+      <input
+        ref={box}
+        class="tick"
+        type="checkbox"
+        aria-label={label}
+        checked={state === 'all'}
+        onClick={(event) => onTick(event.currentTarget.checked, event.shiftKey)}
+      />
+    </label>
   )
 }
 

@@ -47,7 +47,7 @@ export class PushingOperator {
         comment: 'please',
         actor: AUTHOR,
         prodConfirmation: false,
-      retryQuarantined: true,
+        retryQuarantined: true,
       }),
     )
     if (created?.ok !== true) return null
