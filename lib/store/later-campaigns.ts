@@ -83,6 +83,33 @@ export async function isAboutToGet(
 }
 
 /**
+ * What a workload gets as a campaign is rolled back that is to give it this config back: the config itself, or, where an
+ * older campaign had brought that and was rolled back while the workload ran what this one brought, what it ran before
+ * the older one, and so on.
+ */
+export async function findWhatRanBefore(
+  db: Db,
+  campaignId: string,
+  { workloadId, hash }: { workloadId: string; hash: string },
+): Promise<string> {
+  const rows = await db.query<{ hash: string }>(
+    `with recursive before as (
+       select $3::text as hash, c.started_at, t.started_at as pushed_at, 0 as steps
+       from campaigns c join campaign_targets t on t.campaign_id = c.id and t.workload_id = $2 where c.id = $1
+       union all
+       select t.base_hash, older.started_at, t.started_at, steps + 1
+       from before join campaign_targets t on t.workload_id = $2 and t.result_hash = before.hash
+           and t.push_id is not null and t.base_hash is not null
+         join campaigns older on older.id = t.campaign_id and older.status = 'rolled_back'
+           and older.started_at < before.started_at and older.roll_back_started_at > before.pushed_at
+     )
+     select hash from before order by steps desc limit 1`,
+    [campaignId, workloadId, hash],
+  )
+  return rows[0]?.hash ?? hash
+}
+
+/**
  * Where what a campaign brings was taken back, or is being so, by the roll-back of others since it was started: the
  * scopes that each of these is cut to, null for one that is cut to none. A version that says the same counts as the same.
  */

@@ -47,8 +47,8 @@ const REST_LOOK_MS = 15_000
 export function concludeCampaigns(world: World): void {
   const { time, dice, campaigning, fleetConfigs } = world
   void fleetConfigs.lift()
-  // A target that is held amid its stages waits until somebody releases it.
-  if (dice.chance(0.5) || world.hasStagedTargets) void fleetConfigs.releaseAll()
+  // A target that is held amid its stages, and that nobody releases, is given up.
+  if (dice.chance(0.5)) void fleetConfigs.releaseAll()
   const look = () => {
     if (world.isLeftAlone) return
     void campaigning.step(true)

@@ -5,7 +5,7 @@ import { markByItselfRollingBack } from '../../store/auto-apply-roll-back.ts'
 import { markTargetRollingBack, type StoredCampaignTarget } from '../../store/campaign-targets.ts'
 import { type CampaignSummary, shareCampaign } from '../../store/campaigns.ts'
 import { findContent } from '../../store/config-contents.ts'
-import { isAboutToGet } from '../../store/later-campaigns.ts'
+import { findWhatRanBefore, isAboutToGet } from '../../store/later-campaigns.ts'
 import { wasEverApplied } from '../../store/pushes.ts'
 import type { CampaignParts } from '../judge/parts.ts'
 import { isInOneOf } from '../judge/scope.ts'
@@ -45,7 +45,7 @@ export async function rollBackTarget(
   if (!runsResult(workload, target))
     return { kind: (await willRunResult(parts, campaign, target)) ? 'busy' : 'moved_on' }
   if (hasOpenPush(workload, target.pushId)) return { kind: 'busy' }
-  const base = target.baseHash === null ? null : await findContent(parts.db, target.baseHash)
+  const base = await findBase(parts, campaign, target)
   if (base === null || (await failedAtFirst(parts, workload, base.hash)))
     return { kind: 'no_way_back', reason: null }
   const back = { workloadId: workload.id, hash: base.hash }
@@ -86,6 +86,13 @@ export async function rollBackTarget(
   if (pushed.code === 'workload-not-connected') return { kind: 'offline' }
   if (pushed.code === 'obstructed') return { kind: 'busy' }
   return { kind: pushed.code === 'moved-on' || pushed.code === 'workload-not-found' ? 'moved_on' : 'refused' }
+}
+
+/** The config that a target goes back to; null where it had none, or that is not kept any more. */
+async function findBase({ db }: CampaignParts, { id }: CampaignSummary, target: BackTarget) {
+  const { workloadId, baseHash } = target
+  if (baseHash === null) return null
+  return findContent(db, await findWhatRanBefore(db, id, { workloadId, hash: baseHash }))
 }
 
 /** Whether a config only ever failed there, and stayed assigned since there was nothing before it. */

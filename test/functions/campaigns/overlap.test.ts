@@ -138,6 +138,42 @@ describe('two campaigns over the same workloads', () => {
     expect(offers()).toEqual(all([hashes[1], hashes[2], hashes[3]]))
     expect((await record(second)).counts).toEqual({ applied: 3 })
   })
+
+  it('of which the older ones were taken back to their end leave what ran before all of them', async () => {
+    const older: string[] = []
+    for (const n of [2, 3]) {
+      older.push(await bringing(n))
+      await start(older.at(-1)!)
+      await settle()
+    }
+    const newest = await bringing(0)
+    await start(newest)
+    await settle()
+    for (const id of [...older, newest]) {
+      await call('POST', `/campaigns/${id}/roll-back`, { comment: 'no' })
+      await settle()
+      expect(await record(id)).toMatchObject({ status: 'rolled_back' })
+    }
+    expect(runs()).toEqual(all(hashes[1]))
+    expect((await record(newest)).counts).toEqual({ rolled_back: 3 })
+  })
+
+  it('of which the older one was taken back before somebody brought that again leave what he brought', async () => {
+    const older = await bringing(2)
+    await start(older)
+    await settle()
+    await call('POST', `/campaigns/${older}/roll-back`, { comment: 'no' })
+    await settle()
+    await start(await bringing(2))
+    await settle()
+    const later = await bringing(3)
+    await start(later)
+    await settle()
+    expect(runs()).toEqual(all(hashes[3]))
+    await call('POST', `/campaigns/${later}/roll-back`, { comment: 'no' })
+    await settle()
+    expect(runs()).toEqual(all(hashes[2]))
+  })
 })
 
 describe('a target whose result is another than approved', () => {

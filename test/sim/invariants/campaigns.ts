@@ -123,8 +123,25 @@ export async function checkBases(watcher: Pick<Connection, 'query'>, report: Rep
 }
 
 /**
+ * What a target `t` of a campaign `c` ran before older campaigns that were rolled back while it ran what this one
+ * brought, one after the other.
+ */
+const RAN_BEFORE = `
+  (with recursive before as (
+     select t.base_hash as hash, c.started_at, o.started_at as pushed_at
+     from campaign_targets o where o.campaign_id = c.id and o.workload_id = t.workload_id
+     union all
+     select o.base_hash, older.started_at, o.started_at
+     from before join campaign_targets o on o.workload_id = t.workload_id and o.result_hash = before.hash
+         and o.push_id is not null
+       join campaigns older on older.id = o.campaign_id and older.status = 'rolled_back'
+         and older.started_at < before.started_at and older.roll_back_started_at > before.pushed_at)
+   select hash from before where hash is not null)`
+
+/**
  * A campaign that was rolled back leaves every target to which it pushed with its base, unless the target has moved on
- * since, had none, or is named with the reason why it was not possible. A workload that was deleted since took its
+ * since, had none, or is named with the reason why it was not possible; where its base had come of an older one that was
+ * rolled back meanwhile, with what it ran before that. A workload that was deleted since took its
  * pushes with it, and may have come back under the same id. The same holds for whoever got its version by itself, of whom
  * none is forgotten either.
  */
@@ -132,7 +149,8 @@ export async function checkRolledBack(watcher: Pick<Connection, 'query'>, report
   const rows = await watcher.query<{ id: string; workload_id: string; state: string; fault: string | null }>(
     `select t.campaign_id as id, t.workload_id, t.state, case
          when t.state in ('rolled_back', 'rollback_failed', 'rolling_back') and back.push_id is not null
-           and back.config_hash is distinct from t.base_hash then 'was given something else than its base'
+           and back.config_hash is distinct from t.base_hash and back.config_hash not in ${RAN_BEFORE}
+           then 'was given something else than its base'
          -- A first config that only ever failed is no way back.
          when t.base_hash is not null and t.state in ('no_way_back', 'failed') and not exists (
            select from pushes a where a.workload_id = t.workload_id
@@ -143,7 +161,7 @@ export async function checkRolledBack(watcher: Pick<Connection, 'query'>, report
          when w.active_config_hash = t.result_hash and t.base_hash is not null and newest.push_id = t.push_id
            then 'still runs what the campaign brought'
          when t.state = 'rolled_back' and newest.push_id = t.rollback_push_id
-           and w.active_config_hash is distinct from t.base_hash then 'does not run its base'
+           and w.active_config_hash is distinct from back.config_hash then 'does not run its base'
          else null end as fault
      from (
          select campaign_id, workload_id, state, base_hash, result_hash, push_id, rollback_push_id from campaign_targets
