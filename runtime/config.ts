@@ -1,7 +1,7 @@
 import type { OidcSettings } from '../lib/identity/oidc/settings.ts'
 import { OPAMP_PATH } from '../lib/opamp/agent-address.ts'
 import { type ProxySettings, readProxySettings } from '../lib/outbound/proxy.ts'
-import { isLoopback, parseListenAddress } from './listen-address.ts'
+import { formatAddress, isLoopback, parseListenAddress } from './listen-address.ts'
 import { readSignIn } from './oidc-config.ts'
 import { readSecretFiles } from './secret-files.ts'
 
@@ -225,7 +225,7 @@ function readCluster(reader: Reader): ClusterResult {
       ok: false,
       error: 'MUSTER_INTERNAL_ADDR off loopback needs MUSTER_INTERNAL_TLS_CERT, _KEY and _CA',
     }
-  return { ok: true, cluster: { internalAddress, advertiseAddress, tls } }
+  return { ok: true, cluster: { internalAddress, advertiseAddress: formatAddress(reached!), tls } }
 }
 
 /** The fault of the first listen address that is neither `host:port` nor `:port`; null when there is none. */

@@ -199,7 +199,10 @@ export const CampaignWave = named(
     count: optional(number()),
     percentage: optional(number()),
     selector: optional(Selector),
-    dwell_seconds: note('How long it is watched before the next wave starts.', optional(number())),
+    dwell_seconds: note(
+      'How long it is watched before the next wave starts; not at all where it is absent.',
+      optional(number()),
+    ),
   }),
 )
 export type CampaignWave = Infer<typeof CampaignWave>
@@ -487,7 +490,7 @@ export const CampaignRecord = named(
     waves: array(CampaignWave),
     limits: note('As they were asked for, and approved with the plan.', CampaignLimits),
     raised: note(
-      'Limits that were raised when it was continued: they hold in place of those that were asked for. Absent where none was.',
+      'Limits that were raised when it was continued: from then on each is at least this, in every wave. Absent where none was.',
       optional(CampaignLimits),
     ),
     max_in_flight: number(),

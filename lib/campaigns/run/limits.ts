@@ -28,12 +28,12 @@ export interface PassedLimit {
   limit: number
 }
 
-/** How many targets a limit allows: what somebody said, and else the standard. */
+/** How many targets a limit allows: what was asked for, else the standard of this wave; and at least what it was raised to. */
 export function limitOf(
   gate: Limited,
   { wave, targetCount, asked, raised }: Pick<LimitFacts, 'wave' | 'targetCount' | 'asked' | 'raised'>,
 ): number {
-  return limitsInForce(asked, raised)[gate] ?? standardLimit(gate, { wave, targetCount })
+  return Math.max(asked[gate] ?? standardLimit(gate, { wave, targetCount }), raised[gate] ?? 0)
 }
 
 /** The first limit that is passed; null when none is. */

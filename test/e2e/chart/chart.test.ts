@@ -106,27 +106,32 @@ describe.skipIf(check === '')('the chart', () => {
     // The service accepts these settings as the chart writes them, once Kubernetes has filled in the address of the
     // pod.
     const tls = { CERT: 'tls.crt', KEY: 'tls.key', CA: 'ca.crt' }
-    const read = readConfig({
-      JWT_SECRET: 'x'.repeat(32),
-      DB_DSN: 'postgres://db/muster',
-      ...Object.fromEntries(Object.entries(plain).filter(([name]) => name.startsWith('MUSTER_'))),
-      MUSTER_ADVERTISE_ADDR: plain['MUSTER_ADVERTISE_ADDR'].replace('$(POD_IP)', '10.1.2.3'),
-    })
-    expect(read).toMatchObject({
-      ok: true,
-      config: {
-        cluster: {
-          internalAddress: ':7080',
-          advertiseAddress: '10.1.2.3:7080',
-          tls: {
-            certFile: `/etc/muster/internal/${tls.CERT}`,
-            keyFile: `/etc/muster/internal/${tls.KEY}`,
-            caFile: `/etc/muster/internal/${tls.CA}`,
-            name: 'fleet-muster-members.observability.svc',
+    for (const [address, reached] of [
+      ['10.1.2.3', '10.1.2.3:7080'],
+      ['fd00::7', '[fd00::7]:7080'],
+    ] as const) {
+      const read = readConfig({
+        JWT_SECRET: 'x'.repeat(32),
+        DB_DSN: 'postgres://db/muster',
+        ...Object.fromEntries(Object.entries(plain).filter(([name]) => name.startsWith('MUSTER_'))),
+        MUSTER_ADVERTISE_ADDR: plain['MUSTER_ADVERTISE_ADDR'].replace('$(POD_IP)', address),
+      })
+      expect(read).toMatchObject({
+        ok: true,
+        config: {
+          cluster: {
+            internalAddress: ':7080',
+            advertiseAddress: reached,
+            tls: {
+              certFile: `/etc/muster/internal/${tls.CERT}`,
+              keyFile: `/etc/muster/internal/${tls.KEY}`,
+              caFile: `/etc/muster/internal/${tls.CA}`,
+              name: 'fleet-muster-members.observability.svc',
+            },
           },
         },
-      },
-    })
+      })
+    }
     expect(ports).toContainEqual({ name: 'internal', containerPort: 7080 })
     const secret = pod().volumes.find((one: { name: string }) => one.name === 'internal-tls').secret
     expect(secret).toEqual({ secretName: 'muster-internal', defaultMode: 0o440 })

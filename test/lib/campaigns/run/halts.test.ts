@@ -44,6 +44,13 @@ describe('the limits', () => {
     // A limit from continuing that is lower than the requested one does not count.
     expect(passed({ counts: { failed: 2 }, asked: { failed: 2 }, raised: { failed: 0 } })).toBeNull()
   })
+
+  it('that were raised in the first wave let no fewer fail in the next ones than if nobody had raised them', () => {
+    const large = { wave: 2, targetCount: 10_000, counts: { failed: 2 } }
+    expect(passed(large)).toBeNull()
+    expect(passed({ ...large, raised: { failed: 1 } })).toBeNull()
+    expect(passed({ ...large, wave: 0, raised: { failed: 1 } })).toMatchObject({ limit: 1 })
+  })
 })
 
 describe('a halt', () => {
