@@ -10,6 +10,7 @@ import { insertUser, noteLogin } from '../../lib/store/users.ts'
 import { compose, type Ground } from '../../runtime/compose.ts'
 import type { Config } from '../../runtime/config.ts'
 import type { Context } from '../../runtime/context.ts'
+import type { HttpFunction } from '../../runtime/define.ts'
 import { createCommunityEdition } from '../../runtime/editions.ts'
 import { callFunction } from '../../runtime/guards.ts'
 import { loadFunctions } from '../../runtime/loader.ts'
@@ -180,8 +181,9 @@ export async function invoke(ctx: Context, request: string, call: Call = {}): Pr
   const body = toBytes(call.body)
   const definition = match.function.definition
   const limit = (definition.body as { bytesMax?: number }).bytesMax ?? 0
+  const looked = seeingWhoLooks(definition)
   const reply = await callFunction(
-    definition,
+    looked.definition,
     {
       method,
       path,
@@ -201,7 +203,36 @@ export async function invoke(ctx: Context, request: string, call: Call = {}): Pr
   )
   const answer = await toAnswer(reply)
   contract.check(match.function, answer)
+  if (answer.status < 300 && looked.hasIgnored())
+    throw new Error(`${match.function.id} showed something without a look at \`sight\`: it ends at a scope`)
   return answer
+}
+
+/**
+ * The function, and whether it was called by somebody whose sight ends at a scope and never asked where it ends: then it
+ * shows what lies outside as well.
+ */
+function seeingWhoLooks(definition: HttpFunction) {
+  let [mustLook, hasLooked] = [false, false]
+  const looking: HttpFunction = {
+    ...definition,
+    handle(request, ctx) {
+      const { sight } = request
+      mustLook = sight.scopes !== null
+      const seen = {
+        get scopes() {
+          hasLooked = true
+          return sight.scopes
+        },
+        get sees() {
+          hasLooked = true
+          return sight.sees
+        },
+      }
+      return definition.handle({ ...request, sight: seen }, ctx)
+    },
+  }
+  return { definition: looking, hasIgnored: () => mustLook && !hasLooked }
 }
 
 function toBytes(body: unknown): Uint8Array {
