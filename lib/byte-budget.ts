@@ -1,5 +1,6 @@
 /** A limit on bytes that are held at one time, shared by everything that holds some. */
 export interface ByteBudget {
+  bytesMax: number
   /** Reserve `count` bytes; false, and nothing reserved, when that many are not left. */
   take(count: number): boolean
   /** Return `count` bytes that `take` reserved. */
@@ -12,6 +13,7 @@ export interface ByteBudget {
 export function createByteBudget(bytesMax: number): ByteBudget {
   let used = 0
   return {
+    bytesMax,
     take(count) {
       if (used + count > bytesMax) return false
       used += count

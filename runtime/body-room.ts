@@ -1,4 +1,3 @@
-import type { ByteBudget } from '../lib/byte-budget.ts'
 import { toNetwork } from '../lib/identity/login-limit.ts'
 
 /** What the body of a request may be, by its method and path alone. */
@@ -6,6 +5,8 @@ export interface BodyLimit {
   bytesMax: number
   /** Nobody has to be signed in to send it. */
   isBeforeSignIn: boolean
+  /** In how many milliseconds from its first byte on it has to be here; not said for no such limit. */
+  wholeWithinMs?: number
 }
 
 /** Of a request that may have none. */
@@ -15,6 +16,8 @@ export const NO_BODY: BodyLimit = { bytesMax: 0, isBeforeSignIn: false }
 export interface BodyShare {
   /** Hold `count` bytes more; false, and no more held, when there is no room for them. */
   take(count: number): boolean
+  /** All of it is here. */
+  whole(): void
   /** What is held, and what comes, is this user's from now on; false when there is no room for it there. */
   holdFor(userId: string): boolean
   /** Return everything. */
@@ -23,34 +26,14 @@ export interface BodyShare {
 
 /** The room that all bodies of a listener have together. */
 export interface BodyRoom {
-  /** Begin a body within its limit. */
-  begin(peerAddress: string, header: (name: string) => string, limit: BodyLimit): BodyShare
+  /** Begin a body within its limit. `cut` is called where it has to make room for another one. */
+  begin(peerAddress: string, header: (name: string) => string, limit: BodyLimit, cut?: () => void): BodyShare
   /** How many bytes are left. */
   free(): number
 }
 
-/** A room of which anybody may take all. */
-export const openRoom = (budget: ByteBudget): BodyRoom => ({
-  free: budget.free,
-  begin() {
-    let held = 0
-    return {
-      take(count) {
-        if (!budget.take(count)) return false
-        held += count
-        return true
-      },
-      holdFor: () => true,
-      giveBack() {
-        budget.give(held)
-        held = 0
-      },
-    }
-  },
-})
-
-/** Bodies up to this length are small: those of signing in, of approving, of a freeze. */
-const SMALL_BYTES_MAX = 65_536
+/** Bodies up to this length are small: those of signing in, of approving, of a freeze; those of polls. */
+export const SMALL_BYTES_MAX = 65_536
 
 /**
  * A room in which nobody takes everybody's place. An eighth is for bodies before a sign-in, and those have no more; of
@@ -103,6 +86,7 @@ export function sharedRoom(
           hold(bytes)
           return true
         },
+        whole: () => undefined,
         holdFor(userId) {
           const user = `user ${userId}`
           if (caller === user) return true

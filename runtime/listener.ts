@@ -27,6 +27,8 @@ export interface RawRequest {
   onAborted(listener: () => void): void
   /** True when the listener's budget was used up before the body was whole; `body()` says 'aborted' then. */
   isOverBudget(): boolean
+  /** True when the body was not whole in its time, or before another one needed its room; `body()` says 'aborted' then. */
+  isTooSlow(): boolean
   /** Count the body for this user, who has proved to be the caller; false, and it is thrown away, when that is too much. */
   holdBodyFor(userId: string): boolean
   /** Throw away what came of the body and what still comes: the request is refused without it. */

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { DatabaseUnavailable } from '../lib/store/db.ts'
 import { logAccess } from './access-log.ts'
-import { type BodyLimit, NO_BODY, openRoom, sharedRoom } from './body-room.ts'
+import { AgentBodyRoom } from './agent-body-room.ts'
+import { type BodyLimit, NO_BODY, sharedRoom } from './body-room.ts'
 import type { Context, OpampContext } from './context.ts'
 import { answerPreflight, corsHeaders } from './cors.ts'
 import type { BodySpec, HandshakeVerdict, OpampPostFunction, Socket, SocketDefinition } from './define.ts'
@@ -214,11 +215,20 @@ export function createApiHandlers(
   }
 }
 
+/**
+ * In how many milliseconds from its first byte on the body of a poll has to be here, however little room is wanted.
+ */
+const AGENT_BODY_WITHIN_MS = 30_000
+
+/** With a status after which agents send the same again: after most others what was in it would never come. */
+const TOO_SLOW = text('The body did not come in time\n', 503, { 'Retry-After': '30', Connection: 'close' })
+
 /** Bind the OpAMP listener: agents' WebSockets, and the polls of those that speak plain HTTP. */
 export function startOpampListener(
   functions: LoadedFunctions,
-  ctx: OpampContext,
+  ctx: OpampContext & Pick<Context, 'clock'>,
   proxies: ProxyPolicy,
+  wholeWithinMs: number = AGENT_BODY_WITHIN_MS,
 ): Listener {
   const room = new SocketRoom(ctx.config.socketLimits)
   const sockets = socketRoutes(functions, 'opamp', ctx, proxies, room)
@@ -236,6 +246,7 @@ export function startOpampListener(
         return refusal
       }
       const body = await request.body()
+      if (request.isTooSlow()) return TOO_SLOW
       if (request.isOverBudget()) return post.definition.handle({ ...incoming, body: 'over-budget' }, ctx)
       if (body === 'aborted') return text('', 400)
       return post.definition.handle({ ...incoming, body }, ctx)
@@ -251,8 +262,13 @@ export function startOpampListener(
     bodyLimit: (method, path) => ({
       bytesMax: postOf(method, path)?.definition.bodyBytesMax(ctx) ?? 0,
       isBeforeSignIn: false,
+      wholeWithinMs,
     }),
-    bodyRoom: openRoom(ctx.opamp.decoding),
+    bodyRoom: new AgentBodyRoom(
+      ctx.opamp.decoding,
+      (...peer) => proxies.clientOf(...peer).remoteAddress,
+      () => ctx.clock.monotonicMs(),
+    ),
     handle: (request) => dispatch(request).catch((error) => replyToFault(error, 'opamp', ctx)),
   })
 }

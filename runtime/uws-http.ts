@@ -52,6 +52,7 @@ interface RequestState {
   onWhole: () => void
   isAborted: boolean
   isOverBudget: boolean
+  isTooSlow: boolean
   /** Called when the peer leaves, for an answer that waits until it may go on. */
   onAborted: () => void
   /** Called then as well, for work that nobody waits for any more. */
@@ -70,11 +71,12 @@ interface IncomingBody {
 /** Collect a body up to a limit and its share of a common room; what comes after is thrown away as it arrives. */
 function collectBody(
   response: HttpResponse,
-  { bytesMax }: BodyLimit,
-  share: BodyShare | null,
+  { bytesMax, wholeWithinMs }: BodyLimit,
+  openShare: (cut: () => void) => BodyShare | null,
   state: RequestState,
 ): IncomingBody {
   let chunks: Uint8Array[] | null = []
+  let timer: NodeJS.Timeout | undefined
   let length = 0
   let settle: (value: Uint8Array | 'too-large' | 'aborted') => void = () => {}
   const done = new Promise<Uint8Array | 'too-large' | 'aborted'>((resolve) => {
@@ -82,12 +84,21 @@ function collectBody(
   })
   const giveUp = (outcome: 'too-large' | 'aborted') => {
     chunks = null
+    clearTimeout(timer)
     share?.giveBack()
     settle(outcome)
   }
   const turnAway = () => {
     state.isOverBudget = true
     giveUp('aborted')
+  }
+  const stopWaiting = () => {
+    state.isTooSlow = true
+    giveUp('aborted')
+  }
+  const share = openShare(stopWaiting)
+  const waitForRest = () => {
+    if (wholeWithinMs !== undefined) timer ??= setTimeout(stopWaiting, wholeWithinMs)
   }
   response.onAborted(() => {
     state.isAborted = true
@@ -103,7 +114,10 @@ function collectBody(
     if (share !== null && !share.take(chunk.byteLength)) return turnAway()
     // The chunk is only valid during this callback.
     if (chunk.byteLength > 0) chunks.push(new Uint8Array(chunk.slice(0)))
-    if (isLast) settle(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
+    if (!isLast) return waitForRest()
+    clearTimeout(timer)
+    share?.whole()
+    settle(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))
   })
   const holdFor = (userId: string): boolean => {
     const hasRoom = share === null || share.holdFor(userId)
@@ -195,8 +209,8 @@ function readRequest(
   const path = request.getUrl()
   const peerAddress = formatAddress(response.getRemoteAddress())
   const limit = handlers.bodyLimit(method, path)
-  const share = handlers.bodyRoom?.begin(peerAddress, header, limit) ?? null
-  const body = collectBody(response, limit, share, state)
+  const openShare = (cut: () => void) => handlers.bodyRoom?.begin(peerAddress, header, limit, cut) ?? null
+  const body = collectBody(response, limit, openShare, state)
   return {
     method,
     path,
@@ -208,6 +222,7 @@ function readRequest(
     isAborted: () => state.isAborted,
     onAborted: (listener) => void state.abortListeners.push(listener),
     isOverBudget: () => state.isOverBudget,
+    isTooSlow: () => state.isTooSlow,
     holdBodyFor: body.holdFor,
     discardBody: body.discard,
   }
@@ -248,6 +263,7 @@ export function serveRequests(
       onWhole: () => undefined,
       isAborted: false,
       isOverBudget: false,
+      isTooSlow: false,
       onAborted: () => undefined,
       abortListeners: [],
     }

@@ -55,6 +55,14 @@ const CHANGED_LINES = [
 ] as const
 const SELECTORS = ['lib/selectors/selector.test.ts', '%j is refused for a fleet config'] as const
 
+const POLL_BODIES: Keeping = {
+  bound: 'the bodies of polls that hold something of three quarters of the budget for decoding',
+  reachedBy: [
+    'functions/opamp/slow-bodies.test.ts',
+    'short bodies that never end keep none of other addresses away, and their own for some seconds only',
+  ],
+}
+
 const perAgent: Keeping = {
   bound: 'the agents that are here or away for less than the grace',
   reachedBy: AGENTS,
@@ -630,6 +638,8 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'the rows that one renewal reads, a thousand',
     reachedBy: ['lib/cluster/membership.test.ts', 'are read up to a number, and not counted'],
   },
+  'runtime/agent-body-room.ts AgentBodyRoom.#unfinished': POLL_BODIES,
+  'runtime/agent-body-room.ts Held.#of': POLL_BODIES,
   'runtime/connection-room.ts ConnectionRoom.#sockets': perSocket,
   'runtime/socket-room.ts SocketRoom.#open': perSocket,
   'runtime/socket-turns.ts SocketTurns.#front': { bound: '256 MiB of messages', reachedBy: SAID },

@@ -42,7 +42,7 @@ export function startFrontOpamp(parts: {
   })
   const { agents, reported, workers } = front
   const opamp = { ...front.opamp, isOverloaded: () => front.opamp.isOverloaded() || isCutOff() }
-  const listener = startOpampListener(functions, { config, log, opamp }, proxies)
+  const listener = startOpampListener(functions, { config, log, clock, opamp }, proxies)
   return {
     listener,
     agents,

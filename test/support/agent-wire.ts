@@ -27,8 +27,12 @@ export interface AgentWire {
 }
 
 /** Connect to `url` (host, port and path); rejects with the status when the upgrade is refused. */
-export function openWire(url: string, headers: Record<string, string> = {}): Promise<AgentWire> {
-  const socket = new WebSocket(`ws://${url}`, { headers, perMessageDeflate: false })
+export function openWire(
+  url: string,
+  headers: Record<string, string> = {},
+  localAddress?: string,
+): Promise<AgentWire> {
+  const socket = new WebSocket(`ws://${url}`, { headers, perMessageDeflate: false, localAddress })
   const frames: PlainMessage[] = []
   const takers: ((frame: PlainMessage) => void)[] = []
   socket.on('message', (data: Buffer, isBinary) => {
@@ -98,12 +102,13 @@ export function postAgent(
   url: string,
   body: PlainMessage | Uint8Array,
   headers: Record<string, string> = {},
+  localAddress?: string,
 ): Promise<PostReply> {
   const bytes = body instanceof Uint8Array ? body : agentBody(body)
   return new Promise((resolve, reject) => {
     const call = request(
       `http://${url}`,
-      { method: 'POST', headers: { 'Content-Type': 'application/x-protobuf', ...headers } },
+      { method: 'POST', localAddress, headers: { 'Content-Type': 'application/x-protobuf', ...headers } },
       (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk) => chunks.push(chunk))

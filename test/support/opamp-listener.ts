@@ -70,6 +70,7 @@ export function startTestListener(
     messageBytesMax?: number
     decodingBytesMax?: number
     socketLimits?: SocketLimits
+    bodyWithinMs?: number
   } = {},
 ): TestListener {
   const { secret = '', messageBytesMax = 65_536, decodingBytesMax = 8 * messageBytesMax } = options
@@ -89,7 +90,7 @@ export function startTestListener(
     opamp: exchange,
   } as unknown as Context
   const functions = loadFunctions(FUNCTIONS)
-  const listener = startOpampListener(functions, ctx, createProxyPolicy([]))
+  const listener = startOpampListener(functions, ctx, createProxyPolicy([]), options.bodyWithinMs)
   const { port } = listener
   return {
     port,
