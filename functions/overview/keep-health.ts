@@ -5,7 +5,8 @@ import { defineSchedule } from '../../runtime/define.ts'
 export default defineSchedule({
   intervalMs: () => COUNT_EVERY_MS / 5,
   jitterMs: 0,
-  async run({ db, clock, fleet }) {
-    await keepHealth(db, clock, fleet.state.workloads)
+  async run({ db, clock, fleet, views }) {
+    const { workloads } = fleet.state
+    await keepHealth(db, clock, { workloads, count: async () => (await views.tally()).counts })
   },
 })

@@ -1,9 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Workload } from '../fleet/state/model.ts'
-import { noPresences, presenceOf } from '../model/presence.ts'
 import type { Database } from '../store/db.ts'
 import { type HealthCounts, listWorstHealth, storeHealth, trimHealth } from '../store/fleet-health.ts'
-import { inTurns } from '../turns.ts'
 import type { EventStatsWindow } from '../wire/events.ts'
 import type { FleetHealth } from '../wire/fleet-health.ts'
 
@@ -11,8 +9,6 @@ import type { FleetHealth } from '../wire/fleet-health.ts'
 export const COUNT_EVERY_MS = 300_000
 /** How long counts are kept: the longest window that is drawn. */
 const KEPT_MS = 7 * 86_400_000
-/** Workloads counted in one turn of the event loop. */
-const CHUNK = 1_000
 
 /** How long each window is, and each of its buckets. */
 const WINDOWS: Readonly<Record<EventStatsWindow, { seconds: number; bucketSeconds: number }>> = {
@@ -24,24 +20,15 @@ const WINDOWS: Readonly<Record<EventStatsWindow, { seconds: number; bucketSecond
 
 const floorTo = (ms: number, stepMs: number): Date => new Date(Math.floor(ms / stepMs) * stepMs)
 
-/** Count the workloads that are not archived by how they are. */
-async function countHealth(workloads: Iterable<Workload>): Promise<HealthCounts> {
-  const counts: HealthCounts = noPresences()
-  for await (const piece of inTurns(workloads, CHUNK))
-    for (const { archivedAt, status, live } of piece)
-      if (archivedAt === null) counts[presenceOf(status, live.count)]++
-  return counts
-}
-
 /** Keep how the fleet is now, once in each five minutes, and drop what is older than a week. */
 export async function keepHealth(
   db: Database,
   clock: Clock,
-  workloads: ReadonlyMap<string, Workload>,
+  { workloads, count }: { workloads: ReadonlyMap<string, Workload>; count: () => Promise<HealthCounts> },
 ): Promise<void> {
   // A fleet that nobody has connected to has no health.
   if (workloads.size === 0) return
-  const counts = await countHealth(workloads.values())
+  const counts = await count()
   const nowMs = clock.now().getTime()
   await db.transaction('overview.health', async (tx) => {
     await storeHealth(tx, floorTo(nowMs, COUNT_EVERY_MS), counts)

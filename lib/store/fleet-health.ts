@@ -1,15 +1,15 @@
 import type { Presence } from '../model/presence.ts'
 import type { Db } from './db.ts'
 
-/** How many workloads are how. */
-export type HealthCounts = Record<Presence, number>
+/** How many workloads are how; those of which all instances are unhealthy are among the degraded. */
+export type HealthCounts = Record<Presence | 'all_unhealthy', number>
 
 /** Keep how the fleet is at a moment; the first count of a moment stays. */
 export async function storeHealth(tx: Db, at: Date, counts: HealthCounts): Promise<void> {
   await tx.execute(
-    `insert into fleet_health (at, connected, degraded, disconnected, leaving) values ($1, $2, $3, $4, $5)
-     on conflict (at) do nothing`,
-    [at, counts.connected, counts.degraded, counts.disconnected, counts.leaving],
+    `insert into fleet_health (at, connected, degraded, all_unhealthy, disconnected, leaving)
+     values ($1, $2, $3, $4, $5, $6) on conflict (at) do nothing`,
+    [at, counts.connected, counts.degraded, counts.all_unhealthy, counts.disconnected, counts.leaving],
   )
 }
 
@@ -27,11 +27,11 @@ export async function listWorstHealth(
   bucketSeconds: number,
 ): Promise<(HealthCounts & { bucket: number })[]> {
   return db.query<HealthCounts & { bucket: number }>(
-    `select distinct on (bucket) bucket, connected, degraded, disconnected, leaving from (
-       select floor(extract(epoch from at - $1::timestamptz) / $2)::int as bucket, at, connected, degraded, disconnected,
-         leaving
+    `select distinct on (bucket) bucket, connected, degraded, all_unhealthy, disconnected, leaving from (
+       select floor(extract(epoch from at - $1::timestamptz) / $2)::int as bucket, at, connected, degraded, all_unhealthy,
+         disconnected, leaving
        from fleet_health where at >= $1) counted
-     order by bucket, disconnected desc, degraded desc, leaving desc, at`,
+     order by bucket, disconnected desc, all_unhealthy desc, degraded desc, leaving desc, at`,
     [since, bucketSeconds],
   )
 }

@@ -9,6 +9,7 @@ export const FleetHealthBucket = named(
     start: string(),
     connected: number(),
     degraded: number(),
+    all_unhealthy: note('Those of the degraded of which no instance was healthy.', number()),
     disconnected: number(),
     leaving: note(
       'Those whose last instance had just left, so that nobody knew yet whether it comes back.',

@@ -65,11 +65,15 @@ export const shellTexts = defineTexts({
       instances: (name: string) => `Instances of ${name}`,
       configuration: (name: string) => `Config of ${name}`,
       history: (name: string) => `History of ${name}`,
+      request: 'request',
+      breakGlass: 'Break glass for a request that waits',
+      breakGlassFor: (name: string) => `Break glass for ${name}`,
       troubles: { failed: 'failed', halted: 'halted', unhealthy: 'unhealthy' },
       // What finds the campaigns that can be taken back.
       takeBack: ['take back', 'take it back', 'roll back', 'undo'],
       // Other words that people type for these pages and actions.
       also: {
+        breakGlass: ['emergency', 'push without approval', 'bypass'],
         signOut: ['log out', 'logout', 'log off', 'sign off', 'quit'],
         degraded: ['unwell', 'broken', 'errors'],
         disconnected: ['offline', 'down', 'away'],
@@ -168,9 +172,13 @@ export const shellTexts = defineTexts({
       instances: (name: string) => `Instances de ${name}`,
       configuration: (name: string) => `Config de ${name}`,
       history: (name: string) => `Historique de ${name}`,
+      request: 'demande',
+      breakGlass: 'Briser la glace pour une demande en attente',
+      breakGlassFor: (name: string) => `Briser la glace pour ${name}`,
       troubles: { failed: 'en échec', halted: 'arrêtés', unhealthy: 'en défaut' },
       takeBack: ['annuler', 'revenir en arrière', 'retour'],
       also: {
+        breakGlass: ['bris de glace', 'urgence', 'pousser sans approbation'],
         signOut: ['quitter', 'déconnexion', 'logout', 'log out'],
         degraded: ['en panne', 'erreurs'],
         disconnected: ['hors ligne', 'absents'],

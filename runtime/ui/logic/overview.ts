@@ -24,13 +24,14 @@ export function toHealthBars({ since, bucket_seconds: seconds, window, buckets }
   const count = { '1h': 3_600, '6h': 21_600, '24h': 86_400, '7d': 604_800 }[window] / seconds
   const known = new Map(buckets.map((bucket) => [Date.parse(bucket.start) / 1000, bucket]))
   const times = known.size === 0 ? [] : Array.from({ length: count }, (_, at) => first + at * seconds)
-  const valuesOf = (key: Presence) => times.map((time) => known.get(time)?.[key] ?? 0)
+  const valuesOf = (key: Presence | 'all_unhealthy') => times.map((time) => known.get(time)?.[key] ?? 0)
   return {
     times,
     connected: valuesOf('connected'),
     degraded: valuesOf('degraded'),
     disconnected: valuesOf('disconnected'),
     leaving: valuesOf('leaving'),
+    all_unhealthy: valuesOf('all_unhealthy'),
   }
 }
 

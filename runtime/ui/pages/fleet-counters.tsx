@@ -65,6 +65,9 @@ const COLORS = {
   leaving: '--idle',
 } as const
 
+/** What is named only while there is something to count. */
+const isRare = (id: FleetFilter): boolean => id === 'all_unhealthy' || id === 'leaving'
+
 const isCounted = (id: FleetFilter): id is Presence => id in COLORS
 
 /** How many workloads were how in the last day. */
@@ -93,7 +96,7 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
   const isWhole = fleetLoaded.value
   const show = (number: number) => (isWhole ? formatNumber(number) : PENDING)
   const shown = (Object.keys(FLEET_FILTERS) as FleetFilter[]).filter(
-    (id) => (id !== 'all_unhealthy' && id !== 'leaving') || by[id] > 0 || current === id,
+    (id) => !isRare(id) || by[id] > 0 || current === id,
   )
   return (
     <nav aria-label={words.counters} aria-busy={!isWhole}>
@@ -106,7 +109,10 @@ export function FleetCounters({ current }: { current: FleetFilter | null }) {
           </a>
         </li>
         {shown.map((id) => (
-          <li key={id} class={isWhole ? (by[id] === 0 ? 'zero' : (TONES[id] ?? '')) : 'pending'}>
+          <li
+            key={id}
+            class={`${isWhole ? (by[id] === 0 ? 'zero' : (TONES[id] ?? '')) : 'pending'}${isRare(id) ? ' rare' : ''}`}
+          >
             <a href={hrefWith({ show: id })} aria-current={current === id ? 'true' : undefined}>
               <strong>{show(by[id])}</strong>
               <span>{id === 'all_unhealthy' ? words.allUnhealthyOfThem : words[id]}</span>

@@ -83,7 +83,15 @@ function OverTime({ health }: { health: FleetHealth }) {
   const series = useMemo(
     () => [
       { name: status.connected, values: bars.connected, color: '--ok' },
-      { name: status.degraded, values: bars.degraded, color: '--warn' },
+      // Each workload is in one bar: the others of the degraded, where of some no instance was healthy.
+      {
+        name: status.degraded,
+        values: bars.degraded.map((count, at) => count - (bars.all_unhealthy[at] ?? 0)),
+        color: '--warn',
+      },
+      ...(bars.all_unhealthy.some((count) => count > 0)
+        ? [{ name: status.all_unhealthy, values: bars.all_unhealthy, color: '--sick' }]
+        : []),
       { name: status.disconnected, values: bars.disconnected, color: '--bad' },
       // Nearly always nobody is about to leave just as the fleet is counted: then the legend does without.
       ...(bars.leaving.some((count) => count > 0)

@@ -54,7 +54,7 @@ interface BigTableProps<Row> {
   onGroup: (key: string) => void
 }
 
-/** The width in pixels of the column of boxes. */
+/** The width in pixels of the column of boxes, which the style sheet sets. */
 export const TICKS_WIDTH = 36
 
 const OVERSCAN = 8
@@ -249,7 +249,7 @@ export function BigTable<Row>(props: BigTableProps<Row>) {
         onKeyDown={(event) => moveFocus(event, rowHeight)}
       >
         <colgroup>
-          <col style={{ width: `${TICKS_WIDTH}px` }} />
+          <col class="tick-col" />
           {columns.map(({ id, width }) => (
             <col key={id} style={width ? { width } : {}} />
           ))}

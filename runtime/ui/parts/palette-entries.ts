@@ -13,7 +13,7 @@ import { isConnectOpen } from '../state/connecting.ts'
 import { fetchedWorkload, loadFleet, workloads } from '../state/fleet.ts'
 import { labelOf } from '../state/names.ts'
 import { navigate, path } from '../state/router.ts'
-import { can, may, me, savePreferences, signOut } from '../state/session.ts'
+import { can, holds, may, me, savePreferences, signOut } from '../state/session.ts'
 import { areKeysShown } from './keys.tsx'
 
 /** One thing that the palette offers. */
@@ -128,6 +128,10 @@ function listFilters(): Entry[] {
   ]
 }
 
+/** Whether there is something that the reader may push without approval. */
+export const mayBreakGlass = (): boolean =>
+  can('config_safety.approvals') && holds('config:break_glass') && holds('config:request')
+
 function listActions(): Entry[] {
   const words = say(shellTexts)
   if (!me.value) return []
@@ -135,6 +139,9 @@ function listActions(): Entry[] {
   return [
     ...listHere(),
     ...listFilters(),
+    ...(mayBreakGlass()
+      ? [action(words.palette.breakGlass, () => navigate('/approvals'), words.palette.also.breakGlass)]
+      : []),
     action(say(fleetTexts).connect, () => {
       isConnectOpen.value = true
     }),

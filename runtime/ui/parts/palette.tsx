@@ -7,18 +7,38 @@ import { formatDay } from '../i18n/format.ts'
 import { shellTexts } from '../i18n/shell.ts'
 import { api } from '../state/endpoints.ts'
 import { useFound } from '../state/found.ts'
-import { can, holds } from '../state/session.ts'
+import { labelOf, namedOf, useNames } from '../state/names.ts'
+import { can, holds, may } from '../state/session.ts'
 import { useResource } from '../state/use-resource.ts'
 import { Dialog } from './dialog.tsx'
 import { FailureNotice } from './failure.tsx'
-import { type Entry, listEntries, type NamedPage, readMeant } from './palette-entries.ts'
+import { type Entry, listEntries, mayBreakGlass, type NamedPage, readMeant } from './palette-entries.ts'
 
 interface PaletteProps {
   pages: readonly { href: string; text: string }[]
   onClose: () => void
 }
 
-/** The campaigns and fleet configs, as far as the reader may see some. */
+/** The requests that can be pushed without approval, or in spite of a freeze, by those who may break the glass there. */
+function useGlassRequests(): readonly NamedPage[] {
+  const words = say(shellTexts).palette
+  const { data } = useResource(mayBreakGlass() ? 'palette-requests' : null, (abort) =>
+    api.approvals('pending,approved', abort),
+  )
+  const requests = (data ?? []).filter(({ workload_id: id }) => may('config:break_glass', id))
+  useNames(requests.map(({ workload_id: id }) => id))
+  return requests.map(({ id, workload_id: workloadId, requester, created_at: at }) => {
+    const workload = namedOf(workloadId)
+    return {
+      href: `/workloads/${workloadId}/changes/${id}`,
+      text: words.breakGlassFor(workload ? labelOf(workload) : workloadId.slice(0, 8)),
+      kind: [words.request, requester, formatDay(at)].join(' · '),
+      also: words.also.breakGlass,
+    }
+  })
+}
+
+/** Requests to break the glass for, campaigns and fleet configs, as far as the reader may see some. */
 function useNamed(): readonly NamedPage[] {
   const words = say(shellTexts).palette
   const isShown = can('config_safety.campaigns')
@@ -26,8 +46,10 @@ function useNamed(): readonly NamedPage[] {
     api.campaigns(abort),
   )
   const configs = useResource(isShown ? 'fleet-configs' : null, (abort) => api.fleetConfigs(abort))
+  const requests = useGlassRequests()
   return useMemo(
     () => [
+      ...requests,
       ...(configs.data ?? []).map(({ id, name }) => ({
         href: `/fleet-configs/${id}`,
         text: name,
@@ -44,7 +66,7 @@ function useNamed(): readonly NamedPage[] {
         }
       }),
     ],
-    [campaigns.data, configs.data, words],
+    [campaigns.data, configs.data, requests, words],
   )
 }
 

@@ -20,8 +20,8 @@ export function WorkloadName({ name, place = '', href, look = 'name' }: Workload
     <>
       <a class={first.length <= SHORT_NAME ? `${look} short` : look} href={href}>
         {first}
-      </a>
-      {second !== '' && <span class="sub">{second}</span>}
+      </a>{' '}
+      {second !== '' && <span class="sub place">{second}</span>}
     </>
   )
 }

@@ -129,6 +129,21 @@ describe('the keyboard', () => {
     await page.getByText(/2 applied · 0 failed/).waitFor()
   })
 
+  test('finds in the palette where the glass can be broken', async () => {
+    const approvals = `/api/workloads/${gateway}/config/approvals`
+    const draft = { draft_yaml: GATEWAY.replace('400', '402'), comment: 'In a hurry' }
+    const request = await service.api.post(approvals, draft, 201)
+    await page.goto('/alerts')
+    await page.getByRole('heading', { name: 'Alerts', level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('break')
+    await page.getByRole('option', { name: 'Break glass for a request that waits' }).waitFor()
+    await page.getByRole('option', { name: /^Break glass for gateway.*request · admin@example\.com/ }).click()
+    await page.waitForURL(`**/changes/${request.id}`)
+    await page.getByRole('button', { name: 'Break glass' }).waitFor()
+    await service.api.post(`${approvals}/${request.id}/withdraw`, {}, 200)
+  })
+
   test('passes the tools of a page by, to its table', async () => {
     await page.goto('/')
     await page.getByRole('row', { name: /gateway/ }).waitFor()

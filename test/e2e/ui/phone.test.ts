@@ -138,6 +138,18 @@ describe('on a telephone', () => {
     await expect
       .poll(() => box.evaluate((one) => one.getBoundingClientRect().width))
       .toBeGreaterThanOrEqual(24)
+    // Beside the box a finger meets its label: in a table of alerts, and in that of the fleet.
+    const isWide = async (label: string) => {
+      const of = page.locator(label).first()
+      await of.waitFor()
+      return of.evaluate((one) => {
+        const { width, height } = one.getBoundingClientRect()
+        return Math.min(width, height) >= 44
+      })
+    }
+    expect(await isWide('.pick label')).toBe(true)
+    await page.goto('/')
+    expect(await isWide('tbody .tick-box')).toBe(true)
   })
 
   test('a row of the fleet says what tells a workload from its namesakes', async () => {

@@ -55,6 +55,9 @@ describe('GET /api/fleet/health', () => {
       [1, 1, 0],
       [2, 0, 0],
     ])
+    // Its one instance was all that it had.
+    const { buckets } = await health('?window=1h')
+    expect(buckets.map(({ all_unhealthy }) => all_unhealthy)).toEqual([0, 1, 0])
     // Of half an hour the worst five minutes stand for all.
     const day = await health()
     expect(shares(day)).toEqual([[1, 1, 0]])

@@ -201,7 +201,7 @@ describe('the numbers of the overview', () => {
     const start = (at: number) => new Date(Date.UTC(2026, 6, 1, 8, 5 * at)).toISOString()
     const health = { window: '1h', bucket_seconds: 300, since: start(0) } as const
     expect(toHealthLines({ ...health, buckets: [] })).toBe(null)
-    const counts = { connected: 3, degraded: 0, disconnected: 1, leaving: 0 }
+    const counts = { connected: 3, degraded: 0, all_unhealthy: 0, disconnected: 1, leaving: 0 }
     const lines = toHealthLines({
       ...health,
       buckets: [0, 1, 4].map((at) => ({ start: start(at), ...counts })),
@@ -221,8 +221,8 @@ describe('the numbers of the overview', () => {
       bucket_seconds: 300,
       since: start(0),
       buckets: [
-        { start: start(0), connected: 3, degraded: 0, disconnected: 0, leaving: 0 },
-        { start: start(55), connected: 2, degraded: 1, disconnected: 1, leaving: 4 },
+        { start: start(0), connected: 3, degraded: 0, all_unhealthy: 0, disconnected: 0, leaving: 0 },
+        { start: start(55), connected: 2, degraded: 1, all_unhealthy: 0, disconnected: 1, leaving: 4 },
       ],
     })
     expect(bars.times).toHaveLength(12)
