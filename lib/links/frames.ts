@@ -1,4 +1,4 @@
-import { boolean, create, enums, literal, number, object, optional, string } from 'superstruct'
+import { boolean, enums, literal, nullable, number, object, optional, string } from 'superstruct'
 import type { EffectiveForm } from '../fleet/intake/effective-configs.ts'
 import type { ServerMessage } from '../opamp/report.ts'
 
@@ -106,44 +106,24 @@ export interface Batch<Entry> {
   entries: Entry[]
 }
 
-type TypeName<Value> = [Value] extends [number]
+/** Checks a value with all that is in it. */
+interface Whole {
+  create(value: unknown): unknown
+}
+/** How a value on a link is checked: by its type alone, or whole. */
+type ShapeOf<Value> = [Value] extends [number]
   ? 'number'
   : [Value] extends [string]
     ? 'string'
     : [Value] extends [boolean]
       ? 'boolean'
-      : 'object'
-/** The types of the values of each kind of entry, in their order. */
+      : Whole
+/** What each kind of entry holds, in its order. */
 type ShapesOf<Entry extends readonly unknown[]> = {
   readonly [Kind in Entry[0] & string]: Extract<Entry, { 0: Kind }> extends [string, ...infer Values]
-    ? { readonly [Index in keyof Values]: TypeName<Values[Index]> }
+    ? { readonly [Index in keyof Values]: ShapeOf<Values[Index]> }
     : never
 }
-
-const FRONT_SHAPES: ShapesOf<FrontEntry> = {
-  report: ['number', 'number', 'boolean', 'string', 'object'],
-  replay: ['number', 'number', 'boolean', 'string', 'object', 'number'],
-  poll: ['number', 'string', 'string', 'string'],
-  form: ['number', 'string', 'object'],
-  closed: ['number'],
-  ended: ['number', 'number', 'string'],
-  goodbye: ['number', 'number', 'number', 'string'],
-  sent: ['number', 'string', 'number'],
-  'not-sent': ['number', 'string', 'string', 'number'],
-  seen: ['number', 'string', 'string'],
-  bound: ['string'],
-  counts: ['number', 'number', 'number', 'number'],
-}
-const OWNER_SHAPES: ShapesOf<OwnerEntry> = {
-  answer: ['number', 'object'],
-  tell: ['number', 'string', 'object', 'number'],
-  drop: ['number'],
-  grant: ['number', 'string'],
-  withdraw: ['number', 'string'],
-  list: [],
-  forget: ['string'],
-}
-const BATCH_FIELDS = ['cell', 'epoch', 'atMs', 'quickestMs', 'entries']
 
 const FORM_FIELDS = {
   rawHash: string(),
@@ -169,6 +149,37 @@ const MESSAGE_FIELDS = {
 } satisfies Record<keyof LinkMessage, unknown>
 const Message = object(MESSAGE_FIELDS)
 
+const FRONT_SHAPES: ShapesOf<FrontEntry> = {
+  report: ['number', 'number', 'boolean', 'string', nullable(Form)],
+  replay: ['number', 'number', 'boolean', 'string', nullable(Form), 'number'],
+  poll: ['number', 'string', 'string', 'string'],
+  form: ['number', 'string', Form],
+  closed: ['number'],
+  ended: ['number', 'number', 'string'],
+  goodbye: ['number', 'number', 'number', 'string'],
+  sent: ['number', 'string', 'number'],
+  'not-sent': ['number', 'string', 'string', 'number'],
+  seen: ['number', 'string', 'string'],
+  bound: ['string'],
+  counts: ['number', 'number', 'number', 'number'],
+}
+const OWNER_SHAPES: ShapesOf<OwnerEntry> = {
+  answer: ['number', nullable(Message)],
+  tell: ['number', 'string', Message, 'number'],
+  drop: ['number'],
+  grant: ['number', 'string'],
+  withdraw: ['number', 'string'],
+  list: [],
+  forget: ['string'],
+}
+const BATCH_FIELDS = ['cell', 'epoch', 'atMs', 'quickestMs', 'entries']
+
+/**
+ * All that is said on a link of the newest version. Whoever changes it raises `LINK_VERSIONS.newest`: the process at the
+ * other end may be of the build before, which ends a link on which something unknown is said.
+ */
+export const LINK_SHAPES = { batch: BATCH_FIELDS, front: FRONT_SHAPES, owner: OWNER_SHAPES }
+
 /** A batch as text. */
 export const writeBatch = <Entry>(batch: Batch<Entry>): string => JSON.stringify(batch)
 
@@ -180,7 +191,7 @@ export const readFrontBatch = (text: string): Batch<FrontEntry> =>
 export const readOwnerBatch = (text: string): Batch<OwnerEntry> =>
   read(text, OWNER_SHAPES) as Batch<OwnerEntry>
 
-type Shapes = Readonly<Record<string, readonly string[]>>
+type Shapes = Readonly<Record<string, readonly ('number' | 'string' | 'boolean' | Whole)[]>>
 
 function read(text: string, shapes: Shapes): Batch<unknown> {
   const batch = JSON.parse(text) as Batch<unknown[]>
@@ -204,12 +215,10 @@ function checkEntry(entry: unknown, shapes: Shapes): void {
   const shape = typeof kind === 'string' && Object.hasOwn(shapes, kind) ? shapes[kind]! : null
   if (shape === null || shape.length !== values.length)
     throw new Error(`an entry of a link is of an unknown kind: ${String(kind).slice(0, 40)}`)
-  for (let index = 0; index < shape.length; index++)
-    if (typeof values[index] !== shape[index]) throw new Error(`an entry ${String(kind)} has a wrong value`)
-  if ((kind === 'report' || kind === 'replay') && values[4] !== null) create(values[4], Form)
-  if (kind === 'form') create(values[2], Form)
-  if (kind === 'answer' && values[1] !== null) create(values[1], Message)
-  if (kind === 'tell') create(values[2], Message)
+  for (const [index, expected] of shape.entries()) {
+    if (typeof expected !== 'string') expected.create(values[index])
+    else if (typeof values[index] !== expected) throw new Error(`an entry ${kind} has a wrong value`)
+  }
 }
 
 /** A message to an agent in the form for a link; null when it is empty. */

@@ -9,6 +9,7 @@ import { createOpampExchange } from '../../lib/opamp/exchange.ts'
 import type { AgentConnection } from '../../lib/opamp/fleet-port.ts'
 import type { ServerMessage } from '../../lib/opamp/report.ts'
 import { createFleetContext, type FleetTestContext } from './fleet.ts'
+import { checkSaid } from './link-shapes.ts'
 import { agentBody, agentFrame, type PlainMessage, uidBytes } from './opamp-messages.ts'
 import type { TestDatabase } from './postgres.ts'
 
@@ -136,6 +137,7 @@ function openFront(
       const atOwner = links.open(
         {
           send(text) {
+            checkSaid(version, 'owner', text)
             if (held !== null) held.push(text)
             else if (answers) agents.take(readOwnerBatch(text))
             return true
@@ -150,8 +152,9 @@ function openFront(
         epoch,
         send(entry: FrontEntry) {
           said.push(entry)
-          if (isLosing) return
           const text = writeBatch({ cell: 0, epoch, atMs: clock.monotonicMs(), entries: [entry] })
+          checkSaid(version, 'front', text)
+          if (isLosing) return
           if (late === null) atOwner.take(text)
           else late.push(text)
         },
