@@ -17,7 +17,7 @@ import { answerChallenge, isChallenge } from './owner-challenge.ts'
  * member one ends: the socket library closes it where no request is whole after some ten seconds, and a refusal does.
  */
 export const STRANGERS_MAX = 1_000
-/** The most of them at which those are still let in that come from an address from which a member has a link. */
+/** The most of them at which those are still let in that come from where a member has a link from, or is reached at. */
 const BESIDE_MEMBERS_MAX = 10_000
 
 /**
@@ -35,14 +35,16 @@ export function startInternalListener(parts: {
   linkedEpoch(): number
   /** The route of the links, which itself looks whether a member opens one. */
   links: SocketRoute
+  /** Whether a member says that it is reached at this address. */
+  isOfMember(address: string): boolean
 }): Listener {
-  const { cluster, functions, self, owned, linkedEpoch, links } = parts
+  const { cluster, functions, self, owned, linkedEpoch, links, isOfMember } = parts
   return listen(
     cluster.internalAddress,
     {
       sockets: [passedBrowsers(self, owned), links],
       room: null,
-      connections: new ConnectionRoom(STRANGERS_MAX, BESIDE_MEMBERS_MAX),
+      connections: new ConnectionRoom(STRANGERS_MAX, BESIDE_MEMBERS_MAX, isOfMember),
       bodyLimit: createBodyLimits(functions),
       // A member speaks for all of its callers.
       bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, () => null),

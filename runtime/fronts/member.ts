@@ -48,6 +48,7 @@ import { frontMetrics } from './front-metrics.ts'
 import { type FrontOpamp, startFrontOpamp } from './front-opamp.ts'
 import { startInternalListener } from './internal-listener.ts'
 import { createLinkRoute } from './link-route.ts'
+import { MemberAddresses } from './member-addresses.ts'
 import { membersAsProxies, type Self } from './member-headers.ts'
 import { OwnerDoor } from './owner-door.ts'
 import { Standing } from './standing.ts'
@@ -120,6 +121,7 @@ class Member implements RunningMember {
   readonly #staticFiles: StaticFiles
   readonly #pool: Pool
   readonly #membership: Membership
+  readonly #addresses: MemberAddresses
   readonly #lock: ProcessLock
   readonly #self: Self
   readonly #door: OwnerDoor
@@ -188,6 +190,8 @@ class Member implements RunningMember {
     this.#clock = clock
     this.#pool = pool
     this.#membership = membership
+    this.#addresses = new MemberAddresses(clock)
+    this.#noteAddresses()
     this.#self = self
     this.#door = door
     this.#proxies = proxies
@@ -225,12 +229,21 @@ class Member implements RunningMember {
       clock,
       timers: systemTimers,
       log,
-      onRenewed: () => this.#lookAtOwner(),
+      onRenewed: () => {
+        this.#noteAddresses()
+        this.#lookAtOwner()
+      },
       onLate: () => this.#discard(),
       isReached: () => this.#standing.isReached,
       onOwnershipLost: () => this.#ownershipLost('another process owns the fleet'),
       onOutdated: () => onFatal(OUTDATED),
     })
+  }
+
+  /** Whoever is a member now gets in at the internal port, this process itself as well. */
+  #noteAddresses(): void {
+    const others = this.#membership.members.map(({ address }) => address)
+    this.#addresses.note([this.#cluster.advertiseAddress, ...others])
   }
 
   /** This process as the owner that others ask; null while it is none. */
@@ -298,6 +311,7 @@ class Member implements RunningMember {
       owned: () => (this.#isLeaving ? null : (this.#deciding()?.passedOn ?? null)),
       linkedEpoch: () => this.#linkedEpoch,
       links: createLinkRoute(this.#self, () => this.#owning?.links ?? null, this.#versions),
+      isOfMember: (address) => this.#addresses.has(address),
     })
     const api = createFrontApiHandlers({
       functions: this.#functions,

@@ -9,3 +9,14 @@ it('lets in more from an address that has a socket here, and not without end: st
   expect(['a', 'a', 'a', 'a'].map((address) => room.opened(address))).toEqual([true, true, true, false])
   expect([room.turnedAway, room.opened('b')]).toEqual([2, false])
 })
+
+it('lets in as many more from an address that is a known one, with or without a socket', () => {
+  const room = new ConnectionRoom(1, 3, (address) => address === 'member')
+  expect(['a', 'a', 'member', 'member', 'member'].map((address) => room.opened(address))).toEqual([
+    true,
+    false,
+    true,
+    false,
+    false,
+  ])
+})

@@ -31,8 +31,11 @@ const LINKS = createLinkRoute(SELF, () => ({ open: () => ({ take() {}, closed() 
 
 let listener: Listener
 let sockets: Socket[]
+/** The addresses of members that are known though they have no link. */
+let knownMembers: string[]
 beforeEach(() => {
   sockets = []
+  knownMembers = []
   listener = startInternalListener({
     cluster: { internalAddress: '127.0.0.1:0', advertiseAddress: '127.0.0.1:0', tls: null },
     functions: loadFunctions(FUNCTIONS),
@@ -40,6 +43,7 @@ beforeEach(() => {
     owned: () => null,
     linkedEpoch: () => 0,
     links: LINKS,
+    isOfMember: (address) => knownMembers.includes(address),
   })
 })
 afterEach(() => {
@@ -105,6 +109,18 @@ describe('whoever has not proved to be a member', () => {
       ask(next, proves())
       return (await text(next.once('data', () => next.end()))).startsWith('HTTP/1.1 421 ')
     })
+    link.terminate()
+  })
+
+  it('keeps no member out that has no link yet, where its address is known', {
+    timeout: 60_000,
+  }, async () => {
+    knownMembers = [HERE]
+    const strangers = await Promise.all(Array.from({ length: STRANGERS_MAX + 10 }, () => dial(ELSEWHERE)))
+    for (const stranger of strangers) stranger.resume()
+    await eventually('those beyond are cut', () => strangers.filter((one) => one.closed).length >= 10)
+    const link = new WebSocket(`ws://127.0.0.1:${listener.port}/link`, { headers: proves() })
+    await once(link, 'open')
     link.terminate()
   })
 

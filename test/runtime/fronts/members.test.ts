@@ -1,11 +1,14 @@
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import type { Config } from '../../../runtime/config.ts'
+import { STRANGERS_MAX } from '../../../runtime/fronts/internal-listener.ts'
 import { selfSignedCertificate } from '../../support/certificates.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startTestMember, type TestMember, untilOwner } from '../../support/members.ts'
@@ -55,6 +58,32 @@ async function openBrowser({ url }: TestMember, token: string) {
   })
   return { socket, frames, closed: () => closed }
 }
+
+describe('strangers at the internal port of a process that has no link of a member', () => {
+  it('keep no member out', { timeout: 60_000 }, async () => {
+    const { owner, front } = await startTwo()
+    const [, port] = front.internalAddress.split(':')
+    const dial = async (localAddress: string) => {
+      const socket = connect({ port: Number(port), host: '127.0.0.1', localAddress })
+      cleanups.push(() => socket.destroy())
+      socket.on('error', () => undefined)
+      await once(socket, 'connect')
+      return socket
+    }
+    const strangers = await Promise.all(Array.from({ length: STRANGERS_MAX + 10 }, () => dial('127.0.0.2')))
+    for (const stranger of strangers) stranger.resume()
+    await eventually('those beyond are cut', () => strangers.filter((one) => one.closed).length >= 10)
+    const member = await dial('127.0.0.1')
+    member.write('GET /api/workloads HTTP/1.1\r\nHost: a\r\n\r\n')
+    expect(await text(member)).toMatch(/^HTTP\/1.1 421 /)
+    await owner.stop()
+    await untilOwner(front)
+    await eventually(
+      'it has a link to itself',
+      async () => (await front.call('GET', '/readyz')).status === 200,
+    )
+  })
+})
 
 describe('a process that does not own', () => {
   it('answers as the owner does, whatever it is asked', async () => {
