@@ -185,7 +185,7 @@ export class Fleet implements FleetPort {
   /** Load what is stored, start the grace of every workload that was live, and begin to call the parts each second. */
   async start(): Promise<void> {
     this.state.startedAtMs = this.#deps.clock.monotonicMs()
-    await loadFleet(this.#deps.db, this.state)
+    await loadFleet(this.#deps.db, this.state, this.#deps.log)
     // The rules may have changed since their labels were stored with the workloads.
     await this.#settings.relabel()
     await this.#presence.startGraces()

@@ -3,6 +3,7 @@ import type { WORKLOAD_STATUSES } from '../wire/values.ts'
 import { columns } from './columns.ts'
 import type { Database, Db } from './db.ts'
 import type { AgentError } from './pushes.ts'
+import { textsOf } from './readable-workload.ts'
 
 /** Whether a workload counts as connected and as healthy, as `lib/fleet/state/derive.ts` judges it. */
 export type WorkloadStatus = (typeof WORKLOAD_STATUSES)[number]
@@ -224,7 +225,7 @@ export async function listOperatorSettings(
       {
         activePushId: row.active_push_id,
         pushSeq: row.push_seq,
-        handLabels: row.trusted_labels,
+        handLabels: textsOf(row.trusted_labels),
         knownGoodHash: row.config_hash,
         archivedAt: row.archived_at,
       },

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Log } from '../../log.ts'
 import type { AvailableComponents } from '../../model/components.ts'
 import { listAgentHomes } from '../../store/agents.ts'
 import { findContents } from '../../store/config-contents.ts'
@@ -7,6 +8,7 @@ import { listKnownGood } from '../../store/known-good.ts'
 import { listTargets } from '../../store/push-targets.ts'
 import { listFollowedPushes } from '../../store/pushes.ts'
 import { listQuarantines } from '../../store/quarantines.ts'
+import { readWorkload } from '../../store/readable-workload.ts'
 import { listOpenRollouts } from '../../store/rollouts.ts'
 import { listWorkloads } from '../../store/workloads.ts'
 import { inTurns } from '../../turns.ts'
@@ -17,16 +19,23 @@ import { loadLifted } from './lifted.ts'
 import { loadScope } from './load-push.ts'
 import type { FollowedPush } from './model.ts'
 import { type FleetState, quarantineInstance, toWorkload } from './state.ts'
+import { UnreadableRows } from './unreadable-rows.ts'
 
 /** Rows taken over in one turn of the event loop: a process that becomes the owner goes on serving its agents. */
 export const LOAD_CHUNK = 1_000
 
 /** Fill an empty state with what the database holds. Instances are not stored: they come with messages of agents. */
-export async function loadFleet(db: Database, state: FleetState): Promise<void> {
+export async function loadFleet(db: Database, state: FleetState, log: Log): Promise<void> {
   const share = sharedLists()
-  for await (const some of inTurns(await listWorkloads(db), LOAD_CHUNK))
-    for (const stored of some)
-      state.add(toWorkload({ ...stored, availableComponents: share(stored.availableComponents) }))
+  const unreadable = new UnreadableRows(log, 'workloads')
+  for await (const some of inTurns(await listWorkloads(db), LOAD_CHUNK)) {
+    for (const row of some) {
+      const { workload, unreadable: fields } = readWorkload(row)
+      if (fields.length > 0) unreadable.tell(row.id, fields)
+      state.add(toWorkload({ ...workload, availableComponents: share(workload.availableComponents) }))
+    }
+  }
+  unreadable.end()
   for await (const some of inTurns(await listAgentHomes(db, HOMES_MAX), LOAD_CHUNK)) {
     for (const home of some) {
       state.homes.set(home.instanceUid, home.workloadId)

@@ -3,6 +3,7 @@ import { FleetCounters } from '../../../lib/fleet/state/counters.ts'
 import { loadFleet } from '../../../lib/fleet/state/load-fleet.ts'
 import type { FollowedPush, Workload } from '../../../lib/fleet/state/model.ts'
 import { FleetState } from '../../../lib/fleet/state/state.ts'
+import { silentLog } from '../../../lib/log.ts'
 import type { Connection } from '../../../lib/store/connection.ts'
 import { tallyFault } from '../../support/recount.ts'
 import type { SimService } from '../service/sim-service.ts'
@@ -24,7 +25,7 @@ export function checkTallies({ fleet }: SimService, report: Report): void {
  */
 export async function checkMemory(service: SimService, watcher: Connection, report: Report): Promise<void> {
   const stored = new FleetState()
-  await loadFleet(watcher, stored)
+  await loadFleet(watcher, stored, silentLog)
   const held = service.fleet.state
   for (const id of new Set([...held.workloads.keys(), ...stored.workloads.keys()])) {
     const [mine, theirs] = [held.workloads.get(id), stored.workloads.get(id)]

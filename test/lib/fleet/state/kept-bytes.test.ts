@@ -4,6 +4,7 @@ import { KeptBytes } from '../../../../lib/fleet/state/kept-bytes.ts'
 import { loadFleet } from '../../../../lib/fleet/state/load-fleet.ts'
 import type { Instance, Workload } from '../../../../lib/fleet/state/model.ts'
 import { FleetState } from '../../../../lib/fleet/state/state.ts'
+import { silentLog } from '../../../../lib/log.ts'
 import type { AgentConnection } from '../../../../lib/opamp/fleet-port.ts'
 import type { AgentReport, HealthNode } from '../../../../lib/opamp/report.ts'
 import { HEALTHY, reportOf } from '../../../support/agent-report.ts'
@@ -163,7 +164,7 @@ describe('what agents say of themselves is kept up to so many bytes, whoever say
     const workloads = 5 * 2 * 'host.name'.length
     ctx.fleet.connectionClosed(connection)
     const again = new FleetState()
-    await loadFleet(ctx.db, again)
+    await loadFleet(ctx.db, again, silentLog)
     const { kept } = again
     expect(again.workloads.size).toBe(5)
     expect(kept.total).toBeGreaterThan(workloads)

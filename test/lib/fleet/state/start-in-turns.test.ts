@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CHUNK } from '../../../../lib/fleet/state/in-chunks.ts'
 import { LOAD_CHUNK, loadFleet } from '../../../../lib/fleet/state/load-fleet.ts'
 import { FleetState } from '../../../../lib/fleet/state/state.ts'
+import { silentLog } from '../../../../lib/log.ts'
 import { fakeClock } from '../../../support/fakes.ts'
 import { createFleetContext, type FleetTestContext, fakeAgent } from '../../../support/fleet.ts'
 import { createTestContext } from '../../../support/invoke.ts'
@@ -55,7 +56,7 @@ describe('a process that takes over a big fleet', () => {
       const state = new FleetState()
       const most = await mostInOneTurn(
         () => count(state),
-        () => loadFleet(database.pool, state),
+        () => loadFleet(database.pool, state, silentLog),
       )
       expect(count(state)).toBe(WORKLOADS)
       expect(most).toBeLessThanOrEqual(LOAD_CHUNK)

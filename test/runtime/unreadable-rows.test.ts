@@ -1,0 +1,78 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createTestDatabase } from '../support/postgres.ts'
+import { startTestService, type TestService } from '../support/service.ts'
+
+// A row may have been written by hand, or by a newer version that ran on the database in between.
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+const COMPONENTS = { hash: 'a1', components: { receivers: ['otlp'] } }
+const STATUS = { status: 'applied', configHash: 'c1', updatedAt: '2026-11-01T00:00:00.000Z', error: null }
+
+/** Start on a database with a workload that can be read, and one for each of these, which it has in a column. */
+async function startWith(column: string, values: readonly unknown[]): Promise<TestService> {
+  const database = await createTestDatabase()
+  cleanups.push(() => database.drop())
+  await database.pool.execute(
+    `insert into workloads (id, fingerprint_source, fingerprint_keys, display_name, type, version, status,
+       last_seen_at, labels, rule_labels, trusted_labels, accepts_remote_config, remote_config_status,
+       available_components, generation, push_seq, disconnected_at, created_at)
+     select 'w' || n, 'host', jsonb_build_object('host.name', 'host-' || n), 'host-' || n, 'collector', '0.130.0',
+       'disconnected', now(), '{"host.name": "host"}', '{}', '{"team": "edge"}', true, $1::jsonb, $2::jsonb, 0, 0,
+       now(), now()
+     from generate_series(0, $3::int) n`,
+    [JSON.stringify(STATUS), JSON.stringify(COMPONENTS), values.length],
+  )
+  for (const [n, value] of values.entries())
+    await database.pool.execute(`update workloads set ${column} = $2::jsonb where id = $1`, [
+      `w${n + 1}`,
+      JSON.stringify(value),
+    ])
+  const service = await startTestService(database)
+  cleanups.push(() => service.stop())
+  return service
+}
+
+const named = ({ log }: TestService) =>
+  log.lines.filter(({ level, fields }) => level === 'error' && 'table' in fields).map(({ fields }) => fields)
+
+const FOREIGN = ['x', { newer: { a: [1] } }, [5, null], 7]
+
+describe('a service on a database in which a workload has a column of another shape', () => {
+  for (const column of [
+    'available_components',
+    'remote_config_status',
+    'labels',
+    'trusted_labels',
+    'rule_labels',
+    'fingerprint_keys',
+  ])
+    it(`starts and shows all, and names the rows, where it is ${column}`, async () => {
+      const service = await startWith(column, FOREIGN)
+      const as = await service.token()
+      const { status, json } = await service.call('GET', '/api/workloads', { as })
+      expect(status).toBe(200)
+      const ids = ['w0', 'w1', 'w2', 'w3', 'w4']
+      expect((json as { id: string }[]).map(({ id }) => id).sort()).toEqual(ids)
+      for (const id of ids)
+        expect((await service.call('GET', `/api/workloads/${id}`, { as })).status).toBe(200)
+      expect(named(service)).toEqual(ids.slice(1).map((id) => ({ table: 'workloads', id, fields: [column] })))
+    })
+
+  it('keeps of labels those that are texts', async () => {
+    const service = await startWith('trusted_labels', [{ team: 'core', newer: { a: [1] } }])
+    const as = await service.token()
+    const { json } = await service.call('GET', '/api/workloads/w1', { as })
+    expect(json).toMatchObject({ labels: { 'muster/team': 'core' } })
+    expect(json).not.toHaveProperty(['labels', 'muster/newer'])
+  })
+
+  it('names so many rows one by one and counts the others, where all of a fleet are so', async () => {
+    const service = await startWith('labels', Array(25).fill('x'))
+    expect(named(service)).toHaveLength(21)
+    expect(named(service).at(-1)).toEqual({ table: 'workloads', count: 5 })
+  })
+})
