@@ -180,6 +180,8 @@ describe('a campaign', () => {
       await page.getByRole('combobox').fill(typed)
       await page.getByRole('option', { name: /^To Kafka\s*campaign · halted · / }).waitFor()
       await page.keyboard.press('Escape')
+      // Its key opens it again only once it has closed.
+      await page.getByRole('combobox').waitFor({ state: 'detached' })
     }
     // Those that need somebody come first.
     const rows = page.getByRole('region', { name: 'Workloads' }).locator('tbody tr')
