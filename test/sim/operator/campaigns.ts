@@ -15,8 +15,6 @@ export interface ShownTarget {
 /** What an operator of campaigns uses of the world. */
 export interface CampaignWorld extends ConfigWorld {
   configs: ConfigWorld['configs'] & { make(agents: number, hasReverts: boolean): string }
-  /** Whether campaigns go through some workloads in stages: one waits there for whom it may not change any more. */
-  hasStagedTargets: boolean
 }
 
 interface Row {
@@ -27,8 +25,6 @@ interface Row {
 
 /** After so many decisions to continue a campaign is aborted. */
 const CONTINUES_MAX = 3
-/** After so many looks, a quarter of a minute apart, one that still runs is aborted. */
-const LOOKS_MAX = 60
 const ENDED = `('rolled_back', 'rejected', 'withdrawn', 'expired')`
 
 /**
@@ -39,7 +35,6 @@ export class CampaignOperator {
   readonly #world: CampaignWorld
   #count = 0
   readonly #continued = new Map<string, number>()
-  readonly #watched = new Map<string, number>()
   /** The targets that were shown with the plan of this hash, by campaign. */
   readonly shown = new Map<string, { planHash: string; targets: readonly ShownTarget[] }>()
   /** When he was told that a campaign is started, by campaign; in ms of virtual time. */
@@ -156,7 +151,6 @@ export class CampaignOperator {
         await this.#decide(id, act < 0.05 ? 'withdraw' : 'start')
         break
       case 'running':
-        if (isAtRest) await this.#loseHope(id)
         if (isAtRest || act > 0.13) break
         await this.#decide(id, act < 0.08 ? 'pause' : act < 0.1 ? 'abort' : 'roll-back')
         break
@@ -169,14 +163,6 @@ export class CampaignOperator {
         if (!isAtRest && act < 0.012) await this.#decide(id, 'roll-back')
         break
     }
-  }
-
-  /** Abort a campaign that runs for long where it may wait for somebody between two stages. */
-  async #loseHope(id: string): Promise<void> {
-    if (!this.#world.hasStagedTargets) return
-    const looks = (this.#watched.get(id) ?? 0) + 1
-    this.#watched.set(id, looks)
-    if (looks > LOOKS_MAX) await this.#decide(id, 'abort')
   }
 
   async #goOn(id: string, act: number): Promise<void> {
