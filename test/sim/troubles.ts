@@ -47,11 +47,8 @@ const LIKELIHOODS = {
    * than other worlds have.
    */
   campaigns: 0.2,
-  /**
-   * Where there are campaigns, some workloads have so many instances that these go through them in stages. Only where it
-   * is asked for by name: too few seeds have run with it yet.
-   */
-  stagedTargets: 0,
+  /** Where there are campaigns, some workloads have so many instances that these go through them in stages. */
+  stagedTargets: 0.25,
 } as const
 
 /** The name of a kind of trouble. */
