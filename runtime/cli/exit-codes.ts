@@ -23,6 +23,9 @@ export class CommandFailure extends Error {
   }
 }
 
+/** The service gave no answer, or one that is none of muster. It may answer the same call later. */
+export class NoAnswer extends CommandFailure {}
+
 /** The command was called in a way that it does not have. */
 export class WrongArguments extends CommandFailure {
   constructor(message: string) {

@@ -1,24 +1,14 @@
 import type { CampaignRecord } from '../../../lib/wire/campaigns.ts'
 import { type Api, ServiceRefusal } from '../server/api.ts'
+import { POLL_MS, waitWhile } from '../server/wait.ts'
 
-const POLL_MS = 1_000
-
-/**
- * Read a campaign each second while it goes on; resolves with the last that was read, after `seconds` at the latest.
- */
-export async function waitWhile(
+/** Read a campaign each second while it goes on; see `waitWhile`. */
+export const waitForCampaign = (
   api: Api,
   first: CampaignRecord,
   goesOn: (record: CampaignRecord) => boolean,
   seconds: number,
-): Promise<CampaignRecord> {
-  let record = first
-  for (let polls = 0; polls < seconds && goesOn(record); polls++) {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    record = await api.get(`/api/campaigns/${first.id}`)
-  }
-  return record
-}
+): Promise<CampaignRecord> => waitWhile(api, { path: `/api/campaigns/${first.id}`, first, seconds }, goesOn)
 
 /** How many seconds the plan of a campaign over a whole fleet is waited for, and a turn to begin it. */
 export const PLAN_SECONDS_MAX = 300

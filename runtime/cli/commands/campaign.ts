@@ -4,7 +4,7 @@ import type { CampaignGroup, CampaignLimits, CampaignRecord } from '../../../lib
 import { readSeconds } from '../arguments.ts'
 import { printCampaign, printCampaigns, printGroups, printGroupsLeft } from '../campaigns/print.ts'
 import { CAMPAIGN_ACTIONS, type CampaignAction, exitCodeOf, isUnderWay } from '../campaigns/standing.ts'
-import { beginPlan, waitWhile } from '../campaigns/wait.ts'
+import { beginPlan, waitForCampaign } from '../campaigns/wait.ts'
 import type { Arguments, ClientCommandSpec, ClientIo } from '../command.ts'
 import { CommandFailure, EXIT, WrongArguments } from '../exit-codes.ts'
 import { OUTPUT_OPTION, printJson } from '../output.ts'
@@ -56,7 +56,7 @@ for its approval, and ends with 3 where it was rejected.`,
     const found = await findCampaign(api, named!)
     let record = await act(api, found, action, { args, raised, seconds })
     if (args.isSet('wait') || action === 'plan')
-      record = await waitWhile(api, record, (now) => isUnderWay(now, action), seconds)
+      record = await waitForCampaign(api, record, (now) => isUnderWay(now, action), seconds)
     if (args.text('output') === 'json') printJson(io, record)
     else await print(api, record, action, io)
     const isAsked = args.isSet('wait') || args.isSet('exit-code')

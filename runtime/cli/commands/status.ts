@@ -9,8 +9,8 @@ import type { ClientCommandSpec, ClientIo } from '../command.ts'
 import { EXIT } from '../exit-codes.ts'
 import { OUTPUT_OPTION, printJson, printTable, sayStanding, sayUnhealthy, shortHash } from '../output.ts'
 import { type Api, findWorkload, openApi, URL_OPTION } from '../server/api.ts'
+import { waitWhile } from '../server/wait.ts'
 
-const POLL_MS = 1_000
 const WAIT_SECONDS_DEFAULT = 300
 const WAIT_SECONDS_MAX = 86_400
 
@@ -32,21 +32,15 @@ nothing is under way any more.`,
     const seconds = readSeconds(args, 'timeout', WAIT_SECONDS_DEFAULT, WAIT_SECONDS_MAX)
     const api = await openApi(args, io)
     let workload = await findWorkload(api, args.positionals[0]!)
-    if (args.isSet('wait')) workload = await wait(api, workload, seconds)
+    if (args.isSet('wait')) {
+      const what = { path: `/api/workloads/${workload.id}`, first: workload, seconds }
+      workload = await waitWhile(api, what, isUnderWay)
+    }
     if (args.text('output') === 'json') printJson(io, workload)
     else print(io, workload, await readAlerts(api, workload))
     const isAsked = args.isSet('wait') || args.isSet('exit-code')
     return isAsked && !isWell(workload) ? EXIT.differs : EXIT.done
   },
-}
-
-async function wait(api: Api, first: WorkloadRecord, seconds: number): Promise<WorkloadRecord> {
-  let workload = first
-  for (let polls = 0; polls < seconds && isUnderWay(workload); polls++) {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    workload = await api.get<WorkloadRecord>(`/api/workloads/${first.id}`)
-  }
-  return workload
 }
 
 const isUnderWay = ({ current_config_push: push, applying_instance_count: applying }: WorkloadRecord) =>

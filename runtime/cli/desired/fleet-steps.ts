@@ -2,7 +2,7 @@ import type { CampaignRecord, CampaignStatus } from '../../../lib/wire/campaigns
 import type { DesiredFleetResult } from '../../../lib/wire/desired.ts'
 import type { ConfigDiff } from '../../../lib/wire/diff.ts'
 import type { FleetConfigRecord, FleetConfigVersion } from '../../../lib/wire/fleet-configs.ts'
-import { beginPlan, PLAN_SECONDS_MAX, waitWhile } from '../campaigns/wait.ts'
+import { beginPlan, PLAN_SECONDS_MAX, waitForCampaign } from '../campaigns/wait.ts'
 import { CommandFailure, EXIT } from '../exit-codes.ts'
 import { toLine } from '../output.ts'
 import { type Api, ServiceRefusal } from '../server/api.ts'
@@ -68,7 +68,7 @@ async function bringToApproval(api: Api, step: FleetStep, common: Common): Promi
     } catch (error) {
       if (!isOvertaken(error)) throw error
       // Another run plans or requests the same campaign at this moment: what it did is what there is to say.
-      const now = await waitWhile(api, await readCampaign(api, id), isPlanning, PLAN_SECONDS_MAX)
+      const now = await waitForCampaign(api, await readCampaign(api, id), isPlanning, PLAN_SECONDS_MAX)
       const isAsked = now.status !== 'draft' && now.status !== 'planned'
       if (isAsked) return { ...step, action: 'waits', campaign_status: now.status }
       if (tries === TRIES_MAX) throw error
@@ -92,7 +92,7 @@ async function planAndRequest(
   common: Common,
 ): Promise<FleetStep> {
   const { campaign_id: id } = step
-  const campaign = await waitWhile(api, await beginPlan(api, id), isPlanning, PLAN_SECONDS_MAX)
+  const campaign = await waitForCampaign(api, await beginPlan(api, id), isPlanning, PLAN_SECONDS_MAX)
   if (campaign.plan_hash === undefined)
     throw new CommandFailure(`the campaign ${id} of ${step.fleet_config} has no plan yet`)
   const at = common.commit_sha === '' ? '' : ` at ${common.commit_sha}`

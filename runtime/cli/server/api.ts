@@ -2,7 +2,7 @@ import { namespaceOrHostOf, placeOf } from '../../../lib/model/places.ts'
 import type { ErrorBody } from '../../../lib/wire/errors.ts'
 import type { WorkloadRecord } from '../../../lib/wire/workloads.ts'
 import type { Arguments, ClientIo, Option } from '../command.ts'
-import { CommandFailure, EXIT, WrongArguments } from '../exit-codes.ts'
+import { CommandFailure, EXIT, NoAnswer, WrongArguments } from '../exit-codes.ts'
 import { toLine } from '../output.ts'
 import { readCredentials } from './credentials.ts'
 import { type Answer, openHttp, readServiceUrl } from './http.ts'
@@ -21,7 +21,8 @@ export const URL_OPTION: Option = {
  */
 export interface Api {
   url: string
-  get<Body>(path: string): Promise<Body>
+  /** Read something, and wait for it so long at most; a minute where that is absent. */
+  get<Body>(path: string, waitMs?: number): Promise<Body>
   post<Body>(path: string, body?: unknown): Promise<Body>
   delete(path: string): Promise<void>
 }
@@ -58,14 +59,14 @@ export const openApiAsNobody = (url: string, io: ClientIo): Api => callApi(url, 
 
 function callApi(url: string, token: string | null, io: ClientIo): Api {
   const call = openHttp(url, token, io.env)
-  const read = async <Body>(method: string, path: string, body?: unknown) => {
-    const answer = await call(method, path, body)
+  const read = async <Body>(method: string, path: string, body?: unknown, waitMs?: number) => {
+    const answer = await call(method, path, body, waitMs)
     if (answer.status < 200 || answer.status > 299) throw refusal(answer, url)
     return parse<Body>(answer, url)
   }
   return {
     url,
-    get: (path) => read('GET', path),
+    get: (path, waitMs) => read('GET', path, undefined, waitMs),
     post: (path, body = {}) => read('POST', path, body),
     delete: async (path) => void (await read('DELETE', path)),
   }
@@ -86,12 +87,22 @@ function parse<Body>({ text }: Answer, url: string): Body {
 export class ServiceRefusal extends CommandFailure {
   /** The code on the wire; absent where the reply has none and its status alone says why, as with 403. */
   readonly code: string | undefined
+  /** The service cannot answer now, and may later. */
+  readonly isForNow: boolean
 
-  constructor(message: string, exitCode: number, code: string | undefined) {
+  constructor(message: string, exitCode: number, code: string | undefined, isForNow = false) {
     super(message, exitCode)
     this.code = code
+    this.isForNow = isForNow
   }
 }
+
+/** Whether a status says that the same call may succeed later: too many calls, or a service that is away. */
+const isForNow = (status: number): boolean => status === 429 || status >= 500
+
+/** Whether a call failed because the service is away for now, as it is while another process takes over. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof NoAnswer || (error instanceof ServiceRefusal && error.isForNow)
 
 /** Whether the call itself was refused, as against a service that is away or a caller who is not signed in. */
 const isRefusal = (status: number, { code, validation_errors: errors }: Partial<ErrorBody>) =>
@@ -105,7 +116,8 @@ function refusal(answer: Answer, url: string): CommandFailure {
   try {
     body = JSON.parse(answer.text) as Partial<ErrorBody>
   } catch {
-    return new CommandFailure(`${url} answered with status ${answer.status}`)
+    const message = `${url} answered with status ${answer.status}`
+    return isForNow(answer.status) ? new NoAnswer(message) : new CommandFailure(message)
   }
   const { error = `status ${answer.status}`, code, validation_errors: errors = [] } = body
   const about = code === undefined ? error : `${error} (${code})`
@@ -116,7 +128,7 @@ function refusal(answer: Answer, url: string): CommandFailure {
     ...(code === 'session_required' ? [`somebody does this in a browser, signed in to ${url}`] : []),
   ]
   const exitCode = isRefusal(answer.status, body) ? EXIT.refused : EXIT.error
-  return new ServiceRefusal(lines.map(toLine).join('\n  '), exitCode, code)
+  return new ServiceRefusal(lines.map(toLine).join('\n  '), exitCode, code, isForNow(answer.status))
 }
 
 /** Which permission the caller lacks, and where: anywhere at all, or only there. */

@@ -9,7 +9,7 @@ import type { Environment } from '../../config.ts'
 import { isLoopback } from '../../listen-address.ts'
 import { VERSION } from '../../version.ts'
 import { withoutSlashes } from '../../without-slashes.ts'
-import { CommandFailure, WrongArguments } from '../exit-codes.ts'
+import { CommandFailure, NoAnswer, WrongArguments } from '../exit-codes.ts'
 
 const TIMEOUT_MS = 60_000
 const ANSWER_BYTES_MAX = 268_435_456
@@ -38,11 +38,19 @@ export function readServiceUrl(given: string): string {
   return `${url.origin}${withoutSlashes(url.pathname)}`
 }
 
-/** A function that calls one service with one token. It throws CommandFailure where no answer comes. */
+/**
+ * A function that calls one service with one token. It throws NoAnswer where no answer comes, of a call that is waited
+ * for so long at most.
+ */
 export function openHttp(url: string, token: string | null, env: Environment) {
-  return async (method: string, path: string, body?: unknown): Promise<Answer> => {
+  return async (
+    method: string,
+    path: string,
+    body?: unknown,
+    waitMs: number = TIMEOUT_MS,
+  ): Promise<Answer> => {
     const target = new URL(`${url}${path}`)
-    const ended = AbortSignal.timeout(TIMEOUT_MS)
+    const ended = AbortSignal.timeout(Math.min(TIMEOUT_MS, Math.ceil(waitMs)))
     const sent = body === undefined ? null : Buffer.from(JSON.stringify(body))
     const options = {
       method,
@@ -63,7 +71,7 @@ export function openHttp(url: string, token: string | null, env: Environment) {
     } catch (error) {
       if (error instanceof CommandFailure) throw error
       const { code, name } = error as NodeJS.ErrnoException
-      throw new CommandFailure(`${url} gave no answer (${ended.aborted ? 'timed out' : (code ?? name)})`)
+      throw new NoAnswer(`${url} gave no answer (${ended.aborted ? 'timed out' : (code ?? name)})`)
     }
   }
 }
