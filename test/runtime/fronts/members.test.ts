@@ -317,10 +317,17 @@ describe('without an owner', () => {
       request.socket.destroy()
     })
     const front = await startOne(database)
-    const change = await front.call('POST', '/api/push-groups', { body: {} })
-    expect(change.status).toBe(503)
-    expect(await change.json()).toMatchObject({ code: 'outcome_unknown' })
-    expect(asked).toEqual(['POST'])
+    for (const [method, path] of [
+      ['POST', '/api/push-groups'],
+      ['PUT', '/api/freeze'],
+      ['PATCH', '/api/workloads/labels'],
+      ['DELETE', '/api/freeze'],
+    ] as const) {
+      const change = await front.call(method, path, method === 'DELETE' ? {} : { body: {} })
+      expect(change.status, method).toBe(503)
+      expect(await change.json(), method).toMatchObject({ code: 'outcome_unknown' })
+      expect(asked.splice(0)).toEqual([method])
+    }
     const read = await front.call('GET', '/api/workloads')
     expect(await read.json()).toMatchObject({ code: 'no_owner' })
     expect(asked.filter((method) => method === 'GET').length).toBeGreaterThan(1)
