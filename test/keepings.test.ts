@@ -425,11 +425,11 @@ const KEPT: Readonly<Record<string, Keeping>> = {
   'lib/hub/hub.ts Hub.#outbox': { bound: 'what is told within 20 ms', reachedBy: BURST },
   'lib/hub/notices.ts HubNotices.#archived': perWorkload,
   'lib/hub/notices.ts HubNotices.#toldPushes': perWorkload,
-  'lib/identity/authority.ts SessionAuthority.#entries': {
-    bound: '10,000 sessions',
+  'lib/identity/fresh-reads.ts FreshReads.#entries': {
+    bound: '10,000 sessions, and as many API tokens',
     reachedBy: ['lib/limits.test.ts', 'is remembered of so many sessions'],
   },
-  'lib/identity/authority.ts SessionAuthority.#running': {
+  'lib/identity/fresh-reads.ts FreshReads.#running': {
     bound: 'callers of the database',
     reachedBy: WAITERS,
   },
@@ -443,14 +443,6 @@ const KEPT: Readonly<Record<string, Keeping>> = {
       'lib/identity/oidc/ended-flows.test.ts',
       'knows so many flows that have ended, for as long as their cookies are valid',
     ],
-  },
-  'lib/identity/token-authority.ts StoredTokenAuthority.#entries': {
-    bound: '10,000 API tokens',
-    reachedBy: ['lib/limits.test.ts', 'is remembered of so many API tokens'],
-  },
-  'lib/identity/token-authority.ts StoredTokenAuthority.#running': {
-    bound: 'callers of the database',
-    reachedBy: WAITERS,
   },
   'lib/model/name-order.ts NameOrder.#order': perWorkload,
   'lib/opamp/http-pollers.ts createHttpPollers().pollers': { bound: '100,000 pollers', reachedBy: POLLERS },

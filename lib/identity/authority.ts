@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts'
 import { type Grant, grantsOf } from '../model/scopes.ts'
 import { type Database, DatabaseUnavailable } from '../store/db.ts'
 import { findSession } from '../store/sessions.ts'
+import { FreshReads } from './fresh-reads.ts'
 import type { Tokens } from './sessions/tokens.ts'
 
 /** The user that a credential stands for, with the rights that the user has now. */
@@ -30,15 +31,6 @@ export interface Authority {
   forget(): void
 }
 
-const FRESH_MS = 30_000
-const ENTRIES_MAX = 10_000
-
-interface Entry {
-  /** Null when there is no such session. */
-  user: SignedInUser | null
-  readAtMs: number
-}
-
 interface Parts {
   db: Database
   clock: Clock
@@ -50,20 +42,20 @@ export const openAuthority = (parts: Parts): Authority => new SessionAuthority(p
 
 class SessionAuthority implements Authority {
   readonly #parts: Parts
-  readonly #entries = new Map<string, Entry>()
-  readonly #running = new Map<string, Promise<SignedInUser | null>>()
-  /** Goes up with each `forget`: a read that began before is not remembered. */
-  #generation = 0
+  /** By session; null where there is none. */
+  readonly #reads: FreshReads<SignedInUser | null>
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#reads = new FreshReads(parts.clock)
   }
 
   async authenticate(token: string): ReturnType<Authority['authenticate']> {
     const claims = await this.#parts.tokens.verify(token)
     if (!claims) return { ok: false, code: 'unauthorized' }
     try {
-      const user = await this.#find(claims.sessionId)
+      const { sessionId } = claims
+      const user = await this.#reads.read(sessionId, () => this.#load(sessionId))
       if (!user || user.userId !== claims.userId) return { ok: false, code: 'unauthorized' }
       return { ok: true, user }
     } catch (error) {
@@ -73,30 +65,13 @@ class SessionAuthority implements Authority {
   }
 
   forget(): void {
-    this.#generation++
-    this.#entries.clear()
-  }
-
-  async #find(sessionId: string): Promise<SignedInUser | null> {
-    const known = this.#entries.get(sessionId)
-    if (known && this.#parts.clock.monotonicMs() - known.readAtMs < FRESH_MS) return known.user
-    return this.#loadOnce(sessionId)
-  }
-
-  /** Concurrent requests of one session share a read. */
-  #loadOnce(sessionId: string): Promise<SignedInUser | null> {
-    const key = `${this.#generation} ${sessionId}`
-    const loading = this.#running.get(key) ?? this.#load(sessionId).finally(() => this.#running.delete(key))
-    this.#running.set(key, loading)
-    return loading
+    this.#reads.forget()
   }
 
   async #load(sessionId: string): Promise<SignedInUser | null> {
     const { db, clock } = this.#parts
-    const startedAt = this.#generation
-    const readAtMs = clock.monotonicMs()
     const row = await findSession(db, sessionId, clock.now())
-    const user = row
+    return row
       ? {
           userId: row.userId,
           email: row.email,
@@ -107,14 +82,5 @@ class SessionAuthority implements Authority {
           apiToken: null,
         }
       : null
-    // A session that was read before a `forget` may have ended since: do not remember it.
-    if (startedAt === this.#generation) this.#remember(sessionId, { user, readAtMs })
-    return user
-  }
-
-  #remember(sessionId: string, entry: Entry): void {
-    this.#entries.delete(sessionId)
-    this.#entries.set(sessionId, entry)
-    if (this.#entries.size > ENTRIES_MAX) this.#entries.delete(this.#entries.keys().next().value!)
   }
 }

@@ -4,6 +4,7 @@ import { cutGrants, grantsOf } from '../model/scopes.ts'
 import { type ApiTokenRow, findApiToken, noteApiTokenUse, type TokenTerm } from '../store/api-tokens.ts'
 import { type Database, DatabaseUnavailable } from '../store/db.ts'
 import type { Authentication, SignedInUser } from './authority.ts'
+import { FreshReads } from './fresh-reads.ts'
 import type { LoginLimit } from './login-limit.ts'
 
 /** What an API token looks like: a prefix that scanners for secrets can find, and 32 random bytes. */
@@ -37,15 +38,7 @@ export interface TokenAuthority {
   forget(): void
 }
 
-const FRESH_MS = 30_000
-const ENTRIES_MAX = 10_000
 const MINUTE_MS = 60_000
-
-/** A token that the database had when it was last read. */
-interface Entry {
-  row: ApiTokenRow
-  readAtMs: number
-}
 
 interface Parts {
   db: Database
@@ -61,13 +54,12 @@ export const openTokenAuthority = (parts: Parts): TokenAuthority => new StoredTo
 
 class StoredTokenAuthority implements TokenAuthority {
   readonly #parts: Parts
-  readonly #entries = new Map<string, Entry>()
-  readonly #running = new Map<string, Promise<ApiTokenRow | null>>()
-  /** Goes up with each `forget`: a token whose read began before is read again. */
-  #generation = 0
+  /** By the hash of a token; null where there is none. */
+  readonly #reads: FreshReads<ApiTokenRow | null>
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#reads = new FreshReads<ApiTokenRow | null>(parts.clock, (row) => row !== null)
   }
 
   async authenticate(token: string, address: string): ReturnType<TokenAuthority['authenticate']> {
@@ -84,46 +76,27 @@ class StoredTokenAuthority implements TokenAuthority {
   }
 
   forget(): void {
-    this.#generation++
-    // The entries stay, marked as too old, and are read again.
-    for (const entry of this.#entries.values()) entry.readAtMs = Number.NEGATIVE_INFINITY
+    this.#reads.forget()
   }
 
   async #find(token: string, address: string): Promise<ApiTokenRow | null | { retryAfterS: number }> {
-    const { clock, limit } = this.#parts
+    const { limit } = this.#parts
     const hash = hashApiToken(token)
-    const known = this.#entries.get(hash)
-    if (known && clock.monotonicMs() - known.readAtMs < FRESH_MS) return known.row
+    const wasKnown = this.#reads.isKnown(hash)
     // Read before anything is counted: whoever tries unknown tokens keeps no known one out, from whatever address.
-    const row = await this.#loadOnce(hash)
-    if (row !== null || known) return row
+    const row = await this.#reads.read(hash, () => this.#load(hash))
+    if (row !== null || wasKnown) return row
     const begun = limit.begin(address, '')
     if (!begun.ok) return { retryAfterS: begun.retryAfterS }
     begun.attempt.fail()
     return null
   }
 
-  /** Concurrent requests with one token share a read. */
-  #loadOnce(hash: string): Promise<ApiTokenRow | null> {
-    const key = `${this.#generation} ${hash}`
-    const loading = this.#running.get(key) ?? this.#load(hash).finally(() => this.#running.delete(key))
-    this.#running.set(key, loading)
-    return loading
-  }
-
   async #load(hash: string): Promise<ApiTokenRow | null> {
     const { db, clock } = this.#parts
-    const startedAt = this.#generation
-    const readAtMs = clock.monotonicMs()
     const now = clock.now()
     const row = (await findApiToken(db, hash, now)) ?? null
-    this.#entries.delete(hash)
-    if (row === null) return null
-    await this.#noteUse(row, now)
-    // A token that was read before a `forget` may be revoked since: remember it as too old.
-    const isCurrent = startedAt === this.#generation
-    this.#entries.set(hash, { row, readAtMs: isCurrent ? readAtMs : Number.NEGATIVE_INFINITY })
-    if (this.#entries.size > ENTRIES_MAX) this.#entries.delete(this.#entries.keys().next().value!)
+    if (row !== null) await this.#noteUse(row, now)
     return row
   }
 
