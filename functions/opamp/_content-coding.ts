@@ -7,9 +7,14 @@ export type Inflated =
   | { ok: true; body: Uint8Array }
   | { ok: false; code: 'busy' | 'malformed' | 'too-large' }
 
+/** What inflates to no more than this may take the last of the budget: a poll that is not its agent's first. */
+const SHORT_BYTES_MAX = 65_536
+/** The part of the budget that longer ones leave to such polls, to those that come as they are, and to sockets. */
+const LEFT_BY_LONG = 1 / 4
+
 /**
  * Inflate a gzip body piece by piece: never more than `bytesMax` in total, and never more than the budget has left
- * while it grows. Node inflates further members as well, and takes any other bytes than zeros behind them for
+ * while it grows, of which a long one leaves a part. Node inflates further members as well, and takes any other bytes than zeros behind them for
  * malformed.
  */
 export function inflate(body: Uint8Array, bytesMax: number, budget: ByteBudget): Promise<Inflated> {
@@ -23,10 +28,12 @@ export function inflate(body: Uint8Array, bytesMax: number, budget: ByteBudget):
       gunzip.destroy()
       resolve(result)
     }
+    const hasRoom = (bytes: number) =>
+      length + bytes <= SHORT_BYTES_MAX || budget.free() - bytes >= budget.bytesMax * LEFT_BY_LONG
     gunzip.on('data', (piece: Uint8Array) => {
       if (gunzip.destroyed) return
       if (length + piece.length > bytesMax) return settle({ ok: false, code: 'too-large' })
-      if (!budget.take(piece.length)) return settle({ ok: false, code: 'busy' })
+      if (!hasRoom(piece.length) || !budget.take(piece.length)) return settle({ ok: false, code: 'busy' })
       length += piece.length
       pieces.push(piece)
     })

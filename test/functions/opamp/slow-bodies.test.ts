@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
 import { afterEach, expect, test } from 'vitest'
 import { openWire, postAgent } from '../../support/agent-wire.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startTestListener, type TestListener } from '../../support/opamp-listener.ts'
-import { keyValues, uidBytes } from '../../support/opamp-messages.ts'
+import { agentBody, keyValues, uidBytes } from '../../support/opamp-messages.ts'
 
 const KIB = 1_024
 const MESSAGE = 1_024 * KIB
@@ -143,4 +144,18 @@ test('the first reports of a fleet behind one address get in at once', async () 
     Array.from({ length: 100 }, (_, n) => poll(n, '127.0.0.2', n % 20 === 0 ? 40 * KIB : 4 * KIB, CHUNKED)),
   )
   expect(replies.map(({ status }) => status)).toEqual(Array(100).fill(200))
+})
+
+test('long bodies that are inflated leave room for polls and for sockets, and for short ones to inflate', async () => {
+  start()
+  const inflated = (length: number) =>
+    postAgent(listener.url, gzipSync(agentBody(report(1, length))), { 'Content-Encoding': 'gzip' })
+  const others = ROOM - 2 * MESSAGE - 100 * KIB
+  listener.exchange.decoding.take(others)
+  const refused = await inflated(900 * KIB)
+  expect([refused.status, refused.headers['retry-after']]).toEqual([503, '30'])
+  expect((await inflated(50 * KIB)).status).toBe(200)
+  listener.exchange.decoding.give(others)
+  expect((await inflated(900 * KIB)).status).toBe(200)
+  expect(held()).toBe(0)
 })
