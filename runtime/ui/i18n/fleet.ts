@@ -177,7 +177,7 @@ export const fleetTexts = defineTexts({
     failedCount: (n: number) => `${formatNumber(n)} ${plural(n, 'échec', 'échecs')}`,
     applyingCount: (done: number, all: number) => `${formatNumber(done)} sur ${formatNumber(all)} à jour`,
     stagedCount: (done: number, all: number) => `étapes : ${formatNumber(done)} sur ${formatNumber(all)}`,
-    haltedCount: (done: number, all: number) => `arrêtée : ${formatNumber(done)} sur ${formatNumber(all)}`,
+    haltedCount: (done: number, all: number) => `arrêtée, ${formatNumber(done)}/${formatNumber(all)}`,
     driftedCount: (n: number) => `${formatNumber(n)} en écart`,
     readOnly: {
       not_a_collector: 'lecture seule : pas un collecteur',
