@@ -1,3 +1,4 @@
+import type { Tokens } from '../../lib/identity/sessions/tokens.ts'
 import { sharedRoom } from '../body-room.ts'
 import type { ListenerHandlers, RawRequest, SocketRoute } from '../listener.ts'
 import type { LoadedFunctions } from '../loader.ts'
@@ -7,6 +8,7 @@ import { createRouter } from '../router.ts'
 import { securityHeaders } from '../security-headers.ts'
 import { API_BODIES_BYTES_MAX, createBodyLimits, type StaticFiles } from '../server.ts'
 import type { SocketRoom } from '../socket-room.ts'
+import { BodyCallers } from './body-callers.ts'
 import type { OwnerDoor } from './owner-door.ts'
 
 /** What a front's listener for browsers and the API is made of. */
@@ -18,6 +20,7 @@ export interface FrontApiParts {
   /** The browsers' route. */
   browsers: SocketRoute
   door: OwnerDoor
+  tokens: Tokens
   /** This process's own handlers while it is the owner, else null. */
   owned(): ListenerHandlers | null
   isReady(): boolean
@@ -32,7 +35,9 @@ const READY_BUT_WAITS = 'ready; waits to decide until members of older versions 
  * else is the owner's.
  */
 export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
-  const { functions, staticFiles, proxies, room, browsers, door, owned, isReady, waits } = parts
+  const { functions, staticFiles, proxies, room, browsers, door, tokens, owned, isReady, waits } = parts
+  const bodyLimit = createBodyLimits(functions)
+  const callers = new BodyCallers({ bodyLimit, tokens, door })
   const route = createRouter(functions.http)
   // CONNECT is a request for a tunnel, which Node would take an answer for: it is refused here as the owner refuses it.
   const isForOwner = ({ method, path }: RawRequest) =>
@@ -52,7 +57,7 @@ export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
   return {
     sockets: [browsers],
     room,
-    bodyLimit: createBodyLimits(functions),
+    bodyLimit,
     bodyRoom: sharedRoom(API_BODIES_BYTES_MAX, (...peer) => proxies.clientOf(...peer).remoteAddress),
     async handle(request) {
       const client = proxies.clientOf(request.peerAddress, request.header)
@@ -61,7 +66,8 @@ export function createFrontApiHandlers(parts: FrontApiParts): ListenerHandlers {
       // A plain request to the sockets' path goes through the door like a handshake, also while this process is the
       // owner.
       if (handlers !== null && request.path !== browsers.path) return handlers.handle(request)
-      const reply = await door.forward(request, client)
+      const taken = await callers.take(request, client)
+      const reply = 'reply' in taken ? taken.reply : await door.forward(taken.request, client)
       return withSecurity(reply, request, client.isSecure)
     },
   }

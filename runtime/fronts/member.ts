@@ -5,6 +5,7 @@ import { Membership } from '../../lib/cluster/membership.ts'
 import { deriveFleetKeys, type FleetKeys, type OwnerName } from '../../lib/cluster/proofs.ts'
 import { IDLE_IN_TRANSACTION_MS } from '../../lib/cluster/timing.ts'
 import { systemTimers } from '../../lib/fleet/state/timers.ts'
+import { openTokens } from '../../lib/identity/sessions/tokens.ts'
 import { randomHex, systemRandom } from '../../lib/ids.ts'
 import type { FrontAgents } from '../../lib/links/front-agents.ts'
 import { LINK_VERSIONS, type LinkVersions } from '../../lib/links/link-versions.ts'
@@ -318,6 +319,7 @@ class Member implements RunningMember {
       proxies: this.#proxies,
       room: this.#room,
       door: this.#door,
+      tokens: openTokens(config.jwtSecret, this.#options.clock ?? systemClock),
       staticFiles: this.#staticFiles,
       browsers: this.#pipes.route,
       owned: () => this.#deciding()?.own ?? null,

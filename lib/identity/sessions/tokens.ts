@@ -28,6 +28,8 @@ export interface Tokens {
   }>
   /** The claims of a token that was signed here and has not expired; null for any other text. */
   verify(token: string): Promise<TokenClaims | null>
+  /** The user for whom a token was signed here, whether or not it has expired; null for any other text. */
+  signedFor(token: string): Promise<string | null>
 }
 
 /**
@@ -41,6 +43,21 @@ const TOKEN_MAX = 8_192
 /** Tokens signed with one key: the bytes of JWT_SECRET. */
 export function openTokens(secret: string, clock: Clock): Tokens {
   const key = createSecretKey(Buffer.from(secret, 'utf8'))
+  const read = async (token: string, currentDate: Date): Promise<TokenClaims | null> => {
+    if (token.length > TOKEN_MAX || !COMPACT.test(token)) return null
+    try {
+      const { payload } = await jwtVerify(token, key, {
+        algorithms: ['HS256'],
+        requiredClaims: ['exp', 'jti', 'user_id'],
+        currentDate,
+      })
+      const { jti = '', user_id: userId } = payload
+      return typeof userId === 'string' && UUID.test(jti) ? { userId, sessionId: jti } : null
+    } catch {
+      // Whatever the reason, the token counts as not ours.
+      return null
+    }
+  }
   return {
     async sign({ userId, email, groups, sessionId, issuedAt, lifetimeS = TOKEN_LIFETIME_S }) {
       const issuedS = Math.floor(issuedAt.getTime() / 1_000)
@@ -54,20 +71,8 @@ export function openTokens(secret: string, clock: Clock): Tokens {
         .sign(key)
       return { token, expiresAt: new Date(expiresS * 1_000) }
     },
-    async verify(token) {
-      if (token.length > TOKEN_MAX || !COMPACT.test(token)) return null
-      try {
-        const { payload } = await jwtVerify(token, key, {
-          algorithms: ['HS256'],
-          requiredClaims: ['exp', 'jti', 'user_id'],
-          currentDate: clock.now(),
-        })
-        const { jti = '', user_id: userId } = payload
-        return typeof userId === 'string' && UUID.test(jti) ? { userId, sessionId: jti } : null
-      } catch {
-        // Whatever the reason, the token counts as not ours.
-        return null
-      }
-    },
+    verify: (token) => read(token, clock.now()),
+    // No token has expired then.
+    signedFor: async (token) => (await read(token, new Date(0)))?.userId ?? null,
   }
 }
