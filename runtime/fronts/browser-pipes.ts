@@ -103,7 +103,9 @@ class Pipe {
 
   close(): void {
     this.#isClosed = true
-    this.#upstream?.terminate()
+    // The owner is let close first: whoever does keeps the port of that connection for another minute.
+    this.#upstream?.resume()
+    this.#upstream?.close()
     this.#upstream = null
   }
 

@@ -92,7 +92,9 @@ function passedBrowsers(self: Self, owned: () => ListenerHandlers | null): Socke
       if (refusal !== null) return refusal
       const route = handlers!.sockets.find(({ path }) => path === '/ws')!
       const verdict = await route.admit(handshake)
-      return verdict.accept ? { accept: true, state: { route, own: verdict.state } satisfies State } : verdict
+      if (verdict.accept) return { accept: true, state: { route, own: verdict.state } satisfies State }
+      // This side closes: the front has only so many ports to it, and whoever closes keeps one for another minute.
+      return { ...verdict, headers: { ...verdict.headers, Connection: 'close' } }
     },
     refuseForRoom: (state) => of(state).route.refuseForRoom(of(state).own),
     abandoned: (state) => of(state).route.abandoned?.(of(state).own),

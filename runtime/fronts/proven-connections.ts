@@ -17,6 +17,11 @@ const CONNECT_MS = 2_000
 const PROOF_MS = OWNER_FRESH_MS
 /** Shorter than the listener keeps an idle connection, so that none is used in the moment in which it is closed. */
 const KEEP_ALIVE_MS = 4_000
+/**
+ * How many requests are asked at one time; others wait for their turn. All of these connections are kept, since each that
+ * this side closes keeps one of its ports to the owner, of which there are some 28,000, for another minute.
+ */
+const ASKED_MAX = 1_024
 /** An owner's answer to a challenge is a status and a few headers. */
 const HEAD_BYTES_MAX = 4_096
 const HEAD_END = '\r\n\r\n'
@@ -27,6 +32,9 @@ const CERTIFICATE_ERROR = /CERT|UNABLE_TO_|HOSTNAME_MISMATCH|_CRL|INVALID_PURPOS
 const NOT_CALLED =
   'the owner is not called: its address is no host:port, or not on this machine while MUSTER_INTERNAL_TLS_* are unset'
 const NO_TRUST = 'the owner is not asked: its certificate is not one to trust at its address'
+const NO_PORT_CODE = 'EADDRNOTAVAIL'
+const NO_PORT =
+  'the owner is not asked: every port of this process to its address is in use, or was until a minute ago'
 const NO_PROOF =
   'the owner is not asked: what listens at its address did not prove to be it, and to know JWT_SECRET; nothing was said to it'
 
@@ -68,7 +76,10 @@ export class ProvenConnections {
     this.#parts = parts
     this.#trust = parts.tls === null ? {} : readTrust(parts.tls)
     const open = (owner: Owner, done: Done) => this.open(owner, done)
-    this.agent = new ProvenAgent({ keepAlive: true, maxFreeSockets: 64, timeout: KEEP_ALIVE_MS }, open)
+    this.agent = new ProvenAgent(
+      { keepAlive: true, maxSockets: ASKED_MAX, maxFreeSockets: ASKED_MAX, timeout: KEEP_ALIVE_MS },
+      open,
+    )
   }
 
   /** Open a connection to this owner. */
@@ -174,6 +185,8 @@ export class ProvenConnections {
     const { id: member, address } = owner
     if (error instanceof Unproven && this.#isNew(owner, 'proof'))
       this.#parts.log.error({ member, address }, NO_PROOF)
+    if (code === NO_PORT_CODE && this.#isNew(owner, code))
+      this.#parts.log.error({ member, address, cause: code }, NO_PORT)
     if (CERTIFICATE_ERROR.test(code) && this.#isNew(owner, code))
       this.#parts.log.error({ member, address, cause: code }, NO_TRUST)
   }
