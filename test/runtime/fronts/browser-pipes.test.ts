@@ -29,6 +29,10 @@ class Upstream extends EventEmitter {
     setImmediate(() => this.emit('close', 1006, Buffer.from('')))
   }
 
+  close(): void {
+    this.terminate()
+  }
+
   isPaused = true
 
   pause(): void {
