@@ -1,7 +1,8 @@
-import { inTurns } from '../lib/turns.ts'
-
-/** How many items become text before other work gets its turn. */
-const CHUNK = 200
+/**
+ * How long a piece of an answer is at least, in bytes or characters: whoever sends it has other work done between two, and
+ * takes the next one when it is due.
+ */
+export const PIECE_BYTES = 65_536
 
 /** A JSON array, piece by piece, so that other work goes on meanwhile. */
 export async function* streamArray(items: Iterable<unknown>): AsyncIterable<string> {
@@ -38,10 +39,15 @@ const isList = (value: unknown): value is Iterable<unknown> =>
 const hasList = (object: object) => Object.values(object).some(isList)
 
 async function* arrayPieces(items: Iterable<unknown>): AsyncIterable<string> {
-  let separator = '['
-  for await (const piece of inTurns(items, CHUNK)) {
-    yield separator + piece.map((item) => JSON.stringify(item)).join(',')
-    separator = ','
+  let piece = '['
+  let isFirst = true
+  for (const item of items) {
+    if (piece.length >= PIECE_BYTES) {
+      yield piece
+      piece = ''
+    }
+    piece += (isFirst ? '' : ',') + JSON.stringify(item)
+    isFirst = false
   }
-  yield separator === '[' ? '[]' : ']'
+  yield `${piece}]`
 }

@@ -53,6 +53,7 @@ export function watchMemory(parts: {
   cutQuiet(sinceMs: number): number
 }): { look(): Promise<void>; stop(): void } {
   let isLooking = false
+  let isBlind = false
   const judge = async () => {
     const { native, limit } = parts.read()
     // Threads are asked only where it matters.
@@ -70,9 +71,16 @@ export function watchMemory(parts: {
   const look = async () => {
     if (isLooking) return
     isLooking = true
-    await judge().finally(() => {
+    try {
+      await judge()
+      isBlind = false
+    } catch (error) {
+      // A process without a free file descriptor cannot read what it takes; it serves those that it has.
+      if (!isBlind) parts.log.error({ err: error }, 'memory cannot be read')
+      isBlind = true
+    } finally {
       isLooking = false
-    })
+    }
   }
   const timer = setInterval(() => void look(), EVERY_MS)
   timer.unref()

@@ -1,6 +1,7 @@
 import { optional, string } from 'superstruct'
 import { type CursorKey, decodeCursor, encodeCursor, type Page } from '../lib/store/cursor.ts'
 import { OUTSIDE_HEADER } from '../lib/wire/values.ts'
+import { PIECE_BYTES } from './json-stream.ts'
 import { json, jsonText, problem, type Reply } from './reply.ts'
 
 /** The query fields of every list: `query: type({ ...pageQuery, … })`. */
@@ -120,15 +121,20 @@ export function nextLink(target: { path: string; query: string }, cursor: string
 
 async function* streamArray<Item>(list: ListSpec<Item>, first: Looked<Item>): AsyncIterable<string> {
   let found = first
-  let separator = '['
+  let piece = '['
+  let isFirst = true
   for (;;) {
-    const rows = list.isSeen ? found.items.filter(list.isSeen) : found.items
-    if (rows.length > 0) {
-      yield separator + rows.map((row) => JSON.stringify(list.toWire(row))).join(',')
-      separator = ','
+    for (const row of found.items) {
+      if (list.isSeen && !list.isSeen(row)) continue
+      if (piece.length >= PIECE_BYTES) {
+        yield piece
+        piece = ''
+      }
+      piece += (isFirst ? '' : ',') + JSON.stringify(list.toWire(row))
+      isFirst = false
     }
     if (found.lookedTo === null) break
     found = await look(list, found.lookedTo, CHUNK)
   }
-  yield separator === '[' ? '[]\n' : ']\n'
+  yield `${piece}]\n`
 }

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { BodyLimit, BodyShare } from './body-room.ts'
 import type { Listener, ListenerHandlers, RawRequest } from './listener.ts'
+import { inPieceTurns } from './piece-turns.ts'
 import type { Reply } from './reply.ts'
 import type { Anchor } from './uws-anchor.ts'
 import type { HttpRequest, HttpResponse, TemplatedApp } from './uws-library.ts'
@@ -176,7 +177,7 @@ async function streamBody(
     return true
   })
   try {
-    for await (const chunk of body) {
+    for await (const chunk of inPieceTurns(body)) {
       if (state.isAborted) return
       const writable = new Promise<void>((resolve) => {
         wake = resolve

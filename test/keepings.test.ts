@@ -637,6 +637,13 @@ const KEPT: Readonly<Record<string, Keeping>> = {
     bound: 'the hosts of the rows that one renewal reads, a thousand',
     reachedBy: ['lib/cluster/membership.test.ts', 'are read up to a number, and not counted'],
   },
+  'runtime/piece-turns.ts PieceTurns.#waiting': {
+    bound: 'one for each answer that is being sent',
+    reachedBy: [
+      'runtime/piece-turns.test.ts',
+      'take a few milliseconds of a turn of the loop together, however many are asked for at one time',
+    ],
+  },
   'runtime/socket-room.ts SocketRoom.#open': perSocket,
   'runtime/socket-turns.ts SocketTurns.#front': { bound: '256 MiB of messages', reachedBy: SAID },
   'runtime/socket-turns.ts SocketTurns.#behind': { bound: '256 MiB of messages', reachedBy: SAID },

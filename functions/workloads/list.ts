@@ -4,15 +4,13 @@ import { sightOf } from '../../lib/fleet/views/fleet-views.ts'
 import { compareByName } from '../../lib/model/name-order.ts'
 import { rightsOn } from '../../lib/model/scopes.ts'
 import { decodeCursor, encodeCursor } from '../../lib/store/cursor.ts'
-import { nextTurn } from '../../lib/turns.ts'
 import { WorkloadRecord } from '../../lib/wire/workloads.ts'
 import { defineHttp, noBody, noParams, signedIn } from '../../runtime/define.ts'
+import { PIECE_BYTES } from '../../runtime/json-stream.ts'
 import { nextLink, PAGE_ERRORS, pageQuery, readLimit } from '../../runtime/pagination.ts'
 import { bytes, problem } from '../../runtime/reply.ts'
 
 const ORDER = 'workloads.display_name'
-/** Records joined into one piece of the answer. */
-const CHUNK = 100
 
 /** All workloads by name. The records are kept as bytes until they change. */
 export default defineHttp({
@@ -49,7 +47,7 @@ export default defineHttp({
     const last = page.at(-1)
     const isAll = last === undefined || rows.next().done === true
     const headers = isAll ? {} : nextLink(target, encodeCursor(ORDER, [last.displayName, last.id]))
-    return bytes(joinArray(page, toBytes, ['[', ']\n']), 'application/json', headers)
+    return bytes(joinArray(page.map(toBytes), ['[', ']\n']), 'application/json', headers)
   },
 })
 
@@ -75,22 +73,19 @@ async function* streamArray(
   toBytes: (workload: Workload) => Uint8Array,
 ): AsyncIterable<Uint8Array> {
   for (let isFirst = true, isLast = false; !isLast; isFirst = false) {
-    const piece = takeUpTo(CHUNK, rows)
-    isLast = piece.length < CHUNK
-    const separator = piece.length === 0 ? '' : ','
-    yield joinArray(piece, toBytes, [isFirst ? '[' : separator, isLast ? ']\n' : ''])
-    // Other requests and agents get their turn between two pieces.
-    if (!isLast) await nextTurn()
+    const records: Uint8Array[] = []
+    for (let length = 0; length < PIECE_BYTES && !isLast; length += records.at(-1)?.length ?? 0) {
+      const next = rows.next()
+      if (next.done === true) isLast = true
+      else records.push(toBytes(next.value))
+    }
+    const separator = records.length === 0 ? '' : ','
+    yield joinArray(records, [isFirst ? '[' : separator, isLast ? ']\n' : ''])
   }
 }
 
 /** A piece of a JSON array, between what opens and what closes it. */
-function joinArray(
-  rows: readonly Workload[],
-  toBytes: (workload: Workload) => Uint8Array,
-  [open, close]: readonly [string, string],
-): Uint8Array {
-  const records = rows.map(toBytes)
+function joinArray(records: readonly Uint8Array[], [open, close]: readonly [string, string]): Uint8Array {
   const separators = Math.max(0, records.length - 1)
   const length = records.reduce((sum, record) => sum + record.length, separators + open.length + close.length)
   const joined = Buffer.allocUnsafe(length)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { streamArray, streamObject } from '../../runtime/json-stream.ts'
+import { PIECE_BYTES, streamArray, streamObject } from '../../runtime/json-stream.ts'
 
 async function collect(pieces: AsyncIterable<string>): Promise<string[]> {
   const all: string[] = []
@@ -27,7 +27,7 @@ describe('streamed JSON', () => {
   it('takes items from a generator when they are due', async () => {
     let made = 0
     function* items() {
-      for (let n = 0; n < 1_000; n++) {
+      for (let n = 0; n < 100_000; n++) {
         made++
         yield n
       }
@@ -35,11 +35,13 @@ describe('streamed JSON', () => {
     const pieces = streamObject({ items: items() })[Symbol.asyncIterator]()
     await pieces.next()
     await pieces.next()
-    expect(made).toBeLessThan(500)
+    expect(made).toBeLessThan(50_000)
   })
 
   it('cuts what is long into pieces, wherever it is', async () => {
-    const pieces = await collect(streamObject({ summary: { many } }))
-    expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(JSON.stringify(many).length / 4)
+    const heavy = Array.from({ length: 300 }, (_, n) => ({ n, text: 'x'.repeat(5_000) }))
+    const pieces = await collect(streamObject({ summary: { heavy } }))
+    expect(pieces.join('')).toBe(`${JSON.stringify({ summary: { heavy } })}\n`)
+    expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(PIECE_BYTES + 5_100)
   })
 })

@@ -62,6 +62,31 @@ describe('in want of memory', () => {
   })
 })
 
+describe('a process that cannot read what it takes, for want of file descriptors', () => {
+  it('goes on, says so once, and looks again', async () => {
+    listener = startTestListener()
+    const log = recordingLog()
+    let isFull = true
+    const asked: number[] = []
+    const guard = watchMemory({
+      log,
+      read() {
+        if (isFull) throw Object.assign(new Error('too many open files'), { code: 'EMFILE' })
+        return { native: 90, limit: 100 }
+      },
+      inWorkers: async () => 0,
+      cutQuiet: (sinceMs) => asked.push(sinceMs),
+    })
+    await guard.look()
+    await guard.look()
+    expect(log.lines).toMatchObject([{ level: 'error', fields: { err: { code: 'EMFILE' } } }])
+    isFull = false
+    await guard.look()
+    guard.stop()
+    expect(asked).toHaveLength(1)
+  })
+})
+
 describe('how long a socket may be quiet', () => {
   it('is shorter the less memory there is', () => {
     listener = startTestListener()
