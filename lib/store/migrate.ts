@@ -37,6 +37,11 @@ export function readMigrations(directory: string): Migration[] {
   return migrations
 }
 
+/** Thrown where a newer binary has left a step that this one must not run against. */
+export class DatabaseTooNew extends Error {
+  override readonly name = 'DatabaseTooNew'
+}
+
 /** The newest of these migrations, and the newest one that breaks binaries which do not know it; 0 for none. */
 export const newestOf = (migrations: readonly Migration[]) => ({
   newest: Math.max(0, ...migrations.map(({ version }) => version)),
@@ -89,7 +94,7 @@ function planMigrations(known: readonly Migration[], applied: readonly Applied[]
   const newer = applied.filter((step) => !knownVersions.has(step.version))
   const breaking = newer.find((step) => step.is_breaking)
   if (breaking) {
-    throw new Error(
+    throw new DatabaseTooNew(
       `Cannot run against this database: migration ${breaking.version} (${breaking.name}) of a newer muster breaks ` +
         `this one, whose newest is ${Math.max(0, ...knownVersions)}`,
     )

@@ -12,7 +12,7 @@ import { LINK_VERSIONS, type LinkVersions } from '../../lib/links/link-versions.
 import { OwnerLinks } from '../../lib/links/owner-links.ts'
 import { DatabaseUnavailable, type Db } from '../../lib/store/db.ts'
 import { sessionNameOf } from '../../lib/store/members.ts'
-import { type Migration, migrate, newestOf, readMigrations } from '../../lib/store/migrate.ts'
+import { DatabaseTooNew, type Migration, migrate, newestOf, readMigrations } from '../../lib/store/migrate.ts'
 import type { Pool } from '../../lib/store/pool.ts'
 import { EpochLost, openProcessLock, type ProcessLock } from '../../lib/store/process-lock.ts'
 import type { ClusterConfig } from '../config.ts'
@@ -58,6 +58,8 @@ import { Standing } from './standing.ts'
 const READY_AFTER_MS = 10_000
 /** How long a process leaves it to others to be the owner after it could not become it. */
 const CLAIM_AGAIN_MS = 1_000
+/** The same at most: twice as long each time, where it is not the database that keeps it from being the owner. */
+const CLAIM_AGAIN_MAX_MS = 30_000
 const GOING_AWAY = 1001
 /** How long after its beginning a stop still waits for answers to the process's own clients, and to members at last. */
 const OWN_DRAIN_MS = 5_000
@@ -458,7 +460,7 @@ class Member implements RunningMember {
     else this.#options.onFatal(why)
   }
 
-  /** Become the owner, sooner or later; a process that cannot ends. */
+  /** Become the owner, sooner or later; a process that the database is too new for ends. */
   #claim(): Promise<void> {
     const { log, onFatal } = this.#options
     return this.#untilOwner().catch((error) => {
@@ -469,22 +471,28 @@ class Member implements RunningMember {
   }
 
   /**
-   * Become the owner. Where the database fails meanwhile this process is a front again, with all its agents, and claims
-   * anew.
+   * Become the owner. Whatever fails meanwhile, this process is a front again, with all its agents, and claims anew: were
+   * each to end that cannot read what is stored, none would be left.
    */
   async #untilOwner(): Promise<void> {
     const { signal } = this.#stopping
+    const { log } = this.#options
+    let pauseMs = CLAIM_AGAIN_MS
     for (;;) {
       try {
         return await this.#becomeOwner()
       } catch (error) {
-        if (signal.aborted || !(error instanceof DatabaseUnavailable)) throw error
-        this.#options.log.warn({ cause: error.message }, 'could not become the owner now')
+        if (signal.aborted || error instanceof DatabaseTooNew) throw error
+        if (error instanceof DatabaseUnavailable) {
+          pauseMs = CLAIM_AGAIN_MS
+          log.warn({ cause: error.message }, 'could not become the owner now')
+        } else log.error({ err: error }, 'could not become the owner, stays a front and tries again later')
+        this.#membership.disown()
+        await this.#lock.letGo()
+        this.#lostClaim = null
+        await pause(pauseMs, undefined, { signal })
+        if (!(error instanceof DatabaseUnavailable)) pauseMs = Math.min(2 * pauseMs, CLAIM_AGAIN_MAX_MS)
       }
-      this.#membership.disown()
-      await this.#lock.letGo()
-      this.#lostClaim = null
-      await pause(CLAIM_AGAIN_MS, undefined, { signal })
     }
   }
 

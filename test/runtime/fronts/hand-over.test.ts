@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
+import { startSimulatedAgent } from '../../../runtime/quickstart/simulated-agent.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startTestMember, type TestMember, untilOwner } from '../../support/members.ts'
 import { createTestDatabase, openTestConnection, type TestDatabase } from '../../support/postgres.ts'
@@ -93,4 +94,39 @@ it('goes on as a front where the database restarts as it loads, and becomes the 
   await stopping
   expect(front.fatal()).toBeNull()
   expect(front.member.owner()).not.toBeNull()
+})
+
+it('goes on as a front where it cannot read what is stored, and becomes the owner once it can', {
+  timeout: 90_000,
+}, async () => {
+  const { database, owner, front } = await startTwo()
+  const agent = startSimulatedAgent({
+    url: `ws://127.0.0.1:${front.member.opampPort}/v1/opamp`,
+    reconnectMs: 0,
+    identifying: { 'service.name': 'otelcol' },
+    behaviour: { kind: 'silent' },
+  })
+  cleanups.push(() => agent.stop())
+  await eventually('the agent is there', () => front.member.agents.counts.agents === 1)
+  await database.pool.execute('alter table label_rules rename to label_rules_of_another_shape')
+  await owner.stop()
+  const failures = () =>
+    front.log.lines.filter(
+      ({ level, message }) => level === 'error' && message.startsWith('could not become the owner'),
+    )
+  await eventually(
+    'it has tried again, or has given up',
+    () => failures().length > 1 || front.fatal() !== null,
+    {
+      withinMs: 30_000,
+    },
+  )
+  expect([front.fatal(), front.member.owner(), agent.isConnected()]).toEqual([null, null, true])
+  expect(failures()[0]!.fields).toMatchObject({ err: { message: expect.stringContaining('label_rules') } })
+
+  await database.pool.execute('alter table label_rules_of_another_shape rename to label_rules')
+  await untilOwner(front)
+  const { state } = front.member.owner()!.ctx.fleet
+  await eventually('it knows the agent', () => state.instances.size === 1)
+  expect([front.fatal(), agent.isConnected()]).toEqual([null, true])
 })
