@@ -138,3 +138,11 @@ it('what is said to need a person in part is asked for by some endpoints of peop
   const mixed = [...credentials].filter(([, known]) => known.size > 1).map(([permission]) => permission)
   expect(mixed.sort()).toEqual([...IN_PERSON_IN_PART])
 })
+
+it('every right is asked for somewhere: one that nothing asks for would be offered for tokens all the same', () => {
+  const asked = loadFunctions(FUNCTIONS).http.flatMap(({ definition: { access, body } }) => [
+    access.kind === 'signed-in' ? access.permission : null,
+    ...(body.kind === 'json' ? body.also.map(({ permission }) => permission) : []),
+  ])
+  expect(PERMISSIONS.filter((permission) => !asked.includes(permission))).toEqual([])
+})
